@@ -3,11 +3,9 @@ import { mappings as builtIn } from '../../mappings/index.ts'
 import { createCompare } from '../diff/compare/compare.ts'
 import { createExpected, type Declaration } from '../diff/judge/expected.ts'
 import type { Exhibit } from '../diff/records/exhibit.ts'
+import { type Answer, bytesOf, type TranslateSettings, translated } from '../serve/answer.ts'
 import type { Mapping } from '../tables/operation.ts'
 import type { DifferenceKind } from '../tables/signs.ts'
-import type { Answer } from '../translate/answer.ts'
-import { type TranslateSettings, translated } from '../translate/translated.ts'
-import { bytesOf } from '../translate/written.ts'
 import { playV2 } from './play-v2.ts'
 
 /** How often two answers differ at one place, in table names: `{ kind: 'value', where: 'items.name', count: 2 }`. */

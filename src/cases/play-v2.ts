@@ -1,7 +1,7 @@
 import type { Exhibit } from '../diff/records/exhibit.ts'
 import { ApiError } from '../errors.ts'
-import type { Send } from '../translate/send-call.ts'
-import { bodyOf } from '../upstream/v2/call-answer.ts'
+import type { Send } from '../serve/calls.ts'
+import { bodyOf } from '../serve/upstream/send.ts'
 
 /** v2 as a record has it. */
 export interface PlayedV2 {

@@ -1,6 +1,6 @@
 import { openApiDocument } from '../openapi/open-api-document.ts'
-import { routeProblems } from '../request/router.ts'
 import { checkAtStart } from '../rpc/check/check-at-start.ts'
+import { routeProblems } from '../serve/route.ts'
 import { mappingProblems } from '../tables/check.ts'
 import { operationsOf, type Tables } from '../tables/tables.ts'
 import { type Contracts, coverageOf } from './coverage.ts'

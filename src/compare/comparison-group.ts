@@ -1,6 +1,6 @@
 import type { Entry } from '../diff/records/record.ts'
-import type { Clocks } from '../limits/clocks.ts'
 import type { Report } from '../report/report.ts'
+import type { Clocks } from '../serve/bounds.ts'
 import type { AsyncFunction, CompareOptions } from './compare-options.ts'
 import type { FunctionVerdict } from './function-verdict.ts'
 import type { Mismatch } from './mismatch.ts'

@@ -1,6 +1,6 @@
-import type { Clocks } from '../limits/clocks.ts'
 import type { Migration } from '../modes/assemble.ts'
 import type { Sampler } from '../modes/observe/sampler.ts'
+import type { Clocks } from '../serve/bounds.ts'
 import type { Strays } from './call/ask-function.ts'
 import type { Mismatch } from './mismatch.ts'
 import type { SnapshotLimits } from './values/snapshot.ts'

@@ -1,6 +1,6 @@
+import { queryText } from '../serve/upstream/exchange.ts'
 import { shellQuoted } from '../tables/check.ts'
 import type { Call } from '../tables/turn.ts'
-import { queryText } from '../upstream/v2/make-call.ts'
 import { type Marker, replaceMarkers } from './marker.ts'
 
 /** Writes a value of an earlier answer: as a shell variable, or as words in a comment. */

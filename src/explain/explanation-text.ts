@@ -1,5 +1,5 @@
 import { CODES } from '../errors.ts'
-import { queryText } from '../upstream/v2/make-call.ts'
+import { queryText } from '../serve/upstream/exchange.ts'
 import type { Explanation } from './explain.ts'
 import type { PlannedCall } from './explore.ts'
 import { inWords, replaceMarkers } from './marker.ts'

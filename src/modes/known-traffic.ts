@@ -1,5 +1,5 @@
 import type { Inventory } from '../diff/clients/inventory.ts'
-import type { Identified } from '../request/caller.ts'
+import type { Identified } from '../serve/caller.ts'
 import type { KeepRequest, RequestEnd } from '../serve/sides.ts'
 import type { Operation } from '../tables/operation.ts'
 import type { PagingSides } from './choose/paging-sides.ts'

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Inventory } from '../diff/clients/inventory.ts'
 import { createUnknownUses } from '../diff/clients/uses.ts'
-import { identify } from '../request/caller.ts'
+import { identify } from '../serve/caller.ts'
 import { callerOf } from './journal.ts'
 import type { Accepted } from './serve/accepted.ts'
 import type { TrafficCounter } from './traffic.ts'

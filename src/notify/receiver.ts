@@ -1,6 +1,6 @@
 import { systemReason } from '../errors.ts'
-import { FROM_CROSSWALK } from '../upstream/loop.ts'
-import { Agent } from '../upstream/undici.ts'
+import { Agent } from '../serve/upstream/exchange.ts'
+import { FROM_CROSSWALK } from '../serve/upstream/v1.ts'
 
 /** The answer of a receiver. Its body is not kept. */
 export interface Receipt {

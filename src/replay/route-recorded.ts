@@ -1,9 +1,8 @@
 import { anonymousPath } from '../diff/redact/anonymous-path.ts'
 import { type ApiError, asApiError } from '../errors.ts'
-import { createClassify } from '../request/classify.ts'
-import { createRequest, takesBody } from '../request/request.ts'
-import { type Found, isFound, routeRequest } from '../request/route-request.ts'
-import { createRouter } from '../request/router.ts'
+import { createClassify } from '../serve/classify.ts'
+import { createRequest, takesBody } from '../serve/request.ts'
+import { createRouter, type Found, isFound, routeRequest } from '../serve/route.ts'
 import { createOnlyV1, type Mapping, type Operation, type V1Request } from '../tables/operation.ts'
 import type { RecordedRequest } from './traffic/recorded-traffic.ts'
 

@@ -1,8 +1,7 @@
 import type { Agent } from 'undici'
 import type { Config } from '../config/settings.ts'
+import { createHealth, type Health, ping } from '../serve/upstream/health.ts'
 import type { Tables } from '../tables/tables.ts'
-import { createHealth, type Health } from '../upstream/health.ts'
-import { ping } from '../upstream/v2/ping.ts'
 
 /** Returns what asks v2, and v1 if there is one, whether they are well. */
 export function healthOf(config: Config, v2: string, pool: Agent, { probes }: Pick<Tables, 'probes'>): () => Promise<Health> {

@@ -17,7 +17,7 @@ import { createRolloutsPart, type RolloutsPart } from '../fleet/rollouts/rollout
 import { upstreamsOf } from '../fleet/upstreams.ts'
 import { LOOK_EVERY } from '../modes/assemble.ts'
 import type { FleetAnswers } from '../routes/admin/fleet/fleet-answers.ts'
-import type { StoreStanding } from '../routes/admin/ready.ts'
+import type { StoreStanding } from '../serve/upstream/health.ts'
 import type { Store } from '../store/store.ts'
 import type { FleetSources } from './fleet/fleet-sources.ts'
 import { openSharedModes } from './fleet/open-shared-modes.ts'

@@ -1,11 +1,11 @@
 import type { Logger } from 'pino'
 import type { Agent } from 'undici'
-import type { Signal } from '../limits/signal.ts'
-import type { Certificate } from '../listen/certificate.ts'
 import type { Migration } from '../modes/assemble.ts'
-import type { Readiness } from '../routes/admin/ready.ts'
 import type { Metrics } from '../routes/watch/metrics/metrics.ts'
-import type { Tracing } from '../tracing/tracing.ts'
+import type { Certificate } from '../serve/listen/listener.ts'
+import type { Signal } from '../serve/signals.ts'
+import type { Readiness } from '../serve/upstream/health.ts'
+import type { Tracing } from '../serve/watch/spans.ts'
 
 /** The parts that the proxy shares with the admin port. */
 export interface ProxyParts {

@@ -1,7 +1,6 @@
 import { ApiError } from '../errors.ts'
-import { Firing, type Signal } from '../limits/signal.ts'
-import type { Deadline, Deadlines } from '../listen/times/deadlines.ts'
-import { type Closing, type OnClose, whenClosed } from '../relay/on-close.ts'
+import type { Deadline, Deadlines } from '../serve/listen/times.ts'
+import { type Closing, Firing, type OnClose, type Signal, whenClosed } from '../serve/signals.ts'
 
 /** What ends the work of a call. It fires with an ApiError. */
 export interface CallTimes extends Signal {

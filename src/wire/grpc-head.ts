@@ -1,5 +1,5 @@
 import { constants, type IncomingHttpHeaders, type OutgoingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
-import { type OnClose, whenClosed } from '../relay/on-close.ts'
+import { type OnClose, whenClosed } from '../serve/signals.ts'
 import { closedCode } from './status/closed-code.ts'
 
 /** The content types of gRPC, with the codec of their messages. */

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2'
 import { ApiError } from '../errors.ts'
-import type { Signal } from '../limits/signal.ts'
+import type { Signal } from '../serve/signals.ts'
 import { CallSignal } from './call-signal.ts'
 import { framed, lengthOf } from './framing/frame.ts'
 import { readMessages } from './framing/read-messages.ts'

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { CODES } from '../errors.ts'
-import { whenClosed } from '../relay/on-close.ts'
+import { whenClosed } from '../serve/signals.ts'
 import { CallSignal } from './call-signal.ts'
 import { carry } from './carry.ts'
 import { connectCall } from './pairs/connect.ts'

@@ -1,6 +1,6 @@
 import { type ApiError, askAgain } from '../errors.ts'
-import type { Room } from '../limits/room.ts'
-import type { Deadlines } from '../listen/times/deadlines.ts'
+import type { Room } from '../serve/bounds.ts'
+import type { Deadlines } from '../serve/listen/times.ts'
 import type { InflationBounds } from './framing/gzip.ts'
 
 /** What all calls of the wire share. */

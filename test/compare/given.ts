@@ -2,7 +2,7 @@ import type { ComparisonGroup, ComparisonOptions } from '../../src/compare/compa
 import type { ComparisonSettings } from '../../src/compare/comparison-settings.ts'
 import { createComparison } from '../../src/compare/create-comparison.ts'
 import type { Mismatch } from '../../src/compare/mismatch.ts'
-import type { Clocks } from '../../src/limits/clocks.ts'
+import type { Clocks } from '../../src/serve/bounds.ts'
 
 /** A clock that a test moves. A timer that is due runs when it is moved. */
 export interface TestClock {

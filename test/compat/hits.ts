@@ -1,4 +1,4 @@
-import type { Router } from '../../src/request/router.ts'
+import type { Router } from '../../src/serve/route.ts'
 import type { Operation } from '../../src/tables/operation.ts'
 import { decoded } from './normalise.ts'
 import type { Request } from './target.ts'

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { mappings } from '../../mappings/index.ts'
-import { createRouter, type Router } from '../../src/request/router.ts'
+import { createRouter, type Router } from '../../src/serve/route.ts'
 import { covers } from '../../src/tables/operation.ts'
 import type { DeclaredDifference } from '../../src/tables/tables.ts'
 import type { Case } from './case.ts'

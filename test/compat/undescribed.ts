@@ -1,5 +1,5 @@
 import { mappings } from '../../mappings/index.ts'
-import { createRouter } from '../../src/request/router.ts'
+import { createRouter } from '../../src/serve/route.ts'
 import { createUndescribed, type Undescribed } from '../openapi/described.ts'
 import { documentOf } from '../openapi/documents.ts'
 import { operationOf } from './hits.ts'

@@ -6,7 +6,7 @@ import { createExpected, type Declaration } from '../../src/diff/judge/expected.
 import { createJudge } from '../../src/diff/judge/judge.ts'
 import { createNoise } from '../../src/diff/judge/noise.ts'
 import { createSettle } from '../../src/diff/judge/race.ts'
-import { parseQuery } from '../../src/request/query-string.ts'
+import { parseQuery } from '../../src/serve/request.ts'
 import type { Operation } from '../../src/tables/operation.ts'
 
 export const operations = mappings.flatMap((mapping) => mapping.operations)

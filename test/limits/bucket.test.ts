@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createBucket } from '../../src/limits/bucket.ts'
+import { createBucket } from '../../src/serve/bounds.ts'
 
 it('allows as many at once as it holds, and then an even rate', () => {
   let now = 5

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest'
-import { createHolding } from '../../src/limits/holding.ts'
-import { createRoom } from '../../src/limits/room.ts'
+import { createHolding, createRoom } from '../../src/serve/bounds.ts'
 
 it('grows within the room, and goes back whole', () => {
   const room = createRoom(100)

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createRoom } from '../../src/limits/room.ts'
+import { createRoom } from '../../src/serve/bounds.ts'
 
 it('grants what is left, and again what was returned', () => {
   let refused = 0

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { abortSignalOf, Firing } from '../../src/limits/signal.ts'
+import { abortSignalOf, Firing } from '../../src/serve/signals.ts'
 
 describe('a signal', () => {
   it('calls each listener once, and no listener that left', () => {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { tables } from '../../mappings/index.ts'
 import { configWith } from '../../src/config.ts'
-import { expiryOf, readCertificate } from '../../src/listen/certificate.ts'
+import { expiryOf, readCertificate } from '../../src/serve/listen/listener.ts'
 import { createServer } from '../../src/server.ts'
 
 const KEY = 'test/certificates/localhost.key'

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import net, { type AddressInfo, type Socket } from 'node:net'
 import tls from 'node:tls'
 import { expect, it, onTestFinished } from 'vitest'
-import { createListener } from '../../src/listen/listener.ts'
+import { createListener } from '../../src/serve/listen/listener.ts'
 
 const CERTIFICATE = {
   key: readFileSync('test/certificates/localhost.key', 'utf8'),

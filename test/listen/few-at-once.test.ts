@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events'
 import type { ServerHttp2Stream } from 'node:http2'
 import { expect, it } from 'vitest'
-import { fewAtOnce } from '../../src/listen/http2/few-at-once.ts'
+import { fewAtOnce } from '../../src/serve/listen/http2.ts'
 
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 

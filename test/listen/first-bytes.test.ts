@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import net, { type AddressInfo, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { readFirstBytes } from '../../src/listen/first-bytes.ts'
+import { readFirstBytes } from '../../src/serve/listen/listener.ts'
 
 const PATIENCE = 200
 

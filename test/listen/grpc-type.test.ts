@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import http2, { type ClientHttp2Session, type Http2Server } from 'node:http2'
 import net, { type AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { createHttp2 } from '../../src/listen/http2/http2.ts'
+import { createHttp2 } from '../../src/serve/listen/http2.ts'
 
 const LIMITS = { headerBytes: 65_536, headersTimeoutMs: 10_000, idleTimeoutMs: 60_000, maxStreams: 100, connections: 0 }
 

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import http2, { type ServerHttp2Session } from 'node:http2'
 import net, { type AddressInfo } from 'node:net'
 import { afterEach, expect, it } from 'vitest'
-import { refuseLate } from '../../src/listen/http2/refuse-late.ts'
+import { refuseLate } from '../../src/serve/listen/http2.ts'
 import { bytesOf, FLAG, type Frame, frame, GOAWAY, headers, PREFACE, readFrames, TYPE } from '../faults/frames.ts'
 import { until } from '../stage/until.ts'
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import net, { type Socket } from 'node:net'
 import tls from 'node:tls'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { createRestedConnections } from '../../src/listen/rested-connections.ts'
+import { createRestedConnections } from '../../src/serve/listen/times.ts'
 import { startProxy } from '../stage/proxy.ts'
 import { startUpstream } from '../stage/upstream.ts'
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { keepTickShape, keptTicks } from '../../src/listen/ticks.ts'
+import { keepTickShape, keptTicks } from '../../src/serve/listen/times.ts'
 
 it('keeps one object of a next tick, however often it is called', async () => {
   keepTickShape()

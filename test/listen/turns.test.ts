@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import http, { type IncomingMessage, type ServerResponse } from 'node:http'
 import net, { type AddressInfo, type Socket } from 'node:net'
 import { afterEach, expect, it } from 'vitest'
-import { inTurn, whenAnswered } from '../../src/listen/turns.ts'
+import { inTurn, whenAnswered } from '../../src/serve/listen/upgrades.ts'
 
 let server: http.Server
 afterEach(() => void server.closeAllConnections())

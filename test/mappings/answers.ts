@@ -1,4 +1,4 @@
-import { createRouter } from '../../src/request/router.ts'
+import { createRouter } from '../../src/serve/route.ts'
 import type { Dialect } from '../../src/tables/uid.ts'
 import { operations } from '../properties/messages.ts'
 import { play } from './transcript.ts'

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { mappings } from '../../mappings/index.ts'
-import { createRouter } from '../../src/request/router.ts'
+import { createRouter } from '../../src/serve/route.ts'
 import { play } from './transcript.ts'
 import { transcripts } from './transcripts.ts'
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { capabilities } from '../../mappings/capabilities.ts'
 import { mappings } from '../../mappings/index.ts'
-import { createRouter } from '../../src/request/router.ts'
 import { capabilities as sandboxCapabilities } from '../../src/sandbox/auth/rights/capabilities.ts'
+import { createRouter } from '../../src/serve/route.ts'
 import { checkMappings } from '../../src/tables/check.ts'
 
 const operations = mappings.flatMap((mapping) => mapping.operations)

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import { mappings } from '../../mappings/index.ts'
-import { createRouter } from '../../src/request/router.ts'
+import { createRouter } from '../../src/serve/route.ts'
 import { checkMappings } from '../../src/tables/check.ts'
 import { DIALECTS } from '../../src/tables/uid.ts'
 import { expected, play } from '../mappings/transcript.ts'

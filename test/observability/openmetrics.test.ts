@@ -6,7 +6,7 @@ import { metricsText, unitOf } from '../../src/routes/watch/metrics/exposition.t
 import { createDurations } from '../../src/routes/watch/metrics/histogram.ts'
 import { mergedMetrics, withEnded } from '../../src/routes/watch/metrics/merged-metrics.ts'
 import type { MetricValues } from '../../src/routes/watch/metrics/metric-values.ts'
-import { openTracing } from '../../src/tracing/open.ts'
+import { openTracing } from '../../src/serve/watch/spans.ts'
 import { startProxy, type TestProxy } from '../stage/proxy.ts'
 import { answering, startUpstream, type Upstream } from '../stage/upstream.ts'
 import { startCollector } from '../tracing/collector.ts'

@@ -4,7 +4,7 @@ import http2 from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { CONNECTION_SPECIFIC, flat, grouped, type Head, relayable, SINGLE_VALUED } from '../../src/heads.ts'
-import { giveHead } from '../../src/relay/give.ts'
+import { giveHead } from '../../src/serve/heads.ts'
 
 const head = (part: Partial<Head> = {}): Head => ({ status: 200, reason: 'OK', headers: ['x-a', '1'], ...part })
 

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import http2, { type Http2Server } from 'node:http2'
 import net, { type AddressInfo, type Socket } from 'node:net'
 import { afterEach, expect, it, vi } from 'vitest'
-import { probe } from '../../src/relay/probe.ts'
+import { probe } from '../../src/serve/listen/http2.ts'
 import { bytesOf, FLAG, frame, headerBlock, PREFACE, TYPE } from '../faults/frames.ts'
 
 const SOON = { first: 10, again: 10, answer: 100 }

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { chosenReader } from '../../src/replay/traffic/formats/traffic-formats.ts'
 import { readTraffic } from '../../src/replay/traffic/read-traffic.ts'
 import type { Item } from '../../src/replay/traffic/recorded-traffic.ts'
-import { identify } from '../../src/request/caller.ts'
+import { identify } from '../../src/serve/caller.ts'
 import { runCommand } from '../cli/support.ts'
 import { file, logLine } from './files.ts'
 

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest'
-import { identify } from '../../src/request/caller.ts'
-import { credentialHash } from '../../src/upstream/credential.ts'
+import { credentialHash, identify } from '../../src/serve/caller.ts'
 
 const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
 const token = (claims: unknown, signature = 'c2ln') => `Bearer ${part({ alg: 'RS256' })}.${part(claims)}.${signature}`

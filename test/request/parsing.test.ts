@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { mappings } from '../../mappings/index.ts'
-import { createClassify } from '../../src/request/classify.ts'
-import { parseQuery, searchOf } from '../../src/request/query-string.ts'
+import { createClassify } from '../../src/serve/classify.ts'
+import { parseQuery, searchOf } from '../../src/serve/request.ts'
 import { parseJson } from '../../src/tables/json.ts'
 
 describe('classify', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createRouter } from '../../src/request/router.ts'
+import { createRouter } from '../../src/serve/route.ts'
 import { v1Only } from '../../src/tables/operations.ts'
 
 const operation = (route: string) => v1Only(`test.${route}`, route, 'a test')

@@ -2,7 +2,7 @@ import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
 import { afterEach, describe, expect, it } from 'vitest'
-import { givingBack } from '../../src/routes/give-back.ts'
+import { givingBack } from '../../src/serve/http/v1-surface.ts'
 import { ROWS_MEMORY } from '../../src/tables/text/engine.ts'
 
 const SIZE = 64 * 1024

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import { createKnownReads, type KnownRead } from '../../src/serve/known-reads.ts'
+import { createKnownReads, type KnownRead } from '../../src/serve/core.ts'
 import { bearer, startProxy, type TestProxy } from '../stage/proxy.ts'
 import { startUpstream, type Upstream } from '../stage/upstream.ts'
 

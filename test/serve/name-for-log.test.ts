@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { mappings } from '../../mappings/index.ts'
-import { createNameForLog } from '../../src/serve/name-for-log.ts'
+import { createNameForLog } from '../../src/serve/core.ts'
 
 const nameForLog = createNameForLog(mappings.flatMap(({ operations }) => operations))
 

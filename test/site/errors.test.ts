@@ -10,7 +10,7 @@ const HANDED: readonly (readonly [file: string, texts: readonly string[]])[] = [
   ['src/errors.ts', ['the v2 service answered HTTP … without naming a missing resource']],
   ['src/errors.ts', ['service sent an answer that cannot be passed on']],
   [
-    'src/routes/app.ts',
+    'src/serve/http/app.ts',
     [
       'the request is not well-formed HTTP',
       'the request has no host header',
@@ -20,7 +20,7 @@ const HANDED: readonly (readonly [file: string, texts: readonly string[]])[] = [
     ],
   ],
   [
-    'src/routes/lifetime/admission.ts',
+    'src/serve/http/admission.ts',
     [
       'more than limits.callerInFlight (…) requests of this caller are under way',
       'this caller asks more than limits.callerPerSecond (…) times a second',
@@ -28,8 +28,8 @@ const HANDED: readonly (readonly [file: string, texts: readonly string[]])[] = [
   ],
   ['src/tables/fields.ts', ['must be a …', 'must be one of …']],
   ['src/tables/query.ts', ['needs a v1 service: …; set upstream.v1 (CROSSWALK_UPSTREAM_V1) to pass it on', 'is not a valid value']],
-  ['src/translate/translated.ts', ['is not a parameter of this operation']],
-  ['src/upstream/ask-v1.ts', ['the v1 service did not answer in time', 'the v1 service cannot be reached']],
+  ['src/serve/answer.ts', ['is not a parameter of this operation']],
+  ['src/serve/upstream/v1.ts', ['the v1 service did not answer in time', 'the v1 service cannot be reached']],
   ['src/upstream/grpc/failures.ts', ['the … service does not speak gRPC; set upstream.…Grpc to rest if it speaks REST']],
   ['src/wire/call-signal.ts', ['the client went away']],
   ['mappings/registry/repos.ts', ['the repo was created with id …, but without its readme', 'the readme had already been replaced']],
@@ -41,7 +41,7 @@ const HANDS_ON = new Set([
   'mappings/registry/readme.ts',
   'src/modes/choose/rules-in-force.ts',
   'src/routes/carriers/rpc/answer-v1.ts',
-  'src/routes/refusal.ts',
+  'src/serve/http/v1-surface.ts',
   'src/rpc/messages/error-of-status.ts',
   'src/tables/compile.ts',
   'src/tables/query.ts',

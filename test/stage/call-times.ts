@@ -1,4 +1,4 @@
-import { Firing } from '../../src/limits/signal.ts'
+import { Firing } from '../../src/serve/signals.ts'
 import type { CallTimes } from '../../src/wire/call-signal.ts'
 
 /** The times of a call whose client waits as long as its work goes on. */

@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Config } from '../../src/config/settings.ts'
-import type { Clocks } from '../../src/limits/clocks.ts'
 import type { ModeRules } from '../../src/modes/choose/rules.ts'
 import type { EvidenceReport } from '../../src/modes/migration-report.ts'
 import type { Sandbox, SandboxOptions } from '../../src/sandbox/start.ts'
+import type { Clocks } from '../../src/serve/bounds.ts'
 import { startProxy, type TestProxy } from './proxy.ts'
 import { startQuietSandbox } from './sandbox.ts'
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { metricDataOf } from '../../src/tracing/metrics/metric-data.ts'
-import { metricsTargetIn, openMetricsExport } from '../../src/tracing/metrics/open-metrics-export.ts'
+import { metricsTargetIn, openMetricsExport } from '../../src/serve/watch/metrics-export.ts'
+import { metricDataOf } from '../../src/serve/watch/otlp-metrics.ts'
 import { startProxy } from '../stage/proxy.ts'
 import { answering, startUpstream, type Upstream } from '../stage/upstream.ts'
 import { type ReceivedMetrics, seriesOf, startMetricsCollector } from './metrics-collector.ts'

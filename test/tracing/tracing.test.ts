@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { openTracing } from '../../src/tracing/open.ts'
+import { openTracing } from '../../src/serve/watch/spans.ts'
 import { startProxy } from '../stage/proxy.ts'
 import { answering, startUpstream, type Upstream } from '../stage/upstream.ts'
 import { startCollector } from './collector.ts'

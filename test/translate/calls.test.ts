@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { type CallLanding, type CallLimits, createCalls } from '../../src/serve/calls.ts'
 import type { JsonObject } from '../../src/tables/json.ts'
 import { type AskTurn, type Call, type Outcome, replied } from '../../src/tables/turn.ts'
-import { createCalls } from '../../src/translate/calls.ts'
-import type { CallLanding, CallLimits } from '../../src/translate/send-call.ts'
 import { sending } from './sends.ts'
 
 const calls = Array.from({ length: 10 }, (_, at): Call => ({ method: 'GET', path: `/${at}`, query: [] }))

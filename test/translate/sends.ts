@@ -1,6 +1,6 @@
+import type { Send } from '../../src/serve/calls.ts'
 import type { JsonObject } from '../../src/tables/json.ts'
 import type { Call } from '../../src/tables/turn.ts'
-import type { Send } from '../../src/translate/send-call.ts'
 
 /** Makes calls with a function that returns promises. */
 export function sending(make: (call: Call) => Promise<JsonObject>): Send {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createHealth, type Service } from '../../src/upstream/health.ts'
+import { createHealth, type Service } from '../../src/serve/upstream/health.ts'
 
 /** Services that say what the test wants, and a clock that it sets. */
 function setUp(v1?: string) {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { endsHere, endToEnd, endToEndRaw } from '../../src/upstream/hop-by-hop.ts'
+import { endsHere, endToEnd, endToEndRaw } from '../../src/serve/heads.ts'
 
 describe('headers that end at a hop', () => {
   it('are the fixed ones and those that Connection names', () => {

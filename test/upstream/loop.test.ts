@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createLoopGuard, hasPassed } from '../../src/upstream/loop.ts'
+import { createLoopGuard, hasPassed } from '../../src/serve/upstream/v1.ts'
 
 /** Returns the headers of a request after these guards. */
 function passing(headers: Record<string, string>, ...guards: readonly ReturnType<typeof createLoopGuard>[]) {

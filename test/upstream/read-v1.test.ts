@@ -1,10 +1,9 @@
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { afterEach, describe, expect, it } from 'vitest'
-import { Firing } from '../../src/limits/signal.ts'
-import { createReadV1 } from '../../src/upstream/read-v1.ts'
-import { textOf } from '../../src/upstream/utf8.ts'
-import { createPool } from '../../src/upstream/v2/pool.ts'
+import { Firing } from '../../src/serve/signals.ts'
+import { createPool, textOf } from '../../src/serve/upstream/exchange.ts'
+import { createReadV1 } from '../../src/serve/upstream/v1.ts'
 import { startUpstream } from '../stage/upstream.ts'
 
 const closing: (() => Promise<void>)[] = []

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Config } from '../../config/settings.ts'
-import { readCertificate } from '../../listen/certificate.ts'
+import { readCertificate } from '../../serve/listen/listener.ts'
 import type { Io } from '../command.ts'
 import { UNWATCHED, type Watch, whenSettled } from './settled-file.ts'
 

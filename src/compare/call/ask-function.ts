@@ -1,7 +1,7 @@
-import type { Clocks } from '../../limits/clocks.ts'
-import type { Signal } from '../../limits/signal.ts'
 import type { SideAnswer } from '../../modes/observe/ask.ts'
+import type { Clocks } from '../../serve/bounds.ts'
 import type { Side } from '../../serve/sides.ts'
+import type { Signal } from '../../serve/signals.ts'
 import { type SeenResult, type ShownWith, seenGone, seenLate, seenReturn, seenThrow } from '../values/seen-result.ts'
 
 export interface AskFunctionMeans extends Pick<Clocks, 'ticks' | 'repeat'> {

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { entries } from '../../limits/entries.ts'
+import { entries } from '../../serve/bounds.ts'
 import { type Mode, SERVED_BY, type Side } from '../../serve/sides.ts'
 import type { Operation } from '../../tables/operation.ts'
 import { isPaged, pageTokenOf } from './page-token.ts'

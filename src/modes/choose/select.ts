@@ -1,5 +1,5 @@
 import { invalidArgument } from '../../errors.ts'
-import type { Identity } from '../../request/caller.ts'
+import type { Identity } from '../../serve/caller.ts'
 import { BY_V1, isMode, MODE_HEADER, MODES, type Mode } from '../../serve/sides.ts'
 import { covers } from '../../tables/operation.ts'
 import { isV2Canary, type ModeRule, type ModeRules, patternsOf } from './rules.ts'

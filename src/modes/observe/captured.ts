@@ -2,9 +2,8 @@ import { promisify } from 'node:util'
 import { brotliDecompress, gunzip, inflate } from 'node:zlib'
 import { type Captured, capturedText } from '../../diff/compare/captured-body.ts'
 import type { SeenAnswer } from '../../diff/compare/compare.ts'
-import type { Answer } from '../../translate/answer.ts'
-import { bytesOf, type Written } from '../../translate/written.ts'
-import { weightOf } from '../../upstream/v2/answer-room.ts'
+import { type Answer, bytesOf, type Written } from '../../serve/answer.ts'
+import { weightOf } from '../../serve/upstream/exchange.ts'
 
 /** An answer that a client got, whole or as far as it was kept. */
 export interface Kept {

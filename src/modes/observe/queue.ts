@@ -1,4 +1,4 @@
-import { Firing, type Signal } from '../../limits/signal.ts'
+import { Firing, type Signal } from '../../serve/signals.ts'
 
 export interface QueueSettings {
   /** Maximum jobs that wait. */

@@ -1,4 +1,4 @@
-import type { ClientRequest } from '../../request/request.ts'
+import type { ClientRequest } from '../../serve/request.ts'
 import type { Mode, Served } from '../../serve/sides.ts'
 import type { OtherWrites } from '../serve/recent-writes.ts'
 import type { Kept } from './captured.ts'

@@ -1,7 +1,7 @@
 import type { Observation } from '../../diff/evidence/observation.ts'
 import type { Actor } from '../../diff/records/actor.ts'
 import type { Comparison } from '../../diff/records/record.ts'
-import type { Identity } from '../../request/caller.ts'
+import type { Identity } from '../../serve/caller.ts'
 import type { Mode, Side } from '../../serve/sides.ts'
 import type { ModeRules } from '../choose/rules.ts'
 import { createRuleOf, type RuleOf } from '../choose/select.ts'

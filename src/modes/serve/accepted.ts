@@ -1,5 +1,5 @@
+import { ANONYMOUS } from '../../serve/caller.ts'
 import type { Operation } from '../../tables/operation.ts'
-import { ANONYMOUS } from '../../upstream/credential.ts'
 
 /**
  * The credentials that a service has accepted. Anyone can make up a credential with any subject in it.

@@ -1,4 +1,4 @@
-import { createBucket } from '../../limits/bucket.ts'
+import { createBucket } from '../../serve/bounds.ts'
 
 /** Limits how often something happens. */
 export interface Budget {

@@ -1,4 +1,4 @@
-import type { ClientRequest } from '../../request/request.ts'
+import type { ClientRequest } from '../../serve/request.ts'
 import type { Mode, Served } from '../../serve/sides.ts'
 import type { Observer } from '../observe/observer.ts'
 import { tee } from './tee.ts'

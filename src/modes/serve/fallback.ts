@@ -1,4 +1,4 @@
-import type { ClientRequest } from '../../request/request.ts'
+import type { ClientRequest } from '../../serve/request.ts'
 import { type Backend, hasFailed, isRead, type Served } from '../../serve/sides.ts'
 import { isPaged } from '../choose/page-token.ts'
 import type { Accepted } from './accepted.ts'

@@ -1,4 +1,4 @@
-import type { Request } from '../../request/request.ts'
+import type { Request } from '../../serve/request.ts'
 import type { Operation, V1Request } from '../../tables/operation.ts'
 import { isReadBack } from '../../tables/operations.ts'
 import type { Resource } from '../../tables/resource.ts'

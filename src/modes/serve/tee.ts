@@ -1,7 +1,6 @@
+import { type Answer, lengthOf, type Written } from '../../serve/answer.ts'
 import { isObject } from '../../tables/json.ts'
 import { ROWS } from '../../tables/turn.ts'
-import type { Answer } from '../../translate/answer.ts'
-import { lengthOf, type Written } from '../../translate/written.ts'
 import type { Kept } from '../observe/captured.ts'
 
 /**

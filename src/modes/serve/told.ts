@@ -1,4 +1,4 @@
-import type { ClientRequest } from '../../request/request.ts'
+import type { ClientRequest } from '../../serve/request.ts'
 import { hasFailed, type Served } from '../../serve/sides.ts'
 import type { Journal } from '../journal.ts'
 import type { Accepted } from './accepted.ts'

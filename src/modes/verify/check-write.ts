@@ -1,6 +1,6 @@
 import { isDifference, WEIGHTS } from '../../diff/evidence/observation.ts'
 import type { Judgement } from '../../diff/judge/judge.ts'
-import type { Signal } from '../../limits/signal.ts'
+import type { Signal } from '../../serve/signals.ts'
 import type { Operation } from '../../tables/operation.ts'
 import type { ComparedRequest } from '../journal.ts'
 import type { Ask, Asking, SideAnswer } from '../observe/ask.ts'

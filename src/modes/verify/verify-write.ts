@@ -1,5 +1,5 @@
 import type { Judgement } from '../../diff/judge/judge.ts'
-import type { Signal } from '../../limits/signal.ts'
+import type { Signal } from '../../serve/signals.ts'
 import type { ComparedRequest, Journal } from '../journal.ts'
 import type { Ask } from '../observe/ask.ts'
 import { seenOf } from '../observe/captured.ts'

@@ -1,8 +1,7 @@
 import { ApiError } from '../../errors.ts'
+import { createCalls, type Send } from '../../serve/calls.ts'
 import type { Env, Operation, V1Request } from '../../tables/operation.ts'
 import { type Call, type Make, run } from '../../tables/turn.ts'
-import { createCalls } from '../../translate/calls.ts'
-import type { Send } from '../../translate/send-call.ts'
 
 /** No limits: no client waits, and nothing is written. */
 const LIMITS = { callsPerRequest: Number.POSITIVE_INFINITY, parallelCalls: Number.POSITIVE_INFINITY }

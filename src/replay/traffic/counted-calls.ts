@@ -1,6 +1,6 @@
-import { pathOf } from '../../request/classify.ts'
 import { readFacts } from '../../rpc/facts.ts'
 import { routeOf, ruleOf } from '../../rpc/http-rule.ts'
+import { pathOf } from '../../serve/classify.ts'
 import type { Mapping } from '../../tables/operation.ts'
 import type { Item } from './recorded-traffic.ts'
 

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { Actor } from '../../diff/records/actor.ts'
-import { peerOf } from '../forwarded/forwarded-chain.ts'
+import { peerOf } from '../../serve/http/forwarded.ts'
 import type { Rights } from './rights.ts'
 
 /** Tells who sent a request to the admin port: the name of the token and the address of the connection, never the token. */

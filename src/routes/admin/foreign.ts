@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
 import { ApiError } from '../../errors.ts'
-import { hasPassed } from '../../upstream/loop.ts'
+import { hasPassed } from '../../serve/upstream/v1.ts'
 
 /** Returns why a request may come from another site's page or through the proxy; undefined if it cannot. */
 export type Foreign = (request: Pick<IncomingMessage, 'url' | 'headers'>) => ApiError | undefined

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
-import { createBucket } from '../../limits/bucket.ts'
+import { createBucket } from '../../serve/bounds.ts'
 import { isObject } from '../../tables/json.ts'
 import type { ActorOf } from './actor-of.ts'
 

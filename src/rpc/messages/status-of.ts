@@ -1,9 +1,8 @@
 import { fromJson, type JsonValue, type Registry } from '@bufbuild/protobuf'
 import { AnySchema } from '@bufbuild/protobuf/wkt'
 import { type ApiError, CODES, type CodeName, codeName, type Detail } from '../../errors.ts'
+import { type Answer, bytesOf } from '../../serve/answer.ts'
 import { isObject } from '../../tables/json.ts'
-import type { Answer } from '../../translate/answer.ts'
-import { bytesOf } from '../../translate/written.ts'
 import type { RpcVersion } from '../open-rpc.ts'
 import { detailName } from './detail-name.ts'
 

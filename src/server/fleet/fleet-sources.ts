@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import type { Config } from '../../config/settings.ts'
-import type { Clocks } from '../../limits/clocks.ts'
 import type { Migration } from '../../modes/assemble.ts'
+import type { Clocks } from '../../serve/bounds.ts'
 import type { Operation } from '../../tables/operation.ts'
 
 /** What a server gives to the fleet that it joins. */

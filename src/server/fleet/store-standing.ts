@@ -1,7 +1,7 @@
 import type { Fleet } from '../../fleet/fleet.ts'
 import type { ShareModes } from '../../fleet/modes/share-modes.ts'
 import { unreadText } from '../../fleet/modes/unread-modes.ts'
-import type { StoreStanding } from '../../routes/admin/ready.ts'
+import type { StoreStanding } from '../../serve/upstream/health.ts'
 
 /** Returns what `/readyz` tells of the store. */
 export function storeStandingOf(fleet: Pick<Fleet, 'state'>, modes: Pick<ShareModes, 'known' | 'unknown' | 'unread'>): () => StoreStanding {

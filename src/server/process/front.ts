@@ -1,5 +1,5 @@
 import type { RequestListener } from 'node:http'
-import type { Certificate } from '../../listen/certificate.ts'
+import type { Certificate } from '../../serve/listen/listener.ts'
 
 /** What clients reach: the server for v1 and native requests, or the workers that share its port. */
 export interface Front {

@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import { type MetricsFormat, metricsText, unitOf } from '../../routes/watch/metrics/exposition.ts'
 import type { MetricValues } from '../../routes/watch/metrics/metric-values.ts'
 import type { Metrics } from '../../routes/watch/metrics/metrics.ts'
-import type { MetricsExport, StartExport } from '../../tracing/metrics/metrics-export.ts'
+import type { MetricsExport, StartExport } from '../../serve/watch/metrics-export.ts'
 import type { WorkersFront } from './role.ts'
 
 /** What `/metrics` tells, of this process or of a supervisor and its workers. */

@@ -1,9 +1,8 @@
 import { constants, type IncomingHttpHeaders, type OutgoingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
 import { type ApiError, asApiError, unrelayable } from '../../errors.ts'
-import { guarded } from '../../relay/guard.ts'
-import { whenClosed } from '../../relay/on-close.ts'
+import { guarded, whenClosed } from '../../serve/signals.ts'
+import type { Service } from '../../serve/upstream/health.ts'
 import { closedCode } from '../../wire/status/closed-code.ts'
-import type { Service } from '../health.ts'
 import { answerHead, answerTrailers, statusOf } from './metadata.ts'
 import { type Renamed, withDetails } from './renamed.ts'
 

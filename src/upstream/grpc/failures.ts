@@ -1,5 +1,5 @@
 import { ApiError, type CodeName } from '../../errors.ts'
-import type { Service } from '../health.ts'
+import type { Service } from '../../serve/upstream/health.ts'
 
 /** Nothing was sent: the client may repeat the call, even a write. */
 export function unreachable(service: Service, cause?: unknown): ApiError {

@@ -1,9 +1,7 @@
 import http2, { type ClientHttp2Session, type ClientHttp2Stream, constants, type OutgoingHttpHeaders } from 'node:http2'
-import { destroyLater } from '../../relay/destroy-later.ts'
-import { whenClosed } from '../../relay/on-close.ts'
-import { outlive } from '../../relay/outlive.ts'
-import { probe } from '../../relay/probe.ts'
-import type { Service } from '../health.ts'
+import { destroyLater, outlive, probe } from '../../serve/listen/http2.ts'
+import { whenClosed } from '../../serve/signals.ts'
+import type { Service } from '../../serve/upstream/health.ts'
 import { notReady } from './failures.ts'
 
 /** One stream to the service. */

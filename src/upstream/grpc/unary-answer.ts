@@ -1,7 +1,7 @@
 import { CODES, codeName, unrelayable } from '../../errors.ts'
+import type { Service } from '../../serve/upstream/health.ts'
 import { PREFIX } from '../../wire/framing/frame.ts'
 import type { WireMetadata, WireStatus } from '../../wire/wire-call.ts'
-import type { Service } from '../health.ts'
 import { foreignAnswer } from './failures.ts'
 import { detailsOf } from './status-details.ts'
 import type { GatheredAnswer } from './unary-exchange.ts'

@@ -1,7 +1,7 @@
 import { constants, type IncomingHttpHeaders } from 'node:http2'
-import type { Signal } from '../../limits/signal.ts'
+import type { Signal } from '../../serve/signals.ts'
+import type { Service } from '../../serve/upstream/health.ts'
 import { PREFIX } from '../../wire/framing/frame.ts'
-import type { Service } from '../health.ts'
 import { brokenOff, tooLong, unreachable } from './failures.ts'
 import type { Sent } from './session.ts'
 

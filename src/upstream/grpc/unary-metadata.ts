@@ -1,9 +1,9 @@
 import type { OutgoingHttpHeaders } from 'node:http2'
 import { unrelayable } from '../../errors.ts'
 import { CONNECTION_SPECIFIC, grouped, relayableHeaders } from '../../heads.ts'
+import { endToEnd } from '../../serve/heads.ts'
+import type { Service } from '../../serve/upstream/health.ts'
 import type { WireCall, WireMetadata } from '../../wire/wire-call.ts'
-import type { Service } from '../health.ts'
-import { endToEnd } from '../hop-by-hop.ts'
 
 /** Headers of another protocol or of one connection. The call to the service has its own. */
 const OTHERS =

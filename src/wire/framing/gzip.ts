@@ -1,6 +1,6 @@
 import { gunzip, gzip as gzipOf } from 'node:zlib'
 import { ApiError } from '../../errors.ts'
-import type { Room } from '../../limits/room.ts'
+import type { Room } from '../../serve/bounds.ts'
 import { lengthOf, tooLarge } from './frame.ts'
 
 /** Bytes that one byte of gzip can become. */

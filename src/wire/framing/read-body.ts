@@ -1,8 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { ServerHttp2Stream } from 'node:http2'
-import type { Signal } from '../../limits/signal.ts'
-import { gather } from '../../listen/gather.ts'
-import type { Closing } from '../../relay/on-close.ts'
+import { gather } from '../../serve/request.ts'
+import type { Closing, Signal } from '../../serve/signals.ts'
 import { boundsOf, type WireSettings } from '../wire-settings.ts'
 import { tooLarge } from './frame.ts'
 

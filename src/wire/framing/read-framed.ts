@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { ApiError } from '../../errors.ts'
-import type { Signal } from '../../limits/signal.ts'
+import type { Signal } from '../../serve/signals.ts'
 import { boundsOf, type WireSettings } from '../wire-settings.ts'
 import { PREFIX, unframe } from './frame.ts'
 import { type Inflated, inflated, malformedGzip } from './gzip.ts'

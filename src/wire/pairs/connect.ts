@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { ApiError } from '../../errors.ts'
-import type { Signal } from '../../limits/signal.ts'
+import type { Signal } from '../../serve/signals.ts'
 import { lengthOf } from '../framing/frame.ts'
 import { gzipped, type Inflated, inflated } from '../framing/gzip.ts'
 import { readBody } from '../framing/read-body.ts'

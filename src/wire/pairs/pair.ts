@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Signal } from '../../limits/signal.ts'
+import type { Signal } from '../../serve/signals.ts'
 import type { Inflated } from '../framing/gzip.ts'
 import type { WireCall, WireReply } from '../wire-call.ts'
 

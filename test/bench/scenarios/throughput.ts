@@ -49,7 +49,7 @@ const TURNS = 4
 
 /**
  * Least milliseconds between the start of a proxy and its first request, as behind a readiness probe. Node's speed depends on it.
- * In the first quiet seconds V8 forgets the shape of Node's ticks (`src/listen/ticks.ts`). A proxy that does not prevent this stays slower.
+ * In the first quiet seconds V8 forgets the shape of Node's ticks (`src/serve/listen/times.ts`). A proxy that does not prevent this stays slower.
  */
 const REST = 3000
 

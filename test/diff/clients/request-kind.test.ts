@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createKindOf } from '../../../src/diff/clients/request-kind.ts'
 import { createRedactor, type Values } from '../../../src/diff/redact/redact.ts'
-import { parseQuery } from '../../../src/request/query-string.ts'
+import { parseQuery } from '../../../src/serve/request.ts'
 import { child, operationOf, operations, ROOT_UID } from '../given.ts'
 
 const kindOf = (id: string, query: string, params: Readonly<Record<string, string>> = {}, body?: unknown, values: Values = 'masked') =>

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { createDeadlines } from '../../../src/listen/times/deadlines.ts'
+import { createDeadlines } from '../../../src/serve/listen/times.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())

@@ -1,7 +1,6 @@
 import { EventEmitter } from 'node:events'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { type Cut, createTimeLimits } from '../../../src/listen/times/time-limits.ts'
-import type { Coming, Going } from '../../../src/listen/times/watched-answer.ts'
+import { type Coming, type Cut, createTimeLimits, type Going } from '../../../src/serve/listen/times.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())

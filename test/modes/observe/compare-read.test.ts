@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { createEvidence, type OperationEvidence } from '../../../src/diff/evidence/evidence.ts'
-import { Firing } from '../../../src/limits/signal.ts'
 import type { Ask } from '../../../src/modes/observe/ask.ts'
 import { compareRead } from '../../../src/modes/observe/compare-read.ts'
 import { createOtherReplicas } from '../../../src/modes/observe/other-replicas.ts'
+import { Firing } from '../../../src/serve/signals.ts'
 import { asked, child, compare, court, seen } from '../../diff/given.ts'
 import { seeded } from '../../stage/seeded.ts'
 

@@ -1,8 +1,8 @@
 import type { Config } from '../../../src/config/settings.ts'
-import type { Clocks } from '../../../src/limits/clocks.ts'
 import { isWithinShare } from '../../../src/modes/choose/share.ts'
 import type { RolloutStatus } from '../../../src/modes/rollout/rollout-status.ts'
-import { identify } from '../../../src/request/caller.ts'
+import type { Clocks } from '../../../src/serve/bounds.ts'
+import { identify } from '../../../src/serve/caller.ts'
 import { type Stage, startStage } from '../../stage/stage.ts'
 
 /** A clock that stands still until a test moves it. */

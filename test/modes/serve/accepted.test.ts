@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createAccepted } from '../../../src/modes/serve/accepted.ts'
-import { ANONYMOUS } from '../../../src/upstream/credential.ts'
+import { ANONYMOUS } from '../../../src/serve/caller.ts'
 
 const guarded = {}
 const open = { takesNoToken: true as const }

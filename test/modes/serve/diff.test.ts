@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Observer } from '../../../src/modes/observe/observer.ts'
 import { createWatch } from '../../../src/modes/serve/diff.ts'
 import { createWitnesses } from '../../../src/modes/serve/witnesses.ts'
-import type { ClientRequest } from '../../../src/request/request.ts'
+import type { ClientRequest } from '../../../src/serve/request.ts'
 import type { Served } from '../../../src/serve/sides.ts'
 import { operationOf } from '../../diff/given.ts'
 

@@ -4,7 +4,7 @@ import { ApiError } from '../../../src/errors.ts'
 import { relayUnary } from '../../../src/routes/carriers/rpc/relay-unary.ts'
 import { readFacts } from '../../../src/rpc/facts.ts'
 import { openRpc } from '../../../src/rpc/open-rpc.ts'
-import { newRequestRecord } from '../../../src/serve/request-record.ts'
+import { newRequestRecord } from '../../../src/serve/core.ts'
 import type { CallUnary } from '../../../src/upstream/grpc/unary.ts'
 import { callTimes } from '../../stage/call-times.ts'
 

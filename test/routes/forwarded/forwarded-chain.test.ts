@@ -1,7 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { addressIn, peerOf, vouchedHops } from '../../../src/routes/forwarded/forwarded-chain.ts'
-import { elementText, parseForwarded } from '../../../src/routes/forwarded/forwarded-header.ts'
-import { createTrust } from '../../../src/routes/forwarded/trust.ts'
+import { addressIn, createTrust, elementText, parseForwarded, peerOf, vouchedHops } from '../../../src/serve/http/forwarded.ts'
 import { processorMs } from '../../stage/own-time.ts'
 
 const isTrusted = createTrust(['10.0.0.0/8', '192.0.2.7', '2001:db8::/32'])

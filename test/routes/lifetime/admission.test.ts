@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { afterEach, describe, expect, it } from 'vitest'
-import { type AdmissionLimits, createAdmission, type Refused } from '../../../src/routes/lifetime/admission.ts'
+import { type AdmissionLimits, createAdmission, type Refused } from '../../../src/serve/http/admission.ts'
 import { bearer, startProxy } from '../../stage/proxy.ts'
 import { startUpstream } from '../../stage/upstream.ts'
 

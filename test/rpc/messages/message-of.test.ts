@@ -1,7 +1,7 @@
 import { fromJson, type JsonValue, toBinary } from '@bufbuild/protobuf'
 import { expect, it } from 'vitest'
 import { messageOf } from '../../../src/rpc/messages/message-of.ts'
-import type { Answer } from '../../../src/translate/answer.ts'
+import type { Answer } from '../../../src/serve/answer.ts'
 import { v1Method } from './messages.ts'
 
 const list = v1Method('iam.Groups/List')

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { ApiError, invalidArgument } from '../../../src/errors.ts'
 import { type RpcStatus, statusOfAnswer, statusOfError } from '../../../src/rpc/messages/status-of.ts'
 import type { RpcVersion } from '../../../src/rpc/open-rpc.ts'
-import type { Answer } from '../../../src/translate/answer.ts'
+import type { Answer } from '../../../src/serve/answer.ts'
 import { rpc } from './messages.ts'
 
 const v1 = { registry: rpc.registry, version: 'v1' } as const

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { type ErrorForm, fromV2, toV1 } from '../../../src/errors.ts'
 import { pageTokenOf, withPageToken } from '../../../src/modes/choose/page-token.ts'
-import { createClassify } from '../../../src/request/classify.ts'
-import { createRouter } from '../../../src/request/router.ts'
+import { createClassify } from '../../../src/serve/classify.ts'
+import { createRouter } from '../../../src/serve/route.ts'
 import { checkMappings } from '../../../src/tables/check.ts'
 import { action, converted, long, type Mapping, mayBeEmpty, message, object, readOnly, text, texts } from '../../../src/tables/language.ts'
 

@@ -1,7 +1,7 @@
 import http2 from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
-import type { OnGrpc } from '../../../src/listen/http2/http2.ts'
+import type { OnGrpc } from '../../../src/serve/listen/http2.ts'
 import { createGrpc } from '../../../src/upstream/grpc/relay.ts'
 import { inV2 } from '../../../src/upstream/grpc/renamed.ts'
 import { detailsOf } from '../../../src/upstream/grpc/status-details.ts'

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import { createPool } from '../../../src/serve/upstream/exchange.ts'
+import { createSend } from '../../../src/serve/upstream/send.ts'
 import type { JsonObject } from '../../../src/tables/json.ts'
 import type { Call } from '../../../src/tables/turn.ts'
-import { createPool } from '../../../src/upstream/v2/pool.ts'
-import { createSend } from '../../../src/upstream/v2/send.ts'
 import { startUpstream } from '../../stage/upstream.ts'
 import { promised } from '../../translate/sends.ts'
 

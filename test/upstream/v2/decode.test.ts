@@ -1,6 +1,6 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { expect, it } from 'vitest'
-import { decode } from '../../../src/upstream/v2/decode.ts'
+import { decode } from '../../../src/serve/upstream/exchange.ts'
 
 const TEXT = '{"uid":"ü"}'
 const LIMIT = 1000

@@ -1,9 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { afterEach, describe, expect, it } from 'vitest'
-import { textOf } from '../../../src/upstream/utf8.ts'
-import { type Exchange, exchange, type RawAnswer } from '../../../src/upstream/v2/exchange.ts'
-import type { Underway } from '../../../src/upstream/v2/flights/landing.ts'
-import { createPool } from '../../../src/upstream/v2/pool.ts'
+import { createPool, type Exchange, exchange, type RawAnswer, textOf } from '../../../src/serve/upstream/exchange.ts'
+import type { Underway } from '../../../src/serve/upstream/flights.ts'
 import { startUpstream } from '../../stage/upstream.ts'
 
 const closing: (() => Promise<void>)[] = []

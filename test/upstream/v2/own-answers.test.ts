@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createOwnAnswers } from '../../../src/upstream/v2/own-answers.ts'
+import { createOwnAnswers } from '../../../src/serve/upstream/send.ts'
 
 it('keeps no more resources than it may, the latest of them', () => {
   const own = createOwnAnswers(10)

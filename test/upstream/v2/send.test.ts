@@ -1,11 +1,10 @@
 import nock from 'nock'
 import type { Agent } from 'undici'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { type CallContext, createPool } from '../../../src/serve/upstream/exchange.ts'
+import { createSend, type SendSettings } from '../../../src/serve/upstream/send.ts'
 import type { JsonObject } from '../../../src/tables/json.ts'
 import type { Call } from '../../../src/tables/turn.ts'
-import type { CallContext } from '../../../src/upstream/v2/call-context.ts'
-import { createPool } from '../../../src/upstream/v2/pool.ts'
-import { createSend, type SendSettings } from '../../../src/upstream/v2/send.ts'
 import { startUpstream } from '../../stage/upstream.ts'
 import { promised } from '../../translate/sends.ts'
 

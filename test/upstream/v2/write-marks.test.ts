@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createWriteMarks } from '../../../src/upstream/v2/write-marks.ts'
+import { createWriteMarks } from '../../../src/serve/upstream/send.ts'
 
 it('renames a caller during a write, after it, and after each further one', () => {
   const { nameOf, begin } = createWriteMarks()

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { identify } from '../../../request/caller.ts'
+import { identify } from '../../../serve/caller.ts'
 import type { RecordedRequest } from '../recorded-traffic.ts'
 
 const header = z.object({ name: z.string(), value: z.string() })

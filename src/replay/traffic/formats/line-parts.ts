@@ -1,5 +1,5 @@
-import { identify } from '../../../request/caller.ts'
-import { FORM } from '../../../request/route-request.ts'
+import { identify } from '../../../serve/caller.ts'
+import { FORM } from '../../../serve/route.ts'
 import type { Item, RecordedRequest } from '../recorded-traffic.ts'
 
 /** Reads a line: its requests, none for a line about no request, or undefined for a line that is not in the format. */

@@ -1,8 +1,8 @@
 import { ApiError } from '../../../errors.ts'
-import { createClassify, pathOf } from '../../../request/classify.ts'
-import { createRouter } from '../../../request/router.ts'
 import type { RestRequest } from '../../../rpc/messages/request-of.ts'
 import type { Rpc, RpcMethod } from '../../../rpc/open-rpc.ts'
+import { createClassify, pathOf } from '../../../serve/classify.ts'
+import { createRouter } from '../../../serve/route.ts'
 
 /** Refuses a REST request that leads to another method than its call: an empty name, one with `..` in it, or with the word of another method. */
 export type RefuseMisplaced = (request: RestRequest, method: RpcMethod) => void

@@ -1,5 +1,5 @@
 import { ApiError, CODES, type CodeName, codeName, RETRY_INFO, retryInfo } from '../../../errors.ts'
-import type { RequestRecord } from '../../../serve/request-record.ts'
+import type { RequestRecord } from '../../../serve/core.ts'
 import { isRead } from '../../../serve/sides.ts'
 import type { Operation } from '../../../tables/operation.ts'
 import type { WireReply, WireStatus } from '../../../wire/wire-call.ts'

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import type { RequestHead } from '../../../request/request.ts'
+import type { RequestHead } from '../../../serve/request.ts'
 
 /** Headers of the protocols of gRPC. The REST request of a call has its own body, and its answer is read here. */
 const OF_THE_CALL = /^(?::|grpc-|connect-|content-|(?:x-grpc-web|transfer-encoding|te|accept|accept-encoding|connection|trailer)$)/

@@ -1,6 +1,6 @@
-import type { Holding } from '../../../limits/holding.ts'
 import type { RpcMethod } from '../../../rpc/open-rpc.ts'
-import type { RequestRecord } from '../../../serve/request-record.ts'
+import type { Holding } from '../../../serve/bounds.ts'
+import type { RequestRecord } from '../../../serve/core.ts'
 import type { WireCall } from '../../../wire/wire-call.ts'
 
 /** One call of a method that is known. */

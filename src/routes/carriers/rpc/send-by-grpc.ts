@@ -3,13 +3,12 @@ import { errorOfStatus } from '../../../rpc/messages/error-of-status.ts'
 import { jsonOfQuery } from '../../../rpc/messages/json-of-query.ts'
 import type { Rpc, RpcMethod } from '../../../rpc/open-rpc.ts'
 import { bytesOfJson, jsonOfBytes } from '../../../rpc/recode.ts'
+import { type CallContext, callHeaders } from '../../../serve/upstream/exchange.ts'
+import { tell } from '../../../serve/upstream/flights.ts'
+import type { SendFor } from '../../../serve/upstream/send.ts'
 import type { JsonObject } from '../../../tables/json.ts'
 import type { Call } from '../../../tables/turn.ts'
 import type { CallUnary } from '../../../upstream/grpc/unary.ts'
-import type { CallContext } from '../../../upstream/v2/call-context.ts'
-import { tell } from '../../../upstream/v2/flights/landing.ts'
-import { callHeaders } from '../../../upstream/v2/headers.ts'
-import type { SendFor } from '../../../upstream/v2/send.ts'
 
 interface GrpcSendParts {
   readonly rpc: Rpc

@@ -3,7 +3,7 @@ import { type MessageLimits, messageOf } from '../../../rpc/messages/message-of.
 import { requestOf } from '../../../rpc/messages/request-of.ts'
 import { statusOfAnswer } from '../../../rpc/messages/status-of.ts'
 import type { Rpc, RpcMethod } from '../../../rpc/open-rpc.ts'
-import type { AskRest } from '../../../upstream/ask-rest.ts'
+import type { AskRest } from '../../../serve/upstream/v1.ts'
 import type { WireReply, WireStatus } from '../../../wire/wire-call.ts'
 import { createRefuseMisplaced } from './misplaced.ts'
 import { notToBeRepeated } from './reply-status.ts'

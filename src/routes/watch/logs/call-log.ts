@@ -1,14 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http2'
 import type { Logger } from 'pino'
 import { CODES, codeName, isUnrelayable } from '../../../errors.ts'
-import { newRequestRecord, type RequestRecord, requestId } from '../../../serve/request-record.ts'
+import { newRequestRecord, type RequestRecord, requestId } from '../../../serve/core.ts'
+import type { Forwarded } from '../../../serve/http/forwarded.ts'
 import { hasFailed } from '../../../serve/sides.ts'
+import { endSpan, lineOf, pathForLog, type RequestMetrics } from '../../../serve/watch/access-log.ts'
 import type { GrpcEnd } from '../../../upstream/grpc/client-answer.ts'
-import type { Forwarded } from '../../forwarded/forwarded.ts'
-import type { RequestMetrics } from '../metrics/request-metrics.ts'
-import { lineOf } from './access-log.ts'
-import { endSpan } from './end-span.ts'
-import { pathForLog } from './path-for-log.ts'
 
 /** A gRPC call as it came. */
 export type ArrivedCall = Parameters<Forwarded['clientOf']>[0] & { readonly headers: IncomingHttpHeaders }

@@ -1,6 +1,6 @@
 import { Counter, type CounterConfiguration, type Registry } from 'prom-client'
-import type { RequestRecord } from '../../../serve/request-record.ts'
-import type { RequestOutcome } from './outcome.ts'
+import type { RequestRecord } from '../../../serve/core.ts'
+import type { RequestOutcome } from '../../../serve/watch/access-log.ts'
 
 /** The sums of one operation. */
 interface OperationCounts {

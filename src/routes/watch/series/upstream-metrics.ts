@@ -1,6 +1,6 @@
 import { Gauge, type Registry } from 'prom-client'
 import type { Agent } from 'undici'
-import type { Health } from '../../../upstream/health.ts'
+import type { Health } from '../../../serve/upstream/health.ts'
 
 const POOL_STATES = ['connected', 'free', 'pending', 'queued', 'running'] as const
 

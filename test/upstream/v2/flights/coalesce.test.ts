@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { ApiError } from '../../../../src/errors.ts'
-import { createCoalescer } from '../../../../src/upstream/v2/flights/coalesce.ts'
-import type { Landing } from '../../../../src/upstream/v2/flights/landing.ts'
-import type { Start } from '../../../../src/upstream/v2/flights/passenger.ts'
+import { createCoalescer, type Landing, type Start } from '../../../../src/serve/upstream/flights.ts'
 
 type Coalescing = ReturnType<typeof createCoalescer<number>>
 

@@ -1,8 +1,8 @@
 import { ApiError } from '../../../../errors.ts'
-import type { Signal } from '../../../../limits/signal.ts'
 import { askedService, type HealthStatus, healthBytes, healthListBytes } from '../../../../rpc/standard/health-messages.ts'
+import type { Signal } from '../../../../serve/signals.ts'
+import type { Readiness } from '../../../../serve/upstream/health.ts'
 import type { WireStreamCall, WireStreamHandler } from '../../../../wire/serve-grpc-stream.ts'
-import type { Readiness } from '../../../admin/ready.ts'
 
 export interface HealthParts {
   /** The services that the process serves. */

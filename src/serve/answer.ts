@@ -1,0 +1,245 @@
+import { setImmediate } from 'node:timers/promises'
+import { ApiError, asApiError, type ErrorForm, invalidArgument, MOST_VIOLATIONS, toV1 } from '../errors.ts'
+import type { JsonObject } from '../tables/json.ts'
+import type { Env, Operation, V1Request } from '../tables/operation.ts'
+import { spellings } from '../tables/query.ts'
+import { countOf, isRowText } from '../tables/text/engine.ts'
+import { type Make, type Reply, ROWS, type RowsTurn, run, type Taker, type Turn } from '../tables/turn.ts'
+import { type CallLimits, createCalls, type Send } from './calls.ts'
+
+/** JSON text: pieces of its bytes. A short one is a text with a letter for each byte (Latin-1). */
+export type Written = readonly Buffer[] | string
+
+/** The bytes of a written text. */
+export function bytesOf(written: Written): readonly Buffer[] {
+  return typeof written === 'string' ? [Buffer.from(written, 'latin1')] : written
+}
+
+/** The number of its bytes. */
+export function lengthOf(written: Written): number {
+  if (typeof written === 'string') return written.length
+  let length = 0
+  for (const piece of written) length += piece.length
+  return length
+}
+
+/** One batch of rows. */
+export type Rows = RowsTurn['rows']
+
+/** Writes an answer whose rows are known, some of them as text. */
+export function writtenOf(held: readonly Rows[], body: unknown): Written {
+  const [only] = held
+  if (held.length === 1 && only && isRowText(only) && typeof only.bytes === 'string') {
+    return `${BEGIN_TEXT}${only.bytes.slice(1)}${latin1Of(endOf(body))}`
+  }
+  return [...begun(held), Buffer.from(endOf(body))]
+}
+
+const BEGIN_TEXT = `{${JSON.stringify(ROWS)}:[`
+const BEGIN = Buffer.from(BEGIN_TEXT)
+const END = ']}'
+
+/** The part after the rows: the rest of the envelope. */
+export function endOf(body: unknown): string {
+  if (isEmpty(body)) return END
+  const rest = JSON.stringify(body).slice(1)
+  return rest === '}' ? END : `],${rest}`
+}
+
+/** True if the envelope holds only rows, as most do. */
+function isEmpty(body: unknown): boolean {
+  for (const _ in body as object) return false
+  return true
+}
+
+/** A letter for each byte of the text. */
+function latin1Of(text: string): string {
+  return text === END ? text : Buffer.from(text).toString('latin1')
+}
+
+/** Returns the beginning of an answer and the rows so far. */
+export function begun(held: readonly Rows[]): Buffer[] {
+  const pieces: Buffer[] = [BEGIN]
+  for (const rows of held) {
+    if (countOf(rows) > 0) pieces.push(pieces.length === 1 ? textOf(rows).subarray(1) : textOf(rows))
+  }
+  return pieces
+}
+
+/** Writes the rows, each after a comma. */
+export function textOf(rows: Rows): Buffer {
+  if (!isRowText(rows)) return Buffer.from(rows.map((row) => `,${JSON.stringify(row)}`).join(''))
+  return typeof rows.bytes === 'string' ? Buffer.from(rows.bytes, 'latin1') : rows.bytes
+}
+
+/** Limits of one v1 request, named as in the configuration. */
+export interface AnswerLimits extends CallLimits {
+  /** The number of rows held back so that an error can still change the status. A longer list is streamed. */
+  readonly bufferedRows: number
+  /** The maximum number of rows in one list. */
+  readonly rowsPerRequest: number
+}
+
+type Headers = Readonly<Record<string, string | string[]>>
+
+/**
+ * An answer in v1's form: a value, its JSON text, or a stream of pieces of that. A stream's failure must break the connection (design §4).
+ */
+export type Answer =
+  | { readonly status: number; readonly headers: Headers; readonly body: unknown }
+  | { readonly status: number; readonly headers: Headers; readonly written: Written }
+  | { readonly status: number; readonly headers: Headers; readonly stream: AsyncIterable<Uint8Array> }
+
+/** Takes an answer, or the error that the request ends with instead. */
+export interface TakeAnswer {
+  done(answer: Answer): void
+  failed(thrown: unknown): void
+}
+
+/** Runs an operation and turns its result into an answer. A list of more than `bufferedRows` rows is streamed. */
+export function answer(begin: () => Turn, make: Make, limits: AnswerLimits, answered: TakeAnswer): void {
+  run(begin, make, new Answering(make, limits, answered))
+}
+
+/** Gathers the rows of one answer. A class, because every request has one. */
+class Answering implements Taker {
+  readonly #make: Make
+  readonly #limits: AnswerLimits
+  readonly #answered: TakeAnswer
+  readonly #held: Rows[]
+  #count: number
+
+  constructor(make: Make, limits: AnswerLimits, answered: TakeAnswer) {
+    this.#make = make
+    this.#limits = limits
+    this.#answered = answered
+    this.#held = []
+    this.#count = 0
+  }
+
+  rows(turn: RowsTurn): boolean {
+    this.#held.push(turn.rows)
+    this.#count += countOf(turn.rows)
+    if (this.#count > this.#limits.rowsPerRequest) this.failed(tooManyRows(this.#limits))
+    else if (this.#count <= this.#limits.bufferedRows) return true
+    else this.#answered.done({ status: 200, headers: {}, stream: this.#streamed(turn) })
+    return false
+  }
+
+  ended(reply: Reply): void {
+    this.#answered.done(whole(reply, this.#held))
+  }
+
+  failed(thrown: unknown): void {
+    this.#answered.failed(thrown)
+  }
+
+  #streamed(turn: RowsTurn): AsyncGenerator<Uint8Array> {
+    return streamed(this.#held, turn, this.#make, { count: this.#count, limits: this.#limits })
+  }
+}
+
+function tooManyRows({ rowsPerRequest }: AnswerLimits): ApiError {
+  const message = `this list holds more rows than limits.rowsPerRequest (${rowsPerRequest}) allows; narrow its filter or raise the limit`
+  return new ApiError('FAILED_PRECONDITION', message)
+}
+
+const NO_HEADERS = {}
+
+function whole({ status, headers = NO_HEADERS, body, rows }: Reply, held: readonly Rows[]): Answer {
+  if (!rows) return { status, headers, body }
+  if (held.every((batch) => !isRowText(batch))) return { status, headers, body: { [ROWS]: held.flat(), ...(body as JsonObject) } }
+  return { status, headers, written: writtenOf(held, body) }
+}
+
+interface Progress {
+  /** Rows so far. */
+  readonly count: number
+  readonly limits: AnswerLimits
+}
+
+/**
+ * Yields `{"items":[…rows…], …rest}` one batch at a time; the event loop serves others in between.
+ * The generator continues the operation only when a piece is asked for. A client that does not read therefore stops its own calls.
+ */
+async function* streamed(held: Rows[], from: RowsTurn, make: Make, { count, limits }: Progress): AsyncGenerator<Uint8Array> {
+  yield* begun(held)
+  held.length = 0
+  let rows = count
+  let turn = await after(from, make)
+  while ('next' in turn) {
+    rows += countOf(turn.rows)
+    if (rows > limits.rowsPerRequest) throw tooManyRows(limits)
+    if (countOf(turn.rows) > 0) yield textOf(turn.rows)
+    await setImmediate()
+    turn = await after(turn, make)
+  }
+  yield Buffer.from(endOf(turn.body))
+}
+
+/** Returns the next rows, or the reply. */
+function after(turn: RowsTurn, make: Make): Promise<RowsTurn | Reply> {
+  return new Promise((resolve, reject) => {
+    const taker: Taker = {
+      rows(rows) {
+        resolve(rows)
+        return false
+      },
+      ended: resolve,
+      failed: reject,
+    }
+    run(turn.next, make, taker)
+  })
+}
+
+export interface TranslateSettings extends Env {
+  readonly unknownParameters: 'drop' | 'refuse'
+  readonly limits: AnswerLimits
+  /** How the API writes errors; as a gRPC gateway unless it is given. */
+  readonly errors?: ErrorForm | undefined
+}
+
+/** Returns the first turn of a request. Throws the ApiError with which the tables refuse it. */
+export function begin(operation: Operation, request: V1Request, settings: TranslateSettings): Turn {
+  if (!operation.begin) throw new Error(`operation ${operation.id} has no plan`)
+  if (settings.unknownParameters === 'refuse') refuseUnknown(operation, request)
+  return operation.begin(request, settings)
+}
+
+/** Answers one v1 request from v2: runs its operation, and turns every error into v1's form. Never rejects. */
+export function translated(operation: Operation, request: V1Request, send: Send, settings: TranslateSettings): Promise<Answer> {
+  const first = () => begin(operation, request, settings)
+  return new Promise((done) => {
+    const failed = (thrown: unknown) => done(refusal(operation, settings, asApiError(thrown)))
+    answer(first, createCalls(send, settings.limits), settings.limits, { done, failed })
+  })
+}
+
+/** The answer to a request that ends with an error, in v1's form. */
+export function refusal(
+  { missing, empty, fieldName }: Operation,
+  { dialect, notFound, errors }: TranslateSettings,
+  error: ApiError,
+): Answer {
+  return toV1(error, { missing, empty: empty(dialect), fieldName }, notFound, errors)
+}
+
+const NONE: readonly string[] = []
+
+const known = new WeakMap<Operation, ReadonlySet<string>>()
+
+/** Returns the query parameters that the operation does not know. v1 ignored them, so Crosswalk drops them (design §3). */
+export function unknownParameters(operation: Operation, { query }: Pick<V1Request, 'query'>): readonly string[] {
+  let names = known.get(operation)
+  if (!names) {
+    names = new Set([...Object.keys(operation.params), ...operation.ownParams].flatMap(spellings))
+    known.set(operation, names)
+  }
+  if (query.size === 0) return NONE
+  return [...query.keys()].filter((name) => !names.has(name))
+}
+
+function refuseUnknown(operation: Operation, request: V1Request): void {
+  const names = unknownParameters(operation, request).slice(0, MOST_VIOLATIONS)
+  if (names.length > 0) throw invalidArgument(...names.map((field) => ({ field, description: 'is not a parameter of this operation' })))
+}

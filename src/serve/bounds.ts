@@ -1,0 +1,115 @@
+/** The times that a process goes by. Tests give their own. */
+export interface Clocks {
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+  /** Milliseconds of a monotonic clock. */
+  readonly ticks: () => number
+  /** Calls a function again and again, after so many milliseconds. Returns a function that ends this. */
+  readonly repeat: (run: () => void, ms: number) => () => void
+}
+
+export const CLOCKS: Clocks = {
+  now: Date.now,
+  ticks: () => performance.now(),
+  repeat(run, ms) {
+    const timer = setInterval(run, ms).unref()
+    return () => clearInterval(timer)
+  },
+}
+
+const ONE = () => 1
+
+/**
+ * Options of an `LRUCache` for at most `most` entries, whose memory grows with them. With `max`, lru-cache allocates for all of them when the
+ * cache is made, which takes a millisecond or two for 10,000.
+ */
+export const entries = (most: number) => ({ maxSize: most, sizeCalculation: ONE })
+
+/** A token bucket: allows `most` at once, and then an even rate. */
+export interface Bucket {
+  /** Takes one token if there is one. */
+  take(): boolean
+  /** Milliseconds until there is a token. */
+  wait(): number
+}
+
+export interface BucketSettings {
+  /** Maximum tokens that it holds. */
+  readonly most: number
+  /** Milliseconds in which it fills. */
+  readonly fillMs: number
+}
+
+/** Creates a full bucket; `now` is a monotonic clock in milliseconds. */
+export function createBucket({ most, fillMs }: BucketSettings, now: () => number): Bucket {
+  let left = most
+  let filled = now()
+  const fill = () => {
+    const at = now()
+    left = Math.min(most, left + ((at - filled) / fillMs) * most)
+    filled = at
+  }
+  return {
+    take() {
+      fill()
+      if (left < 1) return false
+      left -= 1
+      return true
+    },
+    wait() {
+      fill()
+      return Math.max(0, ((1 - left) / most) * fillMs)
+    },
+  }
+}
+
+/** A number of bytes, or of places, that all users share. */
+export interface Room {
+  /** Takes `wanted` of them if that many are left. */
+  take(wanted: number): boolean
+  give(given: number): void
+}
+
+/** Calls `refused` when a request for room fails. */
+export function createRoom(all: number, refused: () => void = () => {}): Room {
+  let left = all
+  return {
+    take(wanted) {
+      if (wanted > left) {
+        refused()
+        return false
+      }
+      left -= wanted
+      return true
+    },
+    give(given) {
+      left += given
+    },
+  }
+}
+
+/** What one user holds of a room: it grows bit by bit, and goes back whole. */
+export interface Holding {
+  /** Makes it this large at least. Returns false, and changes nothing, if the room has not so much left, or if it went back already. */
+  reach(size: number): boolean
+  /** Gives all of it back. Later calls have no effect. */
+  release(): void
+}
+
+export function createHolding(room: Room): Holding {
+  let held = 0
+  let isOver = false
+  return {
+    reach(size) {
+      if (size <= held) return true
+      if (isOver || !room.take(size - held)) return false
+      held = size
+      return true
+    },
+    release() {
+      isOver = true
+      room.give(held)
+      held = 0
+    },
+  }
+}

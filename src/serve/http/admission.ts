@@ -1,0 +1,198 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import { constants, type ServerHttp2Stream } from 'node:http2'
+import { LRUCache } from 'lru-cache'
+import { ApiError, askAgain, RETRY_AFTER } from '../../errors.ts'
+import { type Bucket, createBucket, createRoom, entries } from '../bounds.ts'
+import { credentialHash } from '../caller.ts'
+import { breakOff } from '../listen/http2.ts'
+import { type ClientTimes, type Cut, createTimeLimits, type RestedConnections, type TimeLimits } from '../listen/times.ts'
+import { type Closing, whenClosed } from '../signals.ts'
+import { refuse, refusing } from './v1-surface.ts'
+
+/** Limits of admission, named as in the configuration; 0 = unlimited. They are read for each request, because they may change. */
+export interface AdmissionLimits {
+  /** Requests in flight from all callers together. */
+  readonly requestsInFlight: number
+  /** Requests in flight from one caller. */
+  readonly callerInFlight: number
+  /** Requests that one caller may begin in a second, and at once after a pause. */
+  readonly callerPerSecond: number
+}
+
+/** The reason why a request, its body or its connection was refused, for counting. */
+export type Refused = 'overload' | 'caller-in-flight' | 'caller-rate' | 'bodies' | 'connections'
+
+/** Admits a request until its answer is complete, or returns the error to answer with. */
+export type Admit = (request: Pick<IncomingMessage, 'headers'>, response: Closing) => ApiError | undefined
+
+interface Caller {
+  inFlight: number
+  pace: Bucket | undefined
+  /** The limit that its pace is made for. */
+  perSecond: number
+}
+
+/** The number of callers whose rate is remembered. A forgotten caller begins with a full bucket. */
+const REMEMBERED = 10_000
+
+/**
+ * Refuses requests at once that would only wait. Beyond a certain number in flight, more requests make every answer later and none sooner.
+ * The limit is a count, not a measured delay of the event loop: a measurement is a sample and admits everything or nothing until the next
+ * one. `now` is a monotonic clock in milliseconds, so changes of the system time have no effect.
+ */
+export function createAdmission(limits: AdmissionLimits, refused: (why: Refused) => void, now: () => number): Admit {
+  const admitCaller = createCallers(limits, now)
+  const overloadOf = createOverload()
+  let inFlight = 0
+  const leave = () => {
+    inFlight -= 1
+  }
+  return (request, response) => {
+    const { requestsInFlight, callerInFlight, callerPerSecond } = limits
+    if (requestsInFlight > 0 && inFlight >= requestsInFlight) {
+      refused('overload')
+      return overloadOf(requestsInFlight)
+    }
+    const isCounted = callerInFlight > 0 || callerPerSecond > 0
+    const caller = isCounted ? admitCaller(credentialHash(request.headers.authorization)) : undefined
+    if (caller && 'why' in caller) {
+      refused(caller.why)
+      return askAgain('RESOURCE_EXHAUSTED', caller.message, { seconds: caller.seconds })
+    }
+    inFlight += 1
+    whenClosed(response, { over: caller ? both(leave, caller.leave) : leave, next: undefined })
+    return undefined
+  }
+}
+
+/** Makes the error of an overload once for each limit. */
+function createOverload(): (limit: number) => ApiError {
+  let known: { readonly limit: number; readonly error: ApiError } | undefined
+  return (limit) => {
+    if (known?.limit !== limit) {
+      known = { limit, error: askAgain('UNAVAILABLE', `more than limits.requestsInFlight (${limit}) requests are under way`) }
+    }
+    return known.error
+  }
+}
+
+/** Unread refusals over HTTP/2. A client that reads nothing keeps its streams; the next ones are reset instead. */
+const MOST_UNREAD = 1000
+
+/**
+ * Admits requests and answers the rest before a route or a log line costs anything. The connection of a refused request rests then.
+ * A refusal costs a fifth of an answer: under twice the bearable load, refusals would displace a quarter of the answers.
+ */
+export function createBounded(admit: Admit, rests: Pick<RestedConnections, 'refused'>, handler: RequestListener): RequestListener {
+  const unread = createRoom(MOST_UNREAD)
+  let known: ApiError | undefined
+  let answer = (_: ServerResponse) => {}
+  return (request, response) => {
+    const refused = admit(request, response)
+    if (!refused) return handler(request, response)
+    const { stream } = request as TimedRequest
+    if (stream && !unread.take(1)) return void stream.close(constants.NGHTTP2_REFUSED_STREAM)
+    if (stream) whenClosed(response, { over: () => unread.give(1), next: undefined })
+    // The error of an overload is always the same object.
+    if (refused !== known) {
+      known = refused
+      answer = refusing(refused)
+    }
+    answer(response)
+    if (refused.code === 'UNAVAILABLE' && request.httpVersionMajor === 1) rests.refused(request.socket)
+  }
+}
+
+function both(first: () => void, second: () => void): () => void {
+  return () => {
+    first()
+    second()
+  }
+}
+
+type Admitted = { readonly leave: () => void } | { readonly why: Refused; readonly message: string; readonly seconds: number }
+
+/** The limits of single callers. The hash of a credential identifies a caller; all callers without one are the same. */
+function createCallers(limits: AdmissionLimits, now: () => number): (hash: string) => Admitted {
+  const callers = new LRUCache<string, Caller>(entries(REMEMBERED))
+  return (hash) => {
+    const { callerInFlight, callerPerSecond } = limits
+    const caller = callers.get(hash) ?? { inFlight: 0, pace: undefined, perSecond: 0 }
+    callers.set(hash, caller)
+    if (caller.perSecond !== callerPerSecond) {
+      caller.pace = callerPerSecond > 0 ? createBucket({ most: callerPerSecond, fillMs: 1000 }, now) : undefined
+      caller.perSecond = callerPerSecond
+    }
+    if (callerInFlight > 0 && caller.inFlight >= callerInFlight) {
+      const message = `more than limits.callerInFlight (${callerInFlight}) requests of this caller are under way`
+      return { why: 'caller-in-flight', message, seconds: RETRY_AFTER }
+    }
+    if (caller.pace?.take() === false) {
+      const message = `this caller asks more than limits.callerPerSecond (${callerPerSecond}) times a second`
+      return { why: 'caller-rate', message, seconds: Math.ceil(caller.pace.wait() / 1000) }
+    }
+    caller.inFlight += 1
+    const leave = () => {
+      caller.inFlight -= 1
+    }
+    return { leave }
+  }
+}
+
+const REQUEST_TIMEOUT = 408
+
+/** The time limits of clients, applied to HTTP. `cut` counts clients that exceeded one. */
+export function createClientLimits(times: ClientTimes, cut: (why: Cut) => void): TimeLimits<TimedRequest, ServerResponse> {
+  const late = () => {
+    const message = `the request body did not come within limits.bodyTimeoutMs (${times.bodyMs})`
+    return new ApiError('INVALID_ARGUMENT', message, { headers: { connection: 'close' } })
+  }
+  const ends = { late: (response: ServerResponse) => refuse(response, late(), REQUEST_TIMEOUT), close, breakOff: breakOffAnswer, cut }
+  return createTimeLimits(times, ends, () => performance.now())
+}
+
+/** Applies the limits to every request, even a refused one. */
+export function createTimed({ watch }: TimeLimits<TimedRequest, ServerResponse>, handler: RequestListener): RequestListener {
+  return (request, response) => {
+    watch(response, hasNoBody(request) ? undefined : request)
+    handler(request, response)
+  }
+}
+
+/** The parts of a request that the limits use; `stream` exists over HTTP/2. */
+export interface TimedRequest {
+  readonly complete: boolean
+  /** Node sets it to null when the connection is gone. */
+  readonly socket: { destroy(): unknown } | null
+  readonly stream?: ServerHttp2Stream
+}
+
+/** The client's half of a bare stream. It is a class because every call has one. */
+export class TimedStream implements TimedRequest {
+  readonly stream: ServerHttp2Stream
+  readonly socket: ServerHttp2Stream
+
+  constructor(stream: ServerHttp2Stream) {
+    this.stream = stream
+    this.socket = stream
+  }
+
+  get complete(): boolean {
+    return this.stream.readableEnded || this.stream.destroyed
+  }
+}
+
+/** True if the head says that there is no body. An unread HTTP/2 request never completes by itself. */
+function hasNoBody({ stream }: TimedRequest): boolean {
+  return stream?.endAfterHeaders ?? false
+}
+
+function breakOffAnswer(response: ServerResponse | ServerHttp2Stream): void {
+  if ('rstCode' in response) breakOff(response)
+  else response.destroy()
+}
+
+function close({ stream, socket }: TimedRequest): void {
+  if (stream) stream.close(constants.NGHTTP2_NO_ERROR)
+  else socket?.destroy()
+}

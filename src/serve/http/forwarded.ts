@@ -1,0 +1,231 @@
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import { BlockList, isIP, type Socket } from 'node:net'
+import type { TLSSocket } from 'node:tls'
+import { namedBy } from '../heads.ts'
+
+/** Returns the peer's address in the form that is compared and written: no IPv4 in IPv6, no zone. */
+export function peerOf(remoteAddress: string | undefined): string {
+  return (remoteAddress ?? 'unknown').replace(/^::ffff:(?=[\d.]+$)/i, '').replace(/%.*/s, '')
+}
+
+/**
+ * Returns the address in a node of a forwarding header:
+ * `192.0.2.1`, `192.0.2.1:80`, `[2001:db8::1]:80` (RFC 7239 §6); undefined if it names none.
+ */
+export function addressIn(node: string): string | undefined {
+  const address = /^\[([^\]]+)\](?::\d+)?$/.exec(node)?.[1] ?? /^([\d.]+):\d+$/.exec(node)?.[1] ?? node
+  return isIP(address) ? peerOf(address) : undefined
+}
+
+/**
+ * Returns the hops that trusted proxies vouch for, from the client to our peer. A hop is believed only if the hop after it is trusted. So
+ * the walk goes left from our peer and ends at the first untrusted address. That client wrote everything further left, which is discarded.
+ */
+export function vouchedHops(peer: string, claimed: readonly string[], isTrusted: IsTrusted): readonly string[] {
+  const nearestFirst = [peer]
+  for (const node of claimed.toReversed()) {
+    const address = isTrusted(nearestFirst.at(-1) ?? '') ? addressIn(node) : undefined
+    if (address === undefined) break
+    nearestFirst.push(address)
+  }
+  return nearestFirst.reverse()
+}
+
+/** One proxy's entry in a `Forwarded` header: names in lower case, values without quotes. */
+export type Element = ReadonlyMap<string, string>
+
+/** One parameter and its end: `;` before another parameter of the element, `,` before the next element. */
+const PARAMETER = /[ \t]*([\w!#$%&'*+.^`|~-]+)=(?:"((?:[^"\\]|\\.)*)"|([^\s;,"]*))[ \t]*([;,]|$)/y
+
+/** Parses the elements of a `Forwarded` header (RFC 7239 §4). A malformed one has none, because half of it could say anything. */
+export function parseForwarded(text: string): readonly Element[] {
+  const elements: Map<string, string>[] = []
+  let element = new Map<string, string>()
+  for (let at = 0; at < text.length; ) {
+    PARAMETER.lastIndex = at
+    const [whole, name = '', quoted, token = '', end] = PARAMETER.exec(text) ?? []
+    if (whole === undefined) return []
+    element.set(name.toLowerCase(), quoted?.replace(/\\(.)/g, '$1') ?? token)
+    at += whole.length
+    if (end === ';') continue
+    elements.push(element)
+    element = new Map()
+  }
+  return elements
+}
+
+/** Writes parameters as one element; values that are no tokens are quoted. */
+export function elementText(parameters: Readonly<Record<string, string>>): string {
+  return Object.entries(parameters)
+    .map(([name, value]) => `${name}=${/^[\w!#$%&'*+.^`|~-]+$/.test(value) ? value : `"${value.replace(/["\\]/g, '\\$&')}"`}`)
+    .join(';')
+}
+
+export type IsTrusted = (address: string) => boolean
+
+const FAMILIES = { 4: 'ipv4', 6: 'ipv6' } as const
+
+/** Returns a test whether an address is in one of these networks. Without any, no address is trusted. */
+export function createTrust(networks: readonly string[]): IsTrusted {
+  const list = new BlockList()
+  for (const network of networks) {
+    const [address = '', prefix] = network.split('/')
+    const family = familyOf(address)
+    if (family && prefix === undefined) list.addAddress(address, family)
+    else if (family) list.addSubnet(address, Number(prefix), family)
+  }
+  return (address) => {
+    const family = familyOf(address)
+    return family !== undefined && list.check(address, family)
+  }
+}
+
+/** True if only this machine can reach the address. */
+export const isLoopback: IsTrusted = createTrust(['127.0.0.0/8', '::1'])
+
+function familyOf(address: string): 'ipv4' | 'ipv6' | undefined {
+  return FAMILIES[isIP(address) as keyof typeof FAMILIES]
+}
+
+export interface ForwardedSettings {
+  /** Addresses and networks of trusted proxies in front of us. */
+  readonly trusted: readonly string[]
+  /** The headers that those proxies write. Only these are read: the proxies pass the others on as the client wrote them. */
+  readonly header: 'x-forwarded' | 'forwarded'
+}
+
+type Arrived = Pick<IncomingMessage, 'headers' | 'socket'>
+
+export interface Forwarded {
+  /** Returns the address of the client. */
+  clientOf(request: Arrived): string
+  /**
+   * Corrects the forwarding headers of a request in place. Every carrier that copies them calls this first.
+   * What an untrusted peer claims is replaced by what we see; what a trusted peer says is kept and extended.
+   * Headers that the client's `Connection` names are dropped first, because it could name the ones written here.
+   */
+  rewrite(request: Arrived): void
+}
+
+export function createForwarded({ trusted, header }: ForwardedSettings): Forwarded {
+  const isTrusted = createTrust(trusted)
+  const { read, write } = HEADER_FAMILIES[header]
+  const connectionOf = createConnections(isTrusted)
+  const wayOf = ({ headers, socket }: Arrived) => {
+    const { peer, isProxy } = connectionOf(socket)
+    const claim = isProxy ? read(headers) : NO_CLAIM
+    return { claim, hops: vouchedHops(peer, claim.hops, isTrusted) }
+  }
+  return {
+    clientOf(request) {
+      const { peer, isProxy } = connectionOf(request.socket)
+      return isProxy ? (wayOf(request).hops[0] ?? peer) : peer
+    },
+    rewrite(request) {
+      const { headers, socket } = request
+      const { claim, hops } = wayOf(request)
+      dropNamed(headers)
+      const said = (values: readonly string[], valid: RegExp) => vouchedValue(values, hops.length - 1, valid)
+      const proto = said(claim.protos, PROTO) ?? ((socket as TLSSocket).encrypted ? 'https' : 'http')
+      const host = said(claim.hosts, HOST) ?? headers.host
+      drop(headers)
+      Object.assign(headers, write(hops, proto.toLowerCase(), host))
+    },
+  }
+}
+
+/** The peer of a connection, and whether it is a trusted proxy. */
+interface Connection {
+  readonly peer: string
+  readonly isProxy: boolean
+}
+
+const CONNECTION = Symbol('connection')
+
+/** Examines a connection once, not at every request: its peer does not change. */
+function createConnections(isTrusted: IsTrusted): (socket: Socket) => Connection {
+  return (socket) => {
+    const known = socket as Socket & { [CONNECTION]?: Connection }
+    if (!known[CONNECTION]) {
+      const peer = peerOf(socket.remoteAddress)
+      known[CONNECTION] = { peer, isProxy: isTrusted(peer) }
+    }
+    return known[CONNECTION]
+  }
+}
+
+const PROTO = /^(https?|wss?)$/i
+const HOST = /^[\w.~:[\]-]{1,255}$/
+
+/** The claims of the proxies in front, in their order. */
+interface Claim {
+  readonly hops: readonly string[]
+  readonly protos: readonly string[]
+  readonly hosts: readonly string[]
+}
+
+const NO_CLAIM: Claim = { hops: [], protos: [], hosts: [] }
+
+/**
+ * Returns the value from the proxy that talked to the client. Its position from the right is that of the client, or it is the only value.
+ */
+function vouchedValue(values: readonly string[], depth: number, valid: RegExp): string | undefined {
+  const value = depth > 0 ? values.at(-Math.min(depth, values.length)) : undefined
+  return value !== undefined && valid.test(value) ? value : undefined
+}
+
+interface Family {
+  read(headers: IncomingHttpHeaders): Claim
+  write(hops: readonly string[], proto: string, host: string | undefined): Record<string, string>
+}
+
+const HEADER_FAMILIES: Readonly<Record<ForwardedSettings['header'], Family>> = {
+  'x-forwarded': {
+    read: (headers) => ({
+      hops: list(headers['x-forwarded-for']),
+      protos: list(headers['x-forwarded-proto']),
+      hosts: list(headers['x-forwarded-host']),
+    }),
+    write: (hops, proto, host) => ({
+      'x-forwarded-for': hops.join(', '),
+      'x-forwarded-proto': proto,
+      ...(host !== undefined && { 'x-forwarded-host': host }),
+    }),
+  },
+  forwarded: {
+    read(headers) {
+      const elements = parseForwarded(headers.forwarded ?? '')
+      const all = (name: string) => elements.map((element) => element.get(name) ?? '')
+      return { hops: all('for'), protos: all('proto'), hosts: all('host') }
+    },
+    write: ([client = '', ...others], proto, host) => ({
+      forwarded: [elementText({ for: nodeOf(client), ...(host !== undefined && { host }), proto })]
+        .concat(others.map((hop) => elementText({ for: nodeOf(hop) })))
+        .join(', '),
+    }),
+  },
+}
+
+/** Node joins repeated headers with commas, but its types allow arrays. */
+function list(value: string | readonly string[] | undefined): readonly string[] {
+  const text = typeof value === 'string' ? value : (value ?? []).join(',')
+  return text === '' ? [] : text.split(',').map((part) => part.trim())
+}
+
+function nodeOf(address: string): string {
+  return address.includes(':') ? `[${address}]` : address
+}
+
+/** The headers that a client's `Connection` names are for us alone (RFC 9110 §7.6.1). Afterwards it has nothing left to name. */
+function dropNamed(headers: IncomingHttpHeaders): void {
+  if (headers.connection === undefined) return
+  const isNamed = namedBy(headers.connection)
+  for (const name of Object.keys(headers)) if (isNamed(name)) delete headers[name]
+  delete headers.connection
+}
+
+function drop(headers: IncomingHttpHeaders): void {
+  for (const name of Object.keys(headers)) {
+    if (name === 'forwarded' || name === 'x-real-ip' || name.startsWith('x-forwarded-')) delete headers[name]
+  }
+}

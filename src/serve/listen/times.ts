@@ -1,0 +1,433 @@
+import { executionAsyncResource } from 'node:async_hooks'
+import type { ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { ApiError } from '../../errors.ts'
+import { createBucket } from '../bounds.ts'
+import { Firing, type OnClose, type Signal, whenClosed } from '../signals.ts'
+
+/** The kept objects; one is enough for the process. */
+export const keptTicks: object[] = []
+
+/**
+ * Keeps one of the objects that Node makes for every `process.nextTick`, about ten for a request. V8 forgets the shape of objects if a
+ * collection finds none alive. Ordinary code learns a shape anew. These objects come from a literal with computed names (Node's
+ * lib/internal/process/task_queues.js), which then uses V8's slow runtime for the rest of the process's life. Without this, every other
+ * start of the proxy needed 10 to 15 % more CPU time a request, permanently.
+ */
+export function keepTickShape(): void {
+  if (keptTicks.length === 0) process.nextTick(() => keptTicks.push(executionAsyncResource()))
+}
+
+/** A member of a chain. It holds its own place among the others. */
+export interface Link<T> {
+  older?: T | undefined
+  newer?: T | undefined
+}
+
+/** Members in the order of their arrival. Each can leave at any time for two assignments; a Set would hash it twice. */
+export interface Chain<T extends Link<T>> {
+  oldest(): T | undefined
+  add(link: T): void
+  /** No effect if it has already left. */
+  remove(link: T): void
+}
+
+export function createChain<T extends Link<T>>(): Chain<T> {
+  let oldest: T | undefined
+  let newest: T | undefined
+  return {
+    oldest: () => oldest,
+    add(link) {
+      link.older = newest
+      if (newest) newest.newer = link
+      else oldest = link
+      newest = link
+    },
+    remove(link) {
+      const { older, newer } = link
+      if (older) older.newer = newer
+      else if (oldest === link) oldest = newer
+      if (newer) newer.older = older
+      else if (newest === link) newest = older
+      link.older = undefined
+      link.newer = undefined
+    },
+  }
+}
+
+/** Watches many things with the same time limit. */
+export interface Deadlines {
+  /** Milliseconds. */
+  readonly ms: number
+  /** Calls the watched when its time is over, unless it is forgotten earlier. */
+  watch(watched: Deadline): void
+  forget(watched: Deadline): void
+}
+
+/** Something that may be late. */
+export interface Deadline extends Link<Deadline> {
+  late(): void
+  due?: number
+}
+
+/**
+ * One timer for all: whatever began first is due first. Every request has a deadline and hardly one reaches it.
+ * A timer for each would be created and discarded. `ms` is the time limit in milliseconds.
+ */
+export function createDeadlines(ms: number): Deadlines {
+  const all = createChain<Deadline>()
+  let waits = false
+
+  const wait = () => {
+    const oldest = all.oldest()
+    waits = oldest !== undefined
+    if (oldest) setTimeout(look, Math.max(1, dueOf(oldest) - performance.now())).unref()
+  }
+  const look = () => {
+    const now = performance.now()
+    for (let oldest = all.oldest(); oldest && dueOf(oldest) <= now; oldest = all.oldest()) {
+      all.remove(oldest)
+      oldest.late()
+    }
+    wait()
+  }
+  return {
+    ms,
+    forget: all.remove,
+    watch(watched) {
+      watched.due = performance.now() + ms
+      all.add(watched)
+      if (!waits) wait()
+    },
+  }
+}
+
+function dueOf({ due = 0 }: Deadline): number {
+  return due
+}
+
+/** The state of a request's body. */
+export interface Coming {
+  readonly complete: boolean
+}
+
+/** The state of an answer: a response of HTTP/1.1 or HTTP/2, or a bare stream. */
+export interface Going {
+  readonly writableLength: number
+  readonly writableEnded: boolean
+  on(event: 'close', listener: () => void): unknown
+  once(event: 'drain', listener: () => void): unknown
+}
+
+/** One request and its answer. It is a class because every request has one. */
+export class WatchedAnswer implements OnClose, Link<WatchedAnswer> {
+  next: OnClose | undefined
+  older: WatchedAnswer | undefined
+  newer: WatchedAnswer | undefined
+  readonly response: Going
+  readonly request: Coming | undefined
+  /** In milliseconds: when the request began, and the time for its body. */
+  readonly since: number
+  readonly bodyMs: number
+  isOver: boolean
+  /** When the answer ended without the rest of the client's body. */
+  answeredAt: number | undefined
+  /** When the client stopped reading. */
+  #stalledAt: number | undefined
+  #hears: boolean
+  readonly #all: Chain<WatchedAnswer>
+
+  constructor(response: Going, request: Coming | undefined, since: number, bodyMs: number, all: Chain<WatchedAnswer>) {
+    this.next = undefined
+    this.older = undefined
+    this.newer = undefined
+    this.response = response
+    this.request = request
+    this.since = since
+    this.bodyMs = bodyMs
+    this.isOver = false
+    this.answeredAt = undefined
+    this.#stalledAt = undefined
+    this.#hears = false
+    this.#all = all
+    whenClosed(response, this)
+  }
+
+  over(): void {
+    this.isOver = true
+    if (this.request?.complete !== false) this.#all.remove(this)
+  }
+
+  /** Milliseconds since the whole answer or the connection was handed over; 0 before that. */
+  answeredFor(at: number): number {
+    const { writableEnded, writableLength } = this.response
+    if (this.isOver || (writableEnded && writableLength === 0)) this.answeredAt ??= at
+    return this.answeredAt === undefined ? 0 : at - this.answeredAt
+  }
+
+  /** Milliseconds for which the client has taken nothing that was written. */
+  stalledFor(at: number): number {
+    if (this.isOver || this.response.writableLength === 0) this.#stalledAt = undefined
+    else if (this.#stalledAt === undefined) {
+      this.#stalledAt = at
+      this.#hearDrain()
+    }
+    return this.#stalledAt === undefined ? 0 : at - this.#stalledAt
+  }
+
+  #hearDrain(): void {
+    if (this.#hears) return
+    this.#hears = true
+    this.response.once('drain', () => {
+      this.#hears = false
+      this.#stalledAt = undefined
+    })
+  }
+}
+
+/** Time limits of a client in milliseconds. They may change. */
+export interface ClientTimes {
+  /** For the whole body of a request. */
+  readonly bodyMs: number
+  /** For the client to take a piece of an answer: 16 KiB or more of a large answer. */
+  readonly writeMs: number
+}
+
+/** Ends what a slow client blocks. */
+export interface Ends<Request, Response> {
+  /** The body is late: sends that as the answer, or breaks off the answer that has begun. */
+  late(response: Response): void
+  /** The answer is complete and the body is not: ends the connection, or its stream. */
+  close(request: Request): void
+  /** Ends an answer that its client does not take. */
+  breakOff(response: Going): void
+  /** Counts a client that was cut off. */
+  cut(why: Cut): void
+}
+
+/** The part that a client took too long for. */
+export type Cut = 'body' | 'write'
+
+export interface TimeLimits<Request, Response> {
+  /** Watches a request until both directions have ended; `request` is undefined if it has no body. */
+  watch(response: Response, request: Request | undefined): void
+  /** Watches a stream of messages, which have no time limit. */
+  watchStream(response: Going, request: Request): void
+}
+
+/** Milliseconds between two checks, and for the rest of a body after its answer. */
+const LOOK_EVERY = 250
+const REST_MS = 500
+
+/**
+ * Cuts off clients that send a body for ever or never read their answer, so that their places become free.
+ * A check of all requests four times a second costs less than timers for each. `now` is a monotonic clock in milliseconds.
+ */
+export function createTimeLimits<Request extends Coming, Response extends Going>(
+  times: ClientTimes,
+  ends: Ends<Request, Response>,
+  now: () => number,
+): TimeLimits<Request, Response> {
+  const all = createChain<WatchedAnswer>()
+  let waits = false
+
+  const lookSoon = () => {
+    waits = all.oldest() !== undefined
+    if (waits) setTimeout(look, LOOK_EVERY).unref()
+  }
+  const look = () => {
+    const at = now()
+    for (let watched = all.oldest(), newer = watched?.newer; watched; watched = newer, newer = watched?.newer) {
+      if (isOver(watched, at)) all.remove(watched)
+    }
+    lookSoon()
+  }
+  /** Cuts off what took too long; true if nothing is left to watch. */
+  const isOver = (watched: WatchedAnswer, at: number): boolean => {
+    const { request, response } = watched
+    if (watched.stalledFor(at) >= times.writeMs) {
+      ends.cut('write')
+      ends.breakOff(response)
+      return true
+    }
+    if (request?.complete !== false) return watched.isOver
+    if (watched.answeredFor(at) >= REST_MS) {
+      ends.close(request as Request)
+      return true
+    }
+    if (watched.answeredAt === undefined && at - watched.since >= watched.bodyMs) {
+      ends.cut('body')
+      ends.late(response as Response)
+    }
+    return false
+  }
+  const watch = (response: Going, request: Coming | undefined, ms: number) => {
+    all.add(new WatchedAnswer(response, request, now(), ms, all))
+    if (!waits) lookSoon()
+  }
+  return {
+    watch: (response, request) => watch(response, request, times.bodyMs),
+    watchStream: (response, request) => watch(response, request, Number.POSITIVE_INFINITY),
+  }
+}
+
+export interface RestedConnectionsSettings {
+  /** The number of connections that may resume in a second; 0 = connections never rest. */
+  readonly perSecond: number
+  /** Milliseconds after which a connection resumes in any case. */
+  readonly longestMs: number
+}
+
+/** Connections that were refused and are not read for a while. */
+export interface RestedConnections {
+  /** Lets a connection rest, unless refusals were so rare lately that its next request costs nothing. */
+  refused(socket: Socket): void
+  /** Resumes all connections; none rests any more. */
+  end(): void
+}
+
+/** Milliseconds between two checks for connections to resume. */
+const REST_LOOK_MS = 5
+
+/** After a pause, as many refusals without a rest are allowed as fit into this part of a second. */
+const BURST = 0.1
+
+/**
+ * Reading a request and writing a refusal costs Node a large part of an answer. Clients that retry at once, whatever `retry-after` says,
+ * would leave little for the others. Their connections therefore wait unread, in the order of their refusals, and resume at a limited
+ * rate. Their requests meanwhile stay with the operating system. `now` is a monotonic clock in milliseconds.
+ */
+export function createRestedConnections({ perSecond, longestMs }: RestedConnectionsSettings, now: () => number): RestedConnections {
+  const resting = new Map<Socket, number>()
+  const most = Math.max(1, perSecond * BURST)
+  const turns = createBucket({ most, fillMs: (1000 * most) / perSecond }, now)
+  let ended = perSecond === 0
+  let waits = false
+
+  const hear = (socket: Socket) => {
+    resting.delete(socket)
+    handleOf(socket)?.readStart()
+  }
+  const lookSoon = () => {
+    waits = resting.size > 0
+    if (waits) setTimeout(look, REST_LOOK_MS).unref()
+  }
+  const look = () => {
+    for (const [socket, since] of resting) {
+      if (!turns.take() && now() - since < longestMs) break
+      hear(socket)
+    }
+    lookSoon()
+  }
+  return {
+    refused(socket) {
+      if (ended || resting.has(socket)) return
+      if (resting.size === 0 && turns.take()) return
+      const handle = handleOf(socket)
+      if (!handle) return
+      handle.readStop()
+      resting.set(socket, now())
+      if (!waits) lookSoon()
+    },
+    end() {
+      ended = true
+      for (const socket of resting.keys()) hear(socket)
+    },
+  }
+}
+
+/** The object that a socket of Node reads from. */
+interface Handle {
+  readStart(): number
+  readStop(): number
+}
+
+/**
+ * Node passes the bytes of an HTTP/1.1 connection from this handle to the parser, not through the socket.
+ * `pause` has no effect on them, and Node offers no other way. Requests over HTTP/2 share their connection with others, so it never rests.
+ */
+function handleOf(socket: Socket): Handle | undefined {
+  const { _handle: handle } = socket as Socket & { readonly _handle?: Partial<Handle> | null }
+  return handle?.readStop && handle.readStart ? (handle as Handle) : undefined
+}
+
+/**
+ * Fires when the client goes away before its answer is complete.
+ * Fastify's `request.signal` is unusable: it fires as soon as a body has been read (design §6.5).
+ */
+class ClientSignal extends Firing implements OnClose {
+  next: OnClose | undefined
+  readonly #response: ServerResponse
+
+  constructor(response: ServerResponse) {
+    super()
+    this.next = undefined
+    this.#response = response
+    whenClosed(response, this)
+  }
+
+  over(): void {
+    if (!this.#response.writableFinished) this.abort(new ApiError('CANCELLED', 'the client went away'))
+  }
+}
+
+export function clientSignal(response: ServerResponse): Signal {
+  return new ClientSignal(response)
+}
+
+/**
+ * Fires when an answer ends, however it ends.
+ * If we answer because the client's body did not arrive, the service must not wait for that body.
+ */
+class AnswerSignal extends Firing implements OnClose {
+  next: OnClose | undefined
+
+  constructor(response: ServerResponse) {
+    super()
+    this.next = undefined
+    whenClosed(response, this)
+  }
+
+  over(): void {
+    this.abort(new ApiError('CANCELLED', 'the answer is over'))
+  }
+}
+
+export function answerSignal(response: ServerResponse): Signal {
+  return new AnswerSignal(response)
+}
+
+/** Also fires for a request that takes too long. It is a class because every request has one. */
+class RequestSignal extends ClientSignal implements Deadline {
+  due: number
+  older: Deadline | undefined
+  newer: Deadline | undefined
+  readonly #deadlines: Deadlines
+  readonly #tooLong: () => Error
+
+  constructor(response: ServerResponse, deadlines: Deadlines, tooLong: () => Error) {
+    super(response)
+    this.due = 0
+    this.older = undefined
+    this.newer = undefined
+    this.#deadlines = deadlines
+    this.#tooLong = tooLong
+    deadlines.watch(this)
+  }
+
+  late(): void {
+    this.abort(this.#tooLong())
+  }
+
+  override over(): void {
+    this.#deadlines.forget(this)
+    super.over()
+  }
+}
+
+/** Creates signals that fire when the client goes away, or when the request exceeds `deadlineMs` milliseconds. */
+export function createRequestSignals(deadlineMs: number): (response: ServerResponse) => Signal {
+  const deadlines = createDeadlines(deadlineMs)
+  const tooLong = () => new ApiError('DEADLINE_EXCEEDED', `the request took longer than limits.deadlineMs (${deadlineMs}) allows`)
+  return (response) => new RequestSignal(response, deadlines, tooLong)
+}

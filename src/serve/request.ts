@@ -1,0 +1,220 @@
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
+import { ApiError, askAgain } from '../errors.ts'
+import { parseJson } from '../tables/json.ts'
+import type { Operation, V1Request } from '../tables/operation.ts'
+import type { Query } from '../tables/query.ts'
+import type { Room } from './bounds.ts'
+import type { Identified } from './caller.ts'
+import type { Found } from './route.ts'
+import { type Closing, type Signal, whenClosed } from './signals.ts'
+import type { RawRequest } from './upstream/v1.ts'
+
+/** Returns the query of a request target without its `?`, or an empty text. */
+export function searchOf(url: string): string {
+  const at = url.indexOf('?')
+  return at < 0 ? '' : url.slice(at + 1)
+}
+
+/** The maximum number of parameters. Go's servers, and so v1's gateway, have the same limit. */
+const MOST = 10_000
+
+/**
+ * Decodes a query string or a form. Every occurrence is kept; `+` is a space.
+ * Broken percent-encoding is INVALID_ARGUMENT, as in the gateway (facts §12.6).
+ */
+export function parseQuery(...texts: readonly string[]): Query {
+  const query = new Map<string, string[]>()
+  let pairs = 0
+  for (const text of texts) {
+    for (let at = 0; at < text.length; ) {
+      const next = text.indexOf('&', at)
+      const end = next < 0 ? text.length : next
+      if (end > at) {
+        pairs += 1
+        if (pairs > MOST) throw new ApiError('INVALID_ARGUMENT', `the query holds more than ${MOST} parameters`)
+        addPair(query, text.slice(at, end))
+      }
+      at = end + 1
+    }
+  }
+  return query
+}
+
+function addPair(query: Map<string, string[]>, pair: string): void {
+  const equals = pair.indexOf('=')
+  const name = decode(equals < 0 ? pair : pair.slice(0, equals))
+  const value = equals < 0 ? '' : decode(pair.slice(equals + 1))
+  const values = query.get(name)
+  if (values) values.push(value)
+  else query.set(name, [value])
+}
+
+function decode(text: string): string {
+  if (!text.includes('%') && !text.includes('+')) return text
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    throw new ApiError('INVALID_ARGUMENT', `the query holds a broken percent-encoding: ${JSON.stringify(text.slice(0, 100))}`)
+  }
+}
+
+/** What bounds a body, and the errors for one that exceeds it. */
+export interface BodyBounds {
+  /** Maximum bytes of one body. */
+  readonly most: number
+  /** The bytes of all bodies together. They are given back when the answer ends. */
+  readonly room: Room
+  readonly tooLarge: () => Error
+  readonly noRoom: () => Error
+}
+
+/** A request body that arrives: a request, or an HTTP/2 stream. */
+interface Arriving {
+  readonly readableEnded: boolean
+  on(event: 'data', listener: (piece: Buffer) => void): unknown
+  on(event: 'end' | 'error', listener: (error: Error) => void): unknown
+}
+
+const NOTHING = Buffer.alloc(0)
+
+/**
+ * Reads a whole body. Pieces are joined as they arrive: each piece, if kept, would cost a hundred bytes of overhead. `ending` is the
+ * answer, or the stream. When `signal` fires, reading fails with its reason.
+ */
+export function gather(arriving: Arriving, ending: Closing, { most, room, tooLarge, noRoom }: BodyBounds, signal: Signal): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    let body = NOTHING
+    let bytes = 0
+    let wanted = true
+    const refuse = (error: Error) => {
+      wanted = false
+      reject(error)
+    }
+    const give = () => refuse(signal.reason as Error)
+    const over = () => {
+      wanted = false
+      room.give(body.length)
+    }
+    if (signal.aborted) return give()
+    signal.addEventListener('abort', give)
+    whenClosed(ending, { over, next: undefined })
+    const whole = () => {
+      signal.removeEventListener('abort', give)
+      resolve(body.subarray(0, bytes))
+    }
+    // A body without a byte may have ended before it is read. Its end is not told again.
+    if (arriving.readableEnded) return whole()
+    arriving.on('data', (piece) => {
+      if (!wanted) return
+      const end = bytes + piece.length
+      if (end > most) return refuse(tooLarge())
+      if (end > body.length) {
+        const larger = Math.max(end, Math.min(2 * body.length, most))
+        if (!room.take(larger - body.length)) return refuse(noRoom())
+        const before = body
+        body = Buffer.allocUnsafe(larger)
+        before.copy(body, 0, 0, bytes)
+      }
+      piece.copy(body, bytes)
+      bytes = end
+    })
+    arriving.on('end', whole)
+    arriving.on('error', reject)
+  })
+}
+
+/** Limits of request bodies, named as in the configuration. */
+export interface BodyLimits {
+  readonly requestBytes: number
+  readonly bodiesBytes: number
+}
+
+/**
+ * Reads the whole body of the request that a response answers. A body over `requestBytes` is INVALID_ARGUMENT. All bodies together take at
+ * most `bodiesBytes` until they are answered; a body beyond that is UNAVAILABLE. When `signal` fires, reading fails with its reason.
+ */
+export type ReadBytes = (response: ServerResponse, signal: Signal) => Promise<Buffer>
+
+/** `room` has the `bodiesBytes` that all bodies share. */
+export function createReadBytes(limits: BodyLimits, room: Room): ReadBytes {
+  const bounds = { most: limits.requestBytes, room, tooLarge: () => tooLarge(limits), noRoom: () => noRoom(limits) }
+  return async (response, signal) => {
+    if (Number(response.req.headers['content-length'] ?? 0) > limits.requestBytes) throw tooLarge(limits)
+    return gather(response.req, response, bounds, signal)
+  }
+}
+
+/** Decodes a body, which must be UTF-8 whatever its Content-Type says (facts §12.5). Otherwise INVALID_ARGUMENT. */
+export function utf8(bytes: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    throw new ApiError('INVALID_ARGUMENT', 'the request body is not UTF-8')
+  }
+}
+
+const CLOSE = { connection: 'close' }
+
+function tooLarge({ requestBytes }: BodyLimits): ApiError {
+  return new ApiError('INVALID_ARGUMENT', `the request body is larger than limits.requestBytes (${requestBytes}) allows`, {
+    headers: CLOSE,
+  })
+}
+
+function noRoom({ bodiesBytes }: BodyLimits): ApiError {
+  return askAgain('UNAVAILABLE', `the request bodies that are here take more than limits.bodiesBytes (${bodiesBytes})`, { headers: CLOSE })
+}
+
+/** One v1 request, raw and as the tables read it. Serving, explain, replay and comparison all use it. */
+export interface Request {
+  readonly operation: Operation
+  /** The request as received, for the v1 service. */
+  readonly raw: RawRequest
+  /** Parses the request, once. Throws an ApiError if that fails. */
+  readonly read: () => V1Request
+}
+
+/** A request with a client that waits for the answer. */
+export interface ClientRequest extends Request, Identified {
+  /** Fires when the client goes away. */
+  readonly client: Signal
+  /** Fires when the client goes away or the deadline passes. */
+  readonly signal: Signal
+}
+
+/** Creates a request that was routed to an operation. */
+export function createRequest(routed: Found, raw: RawRequest): Request {
+  let known: V1Request | undefined
+  const read = () => {
+    known ??= parse(routed, raw)
+    return known
+  }
+  return { operation: routed.match.operation, raw, read }
+}
+
+const WITH_BODY = new Set(['POST', 'PUT', 'PATCH'])
+
+/** True if the body of the request is read; for other requests it has no meaning. */
+export function takesBody({ form, match }: Found): boolean {
+  return form || WITH_BODY.has(match.operation.method)
+}
+
+/** The head of a request. */
+export interface RequestHead {
+  readonly method?: string | undefined
+  /** Path and query, still encoded. */
+  readonly url?: string | undefined
+  readonly headers: IncomingHttpHeaders
+}
+
+/** True if the body is known to fit; a body of unknown length may not. */
+export function isBodyWithin({ headers }: RequestHead, limit: number): boolean {
+  return headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) <= limit
+}
+
+function parse({ form, match }: Found, { url, body }: RawRequest): V1Request {
+  const { params } = match
+  const text = body && utf8(body)
+  if (form) return { params, query: parseQuery(searchOf(url), text ?? ''), body: undefined }
+  return { params, query: parseQuery(searchOf(url)), body: text === undefined ? undefined : parseJson(text) }
+}

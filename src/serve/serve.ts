@@ -1,0 +1,263 @@
+import { asApiError } from '../errors.ts'
+import type { Call } from '../tables/turn.ts'
+import { type Answer, answer, begin, refusal, type TakeAnswer, unknownParameters } from './answer.ts'
+import { createCalls } from './calls.ts'
+import type { Core, KnownRead, RequestRecord } from './core.ts'
+import { type ClientRequest, createRequest, isBodyWithin, parseQuery, type RequestHead, searchOf } from './request.ts'
+import { type Found, isFound, type Routed, routeRequest } from './route.ts'
+import { type Choice, SERVED_BY, type Served, type Side } from './sides.ts'
+import type { CallContext, CallWatch } from './upstream/exchange.ts'
+import type { RawRequest } from './upstream/v1.ts'
+import type { CallSpan } from './watch/spans.ts'
+
+/** The decision about a request: answer it here, or pass v1's answer on unchanged. */
+export type Decision = AnswerDecision | PassDecision
+
+export interface AnswerDecision {
+  readonly kind: 'answer'
+  readonly routed: Found
+  readonly choice: Choice
+  /** The meaning of its URL, if the URL was requested before. */
+  readonly known: KnownRead | undefined
+  /** Tells the modes that the write of this request, if it is one, is done. */
+  readonly written: () => void
+}
+
+export interface PassDecision {
+  readonly kind: 'pass'
+  /** Without an operation if no table knows the path. */
+  readonly routed: Routed
+  readonly choice: Choice
+  readonly written: () => void
+}
+
+/** Decides how a request is answered; `path` is decoded. Throws the ApiError that refuses the request. */
+export function choose(core: Core, head: RequestHead, path: string, record: RequestRecord): Decision {
+  const known = core.reads.find(head)
+  const routed = known?.routed ?? routeRequest(core.router, head, path)
+  if (!isFound(routed)) return passOn(core, routed, head, record)
+  const { operation, params } = routed.match
+  record.operation = operation.id
+  if (!known && !routed.form) record.onlyV1 = core.onlyV1(operation, () => parseQuery(searchOf(head.url ?? '')))
+  if (!operation.begin || record.onlyV1) return passOn(core, routed, head, record)
+  const choice = core.modes.choose(operation, head.url ?? '', head.headers)
+  const { mode } = choice
+  record.mode = mode
+  const written = core.modes.writing(operation, params, choice)
+  // v1 streams an answer that is not compared. A body of unknown length is not compared either: it may exceed the limit.
+  const isPassed = mode === 'v1' || (SERVED_BY[mode] === 'v1' && !isBodyWithin(head, core.settings.limits.requestBytes))
+  return isPassed ? { kind: 'pass', routed, choice, written } : { kind: 'answer', routed, choice, known, written }
+}
+
+/** Passes on a request that only v1 can answer. */
+function passOn({ modes, hasV1 }: Core, routed: Routed, head: RequestHead, record: RequestRecord): PassDecision {
+  const mode = hasV1 ? 'v1' : 'v2'
+  record.mode = mode
+  const choice = { ...modes.identify(head.headers), mode } as const
+  const written = isFound(routed) ? modes.writing(routed.match.operation, routed.match.params, choice) : nothingWritten
+  return { kind: 'pass', routed, choice, written }
+}
+
+const nothingWritten = () => {}
+
+/** Returns the choice for what only v1 can answer: no rule makes it. */
+function byV1({ caller, subject, credential }: Choice): Choice {
+  return { caller, subject, credential, mode: 'v1' }
+}
+
+/** A finished request; `status` is undefined if no answer had begun. */
+export interface FinishedRequest {
+  readonly head: RequestHead
+  /** The decoded path. */
+  readonly path: string
+  readonly record: RequestRecord
+  readonly status: number | undefined
+}
+
+/** Counts a finished request. */
+export function count({ modes }: Core, { kind, routed, choice, written }: Decision, { head, path, record, status }: FinishedRequest): void {
+  const { asked, onlyV1 } = record
+  if (!isFound(routed)) {
+    // A request that v1 answers well will be missed when v1 is gone, even if no table knows it.
+    if (asked && status !== undefined && status < 400) modes.usedUnknown(head.method ?? '', path, head.headers)
+    return
+  }
+  const { operation } = routed.match
+  if (kind === 'pass' && asked && status !== undefined) modes.heard(operation, choice.credential, status)
+  written()
+  const refused = !asked && status !== undefined && status >= 400
+  const by = record.mode === 'fallback' ? 'v1' : SERVED_BY[choice.mode]
+  const look = modes.used(onlyV1 ? byV1(choice) : choice, onlyV1 ?? operation, { refused, by, protocol: record.protocol })
+  if (!look) return
+  try {
+    look(operation, record.read ? record.read() : createRequest(routed, withoutBody(record.id, head)).read())
+  } catch {
+    // A request that the tables cannot read has nothing to keep.
+  }
+}
+
+function withoutBody(id: string, { method = '', url = '', headers }: RequestHead): RawRequest {
+  return { id, method, url, headers, body: undefined }
+}
+
+/** A request that Crosswalk answers itself. */
+export interface Serving {
+  readonly decision: AnswerDecision
+  readonly request: ClientRequest
+  readonly record: RequestRecord
+}
+
+/** Writes answers in the client's protocol. */
+export interface Writer {
+  /** Takes the answer and the side that gave it. `isOwn`: nobody else reads the answer, now or later. */
+  write(answer: Answer, by: Side, isOwn: boolean): void
+  /** Takes the error that the request ends with instead. */
+  failed(thrown: unknown): void
+}
+
+/**
+ * The conversation of one request with v2. It names the caller, watches the calls and takes the answer. A class, because every request has one.
+ */
+export class Conversation implements CallContext, TakeAnswer {
+  readonly headers: CallContext['headers']
+  readonly credential: string
+  readonly requestId: string
+  readonly signal: CallContext['signal']
+  readonly #core: Core
+  readonly #serving: Serving
+  readonly #writer: Writer
+
+  constructor(core: Core, serving: Serving, writer: Writer) {
+    const { request, record } = serving
+    this.headers = request.raw.headers
+    this.credential = request.credential
+    this.requestId = record.id
+    this.signal = request.signal
+    this.#core = core
+    this.#serving = serving
+    this.#writer = writer
+  }
+
+  onAsk(): void {
+    this.#serving.record.asked = true
+  }
+
+  onWritten(): void {
+    this.#serving.record.written = true
+  }
+
+  onCall(call: Call): CallWatch {
+    return new WatchedCall(this.#core, this.#serving, call)
+  }
+
+  onParsed(): void {
+    this.#serving.record.parsedPages += 1
+  }
+
+  done(answer: Answer): void {
+    this.#writer.write(answer, 'v2', true)
+  }
+
+  /** Answers with an error in v1's form. */
+  failed(thrown: unknown): void {
+    const { request, record } = this.#serving
+    const error = asApiError(thrown)
+    record.error = error
+    this.done(refusal(request.operation, this.#core.settings, error))
+  }
+}
+
+/** Counts and times one call, and makes it a child of the request's span. A class, because every call has one. */
+class WatchedCall implements CallWatch {
+  readonly traceparent: string | undefined
+  readonly #core: Core
+  readonly #request: ClientRequest
+  readonly #started: number
+  readonly #span: CallSpan | undefined
+
+  constructor(core: Core, { request, record }: Serving, { method, path }: Call) {
+    record.calls += 1
+    this.#core = core
+    this.#request = request
+    this.#started = performance.now()
+    this.#span = record.span?.call(method, path)
+    this.traceparent = this.#span?.traceparent
+  }
+
+  ended(status: number | undefined): void {
+    const { modes, endCall } = this.#core
+    endCall(status, (performance.now() - this.#started) / 1000, this.#span?.recorded)
+    this.#span?.end(status)
+    if (status !== undefined) modes.heard(this.#request.operation, this.#request.credential, status)
+  }
+}
+
+/** Answers a request, possibly at once. Throws the ApiError of an unreadable request. */
+export function respond(core: Core, serving: Serving, writer: Writer): void {
+  serving.record.read = serving.request.read
+  if (core.hasV1) {
+    inMode(core, serving).then(
+      (served) => {
+        if (served.failed) serving.record.mode = 'fallback'
+        writer.write(served.answer, served.by, false)
+      },
+      (thrown) => writer.failed(thrown),
+    )
+  } else fromV2(core, serving, writer)
+}
+
+/** Returns the answer of the side that the mode chooses. The mode may also have it compared. Throws the ApiError of an unreadable request. */
+function inMode(core: Core, serving: Serving): Promise<Served> {
+  const { decision, request, record } = serving
+  if (decision.routed.form) record.onlyV1 = core.onlyV1(request.operation, () => request.read().query)
+  const mode = record.onlyV1 ? 'v1' : decision.choice.mode
+  record.mode = mode
+  const serve = () => core.modes.serve(mode, request, () => servedByV2(core, serving))
+  return SERVED_BY[mode] === 'v1' ? askedV1(record, serve) : serve()
+}
+
+/** Notes whether v1 may have done what it was asked for. */
+async function askedV1(record: RequestRecord, serve: () => Promise<Served>): Promise<Served> {
+  record.asked = true
+  try {
+    const served = await serve()
+    record.written = !NOTHING_DONE.has(served.answer.status)
+    return served
+  } catch (thrown) {
+    record.written = !asApiError(thrown).unsent
+    throw thrown
+  }
+}
+
+/** The statuses of v1 after which nothing was done: a malformed request, a caller without rights, a rate. */
+const NOTHING_DONE: ReadonlySet<number> = new Set([400, 401, 403, 429])
+
+function servedByV2(core: Core, serving: Serving): Promise<Served> {
+  return new Promise((resolve, failed) => {
+    const write = (given: Answer) => resolve({ answer: given, by: 'v2', ...(!serving.record.asked && { unasked: true }) })
+    fromV2(core, serving, { write, failed })
+  })
+}
+
+/** Answers from v2. Throws the ApiError of an unreadable request. */
+function fromV2(core: Core, serving: Serving, writer: Writer): void {
+  const known = serving.decision.known ?? readAnew(core, serving)
+  if (known.unknown.length > 0) serving.record.dropped = known.unknown.map(core.nameForLog)
+  const { limits } = core.settings
+  const conversation = new Conversation(core, serving, writer)
+  answer(known.first, createCalls(core.sendFor(conversation), limits), limits, conversation)
+}
+
+/** Reads a request with the tables. The result is kept by URL if other callers may reuse its first turn. */
+function readAnew({ reads, settings }: Core, { decision, request }: Serving): KnownRead {
+  const { operation, raw } = request
+  const { routed } = decision
+  const asked = request.read()
+  const unknown = unknownParameters(operation, asked)
+  const first = () => {
+    const turn = begin(operation, asked, settings)
+    if (turn.kind === 'ask' && turn.again) reads.keep(raw, { routed, unknown, first: () => turn })
+    return turn
+  }
+  return { routed, unknown, first }
+}

@@ -1,0 +1,460 @@
+import { createHash } from 'node:crypto'
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Socket } from 'node:net'
+import { promisify } from 'node:util'
+import { brotliDecompress, unzip } from 'node:zlib'
+import type { Agent as UndiciAgent, Dispatcher as UndiciDispatcher } from 'undici'
+import api from 'undici/lib/api/index.js'
+import util from 'undici/lib/core/util.js'
+import Agent from 'undici/lib/dispatcher/agent.js'
+import Dispatcher from 'undici/lib/dispatcher/dispatcher.js'
+import { ApiError, brokenAnswer, type ErrorForm, fromTransport } from '../../errors.ts'
+import { ARRIVED_MEMORY, SHORT_TEXT } from '../../tables/text/engine.ts'
+import type { Call } from '../../tables/turn.ts'
+import type { Signal } from '../signals.ts'
+import type { Landing, Underway } from './flights.ts'
+
+/**
+ * The parts of undici that a proxy needs. The index of the package also evaluates fetch, WebSocket, caches and mocks, and makes Node load
+ * its own copy of them: a tenth of the processor time of a start. It gives the methods to the prototype in the same way.
+ */
+Object.assign(Dispatcher.prototype, api)
+
+const { parseHeaders } = util
+
+export { Agent, parseHeaders }
+
+export interface PoolSettings {
+  /** Connections to one origin. */
+  readonly connections: number
+  /** Milliseconds until a connection must be open. */
+  readonly connectTimeoutMs: number
+  /** Milliseconds until the answer's headers, and between two pieces of its body. */
+  readonly callTimeoutMs: number
+}
+
+/** Creates the one connection pool of translated calls and passed-through bytes. It verifies TLS (design §6.1). */
+export function createPool({ connections, connectTimeoutMs, callTimeoutMs }: PoolSettings): Agent {
+  const connect = { timeout: connectTimeoutMs, onread: { buffer: arrived, callback: received } }
+  return new Agent({ connections, headersTimeout: callTimeoutMs, bodyTimeout: callTimeoutMs, connect })
+}
+
+/** The memory that all sockets read into. Each read is copied before the next: without it, Node allocates 64 KiB for every read. */
+const arrived = Buffer.allocUnsafeSlow(64 * 1024)
+
+/** Passes a copy of what was read on to the socket's stream. A long one is in memory that is used again. Node calls it on the socket. */
+function received(this: Socket, length: number): boolean {
+  if (length <= SHORT_TEXT) return this.push(Buffer.from(arrived.subarray(0, length)))
+  const piece = ARRIVED_MEMORY.take(length)
+  arrived.copy(piece, 0, 0, length)
+  return this.push(piece)
+}
+
+/** Observes one call. */
+export interface CallWatch {
+  /** The trace context that v2 gets instead of the client's. */
+  readonly traceparent?: string | undefined
+  /** Called at the end of the call; `status` is undefined if no answer arrived. */
+  ended(status: number | undefined): void
+}
+
+/** The context that all calls of one v1 request share. */
+export interface CallContext {
+  readonly headers: IncomingHttpHeaders
+  /** The hash of the caller's credential, if it is already known (`credentialHash`). */
+  readonly credential?: string
+  readonly requestId: string
+  /** Bounds the answers of all calls together. Without it, each has its own limit only. */
+  readonly room?: AnswerRoom | undefined
+  /** Fires when the client goes away (AbortError) or the request's deadline passes (TimeoutError). */
+  readonly signal: Signal
+  /** Called for every call that is really sent; may return an observer. */
+  onCall(call: Call): CallWatch | undefined
+  /** Called for every answer that was parsed because its call could not read it in the preferred form. */
+  onParsed?(): void
+  /** Called for every wanted call, even if it is shared or cached. */
+  onAsk?(): void
+  /** Called for every call that may have changed something: it succeeded, or nothing tells that it did not. */
+  onWritten?(): void
+}
+
+/** Headers, beside the credential, that v2 may answer by: the client's program and what it wants carried along. */
+const ANSWERED_BY = ['user-agent', 'baggage', 'cgclientid'] as const
+
+/** Headers that identify a request, its trace or its path. They do not change the answer, and hardly two requests have the same ones. */
+const NAMING = ['tracestate', 'cgrequestid', 'cdn-loop'] as const
+
+/** The headers that a translated call takes from the v1 request. All others describe the v1 exchange and are dropped. */
+const FORWARDED = ['authorization', ...ANSWERED_BY, ...NAMING] as const
+
+/** True if v2 has no reason to answer two requests of one credential differently. */
+export function areAnsweredAlike(one: IncomingHttpHeaders, other: IncomingHttpHeaders): boolean {
+  return ANSWERED_BY.every((name) => one[name] === other[name])
+}
+
+/** Returns a short text that differs where `areAnsweredAlike` is false. */
+export function answeredBy(headers: IncomingHttpHeaders): string {
+  return createHash('sha256')
+    .update(JSON.stringify(ANSWERED_BY.map((name) => headers[name])))
+    .digest('base64url')
+}
+
+/** The other headers of a v2 call. */
+interface CallHeaders {
+  readonly requestId: string
+  /** Replaces the client's own. */
+  readonly traceparent: string | undefined
+  readonly hasBody: boolean
+}
+
+/** Returns the headers of a v2 call for a v1 request as alternating names and values. */
+export function callHeaders(client: IncomingHttpHeaders, { requestId, traceparent, hasBody }: CallHeaders): string[] {
+  const headers = ['accept', 'application/json', 'x-request-id', requestId]
+  const trace = traceparent ?? client.traceparent
+  if (typeof trace === 'string') headers.push('traceparent', trace)
+  for (const name of FORWARDED) {
+    const value = client[name]
+    if (typeof value === 'string') headers.push(name, value)
+  }
+  if (hasBody) headers.push('content-type', 'application/json')
+  return headers
+}
+
+/** Bytes that all answers to the calls of one v1 request may have together. A call that needs more is broken off. */
+export interface AnswerRoom {
+  /** Bytes that are left; below 0 once an answer needed more. */
+  left: number
+}
+
+/** Bytes that every answer counts besides its body, so that pages without end come to an end even if they are empty. */
+const HEAD = 1024
+
+export function createAnswerRoom(bytes: number): AnswerRoom {
+  return { left: bytes }
+}
+
+export function isExceeded({ left }: AnswerRoom): boolean {
+  return left < 0
+}
+
+/** Takes an answer's head. Returns false if the body, of this length if it is known, has no room. */
+export function takeHead(room: AnswerRoom, length: number | undefined): boolean {
+  room.left -= HEAD
+  if (length !== undefined && length > room.left) fill(room)
+  return !isExceeded(room)
+}
+
+/** Notes that an answer needs more than is left. */
+export function fill(room: AnswerRoom): void {
+  room.left = -1
+}
+
+/** Takes a piece of a body, of which some bytes may be taken already. Returns false if it has no room. */
+export function takePiece(room: AnswerRoom, piece: Uint8Array, taken = 0): boolean {
+  room.left -= weightOf(piece) - taken
+  return !isExceeded(room)
+}
+
+/** Bytes that each value counts at least: what small values cost is the time to compare them. */
+const VALUE = 20
+const COMMA = 0x2c
+
+/** Returns the bytes of JSON text, or more if it holds many small values. A value is told by its comma. */
+export function weightOf(text: Uint8Array): number {
+  let values = 0
+  for (let at = 0; at < text.length; at += 1) if (text[at] === COMMA) values += 1
+  return Math.max(text.length, VALUE * values)
+}
+
+type Decoder = (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>
+
+/** `unzip` reads gzip and deflate and tells them apart by their first bytes. */
+const DECODERS: Readonly<Record<string, Decoder>> = {
+  gzip: promisify(unzip) as Decoder,
+  'x-gzip': promisify(unzip) as Decoder,
+  deflate: promisify(unzip) as Decoder,
+  br: promisify(brotliDecompress) as Decoder,
+  identity: async (bytes) => bytes,
+}
+
+/** One coding is usual, two occur. Each costs as much as the answer, and a header has room for thousands. */
+const MOST_CODINGS = 5
+
+/**
+ * Removes the content codings of an answer. We ask for none, but a load balancer or a cache may add one. At most `limit` bytes result, so
+ * that a small answer cannot fill the memory. A larger result, too many codings, and an unknown or a broken coding are INTERNAL.
+ */
+export async function decode(bytes: Buffer, encoding: string, limit: number): Promise<Buffer> {
+  const codings = encoding.split(',').map((name) => name.trim().toLowerCase())
+  if (codings.length > MOST_CODINGS)
+    throw new ApiError('INTERNAL', `the v2 service sent an answer in more than ${MOST_CODINGS} content codings`)
+  let decoded = bytes
+  for (const coding of codings.reverse()) {
+    const decoder = Object.hasOwn(DECODERS, coding) ? DECODERS[coding] : undefined
+    if (!decoder) throw new ApiError('INTERNAL', `the v2 service sent an answer in the unknown content coding ${JSON.stringify(coding)}`)
+    decoded = await undone(decoder, decoded, limit)
+  }
+  return decoded
+}
+
+async function undone(decoder: Decoder, bytes: Buffer, limit: number): Promise<Buffer> {
+  try {
+    return await decoder(bytes, { maxOutputLength: limit })
+  } catch (error) {
+    throw isBeyondOutput(error) ? tooLarge(limit, error) : brokenAnswer(error)
+  }
+}
+
+export function tooLarge(limit: number, cause?: unknown): ApiError {
+  return new ApiError('INTERNAL', `the v2 service sent an answer of more than limits.answerBytes (${limit})`, { cause })
+}
+
+interface Bounds {
+  readonly answerBytes: number
+  readonly room?: AnswerRoom | undefined
+}
+
+/** Decodes an answer whose bytes were taken from the room. Its content may be a thousand times as long, and needs room too. */
+export async function decodeWithin({ room, answerBytes }: Bounds, bytes: Buffer, encoding: string): Promise<Buffer> {
+  if (!room) return decode(bytes, encoding, answerBytes)
+  const most = Math.min(answerBytes, bytes.length + Math.max(0, room.left))
+  const decoded = await decode(bytes, encoding, most).catch((error) => {
+    if (isBeyondOutput(error.cause)) fill(room)
+    throw error
+  })
+  if (!takePiece(room, decoded, bytes.length)) throw tooLarge(answerBytes)
+  return decoded
+}
+
+function isBeyondOutput(error: unknown): boolean {
+  return (error as { code?: string } | undefined)?.code === 'ERR_BUFFER_TOO_LARGE'
+}
+
+export function lengthOf(headers: readonly Buffer[]): number | undefined {
+  const text = headerOf(headers, 'content-length')
+  return text === undefined ? undefined : Number(text)
+}
+
+/** Names and values alternate. A repeated header is one list (RFC 9110 §5.3). */
+export function headerOf(headers: readonly Buffer[], wanted: 'content-encoding' | 'content-length'): string | undefined {
+  let found: string | undefined
+  for (let at = 0; at < headers.length; at += 2) {
+    const name = headers[at]
+    if (name?.length !== wanted.length || name.toString('latin1').toLowerCase() !== wanted) continue
+    const value = headers[at + 1]?.toString('latin1')
+    found = found === undefined ? value : `${found},${value}`
+  }
+  return found
+}
+
+/** Milliseconds until the head and between two pieces of the body; null leaves them to the pool. */
+export interface Exchange extends Pick<UndiciDispatcher.DispatchOptions, 'headersTimeout' | 'bodyTimeout'> {
+  readonly origin: string
+  readonly path: string
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  /** Alternating names and values. */
+  readonly headers: string[]
+  readonly body?: string
+  readonly answerBytes: number
+  /** Bounds this answer together with others. */
+  readonly room?: AnswerRoom | undefined
+}
+
+export interface RawAnswer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
+  /** The body as received. Several requests may share it, so it must not be modified. */
+  readonly pieces: readonly Buffer[]
+}
+
+/**
+ * Makes one request and reads its whole answer. A read is repeated once if its connection failed; a write never is (design §6).
+ * Our own handler collects the answer: undici's `request` would add a stream and an abort signal to each.
+ */
+export function exchange(pool: UndiciAgent, request: Exchange, landing: Landing<RawAnswer>): Underway {
+  const gathering = new Gathering(pool, request, landing)
+  pool.dispatch(request, gathering)
+  return gathering
+}
+
+/** An answer as received. Its headers are parsed on demand only, because they are rarely needed. */
+class Arrived implements RawAnswer {
+  readonly status: number
+  readonly pieces: readonly Buffer[]
+  readonly #headers: Buffer[]
+
+  constructor(status: number, headers: Buffer[], pieces: readonly Buffer[]) {
+    this.status = status
+    this.pieces = pieces
+    this.#headers = headers
+  }
+
+  get headers(): RawAnswer['headers'] {
+    return parseHeaders(this.#headers)
+  }
+}
+
+const NONE: Buffer[] = []
+
+/**
+ * Collects an answer of at most `answerBytes` bytes. One object with methods for each call costs a third of the same functions as
+ * closures. undici's newer handlers wrap this kind and get every header as an object. A connection keeps the handler of its last request;
+ * the handler therefore drops the answer and its listener at the end.
+ */
+class Gathering implements UndiciDispatcher.DispatchHandler, Underway {
+  readonly #pool: UndiciAgent
+  readonly #request: Exchange
+  #landing: Landing<RawAnswer> | undefined
+  #abort: ((reason: Error) => void) | undefined
+  #given: Error | undefined
+  #mayRepeat: boolean
+  #status = 0
+  #headers = NONE
+  #pieces: Buffer[] = []
+  #bytes = 0
+
+  constructor(pool: UndiciAgent, request: Exchange, landing: Landing<RawAnswer>) {
+    this.#pool = pool
+    this.#request = request
+    this.#landing = landing
+    this.#mayRepeat = request.method === 'GET'
+  }
+
+  /** Called before anything is sent, and again on another connection. */
+  onConnect(abort: (reason?: Error) => void): void {
+    this.#abort = abort
+    if (this.#given) abort(this.#given)
+  }
+
+  onHeaders(status: number, headers: Buffer[]): boolean {
+    this.#status = status
+    this.#headers = headers
+    const { room, answerBytes } = this.#request
+    if (room && !takeHead(room, lengthOf(headers))) this.#abort?.(tooLarge(answerBytes))
+    return true
+  }
+
+  onData(piece: Buffer): boolean {
+    this.#bytes += piece.length
+    const { room, answerBytes } = this.#request
+    const hasRoom = this.#bytes <= answerBytes && (!room || takePiece(room, piece))
+    if (!hasRoom) this.#abort?.(tooLarge(answerBytes))
+    else this.#pieces.push(piece)
+    return true
+  }
+
+  onComplete(): void {
+    const status = this.#status
+    const headers = this.#headers
+    const encoding = headerOf(headers, 'content-encoding')
+    if (encoding === undefined || this.#bytes === 0) this.#land(new Arrived(status, headers, this.#pieces))
+    else {
+      const decoded = decodeWithin(this.#request, Buffer.concat(this.#pieces, this.#bytes), encoding)
+      decoded.then(
+        (bytes) => this.#land(new Arrived(status, headers, [bytes])),
+        (error) => this.#refuse(error),
+      )
+    }
+    this.#headers = NONE
+    this.#pieces = []
+  }
+
+  onError(error: Error): void {
+    const repeat = this.#mayRepeat && !this.#given && CONNECTION_FAILURES.has((error as { code?: string }).code ?? '')
+    this.#mayRepeat = false
+    this.#pieces = []
+    this.#bytes = 0
+    if (repeat) this.#pool.dispatch(this.#request, this)
+    else this.#refuse(error)
+  }
+
+  cancel(reason: Error): void {
+    this.#given = reason
+    this.#refuse(reason)
+    this.#abort?.(reason)
+  }
+
+  #land(answer: RawAnswer): void {
+    const landing = this.#landing
+    this.#landing = undefined
+    this.#abort = undefined
+    landing?.landed(answer)
+  }
+
+  #refuse(error: unknown): void {
+    const landing = this.#landing
+    this.#landing = undefined
+    landing?.failed(fromTransport(error))
+  }
+}
+
+/** Failures of a connection, not of a request. */
+const CONNECTION_FAILURES = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
+
+export interface MakeSettings {
+  readonly pool: UndiciAgent
+  /** The origin of the v2 service, with an optional path prefix and without a trailing slash. */
+  readonly base: string
+  /** The maximum size of a v2 answer in bytes. */
+  readonly answerBytes: number
+  /** Milliseconds until the head of an answer, and between two pieces of its body. They may change. Without them, those of the pool hold. */
+  readonly times?: { readonly callTimeoutMs: number } | undefined
+  /** How the API writes errors. */
+  readonly errors?: ErrorForm | undefined
+}
+
+export type MakeCall = (context: CallContext, call: Call, target: string, landing: Landing<RawAnswer>) => Underway
+
+/** Starts calls on the pool; `target` is a call's path and query. */
+export function createMake({ pool, base, answerBytes, times }: MakeSettings): MakeCall {
+  const { origin, pathname } = new URL(base)
+  const prefix = pathname === '/' ? '' : pathname
+  return (context, call, target, landing) => {
+    const watch = context.onCall(call)
+    const body = call.body === undefined ? undefined : JSON.stringify(call.body)
+    const hasBody = body !== undefined
+    const headers = callHeaders(context.headers, { requestId: context.requestId, traceparent: watch?.traceparent, hasBody })
+    const { room } = context
+    const ms = times?.callTimeoutMs ?? null
+    const limits = { answerBytes, room, headersTimeout: ms, bodyTimeout: ms }
+    const request = { origin, path: prefix + target, method: call.method, headers, ...(hasBody && { body }), ...limits }
+    return exchange(pool, request, watch ? new Watched(landing, watch) : landing)
+  }
+}
+
+/** Calls the observer first. A class, because every call has one. */
+class Watched implements Landing<RawAnswer> {
+  readonly #landing: Landing<RawAnswer>
+  readonly #watch: CallWatch
+
+  constructor(landing: Landing<RawAnswer>, watch: CallWatch) {
+    this.#landing = landing
+    this.#watch = watch
+  }
+
+  landed(answer: RawAnswer): void {
+    this.#watch.ended(answer.status)
+    this.#landing.landed(answer)
+  }
+
+  failed(error: Error): void {
+    this.#watch.ended(undefined)
+    this.#landing.failed(error)
+  }
+}
+
+/** Returns path and query of a call. */
+export function targetOf(call: Call): string {
+  return call.query.length === 0 ? call.path : `${call.path}?${queryText(call)}`
+}
+
+/** Returns a call's query, percent-encoded. A space is `%20`, as v2 documents it (specification §4 rule 2). */
+export function queryText(call: Pick<Call, 'query'>): string {
+  return call.query.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join('&')
+}
+
+/** Decodes a UTF-8 body in pieces, whose bounds may lie within a character. */
+export function textOf(pieces: readonly Buffer[]): string {
+  const [first] = pieces
+  return first && pieces.length === 1 ? first.toString('utf8') : Buffer.concat(pieces).toString('utf8')
+}

@@ -1,0 +1,129 @@
+import type { Agent } from 'undici'
+import { systemReason } from '../../errors.ts'
+import type { Probe } from '../../tables/tables.ts'
+import { type Exchange, exchange, type RawAnswer, textOf } from './exchange.ts'
+import { waitFor } from './flights.ts'
+
+export type Service = 'v2' | 'v1'
+
+/** The last known state of a service behind the proxy. */
+export interface Pulse {
+  readonly service: Service
+  /** One sentence without a full stop; undefined if the service is well. */
+  readonly problem: string | undefined
+}
+
+export interface Health {
+  readonly pulses: readonly Pulse[]
+  /** True if one of the services has been well since the start. */
+  readonly proven: boolean
+}
+
+/** Milliseconds for which an answer is valid. Each service gets one ping in that time, however many ask. */
+const GOOD_MS = 1000
+
+/** Resolves with undefined, or with the problem. */
+export type Ping = (service: Service, base: string) => Promise<string | undefined>
+
+/** Pings every service that has a base address; `now` is a monotonic clock in milliseconds. */
+export function createHealth(bases: Readonly<Record<Service, string | undefined>>, ping: Ping, now: () => number): () => Promise<Health> {
+  const services = Object.entries(bases) as [Service, string | undefined][]
+  const known = services.flatMap(([service, base]) => (base === undefined ? [] : { service, base }))
+  let last: Promise<Health> | undefined
+  let goodUntil = 0
+  let proven = false
+  const ask = async (): Promise<Health> => {
+    const pulses = await Promise.all(known.map(async ({ service, base }) => ({ service, problem: await ping(service, base) })))
+    proven ||= pulses.some(({ problem }) => problem === undefined)
+    goodUntil = now() + GOOD_MS
+    return { pulses, proven }
+  }
+  return () => {
+    if (last === undefined || now() >= goodUntil) {
+      goodUntil = Number.POSITIVE_INFINITY
+      last = ask()
+    }
+    return last
+  }
+}
+
+/** Milliseconds after which a ping counts as unanswered. Probes usually wait for one second. */
+const PATIENCE = 800
+
+/** The maximum size of the answer in bytes. */
+const ANSWER_BYTES = 4096
+
+/** These headers show in v2's log where the pings come from. */
+const HEADERS = ['accept', 'application/json', 'user-agent', 'crosswalk']
+
+/**
+ * Pings the service: returns undefined, or the reason why it is not there. Only a 2xx in the probe's own form counts as the service.
+ * Without a probe, every answer below 500 does.
+ */
+export async function ping(pool: Agent, version: Service, base: string, probe?: Probe): Promise<string | undefined> {
+  const { origin, pathname } = new URL(base)
+  const path = `${pathname.replace(/\/$/, '')}${probe?.path ?? '/'}`
+  const request: Exchange = { origin, path, method: 'GET', headers: HEADERS, answerBytes: ANSWER_BYTES }
+  try {
+    const answer = await waitFor<RawAnswer>(AbortSignal.timeout(PATIENCE), (landing) => exchange(pool, request, landing))
+    return complaint(version, answer, probe)
+  } catch (error) {
+    return `the ${version} service does not answer its ping: ${reasonOf(error as Error)}`
+  }
+}
+
+/** A load balancer's page and another service's 200 are no answer. */
+function complaint(version: Service, { status, pieces }: RawAnswer, probe: Probe | undefined): string | undefined {
+  if (probe ? status < 200 || status > 299 : status >= 500) return `the ${version} service answers its ping with HTTP ${status}`
+  if (!probe || probe.isAnswer(textOf(pieces))) return undefined
+  return `what answers the ping of the ${version} service with HTTP ${status} is not that service: ${probe.expected} is expected`
+}
+
+/** Returns the connection's error. */
+function reasonOf(error: Error): string {
+  const cause = error.cause instanceof Error ? error.cause : error
+  return cause.name === 'TimeoutError' ? `nothing came within ${PATIENCE} ms` : systemReason(cause)
+}
+
+/** Whether this process can serve, and the state of the services behind it. */
+export interface Readiness {
+  /** The reason why the process cannot serve; undefined if it can. */
+  readonly notReady: string | undefined
+  /** `ok` or the problem of each service, and of the store if there is one. */
+  readonly services: Readonly<Record<string, string>>
+}
+
+/** How a replica stands with its store. */
+export interface StoreStanding {
+  /** `ok`, or a sentence that says since when it does not answer and what that means. */
+  readonly store: string
+  /** Why this replica cannot serve: it knows no modes. */
+  readonly notReady?: string | undefined
+}
+
+/**
+ * A process is ready when it or a worker listens, is not leaving, and has found v2 or v1 well since its start. Before that its settings may be wrong,
+ * and a rollout must stop. Afterwards the services do not matter: they fail for every replica. A balancer without replicas refuses
+ * connections. A replica still gives answers of v1, those of the fallback, or a 503 that v1 clients can read. A replica
+ * of a fleet is not ready either while it does not know the modes.
+ */
+export function createReady(
+  health: () => Promise<Health>,
+  isLeaving: () => boolean,
+  isServing = () => true,
+  standing?: () => StoreStanding,
+): () => Promise<Readiness> {
+  return async () => {
+    if (isLeaving()) return LEAVING
+    const { pulses, proven } = await health()
+    if (isLeaving()) return LEAVING
+    const problems = pulses.flatMap(({ problem }) => problem ?? [])
+    const { store, notReady } = standing?.() ?? {}
+    const pulsed = Object.fromEntries(pulses.map(({ service, problem }) => [service, problem ?? 'ok']))
+    const services = { ...pulsed, ...(store !== undefined && { store }) }
+    if (!isServing()) return { notReady: 'no worker listens', services }
+    return { notReady: notReady ?? (proven ? undefined : problems.join('; ')), services }
+  }
+}
+
+const LEAVING: Readiness = { notReady: 'the proxy is shutting down', services: {} }

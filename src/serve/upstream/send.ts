@@ -1,0 +1,315 @@
+import { LRUCache } from 'lru-cache'
+import pLimit from 'p-limit'
+import { ApiError, asApiError, brokenAnswer, type CodeName, type ErrorForm, fromV2 } from '../../errors.ts'
+import { isObject, type JsonObject } from '../../tables/json.ts'
+import { ARRIVED_MEMORY } from '../../tables/text/engine.ts'
+import { parseJson } from '../../tables/text/parse-json.ts'
+import type { Call } from '../../tables/turn.ts'
+import { entries } from '../bounds.ts'
+import { credentialHash } from '../caller.ts'
+import { answeredBy, type CallContext, createMake, type MakeSettings, type RawAnswer, targetOf, textOf } from './exchange.ts'
+import { createCoalescer, type Landing, tell, waitFor } from './flights.ts'
+
+/** Returns the answer in the form that the call prefers, or parsed. Throws an ApiError. */
+export function bodyOf(call: Call, raw: RawAnswer, context: CallContext, errors?: ErrorForm): JsonObject {
+  return (call.read && readAs(call.read, raw, context)) ?? parse(raw, errors)
+}
+
+/** Returns the answer in the form that the call prefers, if it is a success and has that form. */
+export function readAs(read: NonNullable<Call['read']>, { status, pieces }: RawAnswer, context: CallContext): JsonObject | undefined {
+  if (status !== 200) return undefined
+  const body = read(pieces)
+  if (!body) context.onParsed?.()
+  return body
+}
+
+/**
+ * v2 answers 200 (facts §15). 201 and 204 mean the same for a create and a DELETE.
+ * Other 2xx statuses say that the body is not v2's answer: not yet (202), changed on the way (203), a part (206).
+ */
+const SUCCESSES: ReadonlySet<number> = new Set([200, 201, 204])
+
+/** Returns the JSON body of an answer, or `{}` without one. An answer other than a success is an ApiError, read in the API's form. */
+export function parse({ status, headers, pieces }: RawAnswer, errors?: ErrorForm): JsonObject {
+  const text = textOf(pieces)
+  if (!SUCCESSES.has(status)) throw fromV2({ status, headers, text }, errors)
+  if (text.trim() === '') return {}
+  let body: unknown
+  try {
+    body = parseJson(text)
+  } catch (error) {
+    throw brokenAnswer(error)
+  }
+  if (!isObject(body)) throw brokenAnswer(new TypeError('the body is not a JSON object'))
+  return body
+}
+
+/**
+ * Delivers the content of an answer and gives its memory back. Others who share the answer read it in the same turn of the event loop,
+ * before further bytes can arrive. A class, because every read has one.
+ */
+export class ParsedLanding implements Landing<RawAnswer> {
+  readonly #call: Call
+  readonly #context: CallContext
+  readonly #landing: Landing<JsonObject>
+  readonly #errors: ErrorForm | undefined
+
+  constructor(call: Call, context: CallContext, landing: Landing<JsonObject>, errors: ErrorForm | undefined) {
+    this.#call = call
+    this.#context = context
+    this.#landing = landing
+    this.#errors = errors
+  }
+
+  landed(raw: RawAnswer): void {
+    let body: JsonObject
+    try {
+      body = bodyOf(this.#call, raw, this.#context, this.#errors)
+    } catch (error) {
+      this.#landing.failed(error as ApiError)
+      return
+    } finally {
+      for (const piece of raw.pieces) ARRIVED_MEMORY.give(piece)
+    }
+    this.#landing.landed(body)
+  }
+
+  failed(error: Error): void {
+    this.#landing.failed(error)
+  }
+}
+
+/** Errors of a write that certainly wrote nothing. Callers without rights get no others. A rate is refused before the work (RFC 6585 §4). */
+const REFUSALS: ReadonlySet<CodeName> = new Set<CodeName>([
+  'UNAUTHENTICATED',
+  'PERMISSION_DENIED',
+  'INVALID_ARGUMENT',
+  'RESOURCE_EXHAUSTED',
+])
+
+/**
+ * True if a write that ended with this error may have been done. A 503 does not say whether the service, or a gateway before it, gave up
+ * before or after the work.
+ */
+export function mayHaveWritten({ code, unsent }: ApiError): boolean {
+  return !unsent && !REFUSALS.has(code)
+}
+
+/** Answers that are kept, by their keys. */
+export interface KeptAnswers {
+  get(key: string): JsonObject | undefined
+  /** Keeps an answer that holds `size` resources. */
+  set(key: string, answer: JsonObject, size: number): void
+}
+
+/** Maximum resources: those of five pages of a list. The oldest are dropped first. */
+const MOST = 1000
+
+/**
+ * Creates the store of what one request keeps for itself. It ends with the request. In a store that requests share, these answers would stay
+ * long after it, and the collector would move all of them.
+ */
+export function createOwnAnswers(most: number = MOST): KeptAnswers {
+  const kept = new Map<string, { readonly answer: JsonObject; readonly size: number }>()
+  let held = 0
+  return {
+    get: (key) => kept.get(key)?.answer,
+    set(key, answer, size) {
+      if (kept.has(key)) return
+      kept.set(key, { answer, size })
+      held += size
+      for (const [oldest, { size: freed }] of kept) {
+        if (held <= most) return
+        kept.delete(oldest)
+        held -= freed
+      }
+    },
+  }
+}
+
+/** Separates what a caller read before its own write from what it read afterwards: shared and cached reads change their name. */
+export interface WriteMarks {
+  /** The caller's name until its next write. */
+  nameOf(caller: string): string
+  /** Marks the beginning of a write. The returned function marks its end, and says whether it may have written. */
+  begin(caller: string): (mayHaveWritten: boolean) => void
+}
+
+interface Writing {
+  number: number
+  active: number
+}
+
+/** The number of callers whose last write is remembered, beside those with a write in flight. */
+const WRITERS = 10_000
+
+export function createWriteMarks(limit: number = WRITERS): WriteMarks {
+  let writes = 0
+  /** The number of the last write among forgotten callers. An unknown caller may be one of them. */
+  let forgotten = 0
+  const written = new LRUCache<string, number>({
+    ...entries(limit),
+    dispose(number, _, reason) {
+      if (reason === 'evict') forgotten = Math.max(forgotten, number)
+    },
+  })
+  const writing = new Map<string, Writing>()
+  return {
+    nameOf(caller) {
+      const number = writing.get(caller)?.number ?? written.get(caller) ?? forgotten
+      return number === 0 ? caller : `${caller} ${number}`
+    },
+    begin(caller) {
+      const own = writing.get(caller) ?? { number: 0, active: 0 }
+      writing.set(caller, own)
+      writes += 1
+      own.number = writes
+      own.active += 1
+      return (mayHaveWritten) => {
+        own.active -= 1
+        if (own.active === 0) writing.delete(caller)
+        if (!mayHaveWritten) return
+        writes += 1
+        own.number = writes
+        written.set(caller, writes)
+      }
+    },
+  }
+}
+
+export interface ReadContext extends CallContext {
+  /** Called with every answer as v2 sent it. */
+  readonly onAnswer?: ((call: Call, answer: RawAnswer) => void) | undefined
+}
+
+/** Makes v2 reads for one v1 request and delivers the JSON body or an ApiError. The context's `room` bounds all their answers. */
+export type UnsharedReads = (context: ReadContext) => (call: Call, landing: Landing<JsonObject>) => void
+
+/**
+ * Sends the calls of a side that is only compared. It can only read: a write reaches exactly one side (design §7).
+ * It shares no reads in flight or cached ones, because an older answer than the other side's would look like a difference.
+ * Only look-ups within one request are made once.
+ */
+export function createUnsharedReads(settings: MakeSettings): UnsharedReads {
+  const make = createMake(settings)
+  return (context) => {
+    const known = new Map<string, Promise<JsonObject>>()
+    const read = async (call: Call) => {
+      if (call.method !== 'GET') throw new ApiError('INTERNAL', 'a side that is only asked is never written to')
+      const answer = await waitFor<RawAnswer>(context.signal, (landing) => make(context, call, targetOf(call), landing))
+      context.onAnswer?.(call, answer)
+      return (call.read && readAs(call.read, answer, context)) ?? parse(answer, settings.errors)
+    }
+    const shared = (call: Call, key: string) => {
+      const answer = known.get(key) ?? read(call)
+      known.set(key, answer)
+      return answer
+    }
+    return (call, landing) => tell(call.keep ? shared(call, call.keep.key) : read(call), landing)
+  }
+}
+
+export interface SendSettings extends MakeSettings {
+  /** Limits of the cache that requests share: the resources that its answers hold, and milliseconds; 0 = no cache. */
+  readonly keep: { readonly entries: number; readonly ttlMs: number }
+  /**
+   * The maximum number of parallel calls for further pages of lists. It is below the number of connections, so that single reads find one.
+   */
+  readonly bulkCalls: number
+}
+
+/**
+ * Makes v2 calls for one v1 request and delivers the JSON body or an ApiError.
+ * A read uses no promise, which would be a large part of its cost.
+ */
+export type SendFor = (context: CallContext) => (call: Call, landing: Landing<JsonObject>) => void
+
+/**
+ * Sends calls to v2. Identical reads of one caller are made once, if the first began after the second request had arrived.
+ * Answers may be cached. Both are keyed by the caller's credential (design §6) and by whatever else v2 may answer by.
+ * A write with that credential ends both. No caller therefore reads data from before its own write, whichever replica it went through.
+ */
+export function createSend(settings: SendSettings): SendFor {
+  const flights = createCoalescer<RawAnswer>()
+  const kept = new LRUCache<string, JsonObject>({ maxSize: settings.keep.entries })
+  const marks = createWriteMarks()
+  const make = createMake(settings)
+  const bulk = pLimit(settings.bulkCalls)
+
+  const fly = ({ context, since }: Sending, call: Call, landing: Landing<RawAnswer>) => {
+    const target = targetOf(call)
+    const key = { who: marks.nameOf(credentialOf(context)), what: target, headers: context.headers }
+    flights.join(key, since, context.signal, (passenger) => make(context, call, target, passenger), landing)
+  }
+  const readNow = (sending: Sending, call: Call, landing: Landing<JsonObject>) =>
+    fly(sending, call, new ParsedLanding(call, sending.context, landing, settings.errors))
+  const read = (sending: Sending, call: Call, landing: Landing<JsonObject>) => {
+    if (!call.bulk) return readNow(sending, call, landing)
+    const inTurn = bulk(() => new Promise<JsonObject>((landed, failed) => readNow(sending, call, { landed, failed })))
+    return tell(inTurn, landing)
+  }
+  const write = async ({ context }: Sending, call: Call) => {
+    const over = marks.begin(credentialOf(context))
+    let mayHave = true
+    try {
+      return parse(await waitFor<RawAnswer>(context.signal, (landing) => make(context, call, targetOf(call), landing)), settings.errors)
+    } catch (error) {
+      mayHave = mayHaveWritten(asApiError(error))
+      throw error
+    } finally {
+      over(mayHave)
+      if (mayHave) context.onWritten?.()
+    }
+  }
+  const ofAll: KeptAnswers = {
+    get: (key) => kept.get(key),
+    set: (key, answer, size) => void kept.set(key, answer, { ttl: settings.keep.ttlMs, size }),
+  }
+  const readThrough = (store: KeptAnswers, key: string, sending: Sending, call: Call, landing: Landing<JsonObject>) => {
+    const known = store.get(key)
+    if (known) {
+      landing.landed(known)
+      return
+    }
+    const keep = (answer: JsonObject) => {
+      store.set(key, answer, call.keep?.size ?? 1)
+      landing.landed(answer)
+    }
+    read(sending, call, { landed: keep, failed: (error) => landing.failed(error) })
+  }
+  const readKept = (sending: Sending, call: Call, { key, scope }: NonNullable<Call['keep']>, landing: Landing<JsonObject>) => {
+    const who = marks.nameOf(credentialOf(sending.context))
+    if (scope === 'request') {
+      sending.own ??= createOwnAnswers()
+      readThrough(sending.own, `${who} ${key}`, sending, call, landing)
+    } else if (settings.keep.ttlMs === 0) read(sending, call, landing)
+    else {
+      sending.by ??= answeredBy(sending.context.headers)
+      readThrough(ofAll, `${who} ${sending.by} ${key}`, sending, call, landing)
+    }
+  }
+  return (context) => {
+    const sending: Sending = { context, since: flights.turn(), by: undefined, own: undefined }
+    return (call, landing) => {
+      context.onAsk?.()
+      if (call.method !== 'GET') tell(write(sending, call), landing)
+      else if (call.keep) readKept(sending, call, call.keep, landing)
+      else read(sending, call, landing)
+    }
+  }
+}
+
+/** The calls of one v1 request. */
+interface Sending {
+  readonly context: CallContext
+  /** The turn of the event loop in which its first call was made. */
+  readonly since: number
+  /** The headers that v2 may answer by, joined when first needed. */
+  by: string | undefined
+  /** The answers that are kept for this request alone. */
+  own: KeptAnswers | undefined
+}
+
+function credentialOf({ credential, headers }: CallContext): string {
+  return credential ?? credentialHash(headers.authorization)
+}

@@ -1,0 +1,254 @@
+import { randomBytes } from 'node:crypto'
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Agent, Dispatcher } from 'undici'
+import { ApiError, type CodeName, fromTransport, unrelayable } from '../../errors.ts'
+import { flat, grouped, relayable } from '../../heads.ts'
+import { endToEnd } from '../heads.ts'
+import { abortSignalOf, type Signal } from '../signals.ts'
+import { parseHeaders } from './exchange.ts'
+import type { Service } from './health.ts'
+
+/** Detects requests that have come back. */
+export interface LoopGuard {
+  /** Returns the error of a request that has passed through here before. Marks every other request, in place, so that it is recognised. */
+  enter(headers: IncomingHttpHeaders): ApiError | undefined
+}
+
+/** The status of a request in a loop (RFC 5842 §7.2). */
+export const LOOP_DETECTED = 508
+
+const HEADER = 'cdn-loop'
+const NAME = 'crosswalk-'
+
+/** Marks a request that Crosswalk sends for itself, so that no admin port obeys it. */
+export const FROM_CROSSWALK = { [HEADER]: `${NAME}notify` } as const
+
+/**
+ * Marks requests with a random word of its own in `CDN-Loop` (RFC 8586).
+ * `Via` has side effects: nginx, for example, stops compressing its answers. Every carrier of requests passes this header on.
+ */
+export function createLoopGuard(): LoopGuard {
+  const mark = NAME + randomBytes(9).toString('base64url')
+  return {
+    enter(headers) {
+      const passed = headers[HEADER]
+      if (passed?.includes(mark)) {
+        return new ApiError('INTERNAL', 'this request has passed through here before: upstream.v2 or upstream.v1 leads back to this proxy')
+      }
+      headers[HEADER] = passed === undefined ? mark : `${passed}, ${mark}`
+      return undefined
+    },
+  }
+}
+
+/** True if a request has passed through any Crosswalk. */
+export function hasPassed({ [HEADER]: passed }: IncomingHttpHeaders): boolean {
+  return passed?.includes(NAME) ?? false
+}
+
+/** A REST request as received, or as a call of another protocol became one. */
+export interface RawRequest {
+  readonly id: string
+  readonly method: string
+  /** Path and query, still encoded. */
+  readonly url: string
+  readonly headers: IncomingHttpHeaders
+  readonly body?: Buffer | undefined
+}
+
+/** The head of a service's answer. */
+export interface RestHead {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | string[]>>
+}
+
+/** An answer of a service whose body has not been read. */
+export interface RestAnswer extends RestHead {
+  readonly stream: AsyncIterable<Uint8Array>
+}
+
+export interface AskRestSettings {
+  readonly service: Service
+  readonly pool: Agent
+  /** The origin of the service, with an optional path prefix. */
+  readonly base: string
+  /** Milliseconds until the service must begin to answer; its body has no limit. */
+  readonly answerMs: number
+}
+
+/** Sends a request to a service once. Rejects if no answer arrives, with what stopped it. */
+export type AskRest = (request: RawRequest, signal: Signal) => Promise<RestAnswer>
+
+export function createAskRest({ service, pool, ...place }: AskRestSettings): AskRest {
+  const sent = createSent(place)
+  return async (request, signal) => {
+    try {
+      const { statusCode, headers, body } = await pool.request({ ...sent(request), signal: abortSignalOf(signal) })
+      try {
+        return { ...headOf(service, statusCode, headers), stream: body }
+      } catch (error) {
+        body.on('error', () => {}).destroy()
+        throw error
+      }
+    } catch (error) {
+      throw signal.aborted ? signal.reason : error
+    }
+  }
+}
+
+/** Returns a function that turns a request as received into the one that is sent to a service. */
+export function createSent({ base, answerMs }: Pick<AskRestSettings, 'base' | 'answerMs'>) {
+  const { origin, pathname } = new URL(base)
+  const prefix = pathname.replace(/\/$/, '')
+  return ({ id, method, url, headers, body }: RawRequest): Dispatcher.DispatchOptions & { readonly origin: string } => ({
+    origin,
+    path: prefix + url,
+    method: method as 'GET',
+    headers: requestHeaders(headers, id),
+    body: body ?? null,
+    headersTimeout: answerMs,
+    bodyTimeout: 0,
+  })
+}
+
+/** Returns the head of an answer in a form that clients of both HTTP versions can be given. Throws an ApiError if there is none. */
+export function headOf(service: Service, status: number, headers: IncomingHttpHeaders): RestHead {
+  const head = relayable(2, { status, reason: '', headers: flat(endToEnd(headers)) })
+  if ('problem' in head) throw unrelayable(service, head.problem)
+  return { status, headers: grouped(head.headers) }
+}
+
+/** Headers of our own connections to the service and to the client; they are not passed on. */
+const OURS = new Set(['host', 'content-length', 'expect', 'x-crosswalk-mode'])
+
+function requestHeaders(headers: IncomingHttpHeaders, id: string): Record<string, string | string[]> {
+  const kept = Object.entries(endToEnd(headers)).filter(([name, value]) => value !== undefined && !OURS.has(name))
+  return { ...(Object.fromEntries(kept) as Record<string, string | string[]>), 'x-request-id': id }
+}
+
+/** Sends a request to the v1 service once. Rejects with an ApiError if no answer arrives. */
+export function createAskV1(settings: Omit<AskRestSettings, 'service'>): AskRest {
+  const ask = createAskRest({ service: 'v1', ...settings })
+  return async (request, signal) => {
+    try {
+      return await ask(request, signal)
+    } catch (error) {
+      throw fromV1Transport(error)
+    }
+  }
+}
+
+const SENTENCES: Partial<Record<CodeName, string>> = {
+  DEADLINE_EXCEEDED: 'the v1 service did not answer in time',
+  UNAVAILABLE: 'the v1 service cannot be reached',
+}
+
+/** The error of a call to v1 without an answer. */
+export function fromV1Transport(cause: unknown): ApiError {
+  const { code, message, unsent } = fromTransport(cause)
+  return new ApiError(code, SENTENCES[code] ?? message, { cause, ...(unsent && { unsent }) })
+}
+
+/** An answer of v1 that no client gets. */
+export interface ReadAnswer extends RestHead {
+  /** `pieces` is undefined if the body has more bytes than were asked for. `broken`: the connection broke before its end. */
+  readonly body: { readonly pieces: readonly Buffer[] | undefined; readonly broken: boolean }
+  /** Bytes of the pieces. */
+  readonly size: number
+}
+
+/** Sends a request to the v1 service once and reads at most `limit` bytes of its answer. Rejects with an ApiError if no answer arrives. */
+export type ReadV1 = (request: RawRequest, limit: number, signal: Signal) => Promise<ReadAnswer>
+
+/** Reads with a handler of its own: undici's `request` would add a stream and an abort signal to each. */
+export function createReadV1({ pool, ...place }: Omit<AskRestSettings, 'service'>): ReadV1 {
+  const sent = createSent(place)
+  return (request, limit, signal) =>
+    new Promise((landed, failed) => {
+      if (signal.aborted) failed(fromV1Transport(signal.reason))
+      else pool.dispatch(sent(request), new Reading({ limit, signal, landed, failed }))
+    })
+}
+
+interface Waiting {
+  readonly limit: number
+  readonly signal: Signal
+  readonly landed: (answer: ReadAnswer) => void
+  readonly failed: (error: unknown) => void
+}
+
+/** Collects one answer. A connection keeps the handler of its last request; the handler therefore drops everything at the end. */
+class Reading implements Dispatcher.DispatchHandler {
+  #waiting: Waiting | undefined
+  #abort: ((reason?: Error) => void) | undefined
+  #head: RestHead | undefined
+  #pieces: Buffer[] = []
+  #size = 0
+  readonly #limit: number
+
+  constructor(waiting: Waiting) {
+    this.#waiting = waiting
+    this.#limit = waiting.limit
+    waiting.signal.addEventListener('abort', this)
+  }
+
+  /** The signal fired. */
+  handleEvent(): void {
+    const reason = this.#waiting?.signal.reason as Error
+    const abort = this.#abort
+    this.onError(reason)
+    abort?.(reason)
+  }
+
+  /** Called before anything is sent. */
+  onConnect(abort: (reason?: Error) => void): void {
+    if (this.#waiting) this.#abort = abort
+    else abort()
+  }
+
+  onHeaders(status: number, headers: Buffer[]): boolean {
+    // A head that is not the last one says nothing.
+    if (status < 200) return true
+    const named = parseHeaders(headers) as Record<string, string | string[]>
+    this.#head = headOf('v1', status, named)
+    if (Number(named['content-length'] ?? 0) > this.#limit) this.#tooLarge()
+    return true
+  }
+
+  onData(piece: Buffer): boolean {
+    this.#size += piece.length
+    if (this.#size > this.#limit) this.#tooLarge()
+    else this.#pieces.push(piece)
+    return true
+  }
+
+  onComplete(): void {
+    this.#end(this.#pieces)
+  }
+
+  onError(error: Error): void {
+    if (this.#head) this.#end([], true)
+    else this.#taken()?.failed(fromV1Transport(error))
+  }
+
+  #tooLarge(): void {
+    const abort = this.#abort
+    this.#end(undefined)
+    abort?.(new Error('the answer is larger than what is read of it'))
+  }
+
+  #end(pieces: readonly Buffer[] | undefined, broken = false): void {
+    const size = pieces && pieces.length > 0 ? this.#size : 0
+    if (this.#head) this.#taken()?.landed({ ...this.#head, body: { pieces, broken }, size })
+  }
+
+  /** Returns who waits, once. */
+  #taken(): Waiting | undefined {
+    const waiting = this.#waiting
+    waiting?.signal.removeEventListener('abort', this)
+    this.#waiting = undefined
+    this.#abort = undefined
+    this.#pieces = []
+    return waiting
+  }
+}

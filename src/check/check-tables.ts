@@ -1,5 +1,5 @@
+import { checkAtStart } from '../grpc/check-at-start.ts'
 import { openApiDocument } from '../openapi/open-api-document.ts'
-import { checkAtStart } from '../rpc/check/check-at-start.ts'
 import { routeProblems } from '../serve/route.ts'
 import { mappingProblems } from '../tables/check.ts'
 import { operationsOf, type Tables } from '../tables/tables.ts'

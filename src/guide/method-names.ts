@@ -1,5 +1,4 @@
-import type { Facts, FactsOfBoth } from '../rpc/facts.ts'
-import { type HttpRule, routeOf, ruleOf } from '../rpc/http-rule.ts'
+import { type Facts, type FactsOfBoth, type HttpRule, routeOf, ruleOf } from '../grpc/facts.ts'
 
 /** The gRPC methods that say the same as a request of REST, named as in `iam.Groups/List` after their packages. */
 export interface MethodNames {

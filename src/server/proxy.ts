@@ -3,7 +3,7 @@ import { admissionLimits, appLimits, clientTimes, forwardedSettings, passthrough
 import { retirement, wayGiving } from '../config/process/retirement.ts'
 import type { Config } from '../config/settings.ts'
 import { RETRY_AFTER } from '../errors.ts'
-import { createPairs } from '../routes/carriers/rpc/pairs.ts'
+import { createPairs } from '../grpc/calls/carrier.ts'
 import { createRoom } from '../serve/bounds.ts'
 import { createAdmission, createBounded, createClientLimits, createTimed } from '../serve/http/admission.ts'
 import { createApp, createGate, createServe } from '../serve/http/app.ts'

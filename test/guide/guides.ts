@@ -1,11 +1,11 @@
 import { differences } from '../../mappings/differences.ts'
 import { mappings } from '../../mappings/index.ts'
 import { topics } from '../../mappings/topics.ts'
+import { readFacts } from '../../src/grpc/facts.ts'
 import type { Guide } from '../../src/guide/guide-schema.ts'
 import type { SectionContext } from '../../src/guide/guide-section.ts'
 import { operationGuide } from '../../src/guide/make-guide.ts'
 import { createMethodNames } from '../../src/guide/method-names.ts'
-import { readFacts } from '../../src/rpc/facts.ts'
 import type { Operation } from '../../src/tables/operation.ts'
 import type { Dialect } from '../../src/tables/uid.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { readFacts } from '../../src/rpc/facts.ts'
-import { requestOf } from '../../src/rpc/messages/request-of.ts'
-import { openRpc } from '../../src/rpc/open-rpc.ts'
+import { readFacts } from '../../src/grpc/facts.ts'
+import { requestOf } from '../../src/grpc/messages/request-of.ts'
+import { openRpc } from '../../src/grpc/proto-files.ts'
 import { processorMs } from '../stage/own-time.ts'
 
 const rpc = openRpc([], readFacts())

@@ -2,8 +2,8 @@ import { create, fromBinary, fromJsonString, toBinary, toJson } from '@bufbuild/
 import { expect, it } from 'vitest'
 import { mappings } from '../../mappings/index.ts'
 import { v1Domains } from '../../mappings/v1-domains.ts'
-import { readFacts } from '../../src/rpc/facts.ts'
-import { openRpc, type RpcMethod } from '../../src/rpc/open-rpc.ts'
+import { readFacts } from '../../src/grpc/facts.ts'
+import { openRpc, type RpcMethod } from '../../src/grpc/proto-files.ts'
 
 const operations = mappings.flatMap((mapping) => mapping.operations)
 const rpc = openRpc(operations, readFacts())

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest'
-import { readFacts } from '../../src/rpc/facts.ts'
-import { openRpc } from '../../src/rpc/open-rpc.ts'
-import { jsonOfBytes } from '../../src/rpc/recode.ts'
+import { readFacts } from '../../src/grpc/facts.ts'
+import { jsonOfBytes, openRpc } from '../../src/grpc/proto-files.ts'
 
 it('says of an answer that is none of its type what is wrong with it', () => {
   const { registry } = openRpc([], readFacts())

@@ -13,9 +13,9 @@ const { known, made } = patternsBelow(['src', 'mappings'])
 const MADE: Readonly<Record<string, string>> = {
   "src/guide/method-names.ts: new RegExp(`^${parts.join('.+')}$`)":
     'the parts are those of an http rule, and the path is that of a call in a guide: the tables made both',
-  'src/rpc/messages/rest-message.ts: new RegExp(`^${pattern}$`)':
+  'src/grpc/messages/request-of.ts: new RegExp(`^${pattern}$`)':
     'explain reads with it the path of a call that the tables made of a request that its user typed; no proxy runs it',
-  'src/rpc/messages/row-scanner.ts: new RegExp(`"${list}"\\\\s*:\\\\s*$`)': 'it searches 99 letters, and the name is that of a field',
+  'src/grpc/messages/message-of.ts: new RegExp(`"${list}"\\\\s*:\\\\s*$`)': 'it searches 99 letters, and the name is that of a field',
   'src/store/redis/refusals.ts: new RegExp(`${FOREIGN} (?<found>\\\\S+) (?<wanted>\\\\S+) (?<key>.+)$`)':
     'it reads the refusal of a script of ours: a store says it, and no client; the parts are separated by spaces, which the first two lack',
   'src/sandbox/auth/claim-match.ts: new RegExp(`^(?:${pattern})$`)':

@@ -30,8 +30,8 @@ const HANDED: readonly (readonly [file: string, texts: readonly string[]])[] = [
   ['src/tables/query.ts', ['needs a v1 service: …; set upstream.v1 (CROSSWALK_UPSTREAM_V1) to pass it on', 'is not a valid value']],
   ['src/serve/answer.ts', ['is not a parameter of this operation']],
   ['src/serve/upstream/v1.ts', ['the v1 service did not answer in time', 'the v1 service cannot be reached']],
-  ['src/upstream/grpc/failures.ts', ['the … service does not speak gRPC; set upstream.…Grpc to rest if it speaks REST']],
-  ['src/wire/call-signal.ts', ['the client went away']],
+  ['src/grpc/relay/session.ts', ['the … service does not speak gRPC; set upstream.…Grpc to rest if it speaks REST']],
+  ['src/grpc/wire/call.ts', ['the client went away']],
   ['mappings/registry/repos.ts', ['the repo was created with id …, but without its readme', 'the readme had already been replaced']],
 ]
 
@@ -40,9 +40,9 @@ const HANDS_ON = new Set([
   ...HANDED.map(([file]) => file),
   'mappings/registry/readme.ts',
   'src/modes/choose/rules-in-force.ts',
-  'src/routes/carriers/rpc/answer-v1.ts',
+  'src/grpc/calls/answer-v1.ts',
   'src/serve/http/v1-surface.ts',
-  'src/rpc/messages/error-of-status.ts',
+  'src/grpc/messages/status-of.ts',
   'src/tables/compile.ts',
   'src/tables/query.ts',
 ])

@@ -1,5 +1,5 @@
+import type { CallTimes } from '../../src/grpc/wire/call.ts'
 import { Firing } from '../../src/serve/signals.ts'
-import type { CallTimes } from '../../src/wire/call-signal.ts'
 
 /** The times of a call whose client waits as long as its work goes on. */
 export function callTimes(signal: Firing = new Firing()): CallTimes {

@@ -6,7 +6,7 @@ const OPTIONS = ['-O3', '--noAssert', '--runtime', 'stub', '--enable', 'simd', '
 /** `npm run wasm` writes the files. */
 it.each([
   ['src/tables/text', 'engine-module'],
-  ['src/rpc/encode', 'row-module'],
+  ['src/grpc/encode', 'row-module'],
 ])(
   'is the engine that its source in %s makes',
   async (folder, file) => {

@@ -1,6 +1,6 @@
 import { constants } from 'node:http2'
 import { expect, it } from 'vitest'
-import { closedCode } from '../../src/wire/status/closed-code.ts'
+import { closedCode } from '../../src/grpc/wire/status.ts'
 
 const ok = { 'grpc-status': '0' }
 

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createCors } from '../../src/wire/cors.ts'
+import { createCors } from '../../src/grpc/wire/connect.ts'
 
 const OURS = 'https://console.example.com'
 const cors = createCors([OURS])

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { grpcMessage } from '../../src/wire/status/grpc-message.ts'
+import { grpcMessage } from '../../src/grpc/wire/status.ts'
 import { SPECIAL } from './special.ts'
 
 describe('grpc-message', () => {

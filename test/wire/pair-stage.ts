@@ -3,9 +3,9 @@ import http, { type IncomingHttpHeaders, type OutgoingHttpHeaders, type RequestL
 import http2 from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
-import { createServePair } from '../../src/wire/serve-pair.ts'
-import type { WireHandler } from '../../src/wire/wire-call.ts'
-import type { WireSettings } from '../../src/wire/wire-settings.ts'
+import type { WireHandler } from '../../src/grpc/wire/call.ts'
+import { createServePair } from '../../src/grpc/wire/connect.ts'
+import type { WireSettings } from '../../src/grpc/wire/framing.ts'
 import { echo, stagedSettings } from './stage.ts'
 
 /** What a client of HTTP got. */

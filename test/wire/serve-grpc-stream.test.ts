@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import { gzipSync } from 'node:zlib'
 import { expect, it } from 'vitest'
 import { ApiError } from '../../src/errors.ts'
+import { createServeGrpcStream, type WireStreamHandler } from '../../src/grpc/wire/grpc.ts'
 import { createRoom } from '../../src/serve/bounds.ts'
-import { createServeGrpcStream, type WireStreamHandler } from '../../src/wire/serve-grpc-stream.ts'
 import { frame, startGrpc } from './stage.ts'
 
 const HELLO = frame('hello')

@@ -1,4 +1,4 @@
-import type { WireHandler } from '../../src/wire/wire-call.ts'
+import type { WireHandler } from '../../src/grpc/wire/call.ts'
 
 const message = '\t\ntest with whitespace\r\nand Unicode BMP ☺ and non-BMP 😈\t\n'
 

@@ -2,11 +2,11 @@ import { EventEmitter, once } from 'node:events'
 import http2, { type ClientHttp2Session, type IncomingHttpHeaders, type OutgoingHttpHeaders } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
+import type { WireHandler } from '../../src/grpc/wire/call.ts'
+import type { WireSettings } from '../../src/grpc/wire/framing.ts'
+import { createServeGrpc } from '../../src/grpc/wire/grpc.ts'
 import { createRoom } from '../../src/serve/bounds.ts'
 import { createDeadlines } from '../../src/serve/listen/times.ts'
-import { createServeGrpc } from '../../src/wire/serve-grpc.ts'
-import type { WireHandler } from '../../src/wire/wire-call.ts'
-import type { WireSettings } from '../../src/wire/wire-settings.ts'
 
 /** The settings of a wire under test, and what was reported to them. */
 export function stagedSettings(given: Partial<WireSettings> = {}): WireSettings & { readonly failures: unknown[] } {

@@ -1,5 +1,5 @@
-import { type SameCall, sameCall } from '../../rpc/messages/rest-message.ts'
-import type { Rpc } from '../../rpc/open-rpc.ts'
+import { type SameCall, sameCall } from '../../grpc/messages/request-of.ts'
+import type { Rpc } from '../../grpc/proto-files.ts'
 import { shellQuoted } from '../../tables/check.ts'
 import type { Explanation } from '../explain.ts'
 import { words } from '../explanation-text.ts'

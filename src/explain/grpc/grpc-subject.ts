@@ -1,6 +1,6 @@
 import { ApiError } from '../../errors.ts'
-import { requestOf } from '../../rpc/messages/request-of.ts'
-import type { Rpc, RpcMethod } from '../../rpc/open-rpc.ts'
+import { requestOf } from '../../grpc/messages/request-of.ts'
+import type { Rpc, RpcMethod } from '../../grpc/proto-files.ts'
 
 /** Settings that say how v2 gets gRPC calls, named as in the configuration. */
 export interface GrpcToV2 {

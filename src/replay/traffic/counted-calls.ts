@@ -1,5 +1,4 @@
-import { readFacts } from '../../rpc/facts.ts'
-import { routeOf, ruleOf } from '../../rpc/http-rule.ts'
+import { readFacts, routeOf, ruleOf } from '../../grpc/facts.ts'
 import { pathOf } from '../../serve/classify.ts'
 import type { Mapping } from '../../tables/operation.ts'
 import type { Item } from './recorded-traffic.ts'

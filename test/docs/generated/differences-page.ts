@@ -1,6 +1,6 @@
 import type { GrpcDifference } from '../../../mappings/differences.ts'
-import { readFacts } from '../../../src/rpc/facts.ts'
-import { openRpc } from '../../../src/rpc/open-rpc.ts'
+import { readFacts } from '../../../src/grpc/facts.ts'
+import { openRpc } from '../../../src/grpc/proto-files.ts'
 import { covers, type Mapping } from '../../../src/tables/operation.ts'
 import { describeSign } from '../../../src/tables/signs.ts'
 import type { DeclaredDifference } from '../../../src/tables/tables.ts'

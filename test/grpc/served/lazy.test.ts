@@ -24,5 +24,5 @@ const ofCalls = (path: string) => [...loadedBy(path)].filter((one) => OF_CALLS.t
 
 it('loads what serves gRPC with the first call, and not at the start', () => {
   expect(ofCalls('src/server.ts')).toEqual([])
-  expect(ofCalls('src/routes/carriers/rpc/rpc-calls.ts')).toEqual(expect.arrayContaining(['@bufbuild/protobuf', 'src/rpc/open-rpc.ts']))
+  expect(ofCalls('src/grpc/calls/calls.ts')).toEqual(expect.arrayContaining(['@bufbuild/protobuf', 'src/grpc/proto-files.ts']))
 })

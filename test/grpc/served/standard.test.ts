@@ -1,7 +1,7 @@
 import { fromBinary, fromJson, type JsonObject, toBinary, toJson } from '@bufbuild/protobuf'
 import { status } from '@grpc/grpc-js'
 import { afterAll, expect, it } from 'vitest'
-import { standardRegistry } from '../../../src/rpc/standard/standard-facts.ts'
+import { standardRegistry } from '../../../src/grpc/standard.ts'
 import { startProxy, type TestProxy } from '../../stage/proxy.ts'
 import { startQuietSandbox } from '../../stage/sandbox.ts'
 import { callPath, connect } from '../client.ts'

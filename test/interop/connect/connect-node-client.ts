@@ -7,8 +7,8 @@ import {
   createGrpcWebTransport,
   Http2SessionManager,
 } from '@connectrpc/connect-node'
-import { readFacts } from '../../../src/rpc/facts.ts'
-import { openRpc } from '../../../src/rpc/open-rpc.ts'
+import { readFacts } from '../../../src/grpc/facts.ts'
+import { openRpc } from '../../../src/grpc/proto-files.ts'
 import { type Detail, decodeMessage, encodeMessage, errorOf, okOf } from '../../compat/rpc/answer.ts'
 import type { Client } from '../../compat/rpc/carry.ts'
 

@@ -1,4 +1,4 @@
-import type { FactsOfBoth, FieldFact, HttpFact, MethodFact } from '../../../src/rpc/facts.ts'
+import type { FactsOfBoth, FieldFact, HttpFact, MethodFact } from '../../../src/grpc/facts.ts'
 
 /** One fault in the facts of gRPC. */
 export interface FactMutant {

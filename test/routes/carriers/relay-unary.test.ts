@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest'
 import { mappings } from '../../../mappings/index.ts'
 import { ApiError } from '../../../src/errors.ts'
-import { relayUnary } from '../../../src/routes/carriers/rpc/relay-unary.ts'
-import { readFacts } from '../../../src/rpc/facts.ts'
-import { openRpc } from '../../../src/rpc/open-rpc.ts'
+import { relayUnary } from '../../../src/grpc/calls/destinations.ts'
+import { readFacts } from '../../../src/grpc/facts.ts'
+import { openRpc } from '../../../src/grpc/proto-files.ts'
+import type { CallUnary } from '../../../src/grpc/relay/unary.ts'
 import { newRequestRecord } from '../../../src/serve/core.ts'
-import type { CallUnary } from '../../../src/upstream/grpc/unary.ts'
 import { callTimes } from '../../stage/call-times.ts'
 
 const { registry, find } = openRpc(

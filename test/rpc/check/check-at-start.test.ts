@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url'
 import { afterAll, beforeEach, expect, it } from 'vitest'
 import { mappings } from '../../../mappings/index.ts'
 import { v1OnlyShapes } from '../../../mappings/v1-only-shapes.ts'
-import { checkAtStart, sumOf, TESTED } from '../../../src/rpc/check/check-at-start.ts'
+import { checkAtStart, sumOf, TESTED } from '../../../src/grpc/check-at-start.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'crosswalk-facts-'))
 const start = () => checkAtStart(mappings, v1OnlyShapes, pathToFileURL(`${folder}/`))

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
 import { mappings } from '../../../mappings/index.ts'
 import { v1OnlyShapes } from '../../../mappings/v1-only-shapes.ts'
-import { checkFacts } from '../../../src/rpc/check/check-facts.ts'
-import { readFacts } from '../../../src/rpc/facts.ts'
+import { checkFacts } from '../../../src/grpc/check.ts'
+import { readFacts } from '../../../src/grpc/facts.ts'
 import { broken, WRONG_FACTS } from './wrong-facts.ts'
 
 it('finds tables and facts in agreement', () => {

@@ -1,4 +1,4 @@
-import { type FactsOfBoth, readFacts } from '../../../src/rpc/facts.ts'
+import { type FactsOfBoth, readFacts } from '../../../src/grpc/facts.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a test breaks the facts at any place.
 export type Breakable = any

@@ -1,7 +1,7 @@
 import { type DescMessage, fromBinary, fromJson, type JsonValue, toBinary } from '@bufbuild/protobuf'
 import { expect, it } from 'vitest'
-import { ByteWriter } from '../../../src/rpc/encode/byte-writer.ts'
-import { messageEncoder } from '../../../src/rpc/encode/encode-json.ts'
+import { messageEncoder } from '../../../src/grpc/encode/encode.ts'
+import { ByteWriter } from '../../../src/grpc/encode/writer.ts'
 import { rpc } from '../messages/messages.ts'
 import { drawFrom, randomJson } from '../messages/random-json.ts'
 import v1 from '../vectors/v1.json' with { type: 'json' }

@@ -1,6 +1,6 @@
 import { create, type DescMessage, fromBinary, fromJson, type JsonValue, toBinary } from '@bufbuild/protobuf'
 import { expect, it } from 'vitest'
-import { rowsTextEncoder } from '../../../src/rpc/encode/encode-text.ts'
+import { rowsTextEncoder } from '../../../src/grpc/encode/encode.ts'
 import { rpc, v1Method } from '../messages/messages.ts'
 import { drawFrom, randomJson } from '../messages/random-json.ts'
 

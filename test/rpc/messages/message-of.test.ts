@@ -1,6 +1,6 @@
 import { fromJson, type JsonValue, toBinary } from '@bufbuild/protobuf'
 import { expect, it } from 'vitest'
-import { messageOf } from '../../../src/rpc/messages/message-of.ts'
+import { messageOf } from '../../../src/grpc/messages/message-of.ts'
 import type { Answer } from '../../../src/serve/answer.ts'
 import { v1Method } from './messages.ts'
 

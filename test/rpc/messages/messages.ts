@@ -1,6 +1,6 @@
 import { mappings } from '../../../mappings/index.ts'
-import { readFacts } from '../../../src/rpc/facts.ts'
-import { openRpc, type RpcMethod } from '../../../src/rpc/open-rpc.ts'
+import { readFacts } from '../../../src/grpc/facts.ts'
+import { openRpc, type RpcMethod } from '../../../src/grpc/proto-files.ts'
 
 /** The methods of all versions. */
 export const rpc = openRpc(

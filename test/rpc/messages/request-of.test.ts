@@ -1,7 +1,7 @@
 import { fromJson, type JsonValue, toBinary } from '@bufbuild/protobuf'
 import { expect, it } from 'vitest'
 import type { ApiError } from '../../../src/errors.ts'
-import { requestOf } from '../../../src/rpc/messages/request-of.ts'
+import { requestOf } from '../../../src/grpc/messages/request-of.ts'
 import { rpc, v1Method } from './messages.ts'
 
 /** Returns the REST request of a message, its body parsed. */

@@ -1,8 +1,7 @@
 import { fromJson, type JsonValue, toBinary } from '@bufbuild/protobuf'
 import { expect, it } from 'vitest'
-import { requestOf } from '../../../src/rpc/messages/request-of.ts'
-import { sameCall } from '../../../src/rpc/messages/rest-message.ts'
-import type { RpcMethod } from '../../../src/rpc/open-rpc.ts'
+import { requestOf, sameCall } from '../../../src/grpc/messages/request-of.ts'
+import type { RpcMethod } from '../../../src/grpc/proto-files.ts'
 import { rpc } from './messages.ts'
 import { drawFrom, randomJson } from './random-json.ts'
 

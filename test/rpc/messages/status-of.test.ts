@@ -1,8 +1,8 @@
 import { fromBinary, toJson } from '@bufbuild/protobuf'
 import { expect, it } from 'vitest'
 import { ApiError, invalidArgument } from '../../../src/errors.ts'
-import { type RpcStatus, statusOfAnswer, statusOfError } from '../../../src/rpc/messages/status-of.ts'
-import type { RpcVersion } from '../../../src/rpc/open-rpc.ts'
+import { type RpcStatus, statusOfAnswer, statusOfError } from '../../../src/grpc/messages/status-of.ts'
+import type { RpcVersion } from '../../../src/grpc/proto-files.ts'
 import type { Answer } from '../../../src/serve/answer.ts'
 import { rpc } from './messages.ts'
 

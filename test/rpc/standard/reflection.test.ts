@@ -2,10 +2,8 @@ import { fromBinary, fromJson, type JsonObject, type JsonValue, toBinary, toJson
 import { FileDescriptorProtoSchema } from '@bufbuild/protobuf/wkt'
 import { describe, expect, it } from 'vitest'
 import { mappings } from '../../../mappings/index.ts'
-import { readFacts } from '../../../src/rpc/facts.ts'
-import { createReflection } from '../../../src/rpc/standard/reflection.ts'
-import { servedServices } from '../../../src/rpc/standard/served-services.ts'
-import { REFLECTION, standardRegistry } from '../../../src/rpc/standard/standard-facts.ts'
+import { readFacts } from '../../../src/grpc/facts.ts'
+import { createReflection, REFLECTION, servedServices, standardRegistry } from '../../../src/grpc/standard.ts'
 import { rpc } from '../messages/messages.ts'
 
 const SERVICES = ['a.A', 'b.B']

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { readFacts } from '../../../src/rpc/facts.ts'
-import { openRpc } from '../../../src/rpc/open-rpc.ts'
+import { readFacts } from '../../../src/grpc/facts.ts'
+import { openRpc } from '../../../src/grpc/proto-files.ts'
 import { pinned, signatureOf, valuesOf, vectorFault } from './vectors.ts'
 
 const { registry, methods } = openRpc([], readFacts())

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import { create, type DescEnum, type DescMessage, fromBinary, fromJson, type JsonValue, type Registry, toBinary, toJson } from '@bufbuild/protobuf'
-import type { RpcMethod } from '../../../src/rpc/open-rpc.ts'
+import type { RpcMethod } from '../../../src/grpc/proto-files.ts'
 
 /** One message as the vendor's generated Go types write it. */
 interface Vector {

@@ -1,7 +1,7 @@
 import { create, createFileRegistry, type DescMessage } from '@bufbuild/protobuf'
 import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt'
-import type { Facts, FieldFact } from '../../../src/rpc/facts.ts'
-import { protoFiles } from '../../../src/rpc/proto-files.ts'
+import type { Facts, FieldFact } from '../../../src/grpc/facts.ts'
+import { protoFiles } from '../../../src/grpc/proto-files.ts'
 
 const own = (name: string) => `connectrpc.conformance.v1.${name}`
 

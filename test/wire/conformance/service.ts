@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { create, type DescMessage, fromBinary, fromJsonString, type Message, toBinary, toJsonString } from '@bufbuild/protobuf'
 import { type Any, anyPack } from '@bufbuild/protobuf/wkt'
 import { ApiError } from '../../../src/errors.ts'
-import type { WireCall, WireHandler, WireMetadata, WireReply } from '../../../src/wire/wire-call.ts'
+import type { WireCall, WireHandler, WireMetadata, WireReply } from '../../../src/grpc/wire/call.ts'
 import { messageNamed, registry } from './messages.ts'
 
 /** The path of the service that the suite calls. */

@@ -1,10 +1,10 @@
 import { fromBinary, fromJson, toBinary, toJson } from '@bufbuild/protobuf'
 import { expect, it } from 'vitest'
 import { ApiError } from '../../../../src/errors.ts'
-import { createHealthCalls } from '../../../../src/routes/carriers/rpc/standard/health-calls.ts'
-import { standardRegistry } from '../../../../src/rpc/standard/standard-facts.ts'
+import { createHealthCalls } from '../../../../src/grpc/calls/standard.ts'
+import { standardRegistry } from '../../../../src/grpc/standard.ts'
+import type { WireStreamCall } from '../../../../src/grpc/wire/grpc.ts'
 import { Firing } from '../../../../src/serve/signals.ts'
-import type { WireStreamCall } from '../../../../src/wire/serve-grpc-stream.ts'
 
 const request = standardRegistry().getMessage('grpc.health.v1.HealthCheckRequest')!
 const response = standardRegistry().getMessage('grpc.health.v1.HealthCheckResponse')!

@@ -1,0 +1,131 @@
+import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2'
+import { CODES, codeName } from '../../errors.ts'
+import { createHolding, createRoom, type Holding, type Room } from '../../serve/bounds.ts'
+import type { Classify } from '../../serve/classify.ts'
+import { type Core, createCore, type RequestRecord } from '../../serve/core.ts'
+import type { RawHeaders } from '../../serve/http/app.ts'
+import { createDeadlines } from '../../serve/listen/times.ts'
+import type { Tracing } from '../../serve/watch/spans.ts'
+import { readFacts } from '../facts.ts'
+import { openRpc, type Rpc } from '../proto-files.ts'
+import { refuseGrpc } from '../relay/relay.ts'
+import type { CallUnary } from '../relay/unary.ts'
+import type { WireHandler, WireMetadata, WireReply } from '../wire/call.ts'
+import { createCors, createServePair } from '../wire/connect.ts'
+import { createServeGrpc } from '../wire/grpc.ts'
+import { createAnswerV1 } from './answer-v1.ts'
+import { codeOf, createUnderWay } from './call.ts'
+import type { BegunCall } from './carrier.ts'
+import { createDestinations, createSendByGrpc, type Destination, type V2Calls } from './destinations.ts'
+
+export interface RpcSettings {
+  readonly requestBytes: number
+  readonly deadlineMs: number
+  /** The maximum number of bytes of one answer, and of all long answers that are held. */
+  readonly messageBytes: number
+  readonly messagesBytes: number
+  /** Calls of v2beta1 are calls of v2. */
+  readonly asV2: boolean
+  /** The origins whose pages may call. */
+  readonly corsOrigins: readonly string[]
+}
+
+/** How v1 gets calls that are not translated: as gRPC, or as the REST calls that they say. */
+export type V1Calls = { readonly call: CallUnary } | 'rest'
+
+export interface RpcParts {
+  /** The core that serves v1 over HTTP. */
+  readonly core: Core
+  readonly v2: V2Calls
+  /** Undefined when no v1 upstream is configured. */
+  readonly v1: V1Calls | undefined
+  readonly classify: Classify
+  readonly announced: RawHeaders
+  readonly tracing: Tracing | undefined
+  /** The room that all bodies share. */
+  readonly room: Room
+  readonly failed: (error: unknown) => void
+  readonly settings: RpcSettings
+}
+
+/** Serves calls of the services that are known. It is built when the first such call arrives. */
+export interface RpcCalls {
+  readonly rpc: Rpc
+  /** What answers a method; undefined if no known service has it, so that its calls pass to v2. */
+  find(path: string): Destination | undefined
+  /** Serves one gRPC call on a bare stream. */
+  serveGrpc(to: Destination, stream: ServerHttp2Stream, headers: IncomingHttpHeaders, begun: BegunCall): void
+  /** Serves one call of gRPC-Web or Connect. */
+  servePair(to: Destination, pair: Parameters<ReturnType<typeof createServePair>>[0], record: RequestRecord): void
+  /** Answers every call under way, because the process stops. */
+  stop(): void
+}
+
+export function createRpcCalls({ core, v1, v2, classify, announced, tracing, room, failed, settings }: RpcParts): RpcCalls {
+  const { requestBytes, deadlineMs, messageBytes, asV2 } = settings
+  const rpc = openRpc(core.operations, readFacts())
+  const { registry } = rpc
+  const published = createCore({ ...core, settings: { ...core.settings, dialect: 'published' } })
+  const toV1 = typeof v1 === 'object' ? { ...v1, registry } : v1
+  const overGrpc = 'call' in v2 ? { ...published, hasV1: false, sendFor: createSendByGrpc({ rpc, call: v2.call }) } : undefined
+  const answerV1 = createAnswerV1({ published, compared: core, overGrpc, classify, v1: toV1, registry, limits: { messageBytes } })
+  const wire = { requestBytes, room, deadlines: createDeadlines(deadlineMs), failed }
+  const serveGrpc = createServeGrpc(wire)
+  const servePair = createServePair(wire)
+  const cors = settings.corsOrigins.length > 0 ? createCors(settings.corsOrigins) : undefined
+  const underWay = createUnderWay()
+  const ours = announcedMetadata(announced)
+  const longAnswers = createRoom(settings.messagesBytes)
+
+  const begin = (
+    { answer, operation, isNative, isSafe }: Destination,
+    record: RequestRecord,
+    asked: IncomingHttpHeaders,
+    holding: Holding,
+  ): WireHandler => {
+    const held = isSafe ? holding : undefined
+    record.operation = operation
+    record.mode = isNative ? 'native' : 'v2'
+    if (!isNative) record.span = tracing?.begin(asked)
+    const told = (reply: WireReply): WireReply => {
+      record.grpcStatus = codeOf(reply)
+      return isNative ? reply : { ...reply, headers: { ...reply.headers, ...ours, 'x-request-id': record.id } }
+    }
+    return (call) => underWay.wait(answer(call, record, held), () => stopped(record, isSafe)).then(told)
+  }
+  return {
+    rpc,
+    find: createDestinations({ rpc, v1: answerV1, v2, asV2, limits: { messageBytes } }),
+    serveGrpc(to, stream, headers, { record, ended }) {
+      const holding = createHolding(longAnswers)
+      const handler = begin(to, record, headers, holding)
+      if (to.missing) return refuseGrpc(stream, to.missing, ended)
+      serveGrpc(stream, headers, handler, (code) => {
+        holding.release()
+        ended({ code, failure: undefined })
+      })
+    },
+    servePair(to, pair, record) {
+      cors?.open(pair.request, pair.response)
+      if (cors?.preflight(pair.request, pair.response)) return
+      const holding = createHolding(longAnswers)
+      const ended = (code: number | undefined) => {
+        holding.release()
+        if (code !== undefined) record.grpcStatus = codeName(code)
+      }
+      servePair(pair, { handler: begin(to, record, pair.request.headers, holding), isSafe: to.isSafe, ended })
+    },
+    stop: underWay.stop,
+  }
+}
+
+/** A write of which a service was asked may have been done. */
+function stopped({ asked }: RequestRecord, isSafe: boolean): WireReply {
+  const code = isSafe || !asked ? CODES.UNAVAILABLE : CODES.UNKNOWN
+  const message = `Crosswalk stopped before the call was answered${code === CODES.UNKNOWN ? '; it may have been done' : ''}`
+  return { status: { code: code.number, message, details: [] } }
+}
+
+function announcedMetadata(announced: RawHeaders): WireMetadata {
+  return Object.fromEntries(announced.flatMap((name, at) => (at % 2 === 0 ? [[name.toLowerCase(), announced[at + 1] ?? '']] : [])))
+}

@@ -1,0 +1,218 @@
+import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2'
+import type { Socket } from 'node:net'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Logger } from 'pino'
+import { ApiError, asApiError, CODES, codeName, isUnrelayable } from '../../errors.ts'
+import { pathOf } from '../../serve/classify.ts'
+import { newRequestRecord, type RequestRecord, requestId } from '../../serve/core.ts'
+import { type Admit, type TimedRequest, TimedStream } from '../../serve/http/admission.ts'
+import type { Gate } from '../../serve/http/app.ts'
+import type { Passthrough } from '../../serve/http/carriers.ts'
+import type { Forwarded } from '../../serve/http/forwarded.ts'
+import { refuse } from '../../serve/http/v1-surface.ts'
+import type { OnGrpc } from '../../serve/listen/http2.ts'
+import type { TimeLimits } from '../../serve/listen/times.ts'
+import { hasFailed } from '../../serve/sides.ts'
+import { endSpan, lineOf, pathForLog, type RequestMetrics } from '../../serve/watch/access-log.ts'
+import { type Grpc, type GrpcEnd, refuseGrpc } from '../relay/relay.ts'
+import type { RpcCalls, RpcParts } from './calls.ts'
+import type { ServeStandard, StandardParts } from './standard.ts'
+
+/** A gRPC call as it came. */
+export type ArrivedCall = Parameters<Forwarded['clientOf']>[0] & { readonly headers: IncomingHttpHeaders }
+
+/** The record of a call, and what ends it. */
+export interface BegunCall {
+  readonly record: RequestRecord
+  /** Counts and logs the call; it is called once. */
+  readonly ended: (end: GrpcEnd) => void
+}
+
+/** Opens the record of a gRPC call on a bare stream. */
+export type BeginCall = (arrived: ArrivedCall) => BegunCall
+
+/** Writes one log line a call, as the access log does for requests. Its HTTP status is that of the call's code. */
+export function createCallLog(log: Logger, metrics: RequestMetrics, forwarded: Forwarded): BeginCall {
+  return (arrived) => {
+    const { headers } = arrived
+    const record = newRequestRecord(requestId({ headers }))
+    const client = forwarded.clientOf(arrived)
+    const started = performance.now()
+    record.protocol = 'grpc'
+    record.operation = 'grpc'
+    record.mode = 'native'
+    metrics.begin()
+    const ended = ({ code, failure }: GrpcEnd) => {
+      const ms = performance.now() - started
+      const grpcStatus = codeName(code)
+      const status = CODES[grpcStatus].http
+      record.grpcStatus = grpcStatus
+      record.error = failure ?? record.error
+      metrics.end(record, status, ms / 1000)
+      metrics.endGrpc(grpcStatus)
+      if (failure && isUnrelayable(failure)) metrics.unrelayable('grpc')
+      const request = { method: headers[':method'], url: headers[':path'], httpVersionMajor: 2, headers }
+      if (record.span) endSpan(record, { method: 'POST', path: pathForLog(request), status })
+      const level = hasFailed(status) ? 'error' : 'info'
+      if (log.isLevelEnabled(level)) log[level](lineOf(record, request, status, ms, client), 'request')
+    }
+    return { record, ended }
+  }
+}
+
+/** What serves calls of v1 over gRPC, loaded when the first one arrives: a process that sees none keeps 16 MB. */
+export interface LazyRpc {
+  /** True if a path may be one of ours, so that it is worth loading. */
+  concerns(path: string): boolean
+  /** Calls `then` with the loaded parts, at once when they are loaded. */
+  use(then: (calls: RpcCalls) => void, failed: (thrown: unknown) => void): void
+  /** Answers every call under way, because the process stops. */
+  stop(): void
+}
+
+/** All services of v1 begin so. */
+const OURS = '/chainguard.platform.'
+
+/** Without tables for gRPC, it concerns no path: every call passes to v2. */
+export function createLazyRpc(hasTables: boolean, parts: RpcParts): LazyRpc {
+  let loaded: RpcCalls | undefined
+  let loading: Promise<RpcCalls> | undefined
+  const load = async (): Promise<RpcCalls> => {
+    const { createRpcCalls } = await import('./calls.ts')
+    loaded = createRpcCalls(parts)
+    return loaded
+  }
+  return {
+    concerns: (path) => hasTables && path.startsWith(OURS),
+    use(then, failed) {
+      if (loaded) return then(loaded)
+      loading ??= load()
+      loading.then(then).catch(failed)
+    },
+    stop: () => loaded?.stop(),
+  }
+}
+
+interface PairsParts {
+  readonly rpc: LazyRpc
+  readonly forwarded: Forwarded
+  readonly passthrough: Pick<Passthrough, 'serve'>
+}
+
+/** Serves a request outside v1's paths: as a call of gRPC-Web or Connect if its path names a method that is known, else as v2's own. */
+export function createPairs({ rpc, forwarded, passthrough }: PairsParts): Passthrough['serve'] {
+  return (request, reply, record) => {
+    const path = pathOf(request.raw.url ?? '')
+    if (!rpc.concerns(path)) return passthrough.serve(request, reply, record)
+    const carry = (calls: RpcCalls) => {
+      const to = calls.find(path)
+      if (!to) return passthrough.serve(request, reply, record)
+      reply.hijack()
+      record.protocol = protocolOf(request)
+      forwarded.rewrite(request.raw)
+      calls.servePair(to, { request: request.raw, response: reply.raw }, record)
+    }
+    rpc.use(carry, (thrown) => fail(reply, record, thrown))
+  }
+}
+
+function protocolOf({ headers }: FastifyRequest): NonNullable<RequestRecord['protocol']> {
+  return headers['content-type']?.toLowerCase().startsWith('application/grpc-web') ? 'grpc-web' : 'connect'
+}
+
+function fail(reply: FastifyReply, record: RequestRecord, thrown: unknown): void {
+  record.error = asApiError(thrown)
+  reply.hijack()
+  refuse(reply.raw, record.error)
+}
+
+/** What serves health and reflection, loaded by the first such call. */
+export interface LazyStandard {
+  isHealth(path: string): boolean
+  /** False where reflection is turned off: v2 then gets its calls, as it gets those of every service that is not known. */
+  isReflection(path: string): boolean
+  readonly serve: ServeStandard
+}
+
+const HEALTH = '/grpc.health.v1.Health/'
+const REFLECTION = /^\/grpc\.reflection\.v1(?:alpha)?\.ServerReflection\//
+
+export function createLazyStandard(parts: StandardParts): LazyStandard {
+  let loading: Promise<ServeStandard> | undefined
+  const load = async () => (await import('./standard.ts')).createStandardCalls(parts)
+  return {
+    isHealth: (path) => path.startsWith(HEALTH),
+    isReflection: (path) => parts.settings.reflection && REFLECTION.test(path),
+    serve(stream, headers, ended) {
+      loading ??= load()
+      loading
+        .then((serve) => serve(stream, headers, ended))
+        .catch((thrown) => refuseGrpc(stream, asApiError(thrown), ({ code }) => ended(code)))
+    },
+  }
+}
+
+export interface GrpcParts {
+  readonly grpc: Grpc
+  readonly rpc: LazyRpc
+  readonly standard: LazyStandard
+  readonly admit: Admit
+  readonly gate: Gate
+  readonly forwarded: Forwarded
+  readonly begin: BeginCall
+  readonly limits: Pick<TimeLimits<TimedRequest, never>, 'watchStream'>
+}
+
+/**
+ * Serves gRPC calls of v1, of health and of reflection, and passes all others to v2. Calls are admitted, counted and logged like other
+ * requests, and their forwarding headers are corrected. The path is the name of the method.
+ */
+export function createGrpcRoute({ grpc, rpc, standard, admit, gate, forwarded, begin, limits }: GrpcParts): OnGrpc {
+  return (stream, headers, raw) => {
+    limits.watchStream(stream, new TimedStream(stream))
+    const path = headers[':path'] ?? ''
+    // A probe is answered under any load, because a busy process is a healthy one. Nobody wants its log lines.
+    if (standard.isHealth(path)) return standard.serve(stream, headers, () => {})
+    const refused = admit({ headers }, stream)
+    if (refused) return refuseGrpc(stream, refused)
+    const arrived = { headers, socket: socketOf(stream) }
+    const begun = begin(arrived)
+    const { record, ended } = begun
+    forwarded.rewrite(arrived)
+    const looped = gate.loop.enter(headers)
+    if (looped) record.operation = 'loop'
+    const wrong = looped ?? wrongPath(path, gate)
+    if (wrong) return refuseGrpc(stream, wrong, ended)
+    if (standard.isReflection(path)) {
+      record.operation = 'reflection'
+      return standard.serve(stream, headers, (code) => ended({ code, failure: undefined }))
+    }
+    if (!rpc.concerns(path)) return grpc.relay(stream, headers, raw, ended)
+    const carry = (calls: RpcCalls) => {
+      if (stream.closed || stream.destroyed) return ended({ code: CODES.CANCELLED.number, failure: undefined })
+      const to = calls.find(path)
+      if (to && !to.relayed) calls.serveGrpc(to, stream, headers, begun)
+      else grpc.relay(stream, headers, raw, ended, to?.relayed?.renamed)
+    }
+    rpc.use(carry, (thrown) => refuseGrpc(stream, asApiError(thrown), ended))
+  }
+}
+
+/** The form of a gRPC method, which no REST path has. */
+const METHOD = /^\/(?:\w+\.)+\w+\/\w+$/
+
+/**
+ * A gateway reads a body whatever its content type says (facts §12.5). With a gRPC type, a v1 path would bypass the mode rules.
+ * Any other path would bypass the path of `upstream.v2`, which gRPC methods do not have.
+ */
+function wrongPath(path: string, { classify, isBelow }: Gate): ApiError | undefined {
+  const target = classify(path)
+  if (target.kind === 'refused') return target.error
+  const isMethod = target.kind === 'native' && (!isBelow || METHOD.test(path))
+  return isMethod ? undefined : new ApiError('UNIMPLEMENTED', 'no method of gRPC has such a path')
+}
+
+/** Node types it as possibly TLS, and it is absent once the connection is closed. */
+function socketOf({ session }: ServerHttp2Stream): Socket {
+  return session?.socket as Socket
+}

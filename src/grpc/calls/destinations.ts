@@ -1,0 +1,240 @@
+import { ApiError, asApiError, CODES, fromTransport } from '../../errors.ts'
+import type { Holding } from '../../serve/bounds.ts'
+import type { RequestRecord } from '../../serve/core.ts'
+import { MODE_HEADER } from '../../serve/sides.ts'
+import { type CallContext, callHeaders } from '../../serve/upstream/exchange.ts'
+import { tell } from '../../serve/upstream/flights.ts'
+import type { SendFor } from '../../serve/upstream/send.ts'
+import type { AskRest } from '../../serve/upstream/v1.ts'
+import type { JsonObject } from '../../tables/json.ts'
+import type { Call } from '../../tables/turn.ts'
+import { methodIn, serviceIn } from '../facts.ts'
+import { checkRoom, type MessageLimits, messageOf } from '../messages/message-of.ts'
+import { jsonOfQuery, requestOf } from '../messages/request-of.ts'
+import { errorOfStatus, statusOfAnswer, statusOfError } from '../messages/status-of.ts'
+import { bytesOfJson, jsonOfBytes, type Rpc, type RpcMethod } from '../proto-files.ts'
+import { inV2, type Renamed } from '../relay/relay.ts'
+import type { CallUnary } from '../relay/unary.ts'
+import type { WireCall, WireReply, WireStatus } from '../wire/call.ts'
+import { failureStatus } from '../wire/status.ts'
+import { createRefuseMisplaced, notToBeRepeated, type RpcCall, restHead } from './call.ts'
+
+export interface TranscodeParts {
+  readonly ask: AskRest
+  readonly rpc: Rpc
+  readonly limits: MessageLimits
+}
+
+/** Answers one call of v2 or v2beta1. Rejects with an ApiError if v2 does not answer. */
+export type Transcode = (call: RpcCall) => Promise<WireReply>
+
+/**
+ * Serves gRPC calls from a v2 that speaks REST alone: a message becomes the REST request that its http rule says, and the answer becomes a
+ * message. No table takes part, so that the client gets exactly what v2 says.
+ */
+export function createTranscode({ ask, rpc, limits }: TranscodeParts): Transcode {
+  const refuseMisplaced = createRefuseMisplaced(rpc)
+  return async ({ method, call, record, holding }) => {
+    const request = requestOf(method, call.message, call.codec)
+    if (request.unsaid.length > 0) throw unsayable(method, request.unsaid)
+    refuseMisplaced(request, method)
+    const isWrite = request.method !== 'GET'
+    record.asked = true
+    try {
+      const answer = await ask({ ...request, id: record.id, headers: restHead(request, call.headers).headers }, call.signal)
+      const headers = { 'x-request-id': record.id }
+      if (answer.status < 400) return { message: await messageOf(method, answer, call.codec, { ...limits, holding }), headers }
+      const status = await statusOfAnswer(answer, { registry: rpc.registry, version: method.version })
+      return { status: isWrite && status.code === UNAVAILABLE ? { ...status, ...mayBeDone(status) } : status, headers }
+    } catch (thrown) {
+      const error = fromTransport(thrown)
+      throw isWrite ? notToBeRepeated(error) : error
+    }
+  }
+}
+
+const UNAVAILABLE = CODES.UNAVAILABLE.number
+
+/** A gateway may answer 503 after it has passed a write on. Clients of gRPC repeat what is UNAVAILABLE, so such a write is UNKNOWN. */
+function mayBeDone({ message }: { readonly message: string }): Pick<WireStatus, 'code' | 'message'> {
+  return { code: CODES.UNKNOWN.number, message: `${message}; this call may have been done` }
+}
+
+function unsayable({ path }: RpcMethod, fields: readonly string[]): ApiError {
+  const [service = ''] = path.split('/').slice(-1)
+  return new ApiError('UNIMPLEMENTED', `REST cannot carry ${fields.join(', ')} of ${service}, so that only gRPC serves this call`)
+}
+
+/** A service that gets calls as gRPC. */
+export interface UnaryService {
+  readonly call: CallUnary
+  readonly registry: Rpc['registry']
+  /** The service knows the method by another name. */
+  readonly renamed?: Renamed | undefined
+}
+
+/** Has a service answer a call that was read. A message in JSON becomes bytes on its way. Rejects with an ApiError if no answer comes. */
+export async function relayUnary(
+  { call: callUnary, registry, renamed }: UnaryService,
+  { method, call, record, holding }: RpcCall,
+): Promise<WireReply> {
+  record.asked = true
+  const isJson = call.codec === 'json'
+  const asked = isJson ? inBytes(method, call.message, registry) : call.message
+  const { [MODE_HEADER]: _, ...metadata } = call.headers
+  const headers = { ...metadata, 'x-request-id': record.id }
+  const sent = callUnary({ ...call, headers, path: renamed?.path ?? method.path, message: asked })
+  const answer = await (method.rule?.method === 'GET' ? sent : sent.catch(failedWrite))
+  const { status, message = NOTHING, ...ends } = answer
+  checkRoom(message.length, holding)
+  if (!status) return { message: [isJson ? jsonOfBytes(method.output, message, registry) : message], ...ends }
+  const details = status.details.map(({ type, value }) => ({ type: renamed?.detail(type) ?? type, value }))
+  return { status: { ...status, details }, ...ends }
+}
+
+function failedWrite(thrown: unknown): never {
+  throw notToBeRepeated(asApiError(thrown))
+}
+
+const NOTHING = Buffer.alloc(0)
+
+function inBytes({ input }: RpcMethod, json: Buffer, registry: Rpc['registry']): Buffer {
+  try {
+    return Buffer.from(bytesOfJson(input, json, registry))
+  } catch (cause) {
+    throw new ApiError('INVALID_ARGUMENT', `the request is no JSON of ${input.typeName}`, { cause })
+  }
+}
+
+interface GrpcSendParts {
+  readonly rpc: Rpc
+  /** Calls v2. */
+  readonly call: CallUnary
+}
+
+/**
+ * Makes the v2 calls of a v1 request as gRPC, each by the method with its route. It serves reads whose query REST cannot hold: a list of
+ * messages is JSON text in the query of the call.
+ */
+export function createSendByGrpc({ rpc, call: callUnary }: GrpcSendParts): SendFor {
+  const { registry, methods } = rpc
+  const routes = new Map(methods.flatMap((one) => (one.version === 'v2' ? [[one.rule?.template, one] as const] : [])))
+  const send = async (context: CallContext, call: Call): Promise<JsonObject> => {
+    const method = routes.get(call.path)
+    if (!method) throw new Error(`no method of v2 has the route ${call.path}`)
+    const message = requestMessageOf(method, call, registry)
+    const watch = context.onCall(call)
+    const headers = headersOf(context, watch?.traceparent)
+    let status: number | undefined
+    try {
+      const answer = await callUnary({ path: method.path, headers, message, timeoutMs: undefined, signal: context.signal })
+      const error = answer.status && errorOfStatus(answer.status, registry)
+      status = error?.http ?? 200
+      if (error) throw error
+      return JSON.parse(String(jsonOfBytes(method.output, answer.message ?? NO_MESSAGE, registry))) as JsonObject
+    } finally {
+      watch?.ended(status)
+    }
+  }
+  return (context) => (call, landing) => {
+    context.onAsk?.()
+    tell(
+      send(context, call).catch((thrown) => Promise.reject(asApiError(thrown))),
+      landing,
+    )
+  }
+}
+
+const NO_MESSAGE = Buffer.alloc(0)
+
+function requestMessageOf({ input }: RpcMethod, { query }: Call, registry: Rpc['registry']): Buffer {
+  try {
+    return Buffer.from(bytesOfJson(input, Buffer.from(JSON.stringify(jsonOfQuery(input, query))), registry))
+  } catch (cause) {
+    throw new ApiError('INVALID_ARGUMENT', `the request is none that ${input.typeName} can say`, { cause })
+  }
+}
+
+/** The headers that every call of a translated request has. */
+function headersOf({ headers, requestId }: CallContext, traceparent: string | undefined): Record<string, string> {
+  const flat = callHeaders(headers, { requestId, traceparent, hasBody: false })
+  return Object.fromEntries(flat.flatMap((name, at) => (at % 2 === 0 ? [[name, flat[at + 1] ?? '']] : [])))
+}
+
+/** Answers one call whose message was read. Never rejects: every error is a status. */
+type AnswerRead = (call: WireCall, record: RequestRecord, holding?: Holding) => Promise<WireReply>
+
+/** What answers the calls of one method. */
+export interface Destination {
+  readonly answer: AnswerRead
+  /** The operation of v1, or `grpc` for a method of v2. */
+  readonly operation: string
+  /** True if a service behind the proxy answers without translation. */
+  readonly isNative: boolean
+  /** True if the method has no side effects. */
+  readonly isSafe: boolean
+  /** The service does not have the method. A client that streams may never end its request, so that a call of gRPC is refused unread. */
+  readonly missing?: ApiError
+  /** Calls of gRPC need not be read: they are relayed, under this name if the service has another. */
+  readonly relayed?: { readonly renamed: Renamed | undefined }
+}
+
+/** How v2 gets calls of its own methods: as gRPC, or as the REST calls that they say. */
+export type V2Calls = { readonly call: CallUnary } | { readonly ask: AskRest }
+
+/** What answers the methods that are known. */
+export interface DestinationParts {
+  readonly rpc: Rpc
+  readonly v1: (call: RpcCall) => Promise<WireReply>
+  readonly v2: V2Calls
+  /** Calls of v2beta1 are calls of v2. */
+  readonly asV2: boolean
+  readonly limits: MessageLimits
+}
+
+/** Returns what finds the destination of a method by its path; undefined if no known service has it. */
+export function createDestinations({ rpc, v1, v2, asV2, limits }: DestinationParts): (path: string) => Destination | undefined {
+  const { registry } = rpc
+  const services = new Set(rpc.methods.filter(({ version }) => version === 'v1').map(({ service }) => service))
+  const carry = carrierOf(v2, rpc, limits)
+  const ofV2 = (method: RpcMethod): Destination => {
+    const renamed = asV2 && method.version === 'v2beta1' ? inV2(method.path) : undefined
+    const answer: AnswerRead = async (call, record, holding) => {
+      try {
+        return await carry({ method, call, record, holding }, renamed)
+      } catch (thrown) {
+        record.error = asApiError(thrown)
+        return { status: statusOfError(record.error, { registry, version: method.version }) }
+      }
+    }
+    return { answer, operation: 'grpc', isNative: true, isSafe: isSafe(method), ...('call' in v2 && { relayed: { renamed } }) }
+  }
+  const find = (path: string): Destination | undefined => {
+    const method = rpc.find(path)
+    if (method?.version === 'v1') {
+      const answer: AnswerRead = (call, record, holding) => v1({ method, call, record, holding })
+      return { answer, operation: method.operation?.id ?? 'unknown', isNative: false, isSafe: isSafe(method) }
+    }
+    if (method) return ofV2(method)
+    return services.has(serviceIn(path)) ? missing(path) : undefined
+  }
+  const known = new Map<string, Destination | undefined>(rpc.methods.map(({ path }) => [path, find(path)]))
+  return (path) => (known.has(path) ? known.get(path) : find(path))
+}
+
+/** Returns what has v2 answer a call that was read. It rejects with an ApiError if no answer comes. */
+function carrierOf(v2: V2Calls, rpc: Rpc, limits: MessageLimits): (call: RpcCall, renamed: Renamed | undefined) => Promise<WireReply> {
+  if ('ask' in v2) return createTranscode({ ask: v2.ask, rpc, limits })
+  return (call, renamed) => relayUnary({ call: v2.call, registry: rpc.registry, renamed }, call)
+}
+
+function isSafe({ rule }: RpcMethod): boolean {
+  return rule?.method === 'GET'
+}
+
+/** Answers calls of a method that a known service does not have, as grpc-go words it. */
+function missing(path: string): Destination {
+  const message = `unknown method ${methodIn(path)} for service ${serviceIn(path)}`
+  const error = new ApiError('UNIMPLEMENTED', message)
+  return { answer: async () => ({ status: failureStatus(error) }), operation: 'unknown', isNative: false, isSafe: true, missing: error }
+}

@@ -1,0 +1,330 @@
+import {
+  type DescField,
+  type DescMessage,
+  fromBinary,
+  fromJson,
+  type JsonValue,
+  type Message,
+  ScalarType,
+  toJson,
+} from '@bufbuild/protobuf'
+import type { FieldMask } from '@bufbuild/protobuf/wkt'
+import { LRUCache } from 'lru-cache'
+import { ApiError, invalidArgument } from '../../errors.ts'
+import { asText, at, isObject, type JsonObject, parseJson } from '../../tables/json.ts'
+import { camelCase } from '../../tables/uid.ts'
+import { boundFields, type HttpRule } from '../facts.ts'
+import type { RpcMethod } from '../proto-files.ts'
+
+/** A path with variables, compiled for a message. */
+export interface PathTemplate {
+  /** The members of the message's JSON that the path takes: `[['subscription', 'id']]`. */
+  readonly taken: readonly (readonly string[])[]
+  /** Fills the path, encoded. Throws INVALID_ARGUMENT if a variable is empty that cannot be. */
+  fill(message: JsonObject): string
+}
+
+interface Variable {
+  /** Its name in the proto. */
+  readonly name: string
+  /** Its place in the JSON of the message. */
+  readonly path: readonly string[]
+  /** True if it may hold slashes, or nothing. */
+  readonly many: boolean
+}
+
+const VARIABLE = /\{([^{}=]+)(=\*\*?)?\}/
+
+/** Compiles `/events/v1/subscriptions/{subscription.id=**}:check` for a message whose `subscription` has an `id`. */
+export function pathTemplate(template: string, message: DescMessage): PathTemplate {
+  const literals: string[] = []
+  const variables: Variable[] = []
+  let rest = template
+  for (let found = VARIABLE.exec(rest); found; found = VARIABLE.exec(rest)) {
+    const [whole, name = '', pattern] = found
+    literals.push(rest.slice(0, found.index))
+    variables.push({ name, path: jsonPath(message, name), many: pattern === '=**' })
+    rest = rest.slice(found.index + whole.length)
+  }
+  return {
+    taken: variables.map(({ path }) => path),
+    fill: (json) => variables.map((variable, index) => literals[index] + filled(variable, json)).join('') + rest,
+  }
+}
+
+function jsonPath(message: DescMessage, name: string): readonly string[] {
+  const [first = '', ...rest] = name.split('.')
+  const field = message.fields.find((candidate) => candidate.name === first)
+  if (!field) throw new Error(`${message.typeName} has no field ${first} for its path`)
+  return rest.length > 0 && field.message ? [field.jsonName, ...jsonPath(field.message, rest.join('.'))] : [field.jsonName]
+}
+
+/** A variable of one segment encodes its slashes. The others keep theirs, as a client of REST writes a uid. */
+function filled({ name, path, many }: Variable, json: JsonObject): string {
+  const value = asText(at(json, path))
+  if (many) return value.split('/').map(encodeURIComponent).join('/')
+  if (value === '') throw invalidArgument({ field: name, description: 'must not be empty' })
+  return encodeURIComponent(value)
+}
+
+/** Returns the JSON of a message without the members that its path takes. */
+export function without(json: JsonObject, taken: PathTemplate['taken']): JsonObject {
+  return taken.reduce<JsonObject>(withoutOne, json)
+}
+
+function withoutOne(json: JsonObject, [first = '', ...rest]: readonly string[]): JsonObject {
+  if (!(first in json)) return json
+  const { [first]: value, ...others } = json
+  return rest.length === 0 ? others : { ...others, [first]: withoutOne(value as JsonObject, rest) }
+}
+
+/**
+ * Returns the protojson of a message whose fields are the pairs of a query. A message within it is JSON text there, which no query of REST can
+ * hold: `[['image_refs', '{"repo":"a"}']]`. Throws if a text is no JSON. A pair without a field is left out.
+ */
+export function jsonOfQuery({ fields }: DescMessage, query: readonly (readonly [name: string, value: string])[]): JsonObject {
+  const json: Record<string, unknown> = {}
+  for (const field of fields) {
+    const texts = query.filter(([name]) => name === field.name).map(([, text]) => text)
+    if (texts.length === 0) continue
+    if (field.fieldKind !== 'list') json[field.name] = texts[0]
+    else json[field.name] = field.listKind === 'message' ? texts.map((text) => JSON.parse(text)) : texts
+  }
+  return json
+}
+
+/** What a message becomes in a query. */
+export interface MessageQuery {
+  /** `name=a&uidp.ids=b`, encoded, with the names of the proto. */
+  readonly text: string
+  /** Fields with values that no query can say: lists of messages. */
+  readonly unsaid: readonly string[]
+  /** The same with each message as JSON text, encoded: `image_refs=%7B…%7D`. No gateway reads it. */
+  readonly unsaidText: string
+}
+
+/** Writes the protojson of a message as a query. A field of a field has both names, with a dot between them. */
+export function queryOfMessage(message: DescMessage, json: JsonObject): MessageQuery {
+  const pairs: string[] = []
+  const unsaid: string[] = []
+  const unsaidPairs: string[] = []
+  const pair = (name: string, text: string) => `${name}=${encodeURIComponent(text)}`
+  const add = (name: string, value: unknown) => pairs.push(pair(name, asText(value)))
+  const leave = (name: string, values: readonly unknown[]) => {
+    unsaid.push(name)
+    unsaidPairs.push(...values.map((value) => pair(name, JSON.stringify(value))))
+  }
+  const walk = ({ fields }: DescMessage, object: JsonObject, prefix: string) => {
+    for (const field of fields) {
+      const value = object[field.jsonName]
+      if (value === undefined) continue
+      const name = prefix + field.name
+      if (field.fieldKind === 'message' && isObject(value)) walk(field.message, value, `${name}.`)
+      else if (field.fieldKind === 'map')
+        for (const [key, item] of Object.entries(value as JsonObject)) add(`${name}[${encodeURIComponent(key)}]`, item)
+      else if (!Array.isArray(value)) add(name, value)
+      else if (isOfMessages(field)) leave(name, value)
+      else for (const item of value) add(name, item)
+    }
+  }
+  walk(message, json, '')
+  return { text: pairs.join('&'), unsaid, unsaidText: unsaidPairs.join('&') }
+}
+
+/** No gateway reads a list of messages from a query (facts §7). */
+function isOfMessages(field: DescField): boolean {
+  return field.fieldKind === 'list' && field.listKind === 'message'
+}
+
+/** A call over REST as data. Its path is decoded. */
+export interface PlainCall {
+  readonly method: string
+  readonly path: string
+  readonly query: readonly (readonly [name: string, value: string])[]
+  readonly body?: unknown
+}
+
+/** A call over gRPC that says what a call over REST says. */
+export interface SameCall {
+  readonly method: RpcMethod
+  /** Protojson. */
+  readonly message: JsonObject
+}
+
+/** Returns the gRPC call that says what a REST call says; undefined if none of the methods has its route. */
+export function sameCall(methods: readonly RpcMethod[], call: PlainCall): SameCall | undefined {
+  const found = methods.flatMap((method) => {
+    const variables = method.rule?.method === call.method ? match(method.rule.template, call.path) : undefined
+    return variables ? [{ method, variables }] : []
+  })
+  const [best] = found.toSorted((a, b) => literalOf(b.method) - literalOf(a.method))
+  return best && { method: best.method, message: messageOfRest(best.method, call, best.variables) }
+}
+
+/** Of several routes, the most literal one is meant, and of two such the one with fewer variables. */
+function literalOf({ rule }: RpcMethod): number {
+  const pieces = (rule?.template ?? '').split(/\/?\{[^{}]+\}/)
+  return pieces.join('').length - pieces.length / 10
+}
+
+type Variables = readonly (readonly [name: string, value: string])[]
+
+function match(template: string, path: string): Variables | undefined {
+  const names: string[] = []
+  const pattern = template.replace(
+    /(\/?)\{([^{}=]+)(=\*\*?)?\}|[.:]/g,
+    (whole: string, slash: string, name: string | undefined, many?: string) => {
+      if (name === undefined) return `\\${whole}`
+      names.push(name)
+      return many === '=**' ? `(?:${slash}(.*))?` : `${slash}([^/]+)`
+    },
+  )
+  const found = new RegExp(`^${pattern}$`).exec(path)
+  return found ? names.map((name, at) => [name, found[at + 1] ?? '']) : undefined
+}
+
+function messageOfRest({ input, rule }: RpcMethod, { query, body }: PlainCall, variables: Variables): JsonObject {
+  const message: Record<string, unknown> = {}
+  const part = input.fields.find(({ name }) => name === rule?.body)
+  if (rule?.body === '*' && isObject(body)) Object.assign(message, structuredClone(body))
+  else if (part && body !== undefined) message[part.jsonName] = structuredClone(body)
+  for (const [name, value] of [...query, ...variables]) put(message, input, name.split('.'), value)
+  return message
+}
+
+/** Sets the field with a dotted name, in either spelling. */
+function put(json: Record<string, unknown>, { fields }: DescMessage, [first = '', ...rest]: readonly string[], value: string): void {
+  const field = fields.find(({ name, jsonName }) => name === first || jsonName === first)
+  if (!field) return
+  if (rest.length > 0 && field.message) {
+    json[field.jsonName] ??= {}
+    put(json[field.jsonName] as Record<string, unknown>, field.message, rest, value)
+  } else if (field.fieldKind === 'list') json[field.jsonName] = [...((json[field.jsonName] as unknown[]) ?? []), jsonOf(field, value)]
+  else if (value !== '' || field.oneof || field.proto.proto3Optional) json[field.jsonName] = jsonOf(field, value)
+}
+
+function jsonOf({ scalar, message, enum: names }: DescField, value: string): unknown {
+  if (scalar === ScalarType.BOOL) return value === 'true'
+  if ((names || scalar === ScalarType.INT32) && Number.isInteger(Number(value))) return Number(value)
+  return message?.typeName === 'google.protobuf.FieldMask' ? camelCase(value) : value
+}
+
+/** How messages are written: as bytes, or as JSON (Connect). */
+export type Codec = 'proto' | 'json'
+
+/** The REST request that says what a message says. */
+export interface RestRequest {
+  readonly method: HttpRule['method']
+  /** Path and query, encoded. */
+  readonly url: string
+  /** JSON; undefined where the rule has no body. */
+  readonly body: Buffer | undefined
+  /** Fields of the message that REST cannot say: lists of messages in a query. */
+  readonly unsaid: readonly string[]
+  /** What they hold, as a query that no gateway reads: `image_refs=%7B…%7D`. */
+  readonly unsaidText: string
+}
+
+/**
+ * Returns the REST request of a call by the http rule of its method: `Groups/List` with a name becomes `GET /iam/v1/groups?name=a`.
+ * A field at its zero value is left out, unless it has presence. What the message holds beyond its fields is dropped.
+ * Throws an ApiError: INTERNAL if bytes are no message, INVALID_ARGUMENT if JSON is none, UNIMPLEMENTED if the method has no rule.
+ */
+export function requestOf(method: RpcMethod, bytes: Uint8Array, codec: Codec): RestRequest {
+  const key = codec === 'proto' && method.rule?.method === 'GET' && bytes.length <= LONGEST ? keyOf(method, bytes) : undefined
+  const known = key === undefined ? undefined : reads.get(key)
+  if (known) return known
+  const request = requestReader(method)(decode(method.input, bytes, codec))
+  if (key !== undefined) reads.set(key, request)
+  return request
+}
+
+/** Clients repeat the same reads, and their messages hold nothing about the caller. The number that is kept, and the most bytes of one. */
+const KEPT = 1000
+const LONGEST = 500
+const reads = new LRUCache<string, RestRequest>({ max: KEPT })
+
+function keyOf({ path }: RpcMethod, { buffer, byteOffset, length }: Uint8Array): string {
+  return path + Buffer.from(buffer, byteOffset, length).toString('latin1')
+}
+
+type ReadRequest = (message: Message) => RestRequest
+
+const readers = new WeakMap<RpcMethod, ReadRequest>()
+
+function requestReader(method: RpcMethod): ReadRequest {
+  let reader = readers.get(method)
+  if (!reader) {
+    if (!method.rule) throw new ApiError('UNIMPLEMENTED', `REST has no request for ${method.path}`)
+    reader = createReader(method.rule, method.input)
+    readers.set(method, reader)
+  }
+  return reader
+}
+
+function createReader({ method, template, body }: HttpRule, input: DescMessage): ReadRequest {
+  const path = pathTemplate(template, input)
+  const part = body === undefined ? undefined : input.fields.find(({ name }) => name === body)
+  const mask = body === '*' ? undefined : input.fields.find(isMask)
+  return (message) => {
+    const masked = mask && takeMask(message, mask)
+    const json = bodyJsonOf(input, message)
+    const url = path.fill(json)
+    if (body === '*') return { method, url, body: Buffer.from(JSON.stringify(without(json, path.taken))), unsaid: [], unsaidText: '' }
+    const { text, ...left } = queryOfMessage(input, queryPart(json, path, part))
+    const query = masked ? [masked, ...(text ? [text] : [])].join('&') : text
+    return { method, url: query ? `${url}?${query}` : url, body: part && bodyPart(json, path, part), ...left }
+  }
+}
+
+function queryPart(json: JsonObject, { taken }: PathTemplate, part: DescField | undefined): JsonObject {
+  return without(json, part ? [...taken, [part.jsonName]] : taken)
+}
+
+/** An unset message is the empty one. A body that is a scalar is left out at its zero value. */
+function bodyPart(json: JsonObject, { taken }: PathTemplate, part: DescField): Buffer | undefined {
+  const value = without(json, taken)[part.jsonName] ?? (part.fieldKind === 'message' ? {} : undefined)
+  return value === undefined ? undefined : Buffer.from(JSON.stringify(value))
+}
+
+function isMask(field: DescField): boolean {
+  return field.message?.typeName === 'google.protobuf.FieldMask' && field.fieldKind === 'message'
+}
+
+/**
+ * Takes the mask of an update out of its message and returns it for the query. A gateway splits it at commas and takes the paths as they are,
+ * so they are the names of the proto (facts §13.3). In JSON they would be in camel case, and some cannot be.
+ */
+function takeMask(message: Message, { jsonName, localName }: DescField): string | undefined {
+  const members = message as Message & Record<string, FieldMask | undefined>
+  const mask = members[localName]
+  delete members[localName]
+  return mask && mask.paths.length > 0 ? `${jsonName}=${encodeURIComponent(mask.paths.join(','))}` : undefined
+}
+
+const NO_UNKNOWN = { readUnknownFields: false }
+const IGNORE_UNKNOWN = { ignoreUnknownFields: true }
+
+function decode(input: DescMessage, bytes: Uint8Array, codec: Codec): Message {
+  try {
+    if (codec === 'json') return fromJson(input, (parseJson(TEXT.decode(bytes)) ?? {}) as JsonValue, IGNORE_UNKNOWN)
+    boundFields(input, bytes)
+    return fromBinary(input, bytes, NO_UNKNOWN)
+  } catch (cause) {
+    if (cause instanceof ApiError) throw cause
+    // Servers of gRPC and of Connect say so, each in its own way.
+    if (codec === 'proto') throw new ApiError('INTERNAL', 'grpc: error unmarshalling request', { cause })
+    throw new ApiError('INVALID_ARGUMENT', `the request is no JSON of ${input.typeName}`, { cause })
+  }
+}
+
+const TEXT = new TextDecoder('utf-8', { fatal: true })
+
+/** A message may hold what JSON cannot: a time beyond the year 9999. */
+function bodyJsonOf(input: DescMessage, message: Message): JsonObject {
+  try {
+    return toJson(input, message) as JsonObject
+  } catch (cause) {
+    throw new ApiError('INVALID_ARGUMENT', `the request holds a value that is none of ${input.typeName}`, { cause })
+  }
+}

@@ -1,0 +1,168 @@
+import { readFileSync } from 'node:fs'
+import { type DescMessage, fromBinary, fromJson, type JsonValue, type Registry, toJson } from '@bufbuild/protobuf'
+import { AnySchema } from '@bufbuild/protobuf/wkt'
+import { ApiError, CODES, type CodeName, codeName, type Detail } from '../../errors.ts'
+import { type Answer, bytesOf } from '../../serve/answer.ts'
+import { isObject } from '../../tables/json.ts'
+import type { RpcVersion } from '../proto-files.ts'
+
+/** Details of v2 that v1 has in another package: name in v2 → name in v1. */
+type DetailNames = Readonly<Record<string, string>>
+
+let names: DetailNames | undefined
+
+/** Returns the name that a version gives a detail of v2: v1 knows `chainguard.platform.iam.TermsNotAcceptedDetail`. */
+export function detailName(type: string, version: RpcVersion): string {
+  if (version === 'v2') return type
+  if (version === 'v2beta1') return type.replace('.v2.', '.v2beta1.')
+  names ??= readNames()
+  return Object.hasOwn(names, type) ? (names[type] ?? type) : type
+}
+
+function readNames(): DetailNames {
+  return JSON.parse(readFileSync(new URL('../../../mappings/grpc/error-details.json', import.meta.url), 'utf8')) as DetailNames
+}
+
+const PREFIX = 'type.googleapis.com/'
+const ERROR_INFO = 'google.rpc.ErrorInfo'
+
+/** Returns the error that a status of gRPC says, as REST would have said it. A detail of an unknown type is left out. */
+export function errorOfStatus({ code, message, details }: RpcStatus, registry: Registry): ApiError {
+  const known = details.flatMap(({ type, value }) => {
+    const described = registry.getMessage(type)
+    return described ? [detailOf(described, value, registry)] : []
+  })
+  const isForeign = !details.some(({ type }) => type === ERROR_INFO)
+  return new ApiError(codeName(code), message, { details: known.filter((one) => one !== undefined), ...(isForeign && { foreign: true }) })
+}
+
+function detailOf(type: DescMessage, value: Uint8Array, registry: Registry): Detail | undefined {
+  try {
+    return { '@type': PREFIX + type.typeName, ...(toJson(type, fromBinary(type, value), { registry }) as object) }
+  } catch {
+    return undefined
+  }
+}
+
+/** A google.rpc.Status as gRPC sends it; `type` is the full name of a message. */
+export interface RpcStatus {
+  /** 1 to 16. */
+  readonly code: number
+  readonly message: string
+  readonly details: readonly RpcDetail[]
+}
+
+interface RpcDetail {
+  readonly type: string
+  readonly value: Uint8Array
+}
+
+/** What knows the types of details, and the version whose names the client knows. */
+export interface StatusContext {
+  readonly registry: Registry
+  readonly version: RpcVersion
+}
+
+/** Returns an error as a status. */
+export function statusOfError({ code, message, details }: ApiError, context: StatusContext): RpcStatus {
+  return statusFrom(code, message, details, context)
+}
+
+/**
+ * Returns an answer of status 400 or more as a status. Its body is a google.rpc.Status, with its code as a number or by name. Anything else
+ * comes from something before the service, and only its HTTP status says something.
+ */
+export async function statusOfAnswer(answer: Answer, context: StatusContext): Promise<RpcStatus> {
+  const body = 'body' in answer ? answer.body : parsed(await textOf(answer))
+  const code = isObject(body) ? codeOf(body.code) : undefined
+  if (!isObject(body) || code === undefined) {
+    const { status } = answer
+    return statusFrom(
+      HTTP_CODES[status] ?? (status < 500 ? 'FAILED_PRECONDITION' : 'INTERNAL'),
+      `the service answered HTTP ${status} without an error body`,
+      [],
+      context,
+    )
+  }
+  const details = Array.isArray(body.details) ? body.details.filter(isDetail) : []
+  return statusFrom(code, typeof body.message === 'string' ? body.message : '', details, context)
+}
+
+/** What an HTTP status without an error body means. A foreign 404 says that a service is not there, not that a resource is missing. */
+const HTTP_CODES: Readonly<Record<number, CodeName>> = {
+  400: 'INVALID_ARGUMENT',
+  401: 'UNAUTHENTICATED',
+  403: 'PERMISSION_DENIED',
+  404: 'UNIMPLEMENTED',
+  405: 'UNIMPLEMENTED',
+  408: 'DEADLINE_EXCEEDED',
+  409: 'ABORTED',
+  413: 'INVALID_ARGUMENT',
+  414: 'INVALID_ARGUMENT',
+  429: 'RESOURCE_EXHAUSTED',
+  431: 'INVALID_ARGUMENT',
+  499: 'CANCELLED',
+  501: 'UNIMPLEMENTED',
+  502: 'UNAVAILABLE',
+  503: 'UNAVAILABLE',
+  504: 'DEADLINE_EXCEEDED',
+}
+
+/** Returns the code that a number or a name means; undefined for OK and for anything else. */
+function codeOf(code: unknown): CodeName | undefined {
+  const name = typeof code === 'string' && Object.hasOwn(CODES, code) ? (code as CodeName) : codeName(code)
+  return name === 'OK' || (name === 'UNKNOWN' && code !== 'UNKNOWN' && code !== CODES.UNKNOWN.number) ? undefined : name
+}
+
+function isDetail(value: unknown): value is Detail {
+  return isObject(value) && typeof value['@type'] === 'string'
+}
+
+/** Bytes of an error that are read. */
+const MOST = 64 * 1024
+
+async function textOf(answer: Exclude<Answer, { readonly body: unknown }>): Promise<string> {
+  const pieces: Uint8Array[] = []
+  let size = 0
+  for await (const piece of 'stream' in answer ? answer.stream : bytesOf(answer.written)) {
+    size += piece.length
+    if (size > MOST) break
+    pieces.push(piece)
+  }
+  return Buffer.concat(pieces).toString()
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Bytes of all details. They travel in headers, and C-core refuses more than 8 KiB of them. A detail is sent whole or not at all. */
+const DETAILS = 3000
+
+function statusFrom(code: CodeName, message: string, details: readonly Detail[], context: StatusContext): RpcStatus {
+  let room = DETAILS
+  const fitting = details
+    .flatMap((detail) => encoded(detail, context) ?? [])
+    .filter(({ type, value }) => {
+      const size = type.length + value.length
+      const fits = size <= room
+      if (fits) room -= size
+      return fits
+    })
+  return { code: CODES[code].number, message, details: fitting }
+}
+
+/** Returns a detail as bytes; undefined if its type or its form is not known. */
+function encoded({ '@type': url, ...members }: Detail, { registry, version }: StatusContext): RpcDetail | undefined {
+  const type = detailName(url.slice(url.lastIndexOf('/') + 1), version)
+  try {
+    const json = { '@type': `type.googleapis.com/${type}`, ...members } as JsonValue
+    return { type, value: fromJson(AnySchema, json, { registry, ignoreUnknownFields: true }).value }
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,222 @@
+import {
+  create,
+  createFileRegistry,
+  type DescMessage,
+  type FileRegistry,
+  fromBinary,
+  fromJson,
+  type JsonValue,
+  type MessageInitShape,
+  type Registry,
+  toBinary,
+  toJson,
+} from '@bufbuild/protobuf'
+import {
+  type FileDescriptorProtoSchema,
+  FileDescriptorSetSchema,
+  file_google_protobuf_any,
+  file_google_protobuf_duration,
+  file_google_protobuf_empty,
+  file_google_protobuf_field_mask,
+  file_google_protobuf_struct,
+  file_google_protobuf_timestamp,
+} from '@bufbuild/protobuf/wkt'
+import { ApiError } from '../errors.ts'
+import type { Operation } from '../tables/operation.ts'
+import {
+  type Facts,
+  type FactsOfBoth,
+  type FieldFact,
+  type HttpRule,
+  type MessageInit,
+  messageDescriptor,
+  readFieldType,
+  routeOf,
+  ruleOf,
+  serviceIn,
+  v2beta1Of,
+} from './facts.ts'
+
+type FileInit = MessageInitShape<typeof FileDescriptorProtoSchema> & { readonly name: string; readonly dependency: string[] }
+
+const WELL_KNOWN = [
+  file_google_protobuf_any,
+  file_google_protobuf_duration,
+  file_google_protobuf_empty,
+  file_google_protobuf_field_mask,
+  file_google_protobuf_struct,
+  file_google_protobuf_timestamp,
+]
+
+/** Returns the proto files that say what the facts say, one a package. A file stands after those that it imports. */
+export function protoFiles(facts: readonly Facts[]): readonly FileInit[] {
+  const files = new Map(filesOf(facts).map((file) => [file.name, file]))
+  const ordered = new Map<string, FileInit>()
+  const add = (file: FileInit) => {
+    for (const name of file.dependency) add(files.get(name)!)
+    ordered.set(file.name, file)
+  }
+  for (const { proto } of WELL_KNOWN) files.set(proto.name, proto)
+  for (const file of files.values()) add(file)
+  return [...ordered.values()]
+}
+
+function filesOf(facts: readonly Facts[]): readonly FileInit[] {
+  const services = [...new Map(facts.flatMap((one) => Object.entries(one.services)))]
+  const messages = new Map(facts.flatMap((one) => Object.entries(one.messages)))
+  const enums = new Map(facts.flatMap((one) => Object.entries(one.enums)))
+  const messagesIn = byOuter(messages.keys())
+  const enumsIn = byOuter(enums.keys())
+  const enumType = (outer: string) =>
+    (enumsIn.get(outer) ?? []).map((typeName) => ({
+      name: nameOf(typeName),
+      value: Object.entries(enums.get(typeName)!).map(([name, number]) => ({ name, number })),
+    }))
+  const messageType = (outer: string): MessageInit[] =>
+    (messagesIn.get(outer) ?? []).map((typeName) => {
+      const { entries, ...own } = messageDescriptor(typeName, messages.get(typeName)!, (type) => enums.has(type))
+      return { name: nameOf(typeName), ...own, nestedType: [...entries, ...messageType(typeName)], enumType: enumType(typeName) }
+    })
+  const uses = [
+    ...[...messages].map(([typeName, fields]) => [packageOf(typeName), typesOf(fields)] as const),
+    ...services.map(([name, methods]) => [packageOf(name), Object.values(methods).flatMap((method) => [method.in, method.out])] as const),
+  ]
+  return [...new Set([...uses.map(([name]) => name), ...[...enums.keys()].map(packageOf)])].map((name) => ({
+    name: fileNameOf(name),
+    package: name,
+    syntax: 'proto3',
+    dependency: importsOf(name, uses),
+    messageType: messageType(name),
+    enumType: enumType(name),
+    service: services
+      .filter(([service]) => outerOf(service) === name)
+      .map(([service, methods]) => ({
+        name: nameOf(service),
+        method: Object.entries(methods).map(([method, fact]) => ({
+          name: method,
+          inputType: `.${fact.in}`,
+          outputType: `.${fact.out}`,
+          serverStreaming: fact.streams !== undefined,
+          clientStreaming: fact.streams === 'both',
+        })),
+      })),
+  }))
+}
+
+/** Type names by what they are nested in. */
+function byOuter(typeNames: Iterable<string>): ReadonlyMap<string, readonly string[]> {
+  const groups = new Map<string, string[]>()
+  for (const typeName of typeNames) groups.set(outerOf(typeName), [...(groups.get(outerOf(typeName)) ?? []), typeName])
+  return groups
+}
+
+/** The files that a package imports. */
+function importsOf(packageName: string, uses: readonly (readonly [packageName: string, types: readonly string[]])[]): string[] {
+  const types = uses.filter(([name]) => name === packageName).flatMap(([, used]) => used)
+  const foreign = types.filter((type) => packageOf(type) !== '' && packageOf(type) !== packageName)
+  return [...new Set(foreign.map((type) => WELL_KNOWN_FILES.get(type) ?? fileNameOf(packageOf(type))))]
+}
+
+const WELL_KNOWN_FILES = new Map(WELL_KNOWN.flatMap(({ messages, proto }) => messages.map(({ typeName }) => [typeName, proto.name])))
+
+function typesOf(fields: Readonly<Record<string, FieldFact>>): readonly string[] {
+  return Object.values(fields).flatMap(([, text]) => readFieldType(text)?.of ?? [])
+}
+
+/** The package of a type: what stands before its first name with a capital letter. A scalar has none. */
+function packageOf(typeName: string): string {
+  return /^(?:[a-z]\w*\.)*/.exec(typeName)![0].slice(0, -1)
+}
+
+/** `chainguard.platform.iam` → `chainguard/platform/iam.proto`. The facts do not have the names of the vendor's files. */
+function fileNameOf(packageName: string): string {
+  return `${packageName.replaceAll('.', '/')}.proto`
+}
+
+/** The message that a type is nested in, or its package. */
+function outerOf(typeName: string): string {
+  return typeName.slice(0, typeName.lastIndexOf('.'))
+}
+
+function nameOf(typeName: string): string {
+  return typeName.slice(typeName.lastIndexOf('.') + 1)
+}
+
+/** The version of an API that gRPC clients speak. */
+export type RpcVersion = 'v1' | 'v2' | 'v2beta1'
+
+/** One gRPC method. */
+export interface RpcMethod {
+  /** `/chainguard.platform.iam.Groups/List`: the path of its calls. */
+  readonly path: string
+  readonly version: RpcVersion
+  /** `chainguard.platform.iam.Groups`. */
+  readonly service: string
+  readonly name: string
+  readonly input: DescMessage
+  readonly output: DescMessage
+  /** The REST request that says the same. `GroupInvites/CreateWithGroup` alone has none. */
+  readonly rule: HttpRule | undefined
+  /** The operation of v1 with this route. */
+  readonly operation: Operation | undefined
+}
+
+/** What is known of the gRPC services of v1, v2 and v2beta1. */
+export interface Rpc {
+  /** The method of a path: `find('/chainguard.platform.iam.Groups/List')`. */
+  find(path: string): RpcMethod | undefined
+  /** Whether a path names a service that is known, whatever its method. */
+  knowsService(path: string): boolean
+  /** Every message, enum and service, the well-known types and the details of errors (`google.rpc`). */
+  readonly registry: FileRegistry
+  readonly methods: readonly RpcMethod[]
+}
+
+/**
+ * Builds the descriptors of every method. It takes some 30 ms and 16 MB: only a gRPC call needs it.
+ *
+ *     openRpc(operations, readFacts()).find('/chainguard.platform.iam.Groups/List')?.input.typeName
+ */
+export function openRpc(operations: readonly Operation[], { v1, v2 }: FactsOfBoth): Rpc {
+  const versions: readonly (readonly [RpcVersion, Facts])[] = [
+    ['v1', v1],
+    ['v2', v2],
+    ['v2beta1', v2beta1Of(v2)],
+  ]
+  const files = protoFiles(versions.map(([, facts]) => facts))
+  const registry = createFileRegistry(create(FileDescriptorSetSchema, { file: [...files] }))
+  const byRoute = new Map(operations.map((operation) => [routeOf(operation), operation]))
+  const methods = versions.flatMap(([version, { services }]) =>
+    Object.entries(services).flatMap(([service, facts]) =>
+      Object.entries(facts).map(([name, fact]): RpcMethod => {
+        const rule = ruleOf(fact.http)
+        const operation = version === 'v1' && rule ? byRoute.get(routeOf(rule)) : undefined
+        const [input, output] = [registry.getMessage(fact.in)!, registry.getMessage(fact.out)!]
+        return { path: `/${service}/${name}`, version, service, name, input, output, rule, operation }
+      }),
+    ),
+  )
+  const byPath = new Map(methods.map((method) => [method.path, method]))
+  const known = new Set(methods.map(({ service }) => service))
+  return {
+    find: (path) => byPath.get(path),
+    knowsService: (path) => known.has(serviceIn(path)),
+    registry,
+    methods,
+  }
+}
+
+/** Returns the bytes of a message that came as JSON. Throws if it is none of that type. */
+export function bytesOfJson(type: DescMessage, json: Uint8Array, registry: Registry): Uint8Array {
+  const value = json.length === 0 ? {} : (JSON.parse(Buffer.from(json).toString()) as JsonValue)
+  return toBinary(type, fromJson(type, value, { registry, ignoreUnknownFields: true }))
+}
+
+/** Returns the JSON of an answer that came as bytes. INTERNAL if they are none of that type. */
+export function jsonOfBytes(type: DescMessage, bytes: Uint8Array, registry: Registry): Uint8Array {
+  try {
+    return Buffer.from(JSON.stringify(toJson(type, fromBinary(type, bytes), { registry })))
+  } catch (cause) {
+    throw new ApiError('INTERNAL', `the service sent an answer that is no ${type.typeName}`, { cause })
+  }
+}

@@ -1,0 +1,237 @@
+import http2, { type ClientHttp2Session, type ClientHttp2Stream, constants, type OutgoingHttpHeaders } from 'node:http2'
+import { ApiError, type CodeName } from '../../errors.ts'
+import { destroyLater, outlive, probe } from '../../serve/listen/http2.ts'
+import { whenClosed } from '../../serve/signals.ts'
+import type { Service } from '../../serve/upstream/health.ts'
+
+/** Nothing was sent: the client may repeat the call, even a write. */
+export function unreachable(service: Service, cause?: unknown): ApiError {
+  return new ApiError('UNAVAILABLE', `the ${service} service cannot be reached`, { cause, unsent: true })
+}
+
+/**
+ * The call was sent, and no answer came. The service may have done what it asks. Clients repeat a call that is UNAVAILABLE, so UNKNOWN
+ * tells them not to.
+ */
+export function brokenOff(service: Service): ApiError {
+  return new ApiError('UNKNOWN', `the ${service} service broke off during the call, which may have been done`)
+}
+
+/** The process stops before the answer is whole. */
+export function stopped(): ApiError {
+  return new ApiError('UNKNOWN', 'Crosswalk stopped before the call was answered; it may have been done')
+}
+
+/** A unary answer is held as a whole, so that it is bounded. */
+export function tooLong(service: Service, limit: number): ApiError {
+  return new ApiError('RESOURCE_EXHAUSTED', `the ${service} service sent an answer of more than limits.answerBytes (${limit})`)
+}
+
+/** The sentence about a service that answers, but not as a gRPC service. */
+function saysNoGrpc(service: Service): string {
+  return `the ${service} service does not speak gRPC; set upstream.${service}Grpc to rest if it speaks REST`
+}
+
+/**
+ * The meaning of an HTTP status without gRPC. A gateway of the service answered. If it lost the service, it may have passed the call on
+ * before, so that the code is not UNAVAILABLE.
+ */
+const HTTP_CODES: Readonly<Record<number, CodeName>> = {
+  401: 'UNAUTHENTICATED',
+  403: 'PERMISSION_DENIED',
+  429: 'RESOURCE_EXHAUSTED',
+  500: 'UNKNOWN',
+  502: 'UNKNOWN',
+  503: 'UNKNOWN',
+  504: 'UNKNOWN',
+}
+
+/** The error of an answer that is not gRPC. */
+export function foreignAnswer(service: Service, status: number): ApiError {
+  const code = HTTP_CODES[status]
+  if (code === undefined) return new ApiError('UNIMPLEMENTED', saysNoGrpc(service), { cause: `HTTP ${status}` })
+  return new ApiError(code, `the ${service} service answered HTTP ${status} without gRPC`)
+}
+
+/** Codes of Node for the first bytes of a service that does not speak HTTP/2, or refuses to over TLS. */
+const OTHER_PROTOCOL = new Set(['ERR_HTTP2_ERROR', 'ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL'])
+
+/**
+ * What such a connection means. v2 is expected to speak gRPC, so that the fault may pass. v1 may well be older than its gRPC clients: for
+ * them the method is missing.
+ */
+const NO_HTTP2 = { v2: 'UNAVAILABLE', v1: 'UNIMPLEMENTED' } as const
+
+/** The error of a connection that was never ready. */
+export function notReady(service: Service, cause: Error): ApiError {
+  const { code } = cause as { code?: string }
+  if (!OTHER_PROTOCOL.has(code ?? '')) return unreachable(service, cause)
+  return new ApiError(NO_HTTP2[service], saysNoGrpc(service), { cause, unsent: true })
+}
+
+/** One stream to the service. */
+export interface Sent {
+  readonly stream: ClientHttp2Stream
+  /** True if the connection of the stream was lost; false if the service itself reset the stream. */
+  isLost(): boolean
+  /** False if the service certainly did nothing: it never got the stream, or refused it. */
+  mayBeDone(): boolean
+}
+
+/** One HTTP/2 connection to the service. */
+export interface Session {
+  /** Settles when the service has announced its number of streams; a stream sent earlier may be refused. Rejects with an ApiError; nothing was sent then. */
+  readonly ready: Promise<void>
+  isReady(): boolean
+  /** False if it takes no further streams: it broke, or the service closed it (GOAWAY). */
+  isOpen(): boolean
+  /** The number of streams that it can take now. */
+  room(): number
+  /** Opens a stream. Throws if the headers are not those of a request. If the connection fails later, so does the stream. */
+  send(headers: OutgoingHttpHeaders, endStream: boolean): Sent
+  destroy(): void
+}
+
+export interface SessionSettings {
+  /** Its name in errors. */
+  readonly service: Service
+  /** The origin of the service: `http:` is h2c, `https:` is TLS. */
+  readonly origin: string
+  /** Milliseconds until the connection must be ready. */
+  readonly connectTimeoutMs: number
+}
+
+const { NGHTTP2_REFUSED_STREAM } = constants
+
+/** Bytes. The windows equal those towards clients, so that neither side is the bottleneck. */
+const STREAM_WINDOW = 256 * 1024
+const CONNECTION_WINDOW = 16 * 1024 * 1024
+const MAX_HEADER_SIZE = 64 * 1024
+
+/** Milliseconds. Many gRPC servers treat PINGs without a stream as an attack if they come more often than every five minutes. */
+const PROBES = { first: 10_000, again: 300_000, answer: 10_000 }
+
+/** Megabytes for all streams of the connection; Node's default of 10 is less than their windows. */
+const SESSION_MEMORY = 128
+
+/** Milliseconds of silence before TCP probes the other side. */
+const PROBE_AFTER = 30_000
+
+/** Connects to the service. `closed` is called once, however the connection ends. */
+export function connect({ service, origin, connectTimeoutMs }: SessionSettings, closed: () => void): Session {
+  const connection = http2.connect(origin, {
+    settings: { initialWindowSize: STREAM_WINDOW, maxHeaderListSize: MAX_HEADER_SIZE, enablePush: false },
+    maxSessionMemory: SESSION_MEMORY,
+  })
+  destroyLater(connection)
+  const probed = probe(connection, PROBES)
+  let streams = 0
+  let isReady = false
+  let lastTaken = Number.POSITIVE_INFINITY
+  const ended = () => {
+    streams -= 1
+  }
+  connection.once('connect', (_, socket) => {
+    outlive(connection)
+    socket.setKeepAlive(true, PROBE_AFTER)
+    connection.setLocalWindowSize(CONNECTION_WINDOW)
+  })
+  connection.once('remoteSettings', () => {
+    isReady = true
+  })
+  connection.on('goaway', (_, last) => {
+    lastTaken = last
+  })
+  connection.once('close', closed)
+  return {
+    ready: whenReady(connection, service, connectTimeoutMs),
+    isReady: () => isReady,
+    isOpen: () => !connection.closed && !connection.destroyed,
+    room: () => (connection.remoteSettings?.maxConcurrentStreams ?? Number.POSITIVE_INFINITY) - streams,
+    send(headers, endStream) {
+      const { socket } = connection
+      const stream = connection.request(headers, { endStream })
+      probed(stream)
+      streams += 1
+      whenClosed(stream, { over: ended, next: undefined })
+      return {
+        stream,
+        isLost: () => connection.destroyed || socket.destroyed,
+        mayBeDone: () => stream.id !== undefined && stream.id <= lastTaken && stream.rstCode !== NGHTTP2_REFUSED_STREAM,
+      }
+    },
+    destroy: () => connection.destroy(),
+  }
+}
+
+function whenReady(connection: ClientHttp2Session, service: Service, timeoutMs: number): Promise<void> {
+  const ready = new Promise<void>((resolve, reject) => {
+    const fail = (cause: Error) => reject(notReady(service, cause))
+    const timer = setTimeout(() => connection.destroy(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs)
+    connection.once('remoteSettings', resolve)
+    connection.once('remoteSettings', () => clearTimeout(timer))
+    connection.on('error', fail)
+    connection.once('close', () => {
+      clearTimeout(timer)
+      fail(new Error('the connection was closed'))
+    })
+  })
+  // A promise that no caller awaits must not be rejected unhandled.
+  ready.catch(() => {})
+  return ready
+}
+
+export interface SessionsSettings extends SessionSettings {
+  /** The maximum number of connections. */
+  readonly connections: number
+}
+
+/** What is known of a client's call when its stream opens. */
+interface Waiting {
+  readonly closed: boolean
+  /** No message follows. */
+  readonly endAfterHeaders: boolean
+}
+
+/** All HTTP/2 connections to the service. */
+export interface Sessions {
+  /** Opens a stream for a client's call; undefined if that has ended meanwhile. Rejects if no connection is possible; nothing was sent then. */
+  request(headers: OutgoingHttpHeaders, client: Waiting): Promise<Sent | undefined>
+  close(): void
+}
+
+/**
+ * Streams share a connection up to the number that the service allows on it; then another connection opens.
+ * When no more connections are allowed, streams wait on the emptiest one.
+ */
+export function createSessions(settings: SessionsSettings): Sessions {
+  const all = new Set<Session>()
+
+  const open = (): Session => {
+    const session = connect(settings, () => all.delete(session))
+    all.add(session)
+    return session
+  }
+  const choose = (): Session => {
+    const [only] = all
+    // Most often one connection has room for all streams.
+    if (only && all.size === 1 && only.isOpen() && only.room() > 0) return only
+    const [emptiest, ...others] = [...all].filter((session) => session.isOpen()).sort((a, b) => b.room() - a.room())
+    if (!emptiest) return open()
+    const fullestWithRoom = [emptiest, ...others].findLast((session) => session.room() > 0)
+    return fullestWithRoom ?? (others.length + 1 < settings.connections ? open() : emptiest)
+  }
+  return {
+    async request(headers, client) {
+      let session = choose()
+      while (!session.isReady()) {
+        await session.ready
+        session = choose()
+      }
+      return client.closed ? undefined : session.send(headers, client.endAfterHeaders)
+    },
+    close() {
+      for (const session of all) session.destroy()
+    },
+  }
+}

@@ -1,0 +1,241 @@
+import { constants, type IncomingHttpHeaders, type OutgoingHttpHeaders } from 'node:http2'
+import { CODES, codeName, unrelayable } from '../../errors.ts'
+import { CONNECTION_SPECIFIC, grouped, relayableHeaders } from '../../heads.ts'
+import { endToEnd } from '../../serve/heads.ts'
+import type { Signal } from '../../serve/signals.ts'
+import type { Service } from '../../serve/upstream/health.ts'
+import type { WireCall, WireMetadata, WireStatus } from '../wire/call.ts'
+import { framed, PREFIX } from '../wire/framing.ts'
+import { brokenOff, foreignAnswer, type Sent, type Sessions, tooLong, unreachable } from './session.ts'
+
+type Details = WireStatus['details']
+
+/** Numbers of fields: `details` of google.rpc.Status, both of google.protobuf.Any. */
+const DETAILS = 3
+const TYPE_URL = 1
+const VALUE = 2
+
+/**
+ * Reads the details of a `grpc-status-details-bin` trailer: the base64 of a google.rpc.Status. Bytes that are no such message have none:
+ * they only explain an error that code and message tell already.
+ */
+export function detailsOf(trailer: unknown): Details {
+  if (typeof trailer !== 'string') return []
+  try {
+    return fieldsOf(Buffer.from(trailer, 'base64'))
+      .filter(([number]) => number === DETAILS)
+      .map(([, any]) => detailOf(any))
+  } catch {
+    return []
+  }
+}
+
+function detailOf(any: Buffer): Details[number] {
+  const fields = new Map(fieldsOf(any))
+  const url = fields.get(TYPE_URL)?.toString() ?? ''
+  return { type: url.slice(url.lastIndexOf('/') + 1), value: fields.get(VALUE) ?? Buffer.alloc(0) }
+}
+
+type Field = readonly [number: number, content: Buffer]
+
+/** Bytes of the fields of fixed length, by wire type. */
+const FIXED: Readonly<Record<number, number>> = { 1: 8, 5: 4 }
+
+/** Returns the fields of a message that have a length. Throws a RangeError if the bytes are no message. */
+function fieldsOf(message: Buffer): readonly Field[] {
+  const fields: Field[] = []
+  let at = 0
+  const varint = () => {
+    let value = 0
+    for (let scale = 1; ; scale *= 128) {
+      const byte = message.readUInt8(at)
+      at += 1
+      value += (byte % 128) * scale
+      if (byte < 128) return value
+    }
+  }
+  while (at < message.length) {
+    const tag = varint()
+    const type = tag % 8
+    if (type === 0) varint()
+    else if (type === 2) {
+      const length = varint()
+      if (at + length > message.length) throw new RangeError('a field is longer than its message')
+      fields.push([Math.floor(tag / 8), message.subarray(at, at + length)])
+      at += length
+    } else {
+      const length = FIXED[type]
+      if (length === undefined) throw new RangeError(`wire type ${type}`)
+      at += length
+    }
+  }
+  return fields
+}
+
+/** Headers of another protocol or of one connection. The call to the service has its own. */
+const OTHERS =
+  /^(?::|connect-|grpc-(?:timeout|encoding|accept-encoding|status|message|status-details-bin)$|content-|accept(?:-encoding)?$|date$|expect$|host$|x-grpc-web$|x-user-agent$)/
+
+const isMetadata = (name: string) => !OTHERS.test(name) && !CONNECTION_SPECIFIC.has(name)
+
+/** Milliseconds; gRPC writes a timeout with at most eight digits. */
+const LONGEST = 99_999_999
+
+/** Returns the headers of a unary call of ours. The client's metadata goes along. */
+export function unaryHeaders({ host, protocol }: URL, { path, headers, timeoutMs }: Pick<WireCall, 'path' | 'headers' | 'timeoutMs'>) {
+  return {
+    ...Object.fromEntries(Object.entries(endToEnd(headers)).filter(([name]) => isMetadata(name))),
+    ':method': 'POST',
+    ':path': path,
+    ':authority': host,
+    ':scheme': protocol.slice(0, -1),
+    'content-type': 'application/grpc',
+    te: 'trailers',
+    ...(timeoutMs !== undefined && { 'grpc-timeout': `${Math.min(Math.max(1, Math.ceil(timeoutMs)), LONGEST)}m` }),
+  } as OutgoingHttpHeaders
+}
+
+/** Returns the metadata of an answer's headers or trailers. Throws if a client cannot be given them. */
+export function metadataOf(service: Service, raw: readonly string[]): WireMetadata {
+  const checked = relayableHeaders(
+    2,
+    raw.filter((_, at) => isMetadata(raw[at - (at % 2)] ?? '')),
+  )
+  if ('problem' in checked) throw unrelayable(service, checked.problem)
+  return grouped(checked.headers)
+}
+
+/** Decodes a `grpc-message`. Bytes that are not encoded stay as they are. */
+export function messageOfStatus(text: unknown): string {
+  if (typeof text !== 'string') return ''
+  return text.replace(/(?:%[\da-f]{2})+/gi, (piece) => Buffer.from(piece.replaceAll('%', ''), 'hex').toString())
+}
+
+export function isGrpcType(type: string | undefined): boolean {
+  return /^application\/grpc(?:[+;]|$)/.test(type ?? '')
+}
+
+/** What a service answered: a message, or an error without one. */
+export interface UnaryAnswer {
+  /** Undefined if the call succeeded. */
+  readonly status: WireStatus | undefined
+  /** Undefined with an error. */
+  readonly message: Buffer | undefined
+  readonly headers: WireMetadata
+  readonly trailers: WireMetadata
+}
+
+/** Reads an answer. Throws the ApiError of one that is none. */
+export function readAnswer({ head, trailers = head, body }: GatheredAnswer, service: Service): UnaryAnswer {
+  if (!isGrpcType(head.headers['content-type'])) throw foreignAnswer(service, Number(head.headers[':status']))
+  const status = trailers.headers['grpc-status']
+  if (status === undefined) throw unrelayable(service, 'its end without a status')
+  const headers = trailers === head ? {} : metadataOf(service, head.raw)
+  const metadata = { headers, trailers: metadataOf(service, trailers.raw) }
+  if (status === '0') return { ...metadata, status: undefined, message: onlyMessage(body, service) }
+  const code = CODES[codeName(Number(status))].number || CODES.UNKNOWN.number
+  const message = messageOfStatus(trailers.headers['grpc-message'])
+  const details = detailsOf(trailers.headers['grpc-status-details-bin'])
+  return { ...metadata, status: { code, message, details }, message: undefined }
+}
+
+function onlyMessage(body: Buffer, service: Service): Buffer {
+  const isOne = body.length >= PREFIX && body.readUInt32BE(1) === body.length - PREFIX
+  if (!isOne) throw unrelayable(service, 'its answer, which is not one message')
+  if (body[0] !== 0) throw unrelayable(service, 'its message, which is compressed although nobody asked for it')
+  return body.subarray(PREFIX)
+}
+
+/** Headers or trailers; `raw` has names and values in turn, and repeated names as often as they came. */
+export interface ReceivedHeaders {
+  readonly headers: IncomingHttpHeaders
+  readonly raw: readonly string[]
+}
+
+/** An answer as it arrived. */
+export interface GatheredAnswer {
+  readonly head: ReceivedHeaders
+  /** Undefined if the head was all. */
+  readonly trailers: ReceivedHeaders | undefined
+  readonly body: Buffer
+}
+
+interface GatherSettings {
+  readonly service: Service
+  /** The maximum size of the message in bytes. */
+  readonly answerBytes: number
+}
+
+type Arrived = [headers: IncomingHttpHeaders, flags: number, raw: readonly string[]]
+
+const { NGHTTP2_CANCEL, NGHTTP2_NO_ERROR } = constants
+
+/** Collects an answer up to the end of its stream. A stream that is left is reset, so that the service stops as well. */
+export function gather({ stream, mayBeDone }: Sent, signal: Signal, { service, answerBytes }: GatherSettings): Promise<GatheredAnswer> {
+  return new Promise((resolve, reject) => {
+    let head: ReceivedHeaders | undefined
+    let trailers: ReceivedHeaders | undefined
+    const pieces: Buffer[] = []
+    let bytes = 0
+    const leave = (reason: unknown) => {
+      reject(reason)
+      stream.close(NGHTTP2_CANCEL)
+      stream.resume()
+    }
+    const stop = () => leave(signal.reason)
+    signal.addEventListener('abort', stop)
+    stream.on('error', () => {})
+    stream.once('response', (...[headers, , raw]: Arrived) => {
+      head = { headers, raw }
+    })
+    stream.once('trailers', (...[headers, , raw]: Arrived) => {
+      trailers = { headers, raw }
+    })
+    stream.on('data', (piece: Buffer) => {
+      bytes += piece.length
+      if (bytes > answerBytes + PREFIX) leave(tooLong(service, answerBytes))
+      else pieces.push(piece)
+    })
+    stream.once('close', () => {
+      signal.removeEventListener('abort', stop)
+      if (head && stream.rstCode === NGHTTP2_NO_ERROR) resolve({ head, trailers, body: Buffer.concat(pieces) })
+      else reject(mayBeDone() ? brokenOff(service) : unreachable(service))
+    })
+  })
+}
+
+/** One message for a method of a service; its headers are those of the client. */
+export type UnaryCall = Pick<WireCall, 'path' | 'headers' | 'message' | 'timeoutMs'> & { readonly signal: Signal }
+
+export interface UnarySettings {
+  readonly service: Service
+  readonly url: URL
+  /** The maximum size of an answer in bytes. */
+  readonly answerBytes: number
+}
+
+/**
+ * Calls a method with one message and returns its answer. Rejects with an ApiError if none arrives: UNAVAILABLE only if the service
+ * certainly did nothing, UNKNOWN if it may have done what was asked.
+ *
+ *     await callUnary({ path: '/chainguard.platform.iam.Groups/List', headers, message, timeoutMs: undefined, signal })
+ */
+export type CallUnary = (call: UnaryCall) => Promise<UnaryAnswer>
+
+export function createCallUnary(sessions: Sessions, { service, url, answerBytes }: UnarySettings): CallUnary {
+  return async (call) => {
+    const { signal, message } = call
+    if (signal.aborted) throw signal.reason
+    const waiting = {
+      endAfterHeaders: false,
+      get closed() {
+        return signal.aborted
+      },
+    }
+    const sent = await sessions.request(unaryHeaders(url, call), waiting)
+    if (!sent) throw signal.reason
+    sent.stream.end(Buffer.concat(framed([message], false)))
+    const answer = gather(sent, signal, { service, answerBytes })
+    return readAnswer(await answer, service)
+  }
+}

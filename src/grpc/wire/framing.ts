@@ -1,0 +1,299 @@
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import type { ServerHttp2Stream } from 'node:http2'
+import { gunzip, gzip as gzipOf } from 'node:zlib'
+import { ApiError, askAgain } from '../../errors.ts'
+import type { Room } from '../../serve/bounds.ts'
+import type { Deadlines } from '../../serve/listen/times.ts'
+import { gather } from '../../serve/request.ts'
+import type { Closing, Signal } from '../../serve/signals.ts'
+
+/** What all calls of the wire share. */
+export interface WireSettings {
+  /** Maximum bytes of a request message, as it came and inflated. */
+  readonly requestBytes: number
+  /** The bytes of all messages together until they are answered. */
+  readonly room: Room
+  /** Watches how long each call takes. */
+  readonly deadlines: Deadlines
+  /** Takes an exception of a handler that is no ApiError. */
+  failed(error: unknown): void
+}
+
+/** Bounds of a message, with the error if there is no room for it. */
+export function boundsOf({ requestBytes, room }: Pick<WireSettings, 'requestBytes' | 'room'>): InflationBounds {
+  return { requestBytes, room, noRoom }
+}
+
+function noRoom(): ApiError {
+  return askAgain('UNAVAILABLE', 'the messages that are here take more than limits.bodiesBytes allows')
+}
+
+/** Bytes before each message: one of flags, four of its length (gRPC over HTTP/2, Length-Prefixed-Message). */
+export const PREFIX = 5
+
+const COMPRESSED = 1
+
+/** A message without its frame. */
+export interface Unframed {
+  readonly isCompressed: boolean
+  readonly message: Buffer
+}
+
+/** Takes the one message of a unary request out of its frame. The codes are those of gRPC for a wrong number of messages and a wrong frame. */
+export function unframe(body: Buffer, most: number): Unframed {
+  if (body.length === 0) throw new ApiError('UNIMPLEMENTED', 'the request holds no message, and the method takes one')
+  const frame = frameAt(body, 0, most)
+  if (!frame) throw new ApiError('INTERNAL', 'the request ends within a message')
+  if (frame.end < body.length) throw new ApiError('UNIMPLEMENTED', 'the request holds more than one message, and the method takes one')
+  return frame
+}
+
+/** Returns the frame that begins at `start`, or undefined if it is not whole. Throws if it is malformed or larger than `most`. */
+export function frameAt(body: Buffer, start: number, most: number): (Unframed & { readonly end: number }) | undefined {
+  if (body.length < start + PREFIX) return undefined
+  const flags = body[start] ?? 0
+  if (flags > COMPRESSED) throw new ApiError('INTERNAL', `the flags ${flags} of a message are unknown`)
+  const length = body.readUInt32BE(start + 1)
+  if (length > most) throw tooLarge(most)
+  const end = start + PREFIX + length
+  return end > body.length ? undefined : { isCompressed: flags === COMPRESSED, message: body.subarray(start + PREFIX, end), end }
+}
+
+/** The error for a message over `limits.requestBytes`, or over the lower limit of its method. */
+export function tooLarge(most: number): ApiError {
+  return new ApiError('RESOURCE_EXHAUSTED', `the message is larger than limits.requestBytes or its method allows (${most})`)
+}
+
+/** Frames a message. */
+export function framed(pieces: readonly Uint8Array[], isCompressed: boolean): readonly Uint8Array[] {
+  return [prefix(isCompressed ? COMPRESSED : 0, lengthOf(pieces)), ...pieces]
+}
+
+/** Returns the bytes before a message. */
+export function prefix(flags: number, length: number): Buffer {
+  const bytes = Buffer.allocUnsafe(PREFIX)
+  bytes[0] = flags
+  bytes.writeUInt32BE(length, 1)
+  return bytes
+}
+
+export function lengthOf(pieces: readonly Uint8Array[]): number {
+  let length = 0
+  for (const piece of pieces) length += piece.length
+  return length
+}
+
+/** Bytes that one byte of gzip can become. */
+const MOST_INFLATION = 1032
+
+/** A message and the room that it holds. */
+export interface Inflated {
+  readonly message: Buffer
+  /** Gives the room back. */
+  release(): void
+}
+
+/** What bounds an inflated message. */
+export interface InflationBounds {
+  /** Maximum bytes of a message. */
+  readonly requestBytes: number
+  /** The bytes of all messages together. */
+  readonly room: Room
+  readonly noRoom: () => Error
+}
+
+/**
+ * Inflates a message, never beyond `requestBytes`; RESOURCE_EXHAUSTED beyond. Room for the most that it can become is taken before.
+ * `malformed` makes the error for bytes that are not gzip.
+ */
+export async function inflated(
+  message: Buffer,
+  { requestBytes, room, noRoom }: InflationBounds,
+  malformed: (cause: unknown) => Error,
+): Promise<Inflated> {
+  if (message.length === 0) return { message, release() {} }
+  const most = Math.min(requestBytes, message.length * MOST_INFLATION)
+  if (!room.take(most)) throw noRoom()
+  try {
+    const bytes = await new Promise<Buffer>((resolve, reject) => {
+      gunzip(message, { maxOutputLength: requestBytes }, (error, whole) => (error ? reject(error) : resolve(whole)))
+    })
+    room.give(most - bytes.length)
+    return { message: bytes, release: () => room.give(bytes.length) }
+  } catch (error) {
+    room.give(most)
+    throw (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE' ? tooLarge(requestBytes) : malformed(error)
+  }
+}
+
+/** The error of gRPC for bytes that are not gzip. */
+export function malformedGzip(cause: unknown): ApiError {
+  return new ApiError('INTERNAL', 'the message cannot be decompressed', { cause })
+}
+
+/** Bytes. A smaller message hardly shrinks. */
+const WORTH = 1024
+
+/** Compresses a message, or returns undefined if that is not worth its cost. */
+export async function gzipped(pieces: readonly Uint8Array[]): Promise<readonly Uint8Array[] | undefined> {
+  if (lengthOf(pieces) < WORTH) return undefined
+  return new Promise((resolve, reject) => {
+    gzipOf(Buffer.concat(pieces), (error, bytes) => (error ? reject(error) : resolve([bytes])))
+  })
+}
+
+/** A request, and the answer or stream that ends with it. */
+export interface WireRequest {
+  readonly body: IncomingMessage | ServerHttp2Stream
+  readonly ending: Closing
+  readonly headers: IncomingHttpHeaders
+}
+
+/** Reads a body of at most `requestBytes` and the bytes of its frame; RESOURCE_EXHAUSTED beyond. */
+export function readBody(request: WireRequest, frameBytes: number, signal: Signal, settings: WireSettings): Promise<Buffer> {
+  const { requestBytes, room, noRoom } = boundsOf(settings)
+  const most = requestBytes + frameBytes
+  const declared = Number(request.headers['content-length'] ?? 0)
+  if (declared > most) return refused(declared <= 2 * most ? discarded(request, signal) : undefined, requestBytes)
+  return gather(request.body, request.ending, { most, room, tooLarge: () => tooLarge(requestBytes), noRoom }, signal)
+}
+
+async function refused(until: Promise<void> | undefined, requestBytes: number): Promise<never> {
+  await until
+  throw tooLarge(requestBytes)
+}
+
+/**
+ * Reads a body that nobody wants. Clients of connect-go end their request when its refusal arrives. It is then shorter than declared, and
+ * Node's HTTP/2 resets the stream before the refusal is whole.
+ */
+function discarded({ body }: WireRequest, signal: Signal): Promise<void> {
+  return new Promise((resolve) => {
+    body.once('end', resolve).once('error', () => resolve())
+    signal.addEventListener('abort', () => resolve())
+    body.resume()
+  })
+}
+
+/** A request with a message in a frame. */
+interface FramedRequest extends WireRequest {
+  /** True if base64 is around the frame. */
+  readonly isText?: boolean
+}
+
+/** Reads the one message of a unary request of gRPC or gRPC-Web. Rejects with an ApiError that has the code of gRPC for what is wrong. */
+export async function readFramed(request: FramedRequest, signal: Signal, settings: WireSettings): Promise<Inflated> {
+  const { requestBytes } = settings
+  const coding = codingOf(request.headers)
+  const body = request.isText
+    ? decoded(await readBody(request, textLength(requestBytes + PREFIX) - requestBytes, signal, settings))
+    : await readBody(request, PREFIX, signal, settings)
+  const { isCompressed, message } = unframe(body, requestBytes)
+  if (!isCompressed) return { message, release: nothing }
+  if (coding !== 'gzip') throw new ApiError('INTERNAL', 'a message is marked as compressed, and grpc-encoding names no compression')
+  return inflated(message, boundsOf(settings), malformedGzip)
+}
+
+const nothing = () => {}
+
+/** Returns the length of bytes as base64. */
+function textLength(bytes: number): number {
+  return Math.ceil(bytes / 3) * 4
+}
+
+function decoded(body: Buffer): Buffer {
+  const text = body.toString('latin1')
+  if (!/^[\w+/]*={0,2}$/.test(text)) throw new ApiError('INTERNAL', 'the request is not base64')
+  return Buffer.from(text, 'base64')
+}
+
+/** Reads `grpc-encoding`. An unknown one is UNIMPLEMENTED, even when nothing is compressed. */
+export function codingOf(headers: IncomingHttpHeaders): 'gzip' | 'identity' {
+  const coding = headers['grpc-encoding'] ?? 'identity'
+  if (coding !== 'gzip' && coding !== 'identity') throw new ApiError('UNIMPLEMENTED', 'grpc-encoding is none of gzip and identity')
+  return coding
+}
+
+/**
+ * Reads the messages of a stream as they are wanted. What has arrived of a message holds room; a client that sends more than is read is
+ * stopped by the window of its stream. Throws an ApiError for what is wrong with the request.
+ */
+export async function* readMessages(
+  stream: ServerHttp2Stream,
+  headers: Parameters<typeof codingOf>[0],
+  settings: Pick<WireSettings, 'requestBytes' | 'room'>,
+): AsyncGenerator<Buffer, void, undefined> {
+  const coding = codingOf(headers)
+  const bounds = boundsOf(settings)
+  const arrived = createArrived(bounds)
+  try {
+    for await (const piece of stream.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+      arrived.add(piece)
+      for (let frame = arrived.frame(); frame; frame = arrived.frame()) {
+        if (!frame.isCompressed) {
+          yield frame.message
+          continue
+        }
+        if (coding !== 'gzip') throw new ApiError('INTERNAL', 'a message is marked as compressed, and grpc-encoding names no compression')
+        const { message, release } = await inflated(frame.message, bounds, malformedGzip)
+        try {
+          yield message
+        } finally {
+          release()
+        }
+      }
+    }
+    if (arrived.length() > 0) throw new ApiError('INTERNAL', 'the request ends within a message')
+  } finally {
+    arrived.release()
+  }
+}
+
+/** Bytes that have arrived, joined at once: each piece, if kept, would cost a hundred bytes of overhead. */
+function createArrived({ requestBytes, room, noRoom }: InflationBounds) {
+  let bytes = Buffer.alloc(0)
+  let start = 0
+  let end = 0
+  return {
+    add(piece: Buffer): void {
+      bytes.copyWithin(0, start, end)
+      end -= start
+      start = 0
+      const wanted = end + piece.length
+      if (wanted > bytes.length) {
+        const larger = Math.max(wanted, 2 * bytes.length)
+        if (!room.take(larger - bytes.length)) throw noRoom()
+        bytes = Buffer.concat([bytes], larger)
+      }
+      piece.copy(bytes, end)
+      end = wanted
+    },
+    /** Takes the next frame, if it is whole. It is valid until the next bytes are added. */
+    frame() {
+      const frame = frameAt(bytes.subarray(0, end), start, requestBytes)
+      start = frame?.end ?? start
+      return frame
+    },
+    length: () => end - start,
+    release: () => room.give(bytes.length),
+  }
+}
+
+/** What takes an answer: a stream of HTTP/2, or a response. */
+interface Taker {
+  cork(): void
+  write(piece: Uint8Array): unknown
+  end(piece?: Uint8Array): unknown
+}
+
+/** Bytes. Less than that is cheaper to copy than to write piece by piece. */
+const COPIED = 64 * 1024
+
+/** Writes the pieces and ends the answer, with as few writes as possible. */
+export function sendPieces(taker: Taker, pieces: readonly Uint8Array[]): void {
+  const length = lengthOf(pieces)
+  if (length <= COPIED) return void taker.end(Buffer.concat(pieces, length))
+  taker.cork()
+  for (const piece of pieces) taker.write(piece)
+  taker.end()
+}

@@ -1,4 +1,4 @@
-import type { Comparison, Total } from '../diff/records/record.ts'
+import type { Comparison, Total } from '../migrate/records/record.ts'
 
 /**
  * Writes a recorded mismatch as a test that Node's own runner plays: `node --test FILE`. v2 answers from the record, and v1's answer is

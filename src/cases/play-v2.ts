@@ -1,5 +1,5 @@
-import type { Exhibit } from '../diff/records/exhibit.ts'
 import { ApiError } from '../errors.ts'
+import type { Exhibit } from '../migrate/records/record.ts'
 import type { Send } from '../serve/calls.ts'
 import { bodyOf } from '../serve/upstream/send.ts'
 

@@ -1,5 +1,4 @@
-import type { Client } from '../diff/clients/client.ts'
-import { joinedClients } from '../diff/clients/joined-clients.ts'
+import { type Client, joinedClients } from '../migrate/clients.ts'
 import { operationsOf } from '../tables/tables.ts'
 import { type AdminPort, adminPort } from './admin-port.ts'
 import { type Flags, type Io, textsOf } from './command.ts'

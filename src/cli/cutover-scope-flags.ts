@@ -1,5 +1,4 @@
-import type { ClientUses, CutoverQuestion } from '../diff/cutover/cutover.ts'
-import { type CutoverScope, coversClient, coversUse } from '../diff/cutover/cutover-scope.ts'
+import { type ClientUses, type CutoverQuestion, type CutoverScope, coversClient, coversUse } from '../migrate/evidence/cutover.ts'
 import { suggestion } from '../tables/check.ts'
 import { type Flag, type Flags, textsOf } from './command.ts'
 

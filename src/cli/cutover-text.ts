@@ -1,9 +1,6 @@
-import type { CutoverVerdict } from '../diff/cutover/cutover.ts'
-import type { CutoverScope } from '../diff/cutover/cutover-scope.ts'
-import type { OperationVerdict, Standing } from '../diff/cutover/operation-verdict.ts'
-import type { Replicas } from '../diff/cutover/replicas.ts'
-import { OBSERVATION } from '../diff/evidence/observation.ts'
-import { many } from '../diff/many.ts'
+import type { CutoverScope, CutoverVerdict, OperationVerdict, Standing } from '../migrate/evidence/cutover.ts'
+import { many, OBSERVATION } from '../migrate/evidence/evidence.ts'
+import type { Replicas } from '../migrate/evidence/replicas.ts'
 import type { AskedReplica } from './ask-replicas.ts'
 
 /** The answer of `crosswalk cutover`, as `--json` prints it. */

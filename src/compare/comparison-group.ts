@@ -1,4 +1,4 @@
-import type { Entry } from '../diff/records/record.ts'
+import type { Entry } from '../migrate/records/record.ts'
 import type { Report } from '../report/report.ts'
 import type { Clocks } from '../serve/bounds.ts'
 import type { AsyncFunction, CompareOptions } from './compare-options.ts'

@@ -1,5 +1,5 @@
-import type { Migration } from '../modes/assemble.ts'
-import type { Sampler } from '../modes/observe/sampler.ts'
+import type { Migration } from '../migrate/migration.ts'
+import type { Sampler } from '../migrate/observe/observe.ts'
 import type { Clocks } from '../serve/bounds.ts'
 import type { Strays } from './call/ask-function.ts'
 import type { Mismatch } from './mismatch.ts'

@@ -1,5 +1,5 @@
-import type { Finding } from '../diff/compare/finding.ts'
-import type { Judgement } from '../diff/judge/judge.ts'
+import type { Finding } from '../migrate/compare/compare.ts'
+import type { Judgement } from '../migrate/compare/judge.ts'
 
 /** A difference that nothing explains. Its values are those of your data, as they were compared. */
 export interface Mismatch {

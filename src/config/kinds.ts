@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { asModeRules, type ModeRules, modesSchema } from '../modes/choose/rules.ts'
+import { asModeRules, type ModeRules, modesSchema } from '../migrate/modes/rules.ts'
 import { MODES } from '../serve/sides.ts'
 
 /** A kind of value. Flags and the environment give text, the file gives JSON; `schema` reads both. */

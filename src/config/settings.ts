@@ -1,4 +1,4 @@
-import { ALL_V2, type ModeRules } from '../modes/choose/rules.ts'
+import { ALL_V2, type ModeRules } from '../migrate/modes/rules.ts'
 import type { IgnoreRule } from '../tables/signs.ts'
 import { DIALECTS } from '../tables/uid.ts'
 import { addresses, names, origins } from './addresses.ts'

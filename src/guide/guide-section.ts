@@ -1,5 +1,4 @@
-import type { OperationUse } from '../diff/clients/client.ts'
-import type { SampledKind } from '../diff/clients/request-kind.ts'
+import type { OperationUse, SampledKind } from '../migrate/clients.ts'
 import { covers, type Operation } from '../tables/operation.ts'
 import type { GuideTopic } from '../tables/tables.ts'
 import type { GuideRequest, GuideSection } from './guide-schema.ts'

@@ -1,5 +1,4 @@
-import type { Client, OperationUse } from '../diff/clients/client.ts'
-import { createUseOf } from '../diff/clients/uses.ts'
+import { type Client, createUseOf, type OperationUse } from '../migrate/clients.ts'
 import type { Operation } from '../tables/operation.ts'
 import { checklistFor } from './checklist.ts'
 import { GUIDE_FORMAT, type Guide, type GuideBlocker } from './guide-schema.ts'

@@ -1,5 +1,5 @@
-import type { RequestKind } from '../diff/clients/request-kind.ts'
 import { requestMarker } from '../explain/marker.ts'
+import type { RequestKind } from '../migrate/clients.ts'
 import type { Operation, V1Request } from '../tables/operation.ts'
 import { variablesOf } from '../tables/uid.ts'
 import { sampleBody } from './sample-body.ts'

@@ -1,7 +1,7 @@
 import { type Logger, pino } from 'pino'
 import { readGivenSettings } from '../config/given/given-settings.ts'
 import type { Config, SettingKey } from '../config/settings.ts'
-import type { ModeRules } from '../modes/choose/rules.ts'
+import type { ModeRules } from '../migrate/modes/rules.ts'
 import { createClassify } from '../serve/classify.ts'
 import { openMetricsExport } from '../serve/watch/metrics-export.ts'
 import { openTracing } from '../serve/watch/spans.ts'

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { BaseLogger } from 'pino'
-import type { WrittenModes } from '../modes/choose/rules.ts'
+import type { WrittenModes } from '../migrate/modes/rules.ts'
 import type { Reads } from '../server/reads/reads.ts'
 import type { Tables } from '../tables/tables.ts'
 

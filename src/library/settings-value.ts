@@ -1,5 +1,5 @@
 import type { Config, SettingKey } from '../config/settings.ts'
-import type { WrittenModes } from '../modes/choose/rules.ts'
+import type { WrittenModes } from '../migrate/modes/rules.ts'
 import type { Mode } from '../serve/sides.ts'
 import type { IgnoreRule } from '../tables/signs.ts'
 

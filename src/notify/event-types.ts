@@ -1,4 +1,4 @@
-import type { Note } from '../diff/records/record.ts'
+import type { Note } from '../migrate/records/record.ts'
 
 type What = Note['what']
 

@@ -1,4 +1,4 @@
-import type { Note } from '../diff/records/record.ts'
+import type { Note } from '../migrate/records/record.ts'
 import { PING, typeOf } from './event-types.ts'
 
 /** What an event tells: the note, without its place in a record file. A note holds no credential and no text of a request. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { many } from '../diff/many.ts'
-import type { Note } from '../diff/records/record.ts'
+import { many } from '../migrate/evidence/evidence.ts'
+import type { Note } from '../migrate/records/record.ts'
 import { createDelivery, type DeliverySettings } from './delivery.ts'
 import { type Notification, notificationOf, pingOf } from './notification.ts'
 import { createOutbox, type OutboxLimits } from './outbox.ts'

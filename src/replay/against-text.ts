@@ -1,4 +1,4 @@
-import type { ComparisonOutcome } from '../diff/judge/judge.ts'
+import type { ComparisonOutcome } from '../migrate/compare/judge.ts'
 import type { Against, AgainstRow } from './against.ts'
 
 const LEFT: Readonly<Record<keyof Against['left'], string>> = {

@@ -1,7 +1,4 @@
-import type { Client } from '../diff/clients/client.ts'
-import { createInventory, type Inventory } from '../diff/clients/inventory.ts'
-import type { KindOf } from '../diff/clients/request-kind.ts'
-import { createUnknownUses } from '../diff/clients/uses.ts'
+import { type Client, createInventory, createUnknownUses, type Inventory, type KindOf } from '../migrate/clients.ts'
 import type { Mapping } from '../tables/operation.ts'
 import { createRouteRecorded } from './route-recorded.ts'
 import { createCountedCalls } from './traffic/counted-calls.ts'

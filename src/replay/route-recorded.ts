@@ -1,5 +1,5 @@
-import { anonymousPath } from '../diff/redact/anonymous-path.ts'
 import { type ApiError, asApiError } from '../errors.ts'
+import { anonymousPath } from '../migrate/compare/redact.ts'
 import { createClassify } from '../serve/classify.ts'
 import { createRequest, takesBody } from '../serve/request.ts'
 import { createRouter, type Found, isFound, routeRequest } from '../serve/route.ts'

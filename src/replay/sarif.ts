@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { many } from '../diff/many.ts'
+import { many } from '../migrate/evidence/evidence.ts'
 import type { Against, AgainstRow } from './against.ts'
 import type { Replayed } from './summary/replayed.ts'
 

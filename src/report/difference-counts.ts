@@ -1,4 +1,4 @@
-import type { Comparison } from '../diff/records/record.ts'
+import type { Comparison } from '../migrate/records/record.ts'
 import type { Difference } from './difference.ts'
 import { type Sighting, sightingsOf } from './difference-of.ts'
 import { createExamples, type Examples } from './examples.ts'

@@ -1,4 +1,4 @@
-import type { Comparison, Example, Total } from '../diff/records/record.ts'
+import type { Comparison, Example, Total } from '../migrate/records/record.ts'
 import type { Difference, DifferenceState, ExampleReport } from './difference.ts'
 
 /** What one comparison adds to one difference. */

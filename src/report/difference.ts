@@ -1,6 +1,6 @@
-import type { Excerpt } from '../diff/excerpt/excerpt.ts'
-import type { Comparison, Example, RecordedSide } from '../diff/records/record.ts'
-import type { SentRequest } from '../diff/redact/sent-request.ts'
+import type { Excerpt } from '../migrate/compare/excerpt.ts'
+import type { SentRequest } from '../migrate/compare/redact.ts'
+import type { Comparison, Example, RecordedSide } from '../migrate/records/record.ts'
 
 /**
  * `failed` has no place: v2 gave an error and v1 did not. `transient`: it was gone at the second asking. `open`: there was no result.

@@ -1,5 +1,5 @@
-import type { ModesState } from '../modes/modes-state.ts'
-import type { RolloutStatus } from '../modes/rollout/rollout-status.ts'
+import type { ModesState } from '../migrate/modes/modes.ts'
+import type { RolloutStatus } from '../migrate/rollout/machine.ts'
 
 /** What a running proxy does now. A report of record files has none. */
 export interface InForce extends ModesState {

@@ -1,9 +1,5 @@
-import { OBSERVATION } from '../diff/evidence/observation.ts'
-import { timeNeeded } from '../diff/evidence/standing.ts'
-import { uncomparedSentences } from '../diff/evidence/uncompared.ts'
-import { wrongOf } from '../diff/evidence/wrong.ts'
-import { many } from '../diff/many.ts'
-import { percent } from '../diff/percent.ts'
+import { many, OBSERVATION, percent, wrongOf } from '../migrate/evidence/evidence.ts'
+import { timeNeeded, uncomparedSentences } from '../migrate/evidence/standing.ts'
 import { type Difference, isOfRequest, TO_MEND } from './difference.ts'
 import type { DeclarationRow, OperationReport, ReadSummary, Report } from './report.ts'
 

@@ -1,6 +1,6 @@
 import type { Config } from '../config/settings.ts'
-import type { Migration } from '../modes/assemble.ts'
-import { type OperationMode, operationModes } from '../modes/choose/operation-modes.ts'
+import type { Migration } from '../migrate/migration.ts'
+import { type OperationMode, operationModes } from '../migrate/modes/select.ts'
 import { isRead } from '../serve/sides.ts'
 import type { Mapping } from '../tables/operation.ts'
 

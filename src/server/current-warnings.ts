@@ -1,5 +1,5 @@
-import type { Migration } from '../modes/assemble.ts'
-import { type KnownToRules, ruleWarnings } from '../modes/choose/rule-warnings.ts'
+import type { Migration } from '../migrate/migration.ts'
+import { type KnownToRules, ruleWarnings } from '../migrate/modes/select.ts'
 
 /** Returns a reader of what is wrong with the rules in force. */
 export function ruleWarningsOf(

@@ -15,7 +15,7 @@ import { createNotesTold, type NotesTold } from '../fleet/notes/notes-told.ts'
 import { shareReadiness } from '../fleet/readiness/share-readiness.ts'
 import { createRolloutsPart, type RolloutsPart } from '../fleet/rollouts/rollouts-part.ts'
 import { upstreamsOf } from '../fleet/upstreams.ts'
-import { LOOK_EVERY } from '../modes/assemble.ts'
+import { ROLLOUTS_LOOK_MS } from '../migrate/migration.ts'
 import type { FleetAnswers } from '../routes/admin/fleet/fleet-answers.ts'
 import type { StoreStanding } from '../serve/upstream/health.ts'
 import type { Store } from '../store/store.ts'
@@ -102,7 +102,7 @@ export function joinFleet(store: Store, { isNewStore = false, name = hostname(),
       readiness.look()
       warnOfUpstreams()
     }
-    const end = clocks.repeat(look, LOOK_EVERY)
+    const end = clocks.repeat(look, ROLLOUTS_LOOK_MS)
     const close = async () => {
       end()
       leader.resign()

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import type { Note } from '../diff/records/record.ts'
+import type { Note } from '../migrate/records/record.ts'
 
 type Level = 'info' | 'warn'
 

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import type { Agent } from 'undici'
-import type { Migration } from '../modes/assemble.ts'
+import type { Migration } from '../migrate/migration.ts'
 import type { Metrics } from '../routes/watch/metrics/metrics.ts'
 import type { Certificate } from '../serve/listen/listener.ts'
 import type { Signal } from '../serve/signals.ts'

@@ -1,4 +1,4 @@
-import type { RecordFile } from '../diff/records/record-file.ts'
+import type { RecordFile } from '../migrate/records/record-file.ts'
 import type { Line } from './line.ts'
 
 /** Some lines for the record file, and how many more wait for their turn. */

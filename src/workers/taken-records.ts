@@ -1,4 +1,4 @@
-import type { RecordFile } from '../diff/records/record-file.ts'
+import type { RecordFile } from '../migrate/records/record-file.ts'
 import type { SentLines } from './sent-records.ts'
 
 /** The record file of all workers. */

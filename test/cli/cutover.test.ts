@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import type { CutoverVerdict } from '../../src/diff/cutover/cutover.ts'
+import type { CutoverVerdict } from '../../src/migrate/evidence/cutover.ts'
 import type { Report } from '../../src/report/report.ts'
 import { type Stage, startStage } from '../stage/stage.ts'
 import { answering, startUpstream } from '../stage/upstream.ts'

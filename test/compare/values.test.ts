@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { copyArguments } from '../../src/compare/values/copied-arguments.ts'
 import { snapshotOf } from '../../src/compare/values/snapshot.ts'
-import type { Entry } from '../../src/diff/records/record.ts'
+import type { Entry } from '../../src/migrate/records/record.ts'
 import { startComparison } from './given.ts'
 
 const READ = { name: 'users.get', isRead: true } as const

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createEvidence } from '../../src/diff/evidence/evidence.ts'
+import { createEvidence } from '../../src/migrate/evidence/evidence.ts'
 import { callMany, randomFrom, startComparison } from './given.ts'
 
 const SEED = Number(process.env.CROSSWALK_SEED ?? 20_260_301)

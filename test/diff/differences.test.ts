@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { differences } from '../../mappings/differences.ts'
-import { answerForm, ERROR_FORM, formAt } from '../../src/diff/compare/form.ts'
-import { segmentsOf } from '../../src/diff/compare/json-path.ts'
+import { answerForm, ERROR_FORM, formAt, segmentsOf } from '../../src/migrate/compare/compare.ts'
 import { covers } from '../../src/tables/operation.ts'
 import { paramsOf } from '../../src/tables/query.ts'
 import { asked, court, operations, seen } from './given.ts'

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { tables } from '../../examples/resource-manager/tables.ts'
-import { ALL_V2 } from '../../src/modes/choose/rules.ts'
+import { ALL_V2 } from '../../src/migrate/modes/rules.ts'
 import { createRouter } from '../../src/serve/route.ts'
 import { operationsOf } from '../../src/tables/tables.ts'
 import { complaintsAboutList, complaintsOf } from '../compat/judge.ts'

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import type { Client, OperationUse } from '../../src/diff/clients/client.ts'
 import { clientGuide } from '../../src/guide/make-guide.ts'
 import { guideBlocks } from '../../src/guide/render/guide-blocks.ts'
 import { markdownOf } from '../../src/guide/render/markdown.ts'
+import type { Client, OperationUse } from '../../src/migrate/clients.ts'
 import { contextOf } from './guides.ts'
 
 const DAY = 24 * 3_600_000

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { Comparison } from '../../src/diff/records/record.ts'
-import { ALL_V2 } from '../../src/modes/choose/rules.ts'
-import type { EvidenceReport } from '../../src/modes/migration-report.ts'
+import type { EvidenceReport } from '../../src/migrate/migration.ts'
+import { ALL_V2 } from '../../src/migrate/modes/rules.ts'
+import type { Comparison } from '../../src/migrate/records/record.ts'
 import { bearer, startProxy, type TestProxy } from '../stage/proxy.ts'
 import { startUpstream } from '../stage/upstream.ts'
 

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { createInventory } from '../../src/diff/clients/inventory.ts'
-import { createEvidence } from '../../src/diff/evidence/evidence.ts'
-import type { Entry, Note, TrafficEntry } from '../../src/diff/records/record.ts'
-import { createReadinessWatch, LOOK_EVERY } from '../../src/modes/readiness-watch.ts'
-import type { RolloutStatus } from '../../src/modes/rollout/rollout-status.ts'
+import { createInventory } from '../../src/migrate/clients.ts'
+import { createEvidence } from '../../src/migrate/evidence/evidence.ts'
+import { createReadinessWatch, LOOK_EVERY } from '../../src/migrate/migration.ts'
+import type { Entry, Note, TrafficEntry } from '../../src/migrate/records/record.ts'
+import type { RolloutStatus } from '../../src/migrate/rollout/machine.ts'
 import { operations } from '../diff/given.ts'
 
 beforeEach(() => void vi.useFakeTimers({ now: 0 }))

@@ -2,8 +2,8 @@ import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
-import type { Client } from '../../src/diff/clients/client.ts'
-import { ALL_V2 } from '../../src/modes/choose/rules.ts'
+import type { Client } from '../../src/migrate/clients.ts'
+import { ALL_V2 } from '../../src/migrate/modes/rules.ts'
 import { startStage } from '../stage/stage.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'crosswalk-restart-'))

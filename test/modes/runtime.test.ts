@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { ALL_V2, type ModeRules } from '../../src/modes/choose/rules.ts'
+import { ALL_V2, type ModeRules } from '../../src/migrate/modes/rules.ts'
 import { bearer, startProxy } from '../stage/proxy.ts'
 import { type Stage, startStage } from '../stage/stage.ts'
 import { startUpstream } from '../stage/upstream.ts'

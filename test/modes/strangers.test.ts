@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { Client } from '../../src/diff/clients/client.ts'
-import { ALL_V2, type ModeRules } from '../../src/modes/choose/rules.ts'
+import type { Client } from '../../src/migrate/clients.ts'
+import { ALL_V2, type ModeRules } from '../../src/migrate/modes/rules.ts'
 import { runCommand } from '../cli/support.ts'
 import { type Stage, startStage } from '../stage/stage.ts'
 

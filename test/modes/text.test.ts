@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from 'vitest'
-import { ALL_V2 } from '../../src/modes/choose/rules.ts'
+import { ALL_V2 } from '../../src/migrate/modes/rules.ts'
 import { type Stage, startStage } from '../stage/stage.ts'
 
 let stage: Stage

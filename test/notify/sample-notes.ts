@@ -1,4 +1,4 @@
-import type { Note } from '../../src/diff/records/record.ts'
+import type { Note } from '../../src/migrate/records/record.ts'
 
 /** A note of each kind, as the proxy makes it; docs/operations.md shows the events that they become. */
 export const SAMPLES: readonly Omit<Note, 'kind' | 'at' | 'id'>[] = [

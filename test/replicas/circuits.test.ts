@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
-import { createCircuit } from '../../src/diff/evidence/circuit.ts'
-import type { Note } from '../../src/diff/records/record.ts'
 import { createOpenCircuits } from '../../src/fleet/circuits/open-circuits.ts'
 import { createOthersCounts } from '../../src/fleet/circuits/others-counts.ts'
-import { createCircuitTeller } from '../../src/modes/circuit-teller.ts'
+import { createCircuit } from '../../src/migrate/evidence/circuit.ts'
+import { createCircuitTeller } from '../../src/migrate/modes/journal.ts'
+import type { Note } from '../../src/migrate/records/record.ts'
 import { quiet } from '../stage/manual-clocks.ts'
 import { sharedStage } from './shared-stage.ts'
 

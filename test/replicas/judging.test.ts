@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import { createNoise } from '../../src/diff/judge/noise.ts'
-import { createRedactionKey } from '../../src/diff/redact/redaction-key.ts'
 import { createSharedNoise } from '../../src/fleet/judging/shared-noise.ts'
 import { createSharedRedactionKey } from '../../src/fleet/judging/shared-redaction-key.ts'
+import { createNoise } from '../../src/migrate/compare/judge.ts'
+import { createRedactionKey } from '../../src/migrate/compare/redact.ts'
 import { sharedStage } from './shared-stage.ts'
 
 const LIST = 'registry.repos.list'

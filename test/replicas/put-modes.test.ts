@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import type { Config } from '../../src/config/settings.ts'
-import type { ModeRules } from '../../src/modes/choose/rules.ts'
+import type { ModeRules } from '../../src/migrate/modes/rules.ts'
 import { joinFleet } from '../../src/server/join-fleet.ts'
 import { createMemory, type Memory } from '../../src/store/memory/memory.ts'
 import { breakableStore } from '../stage/breakable-store.ts'

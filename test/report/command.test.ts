@@ -1,7 +1,7 @@
 import { copyFile, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { OBSERVATION } from '../../src/diff/evidence/observation.ts'
+import { OBSERVATION } from '../../src/migrate/evidence/evidence.ts'
 import { runCommand } from '../cli/support.ts'
 import { comparison, lines, shows, traffic } from './entries.ts'
 import { folder } from './given.ts'

@@ -1,4 +1,4 @@
-import type { Comparison, Example } from '../../src/diff/records/record.ts'
+import type { Comparison, Example } from '../../src/migrate/records/record.ts'
 import { comparison, HOUR, START, shows } from './entries.ts'
 
 const ORGANIZATION = '588391a69873a06cb99a4ed5a59102644f751ea4'

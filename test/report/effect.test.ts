@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { ModeRules } from '../../src/modes/choose/rules.ts'
-import { createSelect } from '../../src/modes/choose/select.ts'
+import type { ModeRules } from '../../src/migrate/modes/rules.ts'
+import { createSelect } from '../../src/migrate/modes/select.ts'
 import { effectOn, forMost } from '../../src/report/next-step/effect.ts'
 import { inForce } from './in-force-of.ts'
 

@@ -1,5 +1,5 @@
-import type { ComparisonOutcome } from '../../src/diff/judge/judge.ts'
-import type { Comparison, Entry, Example, Note, TrafficEntry, WouldSend } from '../../src/diff/records/record.ts'
+import type { ComparisonOutcome } from '../../src/migrate/compare/judge.ts'
+import type { Comparison, Entry, Example, Note, TrafficEntry, WouldSend } from '../../src/migrate/records/record.ts'
 import { seeded } from '../stage/seeded.ts'
 
 /** 2026-03-01T08:00:00Z */

@@ -1,4 +1,4 @@
-import type { RolloutStatus } from '../../src/modes/rollout/rollout-status.ts'
+import type { RolloutStatus } from '../../src/migrate/rollout/machine.ts'
 import type { ReportFleet } from '../../src/report/fleet/report-fleet.ts'
 import type { InForce } from '../../src/report/in-force.ts'
 

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import type { Comparison } from '../../src/diff/records/record.ts'
+import type { Comparison } from '../../src/migrate/records/record.ts'
 import type { ExampleReport } from '../../src/report/difference.ts'
 import { createExamples } from '../../src/report/examples.ts'
 import { pageOf } from '../../src/report/page/html-page.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { Client } from '../../src/diff/clients/client.ts'
-import type { EvidenceReport } from '../../src/modes/migration-report.ts'
+import type { Client } from '../../src/migrate/clients.ts'
+import type { EvidenceReport } from '../../src/migrate/migration.ts'
 import { runCommand } from '../cli/support.ts'
 import { bearer, startProxy, type TestProxy } from '../stage/proxy.ts'
 import { answering, startUpstream, type Upstream } from '../stage/upstream.ts'

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
-import { ALL_V2 } from '../../src/modes/choose/rules.ts'
+import { ALL_V2 } from '../../src/migrate/modes/rules.ts'
 import { type Stage, startStage } from '../stage/stage.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'crosswalk-secrets-'))

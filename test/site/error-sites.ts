@@ -16,8 +16,8 @@ const OTHERS = [
   'src/cases/',
   'src/explain/',
   'src/openapi/',
-  'src/modes/choose/rules.ts',
-  'src/modes/rollout/',
+  'src/migrate/modes/rules.ts',
+  'src/migrate/rollout/',
 ]
 
 /** What makes an error, and which of its arguments says what is wrong. */

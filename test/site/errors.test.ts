@@ -39,7 +39,7 @@ const HANDED: readonly (readonly [file: string, texts: readonly string[]])[] = [
 const HANDS_ON = new Set([
   ...HANDED.map(([file]) => file),
   'mappings/registry/readme.ts',
-  'src/modes/choose/rules-in-force.ts',
+  'src/migrate/modes/select.ts',
   'src/grpc/calls/answer-v1.ts',
   'src/serve/http/v1-surface.ts',
   'src/grpc/messages/status-of.ts',

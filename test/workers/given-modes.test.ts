@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest'
-import type { ModeRules } from '../../src/modes/choose/rules.ts'
+import type { ModeRules } from '../../src/migrate/modes/rules.ts'
 import { joinFleet } from '../../src/server/join-fleet.ts'
 import { createMemory } from '../../src/store/memory/memory.ts'
 import { breakableStore } from '../stage/breakable-store.ts'

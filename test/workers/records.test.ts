@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { createRecordFile, type RecordFile } from '../../src/diff/records/record-file.ts'
+import { createRecordFile, type RecordFile } from '../../src/migrate/records/record-file.ts'
 import { createSentRecords, type SentLines } from '../../src/workers/sent-records.ts'
 import { createTakenRecords } from '../../src/workers/taken-records.ts'
 

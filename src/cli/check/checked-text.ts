@@ -1,6 +1,6 @@
 import { type CheckedTables, isWell } from '../../check/check-tables.ts'
 import type { Point } from '../../check/point.ts'
-import { many } from '../../diff/many.ts'
+import { many } from '../../migrate/evidence/evidence.ts'
 import type { Tables } from '../../tables/tables.ts'
 
 interface Checked {

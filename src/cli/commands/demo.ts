@@ -1,5 +1,5 @@
 import { type Config, SETTING_KEYS } from '../../config/settings.ts'
-import { ALL_V2 } from '../../modes/choose/rules.ts'
+import { ALL_V2 } from '../../migrate/modes/rules.ts'
 import { type Sandbox, startSandbox } from '../../sandbox/start.ts'
 import { openMetricsExport } from '../../serve/watch/metrics-export.ts'
 import { openTracing } from '../../serve/watch/spans.ts'

@@ -1,5 +1,5 @@
-import { many } from '../../diff/many.ts'
 import { describeOperations, type OperationRow } from '../../explain/operation-rows.ts'
+import { many } from '../../migrate/evidence/evidence.ts'
 import type { OperationKind } from '../../tables/operation.ts'
 import { type Command, endWith, MISUSED, textOf } from '../command.ts'
 import { tablesFlag } from '../config-flags.ts'

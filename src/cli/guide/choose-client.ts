@@ -1,5 +1,4 @@
-import type { Client } from '../../diff/clients/client.ts'
-import { findClient } from '../../diff/clients/find-client.ts'
+import { type Client, findClient } from '../../migrate/clients.ts'
 import { suggestion } from '../../tables/check.ts'
 
 /** Returns the client that a person means, or a sentence that says why there is none. `list` is the command that lists all. */

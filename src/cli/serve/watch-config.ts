@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { changedBetween, whyRestart } from '../../config/live/live-settings.ts'
 import type { Config } from '../../config/settings.ts'
-import { describeRules } from '../../modes/choose/rules-text.ts'
+import { describeRules } from '../../migrate/modes/rules.ts'
 import type { Server } from '../../server.ts'
 import type { Flags, Io } from '../command.ts'
 import { configFrom, configPath } from '../config-flags.ts'

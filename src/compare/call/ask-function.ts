@@ -1,4 +1,4 @@
-import type { SideAnswer } from '../../modes/observe/ask.ts'
+import type { SideAnswer } from '../../migrate/observe/compare-read.ts'
 import type { Clocks } from '../../serve/bounds.ts'
 import type { Side } from '../../serve/sides.ts'
 import type { Signal } from '../../serve/signals.ts'

@@ -1,5 +1,5 @@
-import { canarySchema } from '../../modes/choose/rules.ts'
-import { createSelect, type Select } from '../../modes/choose/select.ts'
+import { canarySchema } from '../../migrate/modes/rules.ts'
+import { createSelect, type Select } from '../../migrate/modes/select.ts'
 import { isMode, MODES, type Mode } from '../../serve/sides.ts'
 import type { CompareOptions } from '../compare-options.ts'
 

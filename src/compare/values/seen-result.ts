@@ -1,4 +1,4 @@
-import type { SeenAnswer } from '../../diff/compare/compare.ts'
+import type { SeenAnswer } from '../../migrate/compare/compare.ts'
 import { errorForm, type SnapshotLimits, snapshotOf } from './snapshot.ts'
 
 /** What one side did, as it is compared, and the characters that it takes in memory. */

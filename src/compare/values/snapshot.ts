@@ -1,8 +1,5 @@
 import { types } from 'node:util'
-import { canonical } from '../../diff/compare/align.ts'
-import type { Captured } from '../../diff/compare/captured-body.ts'
-import type { IsName } from '../../diff/compare/form.ts'
-import { ANY } from '../../diff/compare/json-path.ts'
+import { ANY, type Captured, canonical, type IsName } from '../../migrate/compare/compare.ts'
 import { isObject } from '../../tables/json.ts'
 
 /** Levels of a value that are looked at. JSON has no cycle, so that one is found by its depth. */

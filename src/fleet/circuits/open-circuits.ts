@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Circuit, Opening } from '../../diff/evidence/circuit.ts'
+import type { Circuit, Opening } from '../../migrate/evidence/circuit.ts'
 import type { StoreChange } from '../../store/store-change.ts'
 import type { Fleet } from '../fleet.ts'
 import { type Part, reading } from '../part.ts'

@@ -1,6 +1,4 @@
-import { type Client, clientOf } from '../../diff/clients/client.ts'
-import { createKeptUses } from '../../diff/clients/kept-uses.ts'
-import { createUseOf } from '../../diff/clients/uses.ts'
+import { type Client, clientOf, createKeptUses, createUseOf } from '../../migrate/clients.ts'
 import type { Store, StoreFound } from '../../store/store.ts'
 import type { Sums } from '../../store/store-change.ts'
 import type { Operation } from '../../tables/operation.ts'

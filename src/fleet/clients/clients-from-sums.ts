@@ -1,6 +1,12 @@
-import { type KnownClient, REST, type Tally } from '../../diff/clients/client.ts'
-import { emptyUse, type KeptUses, type SeenDifference } from '../../diff/clients/kept-uses.ts'
-import type { RequestKind } from '../../diff/clients/request-kind.ts'
+import {
+  emptyUse,
+  type KeptUses,
+  type KnownClient,
+  REST,
+  type RequestKind,
+  type SeenDifference,
+  type Tally,
+} from '../../migrate/clients.ts'
 import type { Sums } from '../../store/store-change.ts'
 import { readText } from '../read-text.ts'
 import { fieldOfParts, partsOfField } from './client-names.ts'

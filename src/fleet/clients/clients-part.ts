@@ -1,4 +1,4 @@
-import type { Entry, TrafficEntry } from '../../diff/records/record.ts'
+import type { Entry, TrafficEntry } from '../../migrate/records/record.ts'
 import type { StoreChange } from '../../store/store-change.ts'
 import { type FleetReading, type Part, reading } from '../part.ts'
 import { clientChanges } from './client-changes.ts'

@@ -1,7 +1,6 @@
-import { createKeptUses, emptyUse, type KeptUse } from '../../diff/clients/kept-uses.ts'
-import type { RequestKind } from '../../diff/clients/request-kind.ts'
-import { isDifference } from '../../diff/evidence/observation.ts'
-import type { Caller, Comparison, TrafficEntry } from '../../diff/records/record.ts'
+import { createKeptUses, emptyUse, type KeptUse, type RequestKind } from '../../migrate/clients.ts'
+import { isDifference } from '../../migrate/evidence/evidence.ts'
+import type { Caller, Comparison, TrafficEntry } from '../../migrate/records/record.ts'
 
 /** What one client did at one operation, and the store was not told yet. */
 export interface PendingUse {

@@ -1,4 +1,4 @@
-import type { Migration } from '../../modes/assemble.ts'
+import type { Migration } from '../../migrate/migration.ts'
 import type { Operation } from '../../tables/operation.ts'
 import { UNCOUNTED } from '../evidence/counters.ts'
 import type { Epochs } from '../evidence/epochs.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Comparison, Example } from '../../diff/records/record.ts'
+import type { Comparison, Example } from '../../migrate/records/record.ts'
 import { readText } from '../read-text.ts'
 
 /** Maximum characters of one comparison in the store. */

@@ -1,6 +1,5 @@
-import type { Comparison, Entry } from '../../diff/records/record.ts'
-import type { ComparisonQuery } from '../../diff/records/recorder.ts'
-import { createRing } from '../../diff/records/ring.ts'
+import type { Comparison, Entry } from '../../migrate/records/record.ts'
+import { type ComparisonQuery, createRing } from '../../migrate/records/record-file.ts'
 import type { LogItem, Store } from '../../store/store.ts'
 import { type Part, reading } from '../part.ts'
 import { comparisonIn, textOfComparison } from './comparison-text.ts'

@@ -1,6 +1,6 @@
-import type { Inventory } from '../../diff/clients/inventory.ts'
-import { type DeclarationReport, type ExpectedDifferences, withCounts } from '../../diff/judge/expected.ts'
-import type { CountedTraffic } from '../../modes/migration-report.ts'
+import type { Inventory } from '../../migrate/clients.ts'
+import { type DeclarationReport, type ExpectedDifferences, withCounts } from '../../migrate/compare/expected.ts'
+import type { CountedTraffic } from '../../migrate/migration.ts'
 import type { Sums } from '../../store/store-change.ts'
 import { fieldOf } from './evidence-names.ts'
 

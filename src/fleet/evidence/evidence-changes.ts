@@ -1,8 +1,14 @@
 import { createHash } from 'node:crypto'
-import { COLLAPSE } from '../../diff/evidence/collapse.ts'
-import { type Observation, WEIGHTS } from '../../diff/evidence/observation.ts'
-import { DISTINCT, type OperationTally, type RepeatCounts, repeatOf } from '../../diff/evidence/operation-counts.ts'
-import { HOUR } from '../../diff/evidence/pace.ts'
+import {
+  COLLAPSE,
+  DISTINCT,
+  HOUR,
+  type Observation,
+  type OperationTally,
+  type RepeatCounts,
+  repeatOf,
+  WEIGHTS,
+} from '../../migrate/evidence/evidence.ts'
 import type { Claim, StoreChange, Sums } from '../../store/store-change.ts'
 import { type EvidenceNames, fieldOf } from './evidence-names.ts'
 

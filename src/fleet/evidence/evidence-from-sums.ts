@@ -1,8 +1,14 @@
-import { evidenceOf, type OperationEvidence } from '../../diff/evidence/evidence.ts'
-import { noOutcomes, type OperationCounts } from '../../diff/evidence/operation-counts.ts'
-import { HOUR, HOURS, perDayOf } from '../../diff/evidence/pace.ts'
-import type { Uncompared } from '../../diff/evidence/uncompared.ts'
-import type { ComparisonOutcome } from '../../diff/judge/judge.ts'
+import type { ComparisonOutcome } from '../../migrate/compare/judge.ts'
+import {
+  evidenceOf,
+  HOUR,
+  HOURS,
+  noOutcomes,
+  type OperationCounts,
+  type OperationEvidence,
+  perDayOf,
+} from '../../migrate/evidence/evidence.ts'
+import type { Uncompared } from '../../migrate/evidence/standing.ts'
 import type { Sums } from '../../store/store-change.ts'
 import { type EvidenceNames, fieldOf } from './evidence-names.ts'
 

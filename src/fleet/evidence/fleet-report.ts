@@ -1,5 +1,5 @@
-import type { FleetMember } from '../../diff/cutover/fleet-view.ts'
-import type { EvidenceReport, MigrationReport } from '../../modes/migration-report.ts'
+import type { FleetMember } from '../../migrate/evidence/cutover.ts'
+import type { EvidenceReport, MigrationReport } from '../../migrate/migration.ts'
 import type { StoreRead } from '../../store/store.ts'
 import type { Sums } from '../../store/store-change.ts'
 import { declaredIn, trafficIn } from './counters.ts'

@@ -1,4 +1,4 @@
-import type { FleetMember, FleetView } from '../../diff/cutover/fleet-view.ts'
+import type { FleetMember, FleetView } from '../../migrate/evidence/cutover.ts'
 import type { StoreFound, StoreRead } from '../../store/store.ts'
 import type { Fleet } from '../fleet.ts'
 import type { FleetReplica } from '../heartbeat.ts'

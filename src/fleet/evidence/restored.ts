@@ -1,6 +1,5 @@
-import { COLLAPSE } from '../../diff/evidence/collapse.ts'
-import type { Evidence, OperationEvidence } from '../../diff/evidence/evidence.ts'
-import type { Entry } from '../../diff/records/record.ts'
+import { COLLAPSE, type Evidence, type OperationEvidence } from '../../migrate/evidence/evidence.ts'
+import type { Entry } from '../../migrate/records/record.ts'
 import type { StoreChange, Sums } from '../../store/store-change.ts'
 import { evidenceChanges } from './evidence-changes.ts'
 import { type EvidenceNames, fieldOf } from './evidence-names.ts'

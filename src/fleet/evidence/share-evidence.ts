@@ -1,4 +1,4 @@
-import type { Migration } from '../../modes/assemble.ts'
+import type { Migration } from '../../migrate/migration.ts'
 import type { Fleet } from '../fleet.ts'
 import type { FleetClocks } from '../fleet-clocks.ts'
 import { declaredSums, trafficSums } from './counters.ts'

@@ -1,4 +1,4 @@
-import type { Budget, BudgetShare } from '../../modes/serve/budget.ts'
+import type { Budget, BudgetShare } from '../../migrate/modes/serve.ts'
 import type { Fleet } from '../fleet.ts'
 import { liveIn } from '../heartbeat.ts'
 import { type FleetReading, type Part, reading } from '../part.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { ChangedPlaces, Noise } from '../../diff/judge/noise.ts'
+import type { ChangedPlaces, Noise } from '../../migrate/compare/judge.ts'
 import type { LogItem } from '../../store/store.ts'
 import type { Fleet } from '../fleet.ts'
 import { type Part, reading } from '../part.ts'

@@ -1,4 +1,4 @@
-import type { RedactionKey } from '../../diff/redact/redaction-key.ts'
+import type { RedactionKey } from '../../migrate/compare/redact.ts'
 import { type Part, reading } from '../part.ts'
 
 const NAME = 'redaction'

@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import type { OwnWrites } from '../../modes/serve/own-writes.ts'
-import type { NamedWrite, RecentWrites } from '../../modes/serve/recent-writes.ts'
+import type { NamedWrite, OwnWrites, RecentWrites } from '../../migrate/modes/serve.ts'
 import type { LogItem } from '../../store/store.ts'
 import type { Operation } from '../../tables/operation.ts'
 import type { Fleet } from '../fleet.ts'

@@ -1,5 +1,5 @@
-import type { Actor } from '../../diff/records/actor.ts'
-import type { ModeRules } from '../../modes/choose/rules.ts'
+import type { ModeRules } from '../../migrate/modes/rules.ts'
+import type { Actor } from '../../migrate/records/record.ts'
 import { digestOf } from './modes-document.ts'
 import { type UnreadModes, unreadText } from './unread-modes.ts'
 

@@ -1,6 +1,5 @@
-import { describeActor } from '../../diff/records/actor.ts'
-import type { Note } from '../../diff/records/record.ts'
-import { describeRules } from '../../modes/choose/rules-text.ts'
+import { describeRules } from '../../migrate/modes/rules.ts'
+import { describeActor, type Note } from '../../migrate/records/record.ts'
 import type { Document } from '../../store/store.ts'
 import { readModesDocument } from './modes-document.ts'
 

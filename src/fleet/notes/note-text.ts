@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import type { Note } from '../../diff/records/record.ts'
-import type { IdentifiedNote } from '../../modes/notes.ts'
+import type { IdentifiedNote } from '../../migrate/modes/journal.ts'
+import type { Note } from '../../migrate/records/record.ts'
 
 /** Characters of one text. Rules of modes may have any length, and every replica reads the whole journal at its start. */
 const LONGEST = 4000

@@ -1,5 +1,5 @@
-import type { Entry } from '../../diff/records/record.ts'
-import type { IdentifiedNote, Notes } from '../../modes/notes.ts'
+import type { IdentifiedNote, Notes } from '../../migrate/modes/journal.ts'
+import type { Entry } from '../../migrate/records/record.ts'
 import type { LogItem } from '../../store/store.ts'
 import { type Part, reading } from '../part.ts'
 import { noteIn, textOfNote } from './note-text.ts'

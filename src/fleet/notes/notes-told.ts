@@ -1,4 +1,4 @@
-import type { IdentifiedNote, Notes } from '../../modes/notes.ts'
+import type { IdentifiedNote, Notes } from '../../migrate/modes/journal.ts'
 import type { Fleet } from '../fleet.ts'
 import type { FleetClocks } from '../fleet-clocks.ts'
 import type { Leader } from '../leader.ts'

@@ -1,4 +1,4 @@
-import type { Migration } from '../../modes/assemble.ts'
+import type { Migration } from '../../migrate/migration.ts'
 import type { FleetEvidence } from '../evidence/share-evidence.ts'
 import type { FleetClocks } from '../fleet-clocks.ts'
 import type { Leader } from '../leader.ts'

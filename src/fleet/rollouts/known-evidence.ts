@@ -1,4 +1,4 @@
-import type { Sample } from '../../diff/evidence/bound.ts'
+import type { Sample } from '../../migrate/evidence/evidence.ts'
 import type { Store } from '../../store/store.ts'
 import type { Sums } from '../../store/store-change.ts'
 import { fieldOf } from '../evidence/evidence-names.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Plight } from '../../modes/rollout/shared/plight.ts'
+import type { Plight } from '../../migrate/rollout/run.ts'
 import type { StoreChange } from '../../store/store-change.ts'
 import { type FleetReading, reading } from '../part.ts'
 

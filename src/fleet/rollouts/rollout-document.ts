@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { readSavedRun, type SavedRun } from '../../modes/rollout/saved-run.ts'
+import { readSavedRun, type SavedRun } from '../../migrate/rollout/run.ts'
 
 /** Where a rollout stands, for all replicas: the document `rollout:NAME` of the store. */
 export interface RolloutDocument {

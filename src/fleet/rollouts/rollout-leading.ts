@@ -1,6 +1,5 @@
-import type { RolloutRun } from '../../modes/rollout/rollout-run.ts'
-import type { Rollouts } from '../../modes/rollout/rollouts.ts'
-import type { Proposal } from '../../modes/rollout/shared/shared-run.ts'
+import type { RolloutRun, Rollouts } from '../../migrate/rollout/rollouts.ts'
+import type { Proposal } from '../../migrate/rollout/shared-run.ts'
 import type { StoreChange } from '../../store/store-change.ts'
 import type { Fleet } from '../fleet.ts'
 import type { FleetClocks } from '../fleet-clocks.ts'

@@ -1,6 +1,5 @@
-import type { RolloutRun } from '../../modes/rollout/rollout-run.ts'
-import type { Rollouts } from '../../modes/rollout/rollouts.ts'
-import type { Plight } from '../../modes/rollout/shared/plight.ts'
+import type { RolloutRun, Rollouts } from '../../migrate/rollout/rollouts.ts'
+import type { Plight } from '../../migrate/rollout/run.ts'
 import type { Store } from '../../store/store.ts'
 import type { StoreChange } from '../../store/store-change.ts'
 import { type FleetReading, reading } from '../part.ts'

@@ -1,4 +1,4 @@
-import { many } from '../../diff/many.ts'
+import { many } from '../../migrate/evidence/evidence.ts'
 import type { ClientRow, Replayed, ReplayedOperation } from './replayed.ts'
 
 /** Writes what recorded traffic would meet as lines for a terminal, with at most `top` rows of each list. */

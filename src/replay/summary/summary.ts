@@ -1,4 +1,4 @@
-import { createUnknownUses } from '../../diff/clients/uses.ts'
+import { createUnknownUses } from '../../migrate/clients.ts'
 import { createClientSums } from './client-sums.ts'
 import { createOperationSums, differenceRows } from './operation-sums.ts'
 import type { Coverage, Replayed, UnknownRow } from './replayed.ts'

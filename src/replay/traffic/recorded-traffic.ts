@@ -1,4 +1,4 @@
-import type { SampledKind } from '../../diff/clients/request-kind.ts'
+import type { SampledKind } from '../../migrate/clients.ts'
 
 /** What is known of the time and the client of a request. */
 interface Circumstances {

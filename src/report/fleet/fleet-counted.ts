@@ -1,7 +1,7 @@
-import type { Client } from '../../diff/clients/client.ts'
-import type { OperationEvidence } from '../../diff/evidence/evidence.ts'
-import type { DeclarationReport } from '../../diff/judge/expected.ts'
-import type { Ledger } from '../../diff/records/restore.ts'
+import type { Client } from '../../migrate/clients.ts'
+import type { DeclarationReport } from '../../migrate/compare/expected.ts'
+import type { OperationEvidence } from '../../migrate/evidence/evidence.ts'
+import type { Ledger } from '../../migrate/records/record-file.ts'
 import type { ReportFleet } from './report-fleet.ts'
 
 /** What a report is made of. */

@@ -1,4 +1,4 @@
-import type { EpochView } from '../../diff/cutover/fleet-view.ts'
+import type { EpochView } from '../../migrate/evidence/cutover.ts'
 
 /** The replicas that share a store, as the page shows them. */
 export interface ReportFleet {

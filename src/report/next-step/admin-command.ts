@@ -1,4 +1,4 @@
-import type { ModeRule, ModeRules } from '../../modes/choose/rules.ts'
+import type { ModeRule, ModeRules } from '../../migrate/modes/rules.ts'
 import { shellQuoted } from '../../tables/check.ts'
 
 /** How the admin port is reached: the address that the page was opened by, and whether the port asks for a token. */

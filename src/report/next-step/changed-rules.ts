@@ -1,4 +1,4 @@
-import type { ModeRule, ModeRules } from '../../modes/choose/rules.ts'
+import type { ModeRule, ModeRules } from '../../migrate/modes/rules.ts'
 import { BY_V1, COMPARING, type Mode, SERVED_BY } from '../../serve/sides.ts'
 import { type Effect, forMost } from './effect.ts'
 

@@ -1,5 +1,5 @@
-import type { ModeRules } from '../../modes/choose/rules.ts'
-import type { RolloutStatus } from '../../modes/rollout/rollout-status.ts'
+import type { ModeRules } from '../../migrate/modes/rules.ts'
+import type { RolloutStatus } from '../../migrate/rollout/machine.ts'
 import { type Difference, isOfRequest, TO_MEND } from '../difference.ts'
 import type { InForce } from '../in-force.ts'
 import type { OperationReport } from '../report.ts'

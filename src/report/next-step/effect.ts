@@ -1,5 +1,5 @@
-import type { ModeRule } from '../../modes/choose/rules.ts'
-import type { RolloutStatus } from '../../modes/rollout/rollout-status.ts'
+import type { ModeRule } from '../../migrate/modes/rules.ts'
+import type { RolloutStatus } from '../../migrate/rollout/machine.ts'
 import { BY_V1, type Mode, SERVED_BY } from '../../serve/sides.ts'
 import { covers } from '../../tables/operation.ts'
 import type { InForce } from '../in-force.ts'

@@ -1,4 +1,4 @@
-import type { Standing } from '../../diff/cutover/operation-verdict.ts'
+import type { Standing } from '../../migrate/evidence/cutover.ts'
 import type { DifferenceState } from '../difference.ts'
 import { STANDINGS, STATES } from './words.ts'
 

@@ -1,4 +1,4 @@
-import type { Standing } from '../../diff/cutover/operation-verdict.ts'
+import type { Standing } from '../../migrate/evidence/cutover.ts'
 import type { Difference, DifferenceState } from '../difference.ts'
 
 /** Describes each standing in one word, with its meaning. */

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import type { Actor } from '../../diff/records/actor.ts'
+import type { Actor } from '../../migrate/records/record.ts'
 import { peerOf } from '../../serve/http/forwarded.ts'
 import type { Rights } from './rights.ts'
 

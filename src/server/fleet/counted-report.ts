@@ -2,7 +2,7 @@ import type { FleetClients } from '../../fleet/clients/client-reader.ts'
 import type { Fleet } from '../../fleet/fleet.ts'
 import { type FleetReplica, newestOf, type UnreadReplica } from '../../fleet/heartbeat.ts'
 import { type ComparedService, otherServices } from '../../fleet/upstreams.ts'
-import type { EvidenceReport, OperationProgress } from '../../modes/migration-report.ts'
+import type { EvidenceReport, OperationProgress } from '../../migrate/migration.ts'
 import type { FleetCounted } from '../../report/fleet/fleet-counted.ts'
 import type { ReportReplica } from '../../report/fleet/report-fleet.ts'
 

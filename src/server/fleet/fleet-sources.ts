@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import type { Config } from '../../config/settings.ts'
-import type { Migration } from '../../modes/assemble.ts'
+import type { Migration } from '../../migrate/migration.ts'
 import type { Clocks } from '../../serve/bounds.ts'
 import type { Operation } from '../../tables/operation.ts'
 

@@ -1,4 +1,4 @@
-import type { RecordFile } from '../../diff/records/record-file.ts'
+import type { RecordFile } from '../../migrate/records/record-file.ts'
 import type { MetricValues } from '../../routes/watch/metrics/metric-values.ts'
 import type { Front } from './front.ts'
 

@@ -1,5 +1,5 @@
-import { judgeCutover, TARGET } from '../../diff/cutover/cutover.ts'
-import type { Migration } from '../../modes/assemble.ts'
+import { judgeCutover, TARGET } from '../../migrate/evidence/cutover.ts'
+import type { Migration } from '../../migrate/migration.ts'
 import type { Report } from '../../report/report.ts'
 import { operationsOf, type Tables } from '../../tables/tables.ts'
 import type { JoinedFleet } from '../join-fleet.ts'

@@ -1,7 +1,7 @@
-import type { Client } from '../../diff/clients/client.ts'
-import type { CutoverVerdict } from '../../diff/cutover/cutover.ts'
-import type { EvidenceReport } from '../../modes/migration-report.ts'
-import type { ModesState } from '../../modes/modes-state.ts'
+import type { Client } from '../../migrate/clients.ts'
+import type { CutoverVerdict } from '../../migrate/evidence/cutover.ts'
+import type { EvidenceReport } from '../../migrate/migration.ts'
+import type { ModesState } from '../../migrate/modes/modes.ts'
 import type { Report } from '../../report/report.ts'
 
 /** What a program reads of a migration: what the admin port tells, as values. With a store, of all replicas. */

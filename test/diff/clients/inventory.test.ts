@@ -1,9 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { clientsCsv, clientsJson } from '../../../src/diff/clients/clients-report.ts'
-import { toCsv } from '../../../src/diff/clients/csv.ts'
-import { createInventory } from '../../../src/diff/clients/inventory.ts'
-import { joinedClients } from '../../../src/diff/clients/joined-clients.ts'
-import { createKeptUses, emptyUse } from '../../../src/diff/clients/kept-uses.ts'
+import { clientsCsv, clientsJson, createInventory, createKeptUses, emptyUse, joinedClients, toCsv } from '../../../src/migrate/clients.ts'
 import { operations } from '../given.ts'
 
 const eolTags = operations.find(({ id }) => id === 'registry.eol_tags.list')

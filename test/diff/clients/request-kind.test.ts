@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { createKindOf } from '../../../src/diff/clients/request-kind.ts'
-import { createRedactor, type Values } from '../../../src/diff/redact/redact.ts'
+import { createKindOf } from '../../../src/migrate/clients.ts'
+import { createRedactor, type Values } from '../../../src/migrate/compare/redact.ts'
 import { parseQuery } from '../../../src/serve/request.ts'
 import { child, operationOf, operations, ROOT_UID } from '../given.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { align, canonical } from '../../../src/diff/compare/align.ts'
+import { align, canonical } from '../../../src/migrate/compare/compare.ts'
 
 const rows = fc.array(fc.record({ id: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f') }), { maxLength: 8 })
 const values = fc.array(fc.constantFrom<unknown>(1, 2, 'x', null, { a: 1, b: 2 }), { maxLength: 8 })

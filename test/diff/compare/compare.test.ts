@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { capturedText, whyUnread } from '../../../src/diff/compare/captured-body.ts'
-import { createCompare } from '../../../src/diff/compare/compare.ts'
+import { capturedText, createCompare, whyUnread } from '../../../src/migrate/compare/compare.ts'
 import { brief, child, compare, findings, operationOf, seen } from '../given.ts'
 
 const LIST = 'registry.repos.list'

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { type CutoverQuestion, judgeCutover } from '../../../src/diff/cutover/cutover.ts'
-import { rolloutSentences } from '../../../src/diff/cutover/rollout-outlook.ts'
-import { createEvidence, moreNeeded } from '../../../src/diff/evidence/evidence.ts'
-import type { ComparisonOutcome } from '../../../src/diff/judge/judge.ts'
+import type { ComparisonOutcome } from '../../../src/migrate/compare/judge.ts'
+import { type CutoverQuestion, judgeCutover, rolloutSentences } from '../../../src/migrate/evidence/cutover.ts'
+import { createEvidence, moreNeeded } from '../../../src/migrate/evidence/evidence.ts'
 import { operations } from '../given.ts'
 
 const LIST = 'registry.repos.list'

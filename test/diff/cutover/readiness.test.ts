@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { judgeCutover } from '../../../src/diff/cutover/cutover.ts'
-import { createReadinessMemory } from '../../../src/diff/cutover/readiness.ts'
-import { createEvidence } from '../../../src/diff/evidence/evidence.ts'
-import type { Note } from '../../../src/diff/records/record.ts'
+import { createReadinessMemory, judgeCutover } from '../../../src/migrate/evidence/cutover.ts'
+import { createEvidence } from '../../../src/migrate/evidence/evidence.ts'
+import type { Note } from '../../../src/migrate/records/record.ts'
 import { operations } from '../given.ts'
 
 const [GROUPS, REPOS] = ['iam.groups.list', 'registry.repos.list'] as const

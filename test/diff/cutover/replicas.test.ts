@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { type CutoverScope, inScope } from '../../../src/diff/cutover/cutover-scope.ts'
-import { joinReplicas, type Replica } from '../../../src/diff/cutover/replicas.ts'
-import { upperBound } from '../../../src/diff/evidence/bound.ts'
-import { createEvidence } from '../../../src/diff/evidence/evidence.ts'
-import type { ComparisonOutcome } from '../../../src/diff/judge/judge.ts'
+import type { ComparisonOutcome } from '../../../src/migrate/compare/judge.ts'
+import { type CutoverScope, inScope } from '../../../src/migrate/evidence/cutover.ts'
+import { createEvidence, upperBound } from '../../../src/migrate/evidence/evidence.ts'
+import { joinReplicas, type Replica } from '../../../src/migrate/evidence/replicas.ts'
 
 const LIST = 'registry.repos.list'
 

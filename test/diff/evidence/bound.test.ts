@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { cleanNeeded, upperBound } from '../../../src/diff/evidence/bound.ts'
+import { cleanNeeded, upperBound } from '../../../src/migrate/evidence/evidence.ts'
 import { seeded } from '../../stage/seeded.ts'
 
 describe('the 95 % upper bound', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createCircuit } from '../../../src/diff/evidence/circuit.ts'
+import { createCircuit } from '../../../src/migrate/evidence/circuit.ts'
 
 const OPERATION = 'registry.repos.list'
 

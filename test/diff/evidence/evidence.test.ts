@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { createCollapse } from '../../../src/diff/evidence/collapse.ts'
-import { createEvidence } from '../../../src/diff/evidence/evidence.ts'
-import type { Observation } from '../../../src/diff/evidence/observation.ts'
-import type { ComparisonOutcome } from '../../../src/diff/judge/judge.ts'
+import type { ComparisonOutcome } from '../../../src/migrate/compare/judge.ts'
+import { createCollapse, createEvidence, type Observation } from '../../../src/migrate/evidence/evidence.ts'
 
 const LIST = 'registry.repos.list'
 const one = (members: Partial<Observation> = {}): Observation => ({

@@ -1,7 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { CIRCUIT } from '../../../src/diff/evidence/circuit.ts'
-import { badNeeded, lowerBound, oddsOfExcess } from '../../../src/diff/evidence/excess.ts'
-import { createRateWatch } from '../../../src/diff/evidence/rate-watch.ts'
+import { badNeeded, CIRCUIT, createRateWatch, lowerBound, oddsOfExcess } from '../../../src/migrate/evidence/circuit.ts'
 import { seeded } from '../../stage/seeded.ts'
 
 const { odds } = CIRCUIT

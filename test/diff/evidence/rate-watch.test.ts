@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { CIRCUIT } from '../../../src/diff/evidence/circuit.ts'
-import { createRateWatch } from '../../../src/diff/evidence/rate-watch.ts'
+import { CIRCUIT, createRateWatch } from '../../../src/migrate/evidence/circuit.ts'
 import { seeded } from '../../stage/seeded.ts'
 
 const { odds, errors: allowed } = CIRCUIT

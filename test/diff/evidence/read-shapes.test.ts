@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createReadShapes, shapeOf } from '../../../src/diff/evidence/request-shape.ts'
+import { createReadShapes, shapeOf } from '../../../src/migrate/evidence/standing.ts'
 import { operationOf } from '../given.ts'
 
 const operation = operationOf('iam.roles.list')

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { classOf, shapeOf } from '../../../src/diff/evidence/request-shape.ts'
-import { createCursors } from '../../../src/modes/observe/cursors.ts'
+import { classOf, shapeOf } from '../../../src/migrate/evidence/standing.ts'
+import { createCursors } from '../../../src/migrate/observe/observe.ts'
 import { child, operationOf, ROOT_UID } from '../given.ts'
 
 const request = (query: Record<string, string[]> = {}, body?: unknown, params = {}) => ({

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { createEvidence, type Evidence } from '../../../src/diff/evidence/evidence.ts'
-import { reasonOf, standingOf } from '../../../src/diff/evidence/standing.ts'
+import { createEvidence, type Evidence } from '../../../src/migrate/evidence/evidence.ts'
+import { reasonOf, standingOf } from '../../../src/migrate/evidence/standing.ts'
 
 const LIST = 'registry.repos.list'
 const TARGET = 0.01

@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { createInventory } from '../../../src/diff/clients/inventory.ts'
-import { createEvidence } from '../../../src/diff/evidence/evidence.ts'
-import { createTallies } from '../../../src/diff/evidence/tallies.ts'
-import { createExpected } from '../../../src/diff/judge/expected.ts'
-import type { Comparison, Entry } from '../../../src/diff/records/record.ts'
-import { restore } from '../../../src/diff/records/restore.ts'
+import { createInventory } from '../../../src/migrate/clients.ts'
+import { createExpected } from '../../../src/migrate/compare/expected.ts'
+import { createEvidence, createTallies } from '../../../src/migrate/evidence/evidence.ts'
+import type { Comparison, Entry } from '../../../src/migrate/records/record.ts'
+import { restore } from '../../../src/migrate/records/record-file.ts'
 import { seeded } from '../../stage/seeded.ts'
 
 const START = Date.UTC(2026, 0, 2)

@@ -1,11 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { detailed, MOST } from '../../../src/diff/excerpt/detailed.ts'
-import { LARGEST } from '../../../src/diff/excerpt/excerpt-of.ts'
-import type { AskedRequest } from '../../../src/diff/judge/asked-request.ts'
-import type { Example } from '../../../src/diff/records/record.ts'
-import { comparisonOf } from '../../../src/diff/records/record-of.ts'
-import { createRedactor, type Values } from '../../../src/diff/redact/redact.ts'
-import { redactedFor } from '../../../src/diff/redact/redacted.ts'
+import { LARGEST } from '../../../src/migrate/compare/excerpt.ts'
+import type { AskedRequest } from '../../../src/migrate/compare/judge.ts'
+import { createRedactor, redactedFor, type Values } from '../../../src/migrate/compare/redact.ts'
+import { comparisonOf, detailed, type Example, MOST } from '../../../src/migrate/records/record.ts'
 import { asked, child, court, operationOf, ROOT_UID, seen } from '../given.ts'
 
 const LIST = operationOf('registry.repos.list')

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { Declaration } from '../../../src/diff/judge/expected.ts'
-import { tally } from '../../../src/diff/judge/judge.ts'
+import type { Declaration } from '../../../src/migrate/compare/expected.ts'
+import { tally } from '../../../src/migrate/compare/judge.ts'
 import { covers } from '../../../src/tables/operation.ts'
 import { asked, child, court, operationOf, seen } from '../given.ts'
 

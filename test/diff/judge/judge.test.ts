@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { MOST_FINDINGS } from '../../../src/diff/compare/compare.ts'
-import type { ComparisonOutcome } from '../../../src/diff/judge/judge.ts'
+import { MOST_FINDINGS } from '../../../src/migrate/compare/compare.ts'
+import type { ComparisonOutcome } from '../../../src/migrate/compare/judge.ts'
 import { asked, child, court, seen } from '../given.ts'
 
 const { judge } = court()

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createNoise } from '../../../src/diff/judge/noise.ts'
+import { createNoise } from '../../../src/migrate/compare/judge.ts'
 import { asked, child, court, findings, seen } from '../given.ts'
 
 const ID = 'iam.identities.list'

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { SeenAnswer } from '../../../src/diff/compare/compare.ts'
-import { type ComparisonOutcome, type Judgement, unexplained } from '../../../src/diff/judge/judge.ts'
-import type { Trial } from '../../../src/diff/judge/race.ts'
+import type { SeenAnswer } from '../../../src/migrate/compare/compare.ts'
+import { type ComparisonOutcome, type Judgement, type Trial, unexplained } from '../../../src/migrate/compare/judge.ts'
 import { asked, child, court, findings, seen } from '../given.ts'
 
 const ID = 'registry.repos.list'

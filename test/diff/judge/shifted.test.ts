@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { createMovement } from '../../../src/diff/judge/movement.ts'
-import { shiftedRows } from '../../../src/diff/judge/shifted.ts'
+import { shiftedRows } from '../../../src/migrate/compare/expected.ts'
+import { createMovement } from '../../../src/migrate/compare/judge.ts'
 import { asked, child, findings, seen } from '../given.ts'
 
 const ID = 'registry.repos.list'

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
-import { linesOf } from '../../../src/diff/records/lines.ts'
+import { linesOf } from '../../../src/migrate/records/record-file.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'crosswalk-lines-'))
 afterAll(() => rmSync(directory, { recursive: true }))

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { createRecordFile } from '../../../src/diff/records/record-file.ts'
+import { createRecordFile } from '../../../src/migrate/records/record-file.ts'
 
 it('sets no file aside that another process has just begun', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'record-file-'))

@@ -1,10 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { detailed } from '../../../src/diff/excerpt/detailed.ts'
-import { comparisonOf, recordedCall } from '../../../src/diff/records/record-of.ts'
-import { createRedactor, type Values } from '../../../src/diff/redact/redact.ts'
-import { redactedFor } from '../../../src/diff/redact/redacted.ts'
-import { isSecretName, withoutSecrets } from '../../../src/diff/redact/secrets.ts'
-import { vocabularyOf } from '../../../src/diff/redact/vocabulary.ts'
+import {
+  createRedactor,
+  isSecretName,
+  redactedFor,
+  type Values,
+  vocabularyOf,
+  withoutSecrets,
+} from '../../../src/migrate/compare/redact.ts'
+import { comparisonOf, detailed, recordedCall } from '../../../src/migrate/records/record.ts'
 import type { JsonObject } from '../../../src/tables/json.ts'
 import { variablesOf } from '../../../src/tables/uid.ts'
 import { asked, child, court, operationOf, operations, ROOT_UID, seen } from '../given.ts'

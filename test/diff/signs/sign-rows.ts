@@ -1,5 +1,5 @@
-import type { SeenAnswer } from '../../../src/diff/compare/compare.ts'
-import type { AskedRequest } from '../../../src/diff/judge/asked-request.ts'
+import type { SeenAnswer } from '../../../src/migrate/compare/compare.ts'
+import type { AskedRequest } from '../../../src/migrate/compare/judge.ts'
 import type { JsonObject } from '../../../src/tables/json.ts'
 import type { Operation } from '../../../src/tables/operation.ts'
 import { asked, child, seen } from '../given.ts'

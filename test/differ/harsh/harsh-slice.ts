@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Comparison } from '../../../src/diff/records/record.ts'
+import type { Comparison } from '../../../src/migrate/records/record.ts'
 import type { Sandbox } from '../../../src/sandbox/start.ts'
 import { startQuietSandbox } from '../../stage/sandbox.ts'
 import { seeded } from '../../stage/seeded.ts'

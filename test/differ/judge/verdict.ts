@@ -1,4 +1,4 @@
-import type { Comparison, Example } from '../../../src/diff/records/record.ts'
+import type { Comparison, Example } from '../../../src/migrate/records/record.ts'
 import { whyDeclared } from './declared.ts'
 import type { Place } from './places.ts'
 

@@ -1,5 +1,5 @@
 import pLimit from 'p-limit'
-import type { Comparison } from '../../../src/diff/records/record.ts'
+import type { Comparison } from '../../../src/migrate/records/record.ts'
 import { describe } from '../judge/verdict.ts'
 import type { Bench } from '../reads/bench.ts'
 import { count, type Tally } from '../score/tally.ts'

@@ -1,4 +1,4 @@
-import type { Comparison, Entry } from '../../../src/diff/records/record.ts'
+import type { Comparison, Entry } from '../../../src/migrate/records/record.ts'
 
 /** Returns the comparisons among recorded entries, by the hash of their callers. */
 export function byCaller(entries: readonly Entry[]): ReadonlyMap<string, readonly Comparison[]> {

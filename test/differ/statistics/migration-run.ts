@@ -1,6 +1,5 @@
-import { upperBound } from '../../../src/diff/evidence/bound.ts'
-import { createEvidence, type OperationEvidence } from '../../../src/diff/evidence/evidence.ts'
-import { createSampler } from '../../../src/modes/observe/sampler.ts'
+import { createEvidence, type OperationEvidence, upperBound } from '../../../src/migrate/evidence/evidence.ts'
+import { createSampler } from '../../../src/migrate/observe/observe.ts'
 import { seeded } from '../../stage/seeded.ts'
 
 /** One request of simulated traffic. */

@@ -1,4 +1,4 @@
-import { standingOf } from '../../../src/diff/evidence/standing.ts'
+import { standingOf } from '../../../src/migrate/evidence/standing.ts'
 import type { Slice } from '../score/slice.ts'
 import { createTally, type Tally } from '../score/tally.ts'
 import { isTooLow, type RunSettings, runMigration } from './migration-run.ts'

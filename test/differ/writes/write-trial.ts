@@ -1,4 +1,4 @@
-import type { Comparison } from '../../../src/diff/records/record.ts'
+import type { Comparison } from '../../../src/migrate/records/record.ts'
 import { type Place, placesOf } from '../judge/places.ts'
 import type { Verdict } from '../judge/verdict.ts'
 import type { Received } from '../stage/differ.ts'

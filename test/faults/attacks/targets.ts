@@ -1,4 +1,4 @@
-import { ALL_V2 } from '../../../src/modes/choose/rules.ts'
+import { ALL_V2 } from '../../../src/migrate/modes/rules.ts'
 import { bearer, startProxy, type TestProxy } from '../../stage/proxy.ts'
 import { until } from '../../stage/until.ts'
 import { ask2, askBoth } from '../both-protocols.ts'

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
-import { type ModeRules, readModeRules } from '../../../src/modes/choose/rules.ts'
-import type { RolloutStatus } from '../../../src/modes/rollout/rollout-status.ts'
+import { type ModeRules, readModeRules } from '../../../src/migrate/modes/rules.ts'
+import type { RolloutStatus } from '../../../src/migrate/rollout/machine.ts'
 import { until } from '../../stage/until.ts'
 import { type Behaviour, listOf } from '../world.ts'
 

@@ -1,4 +1,4 @@
-import type { RolloutStatus } from '../../../src/modes/rollout/rollout-status.ts'
+import type { RolloutStatus } from '../../../src/migrate/rollout/machine.ts'
 import type { Fault } from '../fault.ts'
 import { type Behaviour, inWorld } from '../world.ts'
 import { DAY, withClock } from './clock.ts'

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { createRecordFile, RECORD_FILE } from '../../../src/diff/records/record-file.ts'
+import { createRecordFile, RECORD_FILE } from '../../../src/migrate/records/record-file.ts'
 
 /** Writes records with their own checksums until it is killed; the arguments are the file and the first number. */
 const [, , path = '', first = '0'] = process.argv

@@ -1,6 +1,6 @@
-import { WEIGHTS } from '../../../src/diff/evidence/observation.ts'
-import { readEntries } from '../../../src/diff/records/read-entries.ts'
-import type { Comparison } from '../../../src/diff/records/record.ts'
+import { WEIGHTS } from '../../../src/migrate/evidence/evidence.ts'
+import type { Comparison } from '../../../src/migrate/records/record.ts'
+import { readEntries } from '../../../src/migrate/records/record-file.ts'
 
 /** What one caller's requests of one kind said. */
 export interface RecordedPair {

@@ -17,8 +17,7 @@ function loadedBy(path: string, loaded = new Set<string>()): ReadonlySet<string>
   return loaded
 }
 
-const OF_CALLS =
-  /^@bufbuild\/|^src\/rpc\/(?:open-rpc|proto-files|messages\/|encode\/)|^src\/wire\/serve-|^src\/routes\/carriers\/rpc\/rpc-calls/
+const OF_CALLS = /^@bufbuild\/|^src\/grpc\/(?:proto-files|messages\/|encode\/|wire\/grpc|wire\/connect|calls\/(?!carrier))/
 
 const ofCalls = (path: string) => [...loadedBy(path)].filter((one) => OF_CALLS.test(one))
 

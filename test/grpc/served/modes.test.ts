@@ -1,6 +1,6 @@
 import { status } from '@grpc/grpc-js'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { ALL_V2 } from '../../../src/modes/choose/rules.ts'
+import { ALL_V2 } from '../../../src/migrate/modes/rules.ts'
 import { startProxy } from '../../stage/proxy.ts'
 import { type Stage, startStage } from '../../stage/stage.ts'
 import { type V1Client, v1Client } from './v1-client.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createPositions } from '../../../src/modes/choose/circuit-position.ts'
+import { createPositions } from '../../../src/migrate/modes/select.ts'
 import { operationOf } from '../../diff/given.ts'
 import { seeded } from '../../stage/seeded.ts'
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { operationModes } from '../../../src/modes/choose/operation-modes.ts'
-import { modesSchema } from '../../../src/modes/choose/rules.ts'
+import { modesSchema } from '../../../src/migrate/modes/rules.ts'
+import { operationModes } from '../../../src/migrate/modes/select.ts'
 
 const OPERATIONS = [
   { id: 'iam.groups.list', isV1First: false },

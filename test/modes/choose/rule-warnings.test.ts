@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { ruleWarnings } from '../../../src/modes/choose/rule-warnings.ts'
-import { modesSchema } from '../../../src/modes/choose/rules.ts'
+import { modesSchema } from '../../../src/migrate/modes/rules.ts'
+import { ruleWarnings } from '../../../src/migrate/modes/select.ts'
 import { startProxy } from '../../stage/proxy.ts'
 import { answering, startUpstream } from '../../stage/upstream.ts'
 

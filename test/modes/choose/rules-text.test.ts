@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type ModeRules, modesSchema } from '../../../src/modes/choose/rules.ts'
-import { describeChange, describeRules } from '../../../src/modes/choose/rules-text.ts'
+import { describeChange, describeRules, type ModeRules, modesSchema } from '../../../src/migrate/modes/rules.ts'
 
 const modes = (byDefault: string, rules: readonly object[] = [], testers: readonly string[] = []): ModeRules =>
   modesSchema.parse({ default: byDefault, rules, testers })

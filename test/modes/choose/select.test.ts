@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { type ModeRules, readModeRules } from '../../../src/modes/choose/rules.ts'
-import { createSelect, type Question } from '../../../src/modes/choose/select.ts'
+import { type ModeRules, readModeRules } from '../../../src/migrate/modes/rules.ts'
+import { createSelect, type Question } from '../../../src/migrate/modes/select.ts'
 import type { Mode } from '../../../src/serve/sides.ts'
 
 const rules = (given: object) => {

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest'
-import type { Actor } from '../../../src/diff/records/actor.ts'
-import type { Note } from '../../../src/diff/records/record.ts'
+import type { Actor, Note } from '../../../src/migrate/records/record.ts'
 import { logNotes } from '../../../src/server/note-log.ts'
 
 const lineOf = (note: Omit<Note, 'kind' | 'at'>) => {

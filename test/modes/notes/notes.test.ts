@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest'
-import type { Entry } from '../../../src/diff/records/record.ts'
-import { createNotes } from '../../../src/modes/notes.ts'
-import { createSaveOrder } from '../../../src/modes/save-order.ts'
+import { createNotes, createSaveOrder } from '../../../src/migrate/modes/journal.ts'
+import type { Entry } from '../../../src/migrate/records/record.ts'
 
 it('records each note and tells every listener of it once', () => {
   const recorded: Entry[] = []

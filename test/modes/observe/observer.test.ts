@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { Journal } from '../../../src/modes/journal.ts'
-import { createObserver, type ObserverSettings } from '../../../src/modes/observe/observer.ts'
-import type { Queue } from '../../../src/modes/observe/queue.ts'
-import type { WatchedRequest } from '../../../src/modes/observe/watched.ts'
+import type { Journal } from '../../../src/migrate/modes/journal.ts'
+import type { Queue, WatchedRequest } from '../../../src/migrate/observe/observe.ts'
+import { createObserver, type ObserverSettings } from '../../../src/migrate/observe/observer.ts'
 import { operationOf } from '../../diff/given.ts'
 import { seeded } from '../../stage/seeded.ts'
 

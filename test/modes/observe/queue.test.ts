@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { createQueue, type Job } from '../../../src/modes/observe/queue.ts'
-import { createBudget } from '../../../src/modes/serve/budget.ts'
+import { createBudget } from '../../../src/migrate/modes/serve.ts'
+import { createQueue, type Job } from '../../../src/migrate/observe/observe.ts'
 
 const settings = { waiting: 2, characters: 100, parallel: 1, deadlineMs: 60_000 }
 

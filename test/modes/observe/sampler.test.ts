@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { createEvidence } from '../../../src/diff/evidence/evidence.ts'
-import { repeatOf } from '../../../src/diff/evidence/operation-counts.ts'
-import type { Stock } from '../../../src/modes/observe/queue.ts'
-import { createSampler, type Sampled } from '../../../src/modes/observe/sampler.ts'
+import { createEvidence, repeatOf } from '../../../src/migrate/evidence/evidence.ts'
+import { createSampler, type Sampled, type Stock } from '../../../src/migrate/observe/observe.ts'
 import { seeded } from '../../stage/seeded.ts'
 
 const ROOM: Stock = { most: 100, left: () => 100, usedBy: () => 0 }

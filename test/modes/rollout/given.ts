@@ -1,7 +1,6 @@
-import { noEvidence } from '../../../src/diff/evidence/evidence.ts'
-import type { OperationView, RolloutView } from '../../../src/modes/rollout/machine/rollout-view.ts'
-import { planOf, type RolloutPlan } from '../../../src/modes/rollout/rollout-plan.ts'
-import { firstState, type RolloutPhase, type RolloutState } from '../../../src/modes/rollout/rollout-state.ts'
+import { noEvidence } from '../../../src/migrate/evidence/evidence.ts'
+import type { OperationView, RolloutView } from '../../../src/migrate/rollout/machine.ts'
+import { firstState, planOf, type RolloutPhase, type RolloutPlan, type RolloutState } from '../../../src/migrate/rollout/plan.ts'
 
 export const HOUR = 3_600_000
 

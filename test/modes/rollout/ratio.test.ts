@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest'
-import { readModeRules } from '../../../src/modes/choose/rules.ts'
-import type { RolloutStatus } from '../../../src/modes/rollout/rollout-status.ts'
+import { readModeRules } from '../../../src/migrate/modes/rules.ts'
+import type { RolloutStatus } from '../../../src/migrate/rollout/machine.ts'
 import { startStage } from '../../stage/stage.ts'
 import { iamRules, PERSON, simulate } from './simulated.ts'
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { readModeRules } from '../../../src/modes/choose/rules.ts'
-import { describeDuration, durationOf } from '../../../src/modes/rollout/duration.ts'
-import { planOf } from '../../../src/modes/rollout/rollout-plan.ts'
+import { readModeRules } from '../../../src/migrate/modes/rules.ts'
+import { describeDuration, durationOf, planOf } from '../../../src/migrate/rollout/plan.ts'
 
 const STEPS = [
   { percent: 1, observations: 200 },

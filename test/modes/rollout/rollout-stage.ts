@@ -1,6 +1,6 @@
 import type { Config } from '../../../src/config/settings.ts'
-import { isWithinShare } from '../../../src/modes/choose/share.ts'
-import type { RolloutStatus } from '../../../src/modes/rollout/rollout-status.ts'
+import { isWithinShare } from '../../../src/migrate/modes/select.ts'
+import type { RolloutStatus } from '../../../src/migrate/rollout/machine.ts'
 import type { Clocks } from '../../../src/serve/bounds.ts'
 import { identify } from '../../../src/serve/caller.ts'
 import { type Stage, startStage } from '../../stage/stage.ts'

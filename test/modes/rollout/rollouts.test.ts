@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, expect, it } from 'vitest'
-import type { ModeRules } from '../../../src/modes/choose/rules.ts'
+import type { ModeRules } from '../../../src/migrate/modes/rules.ts'
 import { type RolloutStage, startRolloutStage, tokensBetween } from './rollout-stage.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'crosswalk-rollouts-'))

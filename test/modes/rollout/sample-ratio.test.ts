@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createSampleRatio } from '../../../src/modes/rollout/sample-ratio.ts'
+import { createSampleRatio } from '../../../src/migrate/rollout/evidence.ts'
 import { seeded } from '../../stage/seeded.ts'
 
 const ODDS = 100_000

@@ -1,11 +1,10 @@
-import { createCircuit } from '../../../src/diff/evidence/circuit.ts'
-import { createEvidence } from '../../../src/diff/evidence/evidence.ts'
-import type { Entry } from '../../../src/diff/records/record.ts'
-import { type ModeRules, readModeRules } from '../../../src/modes/choose/rules.ts'
-import { createSelect } from '../../../src/modes/choose/select.ts'
-import { createNotes } from '../../../src/modes/notes.ts'
-import { createRollouts, type Rollouts } from '../../../src/modes/rollout/rollouts.ts'
-import { createSaveOrder } from '../../../src/modes/save-order.ts'
+import { createCircuit } from '../../../src/migrate/evidence/circuit.ts'
+import { createEvidence } from '../../../src/migrate/evidence/evidence.ts'
+import { createNotes, createSaveOrder } from '../../../src/migrate/modes/journal.ts'
+import { type ModeRules, readModeRules } from '../../../src/migrate/modes/rules.ts'
+import { createSelect } from '../../../src/migrate/modes/select.ts'
+import type { Entry } from '../../../src/migrate/records/record.ts'
+import { createRollouts, type Rollouts } from '../../../src/migrate/rollout/rollouts.ts'
 import { SERVED_BY } from '../../../src/serve/sides.ts'
 
 export const OPERATIONS = ['iam.a', 'iam.b', 'registry.c']

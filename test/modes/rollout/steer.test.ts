@@ -1,7 +1,13 @@
 import { expect, it } from 'vitest'
-import { planOf, type RolloutPlan } from '../../../src/modes/rollout/rollout-plan.ts'
-import { describeState, firstState, type RolloutPhase, type RolloutState } from '../../../src/modes/rollout/rollout-state.ts'
-import { ROLLOUT_COMMANDS, steered } from '../../../src/modes/rollout/steer.ts'
+import {
+  describeState,
+  firstState,
+  planOf,
+  type RolloutPhase,
+  type RolloutPlan,
+  type RolloutState,
+} from '../../../src/migrate/rollout/plan.ts'
+import { ROLLOUT_COMMANDS, steered } from '../../../src/migrate/rollout/run.ts'
 
 const steps = [
   { percent: 1, hold: '1h' },

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import type { Observation } from '../../../src/diff/evidence/observation.ts'
-import { createStepEvidence } from '../../../src/modes/rollout/step-evidence.ts'
+import type { Observation } from '../../../src/migrate/evidence/evidence.ts'
+import { createStepEvidence } from '../../../src/migrate/rollout/evidence.ts'
 
 let ticks = 0
 const evidence = () => {

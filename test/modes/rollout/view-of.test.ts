@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { createEvidence } from '../../../src/diff/evidence/evidence.ts'
-import { keptSince, seenSince } from '../../../src/modes/rollout/view-of.ts'
+import { createEvidence } from '../../../src/migrate/evidence/evidence.ts'
+import { keptSince, seenSince } from '../../../src/migrate/rollout/run.ts'
 
 const BEFORE = { 'iam.a': { n: 1000, bad: 50 } }
 

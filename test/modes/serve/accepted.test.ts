@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createAccepted } from '../../../src/modes/serve/accepted.ts'
+import { createAccepted } from '../../../src/migrate/modes/serve.ts'
 import { ANONYMOUS } from '../../../src/serve/caller.ts'
 
 const guarded = {}

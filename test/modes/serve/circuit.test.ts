@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Config } from '../../../src/config/settings.ts'
-import type { Comparison } from '../../../src/diff/records/record.ts'
-import { ALL_V2, type ModeRules } from '../../../src/modes/choose/rules.ts'
+import { ALL_V2, type ModeRules } from '../../../src/migrate/modes/rules.ts'
+import type { Comparison } from '../../../src/migrate/records/record.ts'
 import type { Mode } from '../../../src/serve/sides.ts'
 import { type Stage, startStage } from '../../stage/stage.ts'
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createOwnWrites } from '../../../src/modes/serve/own-writes.ts'
+import { createOwnWrites } from '../../../src/migrate/modes/serve.ts'
 
 it('reports a write that was under way at any time since the call, and no other', () => {
   const { begin, watch } = createOwnWrites()

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { mappings } from '../../../mappings/index.ts'
-import { createRecentWrites, type WrittenResource } from '../../../src/modes/serve/recent-writes.ts'
+import { createRecentWrites, type WrittenResource } from '../../../src/migrate/modes/serve.ts'
 import { isReadBack } from '../../../src/tables/operations.ts'
 
 const operationOf = (id: string) => {

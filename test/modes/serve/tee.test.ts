@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { Kept } from '../../../src/modes/observe/captured.ts'
-import { tee } from '../../../src/modes/serve/tee.ts'
+import { tee } from '../../../src/migrate/modes/serve.ts'
+import type { Kept } from '../../../src/migrate/observe/compare-read.ts'
 
 describe('a copy of a streamed answer', () => {
   it('stays as it was when the memory of a sent piece is used again', async () => {

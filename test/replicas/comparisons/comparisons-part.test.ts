@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { Comparison } from '../../../src/diff/records/record.ts'
 import { createComparisonsPart, KEPT_COMPARISONS, MOST_ALIKE } from '../../../src/fleet/comparisons/comparisons-part.ts'
+import type { Comparison } from '../../../src/migrate/records/record.ts'
 import { createMemory } from '../../../src/store/memory/memory.ts'
 import type { Store } from '../../../src/store/store.ts'
 

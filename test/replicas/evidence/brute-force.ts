@@ -1,5 +1,4 @@
-import type { OperationEvidence } from '../../../src/diff/evidence/evidence.ts'
-import { type Observation, WEIGHTS } from '../../../src/diff/evidence/observation.ts'
+import { type Observation, type OperationEvidence, WEIGHTS } from '../../../src/migrate/evidence/evidence.ts'
 
 /** One comparison of any replica, in the order of their times. */
 export interface Compared extends Observation {

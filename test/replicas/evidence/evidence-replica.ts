@@ -1,11 +1,9 @@
-import { createEvidence } from '../../../src/diff/evidence/evidence.ts'
-import type { Observation } from '../../../src/diff/evidence/observation.ts'
-import { createTallies } from '../../../src/diff/evidence/tallies.ts'
-import type { Comparison } from '../../../src/diff/records/record.ts'
 import { evidenceFromSums, paceNames } from '../../../src/fleet/evidence/evidence-from-sums.ts'
 import { evidenceNames } from '../../../src/fleet/evidence/evidence-names.ts'
 import { createEvidencePart } from '../../../src/fleet/evidence/evidence-part.ts'
 import { MOST_WAITING } from '../../../src/fleet/evidence/waiting.ts'
+import { createEvidence, createTallies, type Observation } from '../../../src/migrate/evidence/evidence.ts'
+import type { Comparison } from '../../../src/migrate/records/record.ts'
 import type { Batch, Store } from '../../../src/store/store.ts'
 import type { Sums } from '../../../src/store/store-change.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isWithin, type Sample } from '../../../src/diff/evidence/bound.ts'
+import { isWithin, type Sample } from '../../../src/migrate/evidence/evidence.ts'
 import { createMemory } from '../../../src/store/memory/memory.ts'
 import type { Sums } from '../../../src/store/store-change.ts'
 import { seeded } from '../../stage/seeded.ts'

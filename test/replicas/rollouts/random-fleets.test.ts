@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest'
 import { readRollout } from '../../../src/fleet/rollouts/rollout-document.ts'
-import { planOf } from '../../../src/modes/rollout/rollout-plan.ts'
-import { shareOf } from '../../../src/modes/rollout/rollout-state.ts'
+import { planOf, shareOf } from '../../../src/migrate/rollout/plan.ts'
 import { createMemory, type Memory } from '../../../src/store/memory/memory.ts'
 import { iamRules } from '../../modes/rollout/simulated.ts'
 import { type ManualClocks, manualClocks } from '../../stage/manual-clocks.ts'

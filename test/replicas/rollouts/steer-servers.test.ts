@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest'
-import type { RolloutStatus } from '../../../src/modes/rollout/rollout-status.ts'
+import type { RolloutStatus } from '../../../src/migrate/rollout/machine.ts'
 import { joinFleet } from '../../../src/server/join-fleet.ts'
 import { createMemory } from '../../../src/store/memory/memory.ts'
 import { iamRules } from '../../modes/rollout/simulated.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { mappings } from '../../../mappings/index.ts'
-import type { RolloutStatus } from '../../../src/modes/rollout/rollout-status.ts'
+import type { RolloutStatus } from '../../../src/migrate/rollout/machine.ts'
 import { bearer, startProxy } from '../../stage/proxy.ts'
 
 const proxy = await startProxy({

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { mappings } from '../../../mappings/index.ts'
-import { modesSchema } from '../../../src/modes/choose/rules.ts'
+import { modesSchema } from '../../../src/migrate/modes/rules.ts'
 import { startProxy, type TestProxy } from '../../stage/proxy.ts'
 
 const rollout = { name: 'iam', steps: [{ percent: 5, hold: '1h' }] }

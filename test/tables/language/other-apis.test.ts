@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type ErrorForm, fromV2, toV1 } from '../../../src/errors.ts'
-import { pageTokenOf, withPageToken } from '../../../src/modes/choose/page-token.ts'
+import { pageTokenOf, withPageToken } from '../../../src/migrate/modes/select.ts'
 import { createClassify } from '../../../src/serve/classify.ts'
 import { createRouter } from '../../../src/serve/route.ts'
 import { checkMappings } from '../../../src/tables/check.ts'

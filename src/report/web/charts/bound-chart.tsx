@@ -1,5 +1,4 @@
-import { wrongOf } from '../../../diff/evidence/wrong.ts'
-import { percent } from '../../../diff/percent.ts'
+import { percent, wrongOf } from '../../../migrate/evidence/evidence.ts'
 import type { OperationReport, Report, TrendPoint } from '../../report.ts'
 import { count, time } from '../format.ts'
 import { Chart } from './chart.tsx'

@@ -1,4 +1,4 @@
-import type { ComparisonOutcome } from '../../../diff/judge/judge.ts'
+import type { ComparisonOutcome } from '../../../migrate/compare/judge.ts'
 import type { TimeStep } from '../../report.ts'
 import type { Lane } from './lanes.tsx'
 

@@ -1,5 +1,4 @@
-import { wrongOf } from '../../../diff/evidence/wrong.ts'
-import { percent } from '../../../diff/percent.ts'
+import { percent, wrongOf } from '../../../migrate/evidence/evidence.ts'
 import type { Before, OperationReport } from '../../report.ts'
 import { SHARE_TICKS, shareAt } from './scale.ts'
 

@@ -1,4 +1,4 @@
-import type { Excerpt, RowRange } from '../../../diff/excerpt/excerpt.ts'
+import type { Excerpt, RowRange } from '../../../migrate/compare/excerpt.ts'
 import type { ExampleReport } from '../../difference.ts'
 import { type AlignedLine, alignedLines, type ShownSide, sidesOf, zipped } from './aligned.ts'
 import type { LineMark } from './json-cells.ts'

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import type { RecordedSide } from '../../../diff/records/record.ts'
+import type { RecordedSide } from '../../../migrate/records/record.ts'
 import type { Difference, ExampleReport } from '../../difference.ts'
 import { CopyButton } from '../copy-button.tsx'
 import { milliseconds } from '../format.ts'

@@ -1,4 +1,4 @@
-import type { ModeRules } from '../../../modes/choose/rules.ts'
+import type { ModeRules } from '../../../migrate/modes/rules.ts'
 import { ownHeaders } from '../live/ask-live.ts'
 
 /** What the page can change. `tag` names the rules that the reader saw. */

@@ -1,4 +1,4 @@
-import type { RolloutStatus } from '../../../modes/rollout/rollout-status.ts'
+import type { RolloutStatus } from '../../../migrate/rollout/machine.ts'
 import { percentText, time } from '../format.ts'
 import { ChangeButton } from './change-button.tsx'
 

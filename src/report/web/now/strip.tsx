@@ -1,5 +1,5 @@
-import { describeActor } from '../../../diff/records/actor.ts'
-import type { ModeRule } from '../../../modes/choose/rules.ts'
+import type { ModeRule } from '../../../migrate/modes/rules.ts'
+import { describeActor } from '../../../migrate/records/record.ts'
 import type { ReportFleet } from '../../fleet/report-fleet.ts'
 import type { InForce } from '../../in-force.ts'
 import { many, percentText, time } from '../format.ts'

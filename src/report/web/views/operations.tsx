@@ -1,6 +1,5 @@
-import type { Standing } from '../../../diff/cutover/operation-verdict.ts'
-import { wrongOf } from '../../../diff/evidence/wrong.ts'
-import { percent } from '../../../diff/percent.ts'
+import type { Standing } from '../../../migrate/evidence/cutover.ts'
+import { percent, wrongOf } from '../../../migrate/evidence/evidence.ts'
 import { TO_MEND } from '../../difference.ts'
 import type { OperationReport, Report } from '../../report.ts'
 import { Lanes } from '../charts/lanes.tsx'

@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify'
-import type { Client } from '../../../diff/clients/client.ts'
-import type { Comparison } from '../../../diff/records/record.ts'
-import type { ComparisonQuery } from '../../../diff/records/recorder.ts'
+import type { Client } from '../../../migrate/clients.ts'
+import type { Comparison } from '../../../migrate/records/record.ts'
+import type { ComparisonQuery } from '../../../migrate/records/record-file.ts'
 import type { FleetCounted } from '../../../report/fleet/fleet-counted.ts'
 
 /** What all replicas know together. */

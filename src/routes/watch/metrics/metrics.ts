@@ -1,6 +1,6 @@
 import { type Aggregator, Counter, Gauge, Registry } from 'prom-client'
 import type { Agent } from 'undici'
-import type { MigrationReport } from '../../../modes/migration-report.ts'
+import type { MigrationReport } from '../../../migrate/migration.ts'
 import type { NotifyCounts } from '../../../notify/notifier.ts'
 import type { Refused } from '../../../serve/http/admission.ts'
 import type { Health } from '../../../serve/upstream/health.ts'

@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
-import type { EvidenceReport, MigrationReport, OperationProgress } from '../../../modes/migration-report.ts'
+import type { EvidenceReport, MigrationReport, OperationProgress } from '../../../migrate/migration.ts'
 
 /** Exposes the state of the migration as series. Operations and all other labels are bounded sets. */
 export function watchMigration(report: Pick<MigrationReport, 'evidence'>, registers: Registry[]): void {

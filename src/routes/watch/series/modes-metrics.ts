@@ -1,9 +1,9 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
-import type { Note } from '../../../diff/records/record.ts'
-import type { OperationMode } from '../../../modes/choose/operation-modes.ts'
-import type { Modes } from '../../../modes/modes.ts'
-import type { Notes } from '../../../modes/notes.ts'
-import type { RolloutPhase } from '../../../modes/rollout/rollout-state.ts'
+import type { Notes } from '../../../migrate/modes/journal.ts'
+import type { Modes } from '../../../migrate/modes/modes.ts'
+import type { OperationMode } from '../../../migrate/modes/select.ts'
+import type { Note } from '../../../migrate/records/record.ts'
+import type { RolloutPhase } from '../../../migrate/rollout/plan.ts'
 
 export interface ModesMetricsSources {
   readonly modes: Pick<Modes, 'state' | 'rollouts'>

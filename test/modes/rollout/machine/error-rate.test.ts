@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { next } from '../../../../src/modes/rollout/machine/next.ts'
-import { firstState, type RolloutState } from '../../../../src/modes/rollout/rollout-state.ts'
+import { next } from '../../../../src/migrate/rollout/machine.ts'
+import { firstState, type RolloutState } from '../../../../src/migrate/rollout/plan.ts'
 import { seeded } from '../../../stage/seeded.ts'
 import { operation, PLAN, viewOn } from '../given.ts'
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { next } from '../../../../src/modes/rollout/machine/next.ts'
-import type { RolloutView } from '../../../../src/modes/rollout/machine/rollout-view.ts'
-import { describeState, ROLLOUT_PHASES, type RolloutPhase, type RolloutState } from '../../../../src/modes/rollout/rollout-state.ts'
+import { next, type RolloutView } from '../../../../src/migrate/rollout/machine.ts'
+import { describeState, ROLLOUT_PHASES, type RolloutPhase, type RolloutState } from '../../../../src/migrate/rollout/plan.ts'
 import { HOUR, operation, PLAN, proven, stateIn, viewOn } from '../given.ts'
 
 const OFF = { callers: 900, got: 1, share: 0.1, requests: { got: 1, other: 899 }, isOff: true, reason: '1 of 900 callers' }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { describeProgress } from '../../../../src/modes/rollout/machine/progress-text.ts'
+import { describeProgress } from '../../../../src/migrate/rollout/machine.ts'
 import { HOUR, operation, PLAN, proven, stateIn, viewOn } from '../given.ts'
 
 const wrong = operation({ observations: { n: 10, bad: 3 } })

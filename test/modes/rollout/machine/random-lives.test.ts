@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest'
-import { next } from '../../../../src/modes/rollout/machine/next.ts'
-import type { RolloutView } from '../../../../src/modes/rollout/machine/rollout-view.ts'
-import { firstState, type RolloutState, shareOf } from '../../../../src/modes/rollout/rollout-state.ts'
-import { ROLLOUT_COMMANDS, steered } from '../../../../src/modes/rollout/steer.ts'
+import { next, type RolloutView } from '../../../../src/migrate/rollout/machine.ts'
+import { firstState, type RolloutState, shareOf } from '../../../../src/migrate/rollout/plan.ts'
+import { ROLLOUT_COMMANDS, steered } from '../../../../src/migrate/rollout/run.ts'
 import { seeded } from '../../../stage/seeded.ts'
 import { operation, PLAN, proven, viewOn } from '../given.ts'
 

@@ -1,5 +1,4 @@
-import type { Client } from '../../../../diff/clients/client.ts'
-import { guideCommand } from '../../../../diff/clients/guide-command.ts'
+import { type Client, guideCommand } from '../../../../migrate/clients.ts'
 import { CopyButton } from '../../copy-button.tsx'
 import { count, many, time } from '../../format.ts'
 import { hashOf } from '../../route.ts'

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { Client } from '../../../../diff/clients/client.ts'
+import type { Client } from '../../../../migrate/clients.ts'
 import type { Report } from '../../../report.ts'
 import { many } from '../../format.ts'
 import { Icon } from '../../verdict.tsx'

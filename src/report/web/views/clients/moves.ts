@@ -1,4 +1,4 @@
-import type { Client } from '../../../../diff/clients/client.ts'
+import type { Client } from '../../../../migrate/clients.ts'
 import { count, many } from '../../format.ts'
 
 /** Whether a client could call v2 itself. */

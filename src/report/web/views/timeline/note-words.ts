@@ -1,4 +1,4 @@
-import { describeActor } from '../../../../diff/records/actor.ts'
+import { describeActor } from '../../../../migrate/records/record.ts'
 import type { Timeline } from '../../../report.ts'
 
 /** An event of the timeline in words. */

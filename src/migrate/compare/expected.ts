@@ -1,0 +1,509 @@
+import { isDeepStrictEqual } from 'node:util'
+import { isObject, type JsonObject } from '../../tables/json.ts'
+import { covers } from '../../tables/operation.ts'
+import { UNPAGED_PARAMETERS, WINDOW_PARAMETERS, type Window } from '../../tables/pages.ts'
+import { compileCondition, isAnyGiven, spellings } from '../../tables/query.ts'
+import { anything, DIFFERENCE_KINDS, describeSign, type IgnoreRule, type Sign } from '../../tables/signs.ts'
+import { ROWS } from '../../tables/turn.ts'
+import { type Finding, pointerOf, rowSegment, type SeenAnswer, segmentsOf } from './compare.ts'
+import type { AskedRequest, Movement } from './judge.ts'
+
+/**
+ * True if a finding only shows that v2 followed a window which v1 ignored: a row that lies in the window of one side alone, or a member
+ * beside the rows. A row that both windows hold is expected on both sides.
+ */
+export function isOfOtherWindow({ operation, request }: AskedRequest, { kind, at, where }: Finding): boolean {
+  const windows = windowsOf(operation, request)
+  if (!windows) return false
+  const { v1, v2 } = windows
+  if (where !== ROW) return !isSame(v1, v2)
+  const index = Number(segmentsOf(at).at(-1))
+  return kind === 'missing' ? isInOneAlone(v1.skip + index, v1, v2) : isInOneAlone(v2.skip + index, v2, v1)
+}
+
+const ROW = '/items/*'
+
+/** Returns the windows that the two services follow; undefined if v1 did not page the list by token, or both refuse the request. */
+function windowsOf({ windowOf }: AskedRequest['operation'], { query }: AskedRequest['request']): Record<'v1' | 'v2', Window> | undefined {
+  const known = new Map([...query].filter(([name]) => !UNPAGED_PARAMETERS.has(name)))
+  try {
+    return windowOf && { v1: windowOf(known), v2: windowOf(query) }
+  } catch {
+    return undefined
+  }
+}
+
+function isSame(v1: Window, v2: Window): boolean {
+  return v1.skip === v2.skip && v1.take === v2.take
+}
+
+function isInOneAlone(position: number, one: Window, other: Window): boolean {
+  return holds(one, position) && !holds(other, position)
+}
+
+function holds({ skip, take = Number.POSITIVE_INFINITY }: Window, position: number): boolean {
+  return position >= skip && position < skip + take
+}
+
+/** When a row says that it was created and last written, in milliseconds since 1970. */
+export interface Stamps {
+  readonly created?: number
+  readonly updated?: number
+}
+
+/** Names of the times that a service sets, in v1, in its published dialect and in v2 (facts §19). */
+const CREATED = ['created_at', 'createdAt', 'create_time', 'createTime'] as const
+const UPDATED = ['updated_at', 'updatedAt', 'update_time', 'updateTime', 'last_updated', 'lastUpdated'] as const
+
+/** Members that every write changes. */
+export const UPDATE_STAMPS: ReadonlySet<string> = new Set(UPDATED)
+
+export function stampsOf(row: JsonObject): Stamps {
+  const [created, updated] = [timeOf(row, CREATED), timeOf(row, UPDATED)]
+  return { ...(created !== undefined && { created }), ...(updated !== undefined && { updated }) }
+}
+
+/** Returns the name under which a row shows when it was last written. */
+export function updateStampOf(row: JsonObject): string | undefined {
+  return UPDATED.find((name) => typeof row[name] === 'string')
+}
+
+function timeOf(row: JsonObject, names: readonly string[]): number | undefined {
+  const text = names.map((name) => row[name]).find((value) => typeof value === 'string')
+  const time = typeof text === 'string' ? Date.parse(text) : Number.NaN
+  return Number.isNaN(time) ? undefined : time
+}
+
+/** Collects the stamps of every row of an answer of v2, by uid. v1 hides the stamps of many rows; v2 shows them. */
+export function collectStamps(body: unknown, found: Map<string, Stamps>): void {
+  const waiting: unknown[] = [body]
+  while (waiting.length > 0) {
+    const value = waiting.pop()
+    if (isObject(value) && typeof value.uid === 'string') found.set(value.uid, { ...found.get(value.uid), ...stampsOf(value) })
+    if (typeof value === 'object' && value !== null) waiting.push(...Object.values(value))
+  }
+}
+
+/** The time in which one request was asked of both sides, in milliseconds since 1970. */
+export interface Period {
+  readonly from: number
+  readonly to: number
+}
+
+/** Milliseconds by which the clock of a service may differ from this machine's. */
+export const CLOCK_TOLERANCE_MS = 2000
+
+/** True if a row was created or written in the period. */
+export function isWithin({ from, to }: Period, ...times: readonly (number | undefined)[]): boolean {
+  return times.some((time) => time !== undefined && time >= from - CLOCK_TOLERANCE_MS && time <= to + CLOCK_TOLERANCE_MS)
+}
+
+interface Answers {
+  readonly v1: SeenAnswer
+  readonly v2: SeenAnswer
+  readonly v2First: boolean
+  readonly movement: Movement
+}
+
+const WINDOWED = new Set(WINDOW_PARAMETERS.flatMap(spellings))
+
+/**
+ * Returns the rows that a window of a list gains or loses at its ends, because a further row came or went, in the window or before it.
+ * If nothing is known of v1 before, or if `isRepeated`, a row may also have gone.
+ */
+export function shiftedRows(
+  { request }: AskedRequest,
+  findings: readonly Finding[],
+  { v1, v2, v2First, movement }: Answers,
+  isRepeated: boolean,
+): ReadonlySet<Finding> {
+  if (!isAnyGiven(request.query, WINDOWED)) return new Set()
+  const lost = findings.filter((finding) => finding.kind === 'missing' && isRowOfList(finding))
+  const gained = findings.filter((finding) => finding.kind === 'extra' && isRowOfList(finding))
+  if (isReplaced(lost, gained, lengthOf(v1))) return new Set()
+  const isOpen = (row: Finding) => !movement.explains(row)
+  const [openLost, openGained] = [lost.filter(isOpen), gained.filter(isOpen)]
+  const came = [...pushedOut(openLost, gained, lengthOf(v1)), ...pushedIn(openGained, openLost)]
+  if (came.length > 0) return new Set(came)
+  const isKnown = !v2First && !isRepeated
+  const atStart = lost.length === gained.length && !isKnown ? pushedIn(openLost, openGained) : []
+  return new Set([...pushedOut(openGained, lost, lengthOf(v2)), ...atStart])
+}
+
+/** Most rows that may come into a window that was empty. A v2 that overlooks the window usually shows more. */
+const COME = 2
+
+/** True if v2 shows none of v1's rows, but others. */
+function isReplaced(lost: readonly Finding[], gained: readonly Finding[], length: number): boolean {
+  return length === 0 ? gained.length > COME : lost.length >= length
+}
+
+/** Returns the rows at the end of a list that others push out. */
+function pushedOut(rows: readonly Finding[], others: readonly Finding[], length: number): readonly Finding[] {
+  return rows.length <= others.length && rows.every((row) => indexOf(row) >= length - rows.length) ? rows : []
+}
+
+/** Returns the rows from the first one of a list on, unless more rows than that went. */
+function pushedIn(rows: readonly Finding[], others: readonly Finding[]): readonly Finding[] {
+  if (others.length > rows.length) return []
+  return rows.toSorted((a, b) => indexOf(a) - indexOf(b)).filter((row, nth) => indexOf(row) === nth)
+}
+
+/** True for a row of the list that was asked for, and not of a list within a row. */
+export function isRowOfList({ where }: Finding): boolean {
+  return where === `/${ROWS}/*`
+}
+
+function indexOf({ at }: Finding): number {
+  return Number(segmentsOf(at)[1])
+}
+
+function lengthOf({ body }: SeenAnswer): number {
+  const rows = body.kind === 'json' && isObject(body.value) ? body.value[ROWS] : undefined
+  return Array.isArray(rows) ? rows.length : 0
+}
+
+/** Tests whether a sign explains a finding about the answers to a request. */
+export type SignTest = (asked: AskedRequest, finding: Finding) => boolean
+
+export function compileSign(sign: Sign): SignTest {
+  const places = sign.at.map(placePattern)
+  const isAsked = sign.when && compileCondition(sign.when)
+  const looks = LOOKS.flatMap((compile) => compile(sign) ?? [])
+  return (asked, finding) =>
+    sign.kinds.includes(finding.kind) &&
+    places.some((place) => place(finding.where)) &&
+    looks.every((look) => look(finding)) &&
+    isAsked?.(asked) !== false &&
+    (!sign.otherWindow || isOfOtherWindow(asked, finding))
+}
+
+type Look = (finding: Finding) => boolean
+
+/** Each returns the test of one member of a sign; undefined if the sign does not have it. */
+const LOOKS: readonly ((sign: Sign) => Look | undefined)[] = [
+  (sign) => (Object.hasOwn(sign, 'v1') ? ({ v1 }) => isDeepStrictEqual(v1, sign.v1) : undefined),
+  (sign) => (Object.hasOwn(sign, 'v2') ? ({ v2 }) => isDeepStrictEqual(v2, sign.v2) : undefined),
+  ({ pairs }) => pairs && (({ v1, v2 }) => pairs.some((pair) => isDeepStrictEqual([v1, v2], pair))),
+  ({ v2Counts }) => v2Counts && isFewer,
+  ({ v2Items }) => v2Items && (({ v2 }) => hasItems(v2, v2Items)),
+  ({ v2Shows }) => v2Shows && (({ shown }) => shows(shown, v2Shows)),
+]
+
+/** v1 and v2 write 64-bit numbers as text (facts §16.5). */
+function isFewer({ v1, v2 }: Finding): boolean {
+  const [all, some] = [wholeNumber(v1), wholeNumber(v2)]
+  return all !== undefined && some !== undefined && some > 0n && some < all
+}
+
+function wholeNumber(value: unknown): bigint | undefined {
+  return /^\d{1,20}$/.test(String(value)) ? BigInt(String(value)) : undefined
+}
+
+function hasItems(list: unknown, wanted: NonNullable<Sign['v2Items']>): boolean {
+  const members = Object.entries(wanted)
+  const isWanted = (item: unknown) => isObject(item) && members.every(([name, values]) => values.includes(item[name]))
+  return Array.isArray(list) && list.length > 0 && list.every(isWanted)
+}
+
+function shows(shown: Finding['shown'], wanted: NonNullable<Sign['v2Shows']>): boolean {
+  if (!shown || Object.keys(shown).some((name) => !Object.hasOwn(wanted, name))) return false
+  return Object.entries(wanted).every(
+    ([name, value]) => value === anything || (Object.hasOwn(shown, name) && isDeepStrictEqual(shown[name], value)),
+  )
+}
+
+/** Returns a test of whether a `where` matches a pattern of segments. */
+function placePattern(pattern: string): (where: string) => boolean {
+  if (!pattern.includes('*')) return (where) => where === pattern
+  const wanted = segmentsOf(pattern)
+  return (where) => fits(wanted, segmentsOf(where))
+}
+
+function fits([first, ...rest]: readonly string[], segments: readonly string[]): boolean {
+  if (first === undefined) return segments.length === 0
+  if (first === '**') return segments.some((_, at) => fits(rest, segments.slice(at))) || fits(rest, [])
+  return segments.length > 0 && (first === '*' || first === segments[0]) && fits(rest, segments.slice(1))
+}
+
+/** Returns what a rule of `diff.ignore` declares. `name` tells it from the others. */
+export function ignoredDifference(rule: IgnoreRule, name: string): DescribedDeclaration {
+  const sign = signOf(rule)
+  const { reason, until } = rule
+  return {
+    code: `ignored:${name}`,
+    operations: [rule.operations].flat(),
+    signs: [sign],
+    ignored: { reason, until },
+    seen: `Ignored until ${new Date(until).toISOString()}: ${describeSign(sign).replaceAll('`', '')}.`,
+    because: reason,
+  }
+}
+
+const OTHER_KINDS = DIFFERENCE_KINDS.filter((kind) => kind !== 'status')
+
+function signOf({ at, kinds, when, ...rule }: IgnoreRule): Sign {
+  return {
+    at: [at],
+    kinds: kinds ?? (at === '' ? ['status'] : OTHER_KINDS),
+    ...(when && { when }),
+    ...(Object.hasOwn(rule, 'v1') && { v1: rule.v1 }),
+    ...(Object.hasOwn(rule, 'v2') && { v2: rule.v2 }),
+  }
+}
+
+/** An event that makes two right answers differ. */
+export type Cause = 'moved' | 'came and went' | 'shifted' | 'created before' | 'written before' | 'written' | 'wrote'
+
+/** What a finding is about. */
+type Subject =
+  /** v2's list has a row with an id that v1's does not have. */
+  | 'new row'
+  /** v1's list has a row with an id that v2's does not have. */
+  | 'lost row'
+  | 'order'
+  /** Another value, or another element of a list without ids. */
+  | 'value'
+  /** Everything else: a member that one side lacks or has in another type, a status, a row that v2 shows twice. */
+  | 'presence'
+
+/** The events that can explain each kind of finding. Nothing else makes it a race. docs/migration.md shows the same table. */
+const CAUSES: Readonly<Record<Subject, readonly Cause[]>> = {
+  'new row': ['moved', 'came and went', 'shifted', 'wrote'],
+  'lost row': ['moved', 'created before', 'shifted', 'wrote'],
+  order: ['moved', 'wrote'],
+  value: ['moved', 'written before', 'written', 'wrote'],
+  presence: ['moved', 'written before', 'wrote'],
+}
+
+export const REASONS: Readonly<Record<Cause, string>> = {
+  moved: 'v1 changed between the two answers',
+  'came and went': 'a row came and went between the answers',
+  shifted: 'the window moved because a row came or went',
+  'created before': 'a row was created before v1 was asked',
+  'written before': 'a row was written before v1 was asked',
+  written: 'a row was written there and back',
+  wrote: 'the caller wrote at the same time',
+}
+
+/** What is known of the events while one answer of v2 and one of v1 were asked for. */
+export interface Events {
+  readonly v1: SeenAnswer
+  readonly v2: SeenAnswer
+  /** v2 answered first, so that nothing is known of v1 before. */
+  readonly v2First: boolean
+  readonly movement: Movement
+  /** Rows at the ends of a window that another row pushed in or out. */
+  readonly shifted: ReadonlySet<Finding>
+  readonly period: Period
+  /** Stamps of rows by uid, as v2 shows them. */
+  readonly stamps: ReadonlyMap<string, Stamps>
+  /** The caller wrote meanwhile. */
+  readonly wrote: boolean
+}
+
+/** Returns the event that explains a finding; undefined if there is none. */
+export function causeOf(finding: Finding, events: Events): Cause | undefined {
+  const [subject, row] = subjectOf(finding, events)
+  return CAUSES[subject].find((cause) => HAPPENED[cause](finding, events, row))
+}
+
+type Happened = (finding: Finding, events: Events, row: JsonObject) => boolean
+
+const HAPPENED: Readonly<Record<Cause, Happened>> = {
+  moved: (finding, { movement }) => movement.explains(finding),
+  /** After v1 was asked, only a row that was created or written since can appear. Before, any row can have been deleted. */
+  'came and went'(_, { v2First, period }, row) {
+    const { created, updated } = stampsOf(row)
+    return v2First || (created === undefined && updated === undefined) || isWithin(period, created, updated)
+  },
+  shifted: (finding, { shifted }) => shifted.has(finding),
+  'created before'(_, { v2First, period, stamps }, row) {
+    return v2First && isWithin(period, stampsOf(row).created, stamps.get(String(row.id))?.created)
+  },
+  'written before': (finding, events) => events.v2First && HAPPENED.written(finding, events, {}),
+  written: (finding, events) => objectsAround(finding, events).some((around) => wasWritten(around, events)),
+  wrote: (_, { wrote }) => wrote,
+}
+
+function subjectOf(finding: Finding, { v1, v2 }: Events): readonly [Subject, JsonObject] {
+  const { kind, path } = finding
+  if (kind === 'order') return ['order', {}]
+  if (kind === 'status') {
+    if (finding.v1 === NOT_FOUND && finding.v2 === OK) return ['new row', bodyOf(v2)]
+    return finding.v1 === OK && finding.v2 === NOT_FOUND ? ['lost row', bodyOf(v1)] : ['presence', {}]
+  }
+  if (kind === 'extra' && isRowOfList(finding) && isRow(finding.v2, path)) return ['new row', finding.v2]
+  if (kind === 'missing' && isRowOfList(finding) && isRow(finding.v1, path)) return ['lost row', finding.v1]
+  return [kind === 'value' || path.includes('/[#') ? 'value' : 'presence', {}]
+}
+
+const OK = 200
+const NOT_FOUND = 404
+
+/** True if the path ends with the id of this row. It ends with another name if the row has no id, or is the second one with this id. */
+function isRow(row: unknown, path: string): row is JsonObject {
+  return isObject(row) && Object.values(row).some((value) => typeof value === 'string' && path.endsWith(pointerOf([rowSegment(value)])))
+}
+
+interface Around {
+  readonly path: string
+  readonly object: JsonObject
+}
+
+/** True for a value in a row that v1 wrote just then, though v1 shows the same value again: it may have been written there and back. */
+export function isRewritten(finding: Finding, events: Events, around: Movement): boolean {
+  if (subjectOf(finding, events)[0] !== 'value') return false
+  return objectsAround(finding, events).some(({ path, object }) => around.changed(`${path}/${updateStampOf(object)}`))
+}
+
+/** Returns the objects of v1's answer that contain a finding, from the outside in. */
+function objectsAround({ at, path, kind }: Finding, { v1 }: Events): readonly Around[] {
+  const names = segmentsOf(path)
+  const found: Around[] = []
+  let here: unknown = v1.body.kind === 'json' ? v1.body.value : undefined
+  for (const [depth, segment] of segmentsOf(at).entries()) {
+    if (isObject(here)) found.push({ path: pointerOf(names.slice(0, depth)), object: here })
+    here = isObject(here) || Array.isArray(here) ? (here as JsonObject)[segment] : undefined
+  }
+  return kind === 'status' ? [] : found
+}
+
+/**
+ * True if an object was written at the same time. If v1 shows when that was, v1 must have shown another time before. If nothing is known of
+ * v1 before, the time must be in the period. Otherwise v2's stamps tell, those of the object and of everything that it refers to.
+ */
+function wasWritten({ path, object }: Around, { period, movement, v2First, stamps }: Events): boolean {
+  const name = updateStampOf(object)
+  if (name !== undefined) return movement.changed(`${path}/${name}`) || (v2First && isWithin(period, stampsOf(object).updated))
+  return Object.values(object).some((value) => typeof value === 'string' && isWithin(period, ...timesOf(stamps.get(value))))
+}
+
+function timesOf(stamps: Stamps | undefined): readonly (number | undefined)[] {
+  return [stamps?.created, stamps?.updated]
+}
+
+function bodyOf({ body }: SeenAnswer): JsonObject {
+  return body.kind === 'json' && isObject(body.value) ? body.value : {}
+}
+
+/** Why an operator ignores a difference, and until when. */
+export interface Ignored {
+  readonly reason: string
+  /** Milliseconds since 1970 from which it explains nothing. */
+  readonly until: number
+}
+
+/** The part of a declared difference (mappings/differences.ts, or the setting diff.ignore) that comparing needs. */
+export interface Declaration {
+  readonly code: string
+  /** Operation ids, or patterns with `*`. */
+  readonly operations: readonly string[]
+  /** Absent if the difference shows only in writes or in texts, where no comparison can find it. */
+  readonly signs?: readonly Sign[]
+  /** Absent if it is declared in the tables. */
+  readonly ignored?: Ignored
+}
+
+/** A declared difference with its texts: what a client sees, and why. */
+export interface DescribedDeclaration extends Declaration {
+  readonly seen: string
+  readonly because: string
+}
+
+/** `matched` explained a finding. `stale` has not explained any. `invisible` has no signs, so it cannot. `expired` no longer does. */
+export type DeclarationState = 'matched' | 'stale' | 'invisible' | 'expired'
+
+export interface DeclarationReport {
+  readonly code: string
+  readonly state: DeclarationState
+  /** Number of findings that it explained. */
+  readonly findings: number
+  /** Comparisons of its operations so far. With none, a stale code may only lack traffic. */
+  readonly comparisons: number
+  readonly ignored?: Ignored
+}
+
+export interface ExpectedDifferences {
+  /** Takes other declarations from now on. What is counted of a code stays. */
+  declare(declarations: readonly Declaration[]): void
+  /** Returns the code of the declaration that explains a finding about the answers to this request. */
+  codeOf(asked: AskedRequest, finding: Finding): string | undefined
+  /** Counts one comparison and the codes that explained its findings. A code that occurs twice explained two findings. */
+  count(operation: string, codes: readonly string[]): void
+  report(): readonly DeclarationReport[]
+}
+
+interface Compiled {
+  readonly code: string
+  readonly covers: (operation: string) => boolean
+  readonly fits: (asked: AskedRequest, finding: Finding) => boolean
+  readonly visible: boolean
+  readonly ignored: Ignored | undefined
+  findings: number
+  comparisons: number
+}
+
+/**
+ * Compiles the declared differences. The first declaration that fits a finding gives its code. `now` gives milliseconds since 1970: what is
+ * ignored until a date explains nothing from then on.
+ */
+export function createExpected(declarations: readonly Declaration[], now: () => number): ExpectedDifferences {
+  let all = declarations.map(compile)
+  const isOver = ({ ignored }: Compiled) => ignored !== undefined && now() >= ignored.until
+  const explains = (one: Compiled, asked: AskedRequest, finding: Finding) =>
+    one.visible && one.covers(asked.operation.id) && one.fits(asked, finding) && !isOver(one)
+  return {
+    declare(others) {
+      const before = new Map(all.map((one) => [one.code, one]))
+      all = others.map(compile).map((one) => {
+        const { findings, comparisons } = before.get(one.code) ?? one
+        return { ...one, findings, comparisons }
+      })
+    },
+    codeOf: (asked, finding) => all.find((one) => explains(one, asked, finding))?.code,
+    count(operation, codes) {
+      for (const one of all) {
+        if (one.covers(operation)) one.comparisons += 1
+        one.findings += codes.filter((code) => code === one.code).length
+      }
+    },
+    report: () =>
+      all.map((one) => {
+        const { code, findings, comparisons, ignored } = one
+        return { code, state: isOver(one) ? 'expired' : stateOf(one), findings, comparisons, ...(ignored && { ignored }) }
+      }),
+  }
+}
+
+/** Returns a row with the counts of several processes. */
+export function withCounts(row: DeclarationReport, counts: Pick<DeclarationReport, 'findings' | 'comparisons'>): DeclarationReport {
+  const isCounted = row.state === 'matched' || row.state === 'stale'
+  return { ...row, ...counts, ...(isCounted && { state: stateOf({ visible: true, ...counts }) }) }
+}
+
+function stateOf({ visible, findings }: Pick<Compiled, 'visible' | 'findings'>): DeclarationState {
+  if (!visible) return 'invisible'
+  return findings > 0 ? 'matched' : 'stale'
+}
+
+function compile({ code, operations, signs = [], ignored }: Declaration): Compiled {
+  const known = new Map<string, boolean>()
+  const isCovered = (operation: string) => {
+    const before = known.get(operation)
+    if (before !== undefined) return before
+    const now = operations.some((pattern) => covers(pattern, operation))
+    known.set(operation, now)
+    return now
+  }
+  const tests = signs.map(compileSign)
+  return {
+    code,
+    covers: isCovered,
+    fits: (asked, finding) => tests.some((test) => test(asked, finding)),
+    visible: signs.length > 0,
+    ignored,
+    findings: 0,
+    comparisons: 0,
+  }
+}

@@ -1,0 +1,362 @@
+import { cleanNeeded, isWithin, percent, type Sample, upperBound } from './evidence.ts'
+
+/**
+ * The mixture that bets against "at most this share is wrong": rates above it, up to "always wrong". Whatever the share, the first point
+ * finds a v2 that fails always within a few answers, the last one a v2 that fails twice as often as allowed. A rate that is less than
+ * half above the allowed one is not found.
+ */
+const POINTS: readonly { readonly weight: number; readonly rate: (allowed: number) => number }[] = [
+  { weight: 0.4, rate: () => 1 },
+  { weight: 0.2, rate: (allowed) => (1 + allowed) / 2 },
+  { weight: 0.2, rate: Math.sqrt },
+  { weight: 0.2, rate: (allowed) => (2 * allowed) / (1 + allowed) },
+]
+
+/**
+ * Returns the odds of the mixture against the hypothesis "at most `allowed` is wrong": the likelihood of the observations under the
+ * mixture, divided by that under the hypothesis. Under a rate of at most `allowed` each factor has a mean of 1 at most.
+ * By Ville's inequality the odds of observations from a fixed start therefore ever reach k with probability 1/k at most.
+ * It is the mirror image of the verdict's bound (`upperBound`).
+ */
+export function oddsOfExcess({ n, bad }: Sample, allowed: number): number {
+  return POINTS.reduce((sum, { weight, rate }) => {
+    const q = rate(allowed)
+    const clean = n === bad ? 0 : (n - bad) * Math.log((1 - q) / (1 - allowed))
+    return sum + weight * Math.exp(bad * Math.log(q / allowed) + clean)
+  }, 0)
+}
+
+/** Returns the highest share that the odds exclude: at least this share is wrong. 0 if they exclude none. */
+export function lowerBound(seen: Sample, odds: number): number {
+  let low = 0
+  let high = 1
+  // The odds fall as the share rises, because every point of the mixture comes closer to it.
+  for (let step = 0; step < 60 && high - low > 1e-9; step++) {
+    const middle = (low + high) / 2
+    if (oddsOfExcess(seen, middle) >= odds) low = middle
+    else high = middle
+  }
+  return low
+}
+
+/** Returns how many more bad observations in a row bring the odds against `allowed` to `odds`. */
+export function badNeeded({ n, bad }: Sample, allowed: number, odds: number): number {
+  let more = 0
+  while (oddsOfExcess({ n: n + more, bad: bad + more }, allowed) < odds) more += 1
+  return more
+}
+
+export interface RateSettings {
+  /** Maximum share of bad ones, 0–1. */
+  readonly allowed: number
+  /**
+   * Odds against the allowed share that prove an excess. At the allowed share, it is proven wrongly at most once in this many observations.
+   */
+  readonly odds: number
+}
+
+/** What is known of a rate. */
+export interface RateState extends Sample {
+  readonly allowed: number
+  /** Upper end of the 95 % confidence sequence for the share of bad ones among these, 0–1. */
+  readonly atMost: number
+  /** Clean ones that are still needed to prove that the rate is within. */
+  readonly cleanNeeded: number
+  /** The run that speaks against v2, if there is one. */
+  readonly run?: RunState
+}
+
+export interface RunState extends Sample {
+  /** Share of bad ones that this run proves, 0–1. */
+  readonly atLeast: number
+  /** Bad ones in a row that are still needed to prove the excess. */
+  readonly badNeeded: number
+}
+
+/** Watches one rate of an operation: the failures among its answers, or the differences among its comparisons. */
+export interface RateWatch {
+  observe(isBad: boolean): void
+  /** Adds what other replicas observed in a time of which all is known. Its order does not matter. */
+  heard(others: Sample): void
+  /** True if the observations prove that the rate is above the allowed one. */
+  isBeyond(): boolean
+  /** True if they prove, at 95 %, that it is below. */
+  isWithin(): boolean
+  /** The run that speaks against v2; without observations if there is none. */
+  run(): Sample
+  state(): RateState
+  /** What this process observed, since the watch was made. */
+  own(): Sample
+  /** Drops the counts. */
+  restart(): void
+}
+
+interface Run extends Sample {
+  /** It holds observations of other replicas. */
+  readonly isShared: boolean
+}
+
+const NONE: Sample = { n: 0, bad: 0 }
+const NOTHING: Run = { ...NONE, isShared: false }
+
+/** The part of the wrong proofs that a run without the others may make, if there are others. */
+const ALONE = 0.1
+
+/**
+ * Counts in two ways, because a rate changes when v2 is changed or breaks.
+ * - The run speaks against v2. It begins with a bad observation and ends as soon as clean ones make up for it (odds of 1 or less).
+ *   An hour of clean answers therefore excuses nothing. At most one run begins with each observation, and each proves an excess wrongly
+ *   with probability 1/odds at most: at the allowed rate, at most one in `odds` observations does.
+ *   (A CUSUM of e-processes: J. Shin, A. Ramdas, A. Rinaldo, "E-detectors", New Engl. J. Stat. Data Sci. 2 (2023) 229–260.)
+ * - The rest speaks for v2. It begins anew when the share of bad ones in it reaches the allowed one.
+ *
+ * In a fleet, what others observed joins a run that an own observation began, so still at most one run begins with each observation.
+ * A second run without the others finds what only this replica meets (docs/reference/evidence.md#11-circuits-of-a-fleet).
+ */
+export function createRateWatch({ allowed, odds }: RateSettings): RateWatch {
+  /** The run of all replicas, and the run without the others. They are one as long as nothing of the others is in it. */
+  let all = NOTHING
+  let alone = NOTHING
+  let seen = NONE
+  let own = NONE
+  const see = (more: Sample) => {
+    seen = sum(seen, more)
+    if (more.bad > 0 && seen.bad >= allowed * seen.n) seen = NONE
+  }
+  const grown = (run: Run, more: Sample, isShared = run.isShared): Run => {
+    const next = { ...sum(run, more), isShared }
+    return oddsOfExcess(next, allowed) <= 1 ? NOTHING : next
+  }
+  const neededOf = (run: Run) => (run !== all ? odds / ALONE : run.isShared ? odds / (1 - ALONE) : odds)
+  const proves = (run: Run) => run.n > 0 && oddsOfExcess(run, allowed) >= neededOf(run)
+  /** The run that tells most. */
+  const told = () => (all.n === 0 || (proves(alone) && !proves(all)) ? alone : all)
+  return {
+    observe(isBad) {
+      const one = isBad ? BAD : CLEAN
+      own = sum(own, one)
+      see(one)
+      const wasOne = alone === all
+      if (isBad || all.n > 0) all = grown(all, one)
+      if (wasOne) alone = all
+      else if (isBad || alone.n > 0) alone = grown(alone, one)
+    },
+    heard(others) {
+      see(others)
+      if (all.n > 0) all = grown(all, others, true)
+    },
+    isBeyond: () => proves(all) || proves(alone),
+    isWithin: () => isWithin(seen, allowed),
+    run: told,
+    state() {
+      const run = told()
+      const needed = neededOf(run)
+      const shown = { n: run.n, bad: run.bad, atLeast: lowerBound(run, needed), badNeeded: badNeeded(run, allowed, needed) }
+      return { ...seen, allowed, atMost: upperBound(seen), cleanNeeded: cleanNeeded(seen, allowed), ...(run.n > 0 && { run: shown }) }
+    },
+    own: () => own,
+    restart() {
+      all = NOTHING
+      alone = NOTHING
+      seen = NONE
+    },
+  }
+}
+
+const CLEAN: Sample = { n: 1, bad: 0 }
+const BAD: Sample = { n: 1, bad: 1 }
+
+function sum(one: Sample, more: Sample): Sample {
+  return { n: one.n + more.n, bad: one.bad + more.bad }
+}
+
+const WORDS = {
+  errors: { all: 'answers', bad: 'failed' },
+  mismatches: { all: 'comparisons', bad: 'differed' },
+} as const
+
+type SaidRate = keyof typeof WORDS
+
+/** `mismatches: 3 of the last 3 comparisons differed, so at least 3.68 % do; 1 % is allowed`. */
+export function describeExcess(rate: SaidRate, { run, allowed }: RateState): string {
+  const { all, bad } = WORDS[rate]
+  return `${rate}: ${run?.bad} of the last ${run?.n} ${all} ${bad}, so at least ${percent(run?.atLeast ?? 0)} do; ${percent(allowed)} is allowed`
+}
+
+interface Known {
+  readonly state: 'closed' | 'open' | 'inconclusive'
+  readonly errors: RateState
+  readonly mismatches: RateState
+  /** Why the circuit opened. */
+  readonly opened: string | undefined
+  /** True if answers may close an open circuit. */
+  readonly probed: boolean
+}
+
+/** Says in one line what is known of an operation, and what is lacking for more. */
+export function describeCircuit({ state, errors, mismatches, opened, probed }: Known): string {
+  const seen = `${counted('errors', errors)}; ${counted('mismatches', mismatches)}`
+  if (opened !== undefined) return probed ? `${opened}. Since then: ${seen}` : `${opened}. Only a person can close it`
+  if (state === 'closed') return seen
+  return `INCONCLUSIVE: ${seen}${suspicion('errors', errors)}${suspicion('mismatches', mismatches)}`
+}
+
+/** `0 of 40 answers failed, at most 8.2 % do (allowed: 5 %, after 25 more clean ones)`. */
+function counted(rate: SaidRate, { n, bad, atMost, allowed, cleanNeeded }: RateState): string {
+  const more = cleanNeeded > 0 ? `, after ${cleanNeeded} more clean ones` : ''
+  return `${bad} of ${n} ${WORDS[rate].all} ${WORDS[rate].bad}, at most ${percent(atMost)} do (allowed: ${percent(allowed)}${more})`
+}
+
+/** `; 2 of the last 3 comparisons differed, 1 more in a row opens the circuit`. */
+function suspicion(rate: SaidRate, { run }: RateState): string {
+  if (!run) return ''
+  const { all, bad } = WORDS[rate]
+  return `; ${run.bad} of the last ${run.n} ${all} ${bad}, ${run.badNeeded} more in a row open${run.badNeeded === 1 ? 's' : ''} the circuit`
+}
+
+export interface CircuitSettings {
+  /** Maximum shares of failed answers and of comparisons that differ, 0–1. */
+  readonly errors: number
+  readonly mismatches: number
+  /** Odds that prove an excess: at the allowed rates, at most one observation in this many opens a circuit. */
+  readonly odds: number
+}
+
+export const CIRCUIT: CircuitSettings = { errors: 0.05, mismatches: 0.01, odds: 10_000 }
+
+/**
+ * `open`: v2 must not serve this operation (share 0). `closed`: both rates are proven to be within their limits. `inconclusive`: too little
+ * is known; never a pass.
+ */
+export interface CircuitState {
+  readonly state: 'closed' | 'open' | 'inconclusive'
+  /** What is known, in one line. */
+  readonly reason: string
+  /** When the circuit opened, in milliseconds since 1970. */
+  readonly openedAt?: number
+  /** Answers of v2, and those that failed. */
+  readonly errors: RateState
+  /** Comparisons, and those that differed, for good or once. */
+  readonly mismatches: RateState
+}
+
+export interface Circuit {
+  /** Counts one answer of v2. Returns the state if this answer opened or closed the circuit. */
+  answered(operation: string, failed: boolean): CircuitState | undefined
+  /** Counts one comparison of an answer of v2, likewise. */
+  compared(operation: string, differed: boolean): CircuitState | undefined
+  /** Adds what other replicas observed of one rate, likewise. */
+  heard(operation: string, rate: Rate, others: Sample): CircuitState | undefined
+  /** What this process itself has observed of the operations that it knows. */
+  own(): ReadonlyMap<string, Readonly<Record<Rate, Sample>>>
+  state(operation: string): CircuitState
+  /** The failures in a row that speak against v2. It costs less than the whole state. */
+  failures(operation: string): Sample
+  isOpen(operation: string): boolean
+  /** True if answers can close it; otherwise only a person can. */
+  canClose(operation: string): boolean
+  /** The states of all operations that were counted. */
+  all(): ReadonlyMap<string, CircuitState>
+  /** The open ones: when and why each opened. It costs less than all states. */
+  openings(): ReadonlyMap<string, Opening>
+  /** Why it opened, in one line; undefined if it is not open. */
+  whyOpen(operation: string): string | undefined
+  /** Closes the open circuits of the operations that are meant, and drops their counts. Returns their operations. */
+  close(isMeant: (operation: string) => boolean): readonly string[]
+  /** Opens a circuit that is open elsewhere or was open before a restart, for the reason that it has there. */
+  reopen(operation: string, reason: string, at?: number): void
+}
+
+/** The time, in milliseconds since 1970, and the reason of an opening. */
+export interface Opening {
+  readonly at: number
+  readonly reason: string
+}
+
+/** The two rates that a circuit watches. */
+export type Rate = 'errors' | 'mismatches'
+
+interface Watched {
+  readonly errors: RateWatch
+  readonly mismatches: RateWatch
+  opened: Opening | undefined
+}
+
+/**
+ * Opens when the errors or the mismatches of an operation are proven to exceed their limit. An open circuit ignores further answers, unless
+ * `isProbed` says that the operator lets answers close it: it then closes when both rates are proven to be within their limits again.
+ * `now` returns milliseconds since 1970.
+ */
+export function createCircuit(now: () => number, isProbed: (operation: string) => boolean, settings: CircuitSettings = CIRCUIT): Circuit {
+  const known = new Map<string, Watched>()
+  const newWatched = (): Watched => ({
+    errors: createRateWatch({ allowed: settings.errors, odds: settings.odds }),
+    mismatches: createRateWatch({ allowed: settings.mismatches, odds: settings.odds }),
+    opened: undefined,
+  })
+  const watchedOf = (operation: string) => {
+    const watched = known.get(operation) ?? newWatched()
+    known.set(operation, watched)
+    return watched
+  }
+  const stateOf = ({ errors, mismatches, opened }: Watched, probed: boolean): CircuitState => {
+    const state = opened ? 'open' : errors.isWithin() && mismatches.isWithin() ? 'closed' : 'inconclusive'
+    const rates = { errors: errors.state(), mismatches: mismatches.state() }
+    const reason = describeCircuit({ state, ...rates, opened: opened?.reason, probed })
+    return { state, reason, ...(opened && { openedAt: opened.at }), ...rates }
+  }
+  const observe = (operation: string, rate: Rate, seen: boolean | Sample) => {
+    const watched = watchedOf(operation)
+    const probed = isProbed(operation)
+    if (watched.opened && !probed) return undefined
+    if (typeof seen === 'boolean') watched[rate].observe(seen)
+    else watched[rate].heard(seen)
+    if (!turn(watched, rate, now())) return undefined
+    return stateOf(watched, probed)
+  }
+  return {
+    answered: (operation, failed) => observe(operation, 'errors', failed),
+    compared: (operation, differed) => observe(operation, 'mismatches', differed),
+    heard: observe,
+    own: () =>
+      new Map(
+        Array.from(known, ([operation, { errors, mismatches }]) => [operation, { errors: errors.own(), mismatches: mismatches.own() }]),
+      ),
+    state: (operation) => stateOf(known.get(operation) ?? newWatched(), isProbed(operation)),
+    failures: (operation) => known.get(operation)?.errors.run() ?? { n: 0, bad: 0 },
+    isOpen: (operation) => known.get(operation)?.opened !== undefined,
+    all: () => new Map(Array.from(known, ([operation, watched]) => [operation, stateOf(watched, isProbed(operation))] as const)),
+    canClose: isProbed,
+    openings: () => new Map([...known].flatMap(([operation, { opened }]) => (opened ? [[operation, opened] as const] : []))),
+    whyOpen: (operation) => known.get(operation)?.opened?.reason,
+    close(isMeant) {
+      const open = [...known].flatMap(([operation, { opened }]) => (opened && isMeant(operation) ? operation : []))
+      for (const operation of open) known.delete(operation)
+      return open
+    },
+    reopen(operation, reason, at = now()) {
+      const watched = watchedOf(operation)
+      if (!watched.opened) restart(watched)
+      watched.opened = { at, reason }
+    },
+  }
+}
+
+/** Opens or closes the circuit if the observations prove that. Returns true if it turned. */
+function turn(watched: Watched, rate: Rate, now: number): boolean {
+  const { errors, mismatches, opened } = watched
+  if (!opened && watched[rate].isBeyond()) {
+    watched.opened = { at: now, reason: describeExcess(rate, watched[rate].state()) }
+    restart(watched)
+    return true
+  }
+  if (!opened || !errors.isWithin() || !mismatches.isWithin()) return false
+  watched.opened = undefined
+  return true
+}
+
+/** Only what is seen from now on can prove that v2 was mended. */
+function restart({ errors, mismatches }: Watched): void {
+  errors.restart()
+  mismatches.restart()
+}

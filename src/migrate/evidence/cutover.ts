@@ -1,0 +1,392 @@
+import { covers, type Operation } from '../../tables/operation.ts'
+import { isReadBack } from '../../tables/operations.ts'
+import { type Client, createUseOf, type Use } from '../clients.ts'
+import type { Actor, Caller, Note } from '../records/record.ts'
+import { many, moreNeeded, noEvidence, type OperationEvidence, percent, wrongOf } from './evidence.ts'
+import type { Replicas } from './replicas.ts'
+import { type EvidenceStanding, reasonOf, standingOf } from './standing.ts'
+
+/** The part of the traffic that a cutover is asked about. Patterns are those of mode rules; none stands for everything. */
+export interface CutoverScope {
+  /** Operation ids. */
+  readonly operations: readonly string[]
+  /** Hashes of callers, or subjects. */
+  readonly clients: readonly string[]
+}
+
+type Seen = Pick<Replicas, 'evidence' | 'traffic' | 'clients' | 'strangers' | 'openCircuits' | 'rollouts'>
+
+/**
+ * Leaves out what is beyond the scope. Traffic is known by client, evidence by operation only: with clients in the scope, their calls
+ * decide which operations count, and the evidence stays that of all clients.
+ */
+export function inScope(seen: Seen, scope: CutoverScope): Seen {
+  const chosen = scope.clients.length === 0 ? seen : ofClients(seen, scope.clients)
+  const isIn = (operation: string) => scope.operations.length === 0 || scope.operations.some((pattern) => coversUse(pattern, operation))
+  return {
+    ...chosen,
+    evidence: chosen.evidence.filter(({ operation }) => isIn(operation)),
+    traffic: new Map([...chosen.traffic].filter(([operation]) => isIn(operation))),
+    strangers: new Map([...chosen.strangers].filter(([operation]) => isIn(operation))),
+  }
+}
+
+/** True if the pattern covers an operation, or that of a parameter value that only v1 knows (`libraries.artifacts.list?ecosystems`). */
+export function coversUse(pattern: string, use: string): boolean {
+  const [operation = ''] = use.split('?')
+  return covers(pattern, use) || covers(pattern, operation)
+}
+
+/** True if the pattern covers the caller or the subject of a client. */
+export function coversClient(pattern: string, { caller, subject }: ClientUses): boolean {
+  return covers(pattern, caller) || (subject !== undefined && covers(pattern, subject))
+}
+
+function ofClients(seen: Seen, patterns: readonly string[]): Seen {
+  const clients = seen.clients.filter((client) => patterns.some((pattern) => coversClient(pattern, client)))
+  const traffic = new Map<string, number>()
+  for (const { operation, calls } of clients.flatMap(({ operations }) => operations)) {
+    traffic.set(operation, (traffic.get(operation) ?? 0) + calls)
+  }
+  return { ...seen, clients, traffic, evidence: seen.evidence.filter(({ operation }) => traffic.has(operation)) }
+}
+
+/** What a verdict needs to know of a rollout. */
+export interface RolloutOutlook {
+  readonly name: string
+  /** Ids of the operations that its rule decides about. */
+  readonly reach: readonly string[]
+  readonly phase: string
+  /** Share of the callers in force, 0–100. */
+  readonly percent: number
+  /** Why it is in this phase, in one sentence. */
+  readonly reason: string
+}
+
+/** Says why a rollout of the operation turned back, if one did: v2 was wrong for its first clients. */
+export function turnedBackReason(operation: string, rollouts: readonly RolloutOutlook[]): string | undefined {
+  const back = rollouts.find(({ phase, reach }) => phase === 'turned-back' && reach.includes(operation))
+  return back && `rollout ${back.name} turned back. ${ended(back.reason)}`
+}
+
+/** Returns a sentence for each rollout of these operations that is not done. One that turned back is in the way instead. */
+export function rolloutSentences(operations: readonly string[], rollouts: readonly RolloutOutlook[]): readonly string[] {
+  const open = rollouts.filter(({ phase, reach }) => {
+    return phase !== 'done' && phase !== 'turned-back' && operations.some((operation) => reach.includes(operation))
+  })
+  const sentences = open.map(({ name, phase, percent, reason }) => `Rollout ${name} is ${phase} at ${percent} %: ${ended(reason)}`)
+  return [...new Set(sentences)].sort()
+}
+
+function ended(sentence: string): string {
+  return sentence.endsWith('.') ? sentence : `${sentence}.`
+}
+
+/**
+ * `inside`: at 95 %, fewer answers than the target are wrong. `outside`: more were wrong. `inconclusive`: too little is known, never a
+ * pass. `v1-only`: v2 cannot answer it. `unverifiable`: a write that v2 answers and no read can show, so that no evidence is possible.
+ */
+export type Standing = EvidenceStanding | 'v1-only' | 'unverifiable'
+
+/** Calls of one operation by one client. */
+export interface ClientCalls extends Caller {
+  readonly calls: number
+}
+
+export interface OperationVerdict {
+  /** Operation id, or the name of a use that only v1 answers (`createUseOf`). */
+  readonly operation: string
+  readonly standing: Standing
+  /** True if it keeps the verdict from being ready. */
+  readonly blocks: boolean
+  /** One sentence that gives the reason. */
+  readonly reason: string
+  /** Clean observations that are still needed; undefined where none is possible. */
+  readonly needed: number | undefined
+  /** Requests of clients, compared or not. */
+  readonly calls: number
+  /** Most calls first. */
+  readonly clients: readonly ClientCalls[]
+  readonly evidence?: OperationEvidence
+}
+
+/** What is known of one operation. */
+export interface OperationCase extends Pick<OperationVerdict, 'calls' | 'clients'> {
+  readonly id: string
+  readonly use: Use | undefined
+  readonly evidence: OperationEvidence | undefined
+  /** Why its circuit is open now, if it is. */
+  readonly openCircuit: string | undefined
+  /** Why a rollout of it turned back, if one did. */
+  readonly turnedBack: string | undefined
+}
+
+interface Aim {
+  readonly target: number
+  readonly withoutV1: boolean
+}
+
+export function verdictOf(one: OperationCase, aim: Aim): OperationVerdict {
+  const { id, use, evidence, openCircuit, turnedBack, calls, clients } = one
+  const seen = { operation: id, calls, clients, ...(evidence && { evidence }) }
+  if (use?.kind === 'v1-only') {
+    return { ...seen, standing: 'v1-only', blocks: aim.withoutV1, reason: v1OnlyReason(one, use, aim), needed: undefined }
+  }
+  const stop = openCircuit === undefined ? turnedBack : `circuit is open. ${openCircuit}.`
+  if (stop !== undefined) {
+    // A week of clean evidence outweighs the last minutes, in which v2 may have broken.
+    const isInside = evidence === undefined || standingOf(evidence, aim.target) === 'inside'
+    const reason = `${isInside ? `${id}: its` : `${reasonOf(evidence, aim.target)} Its`} ${stop}`
+    return { ...seen, standing: 'outside', blocks: true, reason, needed: moreNeeded(evidence ?? noEvidence(id), aim.target) }
+  }
+  if (use?.readBack && !isReadBack(use.readBack) && !isFailing(evidence, aim.target)) {
+    const reason = `${id} cannot be verified (${usesOf(one)}): ${use.readBack.unverifiable}.`
+    return { ...seen, standing: 'unverifiable', blocks: false, reason, needed: undefined }
+  }
+  const needed = moreNeeded(evidence ?? noEvidence(id), aim.target)
+  if (!evidence) {
+    const reason = `${id} had ${many(calls, 'request')} and no comparison: put it into a diff mode.`
+    return { ...seen, standing: 'inconclusive', blocks: true, reason, needed }
+  }
+  const standing = standingOf(evidence, aim.target)
+  return { ...seen, standing, blocks: standing !== 'inside', reason: reasonOf(evidence, aim.target), needed }
+}
+
+/** True if v2 failed too many writes whose effect cannot be read. Nothing else is known of them. */
+function isFailing(evidence: OperationEvidence | undefined, target: number): boolean {
+  return evidence !== undefined && wrongOf(evidence) > target * (evidence.n + evidence.inconclusive)
+}
+
+function v1OnlyReason(one: OperationCase, { because }: Use, { withoutV1 }: Aim): string {
+  if (!withoutV1) return `${one.id} stays with v1 (${usesOf(one)}): ${because}.`
+  return `${one.id} needs a v1 service (${usesOf(one)}${named(one.clients)}): ${because}.`
+}
+
+function usesOf({ calls, clients }: OperationCase): string {
+  return `${many(calls, 'call')} by ${many(clients.length, 'client')}`
+}
+
+/** Maximum clients that a sentence names. */
+const NAMED = 5
+
+function named(clients: readonly ClientCalls[]): string {
+  if (clients.length === 0) return ''
+  const names = clients.slice(0, NAMED).map(({ caller, subject, calls }) => `${subject ?? caller} ${calls}`)
+  return `: ${[...names, ...(clients.length > NAMED ? [`${clients.length - NAMED} more`] : [])].join(', ')}`
+}
+
+/** What replicas that share a store say besides their counts. */
+export interface FleetView {
+  /** The replica that answers. */
+  readonly self: string
+  /** What is missing, in sentences that name the replica. Empty if the counts are those of all replicas, up to the question. */
+  readonly problems: readonly string[]
+  readonly epoch: EpochView
+  readonly replicas: readonly FleetMember[]
+}
+
+/** One process of a fleet, as its last heartbeat tells. */
+export interface FleetMember {
+  readonly id: string
+  /** That of its machine or container. */
+  readonly name: string
+  /** Milliseconds since its last heartbeat, and whether that is recent. */
+  readonly seenMs: number
+  readonly isLive: boolean
+  /** The version of the modes in force there. */
+  readonly version: number
+  /** Observations that the store does not have yet, clean ones that had no room, and wrong ones that had none. */
+  readonly waiting: number
+  readonly dropped: number
+  readonly lost: number
+}
+
+/** Evidence of different epochs never merges. */
+export interface EpochView {
+  /** Grows with each epoch that a person begins; 0 before the first. */
+  readonly nth: number
+  /** Hash of the mapping tables. */
+  readonly tables: string
+  /** What the operator calls the v2 build (`upstream.v2Build`). */
+  readonly build?: string
+  /** When a person began it (RFC 3339), and who. */
+  readonly at?: string
+  readonly by?: Actor
+}
+
+/** The usual target: 0.1 % wrong answers. */
+export const TARGET = 0.001
+
+/** Uses of v1 by one client, as far as a verdict needs them. */
+export interface ClientUses extends Pick<Client, 'caller' | 'subject'> {
+  readonly operations: readonly Pick<Client['operations'][number], 'operation' | 'calls'>[]
+}
+
+export interface CutoverQuestion {
+  /** Acceptable share of wrong answers, 0 < target < 1. */
+  readonly target: number
+  /** True asks whether v1 can be switched off. False asks whether v2 can serve what it has, while v1 stays for the rest. */
+  readonly withoutV1: boolean
+  readonly evidence: readonly OperationEvidence[]
+  /** v1 requests by operation id, compared or not. */
+  readonly traffic: ReadonlyMap<string, number>
+  readonly clients: readonly ClientUses[]
+  /** Why each open circuit opened, by operation id. Records do not tell the present state. */
+  readonly openCircuits?: ReadonlyMap<string, string>
+  /** The rollouts of the proxies that were asked. Records do not tell them either. */
+  readonly rollouts?: readonly RolloutOutlook[]
+  readonly operations: readonly Operation[]
+}
+
+export interface CutoverVerdict {
+  /** True if an operation is inside and none is in the way. */
+  readonly ready: boolean
+  readonly target: number
+  readonly withoutV1: boolean
+  readonly operations: readonly OperationVerdict[]
+  /** One sentence for each operation in the way; one sentence in all if `ready`. */
+  readonly reasons: readonly string[]
+}
+
+/** Judges whether every operation with traffic can move to v2. */
+export function judgeCutover(question: CutoverQuestion): CutoverVerdict {
+  const { target, withoutV1, evidence, traffic, clients, openCircuits, rollouts = [], operations } = question
+  const useOf = createUseOf(operations)
+  const seen = new Map(evidence.map((one) => [one.operation, one]))
+  const callers = callersOf(clients)
+  const ids = [...new Set([...traffic.keys(), ...seen.keys()])].sort()
+  const verdicts = ids.map((id) => {
+    const calls = { calls: traffic.get(id) ?? 0, clients: callers.get(id) ?? [] }
+    const stops = { openCircuit: openCircuits?.get(id), turnedBack: turnedBackReason(id, rollouts) }
+    const known = { use: useOf(id), evidence: seen.get(id), ...stops }
+    return verdictOf({ id, ...known, ...calls }, { target, withoutV1 })
+  })
+  const inTheWay = verdicts.filter(({ blocks }) => blocks).map(({ reason }) => reason)
+  const reasons = inTheWay.length > 0 ? inTheWay : [conclusion(verdicts, target)]
+  return { ready: inTheWay.length === 0 && count(verdicts, 'inside') > 0, target, withoutV1, operations: verdicts, reasons }
+}
+
+function conclusion(verdicts: readonly OperationVerdict[], target: number): string {
+  const inside = count(verdicts, 'inside')
+  if (verdicts.length === 0) return 'No v1 request was seen yet: nothing is known.'
+  if (inside === 0) return 'No request was seen whose answer could be compared: nothing is known.'
+  const done = `All ${inside} operations with traffic have a bound of ${percent(target)} or less`
+  const [stays, unverifiable] = [count(verdicts, 'v1-only'), count(verdicts, 'unverifiable')]
+  const more = [
+    ...(stays > 0 ? [`${stays} more ${stays === 1 ? 'stays' : 'stay'} with v1`] : []),
+    ...(unverifiable > 0 ? [`${unverifiable} more cannot be verified`] : []),
+  ]
+  return `${[done, ...more].join('; ')}.`
+}
+
+function count(verdicts: readonly OperationVerdict[], standing: Standing): number {
+  return verdicts.filter((one) => one.standing === standing).length
+}
+
+/** The clients of each operation, those with the most calls first. */
+function callersOf(clients: readonly ClientUses[]): ReadonlyMap<string, readonly ClientCalls[]> {
+  const found = new Map<string, ClientCalls[]>()
+  for (const { caller, subject, operations } of clients) {
+    for (const { operation, calls } of operations) {
+      const known = found.get(operation) ?? []
+      found.set(operation, known)
+      known.push({ caller, ...(subject !== undefined && { subject }), calls })
+    }
+  }
+  for (const callers of found.values()) callers.sort((a, b) => b.calls - a.calls || (a.caller < b.caller ? -1 : 1))
+  return found
+}
+
+/** What is noted when an operation, or everything together, becomes ready to move or stops being so. */
+export type ReadinessNote = Pick<Note, 'what' | 'operation' | 'text' | 'from' | 'to'>
+
+/** Remembers what was said about the readiness of each operation, and finds what is new in a verdict. */
+export interface ReadinessMemory {
+  /** Takes a note of earlier records as said. */
+  recall(note: Note): void
+  /** Takes a verdict on earlier records as said, where no note of them says otherwise. */
+  assume(verdict: CutoverVerdict): void
+  /** Returns what is new in the verdict; `now` is in milliseconds since 1970. */
+  news(verdict: CutoverVerdict, now: number): readonly ReadinessNote[]
+  /** True if something became ready again so soon that it is not said yet. */
+  isWaiting(): boolean
+}
+
+/**
+ * Milliseconds after which something that stopped being ready may be called ready again. That it stopped is said at once. So whatever hovers
+ * at the target is told once in this time, and the last word is never too good.
+ */
+const HOLD_MS = 300_000
+
+/** Everything together has no operation id. */
+const WHOLE = ''
+
+interface Subject {
+  readonly isReady: boolean
+  /** Where it stands, in one or two words. */
+  readonly standing: string
+  readonly reason: string
+}
+
+interface Said extends Pick<Subject, 'isReady' | 'standing'> {
+  /** When it stopped being ready, if that was said. */
+  readonly stoppedAt?: number
+}
+
+export function createReadinessMemory(): ReadinessMemory {
+  const said = new Map<string, Said>()
+  let isWaiting = false
+  return {
+    recall({ what, operation = WHOLE, at, to = what }) {
+      if (what === 'ready') said.set(operation, { isReady: true, standing: to })
+      if (what === 'not-ready') said.set(operation, { isReady: false, standing: to, stoppedAt: Date.parse(at) })
+    },
+    assume(verdict) {
+      for (const [key, subject] of subjectsOf(verdict)) if (!said.has(key)) said.set(key, subject)
+    },
+    news(verdict, now) {
+      const subjects = subjectsOf(verdict)
+      const gone = [...said.keys()].filter((key) => !subjects.has(key)).map((key) => [key, GONE] as const)
+      isWaiting = false
+      return [...subjects, ...gone].flatMap(([key, subject]) => {
+        const { isReady, standing } = subject
+        const before = said.get(key) ?? UNKNOWN
+        const { stoppedAt = Number.NEGATIVE_INFINITY } = before
+        if (isReady && !before.isReady && now - stoppedAt < HOLD_MS) {
+          isWaiting = true
+          return []
+        }
+        const stopped = before.isReady ? { stoppedAt: now } : { stoppedAt }
+        said.set(key, isReady ? { isReady, standing } : { isReady, standing, ...stopped })
+        return isReady === before.isReady ? [] : [noteOf(key, subject, before)]
+      })
+    },
+    isWaiting: () => isWaiting,
+  }
+}
+
+const UNKNOWN: Said = { isReady: false, standing: 'unknown' }
+const GONE: Subject = { isReady: false, standing: 'unknown', reason: 'Nothing is known of it any more.' }
+
+function noteOf(key: string, { isReady, standing, reason }: Subject, before: Said): ReadinessNote {
+  const what = isReady ? 'ready' : 'not-ready'
+  return { what, ...(key !== WHOLE && { operation: key }), text: reason, from: before.standing, to: standing }
+}
+
+function subjectsOf(verdict: CutoverVerdict): ReadonlyMap<string, Subject> {
+  const each = verdict.operations.map(({ operation, standing, reason }) => {
+    return [operation, { isReady: standing === 'inside', standing, reason }] as const
+  })
+  return new Map([...each, [WHOLE, wholeOf(verdict)]])
+}
+
+/** The operations in the way that a note names. */
+const NAMED_CAUSES = 5
+
+function wholeOf({ ready, operations, reasons }: CutoverVerdict): Subject {
+  const inTheWay = operations.filter(({ blocks }) => blocks).map(({ operation }) => operation)
+  const more = inTheWay.length > NAMED_CAUSES ? ` and ${inTheWay.length - NAMED_CAUSES} more` : ''
+  const names = `In the way: ${inTheWay.slice(0, NAMED_CAUSES).join(', ')}${more}.`
+  const reason = inTheWay.length === 0 ? reasons.join(' ') : names
+  return { isReady: ready, standing: ready ? 'ready' : 'not ready', reason }
+}

@@ -1,0 +1,210 @@
+import { LRUCache } from 'lru-cache'
+import { member } from '../../tables/compile.ts'
+import { isObject } from '../../tables/json.ts'
+import type { Operation, V1Request } from '../../tables/operation.ts'
+import { spellings } from '../../tables/query.ts'
+import { instant } from '../compare/compare.ts'
+import { cleanNeeded, many, moreNeeded, type OperationEvidence, percent } from './evidence.ts'
+
+/** Why a request in a diff mode was not compared, or why its comparison has no result. */
+export type Uncompared = keyof typeof UNCOMPARED
+
+/** Numbers of requests by reason. Reasons without any are left out. */
+export type UncomparedCounts = Partial<Readonly<Record<Uncompared, number>>>
+
+interface Meaning {
+  /** Completes "N requests …". */
+  readonly because: string
+  /** What to change, if anything helps. */
+  readonly change?: string
+}
+
+/** Says of each reason what it means and what to change. */
+export const UNCOMPARED = {
+  answerBytes: { because: 'had an answer larger than diff.answerBytes', change: 'raise diff.answerBytes' },
+  perSecond: { because: 'came when diff.perSecond was spent', change: 'raise diff.perSecond' },
+  waiting: { because: 'found no room among the waiting comparisons', change: 'raise diff.waiting, diff.waitingBytes or diff.parallel' },
+  pageToken: { because: 'continued a list of which the page before was not compared' },
+  gone: { because: 'lost the client before the answer was whole' },
+  unreadable: { because: 'wrote what no read shows' },
+  unverified: { because: 'wrote, and diff.verifyWrites is off', change: 'switch diff.verifyWrites on' },
+  uncopied: { because: 'had arguments that cannot be copied', change: 'give the option copy' },
+  malformed: { because: 'could not be read by the tables' },
+  repeat: { because: 'repeated what was compared in the last ten minutes' },
+  v1Failed: { because: 'got an error of v1 itself', change: 'look at v1' },
+  refused: { because: 'got a 401, or a 403 of one side alone', change: 'look at the rights of the callers' },
+  other: { because: 'had answers that cannot be compared', change: 'look at the records' },
+} as const satisfies Readonly<Record<string, Meaning>>
+
+/** Returns one sentence for each reason, most requests first: `12 requests had an answer larger than diff.answerBytes: raise diff.answerBytes.` */
+export function uncomparedSentences(counts: UncomparedCounts): readonly string[] {
+  const known = (Object.entries(counts) as [Uncompared, number][]).filter(([why, count]) => count > 0 && why in UNCOMPARED)
+  return known
+    .sort(([, a], [, b]) => b - a)
+    .map(([why, count]) => {
+      const { because, change }: Meaning = UNCOMPARED[why]
+      return `${count} ${count === 1 ? 'request' : 'requests'} ${because}${change === undefined ? '' : `: ${change}`}.`
+    })
+}
+
+/**
+ * Returns the shape of a request: its operation, and each parameter's name with the class of its value, but no value.
+ * The tables handle all requests of one shape alike, so thousands of them prove no more than one.
+ * `registry.tags.list?exclude_dates=flag&uidp.children_of=child`
+ */
+export function shapeOf(operation: Operation, request: V1Request): string {
+  const parts = [...pathParts(request), ...queryParts(operation, request), ...bodyParts(operation, request)].sort()
+  return parts.length === 0 ? operation.id : `${operation.id}?${parts.join('&')}`
+}
+
+/** The reads whose shapes are kept, and the longest URL of one. */
+const KEPT = 1000
+const LONGEST = 500
+
+/** A read as it was received. */
+interface ReceivedRead {
+  readonly url: string
+  readonly body?: Buffer | undefined
+}
+
+/**
+ * Returns `shapeOf` for reads that clients repeat: the shape is kept by the URL, because it costs as much as what asks for it. A request is
+ * only read if its shape is not known. Throws what `read` throws.
+ */
+export function createReadShapes(): (operation: Operation, read: () => V1Request, received: ReceivedRead) => string {
+  const shapes = new LRUCache<string, string>({ max: KEPT })
+  return (operation, read, { url, body }) => {
+    if (body !== undefined || url.length > LONGEST) return shapeOf(operation, read())
+    const key = `${operation.id} ${url}`
+    const known = shapes.get(key)
+    if (known !== undefined) return known
+    const shape = shapeOf(operation, read())
+    shapes.set(key, shape)
+    return shape
+  }
+}
+
+function pathParts({ params }: V1Request): readonly string[] {
+  return Object.entries(params).map(([name, value]) => `{${name}}=${classOf(value)}`)
+}
+
+/** Treats both spellings as one parameter. Names that no table has may hold secrets, so they are only counted. */
+function queryParts(operation: Operation, { query }: V1Request): readonly string[] {
+  const names = namesOf(operation)
+  const classes = new Map<string, string>()
+  let unknown = 0
+  for (const [spelling, values] of query) {
+    const name = names.get(spelling)
+    if (name === undefined) unknown += 1
+    else if (values.length > 0) classes.set(name, values.length > 1 || classes.has(name) ? 'several' : classOf(values[0] ?? ''))
+  }
+  if (unknown > 0) classes.set('(unknown)', String(unknown))
+  return Array.from(classes, ([name, its]) => `${name}=${its}`)
+}
+
+/** The parameters of an operation in every spelling. They are cached, because tables do not change and every comparison reads them. */
+const known = new WeakMap<Operation, ReadonlyMap<string, string>>()
+
+function namesOf(operation: Operation): ReadonlyMap<string, string> {
+  const found = known.get(operation)
+  if (found) return found
+  const names = [...Object.keys(operation.params), ...operation.ownParams]
+  const made = new Map(names.flatMap((name) => spellings(name).map((spelling) => [spelling, name] as const)))
+  known.set(operation, made)
+  return made
+}
+
+function bodyParts({ request }: Operation, { body }: V1Request): readonly string[] {
+  if (Array.isArray(body)) return ['(body)=list']
+  if (!request || !isObject(body)) return []
+  return Object.entries(request.fields).flatMap(([name, field]) => {
+    const value = member(body, name, field)
+    return value === undefined ? [] : [`.${name}=${bodyClass(value)}`]
+  })
+}
+
+function bodyClass(value: unknown): string {
+  if (typeof value === 'string') return classOf(value)
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return value.length === 0 ? 'none' : 'list'
+  return typeof value
+}
+
+/** Classes of text that the API treats differently, tried in this order (facts §12, §16, §17). */
+const CLASSES: readonly (readonly [name: string, test: (text: string) => boolean])[] = [
+  ['empty', (text) => text === ''],
+  ['flag', (text) => /^(?:t|f|true|false)$/i.test(text)],
+  ['zero', (text) => /^[+-]?0+$/.test(text)],
+  ['negative', (text) => /^-\d+$/.test(text)],
+  // v2 serves at most 200 rows in a page (specification §8): one page and several pages are handled differently.
+  ['small', (text) => /^\+?\d{1,9}$/.test(text) && Number(text) <= 200],
+  ['large', (text) => /^\+?\d{1,19}$/.test(text)],
+  ['root', (text) => /^[0-9a-f]{40}$/.test(text)],
+  ['child', (text) => /^[0-9a-f]{40}\/[0-9a-f]{16}$/.test(text)],
+  ['deep', (text) => /^[0-9a-f]{40}(?:\/[0-9a-f]{16})+$/.test(text)],
+  ['digest', (text) => /^sha256:[0-9a-f]{64}$/.test(text)],
+  ['time', (text) => instant(text) !== undefined],
+  ['descending', (text) => /\sdesc$/i.test(text)],
+]
+
+export function classOf(text: string): string {
+  return CLASSES.find(([, test]) => test(text))?.[0] ?? 'text'
+}
+
+/** What the evidence about an operation says at a target (evidence §6). */
+export type EvidenceStanding = 'inside' | 'outside' | 'inconclusive'
+
+/** Judges by the worst stratum that has enough, and by the share of requests. */
+export function standingOf(evidence: OperationEvidence, target: number): EvidenceStanding {
+  const { n, bad, bound, repeats, share } = evidence
+  const strata = hasEnough(evidence, target) ? [{ n, bad, bound }, repeats] : [{ n, bad, bound }]
+  if (share <= target && strata.every((one) => one.bound <= target)) return 'inside'
+  return share > target || strata.some((one) => one.bad > target * one.n) ? 'outside' : 'inconclusive'
+}
+
+/** True if the repeats are so many that a clean v2 would be inside by them alone. */
+function hasEnough({ repeats }: OperationEvidence, target: number): boolean {
+  return repeats.n >= cleanNeeded({ n: 0, bad: 0 }, target)
+}
+
+/** Says in one or several sentences why the operation stands where it stands, and what leads further. */
+export function reasonOf(evidence: OperationEvidence, target: number): string {
+  const standing = standingOf(evidence, target)
+  const text = `${evidence.operation}: ${SENTENCES[standing](evidence, target)}.`
+  return standing === 'inside' ? text : [text, ...uncomparedSentences(evidence.uncompared)].join(' ')
+}
+
+const SENTENCES: Readonly<Record<EvidenceStanding, (evidence: OperationEvidence, target: number) => string>> = {
+  inside: ({ n, bound, share }, target) =>
+    `bound ${percent(bound)} ≤ ${percent(target)} after ${many(n, 'observation')}${share > 0 ? `, ${percent(share)} of the requests wrong` : ''}`,
+  outside: (evidence, target) => `${wrongIn(evidence)}. Mend them, then ${further(evidence, target)}`,
+  inconclusive: (evidence, target) =>
+    `INCONCLUSIVE after ${many(evidence.n, 'observation')} (bound ${percent(evidence.bound)}); ${further(evidence, target)}`,
+}
+
+function wrongIn({ mismatches, transients, errors, n, bad, share }: OperationEvidence): string {
+  const wrong = `${many(mismatches, 'mismatch', 'mismatches')}, ${many(transients, 'transient difference')} and ${many(errors, 'error')}`
+  return `${wrong}; ${bad} of ${many(n, 'observation')} and ${percent(share)} of the requests were wrong`
+}
+
+/** Says what is still needed: `3282 more clean observations until ≤ 0.1 %, about 9 days at today's pace`. */
+function further(evidence: OperationEvidence, target: number): string {
+  const { repeats } = evidence
+  const needed = moreNeeded(evidence, target)
+  if (needed > 0)
+    return `${many(needed, 'more clean observation', 'more clean observations')} until ≤ ${percent(target)}, ${timeNeeded(evidence, target)}`
+  if (!hasEnough(evidence, target)) return `further requests until at most ${percent(target)} of all are wrong`
+  return `${many(moreNeeded(repeats, target), 'more clean repeat')} until ≤ ${percent(target)}`
+}
+
+/** Returns how many days the needed observations take at today's pace; undefined while it is unknown. */
+export function daysNeeded(evidence: OperationEvidence, target: number): number | undefined {
+  return evidence.perDay === undefined ? undefined : moreNeeded(evidence, target) / evidence.perDay
+}
+
+/** Estimates how long the needed observations take: `about 9 days at today's pace`. */
+export function timeNeeded(evidence: OperationEvidence, target: number): string {
+  const days = daysNeeded(evidence, target)
+  if (days === undefined) return 'at a pace that is not known yet'
+  return `about ${days < 2 ? many(Math.ceil(days * 24), 'hour') : many(Math.ceil(days), 'day')} at today's pace`
+}

@@ -1,0 +1,324 @@
+import type { Clocks } from '../serve/bounds.ts'
+import type { Operation } from '../tables/operation.ts'
+import { type Client, createKindOf } from './clients.ts'
+import type { Declaration, DeclarationReport } from './compare/expected.ts'
+import type { NoisyMember } from './compare/judge.ts'
+import { createRedactor } from './compare/redact.ts'
+import type { CircuitState } from './evidence/circuit.ts'
+import {
+  type CutoverQuestion,
+  type CutoverVerdict,
+  createReadinessMemory,
+  type FleetView,
+  judgeCutover,
+  TARGET,
+} from './evidence/cutover.ts'
+import { moreNeeded, type OperationEvidence } from './evidence/evidence.ts'
+import { daysNeeded, uncomparedSentences } from './evidence/standing.ts'
+import {
+  type Counting,
+  createJournal,
+  createListeners,
+  type EntryListener,
+  followed,
+  type Journal,
+  type JournalSettings,
+  type Notes,
+} from './modes/journal.ts'
+import { createModes, type Emulated, type Modes } from './modes/modes.ts'
+import type { ModeRules } from './modes/rules.ts'
+import { createPositions } from './modes/select.ts'
+import { type Budget, createBudget } from './modes/serve.ts'
+import { createQueue, nothingSkipped, type Queue, type QueueCounts, type QueueSettings, type Skipped } from './observe/observe.ts'
+import { observeServices, type ServiceObserverSettings, type ServiceSides } from './observe/observer.ts'
+import { verifiable } from './observe/verify-write.ts'
+import type { Comparison, Entry } from './records/record.ts'
+import {
+  type ComparisonQuery,
+  createRecorder,
+  earlierEntries,
+  type Ledger,
+  nothingRead,
+  openRecords,
+  type RecordsSettings,
+  restore,
+} from './records/record-file.ts'
+import { createRollouts, type Rollouts } from './rollout/rollouts.ts'
+
+/** Notes every operation that becomes ready to move or stops being so, and the same of all of them together. */
+export interface ReadinessWatch {
+  /** Takes every entry, those read back and new ones. */
+  entry(entry: Entry): void
+  /** Begins, when the earlier records are read back: what they know is not told again. */
+  start(): void
+  /** Looks a last time. */
+  close(): void
+}
+
+interface ReadinessParts extends JudgedParts {
+  readonly journal: Pick<Journal, 'evidence' | 'inventory' | 'note'>
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+}
+
+interface JudgedParts {
+  readonly openCircuits: MigrationReport['openCircuits']
+  readonly rollouts: Modes['rollouts']
+  readonly operations: readonly Operation[]
+}
+
+/** Milliseconds between two looks. Judging 200 operations takes a few of them. */
+export const LOOK_EVERY = 5000
+
+/** Returns the verdict on what was counted, for the usual target and while v1 stays. */
+export function judgeReadiness(
+  { openCircuits, rollouts, operations }: JudgedParts,
+  counted: Pick<CutoverQuestion, 'evidence' | 'traffic'>,
+): CutoverVerdict {
+  const open = new Map(Object.entries(openCircuits()))
+  // Clients appear only in reasons that no note quotes, and there may be thousands.
+  return judgeCutover({ target: TARGET, withoutV1: false, ...counted, openCircuits: open, clients: [], rollouts: rollouts(), operations })
+}
+
+/** Where the replicas of a fleet note it together. */
+export const NO_WATCH: ReadinessWatch = { entry() {}, start() {}, close() {} }
+
+export function createReadinessWatch(parts: ReadinessParts): ReadinessWatch {
+  const { journal, now } = parts
+  const memory = createReadinessMemory()
+  let isStarted = false
+  let timer: NodeJS.Timeout | undefined
+  const judge = () => judgeReadiness(parts, { evidence: journal.evidence.all(), traffic: journal.inventory.traffic() })
+  const look = () => {
+    timer = undefined
+    for (const note of memory.news(judge(), now())) journal.note(note)
+    if (memory.isWaiting()) plan()
+  }
+  const plan = () => {
+    timer ??= setTimeout(look, LOOK_EVERY).unref()
+  }
+  return {
+    entry(entry) {
+      const isOwn = entry.kind === 'note' && (entry.what === 'ready' || entry.what === 'not-ready')
+      if (isStarted && !isOwn) plan()
+      if (!isStarted && isOwn) memory.recall(entry)
+    },
+    start() {
+      memory.assume(judge())
+      isStarted = true
+    },
+    close() {
+      if (!isStarted) return
+      clearTimeout(timer)
+      look()
+      clearTimeout(timer)
+    },
+  }
+}
+
+/** What is known of one operation, and how far it is from the usual target. */
+export interface OperationProgress extends OperationEvidence {
+  /** Clean observations that are still needed. */
+  readonly needed: number
+  /** Days that they take at today's pace; absent while it is unknown. */
+  readonly days?: number
+  /** What was not compared, why, and what to change, in sentences. */
+  readonly hints: readonly string[]
+  readonly circuit: CircuitState
+}
+
+/** Requests of one process, or of all replicas of a fleet. */
+export interface CountedTraffic {
+  /** v1 requests by operation id, compared or not. */
+  readonly traffic: Readonly<Record<string, number>>
+  /** Requests by operation id whose credential no service accepted. They are not counted elsewhere. */
+  readonly strangers: Readonly<Record<string, number>>
+  /** Calls of clients beyond those that are told apart. `traffic` includes them. */
+  readonly uncounted: number
+}
+
+/** What the evidence of a report is made of. */
+export interface CountedEvidence extends CountedTraffic {
+  readonly evidence: readonly OperationEvidence[]
+}
+
+/** All evidence so far; the admin port's `GET /evidence`. */
+export interface EvidenceReport extends CountedTraffic {
+  readonly target: number
+  readonly operations: readonly OperationProgress[]
+  /** By operation id, also of operations that were not compared. */
+  readonly circuits: Readonly<Record<string, CircuitState>>
+  readonly declarations: readonly DeclarationReport[]
+  readonly noise: readonly NoisyMember[]
+  readonly queue: QueueCounts
+  readonly skipped: Skipped
+  readonly fallbacks: Budget['counts']
+  readonly records: { readonly dropped: number; readonly problem?: string }
+  /** Present if replicas share a store. All counts are then theirs, except `queue`, `skipped`, `fallbacks` and `records` of the one that answers. */
+  readonly fleet?: FleetView
+}
+
+export interface MigrationReport {
+  /** Of what this process has counted, or of what is given. */
+  evidence(counted?: CountedEvidence): EvidenceReport
+  /** Why each open circuit opened, by operation id. */
+  openCircuits(): Readonly<Record<string, string>>
+  clients(): readonly Client[]
+  comparisons(query: ComparisonQuery): readonly Comparison[]
+}
+
+interface Sources {
+  readonly journal: Journal
+  readonly queue: Queue
+  readonly skipped: Skipped | undefined
+  readonly budget: Budget
+}
+
+function progressOf(one: OperationEvidence): Omit<OperationProgress, 'circuit'> {
+  const days = daysNeeded(one, TARGET)
+  return { ...one, needed: moreNeeded(one, TARGET), ...(days !== undefined && { days }), hints: uncomparedSentences(one.uncompared) }
+}
+
+export function createReport({ journal, queue, skipped, budget }: Sources): MigrationReport {
+  const { evidence, inventory, circuit, expected, judging, recorder } = journal
+  const own = (): CountedEvidence => ({
+    evidence: evidence.all(),
+    traffic: Object.fromEntries(inventory.traffic()),
+    strangers: Object.fromEntries(inventory.strangers()),
+    uncounted: inventory.uncounted(),
+  })
+  return {
+    evidence({ evidence: counted, ...traffic } = own()) {
+      const problem = recorder.problem()
+      const rows = counted.map((one) => ({ ...progressOf(one), circuit: circuit.state(one.operation) }))
+      return {
+        target: TARGET,
+        operations: rows,
+        ...traffic,
+        circuits: Object.fromEntries(circuit.all()),
+        declarations: expected.report(),
+        noise: judging.noise.members(),
+        queue: queue.counts(),
+        skipped: skipped ?? nothingSkipped(),
+        fallbacks: budget.counts,
+        records: { dropped: recorder.dropped(), ...(problem !== undefined && { problem }) },
+      }
+    },
+    openCircuits() {
+      const open = [...circuit.all()].filter(([, { state }]) => state === 'open')
+      return Object.fromEntries(open.map(([operation, { reason }]) => [operation, reason]))
+    },
+    clients: inventory.clients,
+    comparisons: recorder.comparisons,
+  }
+}
+
+export interface MigrationSettings
+  extends Omit<JournalSettings, 'recorder' | 'onComparison' | 'isProbed'>,
+    ServiceObserverSettings,
+    Clocks {
+  readonly rules: ModeRules
+  readonly emulated: Emulated
+  /** The path of the configuration file, if there is one. */
+  readonly configFile: string | undefined
+  /** The v1 side. Without it, v2 answers everything. */
+  readonly v1?: ServiceSides | undefined
+  /** Reports a defect of Crosswalk. */
+  readonly warn: (text: string) => void
+  readonly declarations: readonly Declaration[]
+  readonly queue: QueueSettings
+  readonly fallbacksPerMinute: number
+  readonly records: RecordsSettings
+}
+
+/** The modes, and everything that is learnt in them. */
+export interface Migration extends Notes {
+  readonly modes: Modes
+  readonly report: MigrationReport
+  readonly ledger: Ledger
+  /** What was learnt, of which a fleet shares some with other replicas. */
+  readonly journal: Journal
+  /** The comparisons that wait and run. */
+  readonly queue: Queue
+  readonly budget: Budget
+  /** Passes every entry on to a listener too: those recorded from now on, and those that `restore` reads back. */
+  follow(listener: EntryListener): void
+  /** Passes an entry of another replica on to the listeners of `follow`. It is not recorded here. */
+  hear(entry: Entry): void
+  readonly counting: Counting
+  readonly rollouts: Rollouts
+  /** Returns the verdict on what all replicas have counted. */
+  readonly judge: (counted: Pick<CutoverQuestion, 'evidence' | 'traffic'>) => CutoverVerdict
+  /** Counts earlier records again. Call it before the first request. */
+  restore(): Promise<void>
+  /** Resolves when no comparison waits or runs. */
+  idle(): Promise<void>
+  /** Gives up comparisons. Resolves when the records are written. */
+  close(): Promise<void>
+}
+
+/** Milliseconds between two records of traffic. */
+const FLUSH_EVERY = 60_000
+
+/** Milliseconds between two looks at rollouts. They measure the time themselves. */
+export const ROLLOUTS_LOOK_MS = 1000
+
+export function createMigration(settings: MigrationSettings): Migration {
+  const { rules, v1, operations, records, subjects, emulated, configFile, random, now } = settings
+  const file = openRecords(records)
+  const all = createListeners()
+  const own = createListeners()
+  const recorder = followed(createRecorder({ memory: records.memory, ...(file && { file }) }), own.tell, () => modes.flush())
+  const isProbed = () => settings.probePercent > 0
+  const journal = createJournal({ ...settings, isProbed, recorder, onComparison: (client, one) => rollouts.compared(client, one) })
+  const queue = createQueue(settings.queue, (error) => settings.warn(`a comparison failed: ${(error as Error).stack ?? error}`))
+  const budget = createBudget(settings.fallbacksPerMinute, settings.now)
+  const side = v1 && { ask: v1.ask, observer: observeServices(v1, settings, queue, journal), budget }
+  const positions = createPositions({ isOpen: journal.circuit.isOpen, percent: () => settings.probePercent, random })
+  const kindOf = createKindOf(createRedactor({ values: settings.values, key: journal.redaction.key.text }))
+  const isShared = settings.replica !== undefined
+  const rollouts = createRollouts(rules, { journal, ...verifiable(settings), now, ticks: settings.ticks, isShared })
+  const modes = createModes(rules, { journal, v1: side, positions, rollouts, subjects, emulated, configFile, kindOf, now })
+  const flush = () => {
+    modes.flush()
+    journal.tallies.flush()
+    rollouts.flush()
+  }
+  const ends = [settings.repeat(flush, FLUSH_EVERY), settings.repeat(rollouts.look, ROLLOUTS_LOOK_MS)]
+  const report = createReport({ journal, queue, skipped: side?.observer.skipped, budget })
+  const judged = { openCircuits: report.openCircuits, rollouts: rollouts.all, operations }
+  const readiness = isShared ? NO_WATCH : createReadinessWatch({ ...judged, journal, now })
+  for (const listener of [readiness.entry, rollouts.entry]) all.follow(listener)
+  own.follow(all.tell)
+
+  return {
+    modes,
+    report,
+    ledger: journal,
+    journal,
+    queue,
+    budget,
+    follow: all.follow,
+    hear: all.tell,
+    counting: { followOwn: own.follow, followTallies: journal.tallies.follow, oldestMs: queue.oldestMs },
+    rollouts,
+    judge: (counted) => judgeReadiness(judged, counted),
+    note: journal.note,
+    onNote: journal.onNote,
+    async restore() {
+      const count = nothingRead()
+      for await (const entry of earlierEntries(records, count)) if (restore(entry, journal)) all.tell(entry)
+      readiness.start()
+      if (count.entries > 0) journal.note({ what: 'restart', text: `${count.entries} records were read back`, by: { source: 'start' } })
+      rollouts.start()
+    },
+    idle: queue.idle,
+    async close() {
+      for (const end of ends) end()
+      await queue.close()
+      flush()
+      readiness.close()
+      await recorder.close()
+    },
+  }
+}

@@ -1,0 +1,312 @@
+import { randomUUID } from 'node:crypto'
+import type { Identity } from '../../serve/caller.ts'
+import { isRead, type Mode, SERVED_BY } from '../../serve/sides.ts'
+import type { Operation, V1Request } from '../../tables/operation.ts'
+import type { Call } from '../../tables/turn.ts'
+import { createInventory } from '../clients.ts'
+import { bodyOf, type CompareSettings } from '../compare/compare.ts'
+import { createExpected, type Declaration } from '../compare/expected.ts'
+import { type Judgement, tally } from '../compare/judge.ts'
+import { createRedaction, type Redaction, type RedactionSettings } from '../compare/redact.ts'
+import { type Circuit, type CircuitState, createCircuit, type Rate } from '../evidence/circuit.ts'
+import { createEvidence, createTallies, isDifference, type Sample, type Tallies, WEIGHTS } from '../evidence/evidence.ts'
+import { shapeOf } from '../evidence/standing.ts'
+import type { ComparedRead, Judging, SideAnswer } from '../observe/compare-read.ts'
+import { createJudging, type Queue, sideOf, whyUncompared } from '../observe/observe.ts'
+import { type Caller, type Comparison, comparisonOf, detailed, type Entry, exhibitOf, type Note, recordedCall } from '../records/record.ts'
+import type { Ledger, Recorder } from '../records/record-file.ts'
+
+/** Numbers notes and the records of rollouts, so that their order is known even if the clock stepped back, and beyond restarts. */
+export interface SaveOrder {
+  /** Returns the number of a new record, which is above all others. */
+  next(): number
+  /** Notes the number of an earlier record. */
+  saw(nth: number): void
+  /** Returns the highest number so far. */
+  last(): number
+}
+
+export function createSaveOrder(): SaveOrder {
+  let last = 0
+  return {
+    next: () => ++last,
+    last: () => last,
+    saw(nth) {
+      last = Math.max(last, nth)
+    },
+  }
+}
+
+export type EntryListener = (entry: Entry) => void
+
+/** Passes entries on. */
+export interface EntryListeners {
+  follow(listener: EntryListener): void
+  readonly tell: EntryListener
+}
+
+export function createListeners(): EntryListeners {
+  const listeners: EntryListener[] = []
+  return {
+    follow: (listener) => void listeners.push(listener),
+    tell(entry) {
+      for (const listener of listeners) listener(entry)
+    },
+  }
+}
+
+/**
+ * Returns the same recorder, which also passes its entries on. The calls so far come before a mismatch, so that its client is known when it
+ * is counted.
+ */
+export function followed(recorder: Recorder, tell: EntryListener, flush: () => void): Recorder {
+  return {
+    ...recorder,
+    record(entry) {
+      if (entry.kind === 'comparison' && isDifference(entry.outcome)) flush()
+      recorder.record(entry)
+      tell(entry)
+    },
+  }
+}
+
+/** What is being counted here and now. Nothing of it is read back or comes from elsewhere. */
+export interface Counting {
+  /** Passes every entry on that is recorded from now on. */
+  followOwn(listener: EntryListener): void
+  /** Passes on what is counted without a record of its own. */
+  readonly followTallies: Tallies['follow']
+  readonly oldestMs: Queue['oldestMs']
+}
+
+/** A note without what is added to all. */
+type NewNote = Omit<Note, 'kind' | 'at' | 'id' | 'nth' | 'replica'>
+
+/** A note with its id, which the record file and the notifications share. */
+export type IdentifiedNote = Note & { readonly id: string }
+
+/** The one stream of events: the record file, log lines, metrics and notifications follow from it. */
+export interface Notes {
+  /** Records that something happened, and tells the listeners. */
+  note(note: NewNote): void
+  /** Passes every note on to a listener when it is made, but none that `restore` reads back. */
+  onNote(listener: (note: IdentifiedNote) => void): void
+}
+
+export interface NotesSources {
+  readonly recorder: Pick<Recorder, 'record'>
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+  readonly order: Pick<SaveOrder, 'next'>
+  /** The name of this process among those of its fleet; undefined without a store. */
+  readonly replica?: string | undefined
+}
+
+export function createNotes({ recorder, now, order, replica }: NotesSources): Notes {
+  const told = replica === undefined ? {} : { replica }
+  const listeners: ((note: IdentifiedNote) => void)[] = []
+  const untold: IdentifiedNote[] = []
+  let isTelling = false
+  const tell = () => {
+    isTelling = true
+    try {
+      for (let note = untold.shift(); note; note = untold.shift()) for (const listener of listeners) listener(note)
+    } finally {
+      isTelling = false
+    }
+  }
+  return {
+    note(made) {
+      const note: IdentifiedNote = { kind: 'note', id: randomUUID(), at: new Date(now()).toISOString(), ...made, ...told }
+      recorder.record({ ...note, nth: order.next() })
+      untold.push(note)
+      // A listener may make a note of its own. The others must hear the cause first.
+      if (!isTelling) tell()
+    },
+    onNote: (listener) => void listeners.push(listener),
+  }
+}
+
+/** Tells the circuits what is seen of v2. */
+export interface CircuitTeller {
+  /** Tells of an answer that v2 gave a client. */
+  answered(operation: string, failed: boolean): void
+  /** Tells of a comparison. */
+  compared(mode: Mode, comparison: Pick<Comparison, 'operation' | 'check' | 'outcome'>): void
+  /** Tells of what other replicas saw of one rate. */
+  heard(operation: string, rate: Rate, others: Sample): void
+  /** Tells a follower of what happens here. There is one at most. */
+  follow(follower: CircuitFollower): void
+}
+
+/** Shares with other replicas what happens to the circuits of this process. */
+export interface CircuitFollower {
+  /** Is told that observations opened or closed a circuit. It calls `note` if this replica is the one to note that. */
+  turned(operation: string, note: () => void): void
+  /** Is told of each bad observation. */
+  bad(): void
+}
+
+interface TellerParts {
+  readonly circuit: Circuit
+  readonly note: Notes['note']
+}
+
+/** Creates a teller that notes every circuit that opens or closes. */
+export function createCircuitTeller({ circuit, note }: TellerParts): CircuitTeller {
+  let follower: CircuitFollower | undefined
+  const turned = (operation: string, state: CircuitState | undefined) => {
+    if (!state) return
+    const isOpen = state.state === 'open'
+    const [from, to] = isOpen ? ['closed', 'open'] : ['open', 'closed']
+    const made = {
+      what: isOpen ? 'circuit' : 'circuit-closed',
+      text: state.reason,
+      operation,
+      by: { source: 'circuit' },
+      from,
+      to,
+    } as const
+    if (follower) follower.turned(operation, () => note(made))
+    else note(made)
+  }
+  const answered = (operation: string, failed: boolean) => {
+    turned(operation, circuit.answered(operation, failed))
+    if (failed) follower?.bad()
+  }
+  return {
+    answered,
+    compared(mode, { operation, check, outcome }) {
+      if (WEIGHTS[outcome] === 'nothing') return
+      const isError = outcome === 'error'
+      // An answer that v2 gave a client was told when it was given.
+      if (check !== 'read' || SERVED_BY[mode] === 'v1') answered(operation, isError)
+      if (isError) return
+      const isBad = WEIGHTS[outcome] === 'bad'
+      turned(operation, circuit.compared(operation, isBad))
+      if (isBad) follower?.bad()
+    },
+    heard: (operation, rate, others) => turned(operation, circuit.heard(operation, rate, others)),
+    follow(one) {
+      follower = one
+    },
+  }
+}
+
+/** A client request that was compared. */
+export interface ComparedRequest extends Identity {
+  /** Requests that it stands for, if chance chose it: the inverse of its probability. */
+  readonly weight?: number
+  readonly operation: Operation
+  readonly request: V1Request
+  readonly mode: Mode
+  /** Its kind, if it is known. Otherwise the tables tell it. */
+  readonly shape?: string
+}
+
+/** What is learnt of a migration while it runs. The journal counts and records it, and the admin port shows it. */
+export interface Journal extends Ledger, Notes {
+  readonly circuit: Circuit
+  /** What a fleet shares of the circuits. */
+  readonly teller: Pick<CircuitTeller, 'follow' | 'heard'>
+  readonly judging: Judging
+  readonly recorder: Recorder
+  readonly tallies: Tallies
+  readonly redaction: Redaction
+  readonly operations: readonly Operation[]
+  /** Numbers notes and the records of rollouts. */
+  readonly order: SaveOrder
+  /** Counts one comparison, and records it if it is a new observation. `read` is the operation that was read. */
+  compared(subject: ComparedRequest, check: 'read' | 'after-write', read: Operation, compared: ComparedRead): void
+  /** Counts a write that v2 failed, so that nothing can be compared. */
+  unwritten(subject: ComparedRequest, judgement: Judgement, v2: SideAnswer): void
+  wouldSend(subject: ComparedRequest, call: Call): void
+  /** Tells the circuit about an answer that v2 gave a client. */
+  answered(operation: string, failed: boolean): void
+}
+
+export interface JournalSettings extends CompareSettings, RedactionSettings {
+  readonly declarations: readonly Declaration[]
+  /** Subjects of tokens may be shown and recorded. */
+  readonly subjects: boolean
+  readonly recorder: Recorder
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+  /** True if requests of an open circuit are compared, so that comparisons may close it. */
+  readonly isProbed: () => boolean
+  /** The name of this process among those of its fleet; undefined without a store. */
+  readonly replica?: string | undefined
+  /** Is told of every comparison, with the client whose request was compared. */
+  readonly onComparison?: (client: Identity, comparison: Comparison) => void
+}
+
+export function createJournal(settings: JournalSettings): Journal {
+  const { operations, recorder, now } = settings
+  const evidence = createEvidence(now)
+  const tallies = createTallies(evidence, recorder, now)
+  const inventory = createInventory(operations)
+  const reads = new Set(operations.filter(isRead).map(({ id }) => id))
+  // A probe of a write would have to reach v2, and v1 could not answer in its place.
+  const circuit = createCircuit(now, (operation) => settings.isProbed() && reads.has(operation))
+  const expected = createExpected(settings.declarations, now)
+  const judging = createJudging(settings, expected, now)
+  const redaction = createRedaction(settings)
+  const { redacted, whole } = redaction
+  const at = () => new Date(now()).toISOString()
+  const head = ({ operation, request, mode, weight, shape = shapeOf(operation, request), ...identity }: ComparedRequest) => {
+    const chosen = weight !== undefined && weight > 1 && { weight }
+    const replica = settings.replica !== undefined && { replica: settings.replica }
+    const who = callerOf(identity, settings.subjects)
+    return { at: at(), operation: operation.id, ...replica, mode, shape, ...who, ...chosen }
+  }
+  const count = (subject: ComparedRequest, comparison: Comparison) => {
+    settings.onComparison?.(subject, comparison)
+    return tallies.count(comparison)
+  }
+  const order = createSaveOrder()
+  const notes = createNotes({ recorder, now, order, replica: settings.replica })
+  const teller = createCircuitTeller({ circuit, note: notes.note })
+  return {
+    evidence,
+    inventory,
+    circuit,
+    expected,
+    judging,
+    recorder,
+    tallies,
+    redaction,
+    operations,
+    order,
+    ...notes,
+    compared(subject, check, read, compared) {
+      const { asked, judgement, v1, v2, observed } = compared
+      const sides = { v1: sideOf(v1), v2: sideOf(v2) }
+      const entry = comparisonOf(judgement, { id: randomUUID(), ...head(subject), check, ...sides }, redacted(read))
+      tally(expected, read.id, judgement)
+      teller.compared(subject.mode, entry)
+      inventory.compared(entry)
+      const why = whyUncompared(compared)
+      if (why) tallies.uncompared(entry.operation, why)
+      const counted = count(subject, entry)
+      if (!counted) return
+      const exhibit = observed && entry.outcome === 'mismatch' ? exhibitOf(read.id, settings.dialect, observed, whole()) : undefined
+      recorder.record({ ...detailed(counted, judgement, { asked, about: read, redacted }), ...(exhibit && { exhibit }) })
+    },
+    unwritten(subject, judgement, v2) {
+      const circumstances = { id: randomUUID(), ...head(subject), check: 'write', v2: sideOf(v2) } as const
+      const counted = count(subject, comparisonOf(judgement, circumstances, redacted(subject.operation)))
+      const failed = { ...judgement, answers: { v1: undefined, v2: bodyOf(v2.seen) } }
+      if (counted) recorder.record(detailed(counted, failed, { asked: subject, about: subject.operation, redacted }))
+    },
+    wouldSend(subject, call) {
+      recorder.record({ kind: 'would-send', ...head(subject), call: recordedCall(call, redacted(subject.operation)) })
+    },
+    answered: teller.answered,
+    teller,
+  }
+}
+
+/** Returns the caller as records show it. */
+export function callerOf({ caller, subject }: Identity, subjects: boolean): Caller {
+  return subjects && subject !== undefined ? { caller, subject } : { caller }
+}

@@ -1,0 +1,464 @@
+import { type Answer, lengthOf, type Written } from '../../serve/answer.ts'
+import { createBucket } from '../../serve/bounds.ts'
+import { ANONYMOUS } from '../../serve/caller.ts'
+import type { ClientRequest, Request } from '../../serve/request.ts'
+import { type Backend, hasFailed, isRead, type Mode, type Served } from '../../serve/sides.ts'
+import { isObject } from '../../tables/json.ts'
+import type { Operation, V1Request } from '../../tables/operation.ts'
+import { isReadBack } from '../../tables/operations.ts'
+import type { Resource } from '../../tables/resource.ts'
+import { ROWS } from '../../tables/turn.ts'
+import type { Kept } from '../observe/compare-read.ts'
+import type { Observer } from '../observe/observer.ts'
+import type { Journal } from './journal.ts'
+import { isPaged } from './select.ts'
+
+/**
+ * The credentials that a service has accepted. Anyone can make up a credential with any subject in it.
+ * A request is therefore counted, compared or remembered only after a service answered its credential with success.
+ * The answer must come from an operation that asks for a credential.
+ */
+export interface Accepted {
+  /** Notes the status with which a service itself, v1 or v2, answered a request with this credential. */
+  heard(operation: Pick<Operation, 'takesNoToken'>, credential: string, status: number): void
+  has(credential: string): boolean
+}
+
+/** Maximum credentials; the oldest is dropped first, and counts again after its next success. */
+const CREDENTIALS = 10_000
+
+export function createAccepted(limit: number = CREDENTIALS): Accepted {
+  const known = new Set<string>()
+  return {
+    heard({ takesNoToken }, credential, status) {
+      if (status === 401) known.delete(credential)
+      if (status < 200 || status > 299 || takesNoToken || credential === ANONYMOUS || known.has(credential)) return
+      const [oldest] = known.size >= limit ? known : []
+      if (oldest !== undefined) known.delete(oldest)
+      known.add(credential)
+    },
+    has: (credential) => known.has(credential),
+  }
+}
+
+/** Limits how often something happens. */
+export interface Budget {
+  /** Takes one if any is left. Strangers get at most half, so that many of them leave some for other callers. */
+  take(isStranger: boolean): boolean
+  readonly counts: { readonly taken: number; readonly refused: number }
+  /** Takes from what replicas share from now on. */
+  shareBy(share: BudgetShare): void
+}
+
+/** What this process may take of a budget that replicas share. */
+export type BudgetShare = Pick<Budget, 'take'>
+
+const MINUTE = 60_000
+
+/** Allows this many per minute, evenly; `now` returns milliseconds. */
+export function createBudget(perMinute: number, now: () => number): Budget {
+  const counts = { taken: 0, refused: 0 }
+  const bucket = createBucket({ most: perMinute, fillMs: MINUTE }, now)
+  const ofStrangers = createBucket({ most: Math.ceil(perMinute / 2), fillMs: MINUTE }, now)
+  let share: BudgetShare = { take: (isStranger) => (!isStranger || ofStrangers.take()) && bucket.take() }
+  return {
+    take(isStranger) {
+      const granted = share.take(isStranger)
+      counts[granted ? 'taken' : 'refused'] += 1
+      return granted
+    },
+    counts,
+    shareBy(one) {
+      share = one
+    },
+  }
+}
+
+/**
+ * Returns the same answer, and keeps it on the way to the client, unless it has more than `limit` bytes. Nothing is copied: most answers of a
+ * busy proxy are not compared.
+ * Calls `done` when the client has the whole answer. It passes `undefined` if the client disconnects first or its connection breaks.
+ */
+export function tee(answer: Answer, limit: number, done: (kept: Kept | undefined) => void): Answer {
+  const { status, headers } = answer
+  if ('written' in answer) {
+    done({ status, headers, ...keptOf(answer.written, limit) })
+    return answer
+  }
+  if ('stream' in answer)
+    return { status, headers, stream: watched(answer.stream, limit, (body) => done(body && { status, headers, ...body })) }
+  done({ status, headers, body: { value: answer.body }, size: weightOf(answer.body) })
+  return answer
+}
+
+type Body = Pick<Kept, 'body' | 'size'>
+
+function keptOf(written: Written, limit: number): Body {
+  const size = lengthOf(written)
+  return size > limit ? { body: { pieces: undefined, broken: false }, size: 0 } : { body: { written }, size }
+}
+
+/** Copies each piece, because the memory of one that a client has is used again. */
+async function* watched(stream: AsyncIterable<Uint8Array>, limit: number, done: (body: Body | undefined) => void) {
+  let pieces: Uint8Array[] | undefined = []
+  let size = 0
+  let whole = false
+  try {
+    for await (const piece of stream) {
+      size += piece.length
+      if (size > limit) pieces = undefined
+      else pieces?.push(Buffer.from(piece))
+      yield piece
+    }
+    whole = true
+  } finally {
+    done(whole ? { body: { pieces, broken: false }, size: pieces ? size : 0 } : undefined)
+  }
+}
+
+/** Estimated bytes of a list's row in memory. A whole list is not serialized just to measure it. */
+const ROW = 1024
+
+function weightOf(body: unknown): number {
+  const rows = isObject(body) ? body[ROWS] : undefined
+  return ROW * (Array.isArray(rows) ? rows.length + 1 : 1)
+}
+
+/** Reads at most `limit` bytes of an answer that no client gets, and hangs up. An answer that breaks off is kept as broken. */
+export async function drain({ status, headers, ...rest }: Answer, limit: number): Promise<Kept> {
+  if ('body' in rest) return { status, headers, body: { value: rest.body }, size: 0 }
+  if ('written' in rest) return { status, headers, ...keptOf(rest.written, limit) }
+  const most = Number(headers['content-length'] ?? 0) > limit ? 0 : limit
+  const pieces: Uint8Array[] = []
+  let size = 0
+  try {
+    for await (const piece of rest.stream) {
+      size += piece.length
+      if (size > most) return { status, headers, body: { pieces: undefined, broken: false }, size: 0 }
+      pieces.push(piece)
+    }
+  } catch {
+    return { status, headers, body: { pieces: [], broken: true }, size: 0 }
+  }
+  return { status, headers, body: { pieces, broken: false }, size }
+}
+
+/** Returns what a client gets in place of v2's failed answer: v1's answer, or the same if v1 may not or cannot answer. */
+export type Fallback = (request: ClientRequest, served: Served) => Promise<Served>
+
+/**
+ * Answers a read from v1 if v2 fails with 5xx or a timeout, within the budget. If v1 cannot answer either, v2's error stays.
+ * Excluded are writes, which may have taken effect, and lists read by page token, because neither side can read the other's tokens.
+ */
+export function createFallback(v1: Backend, budget: Budget, accepted: Accepted): Fallback {
+  return async (request, served) => {
+    if (!mayFallBack(request) || !budget.take(!accepted.has(request.credential))) return served
+    try {
+      const instead = await v1(request)
+      if (!hasFailed(instead.answer.status)) return { ...instead, failed: served.answer }
+      await drain(instead.answer, 0)
+      return served
+    } catch {
+      return served
+    }
+  }
+}
+
+function mayFallBack({ operation, client }: ClientRequest): boolean {
+  return isRead(operation) && !client.aborted && !isPaged(operation)
+}
+
+/** Tells whether a caller wrote while the proxy read for it. One side may then have been read before the write and the other after it. */
+export interface OwnWrites {
+  /** Notes that a write of this caller begins. Call the returned function when it has ended. */
+  begin(caller: string): () => void
+  /** Returns a function that tells whether any write of this caller has been under way since this call. */
+  watch(caller: string): () => boolean
+  /** Notes that other replicas made more writes than are known: any caller may have written. */
+  heardMany(): void
+}
+
+interface Writes {
+  /** Number of this caller's last write among all writes. */
+  last: number
+  active: number
+}
+
+/** Maximum callers without a write under way; those that wrote longest ago are dropped first. Callers that only read are not stored. */
+const CALLERS = 10_000
+
+export function createOwnWrites(limit: number = CALLERS): OwnWrites {
+  /** The last writer is last. */
+  const writers = new Map<string, Writes>()
+  let writes = 0
+  /** The highest last-write number among the dropped callers. */
+  let forgotten = 0
+  const forget = () => {
+    for (const [name, { last, active }] of writers) {
+      if (writers.size <= limit) return
+      if (active > 0) continue
+      writers.delete(name)
+      forgotten = Math.max(forgotten, last)
+    }
+  }
+  return {
+    begin(caller) {
+      writes += 1
+      const own = writers.get(caller) ?? { last: 0, active: 0 }
+      own.last = writes
+      own.active += 1
+      writers.delete(caller)
+      writers.set(caller, own)
+      if (writers.size > limit) forget()
+      let over = false
+      return () => {
+        if (!over) own.active -= 1
+        over = true
+      }
+    },
+    heardMany() {
+      writes += 1
+      forgotten = writes
+      for (const [name, { active }] of writers) if (active === 0) writers.delete(name)
+    },
+    watch(caller) {
+      const before = writes
+      const wasActive = isActive(writers.get(caller))
+      return () => {
+        const own = writers.get(caller)
+        return wasActive || isActive(own) || (own?.last ?? forgotten) > before
+      }
+    },
+  }
+}
+
+function isActive(writes: Writes | undefined): boolean {
+  return (writes?.active ?? 0) > 0
+}
+
+/** A resource that a request wrote. */
+export interface WrittenResource {
+  readonly resource: Resource
+  readonly uid: string
+  /** The uid of the other resource with which it is deleted. */
+  readonly goesWith: string | undefined
+  /** The path variables of the request itself. They are its own object, by which its own write is recognised. */
+  readonly own: V1Request['params']
+}
+
+/** Tells what other writes, since a moment or under way at that moment, may have done to a resource. */
+export interface OtherWrites {
+  mayBeGone(written: WrittenResource): boolean
+  mayBeChanged(written: WrittenResource): boolean
+}
+
+/** Remembers recent writes. What a read does not show may have been deleted or changed since, rather than lost. */
+export interface RecentWrites {
+  /** Notes that a write begins. Call the returned function when it has ended. */
+  begin(operation: Operation, params: V1Request['params'], caller?: string): () => void
+  /** Notes the body of a write that has begun: a batch names its resources there. */
+  readBody(request: Pick<Request, 'operation' | 'read'>): void
+  watch(): OtherWrites
+  /** Returns the writes of this process from a number on, and the next number. `isCut`: older ones among them are no longer known. */
+  own(from: number): { readonly writes: readonly NamedWrite[]; readonly next: number; readonly isCut: boolean }
+  /** Notes that a write of another replica begins, likewise. `uids` are those that its body names. */
+  heard(operation: Operation, params: V1Request['params'], uids: readonly string[] | undefined): () => void
+  /** Notes that other replicas made more writes than are known. */
+  heardMany(): void
+}
+
+/** A write, with what other replicas need to know of it. */
+export interface NamedWrite {
+  /** Grows with each write of this process. */
+  readonly number: number
+  readonly operation: Operation
+  readonly params: V1Request['params']
+  /** The resources, as far as they are known by now. */
+  readonly uids: readonly string[] | undefined
+  readonly caller: string
+  readonly active: boolean
+}
+
+interface RecentWrite extends NamedWrite {
+  readonly isOwn: boolean
+  /** undefined for an operation that only v1 has. */
+  readonly resource: Resource | undefined
+  /** undefined as long as nothing names them. */
+  uids: readonly string[] | undefined
+  readonly deletes: boolean
+  readonly takesBelow: boolean
+  active: boolean
+}
+
+/** Maximum writes that are remembered. If more came since, anything may have happened. */
+const REMEMBERED = 1000
+
+export function createRecentWrites(): RecentWrites {
+  const recent: RecentWrite[] = []
+  let count = 0
+  /** Numbers of the last write of this process that is no longer known, and of the moment of many others. */
+  let dropped = -1
+  let many = -1
+  const add = (operation: Operation, params: V1Request['params'], more: Pick<RecentWrite, 'caller' | 'isOwn'>) => {
+    const write: RecentWrite = { number: count, operation, ...traitsOf(operation, params), params, active: true, ...more }
+    count += 1
+    recent.push(write)
+    const oldest = recent.length > REMEMBERED ? recent.shift() : undefined
+    if (oldest?.isOwn) dropped = oldest.number
+    return write
+  }
+  const endOf = (write: RecentWrite) => () => {
+    write.active = false
+  }
+  return {
+    begin: (operation, params, caller = '') => endOf(add(operation, params, { caller, isOwn: true })),
+    heard(operation, params, uids) {
+      const write = add(operation, params, { caller: '', isOwn: false })
+      write.uids ??= uids
+      return endOf(write)
+    },
+    heardMany() {
+      many = count
+      count += 1
+    },
+    own(from) {
+      const writes = recent.filter(({ isOwn, number }) => isOwn && number >= from)
+      return { writes, next: count, isCut: dropped >= from }
+    },
+    readBody(request) {
+      const found = namedInBody(request)
+      const write = found && recent.findLast(({ params, uids }) => params === found.params && !uids)
+      if (write) write.uids = found.uids
+    },
+    watch() {
+      const from = recent.find(({ active }) => active)?.number ?? count
+      const some = (own: V1Request['params'], fits: (write: RecentWrite) => boolean) =>
+        from <= many ||
+        from < (recent[0]?.number ?? count) ||
+        recent.some((write) => write.number >= from && write.params !== own && fits(write))
+      return {
+        mayBeGone: (written) => some(written.own, (write) => mayTake(write, written)),
+        mayBeChanged: (written) => some(written.own, (write) => mayChange(write, written)),
+      }
+    },
+  }
+}
+
+function traitsOf({ readBack, takes }: Operation, params: V1Request['params']) {
+  if (!readBack || !isReadBack(readBack)) return { resource: undefined, uids: Object.values(params), deletes: false, takesBelow: false }
+  const { resource, named, gone = false } = readBack
+  const uid = 'param' in named ? params[named.param] : undefined
+  return { resource, uids: uid === undefined ? undefined : [uid], deletes: gone, takesBelow: takes === 'below' }
+}
+
+/** Returns the uids that a write names in its body. A body that cannot be read is refused before it writes. */
+function namedInBody({ operation: { readBack, request }, read }: Pick<Request, 'operation' | 'read'>) {
+  const named = readBack && isReadBack(readBack) ? readBack.named : undefined
+  if (!named || !('body' in named)) return undefined
+  try {
+    const { params, body } = read()
+    const uids = request?.read(body)[named.body]
+    return { params, uids: Array.isArray(uids) ? uids.map(String) : [] }
+  } catch {
+    return undefined
+  }
+}
+
+/** A delete takes the resource itself, what lies below it if its table says so, and what goes with it (semantics §3). */
+function mayTake(write: RecentWrite, { resource, uid, goesWith }: WrittenResource): boolean {
+  if (!write.deletes) return false
+  if (write.uids === undefined) return write.resource === resource
+  if (write.resource === resource && write.uids.includes(uid)) return true
+  return write.uids.some((taken) => taken === goesWith || (write.takesBelow && uid.startsWith(`${taken}/`)))
+}
+
+/** A write changes the resource that its path names. What an operation of v1 alone changes is unknown. */
+function mayChange(write: RecentWrite, { resource, uid }: WrittenResource): boolean {
+  return write.uids?.includes(uid) === true && (write.resource === undefined || write.resource === resource)
+}
+
+/** What is known of the caller, and what tells a race from a difference. */
+export interface Witnesses {
+  readonly accepted: Accepted
+  readonly ownWrites: OwnWrites
+  readonly recentWrites: RecentWrites
+  /** Notes that a request may write. Call the returned function when the request has ended. */
+  writing(operation: Operation, params: Readonly<Record<string, string>>, who: Writer): () => void
+}
+
+interface Writer {
+  readonly caller: string
+  readonly credential: string
+}
+
+export function createWitnesses(): Witnesses {
+  const accepted = createAccepted()
+  const ownWrites = createOwnWrites()
+  const recentWrites = createRecentWrites()
+  const write = (operation: Operation, params: Readonly<Record<string, string>>, caller: string) => {
+    const ends = [recentWrites.begin(operation, params, caller), ownWrites.begin(caller)]
+    return () => void ends.map((end) => end())
+  }
+  return {
+    accepted,
+    ownWrites,
+    recentWrites,
+    writing(operation, params, { caller, credential }) {
+      if (isRead(operation)) return nothingWritten
+      if (accepted.has(credential)) return write(operation, params, caller)
+      // Attempts of strangers write nothing, but this may be the first request of a caller that is accepted.
+      return () => {
+        if (accepted.has(credential)) write(operation, params, caller)()
+      }
+    },
+  }
+}
+
+const nothingWritten = () => {}
+
+/** Statuses that say nothing about v2: v1 might have limited this caller too (429), or the client left (499). */
+const UNKNOWN: ReadonlySet<number> = new Set([429, 499])
+
+/**
+ * Tells the circuit how v2 answered the client, whether the answer is compared or not. A comparison may be dropped, and it cannot judge a
+ * failed write. Returns what was served.
+ */
+export function createTell(accepted: Accepted, journal: Pick<Journal, 'answered'>): (request: ClientRequest, served: Served) => Served {
+  return ({ operation, credential }, served) => {
+    const { status } = served.failed ?? served.answer
+    const counts = !served.unasked && !UNKNOWN.has(status) && accepted.has(credential)
+    if (counts) journal.answered(operation.id, hasFailed(status))
+    return served
+  }
+}
+
+/** Begins to watch a request. The returned function takes what was served, and returns it for the client. */
+type Watch = (mode: Mode, request: ClientRequest) => (served: Served) => Served
+
+/**
+ * Passes a copy of the answer to the observer once the client has it.
+ * It never waits for the other side, and failures there never reach the client (design §7).
+ * Requests of strangers are not compared, because they prove nothing. Nothing is kept of an answer that finds no room.
+ */
+export function createWatch(observer: Observer, { accepted, ownWrites, recentWrites }: Witnesses): Watch {
+  return (mode, request) => {
+    const { operation, caller, credential } = request
+    const wrote = ownWrites.watch(caller)
+    const others = recentWrites.watch()
+    recentWrites.readBody(request)
+    const began = performance.now()
+    return (served) => {
+      const full = observer.full(operation, served.by)
+      if (full) {
+        observer.skip(operation, accepted.has(credential) ? full : 'stranger')
+        return served
+      }
+      const answer = tee(served.answer, observer.limit, (kept) => {
+        if (!accepted.has(credential)) observer.skip(operation, 'stranger')
+        else if (!kept) observer.skip(operation, 'gone')
+        else observer.look({ request, mode, served, kept, began, ms: Math.round(performance.now() - began), wrote, others })
+      })
+      return answer === served.answer ? served : { ...served, answer }
+    }
+  }
+}

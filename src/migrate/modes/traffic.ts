@@ -1,0 +1,125 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { type Identified, identify } from '../../serve/caller.ts'
+import type { KeepRequest, Mode, RequestEnd } from '../../serve/sides.ts'
+import type { Operation } from '../../tables/operation.ts'
+import { createUnknownUses, type Inventory, type KindOf, type RequestKind, type SampledKind } from '../clients.ts'
+import type { Caller, TrafficEntry } from '../records/record.ts'
+import type { Recorder } from '../records/record-file.ts'
+import type { Rollouts, SidedRequest } from '../rollout/rollouts.ts'
+import { callerOf } from './journal.ts'
+import type { PagingSides } from './select.ts'
+import type { Accepted } from './serve.ts'
+
+/** Counts which caller uses which operation. */
+export interface TrafficCounter {
+  /** Returns a function that takes the parameters of the request, if they are worth a look. */
+  use(caller: Caller, operation: string, mode: Mode, protocol?: string): KeepRequest | undefined
+  /** Records the counts since the last flush. */
+  flush(): void
+}
+
+type Counted = Omit<TrafficEntry, 'at' | 'calls' | 'requests'> & { calls: number; requests?: (SampledKind & { samples: number })[] }
+
+export interface TrafficSettings {
+  readonly inventory: Inventory
+  readonly recorder: Recorder
+  readonly kindOf: KindOf
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+}
+
+/** Records calls as sums: one line for each call would outnumber the comparisons. */
+export function createTraffic({ inventory, recorder, kindOf, now }: TrafficSettings): TrafficCounter {
+  /** By caller, operation, and mode with protocol. */
+  const since = new Map<string, Map<string, Map<string, Counted>>>()
+  return {
+    use(caller, operation, mode, protocol) {
+      const isWorthALook = inventory.use(caller, { operation, mode, protocol, at: now() })
+      const ways = within(within(since, caller.caller), operation)
+      const way = protocol === undefined ? mode : `${mode} ${protocol}`
+      const known = ways.get(way)
+      const counted: Counted = known ?? {
+        kind: 'traffic',
+        ...caller,
+        operation,
+        mode,
+        ...(protocol !== undefined && { protocol }),
+        calls: 0,
+      }
+      counted.calls += 1
+      if (!known) ways.set(way, counted)
+      if (!isWorthALook) return undefined
+      return (described, request) => {
+        const kind = kindOf(described, request)
+        inventory.look(caller.caller, operation, kind)
+        addTo(counted, kind)
+      }
+    },
+    flush() {
+      const at = new Date(now()).toISOString()
+      for (const operations of since.values()) {
+        for (const ways of operations.values()) for (const counted of ways.values()) recorder.record({ ...counted, at })
+      }
+      since.clear()
+    },
+  }
+}
+
+/** Kinds of requests in one record. The inventory keeps no more of them. */
+const KINDS = 8
+
+function addTo(counted: Counted, kind: RequestKind): void {
+  counted.requests ??= []
+  const known = counted.requests.find(({ shape }) => shape === kind.shape)
+  if (known) known.samples += 1
+  else if (counted.requests.length < KINDS) counted.requests.push({ ...kind, samples: 1 })
+}
+
+function within<T>(maps: Map<string, Map<string, T>>, key: string): Map<string, T> {
+  const known = maps.get(key)
+  if (known) return known
+  const made = new Map<string, T>()
+  maps.set(key, made)
+  return made
+}
+
+interface KnownTraffic {
+  readonly accepted: Accepted
+  readonly traffic: TrafficCounter
+  readonly inventory: Inventory
+  readonly pagingSides: PagingSides
+  readonly rollouts: Pick<Rollouts, 'used'>
+  /** Subjects of tokens may be shown and recorded. */
+  readonly subjects: boolean
+}
+
+/**
+ * Returns a function that counts a finished request to an operation of the tables. It returns a `KeepRequest` if the parameters of the request
+ * are worth one: those of strangers and of refused requests never are.
+ */
+export function countKnown({ accepted, traffic, inventory, pagingSides, rollouts, subjects }: KnownTraffic) {
+  return (choice: SidedRequest & Identified, operation: Operation, { refused, by, protocol }: RequestEnd): KeepRequest | undefined => {
+    const { credential, caller, mode } = choice
+    if (!accepted.has(credential)) {
+      inventory.stranger(operation.id)
+      return undefined
+    }
+    if (refused) return undefined
+    pagingSides.note(mode, operation, caller)
+    rollouts.used(choice, operation.id, by)
+    return traffic.use(callerOf(choice, subjects), operation.id, mode, protocol)
+  }
+}
+
+/**
+ * Returns a function that counts a request that v1 answered well at a path that no table has. Such a path may need no credential, so its
+ * answer accepts no caller: strangers are counted apart, and cannot use up the names of paths that clients call.
+ */
+export function countUnknown(accepted: Accepted, traffic: TrafficCounter, inventory: Inventory, subjects: boolean) {
+  const nameOf = { client: createUnknownUses(), stranger: createUnknownUses() }
+  return (method: string, path: string, { authorization }: IncomingHttpHeaders): void => {
+    const who = identify(authorization)
+    if (accepted.has(who.credential)) traffic.use(callerOf(who, subjects), nameOf.client(method, path), 'v1')
+    else inventory.stranger(nameOf.stranger(method, path))
+  }
+}

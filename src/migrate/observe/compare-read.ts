@@ -1,0 +1,436 @@
+import { promisify } from 'node:util'
+import { brotliDecompress, gunzip, inflate } from 'node:zlib'
+import { asApiError, STATUS_FORM } from '../../errors.ts'
+import { type Answer, bytesOf, type TranslateSettings, translated, type Written } from '../../serve/answer.ts'
+import type { Request } from '../../serve/request.ts'
+import { otherSide, type Side } from '../../serve/sides.ts'
+import { type Signal, within } from '../../serve/signals.ts'
+import { type AnswerRoom, createAnswerRoom, isExceeded, textOf, weightOf } from '../../serve/upstream/exchange.ts'
+import type { ReadContext, UnsharedReads } from '../../serve/upstream/send.ts'
+import type { ReadV1 } from '../../serve/upstream/v1.ts'
+import { itemFields, nameIn, readerOf, type ShownMember, shownMembers } from '../../tables/compile.ts'
+import type { Fields } from '../../tables/fields.ts'
+import { isObject, type JsonObject } from '../../tables/json.ts'
+import type { Operation, V1Request } from '../../tables/operation.ts'
+import { isReadBack, type ReadBack, type Unverifiable } from '../../tables/operations.ts'
+import { spellings } from '../../tables/query.ts'
+import { type Dialect, variablesOf } from '../../tables/uid.ts'
+import { type Captured, type Compare, capturedText, type SeenAnswer } from '../compare/compare.ts'
+import { collectStamps, type Stamps } from '../compare/expected.ts'
+import type { AskedRequest, Judge, Judgement, Noise, Settle } from '../compare/judge.ts'
+import { isDifference } from '../evidence/evidence.ts'
+import { withPageToken } from '../modes/select.ts'
+import { drain } from '../modes/serve.ts'
+import type { Exchanged, Observed } from '../records/record.ts'
+import { type OtherReplicas, UNTOLD } from './observe.ts'
+
+/** An answer that a client got, whole or as far as it was kept. */
+export interface Kept {
+  readonly status: number
+  readonly headers: Answer['headers']
+  /** `value` was never text, and `written` is the text itself. `pieces` is undefined if the body was larger than the limit. */
+  readonly body:
+    | { readonly value: unknown }
+    | { readonly written: Written }
+    | { readonly pieces: readonly Uint8Array[] | undefined; readonly broken: boolean }
+  /** Bytes that it holds in memory; a value is counted by the length of its text. */
+  readonly size: number
+}
+
+/** Turns a kept answer into one that can be compared. Decompressing, parsing and copying happen only here. */
+export async function seenOf({ status, headers, body }: Kept, limit: number): Promise<SeenAnswer> {
+  const type = headers['content-type'] ?? 'application/json'
+  return {
+    status,
+    headers: { 'content-type': String(type) },
+    body: await capturedOf(body, String(headers['content-encoding'] ?? ''), limit),
+  }
+}
+
+async function capturedOf(body: Kept['body'], encoding: string, limit: number): Promise<Captured> {
+  if ('value' in body) {
+    if (isLonger(body.value, limit)) return { kind: 'too-large', limit }
+    // The client gets the value as text, so the text is compared.
+    return capturedText(JSON.stringify(body.value) ?? '', limit)
+  }
+  const pieces = 'written' in body ? bytesOf(body.written) : body.pieces
+  if (pieces === undefined) return { kind: 'too-large', limit }
+  if ('broken' in body && body.broken) return { kind: 'broken' }
+  const bytes = await decoded(Buffer.concat(pieces), encoding, limit)
+  if (!(bytes instanceof Uint8Array)) return bytes
+  return weightOf(bytes) > limit ? { kind: 'too-large', limit } : capturedText(bytes.toString('utf8'), limit)
+}
+
+const DECODERS: Readonly<Record<string, (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>>> = {
+  gzip: promisify(gunzip),
+  deflate: promisify(inflate),
+  br: promisify(brotliDecompress),
+}
+
+async function decoded(bytes: Buffer, encoding: string, limit: number): Promise<Buffer | Captured> {
+  if (encoding === '' || encoding === 'identity') return bytes
+  try {
+    return (await DECODERS[encoding.toLowerCase()]?.(bytes, { maxOutputLength: limit })) ?? { kind: 'not-json' }
+  } catch (error) {
+    return (error as { code?: string }).code === 'ERR_BUFFER_TOO_LARGE' ? { kind: 'too-large', limit } : { kind: 'not-json' }
+  }
+}
+
+/** True if the JSON text of a value surely has more than `limit` characters. It looks at no more of the value than that. */
+export function isLonger(value: unknown, limit: number): boolean {
+  const rest: unknown[] = [value]
+  let length = 0
+  while (rest.length > 0 && length <= limit) {
+    const next = rest.pop()
+    length += typeof next === 'string' ? next.length + 2 : 1
+    if (typeof next !== 'object' || next === null) continue
+    if (Array.isArray(next) && next.length > limit) return true
+    for (const [name, inner] of Object.entries(next)) {
+      rest.push(inner)
+      length += Array.isArray(next) ? 0 : name.length + 3
+    }
+  }
+  return length > limit
+}
+
+/** A read that shows the effect of a write on one resource. */
+export interface Reading {
+  readonly operation: Operation
+  readonly request: V1Request
+  /** The same as a v1 path and query. */
+  readonly url: string
+  readonly uid: string
+  /** The resource as the write's answer shows it; undefined if it shows none. */
+  readonly item: JsonObject | undefined
+  /** The texts that the request asked to list, if its answer lists texts. */
+  readonly asked: readonly unknown[]
+  readonly table: WriteTable
+}
+
+/** How the effect of a write is read, with names as sent. */
+export interface WriteTable {
+  readonly readBack: ReadBack
+  readonly reader: Operation
+  /** The member that identifies the resource in the read. */
+  readonly key: string | undefined
+  /** The member that holds the time of its last change. */
+  readonly stamp: string | undefined
+  readonly members: readonly ShownMember[]
+  /** The list in the answer that holds the written items. */
+  readonly list: string | undefined
+  /** The list of texts in the answer, and the member of a row that holds one of them. */
+  readonly listed: { readonly answer: string; readonly row: string } | undefined
+}
+
+/** The reads after a write, none if its answer does not name what was written; or why there can be none. */
+export type Readings = readonly Reading[] | Unverifiable
+
+/** Returns the reads that show the effect of a write; `answer` is the JSON of its answer. */
+export type ReadingsOf = (write: Operation, request: V1Request, answer: unknown) => Readings
+
+/** Maximum resources of one write that are read. v2 takes 25 in a batch (facts §3.5). */
+const MOST = 25
+
+export function createReadingsOf(operations: readonly Operation[], dialect: Dialect): ReadingsOf {
+  const tables = new Map(operations.map((operation) => [operation, tableOf(operation, operations, dialect)]))
+  return (write, request, answer) => {
+    const table = tables.get(write)
+    if (!table) return write.readBack && !isReadBack(write.readBack) ? write.readBack : { unverifiable: 'its table names no read' }
+    return namedIn(write, table, request, answer)
+      .slice(0, MOST)
+      .map(([uid, item]) => ({ ...readOf(table.reader, uid), uid, item, asked: askedTexts(write, request), table }))
+  }
+}
+
+function tableOf({ readBack, answer }: Operation, operations: readonly Operation[], dialect: Dialect): WriteTable | undefined {
+  const reader = readBack && isReadBack(readBack) ? readerOf(readBack, operations) : undefined
+  if (!readBack || !isReadBack(readBack) || !reader) return undefined
+  const { shown } = readBack.resource
+  const named = (source: string) => {
+    const row = Object.entries(shown).find(([, { source: from, only = dialect }]) => from === source && only === dialect)
+    return row && nameIn(dialect, ...row)
+  }
+  const spelled = (fields: Fields = {}, name = '') => {
+    const field = fields[name]
+    return field && nameIn(dialect, name, field)
+  }
+  const { listed } = readBack
+  const [texts, text] = [spelled(answer?.shown, listed?.answer), spelled(shown, listed?.row)]
+  return {
+    readBack,
+    reader,
+    key: named('uid'),
+    stamp: named('updateTime'),
+    members: shownMembers(readBack, itemFields(readBack, answer), dialect),
+    list: 'rows' in readBack.named ? spelled(answer?.shown, readBack.named.rows) : undefined,
+    listed: texts !== undefined && text !== undefined ? { answer: texts, row: text } : undefined,
+  }
+}
+
+type Item = readonly [uid: string, item: JsonObject | undefined]
+
+/** Returns the uids of what was written, each with what the answer shows of it. */
+function namedIn(write: Operation, { readBack, list }: WriteTable, { params, body }: V1Request, answer: unknown): readonly Item[] {
+  const { named, gone } = readBack
+  const shown = isObject(answer) && !gone ? answer : undefined
+  if ('param' in named) return withUid([[params[named.param], shown]])
+  if ('answer' in named) return withUid([[shown?.[named.answer], shown]])
+  if ('body' in named) return withUid(listIn(write.request?.read(body), named.body).map((uid) => [uid, undefined]))
+  return withUid(listIn(shown, list).map((row) => (isObject(row) ? [row.id, row] : [undefined, undefined])))
+}
+
+/** Returns the texts in the body of a write whose answer lists texts. */
+function askedTexts({ readBack, request }: Operation, { body }: V1Request): readonly unknown[] {
+  const listed = readBack && isReadBack(readBack) ? readBack.listed : undefined
+  const source = listed && request?.fields[listed.answer]?.source
+  return typeof source === 'string' ? listIn(request?.read(body), source) : []
+}
+
+function listIn(object: JsonObject | undefined, name: string | undefined): readonly unknown[] {
+  const list = name === undefined ? undefined : object?.[name]
+  return Array.isArray(list) ? list : []
+}
+
+function withUid(items: readonly (readonly [uid: unknown, item: JsonObject | undefined])[]): readonly Item[] {
+  return items.flatMap(([uid, item]) => (typeof uid === 'string' && uid !== '' ? [[uid, item] as const] : []))
+}
+
+/** Returns the read of one resource, by the parameter or the path variable that selects it. */
+function readOf(operation: Operation, uid: string): Pick<Reading, 'operation' | 'request' | 'url'> {
+  const { template, selects = '' } = operation
+  if (variablesOf(template).includes(selects)) {
+    const url = template.replace(/\{[^{}]+\}/, uid.split('/').map(encodeURIComponent).join('/'))
+    return { operation, request: { params: { [selects]: uid }, query: new Map(), body: undefined }, url }
+  }
+  const request = { params: {}, query: new Map([[selects, [uid]]]), body: undefined }
+  return { operation, request, url: `${template}?${selects}=${encodeURIComponent(uid)}` }
+}
+
+/** One side's answer to a read, and how long it took. */
+export interface SideAnswer {
+  readonly seen: SeenAnswer
+  readonly ms: number
+  /** Bytes that were read of it; absent if a client was served with it. */
+  readonly bytes?: number
+}
+
+/** A read to ask of one side, however it is asked. */
+export interface AskedRead extends Pick<Request, 'operation' | 'read'> {
+  /** A page token of that side's own. */
+  readonly token?: string | undefined
+  /** Receives every call to v2 and its answer. */
+  readonly tap?: ((exchanged: Exchanged) => void) | undefined
+}
+
+/** A read to ask of one service. */
+export type Asking = AskedRead & Request
+
+/** Asks one side for a read. Never throws: a failure is an answer of that side too. */
+export type Ask<Read extends AskedRead = Asking> = (side: Side, asking: Read, signal: Signal) => Promise<SideAnswer>
+
+export interface AskSettings {
+  readonly readV1: ReadV1
+  /** Reads of v2 that are not shared. */
+  readonly unsharedReads: UnsharedReads
+  readonly translate: TranslateSettings
+  /** Milliseconds in which a side must answer. */
+  readonly deadlineMs: number
+  /** Largest answer that is compared, in bytes: v1's own, and all of v2's for one request together. */
+  readonly limit: number
+}
+
+export function createAsk({ readV1, unsharedReads, translate: settings, deadlineMs, limit }: AskSettings): Ask {
+  const sides: Readonly<Record<Side, (asking: Asking, bounds: Bounds) => Promise<Kept>>> = {
+    async v1({ operation, raw, token }, { signal, onCall }) {
+      onCall()
+      const asked = plain(token === undefined ? raw : { ...raw, url: withPageToken(operation, raw.url, token) })
+      return readV1(asked, limit, signal)
+    },
+    async v2({ operation, raw, read, token, tap }, { signal, room, onCall }) {
+      const onAnswer = tap && telling(tap)
+      const send = unsharedReads({ headers: raw.headers, requestId: raw.id, signal, room, onCall, onAnswer })
+      const request = token === undefined ? read() : paged(operation, read(), token)
+      return drain(await translated(operation, request, send, settings), limit)
+    },
+  }
+  return async (side, asking, signal) => {
+    const began = performance.now()
+    const over = within(signal, deadlineMs, tooLate)
+    const room = createAnswerRoom(limit)
+    let unasked = true
+    const onCall = () => {
+      unasked = false
+      return undefined
+    }
+    try {
+      const kept = await sides[side](asking, { signal: over.signal, room, onCall }).catch((thrown) => asAnswer(thrown, settings))
+      const seen = await seenOf(isExceeded(room) ? cutOff(kept) : kept, limit)
+      const bytes = Math.max(limit - Math.max(0, room.left), isWhole(kept) ? kept.size : limit)
+      return { seen: { ...seen, ...(unasked && { unasked }) }, ms: Math.round(performance.now() - began), bytes }
+    } finally {
+      over.end()
+    }
+  }
+}
+
+interface Bounds {
+  readonly signal: Signal
+  readonly room: AnswerRoom
+  readonly onCall: () => undefined
+}
+
+function isWhole({ body }: Kept): boolean {
+  return !('pieces' in body) || body.pieces !== undefined
+}
+
+/** What the tables made of an answer that was broken off says nothing. */
+function cutOff({ status, headers }: Kept): Kept {
+  return { status, headers, body: { pieces: undefined, broken: false }, size: 0 }
+}
+
+const tooLate = () => new DOMException('the asked side did not answer in time', 'TimeoutError')
+
+/** Passes on each call and its answer as JSON, before the plan reads it in its own way. */
+function telling(tap: NonNullable<Asking['tap']>): ReadContext['onAnswer'] {
+  return (call, { status, pieces }) => {
+    try {
+      tap({ call, status, body: JSON.parse(textOf(pieces)) })
+    } catch {
+      tap({ call, status, body: null })
+    }
+  }
+}
+
+/** Asks for an uncompressed answer, because only this process reads it. */
+function plain(raw: Request['raw']): Request['raw'] {
+  return { ...raw, headers: { ...raw.headers, 'accept-encoding': 'identity' } }
+}
+
+function asAnswer(thrown: unknown, { errors: { write } = STATUS_FORM }: TranslateSettings): Kept {
+  const { http, code, message } = asApiError(thrown)
+  const { status, body } = write({ code, http, message, details: [] })
+  return { status, headers: {}, body: { value: body }, size: 0 }
+}
+
+function paged({ paging }: Operation, request: V1Request, token: string): V1Request {
+  if (paging === undefined) return request
+  const others = [...request.query].filter(([name]) => !spellings(paging.parameter).includes(name))
+  return { ...request, query: new Map([...others, [paging.parameter, [token]]]) }
+}
+
+/** The parts that judge answers. They are pure, except that noise learns. */
+export interface Judging {
+  readonly compare: Compare
+  readonly judge: Judge
+  readonly settle: Settle
+  readonly noise: Noise
+  readonly others: OtherReplicas
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+}
+
+/** A read whose first answer is known. Its `read` does not throw: a request that the tables cannot read is not compared. */
+export type AnsweredRead<Read extends AskedRead = Asking> = Read & FirstAnswer
+
+interface FirstAnswer {
+  /** The side that gave the first answer. */
+  readonly by: Side
+  /** When it was asked for, in milliseconds since 1970. */
+  readonly since: number
+  readonly first: SideAnswer
+  /** The other side's answer, if it is known already: v2 failed, and v1 answered instead. */
+  readonly other?: SideAnswer | undefined
+  /** The other side's own page token, for a page that is not the first. */
+  readonly otherToken?: string | undefined
+  /** Whether the caller wrote since the request arrived. Absent if no write of it matters. */
+  readonly wrote?: () => boolean
+  /** Ask v1 once more, to learn which members change by themselves. */
+  readonly learn: boolean
+}
+
+/** The answers of both sides, and the result of comparing them. */
+export interface ComparedRead {
+  /** What both sides were asked. */
+  readonly asked: AskedRequest
+  readonly judgement: Judgement
+  readonly v1: SideAnswer
+  readonly v2: SideAnswer
+  /** What is needed to reproduce a mismatch that repeats. */
+  readonly observed?: Observed
+}
+
+/** Most times that v2 is asked again while v1 does not stand still, and the time after which it is not asked again. */
+const ROUNDS = 3
+const TRIAL_MS = 10_000
+
+type Asked = (side: Side, tap?: AskedRead['tap']) => Promise<SideAnswer>
+
+/** Asks the other side and compares. A difference only counts after both sides were asked again (design §7). */
+export async function compareRead<Read extends AskedRead>(
+  read: AnsweredRead<Read>,
+  ask: Ask<Read>,
+  judging: Judging,
+  signal: Signal,
+): Promise<ComparedRead> {
+  const askSide: Asked = (side, tap) => ask(side, { ...read, token: side === read.by ? undefined : read.otherToken, tap }, signal)
+  const other = read.other ?? (await askSide(otherSide(read.by)))
+  const [v1, v2] = read.by === 'v1' ? [read.first, other] : [other, read.first]
+  const asked = { operation: read.operation, request: read.read() }
+  if (read.learn) await learn(read, v1, askSide, judging)
+  const judgement = judging.judge(asked, v1.seen, v2.seen)
+  // Noise that stops must not go on excusing anything.
+  if (judgement.outcome === 'noise' && !read.learn) await learn(read, v1, askSide, judging)
+  if (judgement.outcome !== 'mismatch') return { asked, judgement, v1, v2 }
+  return { asked, v1, v2, ...(await tryAgain(read, asked, [v1.seen, v2.seen], askSide, judging)) }
+}
+
+/** Asks both sides in turn until it is known what a difference means. */
+async function tryAgain(
+  { by, since, wrote }: FirstAnswer,
+  question: AskedRequest,
+  first: readonly [v1: SeenAnswer, v2: SeenAnswer],
+  asked: Asked,
+  judging: Judging,
+) {
+  const began = judging.now()
+  const v1 = [first[0], (await asked('v1')).seen]
+  const v2 = [first[1]]
+  const stamps = new Map<string, Stamps>()
+  for (;;) {
+    const calls: Exchanged[] = []
+    v2.push((await asked('v2', (exchanged) => calls.push(exchanged))).seen)
+    v1.push((await asked('v1')).seen)
+    for (const { body } of calls) collectStamps(body, stamps)
+    const to = judging.now()
+    const isLast = v2.length > ROUNDS || to - began > TRIAL_MS
+    const trial = { v2First: by === 'v2', v1, v2, stamps, period: { from: since, to }, isLast }
+    const settle = (hasWritten: boolean) => judging.settle(question, { ...trial, wrote: hasWritten })
+    const judgement = wrote ? await settled(settle, wrote, judging.others) : settle(false)
+    learnFrom(question.operation, v1.at(-2)!, v1.at(-1)!, judging)
+    if (judgement) return { judgement, observed: { request: question.request, v1: v1.at(-2)!, calls } }
+  }
+}
+
+/**
+ * Settles a trial. Of a difference, the caller may have written through another replica: the others tell that before it counts. If they cannot
+ * tell, it counts only if such a write would not explain it.
+ */
+async function settled(settle: (wrote: boolean) => Judgement | undefined, wrote: () => boolean, others: OtherReplicas) {
+  const judgement = settle(wrote())
+  const told = judgement && isDifference(judgement.outcome) ? others.told() : undefined
+  if (!told) return judgement
+  const isKnown = await told
+  const again = settle(isKnown ? wrote() : true)
+  return again?.outcome === 'race' && !isKnown ? ({ ...again, outcome: 'inconclusive', reason: UNTOLD } as const) : again
+}
+
+async function learn({ operation }: AskedRead, first: SideAnswer, asked: Asked, judging: Judging): Promise<void> {
+  learnFrom(operation, first.seen, (await asked('v1')).seen, judging)
+}
+
+/** Learns from two answers of v1 that were not chosen because they differ. */
+function learnFrom(operation: Operation, before: SeenAnswer, after: SeenAnswer, { compare, noise }: Judging): void {
+  if (before.status >= 400 || after.status !== before.status) return
+  const compared = compare(operation, before, after)
+  if ('findings' in compared) noise.learn(operation.id, compared.findings)
+}

@@ -1,0 +1,407 @@
+import type { ClientRequest } from '../../serve/request.ts'
+import type { Mode, Served } from '../../serve/sides.ts'
+import { Firing, type Signal } from '../../serve/signals.ts'
+import { isObject } from '../../tables/json.ts'
+import { type CompareSettings, createCompare } from '../compare/compare.ts'
+import type { ExpectedDifferences } from '../compare/expected.ts'
+import { createJudge, createNoise, createSettle } from '../compare/judge.ts'
+import { COLLAPSE } from '../evidence/evidence.ts'
+import type { Uncompared } from '../evidence/standing.ts'
+import type { OtherWrites } from '../modes/serve.ts'
+import type { RecordedSide } from '../records/record.ts'
+import type { ComparedRead, Judging, Kept, SideAnswer } from './compare-read.ts'
+
+/** Tells when everything is known that other replicas did. */
+export interface OtherReplicas {
+  /**
+   * Resolves when the others have told their writes up to now: true, or false if that cannot be known in time. Returns undefined if this
+   * process shares nothing with others.
+   */
+  told(): Promise<boolean> | undefined
+  /** Asks the others by this function from now on. */
+  askBy(ask: () => Promise<boolean>): void
+}
+
+/** Why nothing is known of a difference that a write through another replica would explain. */
+export const UNTOLD = 'another replica may have written, and the store does not tell'
+
+export function createOtherReplicas(): OtherReplicas {
+  let ask: (() => Promise<boolean>) | undefined
+  return {
+    told: () => ask?.(),
+    askBy(by) {
+      ask = by
+    },
+  }
+}
+
+/** Puts the parts together that judge answers. Nothing is learnt yet. `now` returns milliseconds since 1970. */
+export function createJudging(settings: CompareSettings, expected: ExpectedDifferences, now: () => number): Judging {
+  const compare = createCompare(settings)
+  const noise = createNoise()
+  const judge = createJudge(compare, expected, noise)
+  return { compare, judge, noise, settle: createSettle(judge, compare, noise), others: createOtherReplicas(), now }
+}
+
+/** How much is compared. It may change while the proxy serves, so that it is read at each use. */
+export interface LiveComparing {
+  /** Maximum comparisons per second, and at once after a pause; 0 = unlimited. */
+  readonly perSecond: number
+  /** Every n-th compared read asks v1 twice, to learn which members change by themselves; 0 = none. */
+  readonly learnEvery: number
+  /** Read a resource through both sides after it was written. */
+  readonly verifyWrites: boolean
+  /** Share of the requests of an open circuit that are compared, 0–100. If it is not 0, comparisons may close the circuit. */
+  readonly probePercent: number
+}
+
+const SKIPPED = ['gone', 'malformed', 'pageToken', 'perSecond', 'repeat', 'stranger', 'unreadable', 'unverified', 'waiting'] as const
+type Reason = Extract<(typeof SKIPPED)[number], Uncompared | 'stranger'>
+
+/** Requests that were not compared, by reason. Neither side had accepted the credential of a stranger. */
+export type Skipped = Readonly<Record<Reason, number>>
+
+export function nothingSkipped(): Record<Reason, number> {
+  return Object.fromEntries(SKIPPED.map((why) => [why, 0])) as Record<Reason, number>
+}
+
+/** Says why a comparison has no result; undefined if it has one. */
+export function whyUncompared({ judgement, v1, v2 }: ComparedRead): Uncompared | undefined {
+  if (judgement.outcome !== 'inconclusive') return undefined
+  const sides = [v1.seen, v2.seen]
+  if (sides.some(({ body }) => body.kind === 'too-large')) return 'answerBytes'
+  if (sides.some(({ status }) => status === 401) || (v1.seen.status === 403 && v2.seen.unasked)) return 'refused'
+  return v1.seen.status >= 500 || v1.seen.status === 429 ? 'v1Failed' : 'other'
+}
+
+/** Returns the side of a comparison as records show it. */
+export function sideOf({ seen: { status, body }, ms }: SideAnswer): RecordedSide {
+  const code = status >= 400 && body.kind === 'json' && isObject(body.value) ? body.value.code : undefined
+  return { status, ...(typeof code === 'number' && { code }), ms }
+}
+
+/** A request that was served in a diff mode, with its kept answer. */
+export interface WatchedRequest {
+  readonly request: ClientRequest
+  readonly mode: Mode
+  readonly served: Pick<Served, 'by' | 'unasked' | 'failed'>
+  readonly kept: Kept
+  /** When it arrived, by `performance.now()`. */
+  readonly began: number
+  /** Milliseconds until the client had the answer. */
+  readonly ms: number
+  /** Whether the caller wrote meanwhile. */
+  readonly wrote: () => boolean
+  /** What other writes may have done meanwhile. */
+  readonly others: OtherWrites
+}
+
+/** Maps page tokens that clients were given to the other side's tokens, for lists that are read page by page on both sides. */
+export interface Cursors {
+  /** Remembers both sides' tokens for the next page of one answer. */
+  learn(caller: string, operation: string, served: string, asked: string): void
+  /** Returns the other side's token for a client's token. If it is unknown (undefined), the page cannot be compared. */
+  find(caller: string, operation: string, served: string): string | undefined
+}
+
+/** Maximum pairs; the oldest are dropped first. Tokens stay in memory and are never recorded. */
+const PAIRS = 10_000
+
+export function createCursors(pairs: number = PAIRS): Cursors {
+  const known = new Map<string, string>()
+  const keyOf = (caller: string, operation: string, served: string) => `${caller}\n${operation}\n${served}`
+  return {
+    learn(caller, operation, served, asked) {
+      const key = keyOf(caller, operation, served)
+      known.delete(key)
+      known.set(key, asked)
+      const [oldest] = known.size > pairs ? known.keys() : []
+      if (oldest !== undefined) known.delete(oldest)
+    },
+    find: (caller, operation, served) => known.get(keyOf(caller, operation, served)),
+  }
+}
+
+export interface QueueSettings {
+  /** Maximum jobs that wait. */
+  readonly waiting: number
+  /** Maximum characters that waiting and running jobs hold together. */
+  readonly characters: number
+  /** Maximum jobs that run at the same time. */
+  readonly parallel: number
+  /** Milliseconds after which a job is given up. */
+  readonly deadlineMs: number
+}
+
+/** A job that runs when there is time. It must end when the signal fires. */
+export type Job = (signal: Signal) => Promise<void>
+
+export interface QueueCounts {
+  readonly waiting: number
+  readonly running: number
+  readonly done: number
+  /** Jobs that were refused for lack of room, or given up at the end. */
+  readonly dropped: number
+  /** Jobs that ended with an error of Crosswalk's own. */
+  readonly failed: number
+}
+
+/**
+ * Something that is used up, and that users share. A user is an operation and the side that answered its clients, so that the few clients of a
+ * canary are compared beside the many others.
+ */
+export interface Stock {
+  readonly most: number
+  left(): number
+  usedBy(user: string): number
+}
+
+/** Runs the jobs that clients do not wait for. */
+export interface Queue {
+  /** The places of waiting jobs. A slow side leaves few of them. */
+  readonly places: Stock
+  /** True if a job that holds this many characters finds no room. It counts as dropped then. */
+  refuses(characters: number): boolean
+  /** Takes a job of a user of `places` that holds this many characters. Drops and counts it if there is no room. Never waits. */
+  offer(job: Job, characters: number, user: string): void
+  counts(): QueueCounts
+  /** Milliseconds since the oldest waiting or running job came; undefined if there is none. */
+  oldestMs(): number | undefined
+  /** Resolves when no job waits or runs. */
+  idle(): Promise<void>
+  /** Gives up running jobs and drops waiting ones. */
+  close(): Promise<void>
+}
+
+interface Waiting {
+  readonly user: string
+  readonly job: Job
+  readonly size: number
+  /** When it came, in milliseconds of a monotonic clock. */
+  readonly at: number
+}
+
+/** The places of waiting jobs. Their number may change. */
+function placesOf(settings: Pick<QueueSettings, 'waiting'>, jobs: readonly Waiting[], taken: ReadonlyMap<string, number>): Stock {
+  return {
+    get most() {
+      return settings.waiting
+    },
+    left: () => settings.waiting - jobs.length,
+    usedBy: (user) => taken.get(user) ?? 0,
+  }
+}
+
+/**
+ * Creates a bounded queue, whose bounds may change. A job that does not fit is dropped and counted: memory and the other side are worth more than one comparison.
+ * `failed` receives the error of a job.
+ */
+export function createQueue(settings: QueueSettings, failed: (error: unknown) => void): Queue {
+  const jobs: Waiting[] = []
+  /** Waiting jobs by user. */
+  const taken = new Map<string, number>()
+  const take = (user: string, jobsMore: number) => taken.set(user, (taken.get(user) ?? 0) + jobsMore)
+  /** Running jobs, oldest first, with the times when they came. */
+  const running = new Map<Firing, number>()
+  const idles: (() => void)[] = []
+  const counts = { done: 0, dropped: 0, failed: 0 }
+  let held = 0
+  let closed = false
+
+  const next = () => {
+    while (running.size < settings.parallel && jobs.length > 0) {
+      const job = jobs.shift()!
+      take(job.user, -1)
+      void work(job)
+    }
+    if (running.size + jobs.length === 0) for (const tell of idles.splice(0)) tell()
+  }
+  const work = async ({ job, size, at }: Waiting) => {
+    const over = new Firing()
+    const timer = setTimeout(
+      () => over.abort(new DOMException('the comparison took too long', 'TimeoutError')),
+      settings.deadlineMs,
+    ).unref()
+    running.set(over, at)
+    try {
+      await job(over)
+      counts.done += 1
+    } catch (error) {
+      counts.failed += 1
+      failed(error)
+    }
+    clearTimeout(timer)
+    running.delete(over)
+    held -= size
+    next()
+  }
+  const idle = () => (running.size + jobs.length === 0 ? Promise.resolve() : new Promise<void>((resolve) => idles.push(resolve)))
+
+  const refuses = (size: number) => {
+    const isFull = closed || jobs.length >= settings.waiting || held + size > settings.characters
+    if (isFull) counts.dropped += 1
+    return isFull
+  }
+  return {
+    places: placesOf(settings, jobs, taken),
+    refuses,
+    offer(job, size, user) {
+      if (refuses(size)) return
+      held += size
+      jobs.push({ user, job, size, at: performance.now() })
+      take(user, 1)
+      // The answer that this job compares is sent first.
+      setImmediate(next)
+    },
+    counts: () => ({ waiting: jobs.length, running: running.size, ...counts }),
+    oldestMs() {
+      const at = running.values().next().value ?? jobs[0]?.at
+      return at === undefined ? undefined : performance.now() - at
+    },
+    idle,
+    close() {
+      closed = true
+      counts.dropped += jobs.splice(0).length
+      next()
+      for (const over of running.keys()) over.abort(new DOMException('the proxy is shutting down', 'AbortError'))
+      return idle()
+    },
+  }
+}
+
+/** Returns a function that is true for the first of every `nth()` uses of each name; 0 = never. */
+export function everyNth(nth: () => number): (name: string) => boolean {
+  const counts = new Map<string, number>()
+  return (name) => {
+    const count = counts.get(name) ?? 0
+    counts.set(name, count + 1)
+    const every = nth()
+    return every > 0 && count % every === 0
+  }
+}
+
+export interface SamplerSettings {
+  /** Maximum comparisons per second, and at once after a pause; 0 = unlimited. */
+  readonly perSecond: () => number
+  /** Milliseconds of a monotonic clock. */
+  readonly now: () => number
+  /** A number from 0 up to 1 that no caller can foresee. */
+  readonly random: () => number
+}
+
+/** A request that could be compared. */
+export interface Candidate {
+  /** The operation and the side that answered (`Stock`). */
+  readonly user: string
+  readonly caller: string
+  /** Returns its shape; it is asked only if it matters. A write has none: each one is new. */
+  readonly shape?: () => string
+}
+
+/** The number of requests that a chosen one stands for, or why it was not chosen. */
+export type Sampled = { readonly weight: number } | 'perSecond' | 'waiting' | 'repeat'
+
+/** Spends the comparisons where they tell most (evidence §3). */
+export interface Sampler {
+  /** Why no request of a user can be compared now; undefined if one can. */
+  full(user: string): 'perSecond' | 'waiting' | undefined
+  choose(candidate: Candidate): Sampled
+  /** Spends further comparisons of the rate on the bytes of answers that a user had compared. */
+  charge(user: string, bytes: number): void
+}
+
+/** How many times what is left of a stock one user may use of it: the dynamic threshold of Choudhury and Hahne. */
+const SHARE = 4
+
+/** One of this many known requests is compared while less than half of a stock is left. */
+const EVERY = 20
+
+/** Bytes of answers that one comparison of the rate pays for. Memory for many of them makes V8 collect all the time, which clients notice. */
+const BYTES = 65_536
+
+/** A pair is new again a little later than its next observation may begin. */
+const KNOWN_MS = COLLAPSE.windowMs * 1.05
+
+/** `places` are those of the comparisons that wait. */
+export function createSampler({ perSecond, now, random }: SamplerSettings, places: Stock): Sampler {
+  const rate = createRate(perSecond, now)
+  const pairs = createPairs(now)
+  const hasPlace = (user: string, part: number) => fits(places, user, part)
+  const hasRate = (user: string, part: number) => perSecond() === 0 || fits(rate, user, part)
+  const full = (user: string) => {
+    if (!hasPlace(user, 0)) return 'waiting'
+    return hasRate(user, 0) ? undefined : 'perSecond'
+  }
+  return {
+    full,
+    choose({ user, caller, shape }) {
+      const why = full(user)
+      if (why) return why
+      const pair = shape && `${user}\n${caller}\n${shape()}`
+      const isKnown = pair !== undefined && pairs.has(pair)
+      const weight = isKnown && !(hasPlace(user, 0.5) && hasRate(user, 0.5)) ? EVERY : 1
+      if (weight > 1 && random() * weight >= 1) return 'repeat'
+      if (pair !== undefined && !isKnown) pairs.add(pair)
+      rate.take(user, 1)
+      return { weight }
+    },
+    charge: (user, bytes) => rate.take(user, Math.floor(bytes / BYTES)),
+  }
+}
+
+/** True if the user may use one more and leave this part of the stock, 0–1, to others. */
+function fits(stock: Stock, user: string, part: number): boolean {
+  const left = stock.left() - part * stock.most
+  return left >= Math.min(1, (1 - part) * stock.most) && SHARE * left > stock.usedBy(user)
+}
+
+/** Time in which the use of a user fades, in milliseconds. */
+const FADE = 1_000
+
+/** The comparisons of a second that are not spent yet. */
+function createRate(perSecond: () => number, now: () => number): Stock & { take(user: string, amount: number): void } {
+  const used = new Map<string, { readonly amount: number; readonly at: number }>()
+  let left = perSecond()
+  let filled = now()
+  const usedBy = (user: string) => {
+    const { amount, at } = used.get(user) ?? { amount: 0, at: filled }
+    return amount * Math.exp((at - filled) / FADE)
+  }
+  return {
+    get most() {
+      return perSecond()
+    },
+    left() {
+      const at = now()
+      const most = perSecond()
+      left = Math.min(most, left + ((at - filled) / 1_000) * most)
+      filled = at
+      return left
+    },
+    usedBy,
+    take(user, amount) {
+      if (perSecond() === 0) return
+      used.set(user, { amount: usedBy(user) + amount, at: filled })
+      left -= amount
+    },
+  }
+}
+
+/** The pairs that were compared lately. When the memory is full, all others count as known. */
+function createPairs(now: () => number) {
+  /** Oldest first. */
+  const compared = new Map<string, number>()
+  const forget = () => {
+    for (const [pair, at] of compared) {
+      if (now() - at < KNOWN_MS) return
+      compared.delete(pair)
+    }
+  }
+  return {
+    has(pair: string): boolean {
+      forget()
+      return compared.has(pair) || compared.size >= COLLAPSE.entries
+    },
+    add: (pair: string) => void compared.set(pair, now()),
+  }
+}

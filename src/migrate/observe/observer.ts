@@ -1,0 +1,203 @@
+import type { TranslateSettings } from '../../serve/answer.ts'
+import { isRead, type Served, type Side } from '../../serve/sides.ts'
+import type { Signal } from '../../serve/signals.ts'
+import { createAnswerRoom } from '../../serve/upstream/exchange.ts'
+import type { UnsharedReads } from '../../serve/upstream/send.ts'
+import type { AskRest, ReadV1 } from '../../serve/upstream/v1.ts'
+import type { Env, Operation } from '../../tables/operation.ts'
+import { createReadShapes } from '../evidence/standing.ts'
+import type { ComparedRequest, Journal } from '../modes/journal.ts'
+import { pageTokenOf, tokensOf } from '../modes/select.ts'
+import { type Ask, compareRead, createAsk, createReadingsOf, type Kept, type ReadingsOf, type SideAnswer, seenOf } from './compare-read.ts'
+import {
+  type Cursors,
+  createCursors,
+  createSampler,
+  everyNth,
+  type LiveComparing,
+  nothingSkipped,
+  type Queue,
+  type SamplerSettings,
+  type Skipped,
+  type WatchedRequest,
+} from './observe.ts'
+import { judgeWrite, verifyWrite, wouldSend } from './verify-write.ts'
+
+export interface LookSettings {
+  readonly ask: Ask
+  readonly unsharedReads: UnsharedReads
+  readonly env: Env
+  readonly readingsOf: ReadingsOf
+  /** What may change while the proxy serves. */
+  readonly live: Omit<LiveComparing, 'probePercent'>
+  /** Largest answer that is compared, in characters. */
+  readonly limit: number
+}
+
+/** What looking at a served request needs. */
+export interface LookMeans {
+  readonly settings: LookSettings
+  readonly journal: Journal
+  readonly cursors: Cursors
+  /** Counts a request that cannot be compared. */
+  readonly skip: (operation: Operation, why: keyof Skipped) => void
+  readonly learning: (operation: string) => boolean
+}
+
+/** Compares a read with the other side's answer. */
+export async function lookAtRead(watched: WatchedRequest, subject: ComparedRequest, means: LookMeans, signal: Signal): Promise<void> {
+  const { request, served, wrote } = watched
+  const { settings, journal, cursors, skip } = means
+  const { operation, caller, raw, read } = request
+  const token = pageTokenOf(operation, raw.url)
+  const otherToken = token === undefined ? undefined : cursors.find(caller, operation.id, token)
+  if (token !== undefined && otherToken === undefined) return skip(operation, 'pageToken')
+  const seen = await seenOf(watched.kept, settings.limit)
+  const first: SideAnswer = { seen: { ...seen, ...(served.unasked && { unasked: true }) }, ms: watched.ms }
+  const failed = served.failed && { seen: await seenOf(wholeOf(served.failed), settings.limit), ms: watched.ms }
+  const asking = { operation, raw, read, wrote, otherToken, learn: means.learning(operation.id) }
+  const question = { ...asking, by: served.by, since: journal.judging.now() - (performance.now() - watched.began), first, other: failed }
+  const compared = await compareRead(question, settings.ask, journal.judging, signal)
+  const [own, others] = tokensOf(operation, compared, served.by)
+  if (own && others) cursors.learn(caller, operation.id, own, others)
+  journal.compared(subject, 'read', operation, compared)
+}
+
+/** Reads back what a write has written, and keeps what v2 would have been sent. */
+export async function lookAtWrite(watched: WatchedRequest, means: LookMeans, signal: Signal): Promise<void> {
+  const { settings, journal, skip } = means
+  const { request, served, kept } = watched
+  const subject = subjectOf(watched)
+  if (!subject) return skip(request.operation, 'malformed')
+  const failure = served.by === 'v2' && judgeWrite(kept.status)
+  if (failure) return journal.unwritten(subject, failure, { seen: await seenOf(kept, settings.limit), ms: watched.ms })
+  if (served.by === 'v1') {
+    const { headers, id: requestId } = request.raw
+    const send = settings.unsharedReads({ headers, requestId, signal, room: createAnswerRoom(settings.limit), onCall: () => undefined })
+    const call = await wouldSend(subject.operation, subject.request, settings.env, send)
+    if (call) journal.wouldSend(subject, call)
+  }
+  if (kept.status < 200 || kept.status > 299) return
+  if (!settings.live.verifyWrites) return skip(request.operation, 'unverified')
+  if (!(await verifyWrite(watched, subject, settings, journal, signal))) skip(request.operation, 'unreadable')
+}
+
+/** Returns undefined for a request that the tables cannot read, because it has no shape. */
+export function subjectOf({ request, mode }: WatchedRequest): ComparedRequest | undefined {
+  const { operation, caller, subject, read } = request
+  try {
+    return { operation, caller, subject, mode, request: read() }
+  } catch {
+    return undefined
+  }
+}
+
+/** v2's failed answers are never streamed. */
+function wholeOf(answer: NonNullable<Served['failed']>): Kept {
+  const { status, headers } = answer
+  return { status, headers, body: { value: 'body' in answer ? answer.body : undefined }, size: 0 }
+}
+
+export type ObserverSettings = LookSettings & Pick<SamplerSettings, 'now' | 'random'>
+
+/** Compares served requests when there is time. No client waits for it. */
+export interface Observer {
+  readonly limit: number
+  /** Why nothing of an operation that this side answers can be compared now; undefined if something can. Most requests of a busy proxy end here. */
+  full(operation: Operation, by: Side): 'perSecond' | 'waiting' | undefined
+  look(watched: WatchedRequest): void
+  /** Counts a request that cannot be compared. */
+  skip(operation: Operation, why: keyof Skipped): void
+  readonly skipped: Skipped
+}
+
+export function createObserver(settings: ObserverSettings, queue: Queue, journal: Journal): Observer {
+  const skipped = nothingSkipped()
+  const { live, now, random } = settings
+  const sampler = createSampler({ perSecond: () => live.perSecond, now, random }, queue.places)
+  const shapes = createReadShapes()
+  const skip: Observer['skip'] = ({ id }, why) => {
+    skipped[why] += 1
+    if (why !== 'stranger') journal.tallies.uncompared(id, why)
+  }
+  const shared = { journal, cursors: createCursors(), skip, learning: everyNth(() => live.learnEvery) }
+  const meansOf = (user: string): LookMeans => {
+    const ask: Ask = async (side, asking, signal) => {
+      const answer = await settings.ask(side, asking, signal)
+      sampler.charge(user, answer.bytes ?? 0)
+      return answer
+    }
+    return { settings: { ...settings, ask }, ...shared }
+  }
+  const shapeIn = ({ request: { operation, read, raw } }: WatchedRequest) => {
+    try {
+      return shapes(operation, read, raw)
+    } catch {
+      return undefined
+    }
+  }
+  const users = new Map<Operation, Readonly<Record<Side, string>>>()
+  const userOf = (operation: Operation, by: Side) => {
+    const known = users.get(operation) ?? { v1: `${operation.id} v1`, v2: `${operation.id} v2` }
+    users.set(operation, known)
+    return known[by]
+  }
+  return {
+    limit: settings.limit,
+    skip,
+    skipped,
+    full: (operation, by) => (queue.refuses(0) ? 'waiting' : sampler.full(userOf(operation, by))),
+    look(watched) {
+      const { operation, caller } = watched.request
+      const user = userOf(operation, watched.served.by)
+      const size = sizeOf(watched)
+      if (queue.refuses(size)) return skip(operation, 'waiting')
+      if (!isRead(operation)) {
+        const chosen = sampler.choose({ user, caller })
+        return typeof chosen === 'string'
+          ? skip(operation, chosen)
+          : queue.offer((signal) => lookAtWrite(watched, meansOf(user), signal), size, user)
+      }
+      const shape = shapeIn(watched)
+      if (shape === undefined) return skip(operation, 'malformed')
+      const chosen = sampler.choose({ user, caller, shape: () => shape })
+      if (typeof chosen === 'string') return skip(operation, chosen)
+      const subject = subjectOf(watched)
+      if (!subject) return skip(operation, 'malformed')
+      sampler.charge(user, size)
+      queue.offer((signal) => lookAtRead(watched, { ...subject, ...chosen, shape }, meansOf(user), signal), size, user)
+    },
+  }
+}
+
+function sizeOf({ kept, request }: WatchedRequest): number {
+  return kept.size + (request.raw.body?.length ?? 0)
+}
+
+/** What it takes to ask v1 and v2 as services. */
+export interface ServiceSides {
+  readonly ask: AskRest
+  /** Reads of v1 that no client waits for. */
+  readonly readForDiff: ReadV1
+  /** Reads of v2 that are not shared with those of clients. */
+  readonly unsharedReads: UnsharedReads
+  readonly translate: TranslateSettings
+}
+
+export interface ServiceObserverSettings extends LiveComparing, Pick<ObserverSettings, 'limit' | 'random'> {
+  /** Milliseconds in which an asked side must answer. */
+  readonly answerMs: number
+}
+
+/** Creates the observer that compares what services answer. */
+export function observeServices(
+  { readForDiff, unsharedReads, translate }: ServiceSides,
+  settings: ServiceObserverSettings,
+  queue: Queue,
+  journal: Journal,
+): Observer {
+  const { answerMs, limit, random } = settings
+  const ask = createAsk({ readV1: readForDiff, unsharedReads, translate, deadlineMs: answerMs, limit })
+  const means = { ask, unsharedReads, readingsOf: createReadingsOf(journal.operations, translate.dialect) }
+  return createObserver({ ...means, env: translate, limit, live: settings, random, now: () => performance.now() }, queue, journal)
+}

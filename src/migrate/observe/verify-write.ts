@@ -1,0 +1,360 @@
+import { ApiError } from '../../errors.ts'
+import { createCalls, type Send } from '../../serve/calls.ts'
+import { hasFailed, isRead } from '../../serve/sides.ts'
+import type { Signal } from '../../serve/signals.ts'
+import { at, isObject, type JsonObject } from '../../tables/json.ts'
+import type { Env, Operation, V1Request } from '../../tables/operation.ts'
+import { isReadBack } from '../../tables/operations.ts'
+import { type Call, type Make, ROWS, run } from '../../tables/turn.ts'
+import { instant, pointerOf, type SeenAnswer, segmentsOf } from '../compare/compare.ts'
+import { type Explained, type Judgement, unexplained } from '../compare/judge.ts'
+import { isDifference, WEIGHTS } from '../evidence/evidence.ts'
+import type { ComparedRequest, Journal } from '../modes/journal.ts'
+import type { OtherWrites } from '../modes/serve.ts'
+import {
+  type Ask,
+  type Asking,
+  type ComparedRead,
+  compareRead,
+  type Judging,
+  type Reading,
+  type ReadingsOf,
+  type SideAnswer,
+  seenOf,
+} from './compare-read.ts'
+import { UNTOLD, type WatchedRequest } from './observe.ts'
+
+/**
+ * Compares the items in the answer to a batch with those in its body, a bare array in the same order (facts §3.5).
+ * Returns a sentence if the answer names more, fewer or others: a read would not show which of them are missing.
+ */
+export function unlikeBatch({ request: { body } }: ComparedRequest, readings: readonly Reading[]): string | undefined {
+  if (!Array.isArray(body) || readings.every(({ table }) => table.list === undefined)) return undefined
+  const items = readings.map(({ item }) => item)
+  if (items.length !== body.length) return `the answer names ${items.length} resources, and the request ${body.length}`
+  return items.every((item, at) => repeats(item, body[at])) ? undefined : 'the answer names other resources than the request'
+}
+
+/** True if every text of the wanted item is the same in the answer, where both have it. */
+function repeats(item: unknown, wanted: unknown): boolean {
+  if (!isObject(item) || !isObject(wanted)) return true
+  return Object.entries(wanted).every(([name, value]) => typeof value !== 'string' || !Object.hasOwn(item, name) || item[name] === value)
+}
+
+/**
+ * Returns what the answer to a write would be if its list of texts held those that the read shows in a row, and all that the request asked
+ * for. The order of the texts means nothing.
+ */
+export function expectedTexts({ uid, item, asked, table: { listed, readBack } }: Reading, read: unknown): JsonObject {
+  if (!listed) return {}
+  const rows = isObject(read) && Array.isArray(read[ROWS]) ? read[ROWS].filter(isObject) : []
+  const shown = new Set(rows.map((row) => row[listed.row]))
+  const list = item?.[listed.answer]
+  const answered = new Set<unknown>(Array.isArray(list) ? list : [])
+  const texts = [...[...answered].filter((text) => shown.has(text)), ...asked.filter((text) => !answered.has(text))]
+  return { ...('param' in readBack.named && { [readBack.named.param]: uid }), [listed.answer]: texts }
+}
+
+/** A write that v2 answered, and one of the reads that show its effect. */
+export interface Promised {
+  readonly write: ComparedRequest
+  readonly reading: Reading
+  readonly others: OtherWrites
+  /** Milliseconds since the write's request arrived. */
+  readonly elapsedMs: () => number
+}
+
+/**
+ * Checks that a write took effect by comparing its answer with a later read of v1.
+ * Comparing both sides is not enough: they may agree about a resource that a lost write never changed.
+ * Returns undefined if the write took effect.
+ */
+export function brokenPromise(promised: Promised, read: unknown, judging: Pick<Judging, 'judge' | 'noise'>): Judgement | undefined {
+  const { reading, others } = promised
+  const { item, table } = reading
+  if (table.listed) return unlike(promised, expectedTexts(reading, read), judging)
+  const row = rowOf(reading, read)
+  if (table.readBack.gone) {
+    if (!row) return undefined
+    return others.mayBeChanged(writtenBy(promised))
+      ? between('was written again')
+      : lost('the delete was answered, but the resource is still there')
+  }
+  if (!row) return deletedSince(promised) ?? lost('the write was answered, but the resource is not there')
+  const order = compareTimes(promised, row)
+  if (order === 'earlier') return lost('the write was answered, but the resource is as old as before')
+  if (order === 'later' || (order === 'unknown' && others.mayBeChanged(writtenBy(promised)))) return between('was written again')
+  return item && unlike(promised, expectedItem(reading, row), judging)
+}
+
+/** Returns the judgement of a resource that is not there because another request may have deleted it. */
+export function deletedSince(promised: Promised): Judgement | undefined {
+  return promised.others.mayBeGone(writtenBy(promised)) ? between('was deleted') : undefined
+}
+
+/** True if the read shows the resource, or the resources, that the write names. */
+export function isThere(reading: Reading, read: unknown): boolean {
+  return reading.table.listed !== undefined || rowOf(reading, read) !== undefined
+}
+
+function writtenBy({ write, reading: { uid, item, table } }: Promised) {
+  const { resource, goesWith = '' } = table.readBack
+  const other = item?.[goesWith]
+  return { resource, uid, goesWith: typeof other === 'string' ? other : undefined, own: write.request.params }
+}
+
+/** Returns the row of a list that has the uid, or the resource itself. */
+function rowOf({ uid, table: { key } }: Reading, read: unknown): JsonObject | undefined {
+  if (!isObject(read) || key === undefined) return undefined
+  const rows = Array.isArray(read[ROWS]) ? read[ROWS] : [read]
+  return rows.find((row): row is JsonObject => isObject(row) && row[key] === uid)
+}
+
+function lost(reason: string): Judgement {
+  return { outcome: 'mismatch', findings: [], reason }
+}
+
+function between(what: string): Judgement {
+  return { outcome: 'race', findings: [], reason: `the resource ${what} before it was read` }
+}
+
+/** Milliseconds by which the clocks of two services may differ. */
+const CLOCKS = 1000
+
+/** Compares the times at which the write's answer and the read say that the resource was written. */
+function compareTimes({ reading: { item, table }, elapsedMs }: Promised, row: JsonObject): 'same' | 'earlier' | 'later' | 'unknown' {
+  const { stamp } = table
+  const member = table.members.find(({ path }) => stamp !== undefined && path.length === 1 && path[0] === stamp)
+  const [answered, read] = [timeOf(member && item?.[member.name]), timeOf(stamp === undefined ? undefined : row[stamp])]
+  if (answered === undefined || read === undefined) return 'unknown'
+  if (answered === read) return 'same'
+  if (Number(read) < Number(answered)) return 'earlier'
+  // Another write changed it since, unless that would have been before this write began: then the answer's time is wrong.
+  return (Number(read) - Number(answered)) * 1000 <= elapsedMs() + CLOCKS ? 'later' : 'same'
+}
+
+function timeOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? instant(value) : undefined
+}
+
+/** Returns what the answer would be if it showed the same as the read. */
+function expectedItem({ table }: Reading, row: JsonObject): JsonObject {
+  return Object.fromEntries(
+    table.members.flatMap(({ name, path }) => {
+      const value = at(row, path)
+      return value === undefined ? [] : [[name, value]]
+    }),
+  )
+}
+
+/** Compares the write's answer, as far as the read shows it, with what it should be. */
+function unlike({ write, reading }: Promised, expected: JsonObject, { judge, noise }: Pick<Judging, 'judge' | 'noise'>) {
+  const { item = {}, table } = reading
+  const names = table.listed ? Object.keys(expected) : table.members.map(({ name }) => name)
+  const given = Object.fromEntries(names.flatMap((name) => (Object.hasOwn(item, name) ? [[name, item[name]]] : [])))
+  const wrapped = (shown: JsonObject) => seen(table.list === undefined ? shown : { [table.list]: [shown] })
+  const judged = judge(write, wrapped(expected), wrapped(given))
+  const isNoise = (finding: Explained) => noise.isNoise(table.reader.id, { ...finding, where: inRead(reading, finding.where) })
+  const findings = judged.findings.map((finding) =>
+    finding.code === undefined && isNoise(finding) ? { ...finding, noise: true as const } : finding,
+  )
+  if (unexplained(findings).length === 0) return undefined
+  return { outcome: 'mismatch', findings, reason: 'the write was answered, but the resource has other values' } as const
+}
+
+/** Returns the place in the read, in table names, of a place in the answer. */
+function inRead({ table }: Reading, where: string): string {
+  const [name = '', ...below] = segmentsOf(where).slice(table.list === undefined ? 0 : 2)
+  const member = table.members.find((one) => one.where === name)
+  const inRow = [...(member?.pathWhere ?? [name]), ...below]
+  return pointerOf(table.reader.rows ? [ROWS, '*', ...inRow] : inRow)
+}
+
+function seen(value: unknown): SeenAnswer {
+  return { status: 200, headers: {}, body: { kind: 'json', value } }
+}
+
+/** A write that one side served, and how to read what it wrote. */
+export interface ServedWrite extends WatchedRequest {
+  readonly subject: ComparedRequest
+  readonly readings: readonly Reading[]
+}
+
+/** The result of one write, and the operation whose answer its findings concern. */
+export interface CheckedWrite {
+  readonly about: Operation
+  readonly compared: ComparedRead
+}
+
+/**
+ * Reads everything that was just written through both sides and compares: write once, verify twice (design §7).
+ * Returns the first reading that speaks against v2, or else the one that says least for it.
+ */
+export async function checkWrite(write: ServedWrite, ask: Ask, judging: Judging, signal: Signal): Promise<CheckedWrite | undefined> {
+  let least: CheckedWrite | undefined
+  for (const reading of write.readings) {
+    const checked = await checkReading(write, reading, ask, judging, signal)
+    if (isBad(checked.compared.judgement)) return checked
+    if (!least || isClean(least.compared.judgement)) least = checked
+  }
+  const unlike = write.served.by === 'v2' ? unlikeBatch(write.subject, write.readings) : undefined
+  if (!least || unlike === undefined) return least
+  const judgement: Judgement = { outcome: 'mismatch', findings: [], reason: unlike }
+  return { about: write.subject.operation, compared: { ...least.compared, judgement } }
+}
+
+async function checkReading(write: ServedWrite, reading: Reading, ask: Ask, judging: Judging, signal: Signal): Promise<CheckedWrite> {
+  const since = judging.now()
+  const asking = askingOf(write, reading)
+  const first = await ask('v1', asking, signal)
+  const read = { ...asking, by: 'v1' as const, since, first, learn: false }
+  const compared = await compareRead(read, ask, judging, signal)
+  const told = (judgement: Judgement, about = reading.operation) => ({ about, compared: { ...compared, judgement } })
+  if (isBad(compared.judgement)) return told(compared.judgement)
+  const unread = unreadable(reading, first)
+  if (unread !== undefined) return told(inconclusive(unread))
+  const promised: Promised = { ...write, write: write.subject, reading, elapsedMs: () => performance.now() - write.began }
+  if (write.served.by === 'v1') {
+    const shown = reading.table.readBack.gone || isThere(reading, bodyOf(first))
+    return told(shown ? compared.judgement : (deletedSince(promised) ?? inconclusive('v1 does not show what it wrote')))
+  }
+  // A read too soon after the write may not show it yet; a read of a lost write never does.
+  const broken = brokenPromise(promised, bodyOf(first), judging)
+  const again = broken && (await ask('v1', asking, signal))
+  const judgement = again && !unreadable(reading, again) ? await brokenSurely(promised, bodyOf(again), judging) : undefined
+  if (!judgement) return told(compared.judgement)
+  if (judgement.outcome === 'mismatch' && !isThere(reading, bodyOf(first)) && (await isHidden(asking, ask, signal))) {
+    return told(inconclusive('the caller may not read what it wrote'))
+  }
+  return told(judgement, write.subject.operation)
+}
+
+/**
+ * Looks once more when the other replicas have told their writes. If they cannot tell, a write is lost only if no other write can explain it.
+ */
+async function brokenSurely(promised: Promised, read: unknown, judging: Judging): Promise<Judgement | undefined> {
+  const judgement = brokenPromise(promised, read, judging)
+  const told = judgement && isDifference(judgement.outcome) ? judging.others.told() : undefined
+  if (!told) return judgement
+  if (await told) return brokenPromise(promised, read, judging)
+  const excused = brokenPromise({ ...promised, others: ANYTHING }, read, judging)
+  return excused?.outcome === 'race' ? inconclusive(UNTOLD) : excused
+}
+
+/** What is known of other writes if nobody tells: there may have been any. */
+const ANYTHING: OtherWrites = { mayBeGone: () => true, mayBeChanged: () => true }
+
+/** Returns a GET with the client's own credentials. */
+function askingOf({ request: { raw } }: ServedWrite, reading: Reading): Asking {
+  const { 'content-type': _, 'content-length': __, 'transfer-encoding': ___, ...headers } = raw.headers
+  const get = { id: raw.id, method: 'GET', url: reading.url, headers }
+  return { operation: reading.operation, raw: get, read: () => reading.request }
+}
+
+/** Says why an answer shows nothing of the resource. A Get answers 404 for a missing one, and 400 for what cannot be a uid. */
+function unreadable({ operation }: Reading, { seen }: SideAnswer): string | undefined {
+  if ((seen.status === 404 || seen.status === 400) && operation.missing === 'error') return undefined
+  if (seen.status !== 200) return `v1 answered HTTP ${seen.status} to the read of what was written`
+  return seen.body.kind === 'json' ? undefined : 'v1 did not answer the read of what was written in JSON'
+}
+
+function bodyOf({ seen: { status, body } }: SideAnswer): unknown {
+  return status === 200 && body.kind === 'json' ? body.value : undefined
+}
+
+/** True if v2 refuses to show the resource to the caller. A list leaves out such rows, as if they were not there (facts §10.8). */
+async function isHidden(asking: Asking, ask: Ask, signal: Signal): Promise<boolean> {
+  const statuses: number[] = []
+  await ask('v2', { ...asking, tap: ({ status }) => void statuses.push(status) }, signal)
+  return statuses.includes(403)
+}
+
+function isBad({ outcome }: Judgement): boolean {
+  return WEIGHTS[outcome] === 'bad'
+}
+
+function isClean({ outcome }: Judgement): boolean {
+  return WEIGHTS[outcome] === 'clean'
+}
+
+function inconclusive(reason: string): Judgement {
+  return { outcome: 'inconclusive', findings: [], reason }
+}
+
+/**
+ * Judges the status of a write that v2 was sent; undefined if v2 made or refused it. Nobody knows what v1 would have answered, because a
+ * write reaches one side.
+ */
+export function judgeWrite(status: number): Judgement | undefined {
+  if (hasFailed(status)) return { outcome: 'error', findings: [], reason: `v2 answered HTTP ${status} to a write` }
+  if (status !== 429) return undefined
+  return { outcome: 'inconclusive', findings: [], reason: 'v2 answered HTTP 429 to a write, and v1 was not asked' }
+}
+
+interface VerifySettings {
+  readonly operations: readonly Operation[]
+  /** Writes are read back where their tables say how. */
+  readonly verifyWrites: boolean
+}
+
+/** The operations that v2 has, and whether comparisons can judge them: reads, and writes that are read back. */
+export function verifiable({ operations, verifyWrites }: VerifySettings) {
+  const judged = operations.filter((one) => isRead(one) || (verifyWrites && one.readBack !== undefined && isReadBack(one.readBack)))
+  const ids = new Set(judged.map(({ id }) => id))
+  const shared = operations.filter(({ kind }) => kind !== 'v1-only')
+  return { operations: shared.map(({ id }) => id), canBeJudged: (operation: string) => ids.has(operation) }
+}
+
+interface VerifyWriteSettings {
+  readonly ask: Ask
+  readonly readingsOf: ReadingsOf
+  /** Largest answer that is compared, in characters. */
+  readonly limit: number
+}
+
+/**
+ * Reads back what a write has written, and tells the journal. Returns false if nothing can be read.
+ * What v2 answered is then counted by itself: as inconclusive, or as wrong if it should name what was written.
+ */
+export async function verifyWrite(
+  watched: WatchedRequest,
+  subject: ComparedRequest,
+  { ask, readingsOf, limit }: VerifyWriteSettings,
+  journal: Journal,
+  signal: Signal,
+): Promise<boolean> {
+  const seen = await seenOf(watched.kept, limit)
+  const isJson = seen.body.kind === 'json'
+  const unread = (outcome: Judgement['outcome'], reason: string) => {
+    if (watched.served.by === 'v2') journal.unwritten(subject, { outcome, findings: [], reason }, { seen, ms: watched.ms })
+    return false
+  }
+  const readings = readingsOf(subject.operation, subject.request, seen.body.kind === 'json' ? seen.body.value : undefined)
+  if ('unverifiable' in readings) return unread('inconclusive', `cannot be verified: ${readings.unverifiable}`)
+  const checked = await checkWrite({ ...watched, subject, readings }, ask, journal.judging, signal)
+  if (!checked) return unread(isJson ? 'mismatch' : 'inconclusive', 'the answer does not name what was written')
+  journal.compared(subject, 'after-write', checked.about, checked.compared)
+  return true
+}
+
+/** No limits: no client waits, and nothing is written. */
+const LIMITS = { callsPerRequest: Number.POSITIVE_INFINITY, parallelCalls: Number.POSITIVE_INFINITY }
+
+/**
+ * Returns the first v2 call of a write that would change something, without making it. Reads that the operation needs first are made.
+ * Returns undefined if the operation refuses the request or needs no write.
+ */
+export function wouldSend({ begin }: Operation, request: V1Request, env: Env, send: Send): Promise<Call | undefined> {
+  const read = createCalls(send, LIMITS)
+  return new Promise((resolve, reject) => {
+    if (!begin) return resolve(undefined)
+    const make: Make = (turn, teller) => {
+      const write = turn.calls.find(({ method }) => method !== 'GET')
+      if (write) resolve(write)
+      else read(turn, teller)
+    }
+    const ended = () => resolve(undefined)
+    const failed = (thrown: unknown) => (thrown instanceof ApiError ? resolve(undefined) : reject(thrown))
+    run(() => begin(request, env), make, { rows: () => true, ended, failed })
+  })
+}

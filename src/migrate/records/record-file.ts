@@ -1,0 +1,485 @@
+import { randomUUID } from 'node:crypto'
+import { createReadStream, existsSync } from 'node:fs'
+import { appendFile, type FileHandle, open, rename, stat } from 'node:fs/promises'
+import { named, systemReason } from '../../errors.ts'
+import { isObject } from '../../tables/json.ts'
+import type { Inventory } from '../clients.ts'
+import type { ExpectedDifferences } from '../compare/expected.ts'
+import { isJudged } from '../compare/judge.ts'
+import { type Evidence, repeatOf } from '../evidence/evidence.ts'
+import type { Comparison, Entry, TrafficEntry } from './record.ts'
+
+/**
+ * Yields the lines of a file, which may be larger than memory, without `\n` or `\r\n`. Rejects if the file cannot be read.
+ * JSON may contain U+2028 and U+2029 unescaped, and the line reader of Node 24 ends a line there.
+ */
+export async function* linesOf(path: string): AsyncGenerator<string> {
+  let rest = ''
+  for await (const piece of piecesOf(path)) {
+    const [first = '', ...others] = piece.split('\n')
+    const lines = [rest + first, ...others]
+    rest = lines.pop() ?? ''
+    for (const line of lines) yield line.endsWith('\r') ? line.slice(0, -1) : line
+  }
+  if (rest !== '') yield rest
+}
+
+async function* piecesOf(path: string): AsyncGenerator<string> {
+  try {
+    yield* createReadStream(path, 'utf8') as AsyncIterable<string>
+  } catch (error) {
+    throw named(error, path)
+  }
+}
+
+/** Keeps the last items, up to a capacity. */
+export interface Ring<T> {
+  add(item: T): void
+  /** Returns the last `limit` items that pass, newest first. */
+  last(limit: number, passes?: (item: T) => boolean): readonly T[]
+}
+
+export function createRing<T>(capacity: number): Ring<T> {
+  const items: T[] = []
+  let next = 0
+  return {
+    add(item) {
+      items[next] = item
+      next = (next + 1) % capacity
+    },
+    last(limit, passes = () => true) {
+      const newest = [...items.slice(next), ...items.slice(0, next)].reverse()
+      return newest.filter(passes).slice(0, limit)
+    },
+  }
+}
+
+const KINDS: ReadonlySet<unknown> = new Set<Entry['kind']>(['comparison', 'would-send', 'traffic', 'tally', 'note', 'rollout'])
+
+/** Yields the entries of one record file in the order of its lines. Rejects if the file cannot be read. */
+export async function* readEntries(path: string): AsyncGenerator<Entry> {
+  for await (const line of linesOf(path)) {
+    const entry = entryOf(line)
+    if (entry) yield entry
+  }
+}
+
+/** Returns the entry of a line. Undefined for a line that a crash or a full disk tore, or that another program wrote. */
+export function entryOf(line: string): Entry | undefined {
+  try {
+    const value: unknown = JSON.parse(line)
+    const isEntry = isObject(value) && KINDS.has(value.kind) && typeof value.at === 'string' && !Number.isNaN(Date.parse(value.at))
+    return isEntry ? (value as unknown as Entry) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Some consecutive lines of a record file. */
+export interface RecordBlock {
+  /** Time of its oldest entry, in milliseconds since 1970. */
+  readonly from: number
+  /** Reads its lines again; empty ones are left out. */
+  lines(): Promise<readonly string[]>
+}
+
+/** An open record file. */
+export interface RecordBlocks {
+  readonly path: string
+  /** Blocks with at least one entry. */
+  readonly blocks: readonly RecordBlock[]
+  /** Numbers of lines that are entries, and that are not. */
+  readonly entries: number
+  readonly skipped: number
+  close(): Promise<void>
+}
+
+/** Bytes of a block: about 1,500 entries. A line that is longer is no entry. */
+const BLOCK = 1024 * 1024
+
+/**
+ * Finds the times of a record file in blocks. The file stays open, so that its blocks stay what they were if it is renamed meanwhile.
+ * Lines that a running proxy appends later belong to no block. A pipe cannot be read twice, so its lines are kept. Rejects if the file
+ * cannot be read.
+ */
+export async function openBlocks(path: string, bytes: number = BLOCK): Promise<RecordBlocks> {
+  const file = await open(path)
+  try {
+    const isPipe = !(await file.stat()).isFile()
+    const blocks: RecordBlock[] = []
+    let [entries, skipped, start] = [0, 0, 0]
+    for await (const piece of blocksOf(file.createReadStream({ autoClose: false }), bytes)) {
+      const lines = linesIn(piece)
+      const times = lines.flatMap((line) => timeOf(line) ?? [])
+      const from = times.reduce((oldest, at) => Math.min(oldest, at), Number.POSITIVE_INFINITY)
+      const [at, length] = [start, piece.length]
+      if (times.length > 0) blocks.push({ from, lines: async () => (isPipe ? lines : linesIn(await readAt(file, at, length))) })
+      entries += times.length
+      skipped += lines.length - times.length
+      start += length
+    }
+    return { path, blocks, entries, skipped, close: () => file.close() }
+  } catch (error) {
+    await file.close()
+    throw error
+  }
+}
+
+function timeOf(line: string): number | undefined {
+  const entry = entryOf(line)
+  return entry && Date.parse(entry.at)
+}
+
+/** Yields pieces that end with a line, of about this many bytes. */
+async function* blocksOf(stream: AsyncIterable<Buffer>, bytes: number): AsyncGenerator<Buffer> {
+  let held: Buffer[] = []
+  let size = 0
+  for await (const chunk of stream) {
+    held.push(chunk)
+    size += chunk.length
+    if (size < bytes) continue
+    const all = Buffer.concat(held)
+    const end = all.lastIndexOf('\n') + 1 || all.length
+    yield all.subarray(0, end)
+    held = [all.subarray(end)]
+    size = all.length - end
+  }
+  if (size > 0) yield Buffer.concat(held)
+}
+
+/** JSON may hold U+2028 and U+2029 unescaped: they end no line. */
+function linesIn(piece: Buffer): readonly string[] {
+  const lines = piece.toString('utf8').split('\n')
+  return lines.map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line)).filter((line) => line !== '')
+}
+
+async function readAt(file: FileHandle, at: number, length: number): Promise<Buffer> {
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, at)
+  return buffer.subarray(0, bytesRead)
+}
+
+export interface RecordFileSettings {
+  readonly path: string
+  /** A file of this size is renamed to `<path>.1`, `<path>.2`, …; the highest number is the oldest. */
+  readonly bytes: number
+  /** Number of renamed files; the oldest is overwritten. All files together take at most `(files + 1) × bytes` and one batch. */
+  readonly files: number
+  /** Maximum lines that wait for the disk; further ones are dropped. */
+  readonly waiting: number
+}
+
+export const RECORD_FILE: Omit<RecordFileSettings, 'path'> = { bytes: 64 * 1024 * 1024, files: 4, waiting: 10_000 }
+
+export interface RecordFile {
+  /** Takes one line, without its line break, and returns at once. Never throws. */
+  add(line: string): void
+  /** Resolves when all lines so far are written or dropped. */
+  flush(): Promise<void>
+  /** Lines that were lost because the disk was full, slow or missing. */
+  dropped(): number
+  /** Why the last write failed; undefined if it succeeded. */
+  problem(): string | undefined
+}
+
+/** Returns the record file and the files set aside, as far as they exist. */
+export function recordFilesOf(file: Pick<RecordFileSettings, 'path' | 'files'> | undefined): readonly string[] {
+  if (!file) return []
+  return [file.path, ...Array.from({ length: file.files }, (_, nth) => `${file.path}.${nth + 1}`)].filter((path) => existsSync(path))
+}
+
+/** Rejects with a sentence if the file cannot be written. A misspelt folder must not cost a week of evidence. */
+export async function checkRecordFile(path: string): Promise<void> {
+  try {
+    await (await open(path, 'a', OWNER_ALONE)).close()
+  } catch (error) {
+    throw new Error(`records.file cannot be written: ${systemReason(error)}`)
+  }
+}
+
+const OWNER_ALONE = 0o600
+
+/** Appends lines to a file in batches. A failure never affects traffic: the lines of a failed batch are counted and dropped. */
+export function createRecordFile(settings: RecordFileSettings): RecordFile {
+  const append = createAppend(settings)
+  let lines: string[] = []
+  let dropped = 0
+  let problem: string | undefined
+  let writing: Promise<void> | undefined
+
+  const drain = async () => {
+    while (lines.length > 0) {
+      const batch = lines
+      lines = []
+      problem = await append(batch)
+      if (problem !== undefined) dropped += batch.length
+    }
+    writing = undefined
+  }
+  return {
+    add(line) {
+      if (lines.length >= settings.waiting) dropped += 1
+      else lines.push(line)
+      writing ??= drain()
+    },
+    flush: async () => writing,
+    dropped: () => dropped,
+    problem: () => problem,
+  }
+}
+
+/**
+ * Writes one batch with one write. Returns the problem instead of throwing.
+ * A failed batch, or one of a process that died, may be written in part. The next batch begins with a line break, so that only the torn
+ * line is lost.
+ */
+function createAppend({ path, bytes, files }: RecordFileSettings): (lines: readonly string[]) => Promise<string | undefined> {
+  let size: number | undefined
+  let torn = true
+  return async (lines) => {
+    try {
+      // Another process that writes the file, as in a restart without a gap, may have renamed it already.
+      if (size === undefined || size >= bytes) size = await sizeOf(path)
+      if (size >= bytes) {
+        await rotate(path, files)
+        size = 0
+      }
+      const text = `${torn && size > 0 ? '\n' : ''}${lines.join('\n')}\n`
+      torn = true
+      await appendFile(path, text, { mode: OWNER_ALONE })
+      torn = false
+      size += Buffer.byteLength(text)
+      return undefined
+    } catch (error) {
+      size = undefined
+      return systemReason(error)
+    }
+  }
+}
+
+/** Renames `path` to `path.1`, `path.1` to `path.2`, and so on. If no file is to be kept, only `path.1` exists. */
+async function rotate(path: string, files: number): Promise<void> {
+  for (let nth = Math.max(files, 1); nth > 0; nth--) await renamed(nth === 1 ? path : `${path}.${nth - 1}`, `${path}.${nth}`)
+}
+
+async function renamed(from: string, to: string): Promise<void> {
+  try {
+    await rename(from, to)
+  } catch (error) {
+    if ((error as { code?: string }).code !== 'ENOENT') throw error
+  }
+}
+
+/** Size of the existing file in bytes; 0 if there is none. */
+async function sizeOf(path: string): Promise<number> {
+  try {
+    return (await stat(path)).size
+  } catch (error) {
+    if ((error as { code?: string }).code === 'ENOENT') return 0
+    throw error
+  }
+}
+
+/** The state of a migration that its records can restore, after a restart or in a command. */
+export interface Ledger {
+  readonly evidence: Evidence
+  readonly inventory: Inventory
+  readonly expected: ExpectedDifferences
+}
+
+/**
+ * Counts one recorded entry as it was counted when it was made. Entries must come in the order of their times.
+ * Returns false for an entry without a time, and for a comparison that is a repeat among those of all replicas.
+ */
+export function restore(entry: Entry, { evidence, inventory, expected }: Ledger): boolean {
+  const at = Date.parse(entry.at)
+  if (Number.isNaN(at)) return false
+  if (entry.kind === 'traffic') countTraffic(entry, inventory, at)
+  if (entry.kind === 'tally') evidence.add(entry.operation, entry, at)
+  if (entry.kind !== 'comparison') return true
+  const counted = evidence.observe(entry, at) !== undefined
+  // Another replica has counted its pair and outcome: a process that had served the clients of both would have counted a repeat.
+  if (!counted) evidence.add(entry.operation, { comparisons: 1, repeats: repeatOf(entry) }, at)
+  if (isJudged(entry)) expected.count(entry.operation, codesOf(entry))
+  inventory.compared(entry)
+  return counted
+}
+
+function countTraffic(entry: TrafficEntry, inventory: Inventory, at: number): void {
+  const { caller, operation, mode, protocol, calls, requests = [] } = entry
+  inventory.use(entry, { operation, mode, protocol, calls, at })
+  for (const { samples, ...kind } of requests) inventory.look(caller, operation, kind, samples)
+}
+
+function codesOf({ totals }: Comparison): readonly string[] {
+  return totals.flatMap(({ code, count }) => (code === undefined ? [] : Array<string>(count).fill(code)))
+}
+
+/** What was read of record files. */
+export interface ReadCount {
+  /** Different entries. */
+  entries: number
+  /** Lines with an entry that another line had already: the files overlap. */
+  repeated: number
+  /** Lines that are no entry: torn by a crash or a full disk, or written by another program. */
+  skipped: number
+  /** Files with more lines that are no entry than entries. Nobody knows what they held. */
+  unreadable: string[]
+}
+
+export const nothingRead = (): ReadCount => ({ entries: 0, repeated: 0, skipped: 0, unreadable: [] })
+
+interface Dated {
+  readonly at: number
+  readonly entry: Entry
+  readonly line: string
+}
+
+/**
+ * Yields the different entries of record files in the order of their times, whatever the order of files and lines. Rejects if a file
+ * cannot be read.
+ *
+ * The first pass finds the oldest time of every block; the second reads the blocks in the order of these times. An entry is given out when
+ * no unread block can hold an older one. So memory holds the blocks that overlap in time: one or two of a file whose lines are nearly in
+ * order. Repeated lines have the same time, so that only the entries of one millisecond are remembered to find them.
+ */
+export async function* mergedEntries(paths: readonly string[], count: ReadCount, bytes?: number): AsyncGenerator<Entry> {
+  const files: RecordBlocks[] = []
+  try {
+    for (const path of paths) files.push(await openBlocks(path, bytes))
+    for (const file of files) note(file, count)
+    const isNew = createIsNew()
+    for await (const dated of inOrder(files)) {
+      const counts = isNew(dated)
+      count[counts ? 'entries' : 'repeated'] += 1
+      if (counts) yield dated.entry
+    }
+  } finally {
+    for (const file of files) await file.close()
+  }
+}
+
+function note({ path, entries, skipped }: RecordBlocks, count: ReadCount): void {
+  count.skipped += skipped
+  if (skipped > entries) count.unreadable.push(path)
+}
+
+async function* inOrder(files: readonly RecordBlocks[]): AsyncGenerator<Dated> {
+  const blocks = files.flatMap((file) => file.blocks).sort((a, b) => a.from - b.from)
+  let waiting: readonly Dated[] = []
+  for (const [nth, block] of blocks.entries()) {
+    waiting = [...waiting, ...datedOf(await block.lines())].sort(byTime)
+    const until = blocks[nth + 1]?.from ?? Number.POSITIVE_INFINITY
+    const later = waiting.findIndex(({ at }) => at >= until)
+    const end = later < 0 ? waiting.length : later
+    yield* waiting.slice(0, end)
+    waiting = waiting.slice(end)
+  }
+}
+
+function datedOf(lines: readonly string[]): readonly Dated[] {
+  return lines.flatMap((line) => {
+    const entry = entryOf(line)
+    return entry ? [{ at: Date.parse(entry.at), entry, line }] : []
+  })
+}
+
+/** In one millisecond, the calls come before the mismatch of their client, as they were recorded. The order of the rest means nothing. */
+const RANKS: readonly Entry['kind'][] = ['note', 'rollout', 'traffic', 'tally', 'would-send', 'comparison']
+
+function byTime(a: Dated, b: Dated): number {
+  const ranked = a.at - b.at || RANKS.indexOf(a.entry.kind) - RANKS.indexOf(b.entry.kind)
+  return ranked || (a.line < b.line ? -1 : a.line > b.line ? 1 : 0)
+}
+
+/**
+ * Tells whether no line before had this entry, if the lines come in the order of their times. An entry is known by its id. Notes, calls
+ * and unsent writes of older versions have none: they are known by their line.
+ */
+function createIsNew(): (dated: Dated) => boolean {
+  let time = Number.NaN
+  let known = new Set<string>()
+  return ({ at, entry, line }) => {
+    if (at !== time) known = new Set()
+    time = at
+    const key = entry.id ?? line
+    if (known.has(key)) return false
+    known.add(key)
+    return true
+  }
+}
+
+/** Where what is recorded is kept. */
+export interface RecordsSettings {
+  readonly memory: number
+  readonly file?: Omit<RecordFileSettings, 'waiting'> | undefined
+  /** Writes the lines in place of the file, if another process has it. */
+  readonly writer?: RecordFile | undefined
+}
+
+/** Opens what lines are written to; undefined if they are kept in memory only. */
+export function openRecords({ file, writer }: RecordsSettings): RecordFile | undefined {
+  return writer ?? (file && createRecordFile({ ...file, waiting: RECORD_FILE.waiting }))
+}
+
+/** Yields what earlier processes recorded, in the order of its times. Rejects with a sentence if the file cannot be written. */
+export async function* earlierEntries({ file }: RecordsSettings, count: ReadCount): AsyncGenerator<Entry> {
+  if (file) await checkRecordFile(file.path)
+  yield* mergedEntries(recordFilesOf(file), count)
+}
+
+export interface RecorderSettings {
+  /** Maximum comparisons with differences that are kept in memory. */
+  readonly memory: number
+  /** Takes every entry as one line of JSON. Without it, entries are kept in memory only. */
+  readonly file?: RecordFile
+}
+
+/** Keeps the results of comparing. Entries arrive redacted (`comparisonOf`). */
+export interface Recorder {
+  /** Never throws and never waits. */
+  record(entry: Entry): void
+  /** Returns the last comparisons with a difference, a failure or an open question, newest first. */
+  comparisons(query: ComparisonQuery): readonly Comparison[]
+  /** Entries that the file lost. */
+  dropped(): number
+  problem(): string | undefined
+  /** Resolves when the file holds every entry. */
+  close(): Promise<void>
+}
+
+export interface ComparisonQuery {
+  /** An operation id; all operations without it. */
+  readonly operation?: string | undefined
+  readonly limit: number
+}
+
+/** Maximum characters of one line. `comparisonOf` stays far below it. */
+const LONGEST_LINE = 256 * 1024
+
+export function createRecorder({ memory, file }: RecorderSettings): Recorder {
+  const ring = createRing<Comparison>(memory)
+  let refused = 0
+  return {
+    record(entry) {
+      if (entry.kind === 'comparison' && entry.outcome !== 'match') ring.add(entry)
+      if (!file) return
+      const line = lineOf(entry)
+      if (line === undefined) refused += 1
+      else file.add(line)
+    },
+    comparisons: ({ operation, limit }) => ring.last(limit, (one) => operation === undefined || one.operation === operation),
+    dropped: () => refused + (file?.dropped() ?? 0),
+    problem: () => file?.problem(),
+    close: async () => file?.flush(),
+  }
+}
+
+/** Gives every entry an id, so that overlapping files count it once. */
+function lineOf(entry: Entry): string | undefined {
+  try {
+    const line = JSON.stringify(entry.id === undefined ? { ...entry, id: randomUUID() } : entry)
+    return line.length > LONGEST_LINE ? undefined : line
+  } catch {
+    return undefined
+  }
+}

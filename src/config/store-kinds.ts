@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { readStoreUrl } from '../store/store-address.ts'
+import { readStoreUrl } from '../fleet/store/store.ts'
 import type { SettingKind } from './kinds.ts'
 import { fromFile } from './secret.ts'
 

@@ -1,13 +1,148 @@
-import type { Store } from '../store/store.ts'
-import type { StoreChange } from '../store/store-change.ts'
-import { createAllParts } from './all-parts.ts'
-import { createExchanges, type ExchangesState } from './exchanges.ts'
-import { atMost, type FleetClocks, pause } from './fleet-clocks.ts'
-import { BEAT_MS, type BeatText, type FleetReplica, LISTED_MS, type UnreadReplica } from './heartbeat.ts'
-import type { Part, PartState } from './part.ts'
-import { createRoll } from './roll.ts'
-import { createQuestions, type Settled } from './settle.ts'
-import { createStoreClock } from './store-clock.ts'
+import { createHash } from 'node:crypto'
+import {
+  atMost,
+  BEAT_MS,
+  type BeatText,
+  createExchanges,
+  createQuestions,
+  createRoll,
+  createStoreClock,
+  type ExchangesState,
+  type FleetClocks,
+  type FleetReading,
+  type FleetReplica,
+  LISTED_MS,
+  NOTHING,
+  type Part,
+  type PartState,
+  pause,
+  type Settled,
+  sumOf,
+  type UnreadReplica,
+} from './exchange.ts'
+import type { Store, StoreChange } from './store/store.ts'
+
+/** The parts of a fleet as one. */
+export interface AllParts extends Required<Part> {
+  add(part: Part): void
+  /** True if there is more to send than `changes` handed over. */
+  hasMore(): boolean
+}
+
+/** The most changes of one batch: a replica that catches up must not keep the store from the others. */
+const MOST_CHANGES = 10_000
+
+export function createAllParts(): AllParts {
+  const parts: Part[] = []
+  let unsent: readonly StoreChange[] = []
+  return {
+    add: (part) => void parts.push(part),
+    changes() {
+      const all = [...unsent, ...parts.flatMap((part) => part.changes())]
+      unsent = all.slice(MOST_CHANGES)
+      return all.slice(0, MOST_CHANGES)
+    },
+    hasMore: () => unsent.length > 0,
+    readings: (): readonly FleetReading[] => parts.flatMap((part) => part.readings()),
+    state: () => sumOf([...parts.map((part) => part.state?.() ?? NOTHING), { ...NOTHING, waiting: unsent.length }]),
+    lost() {
+      for (const part of parts) part.lost?.()
+    },
+    asked() {
+      for (const part of parts) part.asked?.()
+    },
+  }
+}
+
+/** The services whose answers are compared. */
+const SERVICES = ['v2', 'v1'] as const
+
+export type ComparedService = (typeof SERVICES)[number]
+
+/** Hashes of the addresses of both services, as a heartbeat tells them. */
+export type Upstreams = Pick<BeatText, ComparedService>
+
+/** Nobody needs to read an address in the store: what matters is whether all have the same. An address without a service is ''. */
+export function upstreamsOf(addresses: Readonly<Record<ComparedService, string | undefined>>): Upstreams {
+  const hash = (address: string | undefined) =>
+    address === undefined ? '' : createHash('sha256').update(address).digest('hex').slice(0, 12)
+  return { v2: hash(addresses.v2), v1: hash(addresses.v1) }
+}
+
+/** Returns the services that a live replica reaches at another address than this one does. An older version does not tell. */
+export function otherServices(one: FleetReplica, replicas: readonly FleetReplica[]): readonly ComparedService[] {
+  const self = replicas.find(({ isSelf }) => isSelf)
+  if (!self || !one.isLive) return []
+  return SERVICES.filter((service) => self[service] !== undefined && one[service] !== undefined && one[service] !== self[service])
+}
+
+/** Says in sentences which live replicas have other services than this one. Empty if all have the same. */
+export function upstreamProblems(replicas: readonly FleetReplica[]): readonly string[] {
+  return replicas.flatMap((one) => {
+    const others = otherServices(one, replicas).map((service) => `upstream.${service}`)
+    if (others.length === 0) return []
+    const name = others.join(' and ')
+    return [
+      `Replica ${one.id} has another ${name} than this one, but adds to the same evidence; give both the same, or each its own store.name, and begin a new epoch.`,
+    ]
+  })
+}
+
+/**
+ * The replica that decides for the fleet: the one that holds the lease `leader`. For a moment there may be two, each of which believes it: what
+ * they decide is a version of a document, of which the store takes one.
+ */
+export interface Leader extends Part {
+  /** True if this replica decides. It stops believing so before another one can have taken the lease. */
+  isSelf(): boolean
+  /** The replica that decides, as the store told it last; undefined if none does. */
+  id(): string | undefined
+  /** Gives the lease back with the next exchange. */
+  resign(): void
+}
+
+interface LeaderSources {
+  /** This replica. */
+  readonly id: string
+  /** Milliseconds of a monotonic clock. */
+  readonly ticks: () => number
+}
+
+/** Milliseconds after which another replica decides, if the one that does renews nothing. It renews once a second. */
+export const LEASE_MS = 3000
+
+/** The clocks of two machines do not run at exactly the same pace. */
+const MARGIN_MS = 100
+
+export function createLeader({ id, ticks }: LeaderSources): Leader {
+  let isResigned = false
+  let holder: string | undefined
+  let askedAt = Number.NEGATIVE_INFINITY
+  let until = Number.NEGATIVE_INFINITY
+  const reading: FleetReading = {
+    // Without a known stamp: that the lease is still held is news each time.
+    read: { kind: 'lease', name: 'leader' },
+    take(found) {
+      holder = found?.value as string | undefined
+      if (holder === id && !isResigned) until = askedAt + LEASE_MS - MARGIN_MS
+      if (holder !== id) until = Number.NEGATIVE_INFINITY
+    },
+  }
+  return {
+    changes() {
+      // The lease runs from when the store takes it, which is later than this.
+      askedAt = ticks()
+      return [{ kind: 'lease', name: 'leader', ms: isResigned ? 0 : LEASE_MS }]
+    },
+    readings: () => [reading],
+    isSelf: () => ticks() < until,
+    id: () => holder,
+    resign() {
+      isResigned = true
+      until = Number.NEGATIVE_INFINITY
+    },
+  }
+}
 
 /** This process as one of the replicas that share a store. */
 export interface Fleet {

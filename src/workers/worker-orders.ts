@@ -1,5 +1,5 @@
 import type { Config } from '../config/settings.ts'
-import type { KeptModes } from '../fleet/modes/modes-cache.ts'
+import type { KeptModes } from '../fleet/modes.ts'
 import type { SentRecordsSettings } from './sent-records.ts'
 
 /** What a worker asks for when it starts. The settings come from the supervisor, so that all workers have the same. */

@@ -19,6 +19,5 @@ export const MOVING: readonly (readonly [start: string, room: string])[] = [
   ['src/routes/', 'admin'],
   ['src/server.ts', 'app'],
   ['src/server/', 'app'],
-  ['src/store/', 'fleet'],
   ['src/workers/', 'app'],
 ]

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { openStore } from '../../src/store/open-store.ts'
+import { openStore } from '../../src/fleet/store/open.ts'
 import { type Compared, countSlowly } from '../replicas/evidence/brute-force.ts'
 import { evidenceIn, evidenceReplica } from '../replicas/evidence/evidence-replica.ts'
 import { hasRedis, startRedis } from '../stage/redis.ts'

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe } from 'vitest'
-import { openStore } from '../../src/store/open-store.ts'
-import type { Store } from '../../src/store/store.ts'
+import { openStore } from '../../src/fleet/store/open.ts'
+import type { Store } from '../../src/fleet/store/store.ts'
 import { hasRedis, startRedis, type TestRedis } from '../stage/redis.ts'
 import { keepsTheContract } from '../store/contract.ts'
 

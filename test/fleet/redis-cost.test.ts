@@ -1,9 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { evidenceChanges } from '../../src/fleet/evidence/evidence-changes.ts'
-import { evidenceNames } from '../../src/fleet/evidence/evidence-names.ts'
-import { mergedChanges } from '../../src/fleet/evidence/merged-changes.ts'
-import { openStore } from '../../src/store/open-store.ts'
-import type { Batch, Store } from '../../src/store/store.ts'
+import { evidenceChanges, evidenceNames, mergedChanges } from '../../src/fleet/evidence.ts'
+import { openStore } from '../../src/fleet/store/open.ts'
+import type { Batch, Store } from '../../src/fleet/store/store.ts'
 import { hasRedis, startRedis, type TestRedis } from '../stage/redis.ts'
 
 const NAMES = evidenceNames({ nth: 1, hash: 'abcdef' })

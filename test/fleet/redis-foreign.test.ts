@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import type { Batch } from '../../src/store/store.ts'
+import type { Batch } from '../../src/fleet/store/store.ts'
 import { hasRedis } from '../stage/redis.ts'
 import { startRedisReplica } from '../stage/redis-replicas.ts'
 import { until } from '../stage/until.ts'

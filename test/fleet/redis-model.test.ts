@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createMemory } from '../../src/store/memory/memory.ts'
-import { openStore } from '../../src/store/open-store.ts'
-import type { Batch, Kinds, LogItem, Store, StoreFound } from '../../src/store/store.ts'
+import { createMemory } from '../../src/fleet/store/memory.ts'
+import { openStore } from '../../src/fleet/store/open.ts'
+import type { Batch, Kinds, LogItem, Store, StoreFound } from '../../src/fleet/store/store.ts'
 import { hasRedis, startRedis, type TestRedis } from '../stage/redis.ts'
 import { anyChange, anyOrder, PLACES } from '../store/random-batches.ts'
 

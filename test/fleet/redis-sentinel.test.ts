@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openStore } from '../../src/store/open-store.ts'
-import type { Batch, Store } from '../../src/store/store.ts'
+import { openStore } from '../../src/fleet/store/open.ts'
+import type { Batch, Store } from '../../src/fleet/store/store.ts'
 import { hasRedis, startRedis, type TestRedis } from '../stage/redis.ts'
 import { until } from '../stage/until.ts'
 

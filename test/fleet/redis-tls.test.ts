@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { openStore } from '../../src/store/open-store.ts'
+import { openStore } from '../../src/fleet/store/open.ts'
 import { hasRedis, startRedis, type TestRedis } from '../stage/redis.ts'
 
 const KEY = 'test/certificates/localhost.key'
@@ -36,7 +36,7 @@ describe.runIf(hasRedis())('a Redis behind TLS', () => {
 
   it('is used if its certificate is trusted', async () => {
     const env = { ...process.env, NODE_EXTRA_CA_CERTS: CERT }
-    const module = resolve(inject('cli'), '../../src/store/open-store.js')
+    const module = resolve(inject('cli'), '../../src/fleet/store/open.js')
     const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', PROGRAM, module, url], {
       env,
       timeout: 20_000,

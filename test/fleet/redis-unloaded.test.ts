@@ -20,7 +20,7 @@ it.each([
   ['loads', 'redis://127.0.0.1:1', 'true'],
   ['does not load', `file:${directory}/store`, 'false'],
 ])('%s the client of Redis for %s', async (_, url, isLoaded) => {
-  const module = resolve(inject('cli'), '../../src/store/open-store.js')
+  const module = resolve(inject('cli'), '../../src/fleet/store/open.js')
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', PROGRAM, module, url], { timeout: 20_000 })
   expect(stdout.trim()).toBe(isLoaded)
 })

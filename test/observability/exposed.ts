@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
+import { createMemory } from '../../src/fleet/store/memory.ts'
 import { metricsText } from '../../src/routes/watch/metrics/exposition.ts'
 import { mergedMetrics } from '../../src/routes/watch/metrics/merged-metrics.ts'
 import { joinFleet } from '../../src/server/join-fleet.ts'
-import { createMemory } from '../../src/store/memory/memory.ts'
 import { startProxy } from '../stage/proxy.ts'
 
 /** Returns the names of all metrics that a proxy and its workers expose. The proxy uses TLS and a store, and therefore has all of them. */

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest'
-import { createOpenCircuits } from '../../src/fleet/circuits/open-circuits.ts'
-import { createOthersCounts } from '../../src/fleet/circuits/others-counts.ts'
+import { createOpenCircuits, createOthersCounts } from '../../src/fleet/circuits.ts'
 import { createCircuit } from '../../src/migrate/evidence/circuit.ts'
 import { createCircuitTeller } from '../../src/migrate/modes/journal.ts'
 import type { Note } from '../../src/migrate/records/record.ts'

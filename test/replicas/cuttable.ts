@@ -1,6 +1,5 @@
 import { createFleet, type Fleet } from '../../src/fleet/fleet.ts'
-import type { Store } from '../../src/store/store.ts'
-import { StoreDown } from '../../src/store/store-down.ts'
+import { type Store, StoreDown } from '../../src/fleet/store/store.ts'
 import type { ManualClocks } from '../stage/manual-clocks.ts'
 
 /** A store that a test can cut off from one replica: what the replica sends gets lost, or the answers to it. */

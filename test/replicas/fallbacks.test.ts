@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createSharedBudget } from '../../src/fleet/fallbacks/shared-budget.ts'
+import { createSharedBudget } from '../../src/fleet/circuits.ts'
 import { sharedStage } from './shared-stage.ts'
 
 const MINUTE = 60_000

@@ -1,9 +1,8 @@
 import { expect, it } from 'vitest'
+import { type Part, type PartState, reading } from '../../src/fleet/exchange.ts'
 import { createFleet, type Fleet, type FleetSettings } from '../../src/fleet/fleet.ts'
-import { type Part, type PartState, reading } from '../../src/fleet/part.ts'
-import { createMemory } from '../../src/store/memory/memory.ts'
-import type { Batch, Store } from '../../src/store/store.ts'
-import { StoreDown } from '../../src/store/store-down.ts'
+import { createMemory } from '../../src/fleet/store/memory.ts'
+import { type Batch, type Store, StoreDown } from '../../src/fleet/store/store.ts'
 import { type ManualClocks, manualClocks, quiet } from '../stage/manual-clocks.ts'
 
 /** A part that counts, and reads what all count together. */

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest'
-import { createSharedNoise } from '../../src/fleet/judging/shared-noise.ts'
-import { createSharedRedactionKey } from '../../src/fleet/judging/shared-redaction-key.ts'
+import { createSharedNoise, createSharedRedactionKey } from '../../src/fleet/judging.ts'
 import { createNoise } from '../../src/migrate/compare/judge.ts'
 import { createRedactionKey } from '../../src/migrate/compare/redact.ts'
 import { sharedStage } from './shared-stage.ts'

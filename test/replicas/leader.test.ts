@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { createLeader, LEASE_MS } from '../../src/fleet/leader.ts'
-import { createMemory } from '../../src/store/memory/memory.ts'
+import { createLeader, LEASE_MS } from '../../src/fleet/fleet.ts'
+import { createMemory } from '../../src/fleet/store/memory.ts'
 import { manualClocks } from '../stage/manual-clocks.ts'
 import { cuttable, fleetOf } from './cuttable.ts'
 

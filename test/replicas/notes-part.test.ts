@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
-import { createNotesPart, KEPT_NOTES } from '../../src/fleet/notes/notes-part.ts'
+import { createNotesPart, KEPT_NOTES } from '../../src/fleet/comparisons.ts'
+import { createMemory } from '../../src/fleet/store/memory.ts'
+import type { Store } from '../../src/fleet/store/store.ts'
 import { createNotes, createSaveOrder } from '../../src/migrate/modes/journal.ts'
 import type { Entry } from '../../src/migrate/records/record.ts'
-import { createMemory } from '../../src/store/memory/memory.ts'
-import type { Store } from '../../src/store/store.ts'
 import { type ManualClocks, manualClocks } from '../stage/manual-clocks.ts'
 import { cuttable, fleetOf } from './cuttable.ts'
 

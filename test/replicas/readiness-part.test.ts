@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import { createLeader } from '../../src/fleet/leader.ts'
-import { createReadinessPart } from '../../src/fleet/readiness/readiness-part.ts'
+import { createLeader } from '../../src/fleet/fleet.ts'
+import { createReadinessPart } from '../../src/fleet/judging.ts'
+import { createMemory, type Memory } from '../../src/fleet/store/memory.ts'
 import type { CutoverVerdict, OperationVerdict } from '../../src/migrate/evidence/cutover.ts'
-import { createMemory, type Memory } from '../../src/store/memory/memory.ts'
 import { type ManualClocks, manualClocks } from '../stage/manual-clocks.ts'
 import { cuttable, fleetOf } from './cuttable.ts'
 

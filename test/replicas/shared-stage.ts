@@ -1,8 +1,7 @@
 import { expect } from 'vitest'
 import { createFleet, type Fleet } from '../../src/fleet/fleet.ts'
-import { createMemory } from '../../src/store/memory/memory.ts'
-import type { Store } from '../../src/store/store.ts'
-import { StoreDown } from '../../src/store/store-down.ts'
+import { createMemory } from '../../src/fleet/store/memory.ts'
+import { type Store, StoreDown } from '../../src/fleet/store/store.ts'
 import { type ManualClocks, manualClocks } from '../stage/manual-clocks.ts'
 
 /** Replicas that share a store, whose clocks a test moves. */

@@ -1,5 +1,4 @@
-import type { Batch, Store } from '../../src/store/store.ts'
-import { StoreDown } from '../../src/store/store-down.ts'
+import { type Batch, type Store, StoreDown } from '../../src/fleet/store/store.ts'
 
 /** What a store does wrong: it refuses at once, loses its answers, or takes everything and answers nothing. */
 export type Broken = 'refuses' | 'loses answers' | 'is silent'

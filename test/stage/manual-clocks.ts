@@ -1,4 +1,4 @@
-import type { FleetClocks } from '../../src/fleet/fleet-clocks.ts'
+import type { FleetClocks } from '../../src/fleet/exchange.ts'
 
 /** Clocks that stand still until a test moves them. */
 export interface ManualClocks extends FleetClocks {

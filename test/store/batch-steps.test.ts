@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { stepsOf } from '../../src/store/redis/batch-steps.ts'
+import { stepsOf } from '../../src/fleet/store/redis-scripts.ts'
 import { anyChange } from './random-batches.ts'
 
 it('sends a large batch in steps, with its heartbeat and its reads in the last', () => {

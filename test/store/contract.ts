@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest'
-import type { Batch, Kinds, Store, StoreFound, StoreRead } from '../../src/store/store.ts'
-import type { StoreChange } from '../../src/store/store-change.ts'
+import type { Batch, Kinds, Store, StoreChange, StoreFound, StoreRead } from '../../src/fleet/store/store.ts'
 
 /** One kind of store, as a test meets it. */
 export interface Carried {

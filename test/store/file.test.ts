@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { openFile } from '../../src/store/file/file-store.ts'
+import { openFile } from '../../src/fleet/store/file.ts'
 import { keepsTheContract, replicaOf } from './contract.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'crosswalk-store-'))

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createMemory } from '../../src/store/memory/memory.ts'
-import { createShelf } from '../../src/store/memory/shelf.ts'
+import { createMemory, createShelf } from '../../src/fleet/store/memory.ts'
 import { keepsTheContract, replicaOf } from './contract.ts'
 
 describe('a store in memory', () => {

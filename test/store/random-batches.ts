@@ -1,6 +1,5 @@
 import fc, { type Arbitrary } from 'fast-check'
-import type { Kinds } from '../../src/store/store.ts'
-import type { StoreChange } from '../../src/store/store-change.ts'
+import type { Kinds, StoreChange } from '../../src/fleet/store/store.ts'
 
 /** Few names and fields, so that changes meet. Each kind of sums has names of its own. */
 const FIELDS = fc.constantFrom('match', 'mismatch', '', 'é\n"')

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { refusalOf, unfitness } from '../../src/store/redis/refusals.ts'
+import { refusalOf, unfitness } from '../../src/fleet/store/redis.ts'
 
 it.each([
   ['WRONGPASS invalid username-password pair or user is disabled.', 'refuses the user or the password of store.url'],

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { readStoreUrl } from '../../src/store/store-address.ts'
+import { readStoreUrl } from '../../src/fleet/store/store.ts'
 
 const redis = (host: string, port: number, more: object = {}) => ({
   ...{ carrier: 'redis', hosts: [{ host, port }], isTls: false, database: 0 },

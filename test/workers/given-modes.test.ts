@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest'
+import { createMemory } from '../../src/fleet/store/memory.ts'
 import type { ModeRules } from '../../src/migrate/modes/rules.ts'
 import { joinFleet } from '../../src/server/join-fleet.ts'
-import { createMemory } from '../../src/store/memory/memory.ts'
 import { breakableStore } from '../stage/breakable-store.ts'
 import { startProxy } from '../stage/proxy.ts'
 

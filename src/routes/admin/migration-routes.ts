@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { ApiError } from '../../errors.ts'
-import type { FleetEvidence } from '../../fleet/evidence/share-evidence.ts'
+import type { FleetEvidence } from '../../fleet/report.ts'
 import type { MigrationReport } from '../../migrate/migration.ts'
 import type { Notifier } from '../../notify/notifier.ts'
 import type { ActorOf } from './actor-of.ts'

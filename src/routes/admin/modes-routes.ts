@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { ApiError } from '../../errors.ts'
-import type { PutModes } from '../../fleet/modes/put-modes.ts'
+import type { PutModes } from '../../fleet/modes.ts'
 import type { MigrationReport } from '../../migrate/migration.ts'
 import type { Modes, ModesState } from '../../migrate/modes/modes.ts'
 import { describeActor } from '../../migrate/records/record.ts'

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import { ApiError } from '../../errors.ts'
-import type { RolloutsPart } from '../../fleet/rollouts/rollouts-part.ts'
+import type { RolloutsPart } from '../../fleet/rollouts/rollouts.ts'
 import type { Modes } from '../../migrate/modes/modes.ts'
 import type { RolloutStatus } from '../../migrate/rollout/machine.ts'
 import { ROLLOUT_COMMANDS } from '../../migrate/rollout/run.ts'

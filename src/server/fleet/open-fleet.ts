@@ -8,6 +8,6 @@ import type { JoinFleet } from '../join-fleet.ts'
 export async function openFleet(config: Pick<Config, 'store.url' | 'store.name'>): Promise<JoinFleet | undefined> {
   const url = config['store.url']
   if (url === undefined) return undefined
-  const [{ openStore }, { joinFleet }] = await Promise.all([import('../../store/open-store.ts'), import('../join-fleet.ts')])
+  const [{ openStore }, { joinFleet }] = await Promise.all([import('../../fleet/store/open.ts'), import('../join-fleet.ts')])
   return joinFleet(await openStore(url, config['store.name']))
 }

@@ -1,8 +1,5 @@
 import type { Fleet } from '../../fleet/fleet.ts'
-import type { KeptModes } from '../../fleet/modes/modes-cache.ts'
-import { conflictNote } from '../../fleet/modes/modes-conflict.ts'
-import { type ShareModes, shareModes } from '../../fleet/modes/share-modes.ts'
-import { unreadText } from '../../fleet/modes/unread-modes.ts'
+import { conflictNote, type KeptModes, type ShareModes, shareModes, unreadText } from '../../fleet/modes.ts'
 import type { FleetSources } from './fleet-sources.ts'
 
 /** Makes the modes of a server those of its fleet, and tells in the log what happens to them. `given` is what a supervisor knew. */

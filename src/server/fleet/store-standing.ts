@@ -1,6 +1,5 @@
 import type { Fleet } from '../../fleet/fleet.ts'
-import type { ShareModes } from '../../fleet/modes/share-modes.ts'
-import { unreadText } from '../../fleet/modes/unread-modes.ts'
+import { type ShareModes, unreadText } from '../../fleet/modes.ts'
 import type { StoreStanding } from '../../serve/upstream/health.ts'
 
 /** Returns what `/readyz` tells of the store. */

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
+import { createStoreLog } from '../../fleet/exchange.ts'
 import { createFleet, type Fleet, type FleetSettings } from '../../fleet/fleet.ts'
-import { createStoreLog } from '../../fleet/store-log.ts'
 
 /** Calls a listener after each exchange with the store: whether it was answered, and the seconds that it took. */
 export type OnExchange = (listener: (isAnswered: boolean, seconds: number) => void) => void

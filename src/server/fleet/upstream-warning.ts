@@ -1,6 +1,5 @@
 import type { Logger } from 'pino'
-import type { Fleet } from '../../fleet/fleet.ts'
-import { upstreamProblems } from '../../fleet/upstreams.ts'
+import { type Fleet, upstreamProblems } from '../../fleet/fleet.ts'
 
 /** Returns a function that warns when live replicas reach other services, once for each replica. Call it often. */
 export function createUpstreamWarning(fleet: Pick<Fleet, 'replicas'>, log: Pick<Logger, 'warn'>): () => void {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { createComparisonsPart, KEPT_COMPARISONS, MOST_ALIKE } from '../../../src/fleet/comparisons/comparisons-part.ts'
+import { createComparisonsPart, KEPT_COMPARISONS, MOST_ALIKE } from '../../../src/fleet/comparisons.ts'
+import { createMemory } from '../../../src/fleet/store/memory.ts'
+import type { Store } from '../../../src/fleet/store/store.ts'
 import type { Comparison } from '../../../src/migrate/records/record.ts'
-import { createMemory } from '../../../src/store/memory/memory.ts'
-import type { Store } from '../../../src/store/store.ts'
 
 let made = 0
 

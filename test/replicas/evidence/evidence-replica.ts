@@ -1,11 +1,8 @@
-import { evidenceFromSums, paceNames } from '../../../src/fleet/evidence/evidence-from-sums.ts'
-import { evidenceNames } from '../../../src/fleet/evidence/evidence-names.ts'
-import { createEvidencePart } from '../../../src/fleet/evidence/evidence-part.ts'
-import { MOST_WAITING } from '../../../src/fleet/evidence/waiting.ts'
+import { createEvidencePart, evidenceNames, MOST_WAITING } from '../../../src/fleet/evidence.ts'
+import { evidenceFromSums, paceNames } from '../../../src/fleet/report.ts'
+import type { Batch, Store, Sums } from '../../../src/fleet/store/store.ts'
 import { createEvidence, createTallies, type Observation } from '../../../src/migrate/evidence/evidence.ts'
 import type { Comparison } from '../../../src/migrate/records/record.ts'
-import type { Batch, Store } from '../../../src/store/store.ts'
-import type { Sums } from '../../../src/store/store-change.ts'
 
 export const NAMES = evidenceNames({ nth: 0, hash: 'tables' })
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { createMemory } from '../../../src/fleet/store/memory.ts'
+import type { Sums } from '../../../src/fleet/store/store.ts'
 import { isWithin, type Sample } from '../../../src/migrate/evidence/evidence.ts'
-import { createMemory } from '../../../src/store/memory/memory.ts'
-import type { Sums } from '../../../src/store/store-change.ts'
 import { seeded } from '../../stage/seeded.ts'
 import { type EvidenceReplica, evidenceReplica, NAMES } from './evidence-replica.ts'
 

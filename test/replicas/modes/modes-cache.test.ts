@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { createModesCache, type KeptModes } from '../../../src/fleet/modes/modes-cache.ts'
+import { createModesCache, type KeptModes } from '../../../src/fleet/modes.ts'
 
 const KEPT: KeptModes = { document: { version: 7, text: '{"rules":{}}' }, open: { 'iam.roles.list': 'errors' } }
 

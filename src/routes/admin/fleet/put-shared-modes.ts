@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError } from '../../../errors.ts'
-import type { Obedience, PutEnd, PutModes } from '../../../fleet/modes/put-modes.ts'
+import type { Obedience, PutEnd, PutModes } from '../../../fleet/modes.ts'
 import type { ModeRules } from '../../../migrate/modes/rules.ts'
 import { sendError } from '../../../serve/http/v1-surface.ts'
 import type { ActorOf } from '../actor-of.ts'

@@ -1,8 +1,6 @@
 import type { FastifyInstance } from 'fastify'
-import type { Fleet } from '../../../fleet/fleet.ts'
-import { type FleetReplica, newestOf, type UnreadReplica } from '../../../fleet/heartbeat.ts'
-import type { Leader } from '../../../fleet/leader.ts'
-import { otherServices } from '../../../fleet/upstreams.ts'
+import { type FleetReplica, newestOf, type UnreadReplica } from '../../../fleet/exchange.ts'
+import { type Fleet, type Leader, otherServices } from '../../../fleet/fleet.ts'
 
 export interface ReplicasSources {
   readonly fleet: Pick<Fleet, 'replicas' | 'readReplicas' | 'unread'>

@@ -1,6 +1,6 @@
 import { type Aggregator, Counter, Gauge, type Registry } from 'prom-client'
+import { liveIn } from '../../../fleet/exchange.ts'
 import type { Fleet, FleetState } from '../../../fleet/fleet.ts'
-import { liveIn } from '../../../fleet/heartbeat.ts'
 import { createDurations } from '../metrics/histogram.ts'
 
 export interface StoreMetricsSources {

@@ -1,0 +1,364 @@
+import { z } from 'zod'
+import type { Migration } from '../migrate/migration.ts'
+import type { IdentifiedNote, Notes } from '../migrate/modes/journal.ts'
+import type { Comparison, Entry, Example, Note } from '../migrate/records/record.ts'
+import { type ComparisonQuery, createRing } from '../migrate/records/record-file.ts'
+import { type FleetClocks, type Part, reading, readText } from './exchange.ts'
+import type { Fleet, Leader } from './fleet.ts'
+import type { LogItem, Store } from './store/store.ts'
+
+/** Maximum characters of one comparison in the store. */
+const LONGEST = 16_000
+
+/** Returns a comparison as the store keeps it: without what is least needed, as far as it is too long. Undefined if it always is. */
+export function textOfComparison(comparison: Comparison): string | undefined {
+  const { exhibit: _, ...shown } = comparison
+  const { answers: __, ...short } = { ...shown, examples: shown.examples.map(withoutAround) }
+  const texts = [comparison, shown, short, { ...short, examples: [] }].map((one) => JSON.stringify(one))
+  return texts.find((text) => text.length <= LONGEST)
+}
+
+function withoutAround({ around: _, ...example }: Example): Example {
+  return example
+}
+
+const comparisonSchema = z.looseObject({
+  kind: z.literal('comparison'),
+  id: z.string().min(1),
+  at: z.string().refine((at) => !Number.isNaN(Date.parse(at))),
+  caller: z.string(),
+  operation: z.string(),
+  mode: z.string(),
+  shape: z.string(),
+  check: z.enum(['read', 'after-write', 'write']),
+  outcome: z.enum(['match', 'expected', 'noise', 'race', 'mismatch', 'transient', 'error', 'inconclusive']),
+  totals: z.array(z.looseObject({ kind: z.string(), where: z.string(), count: z.number() })),
+  examples: z.array(z.looseObject({ kind: z.string(), where: z.string(), at: z.string() })),
+  v2: z.looseObject({ status: z.number() }),
+})
+
+/** Reads it. Undefined if another version of Crosswalk wrote it in another form. */
+export function comparisonIn(text: string): Comparison | undefined {
+  return readText(comparisonSchema, text) as Comparison | undefined
+}
+
+/** The last comparisons with a difference of all replicas, as far as they are shared. */
+export interface ComparisonsPart extends Part {
+  /** Takes an entry that is recorded here now. */
+  entry(entry: Entry): void
+  /** Takes an entry that is known here, now or from an earlier life. */
+  know(entry: Entry): void
+  /** Reads what other replicas have shared since the last call. Rejects as `Store.read` does. */
+  read(): Promise<void>
+  /** Is called for each comparison of another replica that was read. */
+  onRead(listener: (comparison: Comparison) => void): void
+  /** Returns the last ones of other replicas, newest first. */
+  others(query: ComparisonQuery): readonly Comparison[]
+}
+
+interface ComparisonsSources {
+  /** This replica. */
+  readonly id: string
+  readonly store: Pick<Store, 'read'>
+  /** Comparisons of others that are kept here. */
+  readonly memory: number
+  /** Asks for an exchange. */
+  readonly soon: () => void
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+}
+
+/** Comparisons that the store keeps, and those of one replica that wait while the store does not answer. */
+export const KEPT_COMPARISONS = 1000
+
+/** Maximum comparisons of a replica in a minute that differ in the same way, so that a frequent one leaves room for a rare one. */
+export const MOST_ALIKE = 10
+
+/** Own ones that are told again if the store loses them. */
+const REPEATED = 100
+
+const MINUTE = 60_000
+
+const NAME = 'comparisons'
+
+export function createComparisonsPart({ id, store, memory, soon, now }: ComparisonsSources): ComparisonsPart {
+  const listeners: ((comparison: Comparison) => void)[] = []
+  const ring = createRing<Comparison>(memory)
+  const waiting: string[] = []
+  const told: string[] = []
+  const known = createKnownIds(4 * KEPT_COMPARISONS)
+  const isRare = createRarity(now)
+  const take = ({ replica, text }: LogItem) => {
+    const comparison = comparisonIn(text)
+    if (!comparison || replica === id || !known.isNew(comparison.id)) return
+    ring.add(comparison)
+    for (const listener of listeners) listener(comparison)
+  }
+  const log = reading('log', NAME, (items) => {
+    for (const item of items) take(item)
+  })
+  return {
+    entry(entry) {
+      if (entry.kind !== 'comparison' || entry.outcome === 'match') return
+      const text = isRare(entry) ? textOfComparison(entry) : undefined
+      if (text === undefined) return
+      waiting.push(text)
+      if (waiting.length > KEPT_COMPARISONS) waiting.shift()
+      soon()
+    },
+    know(entry) {
+      if (entry.kind === 'comparison' && entry.outcome !== 'match') known.isNew(entry.id)
+    },
+    changes() {
+      const handed = waiting.splice(0, REPEATED)
+      told.push(...handed)
+      told.splice(0, told.length - REPEATED)
+      return handed.map((text) => ({ kind: 'log', name: NAME, text, items: KEPT_COMPARISONS }))
+    },
+    readings: () => [],
+    lost() {
+      waiting.unshift(...told.splice(0))
+    },
+    async read() {
+      const [found] = await store.read([log.read])
+      log.take(found)
+    },
+    onRead: (listener) => void listeners.push(listener),
+    others: ({ operation, limit }) => ring.last(limit, (one) => operation === undefined || one.operation === operation),
+  }
+}
+
+/** Remembers the last ids. */
+function createKnownIds(most: number) {
+  const ids = new Set<string>()
+  return {
+    /** Returns true if the id was not there, and remembers it. */
+    isNew(id: string): boolean {
+      if (ids.has(id)) return false
+      ids.add(id)
+      if (ids.size > most) ids.delete(ids.values().next().value ?? '')
+      return true
+    },
+  }
+}
+
+/** Returns true for the first comparisons of a minute that differ in one way. */
+function createRarity(now: () => number): (comparison: Comparison) => boolean {
+  let minute = 0
+  let alike = new Map<string, number>()
+  return ({ operation, outcome, reason, totals: [first] }) => {
+    const current = Math.floor(now() / MINUTE)
+    if (current !== minute) alike = new Map()
+    minute = current
+    const way = [operation, outcome, first ? `${first.kind} ${first.where}` : reason].join('\n')
+    const times = (alike.get(way) ?? 0) + 1
+    alike.set(way, times)
+    return times <= MOST_ALIKE
+  }
+}
+
+/** Shares the last comparisons with a difference with the fleet. `memory` of those of others are kept here. */
+export function shareComparisons(
+  { counting, follow }: Pick<Migration, 'counting' | 'follow'>,
+  { id, store, soon, add }: Pick<Fleet, 'id' | 'store' | 'soon' | 'add'>,
+  { now }: Pick<FleetClocks, 'now'>,
+  memory: number,
+): ComparisonsPart {
+  const part = createComparisonsPart({ id, store, memory, soon, now })
+  follow(part.know)
+  counting.followOwn(part.entry)
+  add(part)
+  return part
+}
+
+/** Characters of one text. Rules of modes may have any length, and every replica reads the whole journal at its start. */
+const LONGEST_NOTE = 4000
+
+const cut = (text: string | undefined) => (text !== undefined && text.length > LONGEST_NOTE ? `${text.slice(0, LONGEST_NOTE - 1)}…` : text)
+
+/** Returns a note as the store keeps it. */
+export function textOfNote({ nth: _, ...note }: IdentifiedNote): string {
+  return JSON.stringify({ ...note, text: cut(note.text), from: cut(note.from), to: cut(note.to) })
+}
+
+/** Every kind of note. One that a later version of Crosswalk knows is left out. */
+const WHATS: Readonly<Record<Note['what'], true>> = {
+  ...{ modes: true, circuit: true, 'circuit-closed': true, restart: true },
+  ...{ rollout: true, ready: true, 'not-ready': true, epoch: true, conflict: true },
+}
+
+const noteSchema = z.looseObject({
+  kind: z.literal('note'),
+  id: z.string().min(1),
+  at: z.string().refine((at) => !Number.isNaN(Date.parse(at))),
+  what: z.string().refine((what) => what in WHATS),
+  text: z.string(),
+})
+
+/** Reads it. Undefined if another version of Crosswalk wrote it in another form. */
+export function noteIn(text: string): IdentifiedNote | undefined {
+  try {
+    return noteSchema.safeParse(JSON.parse(text)).data as IdentifiedNote | undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** The journal of the fleet: the newest notes of all replicas, in one order. */
+export interface NotesPart extends Part {
+  /** Passes on every note of the journal once, in its order. `isOwn` says that this replica noted it in this life. */
+  onLogged(listener: (logged: LoggedNote) => void): void
+}
+
+export interface LoggedNote {
+  /** Grows with each note of the journal. */
+  readonly nth: number
+  readonly note: IdentifiedNote
+  readonly isOwn: boolean
+}
+
+interface NotesPartSources {
+  /** This replica. */
+  readonly id: string
+  readonly onNote: Notes['onNote']
+  /** Passes on every entry that is recorded or read back here. */
+  readonly follow: (listener: (entry: Entry) => void) => void
+  /** Takes a note of another replica. */
+  readonly hear: (note: IdentifiedNote) => void
+  /** Asks for an exchange soon. */
+  readonly soon: () => void
+}
+
+/** Notes that the journal of the fleet keeps, and those of one replica that wait while the store does not answer. */
+export const KEPT_NOTES = 1000
+
+/** Own notes that are told again if the store loses them. */
+const REPEATED_NOTES = 100
+
+const NOTES_LOG = 'notes'
+
+export function createNotesPart({ id, onNote, follow, hear, soon }: NotesPartSources): NotesPart {
+  const listeners: ((logged: LoggedNote) => void)[] = []
+  const waiting: IdentifiedNote[] = []
+  const told: IdentifiedNote[] = []
+  const known = new Set<string>()
+  const know = (noteId: string) => {
+    known.add(noteId)
+    if (known.size > 4 * KEPT_NOTES) known.delete(known.values().next().value ?? '')
+  }
+  follow((entry) => {
+    if (entry.kind === 'note' && entry.id !== undefined) know(entry.id)
+  })
+  onNote((note) => {
+    waiting.push(note)
+    if (waiting.length > KEPT_NOTES) waiting.shift()
+    soon()
+  })
+  let lastNth = 0
+  const take = ({ nth, replica, text }: LogItem) => {
+    const note = noteIn(text)
+    if (!note || nth <= lastNth) return
+    lastNth = nth
+    if (!known.has(note.id)) hear(note)
+    for (const listener of listeners) listener({ nth, note, isOwn: replica === id })
+  }
+  const log = reading('log', NOTES_LOG, (items) => items.forEach(take))
+  return {
+    changes() {
+      const handed = waiting.splice(0)
+      told.push(...handed)
+      told.splice(0, told.length - REPEATED_NOTES)
+      return handed.map((note) => ({ kind: 'log', name: NOTES_LOG, text: textOfNote(note), items: KEPT_NOTES }))
+    },
+    readings: () => [log],
+    lost() {
+      waiting.unshift(...told.splice(0))
+    },
+    onLogged: (listener) => void listeners.push(listener),
+  }
+}
+
+/** Takes a note that somebody is to hear of outside of the fleet. `ended` is called when that has ended, well or not. */
+export type TellNote = (note: IdentifiedNote, ended: () => void) => void
+
+/** Lets one replica tell of the notes of all, each at least once. */
+export interface NotesTold extends Part {
+  /** Passes on the notes of which this replica is to tell. */
+  onTell(listener: TellNote): void
+  /** Looks whether there are some. Call it every second. */
+  look(): void
+}
+
+interface NotesToldSources {
+  readonly fleet: Pick<Fleet, 'state' | 'soon'>
+  readonly leader: Pick<Leader, 'isSelf'>
+  readonly notes: Pick<NotesPart, 'onLogged'>
+  readonly onNote: Notes['onNote']
+  readonly clocks: Pick<FleetClocks, 'ticks' | 'now'>
+}
+
+/** Milliseconds without an answer of the store after which each replica tells of its own notes. */
+const ALONE_MS = 5000
+
+/** Milliseconds before the start of this process: older notes are not told of if nobody ever told of one. */
+const RECENT_MS = 60_000
+
+const NOTES_TOLD = 'notified'
+
+export function createNotesTold({ fleet, leader, notes, onNote, clocks }: NotesToldSources): NotesTold {
+  const { ticks, now } = clocks
+  const since = now() - RECENT_MS
+  const listeners: TellNote[] = []
+  const logged: LoggedNote[] = []
+  /** Own notes that the journal of the fleet does not have yet. */
+  const unlogged = new Map<string, IdentifiedNote>()
+  const told = new Set<string>()
+  /** The number of the newest note of which the fleet has told, as the store knows it and as this replica does. */
+  let known: number | undefined
+  let ended = 0
+  let handed = 0
+  const tell = (note: IdentifiedNote, end: () => void) => {
+    if (told.has(note.id)) return end()
+    told.add(note.id)
+    if (told.size > 4 * KEPT_NOTES) told.delete(told.values().next().value ?? '')
+    for (const listener of listeners) listener(note, end)
+  }
+  const cursor = reading('sums', NOTES_TOLD, ({ nth }) => {
+    known = Math.max(nth ?? 0, known ?? 0)
+  })
+  const isToBeTold = ({ nth, note }: LoggedNote) => nth > handed && nth > (known ?? 0) && (known || Date.parse(note.at) >= since)
+  const tellLogged = () => {
+    if (listeners.length === 0 || known === undefined || !leader.isSelf()) return
+    for (const one of logged.filter(isToBeTold)) {
+      handed = one.nth
+      tell(one.note, () => {
+        ended = Math.max(ended, one.nth)
+        fleet.soon()
+      })
+    }
+  }
+  notes.onLogged((one) => {
+    unlogged.delete(one.note.id)
+    logged.push(one)
+    if (logged.length > KEPT_NOTES) logged.shift()
+    queueMicrotask(tellLogged)
+  })
+  onNote((note) => {
+    unlogged.set(note.id, note)
+    if (unlogged.size > KEPT_NOTES) unlogged.delete(unlogged.keys().next().value ?? '')
+  })
+  return {
+    changes() {
+      if (ended <= (known ?? 0)) return []
+      known = ended
+      return [{ kind: 'most', name: NOTES_TOLD, sums: { nth: ended } }]
+    },
+    readings: () => [cursor],
+    onTell: (listener) => void listeners.push(listener),
+    look() {
+      tellLogged()
+      const { downSince = Number.POSITIVE_INFINITY } = fleet.state()
+      if (ticks() - downSince >= ALONE_MS) for (const note of unlogged.values()) tell(note, () => {})
+    },
+  }
+}

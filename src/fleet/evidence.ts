@@ -1,0 +1,484 @@
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { z } from 'zod'
+import type { Inventory } from '../migrate/clients.ts'
+import { type DeclarationReport, type ExpectedDifferences, withCounts } from '../migrate/compare/expected.ts'
+import type { EpochView } from '../migrate/evidence/cutover.ts'
+import {
+  COLLAPSE,
+  DISTINCT,
+  HOUR,
+  type Observation,
+  type OperationTally,
+  type RepeatCounts,
+  repeatOf,
+  WEIGHTS,
+} from '../migrate/evidence/evidence.ts'
+import type { CountedTraffic } from '../migrate/migration.ts'
+import type { Notes } from '../migrate/modes/journal.ts'
+import type { Actor, Entry } from '../migrate/records/record.ts'
+import { type Part, type PartState, reading, sharedTimeOf } from './exchange.ts'
+import type { RestoredEvidence } from './report.ts'
+import type { Claim, Document, Store, StoreChange, Sums } from './store/store.ts'
+
+/** Evidence of different epochs never merges: other tables, or another v2, answer otherwise. */
+export interface Epoch {
+  /** Grows with each epoch that a person begins; 0 before the first. */
+  readonly nth: number
+  /** Stands for the mapping tables and the v2 build. */
+  readonly hash: string
+}
+
+/** The names in the store of what is counted in an epoch. */
+export interface EvidenceNames {
+  /** Tells the epoch from every other. */
+  readonly epoch: string
+  readonly evidence: string
+  /** The new observations of an hour since 1970. */
+  pace(hour: number): string
+  /** What declared differences explained. */
+  readonly declared: string
+  /** Calls, whatever answers them: a new v2 must not forget what clients call. */
+  readonly traffic: string
+}
+
+export function evidenceNames({ nth, hash }: Epoch): EvidenceNames {
+  const epoch = `${nth}-${hash}`
+  return {
+    epoch,
+    evidence: `evidence:${epoch}`,
+    pace: (hour) => `pace:${epoch}:${hour}`,
+    declared: `declared:${epoch}`,
+    traffic: `traffic:${nth}`,
+  }
+}
+
+/** The field of a figure of an operation. */
+export function fieldOf(figure: string, operation: string): string {
+  return `${figure} ${operation}`
+}
+
+/** Finds what counters have grown by. */
+export interface Counters {
+  /** Returns the growth since the last call. What the first call finds was counted in earlier lives: only a store that is new is told of it. */
+  grown(): Sums
+}
+
+export function createCounters(read: () => Sums, isNewStore = false): Counters {
+  let known: Sums | undefined = isNewStore ? {} : undefined
+  return {
+    grown() {
+      const before = known ?? read()
+      known = read()
+      const more = Object.entries(known).map(([field, count]) => [field, count - (before[field] ?? 0)] as const)
+      return Object.fromEntries(more.filter(([, count]) => count > 0))
+    },
+  }
+}
+
+/** Calls by operation, as the sums of a fleet hold them. */
+export function trafficSums({ traffic, strangers, uncounted }: Pick<Inventory, 'traffic' | 'strangers' | 'uncounted'>): Sums {
+  const fields = (what: string, calls: ReadonlyMap<string, number>) =>
+    [...calls].map(([use, count]) => [fieldOf(what, use), count] as const)
+  return Object.fromEntries([...fields('calls', traffic()), ...fields('strangers', strangers()), [UNCOUNTED, uncounted()]])
+}
+
+export function trafficIn(sums: Sums): CountedTraffic {
+  const ofKind = (what: string) => {
+    const start = fieldOf(what, '')
+    const found = Object.entries(sums).filter(([field]) => field.startsWith(start))
+    return Object.fromEntries(found.map(([field, count]) => [field.slice(start.length), count]))
+  }
+  return { traffic: ofKind('calls'), strangers: ofKind('strangers'), uncounted: sums[UNCOUNTED] ?? 0 }
+}
+
+/** The field of calls of clients beyond those that are told apart. */
+export const UNCOUNTED = 'uncounted'
+
+/** What declared differences explained, likewise. */
+export function declaredSums({ report }: Pick<ExpectedDifferences, 'report'>): Sums {
+  const rows = report().flatMap(({ code, findings, comparisons }) => [
+    [fieldOf('findings', code), findings] as const,
+    [fieldOf('comparisons', code), comparisons] as const,
+  ])
+  return Object.fromEntries(rows)
+}
+
+/** Returns the rows of one replica with the counts of all. */
+export function declaredIn(sums: Sums, rows: readonly DeclarationReport[]): readonly DeclarationReport[] {
+  const count = (what: string, code: string) => sums[fieldOf(what, code)] ?? 0
+  return rows.map((row) => withCounts(row, { findings: count('findings', row.code), comparisons: count('comparisons', row.code) }))
+}
+
+/** A comparison that was worth a record: an observation of this replica, or another outcome of its pair. */
+export interface TimedObservation extends Observation {
+  /** Milliseconds since 1970. */
+  readonly at: number
+}
+
+/**
+ * Returns what a comparison changes in the store. It claims its pair and its outcome for ten minutes, as `createCollapse` remembers them:
+ * the observation of one replica is a repeat if another replica has observed its pair.
+ *
+ * One that comes `late`, after these ten minutes, keeps to a name of its own time.
+ *
+ * `evidenceChanges({ operation: 'iam.groups.list', caller: 'c', shape: 's', outcome: 'match', at: 0 }, names)` adds 1 to
+ * `n iam.groups.list` of `evidence:0-…`, if nobody has observed the pair in the last ten minutes.
+ */
+export function evidenceChanges(one: TimedObservation, names: EvidenceNames, late?: string): readonly StoreChange[] {
+  const { operation, caller, shape, outcome, at } = one
+  const { evidence } = names
+  const field = (figure: string) => fieldOf(figure, operation)
+  const key = hashOf([names.epoch, operation, caller, shape, late].join('\n'))
+  const claim = (what: string, name: string, sums: Pick<Claim, 'first' | 'again'>): Claim => {
+    return { kind: 'claim', key: `${key}${what}`, at, ms: COLLAPSE.windowMs, name, ...sums }
+  }
+  const counted: readonly StoreChange[] = [
+    { kind: 'add', name: evidence, sums: { [field('comparisons')]: 1 } },
+    claim(outcome, evidence, { first: { [field(outcome)]: 1 }, again: {} }),
+    { kind: 'least', name: evidence, sums: { [field('firstAt')]: at } },
+    { kind: 'most', name: evidence, sums: { [field('lastAt')]: at } },
+  ]
+  if (WEIGHTS[outcome] === 'nothing') return counted
+  const observed: Sums = { [field('n')]: 1, ...(WEIGHTS[outcome] === 'bad' && { [field('bad')]: 1 }) }
+  return [
+    ...counted,
+    claim('', evidence, { first: observed, again: repeatSums(operation, repeatOf(one)) }),
+    claim('pace', names.pace(Math.floor(at / HOUR)), { first: { [operation]: 1 }, again: {} }),
+    { kind: 'least', name: evidence, sums: { [field('observedAt')]: at } },
+    { kind: 'join', name: evidence, field: field('callers'), member: caller, most: DISTINCT },
+    { kind: 'join', name: evidence, field: field('shapes'), member: shape, most: DISTINCT },
+  ]
+}
+
+/** Returns what counts a comparison that the store may have lost. If it has not, it knows its claims, and nothing changes. */
+export function changesIfLost(one: TimedObservation, names: EvidenceNames): readonly StoreChange[] {
+  return evidenceChanges(one, names).flatMap((change) => {
+    if (change.kind === 'add') return []
+    return [change.kind === 'claim' ? { ...change, again: {} } : change]
+  })
+}
+
+/** Returns what changes by counts without a record of their own, made at a time in milliseconds since 1970. */
+export function tallyChanges(operation: string, tally: OperationTally, at: number, { evidence }: EvidenceNames): readonly StoreChange[] {
+  const { comparisons = 0, repeats, uncompared = {} } = tally
+  const reasons = Object.entries(uncompared).map(([why, count]) => [fieldOf(`uncompared.${why}`, operation), count] as const)
+  const counted: Sums = {
+    ...(comparisons > 0 && { [fieldOf('comparisons', operation)]: comparisons }),
+    ...(repeats && repeatSums(operation, repeats)),
+    ...Object.fromEntries(reasons),
+  }
+  return [
+    { kind: 'add', name: evidence, sums: counted },
+    { kind: 'least', name: evidence, sums: { [fieldOf('firstAt', operation)]: at } },
+    { kind: 'most', name: evidence, sums: { [fieldOf('lastAt', operation)]: at } },
+  ]
+}
+
+function repeatSums(operation: string, repeats: RepeatCounts): Sums {
+  const counted = Object.entries(repeats).filter(([, count]) => count > 0)
+  return Object.fromEntries(counted.map(([what, count]) => [fieldOf(`repeats.${what}`, operation), count]))
+}
+
+/** 128 bits: no two pairs of a fleet have one hash. */
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('base64url').slice(0, 22)
+}
+
+type Summing = Extract<StoreChange, { readonly sums: Sums }>
+
+const COMBINED: Readonly<Record<Summing['kind'], (a: number, b: number) => number>> = {
+  add: (a, b) => a + b,
+  most: Math.max,
+  least: Math.min,
+}
+
+/** Returns changes that do the same in fewer: those of the same sums become one, and what changes nothing is left out. */
+export function mergedChanges(changes: readonly StoreChange[]): readonly StoreChange[] {
+  const merged = new Map<string, Summing & { readonly sums: Record<string, number> }>()
+  const others: StoreChange[] = []
+  for (const change of changes) {
+    if (!('sums' in change)) {
+      others.push(change)
+      continue
+    }
+    const key = `${change.kind} ${change.name}`
+    const known = merged.get(key) ?? { ...change, sums: {} }
+    merged.set(key, known)
+    for (const [field, value] of Object.entries(change.sums)) {
+      const before = known.sums[field]
+      known.sums[field] = before === undefined ? value : COMBINED[change.kind](before, value)
+    }
+  }
+  return [...[...merged.values()].filter(({ sums }) => Object.keys(sums).length > 0), ...others]
+}
+
+/** Observations that the store does not have yet. Memory is bounded, and only clean ones make room. */
+export interface WaitingObservations<T> {
+  add(observation: T, isBad: boolean): void
+  /** Hands over the oldest ones. */
+  take(most: number): readonly T[]
+  /** Counts a clean one as dropped that will not be handed over. */
+  drop(): void
+  counts(): Pick<PartState, 'waiting' | 'dropped' | 'lost'>
+  /** Begins to count anew what has found no room. */
+  forgive(): void
+}
+
+/** Maximum observations that wait. */
+export const MOST_WAITING = 100_000
+
+export function createWaiting<T extends { readonly at: number }>(most: number = MOST_WAITING): WaitingObservations<T> {
+  let clean: T[] = []
+  let bad: T[] = []
+  let [dropped, lost] = [0, 0]
+  /** Makes room for one more. Returns false if there is none. */
+  const makeRoom = (isBad: boolean): boolean => {
+    if (clean.length + bad.length < most) return true
+    const hasClean = isBad && clean.pop() !== undefined
+    if (hasClean || !isBad) dropped += 1
+    else lost += 1
+    return hasClean
+  }
+  return {
+    add(observation, isBad) {
+      if (makeRoom(isBad)) (isBad ? bad : clean).push(observation)
+    },
+    take(count) {
+      const taken: T[] = []
+      let [nthClean, nthBad] = [0, 0]
+      while (taken.length < count) {
+        const [a, b] = [clean[nthClean], bad[nthBad]]
+        const next = a && (!b || a.at <= b.at) ? a : b
+        if (!next) break
+        if (next === a) nthClean += 1
+        else nthBad += 1
+        taken.push(next)
+      }
+      clean = clean.slice(nthClean)
+      bad = bad.slice(nthBad)
+      return taken
+    },
+    drop() {
+      dropped += 1
+    },
+    counts: () => ({ waiting: clean.length + bad.length, dropped, lost }),
+    forgive() {
+      dropped = 0
+      lost = 0
+    },
+  }
+}
+
+/** What the store has lately been told. It may lose a second of that, if it dies. */
+export interface Told<T> {
+  add(observations: readonly T[]): void
+  /** The store has lost something. */
+  lost(): void
+  /** Returns what the store is to be told once more. */
+  again(): readonly T[]
+}
+
+/** Milliseconds for which observations are kept that the store has, and the maximum of them. */
+const KEPT_MS = 10_000
+const MOST = 5000
+
+/** `now` gives milliseconds. */
+export function createTold<T>(now: () => number): Told<T> {
+  let told: readonly { readonly one: T; readonly at: number }[] = []
+  let isLost = false
+  return {
+    add(observations) {
+      const at = now()
+      told = [...told.filter((one) => at - one.at < KEPT_MS), ...observations.map((one) => ({ one, at }))].slice(-MOST)
+    },
+    lost() {
+      isLost = true
+    },
+    again() {
+      if (!isLost) return []
+      isLost = false
+      return told.map(({ one }) => one)
+    },
+  }
+}
+
+const TABLES = fileURLToPath(new URL('../../mappings', import.meta.url))
+
+/** Returns a hash of the mapping tables of this process: what they answer is another matter than what others answer. */
+export function tablesHash(): string {
+  const files = readdirSync(TABLES, { recursive: true, encoding: 'utf8' }).filter((name) => /\.(?:js|ts|json)$/.test(name))
+  const hash = createHash('sha256')
+  for (const name of files.sort()) hash.update(name).update(readFileSync(path.join(TABLES, name)))
+  return hash.digest('hex').slice(0, 12)
+}
+
+/** Knows the epoch to which evidence belongs, and begins another. */
+export interface Epochs extends Part {
+  now(): EpochView
+  names(): EvidenceNames
+  /** Is called when another epoch has begun, here or elsewhere. */
+  onBegin(listener: () => void): void
+  /** Begins another epoch, and notes that, unless somebody has just done so. Rejects as `Store.replace` does. */
+  begin(by: Actor): Promise<EpochView>
+}
+
+/** What a replica counts: answers by these tables, of this v2. */
+export interface EpochOrigin {
+  /** Hash of the mapping tables. */
+  readonly tables: string
+  /** What the operator calls the v2 build. */
+  readonly build?: string | undefined
+}
+
+interface EpochSources extends EpochOrigin {
+  readonly store: Pick<Store, 'replace'>
+  readonly note: Notes['note']
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+}
+
+/** The name of the document: its version is the number of epochs that persons have begun. */
+const NAME = 'epoch'
+
+export function epochHash({ tables, build = '' }: EpochOrigin): string {
+  return createHash('sha256').update(`${tables}\n${build}`).digest('hex').slice(0, 12)
+}
+
+export function createEpochs({ store, tables, build, note, now }: EpochSources): Epochs {
+  const hash = epochHash({ tables, build })
+  const listeners: (() => void)[] = []
+  let known: Document = { version: 0, text: '' }
+  /** The version that the store has. */
+  let held = 0
+  let names = evidenceNames({ nth: 0, hash })
+  const take = (document: Document) => {
+    held = document.version
+    if (document.version <= known.version) return
+    known = document
+    names = evidenceNames({ nth: known.version, hash })
+    for (const listener of listeners) listener()
+  }
+  const document = reading('document', NAME, take)
+  const view = (): EpochView => ({ nth: known.version, tables, ...(build !== undefined && { build }), ...begunIn(known.text) })
+  return {
+    names: () => names,
+    now: view,
+    onBegin: (listener) => void listeners.push(listener),
+    async begin(by) {
+      const begun = await store.replace(NAME, known.version, JSON.stringify({ at: new Date(now()).toISOString(), by }))
+      take(begun.document)
+      if (begun.isReplaced) note({ what: 'epoch', text: `epoch ${known.version} begins: what was seen before proves nothing any more`, by })
+      return view()
+    },
+    // A store that has lost an epoch must not go back to an older one.
+    changes: () => (held < known.version ? [{ kind: 'raise', name: NAME, ...known }] : []),
+    readings: () => [document],
+  }
+}
+
+const begunSchema = z.object({ at: z.string(), by: z.custom<Actor>((value) => typeof value === 'object' && value !== null) })
+
+function begunIn(text: string): Pick<EpochView, 'at' | 'by'> {
+  return text === '' ? {} : begunSchema.parse(JSON.parse(text))
+}
+
+/** Tells the store what this replica counts. */
+export interface EvidencePart extends Part {
+  /** Takes an entry that is recorded now. */
+  entry(entry: Entry): void
+  /** Takes what was counted without a record of its own. */
+  tally(operation: string, tally: OperationTally): void
+  /** What comes from now on belongs to another epoch. */
+  begin(names: EvidenceNames): void
+}
+
+interface EvidenceSources {
+  readonly replica: string
+  readonly names: EvidenceNames
+  /** Counters of this process, which only grow. */
+  readonly counters: { readonly traffic: () => Sums; readonly declared: () => Sums }
+  /** Given if the store is new, and ends with its process. */
+  readonly restored?: Pick<RestoredEvidence, 'changes'> | undefined
+  /** Age of the oldest comparison under way, in milliseconds. */
+  readonly oldestMs: () => number | undefined
+  /** Asks for an exchange. */
+  readonly soon: () => void
+  /** Milliseconds since 1970, by the clock of this replica, which entries go by, and by that of the store. */
+  readonly now: () => number
+  readonly time: () => number
+  /** Maximum observations that wait for the store. */
+  readonly most?: number
+}
+
+/** Maximum observations of one batch: the store does nothing else meanwhile. */
+const MOST_AT_ONCE = 500
+
+interface Waiting extends TimedObservation {
+  readonly names: EvidenceNames
+}
+
+export function createEvidencePart(sources: EvidenceSources): EvidencePart {
+  const { replica, counters, restored, soon, now, time } = sources
+  let { names } = sources
+  const waiting = createWaiting<Waiting>(sources.most)
+  const told = createTold<Waiting>(now)
+  const traffic = createCounters(counters.traffic, restored !== undefined)
+  const declared = createCounters(counters.declared, restored !== undefined)
+  let sums: readonly StoreChange[] = []
+  let lostTold = 0
+
+  const collect = (changes: readonly StoreChange[]) => {
+    sums = mergedChanges([...sums, ...changes])
+  }
+  const count = () => {
+    const { lost } = waiting.counts()
+    const add = (name: string, grown: Sums): StoreChange => ({ kind: 'add', name, sums: grown })
+    collect([add(names.traffic, traffic.grown()), add(names.declared, declared.grown())])
+    if (lost > lostTold) collect([add(names.evidence, { [fieldOf('lost', replica)]: lost - lostTold })])
+    lostTold = lost
+  }
+  const changesOf = (one: Waiting): readonly StoreChange[] => {
+    if (time() - one.at < COLLAPSE.windowMs) return evidenceChanges(one, one.names)
+    // Other replicas may have observed its pair meanwhile, and the store has forgotten that.
+    if (WEIGHTS[one.outcome] === 'bad') return evidenceChanges(one, one.names, `${Math.floor(one.at / COLLAPSE.windowMs)}`)
+    waiting.drop()
+    return []
+  }
+  return {
+    entry(entry) {
+      if (entry.kind !== 'comparison') return
+      const { operation, caller, shape, outcome, weight } = entry
+      // Claims of two replicas are compared by their times.
+      const at = sharedTimeOf(entry.at, { time, now })
+      const one = { operation, caller, shape, outcome, ...(weight !== undefined && { weight }), at, names }
+      waiting.add(one, WEIGHTS[outcome] === 'bad')
+      soon()
+    },
+    tally(operation, tally) {
+      collect(tallyChanges(operation, tally, time(), names))
+      soon()
+    },
+    begin(next) {
+      count()
+      waiting.forgive()
+      lostTold = 0
+      names = next
+    },
+    changes() {
+      const again = told.again().flatMap((one) => changesIfLost(one, one.names))
+      const taken = waiting.take(MOST_AT_ONCE)
+      told.add(taken)
+      const fresh = [...(restored?.changes(names) ?? []), ...taken.flatMap(changesOf)]
+      count()
+      const handed = mergedChanges([...sums, ...again, ...fresh])
+      sums = []
+      return handed
+    },
+    readings: () => [],
+    state: () => ({ ...waiting.counts(), oldestMs: sources.oldestMs() }),
+    lost: told.lost,
+  }
+}

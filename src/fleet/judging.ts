@@ -1,0 +1,259 @@
+import { z } from 'zod'
+import type { ChangedPlaces, Noise } from '../migrate/compare/judge.ts'
+import type { RedactionKey } from '../migrate/compare/redact.ts'
+import { type CutoverVerdict, createReadinessMemory, type ReadinessNote } from '../migrate/evidence/cutover.ts'
+import type { Migration } from '../migrate/migration.ts'
+import type { Notes } from '../migrate/modes/journal.ts'
+import type { NamedWrite, OwnWrites, RecentWrites } from '../migrate/modes/serve.ts'
+import type { Operation } from '../tables/operation.ts'
+import { type FleetClocks, type Part, reading, readText } from './exchange.ts'
+import type { Fleet, Leader } from './fleet.ts'
+import type { FleetEvidence } from './report.ts'
+import type { LogItem, StoreChange } from './store/store.ts'
+
+const NAME = 'noise'
+
+/** Batches of double reads that the store keeps. A replica that begins reads them all, and knows what the others have learnt. */
+const KEPT = 1000
+
+/** Double reads of one replica that wait while the store does not answer. Later ones find the same members. */
+const WAITING = 1000
+
+const learntSchema = z.array(z.object({ operation: z.string(), alone: z.array(z.string()), stamped: z.array(z.string()) }))
+
+/** Shares which members of v1 change by themselves. Each replica hears of every double read, and judges all of them together. */
+export function createSharedNoise(noise: Pick<Noise, 'heard' | 'onLearn'>, { id, soon }: Pick<Fleet, 'id' | 'soon'>): Part {
+  const waiting: (ChangedPlaces & { readonly operation: string })[] = []
+  noise.onLearn((operation, places) => {
+    if (waiting.length >= WAITING) return
+    waiting.push({ operation, ...places })
+    soon()
+  })
+  const take = ({ replica, text }: LogItem) => {
+    if (replica === id) return
+    for (const { operation, ...places } of readText(learntSchema, text) ?? []) noise.heard(operation, places)
+  }
+  const log = reading('log', NAME, (items) => items.forEach(take))
+  return {
+    changes() {
+      const learnt = waiting.splice(0)
+      return learnt.length > 0 ? [{ kind: 'log', name: NAME, text: JSON.stringify(learnt), items: KEPT }] : []
+    },
+    readings: () => [log],
+  }
+}
+
+const REDACTION_KEY = 'redaction'
+
+/** Gives all replicas the key of the first one, so that one text has one hash in the records of all. */
+export function createSharedRedactionKey(key: RedactionKey): Part {
+  let isTold = false
+  const shared = reading('texts', REDACTION_KEY, ({ key: first }) => {
+    if (first === undefined) isTold = false
+    else key.share(first)
+  })
+  return {
+    changes() {
+      if (isTold) return []
+      isTold = true
+      return [{ kind: 'mark', name: REDACTION_KEY, field: 'key', text: key.text() }]
+    },
+    readings: () => [shared],
+  }
+}
+
+/** Shares the writes of the last minute, so that what one replica wrote excuses a difference that another one meets. */
+export interface SharedWrites extends Part {
+  /** Resolves when this replica knows the writes of all others up to now: true, or false if it cannot know them in time. */
+  told(): Promise<boolean>
+}
+
+interface SharedWritesParts {
+  readonly ownWrites: Pick<OwnWrites, 'begin' | 'heardMany'>
+  readonly recentWrites: Pick<RecentWrites, 'heard' | 'heardMany' | 'own'>
+  readonly operations: readonly Operation[]
+  readonly fleet: Pick<Fleet, 'id' | 'hear'>
+  /** Milliseconds of a monotonic clock. */
+  readonly ticks: () => number
+}
+
+const WRITES_LOG = 'writes'
+
+/** Batches of writes that the store keeps, and the time after which it forgets them all. */
+const WRITES_KEPT = 1000
+const KEPT_MS = 60_000
+
+/** Milliseconds for which a comparison waits for the others. */
+const TOLD_MS = 2000
+
+const writtenSchema = z.object({
+  begun: z.array(
+    z.object({
+      number: z.number(),
+      operation: z.string(),
+      params: z.record(z.string(), z.string()),
+      uids: z.array(z.string()).optional(),
+      caller: z.string(),
+    }),
+  ),
+  /** Numbers of writes that have ended. */
+  ended: z.array(z.number()),
+  /** There were more. */
+  isCut: z.boolean(),
+})
+
+type Written = z.infer<typeof writtenSchema>
+
+/** Writes of others that are under way here, by replica and number. */
+type UnderWay = Map<string, { readonly end: () => void; readonly at: number }>
+
+export function createSharedWrites({ ownWrites, recentWrites, operations, fleet, ticks }: SharedWritesParts): SharedWrites {
+  const known = new Map(operations.map((operation) => [operation.id, operation]))
+  const underWay: UnderWay = new Map()
+  let next = 0
+  let active: readonly NamedWrite[] = []
+  const begin = (replica: string, { number, operation: id, params, uids, caller }: Written['begun'][0]) => {
+    const operation = known.get(id)
+    if (!operation) return
+    const ends = [recentWrites.heard(operation, params, uids), ownWrites.begin(caller)]
+    underWay.set(`${replica} ${number}`, { at: ticks(), end: () => void ends.map((end) => end()) })
+  }
+  const end = (key: string) => {
+    underWay.get(key)?.end()
+    underWay.delete(key)
+  }
+  const take = ({ replica, text }: LogItem) => {
+    const written = replica === fleet.id ? undefined : readText(writtenSchema, text)
+    if (!written) return
+    if (written.isCut) for (const writes of [recentWrites, ownWrites]) writes.heardMany()
+    for (const one of written.begun) begin(replica, one)
+    for (const number of written.ended) end(`${replica} ${number}`)
+  }
+  const log = reading('log', WRITES_LOG, (items) => items.forEach(take))
+  return {
+    changes() {
+      // The replica may have died before it told the end.
+      for (const [key, { at }] of underWay) if (ticks() - at > KEPT_MS) end(key)
+      const own = recentWrites.own(next)
+      next = own.next
+      const told = [...active, ...own.writes]
+      active = told.filter((write) => write.active)
+      const ended = told.filter((write) => !write.active).map(({ number }) => number)
+      if (own.writes.length + ended.length === 0 && !own.isCut) return []
+      const written: Written = { begun: own.writes.map(textOf), ended, isCut: own.isCut }
+      return [{ kind: 'log', name: WRITES_LOG, text: JSON.stringify(written), items: WRITES_KEPT, keepMs: KEPT_MS }]
+    },
+    readings: () => [log],
+    told: shared(() => fleet.hear(TOLD_MS)),
+  }
+}
+
+function textOf({ number, operation, params, uids, caller }: NamedWrite): Written['begun'][0] {
+  return { number, operation: operation.id, params, caller, ...(uids && { uids: [...uids] }) }
+}
+
+/** Asks for all that wait at the same time at once. A question that was asked before the call answers nothing. */
+function shared(ask: () => Promise<boolean>): () => Promise<boolean> {
+  let running: Promise<boolean> | undefined
+  let queued: Promise<boolean> | undefined
+  const run = () => {
+    queued = undefined
+    running = ask().finally(() => {
+      if (!queued) running = undefined
+    })
+    return running
+  }
+  return () => {
+    if (!running) return run()
+    queued ??= running.then(run, run)
+    return queued
+  }
+}
+
+/** Shares what the replicas of a fleet need to judge differences alike: noise, writes, and the key of hashes. */
+export function shareJudging({ journal, modes }: Migration, fleet: Fleet, { ticks }: FleetClocks): void {
+  const { judging, operations, redaction } = journal
+  const writes = createSharedWrites({ ...modes.witnesses, operations, fleet, ticks })
+  judging.others.askBy(writes.told)
+  fleet.add(createSharedNoise(judging.noise, fleet))
+  fleet.add(createSharedRedactionKey(redaction.key))
+  fleet.add(writes)
+}
+
+/** Notes once for the fleet what becomes ready to move, or stops being so. */
+export interface ReadinessPart extends Part {
+  /** Judges, as the replica that decides. Call it often: it does nothing if the last look is not long ago. */
+  look(): void
+}
+
+interface ReadinessSources {
+  readonly leader: Pick<Leader, 'isSelf'>
+  /** Judges what all replicas have seen until now; undefined if some of it is missing. */
+  readonly judge: () => Promise<CutoverVerdict | undefined>
+  readonly note: Notes['note']
+  /** Milliseconds since 1970, and those of a monotonic clock. */
+  readonly now: () => number
+  readonly ticks: () => number
+  /** Reports a defect of Crosswalk. */
+  readonly failed: (error: unknown) => void
+}
+
+/** Milliseconds between two looks. Each asks all replicas. */
+const LOOK_EVERY_MS = 10_000
+
+/** What was said last of each operation, and of everything together, whose field is `(all)`. */
+const READINESS_DOCUMENT = 'readiness'
+const WHOLE = '(all)'
+
+const saidSchema = z.object({ what: z.enum(['ready', 'not-ready']), at: z.string(), to: z.string() })
+
+export function createReadinessPart({ leader, judge, note, now, ticks, failed }: ReadinessSources): ReadinessPart {
+  const memory = createReadinessMemory()
+  const said: StoreChange[] = []
+  let lookedAt = Number.NEGATIVE_INFINITY
+  let isKnown = false
+  const texts = reading('texts', READINESS_DOCUMENT, (found) => {
+    isKnown = true
+    for (const [field, text] of Object.entries(found)) {
+      const last = readText(saidSchema, text)
+      if (last) memory.recall({ kind: 'note', text: '', ...last, ...(field !== WHOLE && { operation: field }) })
+    }
+  })
+  const say = (one: ReadinessNote) => {
+    const { what, operation = WHOLE, to = what } = one
+    // The store gets it with the note, in one batch: whoever decides next has both or none.
+    const text = JSON.stringify({ what, at: new Date(now()).toISOString(), to })
+    said.push({ kind: 'write', name: READINESS_DOCUMENT, field: operation, text })
+    note(one)
+  }
+  const lookNow = async () => {
+    const verdict = await judge()
+    if (verdict && leader.isSelf()) for (const one of memory.news(verdict, now())) say(one)
+  }
+  return {
+    changes: () => said.splice(0),
+    readings: () => [texts],
+    look() {
+      if (!isKnown || !leader.isSelf() || ticks() - lookedAt < LOOK_EVERY_MS) return
+      lookedAt = ticks()
+      lookNow().catch(failed)
+    },
+  }
+}
+
+interface ReadinessOf {
+  readonly leader: Leader
+  readonly evidence: FleetEvidence
+  readonly clocks: FleetClocks
+  readonly failed: (error: unknown) => void
+}
+
+/** Judges readiness for all replicas, on what all of them have seen. */
+export function shareReadiness({ judge, note }: Migration, { leader, evidence, clocks, failed }: ReadinessOf): ReadinessPart {
+  const judgeAll = async () => {
+    const { operations, traffic, fleet } = await evidence.report.evidence()
+    if (fleet === undefined || fleet.problems.length > 0) return undefined
+    return judge({ evidence: operations, traffic: new Map(Object.entries(traffic)) })
+  }
+  return createReadinessPart({ leader, judge: judgeAll, note, now: clocks.now, ticks: clocks.ticks, failed })
+}

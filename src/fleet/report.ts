@@ -1,0 +1,260 @@
+import type { ComparisonOutcome } from '../migrate/compare/judge.ts'
+import type { FleetMember, FleetView } from '../migrate/evidence/cutover.ts'
+import {
+  COLLAPSE,
+  type Evidence,
+  evidenceOf,
+  HOUR,
+  HOURS,
+  noOutcomes,
+  type OperationCounts,
+  type OperationEvidence,
+  perDayOf,
+} from '../migrate/evidence/evidence.ts'
+import type { Uncompared } from '../migrate/evidence/standing.ts'
+import type { EvidenceReport, Migration, MigrationReport } from '../migrate/migration.ts'
+import type { Entry } from '../migrate/records/record.ts'
+import {
+  createEpochs,
+  createEvidencePart,
+  declaredIn,
+  declaredSums,
+  type EpochOrigin,
+  type Epochs,
+  type EvidenceNames,
+  epochHash,
+  evidenceChanges,
+  fieldOf,
+  trafficIn,
+  trafficSums,
+} from './evidence.ts'
+import type { FleetClocks, FleetReplica } from './exchange.ts'
+import { type Fleet, upstreamProblems } from './fleet.ts'
+import type { StoreChange, StoreFound, StoreRead, Sums } from './store/store.ts'
+
+/** New observations by operation, for an hour since 1970. */
+export type HourSums = readonly [hour: number, observations: Sums]
+
+/** Returns the names that tell the pace at a time in milliseconds, with their hours. */
+export function paceNames({ pace }: EvidenceNames, now: number): readonly (readonly [hour: number, name: string])[] {
+  const last = Math.floor(now / HOUR)
+  return Array.from({ length: HOURS }, (_, nth) => [last - nth, pace(last - nth)] as const)
+}
+
+/** Returns what the sums of a fleet say of each operation, as one process says it that has served all requests. */
+export function evidenceFromSums(sums: Sums, hours: readonly HourSums[]): readonly OperationEvidence[] {
+  const operations = Object.keys(sums).flatMap((field) => (field.startsWith(FIRST_AT) ? [field.slice(FIRST_AT.length)] : []))
+  const uncompared = uncomparedIn(sums)
+  const latest = Math.max(0, ...operations.map((operation) => sums[fieldOf('lastAt', operation)] ?? 0))
+  return operations.sort().map((operation) => {
+    const figure = (name: string) => sums[fieldOf(name, operation)] ?? 0
+    const outcomes = noOutcomes()
+    for (const outcome of Object.keys(outcomes) as ComparisonOutcome[]) outcomes[outcome] = figure(outcome)
+    const repeats = { n: figure('repeats.n'), bad: figure('repeats.bad') }
+    const observedAt = sums[fieldOf('observedAt', operation)] ?? Number.POSITIVE_INFINITY
+    const ofHours = hours.map(([hour, observed]) => [hour, observed[operation] ?? 0] as const)
+    return evidenceOf(operation, {
+      ...{ comparisons: figure('comparisons'), n: figure('n'), bad: figure('bad'), outcomes },
+      repeats: { ...repeats, requests: figure('repeats.requests'), wrong: figure('repeats.wrong') },
+      uncompared: uncompared.get(operation) ?? {},
+      ...{ callers: figure('callers'), shapes: figure('shapes'), perDay: perDayOf(ofHours, observedAt, latest) },
+      ...{ firstAt: figure('firstAt'), lastAt: figure('lastAt') },
+    })
+  })
+}
+
+const FIRST_AT = fieldOf('firstAt', '')
+
+const UNCOMPARED = /^uncompared\.(?<why>\w+) (?<operation>.*)$/s
+
+function uncomparedIn(sums: Sums): ReadonlyMap<string, OperationCounts['uncompared']> {
+  const found = new Map<string, OperationCounts['uncompared']>()
+  for (const [field, count] of Object.entries(sums)) {
+    const { why, operation = '' } = UNCOMPARED.exec(field)?.groups ?? {}
+    if (why !== undefined) found.set(operation, { ...found.get(operation), [why as Uncompared]: count })
+  }
+  return found
+}
+
+/** What the store holds of something, after every replica has handed over what it knew when it was asked. */
+export interface FleetSnapshot {
+  readonly view: FleetView
+  /** What was found, in the order of the reads; undefined if the store does not answer. */
+  readonly found: readonly StoreFound[] | undefined
+}
+
+/** `await snapshot([{ kind: 'sums', name: 'traffic:0' }])`: it takes some seconds if a replica does not answer, and never rejects. */
+export type TakeSnapshot = (reads: () => readonly StoreRead[]) => Promise<FleetSnapshot>
+
+/** Milliseconds that the replicas have to hand over what they know. */
+const SETTLE_MS = 3000
+
+/** Batches that a replica may need for what waited while the store did not answer. */
+const MOST_BATCHES = 50
+
+type Asked = Pick<Fleet, 'id' | 'settle' | 'replicas' | 'store' | 'state'>
+
+/** `epoch` is the hash of what this replica counts. */
+export function createSnapshots(fleet: Asked, epochs: Pick<Epochs, 'now'>, epoch: string): TakeSnapshot {
+  const settled = async (): Promise<readonly string[]> => {
+    for (let left = MOST_BATCHES; ; left -= 1) {
+      const { problems } = await fleet.settle(SETTLE_MS)
+      const isLate = fleet.replicas().some(({ isLive, waiting }) => isLive && waiting > 0)
+      if (!isLate || problems.length === 0 || left === 0) return problems
+    }
+  }
+  return async (reads) => {
+    const problems = await settled()
+    // What this replica could not hand over is not in the store either.
+    const isDown = fleet.state().problem !== undefined
+    const found = isDown ? undefined : await fleet.store.read(reads()).catch(() => undefined)
+    const replicas = fleet.replicas()
+    const others = replicas.filter((one) => one.epoch !== epoch).map(({ id }) => otherEpoch(id))
+    const missing = [...problems, ...others, ...upstreamProblems(replicas), ...(found || problems.length > 0 ? [] : [NO_ANSWER])]
+    return { view: { self: fleet.id, problems: missing, epoch: epochs.now(), replicas: replicas.map(memberOf) }, found }
+  }
+}
+
+const NO_ANSWER = 'The store does not answer, so nobody knows what the other replicas have seen.'
+
+function otherEpoch(id: string): string {
+  return `Replica ${id} has other mapping tables or another v2 build (upstream.v2Build), so its evidence is not in this answer.`
+}
+
+function memberOf({ id, name, seenMs, isLive, version, waiting, dropped, lost }: FleetReplica): FleetMember {
+  return { id, name, seenMs, isLive, version, waiting, dropped, lost }
+}
+
+/** What the admin port answers for all replicas. */
+export interface FleetReport {
+  /** Without an answer of the store, the evidence is that of this replica, and `fleet.problems` says so. */
+  evidence(): Promise<EvidenceReport>
+}
+
+interface FleetReportSources {
+  readonly snapshot: TakeSnapshot
+  readonly names: () => EvidenceNames
+  /** What this replica knows by itself. */
+  readonly own: Pick<MigrationReport, 'evidence'>
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+}
+
+export function createFleetReport({ snapshot, names, own, now }: FleetReportSources): FleetReport {
+  return {
+    async evidence() {
+      let hours: readonly number[] = []
+      const { view, found } = await snapshot(() => {
+        const pace = paceNames(names(), now())
+        hours = pace.map(([hour]) => hour)
+        const { evidence, declared, traffic } = names()
+        return [evidence, declared, traffic, ...pace.map(([, name]) => name)].map((name): StoreRead => ({ kind: 'sums', name }))
+      })
+      if (!found) return { ...own.evidence(), fleet: view }
+      const [sums = {}, declared = {}, traffic = {}, ...pace] = found.map((one) => one?.value as Sums | undefined)
+      const ofHours = hours.map((hour, nth) => [hour, pace[nth] ?? {}] as const)
+      const counted = { evidence: evidenceFromSums(sums, ofHours), ...trafficIn(traffic) }
+      const { declarations, ...rest } = own.evidence(counted)
+      const lost = lostSentences(sums, view.replicas)
+      return { ...rest, declarations: declaredIn(declared, declarations), fleet: { ...view, problems: [...view.problems, ...lost] } }
+    },
+  }
+}
+
+const LOST = fieldOf('lost', '')
+
+/** Tells of replicas that are gone. Those that live say it themselves. */
+function lostSentences(sums: Sums, replicas: readonly FleetMember[]): readonly string[] {
+  return Object.entries(sums).flatMap(([field, count]) => {
+    const id = field.slice(LOST.length)
+    if (!field.startsWith(LOST) || replicas.some((one) => one.id === id)) return []
+    return [`Replica ${id} had no room for ${count} bad observations while the store did not answer; begin a new epoch.`]
+  })
+}
+
+/** Tells a store that ends with its process what was read back from records. */
+export interface RestoredEvidence {
+  /** Takes an entry that is read back. */
+  entry(entry: Entry): void
+  /** Returns what the store is to be told, at the first call. */
+  changes(names: EvidenceNames): readonly StoreChange[]
+}
+
+/** `now` gives milliseconds since 1970. */
+export function createRestored(evidence: Pick<Evidence, 'all'>, now: () => number): RestoredEvidence {
+  let recent: Entry[] | undefined = []
+  return {
+    entry(entry) {
+      if (entry.kind === 'comparison' && now() - Date.parse(entry.at) < COLLAPSE.windowMs) recent?.push(entry)
+    },
+    changes(names) {
+      const claimed = (recent ?? []).flatMap((entry) => claimsOf(entry, names))
+      const counted = recent ? evidence.all().flatMap((one) => countsOf(one, names)) : []
+      recent = undefined
+      return [...counted, ...claimed]
+    },
+  }
+}
+
+/** A pair that was observed in the last ten minutes is no observation again. */
+function claimsOf(entry: Entry, names: EvidenceNames): readonly StoreChange[] {
+  if (entry.kind !== 'comparison') return []
+  const { operation, caller, shape, outcome } = entry
+  const changes = evidenceChanges({ operation, caller, shape, outcome, at: Date.parse(entry.at) }, names)
+  return changes.flatMap((change) => (change.kind === 'claim' ? [{ ...change, first: {}, again: {} }] : []))
+}
+
+/** Callers and shapes are not among them: nobody knows which of them come again. */
+function countsOf(one: OperationEvidence, { evidence }: EvidenceNames): readonly StoreChange[] {
+  const { operation, comparisons, n, bad, firstAt, lastAt, uncompared } = one
+  const { bound: _, ...repeats } = one.repeats
+  const outcomes = {
+    ...{ match: one.matches, expected: one.expected, noise: one.noise, race: one.races, inconclusive: one.inconclusive },
+    ...{ mismatch: one.mismatches, transient: one.transients, error: one.errors },
+  }
+  const fields = (prefix: string, counts: Sums) =>
+    Object.fromEntries(Object.entries(counts).flatMap(([what, count]) => (count > 0 ? [[fieldOf(prefix + what, operation), count]] : [])))
+  const sums = { ...fields('', { comparisons, n, bad, ...outcomes }), ...fields('repeats.', repeats), ...fields('uncompared.', uncompared) }
+  return [
+    { kind: 'add', name: evidence, sums },
+    { kind: 'least', name: evidence, sums: { [fieldOf('firstAt', operation)]: firstAt, [fieldOf('observedAt', operation)]: firstAt } },
+    { kind: 'most', name: evidence, sums: { [fieldOf('lastAt', operation)]: lastAt } },
+  ]
+}
+
+/** What a fleet knows of the migration. */
+export interface FleetEvidence {
+  readonly epochs: Epochs
+  readonly report: FleetReport
+  readonly snapshot: TakeSnapshot
+}
+
+interface EvidenceOrigin extends EpochOrigin {
+  /** The store is new. Otherwise it was told in their time of the records that are read back. */
+  readonly isNewStore: boolean
+}
+
+/** Shares what a replica counts with its fleet. Call it before earlier records are read back. */
+export function shareEvidence(
+  { ledger, counting, follow, report, note }: Migration,
+  fleet: Fleet,
+  { now }: FleetClocks,
+  { isNewStore, ...origin }: EvidenceOrigin,
+): FleetEvidence {
+  const { inventory, expected } = ledger
+  const epochs = createEpochs({ ...origin, store: fleet.store, now, note })
+  const restored = isNewStore ? createRestored(ledger.evidence, now) : undefined
+  if (restored) follow(restored.entry)
+  const part = createEvidencePart({
+    restored,
+    ...{ replica: fleet.id, names: epochs.names(), now, time: fleet.time, soon: fleet.soon, oldestMs: counting.oldestMs },
+    counters: { traffic: () => trafficSums(inventory), declared: () => declaredSums(expected) },
+  })
+  counting.followOwn(part.entry)
+  counting.followTallies(part.tally)
+  epochs.onBegin(() => part.begin(epochs.names()))
+  fleet.add(epochs)
+  fleet.add(part)
+  const snapshot = createSnapshots(fleet, epochs, epochHash(origin))
+  return { epochs, snapshot, report: createFleetReport({ snapshot, names: epochs.names, own: report, now: fleet.time }) }
+}

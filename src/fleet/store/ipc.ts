@@ -1,0 +1,109 @@
+import { type Batch, type Replaced, type Store, StoreDown, type StoreFound, type StoreRead } from './store.ts'
+
+/** The way between a worker and the process that holds the store. It copies what it carries. */
+export interface StoreLine {
+  /** Rejects if the other side cannot answer, or is gone. */
+  ask(topic: string, value?: unknown): Promise<unknown>
+  tell(topic: string, value?: unknown): void
+  on(topic: string, listener: (value: unknown) => unknown): void
+}
+
+/** What a worker asks of the store. */
+export type StoreQuestion =
+  | { readonly what: 'exchange'; readonly batch: Batch }
+  | { readonly what: 'read'; readonly reads: readonly StoreRead[] }
+  | { readonly what: 'replace'; readonly name: string; readonly version: number; readonly text: string }
+
+/** What it gets, or why the store did not answer. */
+export type StoreAnswer =
+  | { readonly got: readonly StoreFound[] | Replaced }
+  | { readonly down: string; readonly foreignKey?: string | undefined }
+
+/** The topics of the line: questions of a worker, and hints that it should read. */
+export const STORE = 'store'
+export const NEWS = 'store news'
+
+/**
+ * Lets the process at the other end of a line use a store. Close the store when that process has ended. The store was opened for that
+ * process alone: news of the others then reach it.
+ */
+export function hostStore(store: Store, line: StoreLine): void {
+  store.onNews(() => line.tell(NEWS))
+  line.on(STORE, async (question): Promise<StoreAnswer> => {
+    try {
+      return { got: await answer(store, question as StoreQuestion) }
+    } catch (error) {
+      if (error instanceof StoreDown) return { down: error.message, foreignKey: error.foreignKey }
+      throw error
+    }
+  })
+}
+
+function answer(store: Store, question: StoreQuestion): Promise<readonly StoreFound[] | Replaced> {
+  if (question.what === 'exchange') return store.exchange(question.batch)
+  if (question.what === 'read') return store.read(question.reads)
+  return store.replace(question.name, question.version, question.text)
+}
+
+/** The store as a worker has it: the process that supervises it holds the real one, and answers for it (`hostStore`). */
+export function createIpcStore(line: StoreLine): Store {
+  const listeners: (() => void)[] = []
+  let isClosed = false
+  line.on(NEWS, () => {
+    if (!isClosed) for (const listener of listeners) listener()
+  })
+  const ask = async (question: StoreQuestion): Promise<readonly StoreFound[] | Replaced> => {
+    if (isClosed) throw new StoreDown('the store is closed')
+    const answer = (await line.ask(STORE, question).catch(({ message }: Error) => ({ down: message }))) as StoreAnswer
+    if ('down' in answer) throw new StoreDown(answer.down, answer.foreignKey)
+    return answer.got
+  }
+  return {
+    exchange: (batch) => ask({ what: 'exchange', batch }) as Promise<readonly StoreFound[]>,
+    read: (reads) => ask({ what: 'read', reads }) as Promise<readonly StoreFound[]>,
+    replace: (name, version, text) => ask({ what: 'replace', name, version, text }) as Promise<Replaced>,
+    onNews: (listener) => void listeners.push(listener),
+    async close() {
+      isClosed = true
+    },
+  }
+}
+
+/** A store that several replicas of one machine use over one connection. */
+export interface SplitStore {
+  /** Opens it for one more replica. Closing that ends its news; the connection stays. */
+  open(): Store
+  /** Closes the connection. */
+  close(): Promise<void>
+}
+
+/** Tells each replica of the machine the news of the others too, which the store cannot tell apart from its own. */
+export function splitStore(whole: Store): SplitStore {
+  const listeners = new Map<Store, (() => void)[]>()
+  const tellBut = (one?: Store) => {
+    for (const listener of [...listeners].flatMap(([other, called]) => (other === one ? [] : called))) queueMicrotask(listener)
+  }
+  whole.onNews(() => tellBut())
+  return {
+    open() {
+      const store: Store = {
+        async exchange(batch) {
+          const found = await whole.exchange(batch)
+          if (batch.isUrgent) tellBut(store)
+          return found
+        },
+        read: whole.read,
+        async replace(name, version, text) {
+          const replaced = await whole.replace(name, version, text)
+          if (replaced.isReplaced) tellBut(store)
+          return replaced
+        },
+        onNews: (listener) => void listeners.get(store)?.push(listener),
+        close: async () => void listeners.delete(store),
+      }
+      listeners.set(store, [])
+      return store
+    },
+    close: whole.close,
+  }
+}

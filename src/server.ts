@@ -2,7 +2,6 @@ import type { RequestListener } from 'node:http'
 import type { Logger } from 'pino'
 import { adminSettings, poolSettings } from './config/parts.ts'
 import type { Config } from './config/settings.ts'
-import { describeOperations } from './explain/operation-rows.ts'
 import type { KeptModes } from './fleet/modes.ts'
 import type { ModeRules } from './migrate/modes/rules.ts'
 import type { Actor } from './migrate/records/record.ts'
@@ -31,6 +30,7 @@ import { createReads } from './server/reads/create-reads.ts'
 import type { Reads } from './server/reads/reads.ts'
 import { contractOf } from './server/tables/contract.ts'
 import { operationsOf, type Tables } from './tables/tables.ts'
+import { describeOperations } from './tools/explore.ts'
 
 /** The proxy and its admin endpoints. */
 export interface Server extends Life, Reload {

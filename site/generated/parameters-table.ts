@@ -1,10 +1,8 @@
-import type { ParameterRow } from '../../src/guide/guide-schema.ts'
-import { type Block, code, prose, type Text } from '../../src/guide/render/blocks.ts'
-import type { DescribedOperation } from '../../src/openapi/described-operation.ts'
-import { parametersOf } from '../../src/openapi/operations/parameters.ts'
-import type { OperationPath } from '../../src/openapi/operations/path-of.ts'
-import type { JsonSchema } from '../../src/openapi/schemas/json-schema.ts'
 import type { Dialect } from '../../src/tables/uid.ts'
+import { type Block, code, prose, type Text } from '../../src/tools/guide-pages.ts'
+import type { ParameterRow } from '../../src/tools/guide-request.ts'
+import { type DescribedOperation, type OperationPath, parametersOf } from '../../src/tools/openapi.ts'
+import type { JsonSchema } from '../../src/tools/openapi-schemas.ts'
 import { enumText } from './type-text.ts'
 
 /** Returns the table of the parameters of an operation: those of v1 with their types, and what becomes of each in v2. */

@@ -1,6 +1,5 @@
 import { defaultOf, envOf, flagOf, SETTING_KEYS, SETTINGS, type SettingKey } from '../../src/config/settings.ts'
-import { type Block, code, prose, type Text } from '../../src/guide/render/blocks.ts'
-import { markdownOf } from '../../src/guide/render/markdown.ts'
+import { type Block, code, markdownOf, prose, type Text } from '../../src/tools/guide-pages.ts'
 
 /** The page of all settings. */
 export const SETTINGS_PAGE = 'settings.md'

@@ -1,8 +1,8 @@
 import vm from 'node:vm'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { caseText } from '../../src/cases/case-text.ts'
 import type { Comparison } from '../../src/migrate/records/record.ts'
+import { caseText } from '../../src/tools/play-case.ts'
 import { holds } from '../properties/check.ts'
 
 /** Texts that try to end a comment, a string or a call, and to run. */

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { playCase } from '../../src/cases/play-case.ts'
 import type { Exhibit } from '../../src/migrate/records/record.ts'
+import { playCase } from '../../src/tools/play-case.ts'
 
 const ROLE = { uid: 'a'.repeat(40), name: 'viewer', createTime: '2026-01-05T08:00:00Z', updateTime: '2026-01-05T08:00:00Z' }
 const PATH = '/iam/v2/roles'

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { coverageOf } from '../../src/check/coverage.ts'
-import { type ContractOperation, contractOf } from '../../src/contract/public-contract.ts'
 import { choice, converted, enumMap, gone, nested, objects, readOnly, text, texts } from '../../src/tables/fields.ts'
 import { action, operation } from '../../src/tables/operations.ts'
 import { choiceParam } from '../../src/tables/query.ts'
 import { message } from '../../src/tables/resource.ts'
+import { coverageOf } from '../../src/tools/check-coverage.ts'
+import { type ContractOperation, contractOf } from '../../src/tools/contract.ts'
 
 const json = (schema: object) => ({ content: { 'application/json': { schema } } })
 const string = { type: 'string' }

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { mappings } from '../../mappings/index.ts'
 import { COMMANDS } from '../../src/cli/known-commands.ts'
-import type { OperationRow } from '../../src/explain/operation-rows.ts'
 import { type Sandbox, startSandbox } from '../../src/sandbox/start.ts'
+import type { OperationRow } from '../../src/tools/explore.ts'
 import { runCommand } from './support.ts'
 
 const WRONG_RULE = JSON.stringify([{ operations: 'iam.roles.list', at: '/items/*/nam', reason: 'r', until: '2027-03-01' }])

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { tables as asDrafted } from '../../examples/resource-manager/drafted.ts'
 import { tables as byHand } from '../../examples/resource-manager/tables.ts'
-import { readDocument } from '../../src/contract/read-document.ts'
-import { draftTables } from '../../src/draft/draft.ts'
 import { checkMappings } from '../../src/tables/check.ts'
 import type { Fields } from '../../src/tables/fields.ts'
 import { operationsOf, type Tables } from '../../src/tables/tables.ts'
+import { readDocument } from '../../src/tools/contract.ts'
+import { draftTables } from '../../src/tools/draft.ts'
 
 const EXAMPLE = 'examples/resource-manager'
 

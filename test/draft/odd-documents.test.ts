@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { readDocument } from '../../src/contract/read-document.ts'
-import { draftTables } from '../../src/draft/draft.ts'
+import { readDocument } from '../../src/tools/contract.ts'
+import { draftTables } from '../../src/tools/draft.ts'
 
 let folder: string
 

@@ -2,12 +2,10 @@ import { differences } from '../../mappings/differences.ts'
 import { mappings } from '../../mappings/index.ts'
 import { topics } from '../../mappings/topics.ts'
 import { readFacts } from '../../src/grpc/facts.ts'
-import type { Guide } from '../../src/guide/guide-schema.ts'
-import type { SectionContext } from '../../src/guide/guide-section.ts'
-import { operationGuide } from '../../src/guide/make-guide.ts'
-import { createMethodNames } from '../../src/guide/method-names.ts'
 import type { Operation } from '../../src/tables/operation.ts'
 import type { Dialect } from '../../src/tables/uid.ts'
+import { operationGuide, type SectionContext } from '../../src/tools/guide.ts'
+import { createMethodNames, type Guide } from '../../src/tools/guide-request.ts'
 
 const methods = createMethodNames(readFacts())
 

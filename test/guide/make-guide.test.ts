@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest'
-import { clientGuide } from '../../src/guide/make-guide.ts'
-import { guideBlocks } from '../../src/guide/render/guide-blocks.ts'
-import { markdownOf } from '../../src/guide/render/markdown.ts'
 import type { Client, OperationUse } from '../../src/migrate/clients.ts'
+import { clientGuide } from '../../src/tools/guide.ts'
+import { guideBlocks, markdownOf } from '../../src/tools/guide-pages.ts'
 import { contextOf } from './guides.ts'
 
 const DAY = 24 * 3_600_000

@@ -1,14 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { differences } from '../../mappings/differences.ts'
-import { type Guide, guideSchema } from '../../src/guide/guide-schema.ts'
-import { guideBlocks } from '../../src/guide/render/guide-blocks.ts'
-import { htmlPage } from '../../src/guide/render/guide-page.ts'
-import { markdownOf } from '../../src/guide/render/markdown.ts'
 import { isShownIn, nameIn } from '../../src/tables/compile.ts'
 import type { Fields } from '../../src/tables/fields.ts'
 import { covers, type Operation } from '../../src/tables/operation.ts'
 import { paramsOf } from '../../src/tables/query.ts'
 import { DIALECTS, type Dialect } from '../../src/tables/uid.ts'
+import { guideBlocks, htmlPage, markdownOf } from '../../src/tools/guide-pages.ts'
+import { type Guide, guideSchema } from '../../src/tools/guide-request.ts'
 import { guideOf, operations } from './guides.ts'
 
 /** Texts that only a mistake brings into a guide. */

@@ -1,7 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type Block, prose } from '../../src/guide/render/blocks.ts'
-import { htmlPage } from '../../src/guide/render/guide-page.ts'
-import { markdownOf } from '../../src/guide/render/markdown.ts'
+import { type Block, htmlPage, markdownOf, prose } from '../../src/tools/guide-pages.ts'
 
 const HOSTILE = '<script>alert(1)</script> `x` | **b** [a](javascript:1) & \n# not a heading'
 

@@ -1,4 +1,4 @@
-import type { OpenApiDocument } from '../../src/openapi/open-api-document.ts'
+import type { OpenApiDocument } from '../../src/tools/openapi.ts'
 
 /** The keywords of a schema that decide how a value may also be written. */
 interface Schema {

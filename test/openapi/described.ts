@@ -1,4 +1,4 @@
-import type { OpenApiDocument } from '../../src/openapi/open-api-document.ts'
+import type { OpenApiDocument } from '../../src/tools/openapi.ts'
 import { canonical, plain } from './canonical.ts'
 import { createCheck } from './validators.ts'
 

@@ -1,6 +1,6 @@
 import { tables } from '../../mappings/index.ts'
-import { type DocumentSettings, type OpenApiDocument, openApiDocument } from '../../src/openapi/open-api-document.ts'
 import type { Dialect } from '../../src/tables/uid.ts'
+import { type DocumentSettings, type OpenApiDocument, openApiDocument } from '../../src/tools/openapi.ts'
 
 /** Returns the document of the tables with these settings. */
 export function documentWith(settings: Partial<DocumentSettings>): OpenApiDocument {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { v1OnlyShapes } from '../../mappings/v1-only-shapes.ts'
-import { openApiDocument } from '../../src/openapi/open-api-document.ts'
 import { flag, int, long, object, oneof, optional, readOnly, text, textMap, time, uint, writeOnly } from '../../src/tables/fields.ts'
 import type { Operation } from '../../src/tables/operation.ts'
 import { action, create, list } from '../../src/tables/operations.ts'
 import { message, resource } from '../../src/tables/resource.ts'
+import { openApiDocument } from '../../src/tools/openapi.ts'
 import { operations } from '../properties/messages.ts'
 import { documentWith } from './documents.ts'
 

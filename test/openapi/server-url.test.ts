@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { serverUrl } from '../../src/openapi/server-url.ts'
+import { serverUrl } from '../../src/tools/openapi.ts'
 
 it.each([
   ['http://127.0.0.1:8080', 'admin.example', 'http://127.0.0.1:8080'],

@@ -1,6 +1,6 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
-import type { OpenApiDocument } from '../../src/openapi/open-api-document.ts'
+import type { OpenApiDocument } from '../../src/tools/openapi.ts'
 
 /** Checks a value with the schema at a pointer into the document; returns what is wrong. */
 export type Check = (pointer: string, value: unknown) => readonly string[]

@@ -1,10 +1,9 @@
 import { writeFile } from 'node:fs/promises'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { chosenReader } from '../../src/replay/traffic/formats/traffic-formats.ts'
-import { readTraffic } from '../../src/replay/traffic/read-traffic.ts'
-import type { Item } from '../../src/replay/traffic/recorded-traffic.ts'
 import { identify } from '../../src/serve/caller.ts'
+import { chosenReader } from '../../src/tools/replay/formats.ts'
+import { type Item, readTraffic } from '../../src/tools/replay/traffic.ts'
 import { runCommand } from '../cli/support.ts'
 import { file, logLine } from './files.ts'
 

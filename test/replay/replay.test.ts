@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { Replayed } from '../../src/replay/summary/replayed.ts'
 import { identify } from '../../src/serve/caller.ts'
+import type { Replayed } from '../../src/tools/replay/summary.ts'
 import { runCommand } from '../cli/support.ts'
 import { comparison, lines, traffic } from '../report/entries.ts'
 import { file, har, logLine, ORG, REPO } from './files.ts'

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { Ajv, type ValidateFunction } from 'ajv'
 import addFormats from 'ajv-formats'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { againstSarif } from '../../src/replay/sarif.ts'
+import { againstSarif } from '../../src/tools/replay/against.ts'
 import { runCommand } from '../cli/support.ts'
 import { file, logLine } from './files.ts'
 

@@ -11,7 +11,7 @@ const { known, made } = patternsBelow(['src', 'mappings'])
 
 /** Regular expressions made from texts of other places, and why no client can make them slow. */
 const MADE: Readonly<Record<string, string>> = {
-  "src/guide/method-names.ts: new RegExp(`^${parts.join('.+')}$`)":
+  "src/tools/guide-request.ts: new RegExp(`^${parts.join('.+')}$`)":
     'the parts are those of an http rule, and the path is that of a call in a guide: the tables made both',
   'src/grpc/messages/request-of.ts: new RegExp(`^${pattern}$`)':
     'explain reads with it the path of a call that the tables made of a request that its user typed; no proxy runs it',

@@ -13,9 +13,7 @@ const OTHERS = [
   'src/routes/admin/',
   'src/cli/',
   'src/sandbox/',
-  'src/cases/',
-  'src/explain/',
-  'src/openapi/',
+  'src/tools/',
   'src/migrate/modes/rules.ts',
   'src/migrate/rollout/',
 ]

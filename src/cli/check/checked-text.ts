@@ -1,7 +1,7 @@
-import { type CheckedTables, isWell } from '../../check/check-tables.ts'
-import type { Point } from '../../check/point.ts'
 import { many } from '../../migrate/evidence/evidence.ts'
 import type { Tables } from '../../tables/tables.ts'
+import type { Point } from '../../tools/check-coverage.ts'
+import { type CheckedTables, isWell } from '../../tools/check-tables.ts'
 
 interface Checked {
   readonly tables: Tables

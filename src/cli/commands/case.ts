@@ -1,6 +1,6 @@
-import { caseText } from '../../cases/case-text.ts'
 import type { Comparison } from '../../migrate/records/record.ts'
 import { readEntries } from '../../migrate/records/record-file.ts'
+import { caseText } from '../../tools/play-case.ts'
 import { adminFlags, askAdmin } from '../admin-port.ts'
 import { type Command, FAILED, type Flags, type Io, textOf } from '../command.ts'
 import { oneLine } from '../terminal/printable.ts'

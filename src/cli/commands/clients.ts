@@ -1,7 +1,7 @@
-import { clientGuide } from '../../guide/make-guide.ts'
 import { type Client, clientsCsv, clientsJson } from '../../migrate/clients.ts'
 import { many } from '../../migrate/evidence/evidence.ts'
 import { operationsOf } from '../../tables/tables.ts'
+import { clientGuide } from '../../tools/guide.ts'
 import { adminFlags } from '../admin-port.ts'
 import { askClients } from '../ask-clients.ts'
 import { type Command, endWith, FAILED, type Flags, type Io, MISUSED, textOf } from '../command.ts'

@@ -1,6 +1,6 @@
-import { describeOperations, type OperationRow } from '../../explain/operation-rows.ts'
 import { many } from '../../migrate/evidence/evidence.ts'
 import type { OperationKind } from '../../tables/operation.ts'
+import { describeOperations, type OperationRow } from '../../tools/explore.ts'
 import { type Command, endWith, MISUSED, textOf } from '../command.ts'
 import { tablesFlag } from '../config-flags.ts'
 import { fitsOperation, whyNoOperation } from '../lists/operation-filter.ts'

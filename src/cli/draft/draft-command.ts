@@ -1,6 +1,6 @@
 import { unknownVariables } from '../../config/names/known-variables.ts'
-import { readDocument } from '../../contract/read-document.ts'
-import { draftTables } from '../../draft/draft.ts'
+import { readDocument } from '../../tools/contract.ts'
+import { draftTables } from '../../tools/draft.ts'
 import { type Command, endWith, MISUSED, textOf, writeText } from '../command.ts'
 import { oneLine } from '../terminal/printable.ts'
 import { withProgress } from '../terminal/progress.ts'

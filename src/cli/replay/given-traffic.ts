@@ -1,8 +1,7 @@
 import { writeFile } from 'node:fs/promises'
-import type { SarifLog } from '../../replay/sarif.ts'
-import { chosenReader } from '../../replay/traffic/formats/traffic-formats.ts'
-import { readTraffic } from '../../replay/traffic/read-traffic.ts'
-import type { Traffic } from '../../replay/traffic/recorded-traffic.ts'
+import type { SarifLog } from '../../tools/replay/against.ts'
+import { chosenReader } from '../../tools/replay/formats.ts'
+import { readTraffic, type Traffic } from '../../tools/replay/traffic.ts'
 import { type Flag, type Flags, type Io, textOf } from '../command.ts'
 
 /** The flags that say how traffic is read, and where its findings are written to. */

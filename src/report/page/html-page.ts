@@ -1,4 +1,4 @@
-import { htmlDocument, sourceOf } from '../../html/html-document.ts'
+import { htmlDocument, sourceOf } from '../../tools/html.ts'
 import type { Report } from '../report.ts'
 import type { PageAssets } from './assets.ts'
 

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
-import type { OpenApiDocument } from '../../openapi/open-api-document.ts'
-import { serverUrl } from '../../openapi/server-url.ts'
+import { type OpenApiDocument, serverUrl } from '../../tools/openapi.ts'
 
 export interface ContractSources {
   /** Returns the v1 contract of the proxy at this address. */

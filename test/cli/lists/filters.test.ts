@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { mappings } from '../../../mappings/index.ts'
-import type { OperationRow } from '../../../src/explain/operation-rows.ts'
+import type { OperationRow } from '../../../src/tools/explore.ts'
 import { answering, startUpstream } from '../../stage/upstream.ts'
 import { runCommand } from '../support.ts'
 

@@ -1,8 +1,8 @@
 import Fastify from 'fastify'
 import { expect, it } from 'vitest'
-import type { OpenApiDocument } from '../../../src/openapi/open-api-document.ts'
 import { createAdmin } from '../../../src/routes/admin/admin.ts'
 import { addContract } from '../../../src/routes/admin/contract-route.ts'
+import type { OpenApiDocument } from '../../../src/tools/openapi.ts'
 import { documentWith } from '../../openapi/documents.ts'
 
 it('makes the document once for each name of the machine', async () => {

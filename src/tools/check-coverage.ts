@@ -1,0 +1,537 @@
+import { suggestion } from '../tables/check.ts'
+import { type EnumMap, type Field, type Fields, type FieldType, objects, type Source } from '../tables/fields.ts'
+import { covers, type Operation } from '../tables/operation.ts'
+import { asParam } from '../tables/query.ts'
+import type { Acknowledged } from '../tables/tables.ts'
+import { camelCase } from '../tables/uid.ts'
+import type { Contract, ContractOperation, Members, SchemaShape } from './contract.ts'
+
+/** The version that has something. */
+export type ContractSide = 'v1' | 'v2'
+
+/** What a contract says something about. */
+export type PointPart = 'operation' | 'parameter' | 'request' | 'answer'
+
+/** What one operation of the tables does with one place of a contract. */
+export interface PointSeen {
+  readonly side: ContractSide
+  readonly part: PointPart
+  /** `GET /v3/liens`, `GET /v3/liens?parent`, `Lien.parent`, `Lien.state=ACTIVE`. */
+  readonly at: string
+  /** The operation of the contract. */
+  readonly operation: string
+  /** `unsure`: several calls make the answer, and nobody can tell which of them a row reads. */
+  readonly state: 'covered' | 'acknowledged' | 'lacking' | 'unsure'
+  /** The reason of an acknowledgement; otherwise what is wrong and what to change. */
+  readonly why: string
+  /** For a value that a row of texts carries as it is: the row. */
+  readonly carriedBy?: string
+}
+
+/** One place of a contract, over all operations that have it. */
+export interface Point extends Pick<PointSeen, 'side' | 'part' | 'at' | 'why'> {
+  readonly operations: readonly string[]
+  /** `undecided`: the reason of the acknowledgement is empty or waits for a person. */
+  readonly state: 'covered' | 'acknowledged' | 'undecided' | 'lacking'
+}
+
+/** Where something is seen. */
+export type ContractPlace = Pick<PointSeen, 'side' | 'part' | 'at' | 'operation'>
+
+/** Joins the seen of each place: one operation that lacks it is enough, and one that has it settles what is unsure. */
+export function pointsOf(seen: Iterable<PointSeen>): readonly Point[] {
+  const groups = new Map<string, PointSeen[]>()
+  for (const one of seen) {
+    const key = `${one.side} ${one.part} ${one.at}`
+    const group = groups.get(key)
+    if (group) group.push(one)
+    else groups.set(key, [one])
+  }
+  return [...groups.values()].flatMap((group) => {
+    const state = (['lacking', 'acknowledged', 'covered', 'unsure'] as const).find((wanted) => group.some((one) => one.state === wanted))
+    const deciding = group.filter((one) => one.state === state)
+    const [first] = deciding
+    if (!first || !state) return []
+    const { side, part, at, why } = first
+    const operations = [...new Set(deciding.map(({ operation }) => operation))]
+    return [{ side, part, at, why, operations, state: state === 'unsure' ? ('lacking' as const) : state }]
+  })
+}
+
+/** What `check` looks at of an operation. A draft has no more of it. */
+export type ServedOperation = Pick<
+  Operation,
+  'id' | 'method' | 'template' | 'kind' | 'calls' | 'params' | 'ownParams' | 'because' | 'bodyIs' | 'mask' | 'rows' | 'rowsIn'
+> & {
+  readonly request?: ServedMessage | undefined
+  readonly answer?: ServedMessage | undefined
+  readonly envelope?: ServedMessage | undefined
+}
+
+/** The rows of a message, and its name in sentences. */
+export interface ServedMessage {
+  readonly name: string
+  readonly fields: Fields
+}
+
+/** `GET /v1/projects/{projectId}` → `GET /v1/projects/{}`: the names of variables are each version's own. */
+export function plainRoute(route: string): string {
+  return route.replace(/\{[^{}]*\}/g, '{}')
+}
+
+export function routeOf({ method, template }: Pick<ServedOperation, 'method' | 'template'>): string {
+  return `${method} ${template}`
+}
+
+/** True if all rows are about one call, so that a path of a row begins at the top of its answer. */
+export function isOneCall({ kind, calls }: ServedOperation): boolean {
+  return kind === 'direct' && calls.length === 1
+}
+
+/** Members that the reading of whole lists uses itself, and parameters with which it asks for them. */
+export const WALKED = {
+  members: ['nextPageToken', 'totalCount', 'skipped'],
+  parameters: ['pageSize', 'pageToken', 'skip', 'orderBy'],
+} as const
+
+/** The whole answer: of a list, the rows below `items` and the members beside them. */
+export function answerOf({ rows, rowsIn = '', answer, envelope }: ServedOperation): ServedMessage | undefined {
+  if (!rows || !answer) return answer
+  const items: Field = objects(rowsIn, answer.fields)
+  return { name: `list of ${answer.name}`, fields: { items, ...envelope?.fields } }
+}
+
+/** A v2 member that a row reads or writes. */
+export interface RowSource {
+  /** `parent.id`. */
+  readonly path: string
+  /** Undefined if the row carries the value whole, whatever is in it. */
+  readonly type: FieldType | undefined
+  /** The row: `projects.parent`. */
+  readonly row: string
+  /** The plan makes the value, so that v2 need not have the member. */
+  readonly isMade: boolean
+}
+
+/** Returns the v2 members that rows read for an answer, or write for a request. */
+export function sourcesOf(fields: Fields, part: PointPart, path = '', row = ''): readonly RowSource[] {
+  return Object.entries(fields).flatMap(([name, field]) => {
+    if (field.source === undefined || field.access === (part === 'request' ? 'readOnly' : 'writeOnly')) return []
+    return pathsIn(field.source).flatMap((source) => belowRow(field, part, [path, source].filter(Boolean).join('.'), `${row}${name}`))
+  })
+}
+
+function belowRow(field: Field, part: PointPart, path: string, row: string): readonly RowSource[] {
+  const { type, convert, source, made, access } = field
+  const inner = type.kind === 'list' || type.kind === 'map' ? type.of : type
+  const below = inner.kind === 'object' && !convert ? sourcesOf(inner.fields, part, path, `${row}.`) : []
+  const own: RowSource = { path, type: convert ? undefined : type, row, isMade: made !== undefined || access === 'elsewhere' }
+  return source === '' ? below : [own, ...below]
+}
+
+function pathsIn(source: Source): readonly string[] {
+  if (typeof source === 'string') return [source]
+  return 'parentOf' in source ? [source.parentOf] : source.firstOf.flatMap(pathsIn)
+}
+
+/** What one operation says of a row. */
+interface NamedRow {
+  /** `project.parent.id`. */
+  readonly row: string
+  /** The name in the row that the contract may lack. */
+  readonly name: string
+  readonly isKnown: boolean
+  /** False where the operation does not look at the row. */
+  readonly isUsed: boolean
+  readonly problem: string
+  /** The names that the contract has there. */
+  readonly known: Iterable<string>
+}
+
+/** Rows that name what a contract does not have. A row that one operation knows is none: messages are shared. */
+export interface Strangers {
+  readonly add: (named: NamedRow) => void
+  /** A sentence for each. */
+  readonly problems: () => readonly string[]
+}
+
+export function createStrangers(): Strangers {
+  const met = new Set<string>()
+  const unmet = new Map<string, string>()
+  return {
+    add({ row, name, isKnown, isUsed, problem, known }) {
+      if (isKnown) met.add(row)
+      else if (isUsed && !unmet.has(row)) {
+        const names = [...known]
+        unmet.set(row, `row ${row}: ${problem}; ${suggestion(name, names, `it has ${names.join(', ') || 'none'}.`)}`)
+      }
+    },
+    problems: () => [...unmet].flatMap(([row, problem]) => (met.has(row) ? [] : [problem])),
+  }
+}
+
+/** Yields what a row does with each value of an enum of a contract. */
+export function* againstValues(shape: SchemaShape, type: FieldType, place: ContractPlace, row: string): Generator<PointSeen> {
+  const inner = shape.kind === 'list' ? shape.of : shape
+  const single = type.kind === 'list' ? type.of : type
+  if (inner.kind !== 'choice') return
+  for (const value of inner.values) {
+    const spot = { ...place, at: `${place.at}=${value}` }
+    if (single.kind === 'choice') yield { ...spot, ...stateOf(value, single.of, place.side) }
+    else yield { ...spot, state: 'covered', why: '', carriedBy: row }
+  }
+}
+
+function stateOf(value: string, { rows, v1Only }: EnumMap, side: ContractPlace['side']): Pick<PointSeen, 'state' | 'why'> {
+  const nth = side === 'v1' ? 0 : 1
+  if (rows.some((row) => row[nth] === value)) return { state: 'covered', why: '' }
+  return v1Only.some(([one]) => one === value)
+    ? { state: 'lacking', why: 'its enum has it for v1 alone' }
+    : { state: 'lacking', why: 'its enum lacks it; add it' }
+}
+
+/** A row of texts changes no value: where both contracts list values, each must have those of the other. */
+export function withoutStrayValues(seen: readonly PointSeen[]): readonly PointSeen[] {
+  const carried = new Map<string, Set<string>>()
+  for (const { carriedBy, side, at } of seen) {
+    if (carriedBy === undefined) continue
+    const key = `${side} ${carriedBy}`
+    carried.set(key, (carried.get(key) ?? new Set()).add(valueIn(at)))
+  }
+  return seen.map((one) => {
+    const other = one.side === 'v1' ? 'v2' : 'v1'
+    const others = one.carriedBy === undefined ? undefined : carried.get(`${other} ${one.carriedBy}`)
+    if (!others || others.has(valueIn(one.at))) return one
+    return { ...one, state: 'lacking', why: `${other} has no such value, and the row ${one.carriedBy} is a text; make it a choice` }
+  })
+}
+
+function valueIn(at: string): string {
+  return at.slice(at.lastIndexOf('=') + 1)
+}
+
+const NESTED: ReadonlySet<string> = new Set(['object', 'list', 'map'])
+
+/** True if one is a list, a map or an object and the other is not. */
+export function isOtherKind(shape: SchemaShape, type: FieldType): boolean {
+  if (shape.kind === 'unknown') return false
+  return (NESTED.has(shape.kind) || NESTED.has(type.kind)) && shape.kind !== type.kind
+}
+
+const NO_ROW = 'no row has it; add one, or gone(…) with the reason'
+
+/** Yields what the tables do with each operation, parameter, member and value of v1. */
+export function* sightV1(contract: Contract, operations: readonly ServedOperation[], strangers: Strangers): Generator<PointSeen> {
+  const served = new Map(operations.map((operation) => [plainRoute(routeOf(operation)), operation]))
+  for (const one of contract.operations) {
+    const at = `${one.method} ${one.path}`
+    const operation = served.get(plainRoute(at))
+    const place: ContractPlace = { side: 'v1', part: 'operation', at, operation: at }
+    if (!operation) yield { ...place, state: 'lacking', why: 'no operation of the tables has this method and path; add one, or v1Only(…)' }
+    else if (operation.kind === 'v1-only') yield { ...place, state: 'acknowledged', why: operation.because ?? '' }
+    else {
+      yield { ...place, state: 'covered', why: operation.id }
+      yield* parametersOf(one, operation, place)
+      yield* bodyOf(one.request, operation.request, { ...place, part: 'request' }, strangers, operation.bodyIs)
+      yield* bodyOf(one.answer, answerOf(operation), { ...place, part: 'answer' }, strangers)
+    }
+  }
+}
+
+function* parametersOf(one: ContractOperation, { id, params, ownParams }: ServedOperation, place: ContractPlace): Generator<PointSeen> {
+  const rows = new Map(Object.entries(params).flatMap(([name, row]) => [name, camelCase(name)].map((spelling) => [spelling, row] as const)))
+  const own = new Set(ownParams.flatMap((name) => [name, camelCase(name)]))
+  for (const [name, { shape }] of Object.entries(one.query)) {
+    const spot: ContractPlace = { ...place, part: 'parameter', at: `${place.at}?${name}` }
+    const row = rows.get(name)
+    if (row === undefined && !own.has(name)) yield { ...spot, state: 'lacking', why: 'no row of params has it; add one' }
+    else {
+      const { v1Only, of } = asParam(row ?? '')
+      yield { ...spot, ...(v1Only === undefined ? { state: 'covered', why: '' } : { state: 'acknowledged', why: v1Only }) }
+      yield* againstValues(shape, of ? { kind: 'choice', of } : { kind: 'text' }, spot, `${id}?${name}`)
+    }
+  }
+  for (const name of one.headers) {
+    yield { ...place, part: 'parameter', at: `${place.at} header ${name}`, state: 'lacking', why: 'tables read no header' }
+  }
+}
+
+function* bodyOf(
+  shape: SchemaShape | undefined,
+  message: ServedMessage | undefined,
+  place: ContractPlace,
+  strangers: Strangers,
+  bodyIs?: string,
+): Generator<PointSeen> {
+  if (!shape) return
+  const whole: SchemaShape =
+    bodyIs === undefined ? shape : { kind: 'object', name: undefined, members: { [bodyIs]: { shape, isReadOnly: false } } }
+  const at = `${place.at} ${place.part}`
+  if (whole.kind === 'object') {
+    const walk = { message: message?.name ?? '', strangers }
+    yield* membersOf(whole, message?.fields ?? {}, { ...place, at }, walk, '')
+  } else if (message && whole.kind === 'unknown') yield { ...place, at, state: 'covered', why: '' }
+  else yield { ...place, at, state: 'lacking', why: `it is of the kind ${whole.kind}, and no message has it` }
+}
+
+interface Walk {
+  readonly message: string
+  readonly strangers: Strangers
+}
+
+function* membersOf(
+  { name, members }: { readonly name: string | undefined; readonly members: Members },
+  fields: Readonly<Record<string, Field>>,
+  place: ContractPlace,
+  walk: Walk,
+  path: string,
+): Generator<PointSeen> {
+  const label = name ?? place.at
+  const rows = new Map(
+    Object.entries(fields).flatMap(([row, field]) => [row, field.json ?? camelCase(row)].map((one) => [one, [row, field]] as const)),
+  )
+  const met = new Set<string>()
+  for (const [member, { shape, isReadOnly, isWriteOnly }] of Object.entries(members)) {
+    const [row, field] = rows.get(member) ?? ['', undefined]
+    met.add(row)
+    if (place.part === 'request' ? isReadOnly : isWriteOnly) continue
+    const spot = { ...place, at: `${label}.${member}` }
+    yield { ...spot, ...stateInV1(field, shape, place.part) }
+    if (field?.source !== undefined) yield* below(shape, field.type, spot, walk, `${path}${row}.`)
+  }
+  for (const [row, { access }] of Object.entries(fields)) {
+    const isUsed = place.part === 'request' ? access !== 'readOnly' : access !== 'writeOnly'
+    const problem = `v1's ${label} has no such member`
+    const known = Object.keys(members)
+    walk.strangers.add({ row: `${walk.message}.${path}${row}`, name: row, isKnown: met.has(row), isUsed, problem, known })
+  }
+}
+
+function stateInV1(field: Field | undefined, shape: SchemaShape, part: ContractPlace['part']): Pick<PointSeen, 'state' | 'why'> {
+  if (!field) return { state: 'lacking', why: NO_ROW }
+  if (field.source === undefined) return { state: 'acknowledged', why: field.lossy ?? '' }
+  if (part === 'request' && field.access === 'readOnly')
+    return { state: 'lacking', why: 'clients may send it, and its row is readOnly; make it writable, or acknowledge that it is dropped' }
+  if (part === 'answer' && field.access === 'writeOnly')
+    return { state: 'lacking', why: 'v1 shows it, and its row is writeOnly; remove writeOnly' }
+  if (isOtherKind(shape, field.type))
+    return { state: 'lacking', why: `it is of the kind ${shape.kind}, and its row of the kind ${field.type.kind}` }
+  return field.lossy === undefined ? { state: 'covered', why: '' } : { state: 'acknowledged', why: field.lossy }
+}
+
+function* below(shape: SchemaShape, type: FieldType, place: ContractPlace, walk: Walk, path: string): Generator<PointSeen> {
+  if (shape.kind === 'object' && type.kind === 'object') yield* membersOf(shape, type.fields, place, walk, path)
+  else if ((shape.kind === 'list' && type.kind === 'list') || (shape.kind === 'map' && type.kind === 'map'))
+    yield* below(shape.of, type.of, place, walk, path)
+  else yield* againstValues(shape, type, place, `${walk.message}.${path.slice(0, -1)}`)
+}
+
+/** Yields what the tables do with each operation, parameter, member and value of v2. */
+export function* sightV2(contract: Contract, operations: readonly ServedOperation[], strangers: Strangers): Generator<PointSeen> {
+  const callersOf = new Map<string, ServedOperation[]>()
+  for (const operation of operations) {
+    for (const route of new Set(operation.calls.map(plainRoute))) callersOf.set(route, [...(callersOf.get(route) ?? []), operation])
+  }
+  for (const one of contract.operations) {
+    const at = `${one.method} ${one.path}`
+    const callers = callersOf.get(plainRoute(at)) ?? []
+    const place: ContractPlace = { side: 'v2', part: 'operation', at, operation: at }
+    if (callers.length === 0) yield { ...place, state: 'lacking', why: 'no operation of the tables calls it' }
+    for (const caller of callers) {
+      yield { ...place, state: 'covered', why: caller.id }
+      yield* v2Parameters(one, caller, place)
+      yield* v2Body(one.request, caller.request, caller, { ...place, part: 'request' }, strangers)
+      yield* v2Body(one.answer, answerOf(caller), caller, { ...place, part: 'answer' }, strangers)
+    }
+  }
+}
+
+/** Returns a sentence for each call that v2 does not have. */
+export function unknownCalls(contract: Contract, operations: readonly ServedOperation[]): readonly string[] {
+  const routes = contract.operations.map(({ method, path }) => `${method} ${path}`)
+  const known = new Set(routes.map(plainRoute))
+  return operations.flatMap(({ id, calls }) =>
+    calls
+      .filter((call) => !known.has(plainRoute(call)))
+      .map((call) => `operation ${id} calls ${call}, which v2 does not have; ${suggestion(call, routes, 'change its path.')}`),
+  )
+}
+
+/** A read without a body may send what v1 gave in one. A PUT names in a mask what its PATCH replaces. */
+function* v2Parameters(one: ContractOperation, caller: ServedOperation, place: ContractPlace): Generator<PointSeen> {
+  const { params, request, mask, rows } = caller
+  const given = new Map(Object.entries(params).map(([name, row]) => [asParam(row).v2, [name, asParam(row)] as const]))
+  const inBody = one.request ? [] : sourcesOf(request?.fields ?? {}, 'request').map(({ path }) => path)
+  const others = new Set([...inBody, ...(mask ? ['updateMask'] : []), ...(rows ? WALKED.parameters : [])])
+  for (const [name, { shape }] of Object.entries(one.query)) {
+    const spot: ContractPlace = { ...place, part: 'parameter', at: `${place.at}?${name}` }
+    const [v1, param] = given.get(name) ?? []
+    const isNeeded = one.needs.includes(name)
+    if (!param && !others.has(name) && !others.has(camelCase(name))) yield { ...spot, state: stateIn(caller), why: whyNotGiven(isNeeded) }
+    else {
+      yield { ...spot, state: 'covered', why: '' }
+      if (param) yield* againstValues(shape, param.of ? { kind: 'choice', of: param.of } : { kind: 'text' }, spot, `${caller.id}?${v1}`)
+    }
+  }
+  for (const name of one.headers)
+    yield { ...place, part: 'parameter', at: `${place.at} header ${name}`, state: 'lacking', why: 'tables send no header' }
+}
+
+function whyNotGiven(isNeeded: boolean): string {
+  return isNeeded ? 'v2 requires it, and no row sends it' : 'no row sends it'
+}
+
+/** What a row does not name may still be read by a plan with calls of its own. */
+function stateIn(caller: ServedOperation): 'lacking' | 'unsure' {
+  return isOneCall(caller) ? 'lacking' : 'unsure'
+}
+
+function* v2Body(
+  shape: SchemaShape | undefined,
+  message: ServedMessage | undefined,
+  caller: ServedOperation,
+  place: ContractPlace,
+  strangers: Strangers,
+): Generator<PointSeen> {
+  if (shape?.kind !== 'object') return
+  const sources = sourcesOf(message?.fields ?? {}, place.part)
+  const extra = caller.rows && place.part === 'answer' ? WALKED.members : []
+  const walk: V2Walk = { caller, message: message?.name ?? '', sources, extra, met: new Set() }
+  yield* v2Members(shape, { ...place, at: `${place.at} ${place.part}` }, walk, '')
+  for (const { path, row, isMade } of isOneCall(caller) ? sources : []) {
+    const problem = `v2 has no ${path} in the ${place.part} of ${place.operation}`
+    strangers.add({ row: `${walk.message}.${row}`, name: path, isKnown: walk.met.has(path), isUsed: !isMade, problem, known: walk.met })
+  }
+}
+
+interface V2Walk {
+  readonly caller: ServedOperation
+  readonly message: string
+  readonly sources: readonly RowSource[]
+  readonly extra: readonly string[]
+  /** The paths that v2 has. */
+  readonly met: Set<string>
+}
+
+function* v2Members(
+  { name, members }: { readonly name: string | undefined; readonly members: Members },
+  place: ContractPlace,
+  walk: V2Walk,
+  above: string,
+): Generator<PointSeen> {
+  const label = name ?? place.at
+  for (const [member, { shape, isReadOnly, isWriteOnly, isRequired }] of Object.entries(members)) {
+    const path = above + member
+    walk.met.add(path)
+    if (place.part === 'request' ? isReadOnly : isWriteOnly) continue
+    const spot = { ...place, at: `${label}.${member}` }
+    const own = walk.sources.filter((source) => source.path === path)
+    const isReached = own.length > 0 || walk.sources.some((source) => source.path.startsWith(`${path}.`)) || walk.extra.includes(path)
+    if (!isReached) yield { ...spot, state: stateIn(walk.caller), why: whyNotReached(place, isRequired === true) }
+    else {
+      yield { ...spot, state: 'covered', why: '' }
+      if (own.some(({ type }) => type === undefined)) markBelow(shape, path, walk)
+      else yield* belowInV2(shape, spot, walk, path, own)
+    }
+  }
+}
+
+function whyNotReached({ part }: ContractPlace, isRequired: boolean): string {
+  if (part === 'answer') return 'no row shows it'
+  return isRequired ? 'v2 requires it, and no row writes it' : 'no row writes it'
+}
+
+function* belowInV2(shape: SchemaShape, place: ContractPlace, walk: V2Walk, path: string, own: readonly RowSource[]): Generator<PointSeen> {
+  if (shape.kind === 'object') yield* v2Members(shape, place, walk, `${path}.`)
+  else if (shape.kind === 'unknown') markBelow(shape, path, walk)
+  else if ((shape.kind === 'list' || shape.kind === 'map') && shape.of.kind !== 'choice') yield* belowInV2(shape.of, place, walk, path, own)
+  else for (const { type, row } of own) if (type) yield* againstValues(shape, type, place, `${walk.message}.${row}`)
+}
+
+/** What a row carries whole, or v2 does not describe, may hold whatever rows name there. */
+function markBelow(shape: SchemaShape, path: string, { sources, met }: V2Walk): void {
+  if (shape.kind !== 'unknown') return
+  for (const source of sources) if (source.path.startsWith(`${path}.`)) met.add(source.path)
+}
+
+/** Returns the points with what the tables acknowledge, and a sentence for each acknowledgement that no longer applies. */
+export function acknowledge(
+  points: readonly Point[],
+  rows: readonly Acknowledged[],
+): { readonly points: readonly Point[]; readonly problems: readonly string[] } {
+  const pairs = rows.flatMap((row) => placesIn(row).map((place) => ({ row, place, fitting: [] as Point[] })))
+  const [patterns, plain] = [pairs.filter(({ place }) => place.includes('*')), pairs.filter(({ place }) => !place.includes('*'))]
+  const byPlace = new Map(plain.map(({ place }): [string, typeof pairs] => [place, []]))
+  for (const pair of plain) byPlace.get(pair.place)?.push(pair)
+  const after = points.map((point): Point => {
+    const found = [...(byPlace.get(point.at) ?? []), ...patterns].filter(({ row, place }) => fits(row, place, point))
+    for (const { fitting } of found) fitting.push(point)
+    const [first] = found
+    return first && point.state === 'lacking' ? { ...point, state: 'acknowledged', why: first.row.reason } : point
+  })
+  return { points: after, problems: pairs.flatMap(({ row, place, fitting }) => whyStale(row, place, fitting, points)) }
+}
+
+/** `v2 Project.etag`, `v1 Lien.name in requests`: what a row acknowledges, for people. */
+export function nameOf(row: Acknowledged): string {
+  return `${sideOf(row)} ${placesIn(row).join(', ')}${row.in === undefined ? '' : ` in ${row.in}s`}`
+}
+
+/** The version that has what a row acknowledges. */
+function sideOf(row: Acknowledged): 'v1' | 'v2' {
+  return row.v1 === undefined ? 'v2' : 'v1'
+}
+
+function placesIn({ v1, v2 }: Acknowledged): readonly string[] {
+  return [v1 ?? v2 ?? []].flat()
+}
+
+function fits(row: Acknowledged, place: string, { side, part, at }: Point): boolean {
+  return side === sideOf(row) && (row.in === undefined || row.in === part) && covers(place, at)
+}
+
+function whyStale(row: Acknowledged, place: string, fitting: readonly Point[], points: readonly Point[]): readonly string[] {
+  if (fitting.some(({ state }) => state === 'lacking')) return []
+  const side = sideOf(row)
+  const what = `acknowledged ${side} ${place}${row.in === undefined ? '' : ` in ${row.in}s`}`
+  if (fitting.length > 0) return [`${what} no longer applies: the tables cover it; remove the row`]
+  const known = points.flatMap((point) => (point.side === side ? point.at : []))
+  return [`${what} no longer applies: ${side} has no such place; ${suggestion(place, known, 'remove the row')}`]
+}
+
+/** The documents of both versions. */
+export interface Contracts {
+  readonly v1: Contract
+  readonly v2: Contract
+}
+
+export interface TableCoverage {
+  /** Every operation, parameter, member and value of both contracts. */
+  readonly points: readonly Point[]
+  /** Rows, calls and acknowledgements that name what no contract has. */
+  readonly problems: readonly string[]
+}
+
+/** Compares tables with both contracts. A loss is acknowledged by its row, or in `acknowledged`. */
+export function coverageOf(
+  operations: readonly ServedOperation[],
+  { v1, v2 }: Contracts,
+  acknowledged: readonly Acknowledged[] = [],
+): TableCoverage {
+  const [unknownToV1, unknownToV2] = [createStrangers(), createStrangers()]
+  const seen = withoutStrayValues([...sightV1(v1, operations, unknownToV1), ...sightV2(v2, operations, unknownToV2)])
+  const { points, problems } = acknowledge(pointsOf(seen), acknowledged)
+  const unknown = [...unknownRoutes(v1, operations), ...unknownCalls(v2, operations), ...unknownToV1.problems(), ...unknownToV2.problems()]
+  return { points, problems: [...unknown, ...problems] }
+}
+
+function unknownRoutes(contract: Contract, operations: readonly ServedOperation[]): readonly string[] {
+  const routes = contract.operations.map(({ method, path }) => `${method} ${path}`)
+  const known = new Set(routes.map(plainRoute))
+  return operations
+    .filter((operation) => !known.has(plainRoute(routeOf(operation))))
+    .map((operation) => {
+      const end = suggestion(routeOf(operation), routes, 'change its path, or remove it.')
+      return `operation ${operation.id} serves ${routeOf(operation)}, which v1 does not have; ${end}`
+    })
+}

@@ -1,0 +1,245 @@
+import { createReadStream } from 'node:fs'
+import { pipeline, Readable } from 'node:stream'
+import { createGunzip } from 'node:zlib'
+import { misuse, named } from '../../errors.ts'
+import { readFacts, routeOf, ruleOf } from '../../grpc/facts.ts'
+import type { SampledKind } from '../../migrate/clients.ts'
+import { pathOf } from '../../serve/classify.ts'
+import type { Mapping } from '../../tables/operation.ts'
+import { formatsText, type LineReader, readHar, recognized } from './formats.ts'
+
+/** What is known of the time and the client of a request. */
+interface Circumstances {
+  /** Milliseconds since 1970. */
+  readonly at?: number
+  /** The file's name for the client: a hash, a user name or an address, never a credential. */
+  readonly client?: string
+}
+
+/** A request as it was sent. */
+export interface RecordedRequest extends Circumstances {
+  readonly method: string
+  /** Path and query, still encoded. */
+  readonly url: string
+  /** The headers by which v1 routes. If they were not recorded, they are inferred from the answer. */
+  readonly headers: { readonly 'content-type'?: string; readonly 'x-http-method-override'?: string }
+  /** Text of the body. */
+  readonly body?: string
+  /** HTTP status of v1's answer, if it was recorded. */
+  readonly status?: number
+}
+
+/** Requests of which only the operation, or their shape, was recorded. */
+export interface Counted extends Circumstances {
+  readonly operation: string
+  /** As `shapeOf` writes it; absent if it is unknown. */
+  readonly shape?: string
+  readonly times: number
+  /** The kinds of requests among those that the proxy looked at. */
+  readonly requests?: readonly SampledKind[]
+}
+
+/** One or several like requests of recorded traffic. */
+export type Item = RecordedRequest | Counted
+
+/** `json` and `nginx` are described by flags. */
+export type Format = 'har' | 'records' | 'access-log' | 'envoy' | 'alb' | 'traefik' | 'kong' | 'envoy-json' | 'json' | 'nginx'
+
+/** Recorded traffic, item by item. */
+export interface Traffic {
+  readonly format: Format
+  readonly items: AsyncIterable<Item>
+  /** Lines or entries that could not be read; complete once `items` has ended. */
+  readonly unreadable: () => number
+  /** The numbers of the first such lines, from 1. */
+  readonly unreadableLines: () => readonly number[]
+}
+
+/**
+ * Returns what turns a recorded call of a v1 gRPC method into a count of its operation. Every other item stays as it is.
+ * A message is not text, so that logs and archives do not have it: such a call has no shape.
+ */
+export function createCountedCalls(mappings: readonly Mapping[]): (item: Item) => Item {
+  const operations = operationsByMethod(mappings)
+  return (item) => {
+    const operation = 'operation' in item || item.method !== 'POST' ? undefined : operations.get(pathOf(item.url))
+    if (operation === undefined) return item
+    const { at, client } = item
+    return { operation, times: 1, ...(at !== undefined && { at }), ...(client !== undefined && { client }) }
+  }
+}
+
+function operationsByMethod(mappings: readonly Mapping[]): ReadonlyMap<string, string> {
+  const byRoute = new Map(mappings.flatMap(({ operations }) => operations.map((operation) => [routeOf(operation), operation.id])))
+  return new Map(
+    Object.entries(readFacts().v1.services).flatMap(([service, methods]) =>
+      Object.entries(methods).flatMap(([name, { http }]): [string, string][] => {
+        const rule = ruleOf(http)
+        const id = rule && byRoute.get(routeOf(rule))
+        return id === undefined ? [] : [[`/${service}/${name}`, id]]
+      }),
+    ),
+  )
+}
+
+/** Where traffic comes from. */
+export interface TrafficSource {
+  /** The path of a file, or what to call the source. */
+  readonly name: string
+  /** The bytes, if they are not those of the file. */
+  readonly bytes?: AsyncIterable<Uint8Array> | undefined
+}
+
+/** Recorded traffic as text, of which the beginning is known. */
+export interface TrafficInput {
+  readonly name: string
+  readonly beginning: string
+  /** Yields the whole text, from its beginning, in pieces. */
+  readonly pieces: AsyncIterable<string>
+  /** Closes what is not read. */
+  close(): Promise<void>
+}
+
+/** Characters that are enough to recognize the format. */
+const BEGINNING = 64 * 1024
+
+/** Opens traffic and unpacks gzip, also of several parts in a row. Rejects if it cannot be read. */
+export async function openTraffic({ name, bytes }: TrafficSource): Promise<TrafficInput> {
+  const whole = textOf(unpacked(name, bytes ?? bytesOf(name)))
+  const read: string[] = []
+  for (let length = 0; length < BEGINNING; length += read.at(-1)?.length ?? 0) {
+    const { value, done } = await whole.next()
+    if (done) break
+    read.push(value)
+  }
+  async function* pieces(): AsyncGenerator<string> {
+    yield* read
+    yield* whole
+  }
+  return { name, beginning: read.join(''), pieces: pieces(), close: async () => void (await whole.return(undefined)) }
+}
+
+async function* bytesOf(path: string): AsyncGenerator<Uint8Array> {
+  try {
+    yield* createReadStream(path) as AsyncIterable<Uint8Array>
+  } catch (error) {
+    throw named(error, path)
+  }
+}
+
+async function* textOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder()
+  for await (const piece of bytes) {
+    const text = decoder.decode(piece, { stream: true })
+    if (text !== '') yield text
+  }
+  const rest = decoder.decode()
+  if (rest !== '') yield rest
+}
+
+/** The first bytes tell gzip, whatever the file is called. */
+async function* unpacked(name: string, bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const iterator = bytes[Symbol.asyncIterator]()
+  const first: Uint8Array[] = []
+  while (first.reduce((sum, { length }) => sum + length, 0) < 2) {
+    const { value, done } = await iterator.next()
+    if (done) break
+    first.push(value)
+  }
+  async function* whole(): AsyncGenerator<Uint8Array> {
+    try {
+      yield* first
+      yield* { [Symbol.asyncIterator]: () => iterator }
+    } finally {
+      await iterator.return?.()
+    }
+  }
+  const [one, two] = Buffer.concat(first)
+  if (one !== 0x1f || two !== 0x8b) return yield* whole()
+  // The error reaches the reader of the last stream.
+  const gunzip = pipeline(Readable.from(whole(), { objectMode: false }), createGunzip(), () => {})
+  try {
+    yield* gunzip as AsyncIterable<Uint8Array>
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException
+    throw code.startsWith('Z_') ? new Error(`${name} is gzip, but not whole: its end is missing or damaged.`) : error
+  }
+}
+
+/** Maximum characters of a line. V8 records every character that a quoted group matches, and runs out of space at ten million. */
+const LONGEST = 1_000_000
+
+/** Yields the lines of a text, without their ends. A line that is too long is cut, so that it cannot be read. */
+export async function* linesIn(pieces: AsyncIterable<string>): AsyncGenerator<string> {
+  let rest = ''
+  for await (const piece of pieces) {
+    const [first = '', ...others] = piece.split('\n')
+    const lines = [cut(rest + first), ...others.map(cut)]
+    rest = lines.pop() ?? ''
+    for (const line of lines) yield line.endsWith('\r') ? line.slice(0, -1) : line
+  }
+  if (rest !== '') yield rest
+}
+
+function cut(line: string): string {
+  return line.length > LONGEST ? line.slice(0, LONGEST) : line
+}
+
+/**
+ * Reads recorded traffic: `await readTraffic({ name: 'access.log' })`. Without a `reader`, the beginning tells the format. Rejects with a
+ * sentence if it does not, or if the traffic cannot be read.
+ */
+export async function readTraffic(source: TrafficSource, reader?: LineReader): Promise<Traffic> {
+  const input = await openTraffic(source)
+  if (reader) return readLines(input, reader)
+  if (/^\s*\{\s*"log"\s*:/.test(input.beginning)) return readArchive(input)
+  const found = recognized(input.beginning.split('\n', LINES))
+  if (found) return readLines(input, found)
+  await input.close()
+  throw misuse(`${source.name} is in no format that is recognized. ${formatsText()}`)
+}
+
+/** Lines that are tried. */
+const LINES = 20
+
+async function readArchive({ name, pieces }: TrafficInput): Promise<Traffic> {
+  let text = ''
+  for await (const piece of pieces) text += piece
+  const { items, unreadable } = harOf(name, text)
+  return { format: 'har', unreadable: () => unreadable, unreadableLines: () => [], items: each(items) }
+}
+
+function harOf(name: string, text: string): ReturnType<typeof readHar> {
+  try {
+    return readHar(text)
+  } catch {
+    // The parser's message would quote the archive, and perhaps a token with it.
+    throw misuse(`${name} is not a complete HTTP archive (HAR).`)
+  }
+}
+
+async function* each<T>(items: readonly T[]): AsyncGenerator<T> {
+  yield* items
+}
+
+/** Lines that cannot be read and whose numbers are told. Their texts are not, because they may hold a token. */
+const SHOWN = 5
+
+/** Reads a log line by line, because it may be larger than memory. */
+function readLines({ pieces }: TrafficInput, { format, read }: LineReader): Traffic {
+  let [unreadable, at] = [0, 0]
+  const unreadableLines: number[] = []
+  async function* items(): AsyncGenerator<Item> {
+    for await (const line of linesIn(pieces)) {
+      at += 1
+      if (line.trim() === '') continue
+      const found = read(line)
+      if (found) yield* found
+      else {
+        unreadable += 1
+        if (unreadableLines.length < SHOWN) unreadableLines.push(at)
+      }
+    }
+  }
+  return { format, items: items(), unreadable: () => unreadable, unreadableLines: () => unreadableLines }
+}

@@ -33,7 +33,7 @@ async function build() {
   }
   keepReachable('dist')
   const { build: bundle } = await import('vite')
-  await bundle({ root: 'src/report/web', configFile: 'src/report/web/vite.config.js' })
+  await bundle({ root: 'src/admin/web', configFile: 'src/admin/web/vite.config.js' })
   await import('./bundle.js')
 }
 

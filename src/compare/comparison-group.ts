@@ -1,5 +1,5 @@
+import type { Report } from '../admin/report/report.ts'
 import type { Entry } from '../migrate/records/record.ts'
-import type { Report } from '../report/report.ts'
 import type { Clocks } from '../serve/bounds.ts'
 import type { AsyncFunction, CompareOptions } from './compare-options.ts'
 import type { FunctionVerdict } from './function-verdict.ts'

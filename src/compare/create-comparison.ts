@@ -1,6 +1,5 @@
-import { readAssets } from '../report/page/assets.ts'
-import { pageOf } from '../report/page/html-page.ts'
-import { reportLines } from '../report/report-text.ts'
+import { reportLines } from '../admin/report/report.ts'
+import { pageOf, readAssets } from '../admin/report-page.ts'
 import { comparedFunction } from './call/compared-function.ts'
 import type { AsyncFunction, CompareOptions } from './compare-options.ts'
 import type { ComparedFunction, ComparisonGroup, ComparisonOptions } from './comparison-group.ts'

@@ -1,4 +1,4 @@
-import type { Report } from '../report/report.ts'
+import type { Report } from '../admin/report/report.ts'
 
 /** Whether callers can be moved to the next functions, as `crosswalk cutover` says it. */
 export interface FunctionVerdict extends Pick<Report, 'target' | 'ready' | 'reasons'> {

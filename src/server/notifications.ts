@@ -1,12 +1,10 @@
 import { hostname } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import { createNotifier, createReceiver, createSign, type Notifier, ROOM } from '../admin/notify.ts'
 import { notifySettings } from '../config/notify-settings.ts'
 import type { Config } from '../config/settings.ts'
 import type { IdentifiedNote } from '../migrate/modes/journal.ts'
-import { createNotifier, type Notifier, ROOM } from '../notify/notifier.ts'
-import { createReceiver } from '../notify/receiver.ts'
-import { createSign } from '../notify/signature.ts'
 
 /** Passes notes on; `ended` is called when somebody was told of one. */
 type NoteStream = (listener: (note: IdentifiedNote, ended?: () => void) => void) => void

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import type { Agent } from 'undici'
+import type { Metrics } from '../admin/metrics.ts'
 import type { Migration } from '../migrate/migration.ts'
-import type { Metrics } from '../routes/watch/metrics/metrics.ts'
 import type { Certificate } from '../serve/listen/listener.ts'
 import type { Signal } from '../serve/signals.ts'
 import type { Readiness } from '../serve/upstream/health.ts'

@@ -1,5 +1,5 @@
-import { mergedMetrics, withEnded } from '../routes/watch/metrics/merged-metrics.ts'
-import type { MetricValues } from '../routes/watch/metrics/metric-values.ts'
+import type { MetricValues } from '../admin/metrics.ts'
+import { mergedMetrics, withEnded } from '../admin/metrics-text.ts'
 
 /** A worker that can be asked for its metrics. */
 export interface MeasuredWorker {

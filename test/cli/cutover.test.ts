@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import type { Report } from '../../src/admin/report/report.ts'
 import type { CutoverVerdict } from '../../src/migrate/evidence/cutover.ts'
-import type { Report } from '../../src/report/report.ts'
 import { type Stage, startStage } from '../stage/stage.ts'
 import { answering, startUpstream } from '../stage/upstream.ts'
 import { runCommand } from './support.ts'

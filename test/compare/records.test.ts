@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { nextStep } from '../../src/report/next-step/next-step.ts'
+import { nextStep } from '../../src/admin/report/next-step.ts'
 import { runCommand } from '../cli/support.ts'
 import { callMany, startComparison } from './given.ts'
 

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { differences } from '../../mappings/differences.ts'
 import { mappings } from '../../mappings/index.ts'
+import * as words from '../../src/admin/web/words.ts'
 import { SETTINGS } from '../../src/config/settings.ts'
-import * as words from '../../src/report/web/words.ts'
 import { runCommand } from '../cli/support.ts'
 
 const ROOT = new URL('../../', import.meta.url)

@@ -3,7 +3,7 @@ import https from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
 import { expect, it, onTestFinished } from 'vitest'
-import { createReceiver } from '../../src/notify/receiver.ts'
+import { createReceiver } from '../../src/admin/notify.ts'
 import { selfSigned } from '../upstream/self-signed.ts'
 import { notifierFor, SECRET, startWebhook, WRONG } from './webhook.ts'
 

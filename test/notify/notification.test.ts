@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest'
-import { EVENT_TYPES, PING, WHOLE_TYPES } from '../../src/notify/event-types.ts'
-import { notificationOf, pingOf } from '../../src/notify/notification.ts'
+import { EVENT_TYPES, notificationOf, PING, pingOf, WHOLE_TYPES } from '../../src/admin/notify.ts'
 import { iamRules, PERSON, simulate } from '../modes/rollout/simulated.ts'
 import { problemsOf, TYPES } from './event-schema.ts'
 import { SAMPLES } from './sample-notes.ts'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { askedPause, pauseAfter } from '../../src/notify/retry-pause.ts'
+import { askedPause, pauseAfter } from '../../src/admin/notify.ts'
 
 it('doubles from one second to five minutes', () => {
   expect([1, 2, 3, 8, 9, 10, 5000].map((failures) => pauseAfter(failures, () => 0))).toEqual([

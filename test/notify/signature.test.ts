@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createSign } from '../../src/notify/signature.ts'
+import { createSign } from '../../src/admin/notify.ts'
 import { NEXT, SECRET, verified, WRONG } from './webhook.ts'
 
 const BODY = '{"a":"é"}'

@@ -1,8 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { Webhook } from 'standardwebhooks'
-import { createNotifier, type Notifier, type NotifierSettings, ROOM } from '../../src/notify/notifier.ts'
-import { createReceiver } from '../../src/notify/receiver.ts'
-import { createSign } from '../../src/notify/signature.ts'
+import { createNotifier, createReceiver, createSign, type Notifier, type NotifierSettings, ROOM } from '../../src/admin/notify.ts'
 import { type Seen, startUpstream, type Upstream } from '../stage/upstream.ts'
 
 /** Secrets as `notify.secret` takes them: the one in use, the next one, and one that signs nothing. */

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
+import { mergedMetrics, metricsText } from '../../src/admin/metrics-text.ts'
 import { createMemory } from '../../src/fleet/store/memory.ts'
-import { metricsText } from '../../src/routes/watch/metrics/exposition.ts'
-import { mergedMetrics } from '../../src/routes/watch/metrics/merged-metrics.ts'
 import { joinFleet } from '../../src/server/join-fleet.ts'
 import { startProxy } from '../stage/proxy.ts'
 

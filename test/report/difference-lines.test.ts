@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { ExampleReport } from '../../src/report/difference.ts'
-import { type AlignedLine, alignedLines } from '../../src/report/web/difference/aligned.ts'
-import { alignedRows } from '../../src/report/web/difference/aligned-rows.ts'
-import { differingSpan } from '../../src/report/web/difference/differing-span.ts'
-import { isMasked, said } from '../../src/report/web/difference/said.ts'
+import type { ExampleReport } from '../../src/admin/report/difference.ts'
+import { type AlignedLine, alignedLines, alignedRows, differingSpan } from '../../src/admin/web/aligned.ts'
+import { isMasked, said } from '../../src/admin/web/words.ts'
 
 const SIGN = { same: ' ', place: '!', other: '~' }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { effectOn, forMost } from '../../src/admin/report/commands.ts'
 import type { ModeRules } from '../../src/migrate/modes/rules.ts'
 import { createSelect } from '../../src/migrate/modes/select.ts'
-import { effectOn, forMost } from '../../src/report/next-step/effect.ts'
 import { inForce } from './in-force-of.ts'
 
 const rules: ModeRules = {

@@ -1,6 +1,6 @@
+import type { InForce } from '../../src/admin/report/history.ts'
+import type { ReportFleet } from '../../src/admin/report/report.ts'
 import type { RolloutStatus } from '../../src/migrate/rollout/machine.ts'
-import type { ReportFleet } from '../../src/report/fleet/report-fleet.ts'
-import type { InForce } from '../../src/report/in-force.ts'
 
 /** What a proxy in mode diff-v1 says of itself, with these members replaced. */
 export function inForce(members: Partial<InForce> = {}): InForce {

@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import type { Report } from '../../src/report/report.ts'
+import type { Report } from '../../src/admin/report/report.ts'
 import { startStage } from '../stage/stage.ts'
 import { hasChromium, open, openBrowser } from './browser.ts'
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { wordsOf } from '../../src/report/web/views/timeline/note-words.ts'
+import { wordsOf } from '../../src/admin/web/words.ts'
 
 it.each([
   [{ what: 'circuit', text: 'errors: 3 of 9' }, 'Circuit opened | errors: 3 of 9'],

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { InForce } from '../../src/report/in-force.ts'
-import { changesSaid } from '../../src/report/web/live/changes-said.ts'
-import { createPoll, type LiveAnswer, type LiveLink } from '../../src/report/web/live/poll.ts'
+import type { InForce } from '../../src/admin/report/history.ts'
+import { changesSaid, createPoll, type LiveAnswer, type LiveLink } from '../../src/admin/web/poll.ts'
 import { reportOf } from './given.ts'
 
 /** A poll with a clock that stands still until a test moves it. Requests take `took` milliseconds. */

@@ -1,6 +1,6 @@
 import { Counter, Registry } from 'prom-client'
 import { expect, it } from 'vitest'
-import { metricsText } from '../../src/routes/watch/metrics/exposition.ts'
+import { metricsText } from '../../src/admin/metrics-text.ts'
 import { createCollectedMetrics, type MeasuredWorker } from '../../src/workers/collected-metrics.ts'
 
 /** A worker that counts to a number. */

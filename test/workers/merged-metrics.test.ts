@@ -1,9 +1,7 @@
 import { Counter, Gauge, Registry } from 'prom-client'
 import { expect, it } from 'vitest'
-import { metricsText } from '../../src/routes/watch/metrics/exposition.ts'
-import { createDurations } from '../../src/routes/watch/metrics/histogram.ts'
-import { mergedMetrics, withEnded } from '../../src/routes/watch/metrics/merged-metrics.ts'
-import type { MetricValues } from '../../src/routes/watch/metrics/metric-values.ts'
+import { createDurations, type MetricValues } from '../../src/admin/metrics.ts'
+import { mergedMetrics, metricsText, withEnded } from '../../src/admin/metrics-text.ts'
 
 interface Seen {
   readonly requests: number

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import { performance } from 'node:perf_hooks'
 import { fromTransport } from '../../errors.ts'
 import type { Signal } from '../signals.ts'
 import { areAnsweredAlike } from './exchange.ts'

@@ -1,9 +1,8 @@
+import type { FleetCounted, ReportReplica } from '../../admin/report/report.ts'
 import type { FleetClients } from '../../fleet/clients.ts'
 import { type FleetReplica, newestOf, type UnreadReplica } from '../../fleet/exchange.ts'
 import { type ComparedService, type Fleet, otherServices } from '../../fleet/fleet.ts'
 import type { EvidenceReport, OperationProgress } from '../../migrate/migration.ts'
-import type { FleetCounted } from '../../report/fleet/fleet-counted.ts'
-import type { ReportReplica } from '../../report/fleet/report-fleet.ts'
 
 /** Returns what a report is made of, from what the store holds of all replicas. `leader` is the id of the replica that decides. */
 export function fleetCounted(

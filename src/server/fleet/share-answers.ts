@@ -1,9 +1,9 @@
+import type { FleetAnswer, FleetAnswers } from '../../admin/fleet-routes.ts'
 import { shareClients } from '../../fleet/clients.ts'
 import { shareComparisons } from '../../fleet/comparisons.ts'
 import type { Fleet, Leader } from '../../fleet/fleet.ts'
 import type { FleetEvidence } from '../../fleet/report.ts'
 import type { Comparison } from '../../migrate/records/record.ts'
-import type { FleetAnswer, FleetAnswers } from '../../routes/admin/fleet/fleet-answers.ts'
 import { fleetCounted } from './counted-report.ts'
 import type { FleetSources } from './fleet-sources.ts'
 

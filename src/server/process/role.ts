@@ -1,5 +1,5 @@
+import type { MetricValues } from '../../admin/metrics.ts'
 import type { RecordFile } from '../../migrate/records/record-file.ts'
-import type { MetricValues } from '../../routes/watch/metrics/metric-values.ts'
 import type { Front } from './front.ts'
 
 /** What one of several processes does differently (`workers`). */

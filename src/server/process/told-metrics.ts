@@ -1,7 +1,6 @@
 import type { Logger } from 'pino'
-import { type MetricsFormat, metricsText, unitOf } from '../../routes/watch/metrics/exposition.ts'
-import type { MetricValues } from '../../routes/watch/metrics/metric-values.ts'
-import type { Metrics } from '../../routes/watch/metrics/metrics.ts'
+import type { Metrics, MetricValues } from '../../admin/metrics.ts'
+import { type MetricsFormat, metricsText, unitOf } from '../../admin/metrics-text.ts'
 import type { MetricsExport, StartExport } from '../../serve/watch/metrics-export.ts'
 import type { WorkersFront } from './role.ts'
 

@@ -1,6 +1,6 @@
+import type { Report } from '../../admin/report/report.ts'
 import { judgeCutover, TARGET } from '../../migrate/evidence/cutover.ts'
 import type { Migration } from '../../migrate/migration.ts'
-import type { Report } from '../../report/report.ts'
 import { operationsOf, type Tables } from '../../tables/tables.ts'
 import type { JoinedFleet } from '../join-fleet.ts'
 import type { Reads } from './reads.ts'

@@ -1,8 +1,8 @@
+import type { Report } from '../../admin/report/report.ts'
 import type { Client } from '../../migrate/clients.ts'
 import type { CutoverVerdict } from '../../migrate/evidence/cutover.ts'
 import type { EvidenceReport } from '../../migrate/migration.ts'
 import type { ModesState } from '../../migrate/modes/modes.ts'
-import type { Report } from '../../report/report.ts'
 
 /** What a program reads of a migration: what the admin port tells, as values. With a store, of all replicas. */
 export interface Reads {

@@ -1,5 +1,4 @@
-import { EVENT_TYPES, PING, WHOLE_TYPES } from '../../../src/notify/event-types.ts'
-import { notificationOf, pingOf } from '../../../src/notify/notification.ts'
+import { EVENT_TYPES, notificationOf, PING, pingOf, WHOLE_TYPES } from '../../../src/admin/notify.ts'
 import { SAMPLES } from '../../notify/sample-notes.ts'
 
 const [AT, SOURCE] = ['2026-11-24T14:05:00.000Z', 'urn:crosswalk:eu-1']

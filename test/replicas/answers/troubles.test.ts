@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest'
-import { changesSaid } from '../../../src/report/web/live/changes-said.ts'
-import { sentencesOf } from '../../../src/report/web/now/troubles.ts'
+import { changesSaid, sentencesOf } from '../../../src/admin/web/poll.ts'
 import { reportOf } from '../../report/given.ts'
 import { FLEET } from '../../report/in-force-of.ts'
 

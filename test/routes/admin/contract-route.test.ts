@@ -1,7 +1,7 @@
 import Fastify from 'fastify'
 import { expect, it } from 'vitest'
-import { createAdmin } from '../../../src/routes/admin/admin.ts'
-import { addContract } from '../../../src/routes/admin/contract-route.ts'
+import { createAdmin } from '../../../src/admin/admin.ts'
+import { addContract } from '../../../src/admin/routes.ts'
 import type { OpenApiDocument } from '../../../src/tools/openapi.ts'
 import { documentWith } from '../../openapi/documents.ts'
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createForeign } from '../../../src/routes/admin/foreign.ts'
+import { createForeign } from '../../../src/admin/admin.ts'
 
 const isForeign = createForeign(['0.0.0.0', 'Crosswalk.internal'])
 const HOST = '127.0.0.1:8081'

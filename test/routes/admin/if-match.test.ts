@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { ifMatch } from '../../../src/routes/admin/if-match.ts'
+import { ifMatch } from '../../../src/admin/fleet-routes.ts'
 
 it.each([
   [undefined, 'met'],

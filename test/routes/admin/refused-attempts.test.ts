@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { expect, it } from 'vitest'
-import { createRefusedAttempts } from '../../../src/routes/admin/refused-attempts.ts'
+import { createRefusedAttempts } from '../../../src/admin/admin.ts'
 
 it('logs a bounded number of attempts, counts the others, and keeps lines for callers with a token', () => {
   const lines: { by: { token?: string }; suppressed?: number }[] = []

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
 import { beforeEach, expect, it, vi } from 'vitest'
-import { createRights, whyNot } from '../../../src/routes/admin/rights.ts'
+import { createRights, whyNot } from '../../../src/admin/admin.ts'
 
 vi.mock('node:crypto', async (original) => {
   const crypto = await original<typeof import('node:crypto')>()

@@ -1,0 +1,173 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { ApiError } from '../errors.ts'
+import { type FleetReplica, newestOf, type UnreadReplica } from '../fleet/exchange.ts'
+import { type Fleet, type Leader, otherServices } from '../fleet/fleet.ts'
+import type { Obedience, PutEnd, PutModes } from '../fleet/modes.ts'
+import type { Client } from '../migrate/clients.ts'
+import type { ModeRules } from '../migrate/modes/rules.ts'
+import type { Comparison } from '../migrate/records/record.ts'
+import type { ComparisonQuery } from '../migrate/records/record-file.ts'
+import { sendError } from '../serve/http/v1-surface.ts'
+import type { ActorOf } from './admin.ts'
+import type { FleetCounted } from './report/report.ts'
+
+/** What an `If-Match` header says about the present entity tag. */
+export type IfMatch = 'met' | 'failed' | 'malformed'
+
+export const MALFORMED = new ApiError('INVALID_ARGUMENT', 'If-Match must be * or the etag of an answer, with its quotes')
+
+const TAGS = /(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"/g
+
+/**
+ * Compares `If-Match` with the present tag (RFC 9110 §13.1.1): no header, `*` and a list that holds the tag are met. A weak tag never is.
+ * `ifMatch('"a-1", "a-2"', '"a-2"')` is `met`.
+ */
+export function ifMatch(header: string | undefined, tag: string): IfMatch {
+  if (header === undefined || header.trim() === '*') return 'met'
+  const tags = [...header.matchAll(TAGS)].map(([one]) => one)
+  if (tags.length === 0 || !/^[\s,]*$/.test(header.replaceAll(TAGS, ''))) return 'malformed'
+  return tags.includes(tag) ? 'met' : 'failed'
+}
+
+/** What all replicas know together. */
+export interface FleetAnswers {
+  clients(): Promise<FleetAnswer<readonly Client[]>>
+  comparisons(query: ComparisonQuery): Promise<FleetAnswer<readonly Comparison[]>>
+  /** What a report is made of. */
+  counted(): Promise<FleetCounted>
+  /** Is called for each comparison of another replica that a report reads. */
+  onComparison(listener: (comparison: Comparison) => void): void
+}
+
+/** An answer of the fleet, or of this replica alone if the store does not answer. */
+export interface FleetAnswer<T> {
+  readonly answer: T
+  /** What is missing in it, in sentences. Empty if it is that of all replicas, up to the question. */
+  readonly problems: readonly string[]
+}
+
+/** Tells in a header what is missing, because the body is a list. */
+export const INCOMPLETE = 'x-crosswalk-incomplete'
+
+/** Returns the body of an answer, and says in a header what is missing in it. */
+export function toldBy<T>(reply: FastifyReply, { answer, problems }: FleetAnswer<T>): T {
+  if (problems.length > 0) reply.header(INCOMPLETE, problems.join(' ').replace(/[^ -~]/g, '?'))
+  return answer
+}
+
+interface PutShared {
+  readonly modes: PutModes
+  readonly needsMatch: boolean
+  readonly rules: ModeRules
+  readonly actorOf: ActorOf
+  /** What is answered with 412. */
+  readonly overtaken: () => ApiError
+}
+
+/**
+ * Puts rules in force on all replicas, or with `?scope=replica` on this one alone while the store does not answer. Returns the
+ * replicas that have them; undefined if an error was sent.
+ */
+export async function putShared(request: FastifyRequest, reply: FastifyReply, parts: PutShared): Promise<Obedience | undefined> {
+  const { modes, needsMatch, rules, actorOf, overtaken } = parts
+  const header = request.headers['if-match']
+  const { scope } = request.query as { readonly scope?: unknown }
+  if (scope !== undefined && scope !== 'replica') throw new ApiError('INVALID_ARGUMENT', 'scope must be replica, or be left out')
+  const isHere = scope === 'replica'
+  const refuse = (error: ApiError, status: number) => {
+    sendError(reply, error, status)
+    return undefined
+  }
+  if (header === undefined && needsMatch && !isHere) return refuse(UNCONDITIONAL, 428)
+  const by = actorOf(request)
+  const end: PutEnd = await (isHere ? modes.putHere(rules, by) : modes.put(rules, by, (tag) => ifMatch(header, `"${tag}"`) === 'met'))
+  if (end.end === 'put') return { obeyed: end.obeyed, missing: end.missing }
+  if (end.end === 'overtaken') return refuse(overtaken(), 412)
+  throw end.end === 'up' ? STORE_ANSWERS : NO_STORE
+}
+
+/** google.rpc has no code for 428; the status says it. */
+const UNCONDITIONAL = new ApiError(
+  'FAILED_PRECONDITION',
+  'all replicas share the modes: send the etag of GET /modes as If-Match, or If-Match: * to replace whatever is in force',
+)
+
+const NO_STORE = new ApiError(
+  'UNAVAILABLE',
+  'the store does not answer, so the modes of all replicas cannot be changed now; read GET /modes before you try again. ' +
+    'PUT /modes?scope=replica changes this replica alone, and proposes its modes to all once the store answers',
+)
+
+const STORE_ANSWERS = new ApiError('FAILED_PRECONDITION', 'the store answers: PUT /modes without scope changes all replicas')
+
+export interface ReplicasSources {
+  readonly fleet: Pick<Fleet, 'replicas' | 'readReplicas' | 'unread'>
+  readonly leader: Pick<Leader, 'id'>
+}
+
+/** One process of the fleet as `GET /replicas` shows it. */
+export interface ReplicaRow {
+  readonly id: string
+  /** The name of its machine or container. */
+  readonly name: string
+  /** `silent` after three seconds without a heartbeat. */
+  readonly state: 'live' | 'silent'
+  /** True of the replica that answers. */
+  readonly self: boolean
+  /** True of the replica that decides about rollouts, and that sends notifications. */
+  readonly leads: boolean
+  /** The version of the modes that it has in force, and how many it lacks. Version 0: it knows none. */
+  readonly version: number
+  readonly behind: number
+  /** The version of newer modes in the store, which its version of Crosswalk cannot read. */
+  readonly unread?: number
+  /** The settings by which it reaches other services than the replica that answers; absent if there are none. */
+  readonly differs?: readonly string[]
+  /** Milliseconds since its last heartbeat. */
+  readonly seenMs: number
+  /** Observations that the store does not have yet; clean ones that had no room; bad ones that had none. */
+  readonly waiting: number
+  readonly dropped: number
+  readonly lost: number
+  /** When it started. */
+  readonly since: string
+}
+
+/** A process of another version of Crosswalk: it is there, and nobody knows more. */
+export interface UnreadRow extends Pick<ReplicaRow, 'id' | 'state' | 'self' | 'leads' | 'seenMs'> {
+  readonly problem: string
+}
+
+const UNREAD =
+  'It speaks a newer version of Crosswalk: its heartbeat cannot be read here, so nobody knows its modes, or what it has not handed over.'
+
+/** Adds `GET /replicas`: who shares the store, as the last heartbeats tell. */
+export function addReplicas(app: FastifyInstance, { fleet, leader }: ReplicasSources): void {
+  app.get('/replicas', async () => {
+    const rows = rowsOf(await fleet.readReplicas().catch(fleet.replicas), leader.id())
+    return [...rows, ...fleet.unread().map((one) => unreadRowOf(one, leader.id()))]
+  })
+}
+
+function unreadRowOf({ id, isLive, seenMs }: UnreadReplica, leader: string | undefined): UnreadRow {
+  return { id, state: stateOf(isLive), self: false, leads: id === leader, seenMs: Math.round(seenMs), problem: UNREAD }
+}
+
+function stateOf(isLive: boolean): ReplicaRow['state'] {
+  return isLive ? 'live' : 'silent'
+}
+
+function rowsOf(replicas: readonly FleetReplica[], leader: string | undefined): readonly ReplicaRow[] {
+  const newest = newestOf(replicas)
+  return replicas.map(({ id, name, isLive, isSelf, version, unread, seenMs, waiting, dropped, lost, since }) => ({
+    ...{ id, name, state: stateOf(isLive), self: isSelf, leads: id === leader, version, behind: newest - version },
+    ...(unread !== undefined && { unread }),
+    ...differsIn(id, replicas),
+    ...{ seenMs: Math.round(seenMs), waiting, dropped, lost, since: new Date(since).toISOString() },
+  }))
+}
+
+function differsIn(id: string, replicas: readonly FleetReplica[]): Pick<ReplicaRow, 'differs'> {
+  const differs = replicas.flatMap((one) => (one.id === id ? otherServices(one, replicas).map((service) => `upstream.${service}`) : []))
+  return differs.length > 0 ? { differs } : {}
+}

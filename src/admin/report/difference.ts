@@ -1,0 +1,416 @@
+import { createHash } from 'node:crypto'
+import type { Excerpt } from '../../migrate/compare/excerpt.ts'
+import type { SentRequest } from '../../migrate/compare/redact.ts'
+import type { Comparison, Example, RecordedSide, Total } from '../../migrate/records/record.ts'
+import type { Describe, Quantiles } from './report.ts'
+
+/** The last durations in milliseconds, up to a capacity. */
+export interface RecentDurations {
+  add(ms: number): void
+  /** undefined without durations. */
+  quantiles(): Quantiles | undefined
+}
+
+const KEPT = 1_000
+
+export function createDurations(): RecentDurations {
+  const kept: number[] = []
+  let next = 0
+  return {
+    add(ms) {
+      kept[next] = ms
+      next = (next + 1) % KEPT
+    },
+    quantiles() {
+      const sorted = kept.toSorted((a, b) => a - b)
+      const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))]
+      const [p50, p95] = [at(0.5), at(0.95)]
+      return p50 === undefined || p95 === undefined ? undefined : { p50, p95 }
+    },
+  }
+}
+
+/** Counts by time step. All steps have one length, which doubles when there are too many, so that any span fits a bounded space. */
+export interface Steps<K extends string> {
+  /** Counts one event of a series at a time in milliseconds since 1970. */
+  count(series: string, at: number, key: K): void
+  /** Returns the steps of a series with counts, oldest first. */
+  of(series: string): readonly CountedStep<K>[]
+  /** Length of one step in milliseconds. */
+  stepMs(): number
+}
+
+export interface CountedStep<K extends string> {
+  /** When the step begins. */
+  readonly at: number
+  readonly counts: Partial<Readonly<Record<K, number>>>
+}
+
+const FIRST_STEP_MS = 1_000
+
+/** Maximum steps of the whole span; a chart has no more pixels for them. */
+const MOST_STEPS = 96
+
+type Series<K extends string> = Map<number, { [Key in K]?: number }>
+
+export function createSteps<K extends string>(): Steps<K> {
+  const all = new Map<string, Series<K>>()
+  let stepMs = FIRST_STEP_MS
+  let [from, to] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
+  const widen = (at: number) => {
+    from = Math.min(from, at)
+    to = Math.max(to, at)
+    const before = stepMs
+    while (Math.floor(to / stepMs) - Math.floor(from / stepMs) >= MOST_STEPS) stepMs *= 2
+    if (stepMs > before) for (const [name, series] of all) all.set(name, merged(series, stepMs / before))
+  }
+  return {
+    count(name, at, key) {
+      widen(at)
+      const series: Series<K> = all.get(name) ?? new Map()
+      all.set(name, series)
+      add(series, Math.floor(at / stepMs), key, 1)
+    },
+    of: (name) => [...(all.get(name) ?? [])].sort(([a], [b]) => a - b).map(([index, counts]) => ({ at: index * stepMs, counts })),
+    stepMs: () => stepMs,
+  }
+}
+
+/** Returns the same counts in steps that are `times` as long. */
+function merged<K extends string>(series: Series<K>, times: number): Series<K> {
+  const wider: Series<K> = new Map()
+  for (const [index, counts] of series) {
+    for (const [key, count] of Object.entries(counts) as [K, number][]) add(wider, Math.floor(index / times), key, count)
+  }
+  return wider
+}
+
+function add<K extends string>(series: Series<K>, index: number, key: K, count: number): void {
+  const counts: { [Key in K]?: number } = series.get(index) ?? {}
+  series.set(index, counts)
+  counts[key] = (counts[key] ?? 0) + count
+}
+
+/**
+ * `failed` has no place: v2 gave an error and v1 did not. `transient`: it was gone at the second asking. `open`: there was no result.
+ */
+export type DifferenceState = 'unexplained' | 'transient' | 'failed' | 'declared' | 'noise' | 'race' | 'open'
+
+/** States that somebody has to mend, because they count against v2. */
+export const TO_MEND: ReadonlySet<DifferenceState> = new Set<DifferenceState>(['unexplained', 'transient', 'failed'])
+
+/** Findings of one kind at one place of one operation's answers. */
+export interface Difference {
+  /** Unique within its operation, and the same in the next report. */
+  readonly key: string
+  readonly state: DifferenceState
+  readonly kind: Example['kind'] | 'error' | 'race' | 'inconclusive'
+  /** JSON Pointer with `*` for indices and map keys; a sentence with the reason if there is no place. */
+  readonly where: string
+  readonly code?: string
+  readonly findings: number
+  readonly comparisons: number
+  readonly callers: number
+  readonly firstAt: number
+  readonly lastAt: number
+  /** Comparisons in each time step. */
+  readonly steps: readonly (readonly [at: number, comparisons: number])[]
+  /** Newest first, up to the limit. Of equal ones the newest, which lists the others. */
+  readonly examples: readonly ExampleReport[]
+  /** The older report did not have it. */
+  readonly isNew?: true
+}
+
+/** What tells equal examples apart. */
+export interface EqualExample {
+  readonly id: string
+  readonly at: number
+  readonly mode: string
+  /** The replica that compared. A process without a store has none. */
+  readonly replica?: string
+  /** What both sides were asked, or the write that v2 failed. Records of older versions lack it. */
+  readonly request?: SentRequest
+  /** Absent after a write that v2 failed. */
+  readonly v1Side?: RecordedSide
+  readonly v2Side: RecordedSide
+}
+
+/** False for a call of a function, which no command can repeat. Records of older versions are all of requests. */
+export function isOfRequest({ request }: Pick<EqualExample, 'request'>): boolean {
+  return request === undefined || request.url.startsWith('/')
+}
+
+/** One comparison that shows a difference. */
+export interface ExampleReport extends EqualExample {
+  readonly caller: string
+  readonly subject?: string
+  readonly shape: string
+  readonly check: Comparison['check']
+  /** Exact JSON Pointer, if there is one. */
+  readonly pointer?: string
+  /** Absent if that side had no value there. */
+  readonly v1?: unknown
+  readonly v2?: unknown
+  /** Of two long texts: the number of the first character that differs, from 0. */
+  readonly differsAt?: number
+  /** The id of the row that holds it. */
+  readonly row?: string
+  /** What is around the place on both sides, or both answers in short. */
+  readonly around?: Excerpt
+  readonly reason?: string
+  /** Earlier ones of the same caller and kind of request, with the same values at the same place. Newest first. */
+  readonly equal?: readonly EqualExample[]
+}
+
+/** The texts of a declared difference in `mappings/differences.ts`. */
+interface Described {
+  readonly code: string
+  readonly seen: string
+  readonly because: string
+}
+
+/** Returns the tables' texts about a code. A code that is no longer in the tables has none. The list may change. */
+export function describeWith(differences: readonly Described[]): Describe {
+  return (code) => {
+    const { seen = '', because = '' } = differences.find((one) => one.code === code) ?? {}
+    return { seen, because }
+  }
+}
+
+/** What one comparison adds to one difference. */
+export interface Sighting extends Pick<Difference, 'key' | 'state' | 'kind' | 'where' | 'code' | 'findings'> {
+  readonly example?: ExampleReport
+}
+
+/** Returns the differences that a comparison shows. One without findings that is no match shows one difference, named by its reason. */
+export function sightingsOf(comparison: Comparison): readonly Sighting[] {
+  const { outcome, reason = 'no reason was recorded', totals } = comparison
+  if (totals.length > 0) return totals.map((total) => sightingOf(comparison, total))
+  if (outcome !== 'error' && outcome !== 'race' && outcome !== 'inconclusive') return []
+  const state = outcome === 'error' ? 'failed' : outcome === 'race' ? 'race' : 'open'
+  return [{ key: `${state} ${outcome} ${reason}`, state, kind: outcome, where: reason, findings: 1, example: exampleOf(comparison) }]
+}
+
+function sightingOf(comparison: Comparison, total: Total): Sighting {
+  const { kind, where, code, count } = total
+  const state = stateOf(comparison, total)
+  const example = comparison.examples.find((one) => one.kind === kind && one.where === where && one.code === code)
+  return {
+    key: [state, kind, where, ...(code === undefined ? [] : [code])].join(' '),
+    state,
+    kind,
+    where,
+    ...(code !== undefined && { code }),
+    findings: count,
+    ...(example && { example: exampleOf(comparison, example) }),
+  }
+}
+
+function stateOf({ outcome }: Comparison, { code, noise }: Total): DifferenceState {
+  if (outcome === 'race') return 'race'
+  if (code !== undefined) return 'declared'
+  if (noise) return 'noise'
+  return outcome === 'transient' ? 'transient' : 'unexplained'
+}
+
+function exampleOf(comparison: Comparison, example?: Example): ExampleReport {
+  const { id, at, caller, subject, replica, mode, shape, check, request, reason, answers, v1, v2 } = comparison
+  const around = example ? example.around : answers
+  return {
+    id,
+    at: Date.parse(at),
+    caller,
+    ...(subject !== undefined && { subject }),
+    ...(replica !== undefined && { replica }),
+    mode,
+    shape,
+    check,
+    ...(request && { request }),
+    ...(example && placeOf(example)),
+    ...(around && { around }),
+    ...(v1 && { v1Side: v1 }),
+    v2Side: v2,
+    ...(reason !== undefined && { reason }),
+  }
+}
+
+function placeOf(example: Example): Pick<ExampleReport, 'pointer' | 'v1' | 'v2' | 'differsAt' | 'row'> {
+  const { at, differsAt, row } = example
+  return {
+    pointer: at,
+    ...(Object.hasOwn(example, 'v1') && { v1: example.v1 }),
+    ...(Object.hasOwn(example, 'v2') && { v2: example.v2 }),
+    ...(differsAt !== undefined && { differsAt }),
+    ...(row !== undefined && { row }),
+  }
+}
+
+/** Examples by group. The limit applies to all groups together, but a frequent difference never removes a rare one. */
+export interface Examples {
+  add(group: string, example: ExampleReport): void
+  /** The newest of those that are equal, newest first. */
+  of(group: string): readonly ExampleReport[]
+}
+
+/** Maximum examples of all groups. */
+const MOST = 10_000
+
+/** Examples of each group that are always kept. */
+const SPARED = 3
+
+/** Examples of one caller, request and place with the same values. */
+interface Equals {
+  newest: ExampleReport
+  /** The others, oldest first. */
+  readonly older: EqualExample[]
+}
+
+interface Group {
+  /** The one that was seen last comes last. */
+  readonly equals: Map<string, Equals>
+  held: number
+}
+
+export function createExamples(most: number = MOST): Examples {
+  const groups = new Map<string, Group>()
+  /** The group and the equals of each example, oldest first. Reading starts at `first`. */
+  let order: (readonly [group: string, key: string])[] = []
+  let first = 0
+  let held = 0
+  const forgetOldest = () => {
+    while (first < order.length) {
+      const [name, key] = order[first++] ?? ['', '']
+      const group = groups.get(name)
+      if (!group || group.held <= SPARED) continue
+      if (group.equals.get(key)?.older.shift() === undefined) group.equals.delete(key)
+      group.held -= 1
+      held -= 1
+      return
+    }
+  }
+  return {
+    add(name, example) {
+      const group = groups.get(name) ?? { equals: new Map<string, Equals>(), held: 0 }
+      groups.set(name, group)
+      const key = keyOf(example)
+      addExample(group, key, example)
+      order.push([name, key])
+      held += 1
+      if (held > most) forgetOldest()
+      if (first > most) {
+        order = order.slice(first)
+        first = 0
+      }
+    },
+    of: (name) => [...(groups.get(name)?.equals.values() ?? [])].reverse().map(reported),
+  }
+}
+
+function addExample(group: Group, key: string, example: ExampleReport): void {
+  const known = group.equals.get(key)
+  group.equals.delete(key)
+  known?.older.push(briefly(known.newest))
+  group.equals.set(key, { newest: example, older: known?.older ?? [] })
+  group.held += 1
+}
+
+function reported({ newest, older }: Equals): ExampleReport {
+  return older.length === 0 ? newest : { ...newest, equal: [...older].reverse() }
+}
+
+function briefly({ id, at, mode, request, v1Side, v2Side }: ExampleReport): EqualExample {
+  return { id, at, mode, ...(request && { request }), ...(v1Side && { v1Side }), v2Side }
+}
+
+/** Examples with the same key show the same: only their times, their modes and the values of their parameters differ. */
+function keyOf({ caller, subject, shape, check, pointer, v1, v2, v1Side, v2Side, reason }: ExampleReport): string {
+  const shown = [caller, subject, shape, check, pointer, v1, v2, v1Side?.status, v2Side.status, reason]
+  return createHash('sha1').update(JSON.stringify(shown)).digest('base64')
+}
+
+/** The differences of every operation, counted one comparison at a time. */
+export interface Differences {
+  add(comparison: Comparison, at: number): void
+  of(operation: string): { readonly differences: readonly Difference[]; readonly further: number }
+}
+
+/** Maximum differences of one operation that are told apart. */
+const MOST_GROUPS = 200
+
+/** Maximum callers of one difference that are told apart. */
+const CALLERS = 1_000
+
+interface CountedGroup extends Pick<Difference, 'key' | 'state' | 'kind' | 'where' | 'code'> {
+  findings: number
+  comparisons: number
+  readonly callers: Set<string>
+  readonly firstAt: number
+  lastAt: number
+}
+
+interface Store {
+  readonly steps: Steps<'comparisons'>
+  readonly examples: Examples
+}
+
+export function createDifferences(): Differences {
+  const operations = new Map<string, { readonly groups: Map<string, CountedGroup>; further: number }>()
+  const store: Store = { steps: createSteps(), examples: createExamples() }
+  return {
+    add(comparison, at) {
+      const known = operations.get(comparison.operation) ?? { groups: new Map<string, CountedGroup>(), further: 0 }
+      operations.set(comparison.operation, known)
+      for (const sighting of sightingsOf(comparison)) {
+        const group = known.groups.get(sighting.key) ?? (known.groups.size < MOST_GROUPS ? newGroup(sighting, at) : undefined)
+        if (!group) {
+          known.further += 1
+          continue
+        }
+        known.groups.set(sighting.key, group)
+        count(group, sighting, comparison, at)
+        keep(store, comparison.operation, sighting, at)
+      }
+    },
+    of(operation) {
+      const { groups, further } = operations.get(operation) ?? { groups: new Map<string, CountedGroup>(), further: 0 }
+      return { differences: [...groups.values()].map((group) => differenceOf(operation, group, store)).sort(worstFirst), further }
+    },
+  }
+}
+
+function newGroup({ key, state, kind, where, code }: Sighting, at: number): CountedGroup {
+  const label = { key, state, kind, where, ...(code !== undefined && { code }) }
+  return { ...label, findings: 0, comparisons: 0, callers: new Set(), firstAt: at, lastAt: at }
+}
+
+function count(group: CountedGroup, { findings }: Sighting, { caller }: Comparison, at: number): void {
+  group.findings += findings
+  group.comparisons += 1
+  group.lastAt = Math.max(group.lastAt, at)
+  if (group.callers.size < CALLERS) group.callers.add(caller)
+}
+
+function keep({ steps, examples }: Store, operation: string, { key, example }: Sighting, at: number): void {
+  steps.count(nameOf(operation, key), at, 'comparisons')
+  if (example) examples.add(nameOf(operation, key), example)
+}
+
+function differenceOf(operation: string, { callers, ...group }: CountedGroup, { steps, examples }: Store): Difference {
+  const name = nameOf(operation, group.key)
+  return {
+    ...group,
+    callers: callers.size,
+    steps: steps.of(name).map(({ at, counts }) => [at, counts.comparisons ?? 0] as const),
+    examples: examples.of(name),
+  }
+}
+
+function nameOf(operation: string, key: string): string {
+  return `${operation}\n${key}`
+}
+
+const RANKS: readonly Difference['state'][] = ['unexplained', 'failed', 'transient', 'open', 'race', 'noise', 'declared']
+
+function worstFirst(a: Difference, b: Difference): number {
+  return RANKS.indexOf(a.state) - RANKS.indexOf(b.state) || b.comparisons - a.comparisons
+}

@@ -1,0 +1,282 @@
+import { createHash } from 'node:crypto'
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import { z } from 'zod'
+import { ApiError } from '../errors.ts'
+import type { PutModes } from '../fleet/modes.ts'
+import type { FleetEvidence } from '../fleet/report.ts'
+import type { RolloutsPart } from '../fleet/rollouts/rollouts.ts'
+import type { MigrationReport } from '../migrate/migration.ts'
+import type { Modes, ModesState } from '../migrate/modes/modes.ts'
+import { describeActor } from '../migrate/records/record.ts'
+import type { RolloutStatus } from '../migrate/rollout/machine.ts'
+import { ROLLOUT_COMMANDS } from '../migrate/rollout/run.ts'
+import { sendError } from '../serve/http/v1-surface.ts'
+import { suggestion } from '../tables/check.ts'
+import { isObject } from '../tables/json.ts'
+import { type OpenApiDocument, serverUrl } from '../tools/openapi.ts'
+import type { ActorOf } from './admin.ts'
+import { addReplicas, type FleetAnswers, ifMatch, MALFORMED, putShared, type ReplicasSources, toldBy } from './fleet-routes.ts'
+import { CONTENT_TYPES, type MetricsFormat } from './metrics-text.ts'
+import type { Notifier } from './notify.ts'
+
+export interface ContractSources {
+  /** Returns the v1 contract of the proxy at this address. */
+  readonly contract: (server: string) => OpenApiDocument
+  /** The address that the proxy listens at. */
+  readonly proxyUrl: () => string
+}
+
+interface Written {
+  readonly server: string
+  readonly text: string
+  readonly etag: string
+}
+
+/** Adds the v1 contract as OpenAPI. It is made when somebody first asks, and again if the machine is then called by another name. */
+export function addContract(app: FastifyInstance, { contract, proxyUrl }: ContractSources): void {
+  let last: Written | undefined
+  const writtenFor = (server: string): Written => {
+    if (last?.server === server) return last
+    const text = `${JSON.stringify(contract(server), null, 2)}\n`
+    last = { server, text, etag: `"${createHash('sha256').update(text).digest('hex').slice(0, 16)}"` }
+    return last
+  }
+  app.get('/openapi.json', async ({ headers, hostname }, reply) => {
+    const { text, etag } = writtenFor(serverUrl(proxyUrl(), hostname))
+    reply.header('etag', etag)
+    if (headers['if-none-match'] === etag) return reply.code(304).send()
+    return reply.type('application/json; charset=utf-8').send(text)
+  })
+}
+
+export interface MetricsTexts {
+  text(format: MetricsFormat): Promise<string>
+}
+
+/** `GET /metrics`: OpenMetrics for a scraper that asks for it, and the text format of Prometheus for everybody else. */
+export function addMetrics(app: FastifyInstance, metrics: MetricsTexts): void {
+  app.get('/metrics', async ({ headers }, reply) => {
+    const format = metricsFormatOf(headers.accept ?? '')
+    reply.type(CONTENT_TYPES[format])
+    return metrics.text(format)
+  })
+}
+
+/** Returns OpenMetrics if an `accept` header names its version 1.0.0 and likes it no less than plain text. `*` names nothing. */
+export function metricsFormatOf(accept: string): MetricsFormat {
+  const types = accept.split(',').map(mediaType)
+  const likes = (fits: (one: MediaType) => boolean) => Math.max(0, ...types.filter(fits).map(({ quality }) => quality))
+  const open = likes(({ type, version }) => type === 'application/openmetrics-text' && (version === undefined || version === '1.0.0'))
+  return open > 0 && open >= likes(({ type }) => type === 'text/plain') ? 'openmetrics' : 'prometheus'
+}
+
+interface MediaType {
+  readonly type: string
+  readonly version: string | undefined
+  readonly quality: number
+}
+
+function mediaType(text: string): MediaType {
+  const [type = '', ...parts] = text.toLowerCase().split(';')
+  const parameters = new Map(parts.map((part) => part.split('=', 2).map((word) => word.trim()) as [string, string]))
+  return { type: type.trim(), version: parameters.get('version'), quality: Number(parameters.get('q') ?? 1) || 0 }
+}
+
+/** Adds the request that sends a test event. The answer comes before the event is sent: `/evidence` then says what became of it. */
+export function addNotify(app: FastifyInstance, notifier: Pick<Notifier, 'ping'> | undefined): void {
+  app.post('/notify/test', async (_, reply) => {
+    if (!notifier) throw new ApiError('FAILED_PRECONDITION', 'no receiver is set: give notify.url (CROSSWALK_NOTIFY_URL) and start again')
+    return reply.status(202).send({ id: notifier.ping() })
+  })
+}
+
+export interface RolloutSources {
+  readonly modes: Pick<Modes, 'rollouts' | 'steer' | 'state'>
+  readonly actorOf: ActorOf
+  /** Gives a command that holds for all replicas of a fleet; undefined without a store. */
+  readonly steer?: RolloutsPart['steer'] | undefined
+}
+
+/**
+ * Adds `GET /rollouts` and `POST /rollouts/NAME/COMMAND`, which needs no body and answers with the new status. The entity tag of an answer
+ * changes with the rules and whenever a rollout moves, so that a POST with `If-Match` does not promote what has moved on meanwhile.
+ */
+export function addRollouts(app: FastifyInstance, { modes, actorOf, steer = alone(modes) }: RolloutSources): void {
+  const tagNow = () => {
+    const moves = modes.rollouts().map(({ name, phase, step, since }) => [name, phase, step, since])
+    const hash = createHash('sha256').update(JSON.stringify([modes.state().tag, moves]))
+    return `"${hash.digest('hex').slice(0, 16)}"`
+  }
+  app.get('/rollouts', async (_, reply) => {
+    reply.header('etag', tagNow())
+    return modes.rollouts()
+  })
+  for (const command of ROLLOUT_COMMANDS) {
+    app.post<{ readonly Params: { readonly name: string } }>(`/rollouts/:name/${command}`, async (request, reply) => {
+      const { name } = request.params
+      findRollout(modes.rollouts(), name)
+      const condition = ifMatch(request.headers['if-match'], tagNow())
+      if (condition === 'malformed') throw MALFORMED
+      if (condition === 'failed') return sendError(reply.header('etag', tagNow()), MOVED_ON, 412)
+      const problem = await steer(name, command, actorOf(request))
+      if (problem?.kind === 'moved')
+        return sendError(reply.header('etag', tagNow()), new ApiError('FAILED_PRECONDITION', problem.text), 412)
+      if (problem) throw new ApiError(problem.kind === 'down' ? 'UNAVAILABLE' : 'FAILED_PRECONDITION', problem.text)
+      reply.header('etag', tagNow())
+      return findRollout(modes.rollouts(), name)
+    })
+  }
+  app.all<{ readonly Params: { readonly command: string } }>('/rollouts/:name/:command', async (request, reply) => {
+    const { command } = request.params
+    if (ROLLOUT_COMMANDS.some((one) => one === command)) return sendError(reply, NOT_POSTED, 405)
+    const hint = suggestion(command, ROLLOUT_COMMANDS, `use ${ROLLOUT_COMMANDS.join(', ')}`)
+    throw new ApiError('NOT_FOUND', `a rollout knows no command ${JSON.stringify(command)}; ${hint}`)
+  })
+}
+
+function alone(modes: Pick<Modes, 'steer'>): RolloutsPart['steer'] {
+  return async (name, command, by) => {
+    const text = modes.steer(name, command, by)
+    return text === undefined ? undefined : { kind: 'senseless', text }
+  }
+}
+
+/** google.rpc has no code for 412; the status says it. */
+const MOVED_ON = new ApiError('FAILED_PRECONDITION', 'a rollout or the modes have moved on meanwhile; read GET /rollouts again')
+
+/** Nor has it one for 405. v1's gateway answers with this code. */
+const NOT_POSTED = new ApiError('UNIMPLEMENTED', 'a command is sent with POST', { headers: { allow: 'POST' } })
+
+function findRollout(rollouts: readonly RolloutStatus[], name: string): RolloutStatus {
+  const found = rollouts.find((one) => one.name === name)
+  if (found) return found
+  throw new ApiError('NOT_FOUND', `there is no rollout ${JSON.stringify(name)}; ${hintOf(name, rollouts)}`)
+}
+
+function hintOf(name: string, rollouts: readonly RolloutStatus[]): string {
+  if (rollouts.length === 0) return 'no rule has one'
+  const names = rollouts.map((one) => one.name)
+  return suggestion(name, names, 'GET /rollouts lists them')
+}
+
+export interface ModesSources {
+  readonly modes: Pick<Modes, 'state' | 'change' | 'check' | 'rollouts'>
+  readonly report: Pick<MigrationReport, 'openCircuits'>
+  /** What is wrong with the rules in force, in sentences. */
+  readonly warnings: () => readonly string[]
+  readonly actorOf: ActorOf
+  /** The fleet, if replicas share the modes. */
+  readonly joined?: { readonly modes: PutModes; readonly needsMatch: boolean } | undefined
+}
+
+/**
+ * Adds `GET` and `PUT /modes`. The entity tag of an answer names the version of the rules in it. A PUT with `If-Match` changes nothing if
+ * somebody else changed the rules meanwhile. Replicas that share the modes ask for it, and the answer names those that have the new ones.
+ */
+export function addModes(app: FastifyInstance, { modes, report, warnings, actorOf, joined }: ModesSources): void {
+  const tagNow = () => `"${modes.state().tag}"`
+  const answer = (reply: FastifyReply) => {
+    const { rules, version, by, at, drift } = modes.state()
+    reply.header('etag', tagNow())
+    const rollouts = some('rollouts', modes.rollouts())
+    const circuits = some('circuits', report.openCircuits())
+    const changed = { at: new Date(at).toISOString(), by }
+    return { ...rules, ...rollouts, ...circuits, ...some('warnings', warnings()), ...(drift !== undefined && { drift }), version, changed }
+  }
+  app.get('/modes', async (_, reply) => answer(reply))
+  app.put('/modes', async (request, reply) => {
+    const condition = ifMatch(request.headers['if-match'], tagNow())
+    if (condition === 'malformed') throw MALFORMED
+    if (joined) {
+      const rules = modes.check(rulesIn(request.body))
+      if ('problem' in rules) throw new ApiError('INVALID_ARGUMENT', rules.problem)
+      const overtaken = () => {
+        reply.header('etag', tagNow())
+        return changedBefore(modes.state())
+      }
+      const obedience = await putShared(request, reply, { ...joined, rules, actorOf, overtaken })
+      return obedience ? { ...answer(reply), ...obedience } : reply
+    }
+    if (condition === 'failed') return sendError(reply.header('etag', tagNow()), changedBefore(modes.state()), 412)
+    const problem = modes.change(rulesIn(request.body), actorOf(request))
+    if (problem !== undefined) throw new ApiError('INVALID_ARGUMENT', problem)
+    return answer(reply)
+  })
+}
+
+/** google.rpc has no code for 412; the status says it. */
+function changedBefore({ version, by, at }: ModesState): ApiError {
+  const when = new Date(at).toISOString()
+  return new ApiError('FAILED_PRECONDITION', `the modes are at version ${version} since ${when} (${describeActor(by)}); read them again`)
+}
+
+/** What answers add to the rules, and a PUT ignores, so that an answer can be changed and sent back. */
+const ADDED: ReadonlySet<string> = new Set(['circuits', 'rollouts', 'warnings', 'drift', 'version', 'changed', 'obeyed', 'missing'])
+
+function rulesIn(body: unknown): unknown {
+  return isObject(body) ? Object.fromEntries(Object.entries(body).filter(([member]) => !ADDED.has(member))) : body
+}
+
+/** Returns the member only if it holds something. */
+function some(name: string, value: object): object {
+  return Object.keys(value).length > 0 ? { [name]: value } : {}
+}
+
+export interface MigrationSources {
+  readonly modes: ModesSources['modes'] & RolloutSources['modes']
+  readonly warnings: ModesSources['warnings']
+  readonly actorOf: ActorOf
+  readonly steer?: RolloutSources['steer']
+  readonly report: MigrationReport
+  /** Absent without `notify.url`. */
+  readonly notifier: Pick<Notifier, 'counts' | 'ping'> | undefined
+  /** The fleet, if replicas share a store. */
+  readonly joined?:
+    | (NonNullable<ModesSources['joined']> & ReplicasSources & EvidenceSources & { readonly answers: FleetAnswers })
+    | undefined
+}
+
+const comparisonsQuery = z.object({
+  operation: z.string().min(1).optional(),
+  limit: z.coerce.number({ error: 'must be a whole number from 1 to 10000' }).int().min(1).max(10_000).default(100),
+})
+
+/** Adds the admin endpoints of a migration: its modes, its rollouts and its report. */
+export function addMigration(app: FastifyInstance, sources: MigrationSources): void {
+  const { report, notifier, joined } = sources
+  addModes(app, sources)
+  addRollouts(app, sources)
+  if (joined) addReplicas(app, joined)
+  addEvidence(app, sources)
+  addNotify(app, notifier)
+  app.get('/clients', async (_, reply) => (joined ? toldBy(reply, await joined.answers.clients()) : report.clients()))
+  app.get('/comparisons', async ({ query }, reply) => {
+    const read = comparisonsQuery.safeParse(query)
+    if (read.success) return joined ? toldBy(reply, await joined.answers.comparisons(read.data)) : report.comparisons(read.data)
+    throw new ApiError('INVALID_ARGUMENT', read.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; '))
+  })
+}
+
+/** What all replicas have counted. */
+interface EvidenceSources {
+  readonly evidence: Pick<FleetEvidence, 'epochs' | 'report'>
+}
+
+function addEvidence(app: FastifyInstance, { report, notifier, joined, actorOf }: MigrationSources): void {
+  const evidence = joined?.evidence
+  app.get('/evidence', async () => {
+    const known = (await evidence?.report.evidence()) ?? report.evidence()
+    return { ...known, ...(notifier && { notifications: notifier.counts() }) }
+  })
+  app.post('/evidence/epoch', async (request) => {
+    if (!evidence) throw NO_EPOCHS
+    return evidence.epochs.begin(actorOf(request)).catch((error: Error) => {
+      throw new ApiError('UNAVAILABLE', `no epoch was begun: ${error.message}`)
+    })
+  })
+}
+
+const NO_EPOCHS = new ApiError(
+  'FAILED_PRECONDITION',
+  'only replicas that share a store (store.url) have epochs; without one, evidence begins anew with a new records.file',
+)

@@ -1,0 +1,229 @@
+import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import type { Report } from '../report/report.ts'
+import { DifferenceView } from './difference.tsx'
+import { Brand, Dotted, hashOf, parseRoute, type Route } from './kit.tsx'
+import {
+  Announcer,
+  createAsk,
+  hasToken,
+  keepToken,
+  type Live,
+  LiveMark,
+  LostBanner,
+  RestartBanner,
+  useHeldFocus,
+  useLive,
+} from './live.tsx'
+import { FleetBanner, HandsContext, Strip } from './now.tsx'
+import { Operations, OperationView } from './operations.tsx'
+import { Clients, Declared, TimelineView } from './views.tsx'
+import { count, many, placeOf, time } from './words.ts'
+
+interface Props {
+  /** Where the proxy returns the report. */
+  readonly address: string
+  readonly onReport: (report: Report) => void
+}
+
+/** Guards the report of a proxy that asks for a token. It tries the token of the tab, then asks for another. */
+export function Gate({ address, onReport }: Props) {
+  const [said, say] = useState('')
+  const input = useRef<HTMLInputElement>(null)
+  const ask = useCallback(async () => {
+    try {
+      const answer = await createAsk(address)(true)
+      if (answer.kind === 'report') onReport(answer.report)
+      else say('The proxy does not know this token.')
+    } catch (error) {
+      say(`Not shown: ${(error as Error).message}`)
+    }
+  }, [address, onReport])
+  useEffect(() => {
+    document.title = 'Token – Crosswalk report'
+    input.current?.focus()
+    if (hasToken()) void ask()
+  }, [ask])
+  const submit = (event: Event) => {
+    event.preventDefault()
+    keepToken(input.current?.value.trim() ?? '')
+    void ask()
+  }
+  return (
+    <>
+      <header>
+        <div class="top">
+          <Brand />
+        </div>
+      </header>
+      <main id="main">
+        <h1>This report asks for a token</h1>
+        <form class="gate" onSubmit={submit}>
+          <p>
+            The admin port of this proxy shows it to whoever has the token of <code>admin.readToken</code> or <code>admin.token</code>. This
+            tab keeps it until it is closed.
+          </p>
+          <label for="token">Token</label>
+          <div>
+            <input ref={input} id="token" type="password" autocomplete="off" spellcheck={false} required aria-describedby="said" />
+            <button type="submit">Show the report</button>
+          </div>
+          <p id="said" role="status">
+            {said}
+          </p>
+        </form>
+      </main>
+    </>
+  )
+}
+
+export function Navigation({ route, report }: { readonly route: Route; readonly report: Report }) {
+  const here = route.view === 'operation' || route.view === 'difference' ? 'operations' : route.view
+  const items = [
+    { view: 'operations', name: 'Operations', n: report.operations.length },
+    { view: 'clients', name: 'Clients', n: report.clients.length },
+    { view: 'timeline', name: 'Timeline', n: report.timeline.notes.length },
+    { view: 'declared', name: 'Declared', n: report.declarations.length },
+  ] as const
+  return (
+    <nav aria-label="Report">
+      <ul>
+        {items.map(({ view, name, n }) => (
+          <li key={view}>
+            <a href={hashOf({ view })} aria-current={here === view ? 'page' : undefined}>
+              {name} <span class="badge">{count(n)}</span>
+            </a>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  )
+}
+
+export function Crumbs({ route }: { readonly route: Route }) {
+  if (route.view !== 'operation' && route.view !== 'difference') return null
+  const { operation } = route
+  return (
+    <nav class="crumbs" aria-label="Back">
+      <a href={hashOf({ view: 'operations' })}>Operations</a>
+      {route.view === 'difference' && (
+        <>
+          <span aria-hidden="true"> › </span>
+          <a href={hashOf({ view: 'operation', operation })}>{operation}</a>
+        </>
+      )}
+    </nav>
+  )
+}
+
+interface AppProps {
+  readonly report: Report
+  /** The link to a running proxy. A file has none. */
+  readonly live: Live | undefined
+}
+
+/** The page: header, navigation, and the view that the address names. */
+export function App({ report, live }: AppProps) {
+  const { hash, route } = useRoute()
+  useHeldFocus()
+  const { mayChange = false, askNow } = live ?? {}
+  const title = titleOf(route, report)
+  const heading = useRef<HTMLHeadingElement>(null)
+  const arrived = useRef(false)
+  useEffect(() => {
+    document.title = `${title} – Crosswalk report`
+  }, [title])
+  useEffect(() => {
+    if (arrived.current) {
+      heading.current?.focus()
+      window.scrollTo(0, 0)
+    }
+    arrived.current = true
+  }, [hash])
+  const hands = useMemo(() => (mayChange ? { changed: () => askNow?.() } : undefined), [mayChange, askNow])
+  return (
+    <HandsContext value={hands}>
+      <button type="button" class="skip" onClick={() => heading.current?.focus()}>
+        Skip to the content
+      </button>
+      <header>
+        <div class="top">
+          <Brand />
+          <Navigation route={route} report={report} />
+          {live ? <LiveMark live={live} /> : <p class="live-mark">File of {time(report.generatedAt).slice(0, 16)}</p>}
+        </div>
+        {report.now && <Strip now={report.now} fleet={report.fleet} />}
+      </header>
+      {live && <LostBanner live={live} />}
+      {live && <RestartBanner report={report} />}
+      <FleetBanner fleet={report.fleet} />
+      <Announcer report={report} />
+      <main id="main">
+        <Crumbs route={route} />
+        <h1 ref={heading} tabIndex={-1}>
+          <Dotted name={title} />
+        </h1>
+        <View route={route} report={report} />
+      </main>
+      <footer>
+        Made {time(report.generatedAt)} from {many(report.read.entries, 'record')}
+        {report.read.skipped > 0 && ` (${many(report.read.skipped, 'line')} could not be read)`}. All times are UTC. Values were redacted
+        when they were recorded.{report.fleet && ` ${WHOSE}`}
+      </footer>
+    </HandsContext>
+  )
+}
+
+/** Which figures are the fleet's. */
+const WHOSE =
+  'Counts, verdicts and clients are those of all replicas. Times, latencies and examples are those of this replica since its records begin, and of the others as far as they share them.'
+
+function View({ route, report }: { readonly route: Route; readonly report: Report }) {
+  if (route.view !== 'operation' && route.view !== 'difference') {
+    const Plain = PLAIN[route.view]
+    return <Plain report={report} />
+  }
+  const operation = report.operations.find((one) => one.operation === route.operation)
+  if (!operation) return <p>This report knows no such operation.</p>
+  if (route.view === 'operation') return <OperationView operation={operation} report={report} />
+  const difference = operation.differences.find((one) => one.key === route.difference)
+  if (!difference) return <p>This report knows no such difference.</p>
+  return <DifferenceView key={difference.key} difference={difference} operation={operation} report={report} />
+}
+
+const PLAIN = { operations: Operations, clients: Clients, timeline: TimelineView, declared: Declared }
+
+function titleOf(route: Route, report: Report): string {
+  if (route.view === 'operation') return route.operation
+  if (route.view !== 'difference') return TITLES[route.view]
+  const operation = report.operations.find((one) => one.operation === route.operation)
+  const difference = operation?.differences.find(({ key }) => key === route.difference)
+  return difference ? `${difference.kind}: ${placeOf(difference)}` : 'Difference'
+}
+
+const TITLES = { operations: 'Operations', clients: 'Clients', timeline: 'Timeline', declared: 'Declared differences' }
+
+/** Follows the address, which may change by a link, by the back button or by hand. */
+function useRoute(): { readonly hash: string; readonly route: Route } {
+  const [hash, setHash] = useState(location.hash)
+  useEffect(() => {
+    const follow = () => setHash(location.hash)
+    addEventListener('hashchange', follow)
+    return () => removeEventListener('hashchange', follow)
+  }, [])
+  return { hash, route: parseRoute(hash) }
+}
+
+interface PageProps {
+  /** Null if a running proxy gives the report only with a token. */
+  readonly first: Report | null
+  /** Where a running proxy returns the current report. A file has no such address. */
+  readonly address: string | undefined
+}
+
+/** Shows the report, or asks for the token first. */
+export function Page({ first, address }: PageProps) {
+  const [report, setReport] = useState(first)
+  const live = useLive(address, report, setReport)
+  if (report) return <App report={report} live={live} />
+  return address === undefined ? null : <Gate address={address} onReport={setReport} />
+}

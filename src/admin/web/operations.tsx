@@ -1,0 +1,423 @@
+import { useState } from 'preact/hooks'
+import type { Standing } from '../../migrate/evidence/cutover.ts'
+import { OBSERVATION, percent, wrongOf } from '../../migrate/evidence/evidence.ts'
+import { timeNeeded, uncomparedSentences } from '../../migrate/evidence/standing.ts'
+import { TO_MEND } from '../report/difference.ts'
+import { nextStep } from '../report/next-step.ts'
+import type { OperationReport, Quantiles, Report } from '../report/report.ts'
+import { BoundChart, isComparable, Lanes, notesOf, outcomeLanes, RangeAxis, RangePlot } from './charts.tsx'
+import { Dotted, hashOf, Icon, Paste, PasteList, ScrollTable, StandingChip, useHeldOrder } from './kit.tsx'
+import { adminAddress } from './live.tsx'
+import { Badges, OperationBack } from './now.tsx'
+import { Differences, Empty, NoteLegend, type OperationProps } from './views.tsx'
+import { count, duration, many, milliseconds, placeOf, STANDING_ORDER, STANDINGS, time } from './words.ts'
+
+export function OperationTable({ report }: { readonly report: Report }) {
+  const [text, setText] = useState('')
+  const [only, setOnly] = useState<Standing | undefined>(undefined)
+  const shown = useHeldOrder(report.operations).filter(
+    (one) => one.operation.includes(text.trim()) && (only === undefined || one.standing === only),
+  )
+  return (
+    <section aria-labelledby="operations">
+      <div class="bar">
+        <h2 id="operations">State of every operation</h2>
+        <Filter report={report} only={only} onOnly={setOnly} text={text} onText={setText} />
+      </div>
+      <ScrollTable label="Table of operations">
+        <table class="operations cards">
+          <thead>
+            <tr>
+              <th scope="col">Verdict</th>
+              <th scope="col">Operation</th>
+              <th scope="col" class="plot" title="The line runs from the share of wrong answers that was seen to its 95 % bound, the dot.">
+                Wrong answers, 95 % bound
+                <RangeAxis target={report.target} />
+              </th>
+              <th scope="col" class="number" title={OBSERVATION}>
+                Observations
+              </th>
+              <th scope="col" class="number">
+                Wrong
+              </th>
+              <th scope="col" class="number">
+                Clean observations to go
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {shown.map((one) => (
+              <Row key={one.operation} one={one} report={report} />
+            ))}
+          </tbody>
+        </table>
+      </ScrollTable>
+      <p class="quiet">{OBSERVATION}</p>
+      <p role="status" class="quiet">
+        {shown.length < report.operations.length && `${many(shown.length, 'operation')} of ${count(report.operations.length)} shown`}
+      </p>
+    </section>
+  )
+}
+
+function Row({ one, report: { target, now } }: { readonly one: OperationReport; readonly report: Report }) {
+  const wrong = wrongOf(one)
+  return (
+    <tr>
+      <td>
+        <StandingChip of={one.standing} />
+      </td>
+      <th scope="row">
+        <a href={hashOf({ view: 'operation', operation: one.operation })}>
+          <Dotted name={one.operation} />
+        </a>
+        <span class="quiet below">
+          {many(Math.max(one.calls, one.comparisons), 'request')}
+          {now ? <Badges operation={one.operation} now={now} /> : one.modes.length > 0 && ` · ${one.modes.join(', ')}`}
+        </span>
+      </th>
+      <td class="plot">
+        <RangePlot operation={one} target={target} />
+        {one.n > 0 && isComparable(one) && <RangeAxis target={target} />}
+      </td>
+      <td class="number" data-label="Observations">
+        {count(one.n)}
+      </td>
+      <td class={`number ${wrong > 0 ? 'wrong' : ''}`} data-label="Wrong">
+        {count(wrong)}
+        {one.share > 0 && <span class="quiet below">{percent(one.share)} of requests</span>}
+      </td>
+      <td class="number" data-label="To go">
+        {one.needed === undefined ? '–' : one.needed === 0 ? 'done' : count(one.needed)}
+        {one.needed !== undefined && one.needed > 0 && <span class="quiet below">{timeNeeded(one, target)}</span>}
+      </td>
+    </tr>
+  )
+}
+
+interface FilterProps {
+  readonly report: Report
+  readonly only: Standing | undefined
+  readonly onOnly: (standing: Standing | undefined) => void
+  readonly text: string
+  readonly onText: (text: string) => void
+}
+
+function Filter({ report, only, onOnly, text, onText }: FilterProps) {
+  return (
+    <search class="filter">
+      <fieldset>
+        <legend class="visually-hidden">Verdict</legend>
+        {([undefined, ...STANDING_ORDER] as const).map((standing) => {
+          const n = report.operations.filter((one) => standing === undefined || one.standing === standing).length
+          return (
+            <label key={standing ?? 'all'}>
+              <input type="radio" name="standing" checked={only === standing} onChange={() => onOnly(standing)} />
+              <span>
+                {standing === undefined ? 'All' : STANDINGS[standing].word} {count(n)}
+              </span>
+            </label>
+          )
+        })}
+      </fieldset>
+      <input
+        type="search"
+        aria-label="Find an operation"
+        placeholder="Find an operation"
+        value={text}
+        onInput={(event) => onText(event.currentTarget.value)}
+      />
+    </search>
+  )
+}
+
+/** Draws the latencies of both sides on one scale. */
+export function Latency({ v1, v2 }: { readonly v1: Quantiles; readonly v2: Quantiles }) {
+  const most = Math.max(v1.p95, v2.p95, 1)
+  const rows = [
+    ['v1', v1],
+    ['v2', v2],
+  ] as const
+  return (
+    <section aria-labelledby="latency">
+      <h2 id="latency">Time to answer</h2>
+      <table class="latency">
+        <thead class="visually-hidden">
+          <tr>
+            <th scope="col">Side</th>
+            <th scope="col">Median and 95th percentile</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(([name, { p50, p95 }]) => (
+            <tr key={name}>
+              <th scope="row">{name}</th>
+              <td>
+                <svg class={`bar-pair is-${name}`} viewBox="0 0 400 16" aria-hidden="true">
+                  <rect class="far" x="0" y="4" width={Math.max(2, (p95 / most) * 400)} height="8" />
+                  <rect class="near" x="0" y="1" width={Math.max(2, (p50 / most) * 400)} height="14" />
+                </svg>
+                median {milliseconds(p50)}, 95 % within {milliseconds(p95)}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  )
+}
+
+/** Says what to do next about an operation, and prints the commands for it. The page runs none of them; with a token it can go back. */
+export function NextStepView({ operation, report }: OperationProps) {
+  const { sentence, commands } = nextStep(operation, report, adminAddress())
+  const [first, ...others] = commands
+  return (
+    <section class="next" aria-labelledby="next">
+      <h2 id="next">Next step</h2>
+      <p>{sentence}</p>
+      {first && (
+        <>
+          <h3>{first.title}</h3>
+          <Paste name={first.title} text={first.text} />
+        </>
+      )}
+      <PasteList texts={others} />
+      {report.now && <OperationBack operation={operation.operation} now={report.now} />}
+    </section>
+  )
+}
+
+/** Shows one operation: its verdict, its progress and its differences. */
+export function OperationView({ operation, report }: OperationProps) {
+  const notes = notesOf(report, operation.operation)
+  return (
+    <>
+      <p class="lead">
+        <StandingChip of={operation.standing} /> {operation.reason.replace(`${operation.operation}: `, '').replace(/^INCONCLUSIVE /, '')}
+      </p>
+      {report.now && (
+        <p class="in-force">
+          In force: <Badges operation={operation.operation} now={report.now} />
+        </p>
+      )}
+      <NextStepView operation={operation} report={report} />
+      <Counts operation={operation} />
+      <Differences operation={operation} report={report} />
+      {operation.trend.length > 0 && <BoundChart operation={operation} report={report} notes={notes} />}
+      {operation.steps.length > 0 && <Lanes caption="Comparisons" lanes={outcomeLanes(operation.steps)} report={report} notes={notes} />}
+      <NoteLegend notes={notes} />
+      <Uncompared operation={operation} />
+      {operation.latency && <Latency v1={operation.latency.v1} v2={operation.latency.v2} />}
+      {operation.writes > 0 && <Unsent operation={operation} />}
+    </>
+  )
+}
+
+function Counts({ operation }: { readonly operation: OperationReport }) {
+  const {
+    n,
+    repeats,
+    matches,
+    expected,
+    noise,
+    races,
+    inconclusive,
+    mismatches,
+    transients,
+    errors,
+    callers,
+    shapes,
+    share,
+    before,
+    bound,
+  } = operation
+  const rows: readonly (readonly [string, number])[] = [
+    ['observations', n],
+    ['repeats compared', repeats.n],
+    ['equal', matches],
+    ['declared', expected],
+    ['noise', noise],
+    ['mismatches', mismatches],
+    ['transient', transients],
+    ['errors', errors],
+    ['races', races],
+    ['open', inconclusive],
+    ['callers', callers],
+    ['kinds of request', shapes],
+  ]
+  return (
+    <>
+      <dl class="figures">
+        {rows.map(([name, value]) => (
+          <div key={name} class={value === 0 ? 'is-none' : ''}>
+            <dt>{name}</dt>
+            <dd>{count(value)}</dd>
+          </div>
+        ))}
+      </dl>
+      {n > 0 && (
+        <p class="quiet">
+          The bound speaks of the observations that were chosen, each kind of request alike. Weighed by requests, {percent(share)} of the
+          answers were wrong. {OBSERVATION}
+        </p>
+      )}
+      {before && (
+        <p class="quiet">
+          In the older report: {before.standing}, bound {percent(before.bound)} (now {percent(bound)}), {many(before.n, 'observation')},{' '}
+          {many(wrongOf(before), 'wrong answer')}.
+        </p>
+      )}
+    </>
+  )
+}
+
+/** Says what was not compared, why, and what to change. */
+function Uncompared({ operation }: { readonly operation: OperationReport }) {
+  const sentences = uncomparedSentences(operation.uncompared)
+  if (sentences.length === 0) return null
+  return (
+    <section aria-labelledby="uncompared">
+      <h2 id="uncompared">Not compared</h2>
+      <ul class="plain">
+        {sentences.map((sentence) => (
+          <li key={sentence}>{sentence}</li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+function Unsent({ operation }: { readonly operation: OperationReport }) {
+  return (
+    <section aria-labelledby="unsent">
+      <h2 id="unsent">Calls that v2 would have got</h2>
+      <p class="quiet">{many(operation.writes, 'write')} went to v1 alone; the last of what v2 would have been sent:</p>
+      <ul class="plain unsent">
+        {operation.wouldSend.map(({ at, call }) => (
+          <li key={`${at} ${call.path}`}>
+            <code>
+              {call.method} {call.path}
+              {call.query.length > 0 && `?${call.query.map(([name, value]) => `${name}=${String(value)}`).join('&')}`}
+            </code>
+            {call.body !== undefined && <pre>{JSON.stringify(call.body, null, 2)}</pre>}
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+interface Props {
+  readonly report: Report
+}
+
+/** Shows the state of every operation at a glance. */
+export function Operations({ report }: Props) {
+  if (report.operations.length === 0) return <Empty report={report} />
+  return (
+    <>
+      <Verdict report={report} />
+      <OperationTable report={report} />
+      {report.span && (
+        <Lanes
+          caption="Comparisons of all operations"
+          lanes={outcomeLanes(report.timeline.steps)}
+          report={report}
+          notes={notesOf(report)}
+        />
+      )}
+      <NoteLegend notes={notesOf(report)} />
+      <Gone report={report} />
+    </>
+  )
+}
+
+export function Verdict({ report }: { readonly report: Report }) {
+  const { operations, ready, target, reasons, span, against } = report
+  const of = (standing: Standing) => operations.filter((one) => one.standing === standing).length
+  const sum = (pick: (one: OperationReport) => number) => operations.reduce((total, one) => total + pick(one), 0)
+  const unexplained = sum(({ differences }) => differences.filter(({ state }) => TO_MEND.has(state)).length)
+  return (
+    <section class={`verdict is-${ready ? 'inside' : 'outside'}`} aria-labelledby="verdict">
+      <h2 id="verdict">
+        <Icon name={ready ? 'inside' : 'outside'} />
+        {ready ? 'Ready' : 'Not ready'} {report.withoutV1 ? 'to switch v1 off' : 'to cut over'}
+      </h2>
+      <p>
+        {many(of('inside'), 'operation')} of {count(operations.length)} {of('inside') === 1 ? 'is' : 'are'} inside the target of{' '}
+        {percent(target)} wrong answers
+        {against && (
+          <>
+            ; the report of {time(against.generatedAt)} was {against.ready ? 'ready' : 'not ready'}
+          </>
+        )}
+        .
+      </p>
+      <Shares operations={operations} />
+      <dl class="figures">
+        <Figure name="requests" value={count(sum(({ calls, comparisons }) => Math.max(calls, comparisons)))} />
+        <Figure name="observations" value={count(sum(({ n }) => n))} />
+        <Figure name="wrong" value={count(sum(wrongOf))} />
+        <Figure name={unexplained === 1 ? 'difference to mend' : 'differences to mend'} value={count(unexplained)} />
+        <Figure name="clients" value={count(report.clients.length)} />
+        {span && <Figure name={`since ${time(span.from).slice(0, 16)}`} value={duration(span.to - span.from)} />}
+      </dl>
+      {!ready && (
+        <details>
+          <summary>{many(reasons.length, 'reason')} why not</summary>
+          <ul>
+            {reasons.map((reason) => (
+              <li key={reason}>{reason}</li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </section>
+  )
+}
+
+function Figure({ name, value }: { readonly name: string; readonly value: string }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{value}</dd>
+    </div>
+  )
+}
+
+/** Draws the number of operations in each state as one bar with labelled parts. */
+function Shares({ operations }: { readonly operations: readonly OperationReport[] }) {
+  const parts = [...STANDING_ORDER]
+    .reverse()
+    .map((standing) => ({ standing, n: operations.filter((one) => one.standing === standing).length }))
+  return (
+    <ul class="shares" aria-label="Operations by verdict">
+      {parts
+        .filter(({ n }) => n > 0)
+        .map(({ standing, n }) => (
+          <li key={standing} class={`is-${standing}`} style={{ flexGrow: n }}>
+            <strong>{count(n)}</strong> {STANDINGS[standing].word.toLowerCase()}
+          </li>
+        ))}
+    </ul>
+  )
+}
+
+/** Lists what the older report had and this one has not. */
+function Gone({ report }: { readonly report: Report }) {
+  const gone = report.against?.gone ?? []
+  if (gone.length === 0) return null
+  return (
+    <section aria-labelledby="gone">
+      <h2 id="gone">No longer seen</h2>
+      <ul class="plain">
+        {gone.map((one) => (
+          <li key={`${one.operation} ${one.state} ${one.kind} ${one.where} ${one.code}`}>
+            <code>{one.operation}</code> {one.kind} at <code>{placeOf(one)}</code> {one.code !== undefined && <>({one.code})</>}
+            <span class="quiet"> {many(one.findings, 'finding')} then</span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}

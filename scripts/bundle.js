@@ -33,9 +33,9 @@ const APART = [
 const SHORT = { compress: false, mangle: false, codegen: { removeWhitespace: true, asciiOnly: true } }
 
 /** What Node starts: the command line, and a worker. */
-const PROGRAMS = ['dist/src/cli.js', 'dist/src/workers/worker-main.js']
+const PROGRAMS = ['dist/src/cli.js', 'dist/src/app/server/worker-main.js']
 /** The module that starts a worker, whose program it finds beside itself. */
-const STARTER = join(ROOT, 'dist/src/workers/fork-worker.js')
+const STARTER = join(ROOT, 'dist/src/app/server/workers.js')
 
 /** Modules find files by their own place. In the bundle they look from where they were, but for a program in the bundle. */
 const keepPlaces = {
@@ -76,12 +76,12 @@ function renamed({ imported, local }) {
  * files then. Without this, each module that two commands share is a file of its own: Node would find 80 files by 330 imports.
  */
 const GATHERED = [
-  'dist/src/cli/run.js',
+  'dist/src/app/cli/run.js',
   'dist/mappings/index.js',
   'node_modules/fastify/fastify.js',
   'node_modules/undici/lib/dispatcher/agent.js',
   'node_modules/zod/index.js',
-  'dist/src/cli/commands/serve.js',
+  'dist/src/app/cli/commands/serve.js',
 ].map((path, at) => ({ name: basename(path, '.js'), test: (id) => id === join(ROOT, path), priority: -at }))
 
 rmSync(FOLDER, { recursive: true, force: true })
@@ -100,6 +100,10 @@ await build({
     copyPublicDir: false,
     rolldownOptions: {
       input: PROGRAMS,
+      onLog: (level, log, print) => {
+        if (log.code === 'INEFFECTIVE_DYNAMIC_IMPORT') throw new Error(`What should load late loads at the start: ${log.message}`)
+        print(level, log)
+      },
       output: {
         entryFileNames: '[name].js',
         chunkFileNames: '[name]-[hash].js',

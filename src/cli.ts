@@ -1,10 +1,10 @@
 #!/usr/bin/env node
 import { text } from 'node:stream/consumers'
-import { keepCompiled } from './cli/compile-cache.ts'
+import { keepCompiled } from './app/cli/compile-cache.ts'
 
 keepCompiled(process.env)
 // Node keeps only what is loaded from now on.
-const { run } = await import('./cli/run.ts')
+const { run } = await import('./app/cli/run.ts')
 
 /** Resolves on the first signal to stop. A second signal stops the process at once. */
 function untilStopped(): Promise<void> {

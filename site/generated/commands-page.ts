@@ -1,5 +1,4 @@
-import { COMMANDS } from '../../src/cli/known-commands.ts'
-import { run } from '../../src/cli/run.ts'
+import { COMMANDS, run } from '../../src/app/cli/run.ts'
 
 /** The page of all commands. */
 export const COMMANDS_PAGE = 'commands.md'

@@ -1,4 +1,4 @@
-import { defaultOf, envOf, flagOf, SETTING_KEYS, SETTINGS, type SettingKey } from '../../src/config/settings.ts'
+import { defaultOf, envOf, flagOf, SETTING_KEYS, SETTINGS, type SettingKey } from '../../src/app/config/settings.ts'
 import { type Block, code, markdownOf, prose, type Text } from '../../src/tools/guide-pages.ts'
 
 /** The page of all settings. */

@@ -18,7 +18,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** The only folder of `app` that knows the sandbox. */
-export const COMMANDS = /^src\/(app\/)?cli\//
+export const COMMANDS = 'src/app/cli/'
 
 /** Packages that only some rooms know. */
 export const ONLY_IN: Readonly<Record<string, readonly string[]>> = {

@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
-import { MOVING } from './moving.ts'
 
 export interface Source {
   readonly path: string
@@ -52,8 +51,6 @@ function isTypes(names: string): boolean {
 
 /** `src/serve/core.ts` → serve; `src/errors.ts`, `src/heads.ts`, `src/index.ts` and `src/cli.ts` are rooms of their own, `mappings/…` is one. */
 export function roomOf(path: string): string {
-  const moving = MOVING.find(([start]) => path.startsWith(start))
-  if (moving) return moving[1]
   const [root = '', second = ''] = path.split('/')
   return root === 'src' ? second.replace(/\.ts$/, '') : root
 }

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { envOf, flagOf, SETTING_KEYS, SETTINGS } from '../../src/config/settings.ts'
-import { configWith, loadConfig } from '../../src/config.ts'
+import { configWith, loadConfig } from '../../src/app/config/config.ts'
+import { envOf, flagOf, SETTING_KEYS, SETTINGS } from '../../src/app/config/settings.ts'
 import { suggestion } from '../../src/tables/check.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'crosswalk-config-'))

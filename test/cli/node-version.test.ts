@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { lacksFixes } from '../../src/cli/node-version.ts'
+import { lacksFixes } from '../../src/app/cli/command.ts'
 
 const COLLIDING = 'one request of ten thousand numbers as texts stops everybody for a tenth of a second'
 

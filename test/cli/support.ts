@@ -1,5 +1,5 @@
 import { execFile, execFileSync } from 'node:child_process'
-import { run } from '../../src/cli/run.ts'
+import { run } from '../../src/app/cli/run.ts'
 
 /** The output and exit code of a command. */
 export interface Ran {

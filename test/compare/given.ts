@@ -1,7 +1,10 @@
-import type { ComparisonGroup, ComparisonOptions } from '../../src/compare/comparison-group.ts'
-import type { ComparisonSettings } from '../../src/compare/comparison-settings.ts'
-import { createComparison } from '../../src/compare/create-comparison.ts'
-import type { Mismatch } from '../../src/compare/mismatch.ts'
+import {
+  type ComparisonGroup,
+  type ComparisonOptions,
+  type ComparisonSettings,
+  createComparison,
+  type Mismatch,
+} from '../../src/app/library/compare.ts'
 import type { Clocks } from '../../src/serve/bounds.ts'
 
 /** A clock that a test moves. A timer that is due runs when it is moved. */

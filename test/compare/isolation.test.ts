@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
-import { compare } from '../../src/compare/compare-functions.ts'
+import { compare } from '../../src/app/library/compare.ts'
 import { callMany, startComparison } from './given.ts'
 
 const READ = { name: 'users.get', isRead: true } as const

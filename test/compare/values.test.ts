@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { copyArguments } from '../../src/compare/values/copied-arguments.ts'
-import { snapshotOf } from '../../src/compare/values/snapshot.ts'
+import { copyArguments, snapshotOf } from '../../src/app/library/values.ts'
 import type { Entry } from '../../src/migrate/records/record.ts'
 import { startComparison } from './given.ts'
 

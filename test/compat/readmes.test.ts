@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Config } from '../../src/config/settings.ts'
+import type { Config } from '../../src/app/config/settings.ts'
 import type { Sandbox } from '../../src/sandbox/start.ts'
 import { startProxy, type TestProxy } from '../stage/proxy.ts'
 import { startQuietSandbox } from '../stage/sandbox.ts'

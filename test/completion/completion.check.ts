@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { mappings } from '../../mappings/index.ts'
-import { COMMANDS } from '../../src/cli/known-commands.ts'
+import { COMMANDS } from '../../src/app/cli/run.ts'
 import { runCommand } from '../cli/support.ts'
 import { hasShell, SHELLS } from './shells.ts'
 

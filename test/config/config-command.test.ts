@@ -2,9 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { configSchema } from '../../src/config/config-schema.ts'
-import { SETTING_KEYS } from '../../src/config/settings.ts'
-import { loadConfig } from '../../src/config.ts'
+import { configSchema, loadConfig } from '../../src/app/config/config.ts'
+import { SETTING_KEYS } from '../../src/app/config/settings.ts'
 import { runCommand } from '../cli/support.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'crosswalk-config-'))

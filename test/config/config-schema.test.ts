@@ -4,8 +4,8 @@ import addFormats from 'ajv-formats'
 import { parse as parseJsonc } from 'jsonc-parser'
 import { describe, expect, it } from 'vitest'
 import { parse as parseYaml } from 'yaml'
-import { configSchema } from '../../src/config/config-schema.ts'
-import { SETTING_KEYS } from '../../src/config/settings.ts'
+import { configSchema } from '../../src/app/config/config.ts'
+import { SETTING_KEYS } from '../../src/app/config/settings.ts'
 import { CONFIGURATIONS } from '../docs/configurations.ts'
 
 const ajv = new Ajv({ strict: true, allowUnionTypes: true })

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { loadConfig, readSettings } from '../../src/config.ts'
+import { loadConfig, readSettings } from '../../src/app/config/config.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'crosswalk-formats-'))
 afterAll(() => rmSync(folder, { recursive: true }))

@@ -1,9 +1,16 @@
 import { describe, expect, it } from 'vitest'
-import { changedBetween, whyRestart } from '../../src/config/live/live-settings.ts'
-import { adminTokens, admissionLimits, callTimes, clientTimes, compatSettings, migrationSettings } from '../../src/config/parts.ts'
-import { retirement } from '../../src/config/process/retirement.ts'
-import { type Config, SETTING_KEYS, type SettingKey } from '../../src/config/settings.ts'
-import { configWith } from '../../src/config.ts'
+import {
+  adminTokens,
+  admissionLimits,
+  callTimes,
+  clientTimes,
+  compatSettings,
+  configWith,
+  migrationSettings,
+  retirement,
+} from '../../src/app/config/config.ts'
+import { changedBetween, whyRestart } from '../../src/app/config/live.ts'
+import { type Config, SETTING_KEYS, type SettingKey } from '../../src/app/config/settings.ts'
 
 type Read = (config: Config) => () => unknown
 

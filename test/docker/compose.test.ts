@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { envOf, SETTING_KEYS } from '../../src/config/settings.ts'
+import { envOf, SETTING_KEYS } from '../../src/app/config/settings.ts'
 import { createTrust } from '../../src/serve/http/forwarded.ts'
 import { compose, configOf } from './read.ts'
 

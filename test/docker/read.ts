@@ -2,8 +2,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parse, parseAllDocuments } from 'yaml'
-import type { Config } from '../../src/config/settings.ts'
-import { loadConfig } from '../../src/config.ts'
+import { loadConfig } from '../../src/app/config/config.ts'
+import type { Config } from '../../src/app/config/settings.ts'
 
 /** The part of docker/compose.yaml that is looked at here. */
 export interface ComposeService {

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { configWith } from '../../src/config.ts'
+import { configWith } from '../../src/app/config/config.ts'
 import { hasProgram, printed } from './programs.ts'
 
 const UNIT = 'docker/systemd/crosswalk.service'

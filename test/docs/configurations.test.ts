@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { loadConfig } from '../../src/config.ts'
+import { loadConfig } from '../../src/app/config/config.ts'
 import { CONFIGURATIONS } from './configurations.ts'
 
 it.each(CONFIGURATIONS)('accepts the configuration that $page shows: $text', ({ text }) => {

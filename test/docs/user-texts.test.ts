@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { differences } from '../../mappings/differences.ts'
 import { mappings } from '../../mappings/index.ts'
 import * as words from '../../src/admin/web/words.ts'
-import { SETTINGS } from '../../src/config/settings.ts'
+import { SETTINGS } from '../../src/app/config/settings.ts'
 import { runCommand } from '../cli/support.ts'
 
 const ROOT = new URL('../../', import.meta.url)

@@ -3,7 +3,7 @@ import { v1Routes } from '../../examples/resource-manager/server/v1.ts'
 import { v3Routes } from '../../examples/resource-manager/server/v3.ts'
 import { createWorld } from '../../examples/resource-manager/server/world.ts'
 import { tables } from '../../examples/resource-manager/tables.ts'
-import type { Config } from '../../src/config/settings.ts'
+import type { Config } from '../../src/app/config/settings.ts'
 import type { Role, Side, Target } from '../compat/target.ts'
 import { startProxy, type TestProxy } from '../stage/proxy.ts'
 

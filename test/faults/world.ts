@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Config } from '../../src/config/settings.ts'
+import type { Config } from '../../src/app/config/settings.ts'
 import { startProxy, type TestProxy } from '../stage/proxy.ts'
 import { startUpstream, type Upstream } from '../stage/upstream.ts'
 

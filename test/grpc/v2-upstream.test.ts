@@ -1,7 +1,7 @@
 import { fromBinary, fromJson, type JsonValue, toBinary, toJson } from '@bufbuild/protobuf'
 import { type Client, Metadata, status } from '@grpc/grpc-js'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import type { Config } from '../../src/config/settings.ts'
+import type { Config } from '../../src/app/config/settings.ts'
 import type { Sandbox } from '../../src/sandbox/start.ts'
 import { rpc } from '../rpc/messages/messages.ts'
 import { startProxy, type TestProxy } from '../stage/proxy.ts'

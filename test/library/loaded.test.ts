@@ -22,7 +22,7 @@ function loadedBy(start: string): { readonly files: ReadonlySet<string>; readonl
 }
 
 /** Commands, workers, what only commands use, the sandbox, and the tables of this package. */
-const APART = /^src\/(cli|sandbox|workers|tools\/(draft|guide|replay))|^mappings\//
+const APART = /^src\/(app\/(cli|server\/worker)|sandbox|tools\/(draft|guide|replay))|^mappings\//
 
 it('loads neither commands nor the sandbox, the tables of this package or optional packages', () => {
   const { files, packages } = loadedBy('src/index.ts')

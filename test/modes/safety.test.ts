@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { afterEach, describe, expect, it } from 'vitest'
-import type { Config } from '../../src/config/settings.ts'
+import type { Config } from '../../src/app/config/settings.ts'
 import type { EvidenceReport } from '../../src/migrate/migration.ts'
 import { ALL_V2 } from '../../src/migrate/modes/rules.ts'
 import type { Mode } from '../../src/serve/sides.ts'

@@ -2,8 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
-import { notifySettings } from '../../src/config/notify-settings.ts'
-import { loadConfig } from '../../src/config.ts'
+import { loadConfig, notifySettings } from '../../src/app/config/config.ts'
 import { NEXT, SECRET } from './webhook.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'crosswalk-notify-'))

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
 import { mergedMetrics, metricsText } from '../../src/admin/metrics-text.ts'
+import { joinFleet } from '../../src/app/server/fleet.ts'
 import { createMemory } from '../../src/fleet/store/memory.ts'
-import { joinFleet } from '../../src/server/join-fleet.ts'
 import { startProxy } from '../stage/proxy.ts'
 
 /** Returns the names of all metrics that a proxy and its workers expose. The proxy uses TLS and a store, and therefore has all of them. */

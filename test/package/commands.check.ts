@@ -103,7 +103,7 @@ it.each([
 
 /** The words of all commands that the installed program has. */
 async function commands(): Promise<readonly string[]> {
-  const list = `import('${pathToFileURL(join(root, 'dist/src/cli/known-commands.js')).href}').then(({ COMMANDS }) => console.log(Object.keys(COMMANDS).join('\\n')))`
+  const list = `import('${pathToFileURL(join(root, 'dist/src/app/cli/run.js')).href}').then(({ COMMANDS }) => console.log(Object.keys(COMMANDS).join('\\n')))`
   const { stdout } = await promisify(execFile)(process.execPath, ['--eval', list])
   return stdout.trim().split('\n')
 }

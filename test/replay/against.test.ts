@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { run } from '../../src/cli/run.ts'
+import { run } from '../../src/app/cli/run.ts'
 import { startSandbox } from '../../src/sandbox/start.ts'
 import { runCommand } from '../cli/support.ts'
 import { file, har, ORG, REPO } from './files.ts'

@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest'
+import { joinFleet } from '../../src/app/server/fleet.ts'
 import { createMemory } from '../../src/fleet/store/memory.ts'
-import { joinFleet } from '../../src/server/join-fleet.ts'
 import { breakableStore } from '../stage/breakable-store.ts'
 import { startProxy } from '../stage/proxy.ts'
 import { until } from '../stage/until.ts'

@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest'
+import { joinFleet } from '../../src/app/server/fleet.ts'
 import { createMemory } from '../../src/fleet/store/memory.ts'
-import { joinFleet } from '../../src/server/join-fleet.ts'
 import { startProxy } from '../stage/proxy.ts'
 
 it('starts and ends servers that share a store', async () => {

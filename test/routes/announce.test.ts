@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import type { Config } from '../../src/config/settings.ts'
+import type { Config } from '../../src/app/config/settings.ts'
 import { startProxy, type TestProxy } from '../stage/proxy.ts'
 import { rawExchange } from '../stage/raw-exchange.ts'
 import { startUpstream, type Upstream } from '../stage/upstream.ts'

@@ -11,7 +11,7 @@ const targets: Targets = {
     ['limits.deadlineMs', 'settings.html#limitsdeadlinems'],
     ['own', 'docs/a.html#part'],
   ]),
-  isFile: (path) => path === 'src/server.ts',
+  isFile: (path) => path === 'src/app/server/server.ts',
   fileUrl: () => undefined,
 }
 
@@ -23,7 +23,7 @@ describe('a page of the site', () => {
   })
 
   it('leaves the words of a link to a file that the site cannot show', () => {
-    expect(drawn('see [`server`](../src/server.ts).').html).toBe('<p>see <code>server</code>.</p>\n')
+    expect(drawn('see [`server`](../src/app/server/server.ts).').html).toBe('<p>see <code>server</code>.</p>\n')
   })
 
   it('leaves a link to nothing to the check of the links', () => {

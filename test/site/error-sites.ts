@@ -9,7 +9,7 @@ export interface ErrorSite {
 }
 
 /** Folders without errors of v1: the admin port, commands, the sandbox, recorded cases and imagined answers. */
-const OTHERS = ['src/admin/', 'src/cli/', 'src/sandbox/', 'src/tools/', 'src/migrate/modes/rules.ts', 'src/migrate/rollout/']
+const OTHERS = ['src/admin/', 'src/app/cli/', 'src/sandbox/', 'src/tools/', 'src/migrate/modes/rules.ts', 'src/migrate/rollout/']
 
 /** What makes an error, and which of its arguments says what is wrong. */
 const MAKERS: Readonly<Record<string, number>> = {

@@ -2,8 +2,8 @@ import { readdirSync } from 'node:fs'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { brokenLinks, type SiteFiles } from '../../site/broken-links.ts'
 import { makeSite } from '../../site/make-site.ts'
-import { COMMANDS } from '../../src/cli/known-commands.ts'
-import { SETTING_KEYS } from '../../src/config/settings.ts'
+import { COMMANDS } from '../../src/app/cli/run.ts'
+import { SETTING_KEYS } from '../../src/app/config/settings.ts'
 import { siteTables } from './site-tables.ts'
 
 /** What `npm run site` builds besides. Their content is not looked at here. */

@@ -1,7 +1,7 @@
 import { tables } from '../../mappings/index.ts'
 import { asSiteTables, type SiteTables } from '../../site/generated/site-tables.ts'
-import { guideContext } from '../../src/cli/guide/guide-output.ts'
-import { configWith } from '../../src/config.ts'
+import { guideContext } from '../../src/app/cli/commands/clients.ts'
+import { configWith } from '../../src/app/config/config.ts'
 
 /** The tables that the site is made of. */
 export const siteTables: SiteTables = asSiteTables(tables, guideContext(configWith({}), tables))

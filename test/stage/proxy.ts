@@ -1,8 +1,8 @@
 import pino from 'pino'
 import { tables as ours } from '../../mappings/index.ts'
-import type { Config } from '../../src/config/settings.ts'
-import { configWith } from '../../src/config.ts'
-import { createServer, type Server, type ServerOptions } from '../../src/server.ts'
+import { configWith } from '../../src/app/config/config.ts'
+import type { Config } from '../../src/app/config/settings.ts'
+import { createServer, type Server, type ServerOptions } from '../../src/app/server/server.ts'
 import type { Tables } from '../../src/tables/tables.ts'
 
 export interface LogLine {

@@ -1,6 +1,6 @@
-import type { Config } from '../../src/config/settings.ts'
+import type { Config } from '../../src/app/config/settings.ts'
+import { joinFleet } from '../../src/app/server/fleet.ts'
 import { openStore } from '../../src/fleet/store/open.ts'
-import { joinFleet } from '../../src/server/join-fleet.ts'
 import { startProxy, type TestProxy } from './proxy.ts'
 
 /** A replica in this process whose store is a Redis. */

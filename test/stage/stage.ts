@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import type { Config } from '../../src/config/settings.ts'
+import type { Config } from '../../src/app/config/settings.ts'
 import type { EvidenceReport } from '../../src/migrate/migration.ts'
 import type { ModeRules } from '../../src/migrate/modes/rules.ts'
 import type { Sandbox, SandboxOptions } from '../../src/sandbox/start.ts'

@@ -1,9 +1,9 @@
 import { EventEmitter } from 'node:events'
 import { describe, expect, it } from 'vitest'
+import { createLine } from '../../src/app/server/line.ts'
 import { createIpcStore, hostStore, splitStore } from '../../src/fleet/store/ipc.ts'
 import { createMemory } from '../../src/fleet/store/memory.ts'
 import { type Store, StoreDown } from '../../src/fleet/store/store.ts'
-import { createLine } from '../../src/workers/line.ts'
 import { keepsTheContract } from './contract.ts'
 
 /** Two ends of a channel between processes, which copies what it carries. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { loadConfig } from '../../src/config.ts'
+import { loadConfig } from '../../src/app/config/config.ts'
 
 const load = (flags: Readonly<Record<string, string>>) => loadConfig({ flags, env: {} })
 

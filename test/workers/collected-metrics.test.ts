@@ -1,7 +1,7 @@
 import { Counter, Registry } from 'prom-client'
 import { expect, it } from 'vitest'
 import { metricsText } from '../../src/admin/metrics-text.ts'
-import { createCollectedMetrics, type MeasuredWorker } from '../../src/workers/collected-metrics.ts'
+import { createCollectedMetrics, type MeasuredWorker } from '../../src/app/server/workers.ts'
 
 /** A worker that counts to a number. */
 function counting() {

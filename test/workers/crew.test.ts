@@ -1,7 +1,5 @@
 import { expect, it } from 'vitest'
-import { createCrew } from '../../src/workers/crew.ts'
-import { DEATHS } from '../../src/workers/deaths.ts'
-import type { WorkerProcess } from '../../src/workers/worker-process.ts'
+import { createCrew, DEATHS, type WorkerProcess } from '../../src/app/server/workers.ts'
 
 /** Node 20 has no `Promise.withResolvers`. */
 function withResolvers<T>() {

@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest'
+import { joinFleet } from '../../src/app/server/fleet.ts'
 import { createMemory } from '../../src/fleet/store/memory.ts'
 import type { ModeRules } from '../../src/migrate/modes/rules.ts'
-import { joinFleet } from '../../src/server/join-fleet.ts'
 import { breakableStore } from '../stage/breakable-store.ts'
 import { startProxy } from '../stage/proxy.ts'
 

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events'
 import { expect, it } from 'vitest'
-import { createLine } from '../../src/workers/line.ts'
+import { createLine } from '../../src/app/server/line.ts'
 
 /** Two ends of one channel. Messages are copied, as between processes. */
 function channel() {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { UNANSWERED, watchPulse } from '../../src/workers/pulse.ts'
+import { UNANSWERED, watchPulse } from '../../src/app/server/workers.ts'
 import { manualClocks } from '../stage/manual-clocks.ts'
 
 const SECOND = 1000

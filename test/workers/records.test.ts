@@ -2,9 +2,9 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
+import { createSentRecords, type SentLines } from '../../src/app/server/line.ts'
+import { createTakenRecords } from '../../src/app/server/workers.ts'
 import { createRecordFile, type RecordFile } from '../../src/migrate/records/record-file.ts'
-import { createSentRecords, type SentLines } from '../../src/workers/sent-records.ts'
-import { createTakenRecords } from '../../src/workers/taken-records.ts'
 
 /** A supervisor that writes nothing before it is told to. */
 function slowSupervisor() {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { settingsOfWorker, WORKER_TOTALS } from '../../src/config/process/worker-totals.ts'
-import { configWith } from '../../src/config.ts'
+import { configWith } from '../../src/app/config/config.ts'
+import { settingsOfWorker, WORKER_TOTALS } from '../../src/app/config/live.ts'
 
 it('divides each total among the workers, and nothing else', () => {
   const whole = configWith({})

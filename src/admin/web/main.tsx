@@ -1,7 +1,7 @@
 import { render } from 'preact'
-import './style.css'
 import type { Report } from '../report/report.ts'
 import { Page } from './app.tsx'
+import './style.css'
 
 const root = document.getElementById('app')
 const data = document.getElementById('report')

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { COMMANDS } from '../../../src/cli/known-commands.ts'
-import { SECTIONS } from '../../../src/config/names/sections.ts'
-import { envOf, flagOf, SETTING_KEYS } from '../../../src/config/settings.ts'
+import { COMMANDS } from '../../../src/app/cli/run.ts'
+import { envOf, flagOf, SECTIONS, SETTING_KEYS } from '../../../src/app/config/settings.ts'
 import { runCommand } from '../support.ts'
 
 const helpOf = async (...words: readonly string[]) => (await runCommand(['help', ...words])).out

@@ -2,8 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { COMMANDS } from '../../../src/cli/known-commands.ts'
-import { run } from '../../../src/cli/run.ts'
+import { COMMANDS, run } from '../../../src/app/cli/run.ts'
 import { runCommand, untilEscaped } from '../support.ts'
 
 let folder: string

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { unknownVariables } from '../../../src/config/names/known-variables.ts'
+import { unknownVariables } from '../../../src/app/config/config.ts'
 
 const TOLD = ['README.md', 'CONTRIBUTING.md', ...filesIn('docs'), ...filesIn('docker')]
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { keepCompiled } from '../../../src/cli/compile-cache.ts'
+import { keepCompiled } from '../../../src/app/cli/compile-cache.ts'
 
 const home = () => '/home/somebody'
 const noHome = () => {

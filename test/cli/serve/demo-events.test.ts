@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { startReceiver } from '../../../src/cli/demo/event-receiver.ts'
-import { run } from '../../../src/cli/run.ts'
+import { startReceiver } from '../../../src/app/cli/commands/demo.ts'
+import { run } from '../../../src/app/cli/run.ts'
 import { untilEscaped } from '../support.ts'
 
 it('shows an event of the sandbox that a request through the proxy caused', async () => {

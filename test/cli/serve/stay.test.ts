@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { stay } from '../../../src/cli/stay.ts'
+import { stay } from '../../../src/app/cli/stay.ts'
 import { untilEscaped } from '../support.ts'
 
 it('looks at everything that it watches at SIGHUP, and ends when it is asked to', async () => {

@@ -1,8 +1,7 @@
 import { stripVTControlCharacters } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { run } from '../../../src/cli/run.ts'
-import { colouredLine, isColoured } from '../../../src/cli/terminal/colours.ts'
-import { withProgress } from '../../../src/cli/terminal/progress.ts'
+import { run } from '../../../src/app/cli/run.ts'
+import { colouredLine, isColoured, withProgress } from '../../../src/app/cli/terminal.ts'
 import { runCommand, untilEscaped } from '../support.ts'
 
 const ESCAPE = '\u001b'

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { differences } from '../../../mappings/differences.ts'
 import { tables } from '../../../mappings/index.ts'
-import { ignoreRules } from '../../../src/config/ignore-rules.ts'
+import { ignoreRules } from '../../../src/app/config/kinds.ts'
+import { declarationsWith } from '../../../src/app/server/migration.ts'
 import type { DescribedDeclaration } from '../../../src/migrate/compare/expected.ts'
 import { tally } from '../../../src/migrate/compare/judge.ts'
-import { declarationsWith } from '../../../src/server/declarations.ts'
 import { asked, child, court, seen } from '../given.ts'
 
 const LIST = 'registry.repos.list'

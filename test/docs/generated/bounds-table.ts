@@ -1,4 +1,4 @@
-import { SETTING_KEYS, SETTINGS, type SettingKey } from '../../../src/config/settings.ts'
+import { SETTING_KEYS, SETTINGS, type SettingKey } from '../../../src/app/config/settings.ts'
 import { count, inBytes, inTime } from './amounts.ts'
 import { withKeysAsCode } from './settings-tables.ts'
 

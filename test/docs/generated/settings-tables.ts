@@ -1,6 +1,14 @@
-import { whyRestart } from '../../../src/config/live/live-settings.ts'
-import { keysIn, SECTIONS, type Section } from '../../../src/config/names/sections.ts'
-import { defaultOf, envOf, SETTING_KEYS, SETTINGS, type SettingKey } from '../../../src/config/settings.ts'
+import { whyRestart } from '../../../src/app/config/live.ts'
+import {
+  defaultOf,
+  envOf,
+  keysIn,
+  SECTIONS,
+  SETTING_KEYS,
+  SETTINGS,
+  type Section,
+  type SettingKey,
+} from '../../../src/app/config/settings.ts'
 import { count } from './amounts.ts'
 
 /** Where docs say more about a section, after its sentence. */

@@ -1,4 +1,4 @@
-import type { Config } from '../../../src/config/settings.ts'
+import type { Config } from '../../../src/app/config/settings.ts'
 import { count, inBytes, inTime, KIBIBYTE, MEBIBYTE } from './amounts.ts'
 
 /**

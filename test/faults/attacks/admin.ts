@@ -1,4 +1,4 @@
-import type { Config } from '../../../src/config/settings.ts'
+import type { Config } from '../../../src/app/config/settings.ts'
 import type { Fault } from '../fault.ts'
 import { say } from '../say.ts'
 import { talk } from '../wire.ts'

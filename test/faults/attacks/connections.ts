@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import net, { type Socket } from 'node:net'
-import type { Config } from '../../../src/config/settings.ts'
+import type { Config } from '../../../src/app/config/settings.ts'
 import { startProxy } from '../../stage/proxy.ts'
 import { until } from '../../stage/until.ts'
 import type { Fault } from '../fault.ts'

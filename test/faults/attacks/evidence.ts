@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import type { Config } from '../../../src/config/settings.ts'
+import type { Config } from '../../../src/app/config/settings.ts'
 import type { Client } from '../../../src/migrate/clients.ts'
 import type { EvidenceReport } from '../../../src/migrate/migration.ts'
 import { ALL_V2, type ModeRules } from '../../../src/migrate/modes/rules.ts'

@@ -1,4 +1,4 @@
-import type { Config } from '../../../src/config/settings.ts'
+import type { Config } from '../../../src/app/config/settings.ts'
 import { until } from '../../stage/until.ts'
 import type { Fault } from '../fault.ts'
 import { bytesOf, type FieldLine, FLAG, type Frame, frame, GOAWAY, headers, PREFACE, TYPE, uint32 } from '../frames.ts'

@@ -1,4 +1,4 @@
-import type { Config } from '../../../src/config/settings.ts'
+import type { Config } from '../../../src/app/config/settings.ts'
 import { connect2, fetch2 } from '../../listen/fetch2.ts'
 import { bearer } from '../../stage/proxy.ts'
 import type { Fault } from '../fault.ts'

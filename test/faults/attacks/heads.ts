@@ -1,4 +1,4 @@
-import type { Config } from '../../../src/config/settings.ts'
+import type { Config } from '../../../src/app/config/settings.ts'
 import { startProxy } from '../../stage/proxy.ts'
 import type { Fault } from '../fault.ts'
 import { type FieldLine, FLAG, frame, headers, TYPE } from '../frames.ts'

@@ -1,5 +1,5 @@
 import net, { type AddressInfo } from 'node:net'
-import type { Config } from '../../../src/config/settings.ts'
+import type { Config } from '../../../src/app/config/settings.ts'
 import { ALL_V2 } from '../../../src/migrate/modes/rules.ts'
 import { startProxy, type TestProxy } from '../../stage/proxy.ts'
 import { until } from '../../stage/until.ts'

@@ -1,5 +1,5 @@
 import { Agent, request } from 'undici'
-import type { Config } from '../../../src/config/settings.ts'
+import type { Config } from '../../../src/app/config/settings.ts'
 import { bearer } from '../../stage/proxy.ts'
 import type { Fault } from '../fault.ts'
 import { talk } from '../wire.ts'

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import type { Config } from '../../../src/config/settings.ts'
+import type { Config } from '../../../src/app/config/settings.ts'
 import type { Fault } from '../fault.ts'
 import { messageIn, say } from '../say.ts'
 import { talk } from '../wire.ts'

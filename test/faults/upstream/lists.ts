@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Config } from '../../../src/config/settings.ts'
+import type { Config } from '../../../src/app/config/settings.ts'
 import { startSandbox } from '../../../src/sandbox/start.ts'
 import { bearer, startProxy } from '../../stage/proxy.ts'
 import { startUpstream } from '../../stage/upstream.ts'

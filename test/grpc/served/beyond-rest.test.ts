@@ -1,6 +1,6 @@
 import { status } from '@grpc/grpc-js'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import type { Config } from '../../../src/config/settings.ts'
+import type { Config } from '../../../src/app/config/settings.ts'
 import type { Sandbox } from '../../../src/sandbox/start.ts'
 import { START } from '../../sandbox/running.ts'
 import { startProxy } from '../../stage/proxy.ts'

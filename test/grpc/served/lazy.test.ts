@@ -22,6 +22,6 @@ const OF_CALLS = /^@bufbuild\/|^src\/grpc\/(?:proto-files|messages\/|encode\/|wi
 const ofCalls = (path: string) => [...loadedBy(path)].filter((one) => OF_CALLS.test(one))
 
 it('loads what serves gRPC with the first call, and not at the start', () => {
-  expect(ofCalls('src/server.ts')).toEqual([])
+  expect(ofCalls('src/app/server/server.ts')).toEqual([])
   expect(ofCalls('src/grpc/calls/calls.ts')).toEqual(expect.arrayContaining(['@bufbuild/protobuf', 'src/grpc/proto-files.ts']))
 })

@@ -1,6 +1,6 @@
 import { status } from '@grpc/grpc-js'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { Config } from '../../../src/config/settings.ts'
+import type { Config } from '../../../src/app/config/settings.ts'
 import { ROWS_MEMORY } from '../../../src/tables/text/engine.ts'
 import { startProxy } from '../../stage/proxy.ts'
 import { answering, startUpstream, type Upstream } from '../../stage/upstream.ts'

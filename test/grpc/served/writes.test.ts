@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { status } from '@grpc/grpc-js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Config } from '../../../src/config/settings.ts'
+import type { Config } from '../../../src/app/config/settings.ts'
 import { ALL_V2 } from '../../../src/migrate/modes/rules.ts'
 import { startProxy, type TestProxy } from '../../stage/proxy.ts'
 import { startUpstream, type Upstream } from '../../stage/upstream.ts'

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
+import { logNotes } from '../../../src/app/server/migration.ts'
 import type { Actor, Note } from '../../../src/migrate/records/record.ts'
-import { logNotes } from '../../../src/server/note-log.ts'
 
 const lineOf = (note: Omit<Note, 'kind' | 'at'>) => {
   const lines: unknown[] = []

@@ -1,4 +1,4 @@
-import type { Config } from '../../../src/config/settings.ts'
+import type { Config } from '../../../src/app/config/settings.ts'
 import { isWithinShare } from '../../../src/migrate/modes/select.ts'
 import type { RolloutStatus } from '../../../src/migrate/rollout/machine.ts'
 import type { Clocks } from '../../../src/serve/bounds.ts'

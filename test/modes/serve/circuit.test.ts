@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { Config } from '../../../src/config/settings.ts'
+import type { Config } from '../../../src/app/config/settings.ts'
 import { ALL_V2, type ModeRules } from '../../../src/migrate/modes/rules.ts'
 import type { Comparison } from '../../../src/migrate/records/record.ts'
 import type { Mode } from '../../../src/serve/sides.ts'

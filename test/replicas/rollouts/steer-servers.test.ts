@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest'
+import { joinFleet } from '../../../src/app/server/fleet.ts'
 import { createMemory } from '../../../src/fleet/store/memory.ts'
 import type { RolloutStatus } from '../../../src/migrate/rollout/machine.ts'
-import { joinFleet } from '../../../src/server/join-fleet.ts'
 import { iamRules } from '../../modes/rollout/simulated.ts'
 import { startProxy } from '../../stage/proxy.ts'
 import { until } from '../../stage/until.ts'

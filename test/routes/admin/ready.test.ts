@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { expect, it, onTestFinished } from 'vitest'
-import type { Config } from '../../../src/config/settings.ts'
+import type { Config } from '../../../src/app/config/settings.ts'
 import { bearer, startProxy } from '../../stage/proxy.ts'
 import { until } from '../../stage/until.ts'
 import { answering, startUpstream } from '../../stage/upstream.ts'

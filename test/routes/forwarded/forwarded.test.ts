@@ -1,7 +1,7 @@
 import http from 'node:http'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
-import type { Config } from '../../../src/config/settings.ts'
+import type { Config } from '../../../src/app/config/settings.ts'
 import { startProxy, type TestProxy } from '../../stage/proxy.ts'
 import { startUpstream, type Upstream } from '../../stage/upstream.ts'
 

@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib'
-import type { Config } from '../../../../src/config/settings.ts'
+import type { Config } from '../../../../src/app/config/settings.ts'
 import { connect2 } from '../../../listen/fetch2.ts'
 import { until } from '../../../stage/until.ts'
 import type { Fault } from '../../fault.ts'

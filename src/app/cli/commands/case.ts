@@ -1,0 +1,47 @@
+import type { Comparison } from '../../../migrate/records/record.ts'
+import { readEntries } from '../../../migrate/records/record-file.ts'
+import { caseText } from '../../../tools/play-case.ts'
+import { adminFlags, askAdmin } from '../admin-port.ts'
+import { type Command, FAILED, type Flags, type Io, textOf } from '../command.ts'
+import { oneLine, withProgress } from '../terminal.ts'
+
+/** Prints a recorded mismatch as a test that reproduces it. */
+export const mismatchCase: Command = {
+  usage: 'case ID',
+  summary:
+    'Prints a recorded mismatch as a test: crosswalk case ID > mismatch.test.mjs, then node --test mismatch.test.mjs in a folder where Crosswalk is installed.',
+  args: ['ID'],
+  flags: {
+    records: { help: "Record file to search, instead of the running proxy's memory", value: 'FILE' },
+    ...adminFlags,
+  },
+  async run(flags, [id = ''], io) {
+    const found = await find(id, flags, io)
+    const text = found && !('problem' in found) ? caseText(found) : undefined
+    if (text !== undefined) io.text(text.trimEnd())
+    else io.err(problemOf(id, found))
+    return text === undefined ? FAILED : 0
+  },
+}
+
+type Found = Comparison | { readonly problem: string } | undefined
+
+async function find(id: string, flags: Flags, io: Io): Promise<Found> {
+  const file = textOf(flags, 'records')
+  if (file === undefined) {
+    const known = await askAdmin<readonly Comparison[]>('/comparisons?limit=10000', flags, io)
+    return 'problem' in known ? known : known.find((one) => one.id === id)
+  }
+  return withProgress(io.screen, `reading ${oneLine(file)}`, () => inRecords(file, id))
+}
+
+async function inRecords(file: string, id: string): Promise<Comparison | undefined> {
+  for await (const entry of readEntries(file)) if (entry.kind === 'comparison' && entry.id === id) return entry
+  return undefined
+}
+
+function problemOf(id: string, found: Found): string {
+  if (found && 'problem' in found) return found.problem
+  if (!found) return `There is no comparison ${id}; GET /comparisons of the admin port lists the last ones.`
+  return `Of the comparison ${id} (${found.outcome}) nothing is kept that could be played again: only mismatches that stay, and are not too large, are.`
+}

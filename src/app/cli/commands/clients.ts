@@ -1,0 +1,149 @@
+import { readFacts } from '../../../grpc/facts.ts'
+import { type Client, clientsCsv, clientsJson, findClient } from '../../../migrate/clients.ts'
+import { many } from '../../../migrate/evidence/evidence.ts'
+import { suggestion } from '../../../tables/check.ts'
+import { operationsOf, type Tables } from '../../../tables/tables.ts'
+import { clientGuide, type SectionContext } from '../../../tools/guide.ts'
+import { guideBlocks, htmlPage, markdownOf } from '../../../tools/guide-pages.ts'
+import { createMethodNames, type Guide } from '../../../tools/guide-request.ts'
+import { compatSettings } from '../../config/config.ts'
+import type { Config } from '../../config/settings.ts'
+import { adminFlags, askClients } from '../admin-port.ts'
+import { type Command, endWith, FAILED, type Flag, type Flags, type Io, MISUSED, textOf, writeText } from '../command.ts'
+import { configFlags, configFrom, fitsOperation, topFlag, topOf, whyNoOperation } from '../flags.ts'
+
+/** Returns the client that a person means, or a sentence that says why there is none. `list` is the command that lists all. */
+export function chooseClient(
+  known: readonly Client[],
+  id: string,
+  list: string,
+): { readonly client: Client } | { readonly problem: string } {
+  const found = findClient(known, id)
+  if ('client' in found) return found
+  if (found.fitting.length > 1) return { problem: `${found.fitting.length} clients begin with "${id}"; give more of the hash.` }
+  const names = known.flatMap(({ caller, subject }) => (subject === undefined ? [caller] : [caller, subject]))
+  return { problem: `No client "${id}" has called; ${suggestion(id, names, `${list} lists them.`)}` }
+}
+
+/** The address of v2 in examples, if no setting gives one: that of the sandbox. */
+export const DEFAULT_BASE = 'http://127.0.0.1:8090'
+
+/** The flags of the settings that decide how v2 is called. */
+export const callFlags = configFlags(['tables', 'upstream.v2', 'v1.dialect', 'v2.maskCase', 'v2.replaceMask', 'registry.readmes'])
+
+/** The flags of a guide besides `--guide` and `--json`. */
+export const guideFlags: Readonly<Record<string, Flag>> = {
+  html: { help: 'File to write the guide to, as one self-contained page', value: 'FILE' },
+}
+
+export function guideContext(config: Config, { mappings, differences, topics }: Tables): SectionContext {
+  const methods = createMethodNames(readFacts())
+  return { mappings, differences, topics, methods, env: compatSettings(config), base: config['upstream.v2'] ?? DEFAULT_BASE }
+}
+
+/** Returns why the flags do not go together; undefined if they do. */
+export function guideMisuse(flags: Flags): string | undefined {
+  if (flags.html !== undefined && !flags.guide) return '--html goes with --guide.'
+  return flags.html !== undefined && flags.json ? 'Choose one of --html and --json.' : undefined
+}
+
+/** Writes a guide as a page, as JSON or as Markdown. */
+export function writeGuide(guide: Guide, flags: Flags, io: Io): Promise<number> {
+  const file = textOf(flags, 'html')
+  if (flags.json) return writeText(io, JSON.stringify(guide, null, 2), undefined)
+  const blocks = guideBlocks(guide)
+  return writeText(io, file === undefined ? markdownOf(blocks) : htmlPage(guide.title, blocks), file)
+}
+
+/** Lists the clients that still call v1 and what blocks each of them, or writes the guide of one. */
+export const clients: Command = {
+  usage: 'clients [ID]',
+  summary:
+    'Lists every client with the v1 operations that it calls, and whether it could call v2 itself. --guide says how one client moves.',
+  optional: ['ID'],
+  flags: {
+    guide: {
+      help: 'Print what one client must change to call v2 itself, in Markdown. ID is its hash, the beginning of it, or its subject',
+      switch: true,
+    },
+    ...guideFlags,
+    operations: {
+      help: 'Only clients that call an operation that this pattern fits, such as iam, iam.groups.* or *.list',
+      value: 'PATTERN',
+    },
+    ...topFlag,
+    csv: { help: 'Print CSV (RFC 4180), one line for each client and operation', switch: true },
+    json: { help: 'Print one JSON array, or the guide as one JSON object', switch: true },
+    ...adminFlags,
+    admin: { ...adminFlags.admin, help: `${adminFlags.admin?.help}. May be repeated: the clients of all are added`, more: true },
+    ...callFlags,
+  },
+  async run(flags, [id], io) {
+    const limit = topOf(flags)
+    const problem = misuse(flags, id) ?? ('problem' in limit ? limit.problem : await whyNone(flags, io))
+    if (problem !== undefined || 'problem' in limit) return endWith(io, MISUSED, problem ?? '')
+    const known = await askClients(flags, io)
+    if ('problem' in known) return endWith(io, FAILED, known.problem)
+    const chosen = id === undefined ? undefined : chooseClient(known, id, 'crosswalk clients')
+    if (chosen && 'problem' in chosen) return endWith(io, FAILED, chosen.problem)
+    return flags.guide && chosen
+      ? guide(chosen.client, flags, io)
+      : list(chosen ? [chosen.client] : chosenBy(flags, known), limit.top, flags, io, chosen === undefined)
+  },
+}
+
+function misuse(flags: Flags, id: string | undefined): string | undefined {
+  if (flags.csv && (flags.json || flags.guide)) return `Choose one of --csv and --${flags.json ? 'json' : 'guide'}.`
+  if (flags.guide && id === undefined) return 'Say which client: crosswalk clients ID --guide. crosswalk clients lists them.'
+  return guideMisuse(flags)
+}
+
+async function guide(client: Client, flags: Flags, io: Io): Promise<number> {
+  const loaded = configFrom(flags, io)
+  if ('problem' in loaded) return endWith(io, MISUSED, loaded.problem)
+  return writeGuide(clientGuide(client, guideContext(loaded.config, await io.tables())), flags, io)
+}
+
+async function whyNone(flags: Flags, io: Io): Promise<string | undefined> {
+  const pattern = textOf(flags, 'operations')
+  if (pattern === undefined) return undefined
+  return whyNoOperation(
+    pattern,
+    operationsOf(await io.tables()).map(({ id }) => id),
+  )
+}
+
+function chosenBy(flags: Flags, known: readonly Client[]): readonly Client[] {
+  const pattern = textOf(flags, 'operations')
+  return pattern === undefined
+    ? known
+    : known.filter(({ operations }) => operations.some(({ operation }) => fitsOperation(pattern, operation)))
+}
+
+function list(all: readonly Client[], top: number, flags: Flags, io: Io, hasTotals: boolean): number {
+  const known = Number.isFinite(top) ? [...all].sort((a, b) => b.calls - a.calls).slice(0, top) : all
+  if (flags.json) io.text(JSON.stringify(clientsJson(known), null, 2))
+  else if (flags.csv) io.text(clientsCsv(known).trimEnd())
+  else for (const line of [...known.flatMap(linesOf), ...(hasTotals ? [totals(all)] : [])]) io.out(line)
+  return 0
+}
+
+/** `12 clients, 3400 calls: 5 could call v2 themselves`. */
+function totals(all: readonly Client[]): string {
+  const calls = all.reduce((sum, client) => sum + client.calls, 0)
+  return `${many(all.length, 'client')}, ${many(calls, 'call')}: ${all.filter(({ couldMove }) => couldMove).length} could call v2 without v1`
+}
+
+function linesOf({ caller, subject, calls, lastSeen, mismatches, operations, couldMove, blockers, cautions }: Client): readonly string[] {
+  const who = subject === undefined ? caller : `${caller} ${subject}`
+  const verdict = couldMove ? 'could call v2 itself' : 'needs v1'
+  return [
+    `${who}  ${verdict}  ${many(calls, 'call')}, ${many(mismatches, 'mismatch', 'mismatches')}, last seen ${new Date(lastSeen).toISOString()}`,
+    ...operations.map(
+      ({ operation, calls: times, modes, protocols }) =>
+        `  ${String(times).padStart(8)}  ${operation}  ${modes.join(' ')}${protocols ? `  ${protocols.join(' ')}` : ''}`,
+    ),
+    ...blockers.map((blocker) => `  blocked by ${blocker}`),
+    ...cautions.map((caution) => `  look at ${caution}`),
+  ]
+}

@@ -1,0 +1,172 @@
+import {
+  type CutoverQuestion,
+  type CutoverScope,
+  type CutoverVerdict,
+  inScope,
+  judgeCutover,
+  type OperationVerdict,
+  rolloutSentences,
+  type Standing,
+  TARGET,
+} from '../../../migrate/evidence/cutover.ts'
+import { many, OBSERVATION } from '../../../migrate/evidence/evidence.ts'
+import { joinReplicas, type Replicas } from '../../../migrate/evidence/replicas.ts'
+import { withV1Values } from '../../../tables/operation.ts'
+import { operationsOf } from '../../../tables/tables.ts'
+import { type AskedReplica, adminFlags, askReplicas, missingIn, onePerFleet } from '../admin-port.ts'
+import { type Command, endWith, FAILED, type Flags, MISUSED, textOf, UNREAD } from '../command.ts'
+import { scopeFlags, scopeOf, tablesFlag, unfitClients, unfitOperations } from '../flags.ts'
+
+/** The answer of `crosswalk cutover`, as `--json` prints it. */
+export interface CutoverAnswer extends CutoverVerdict {
+  readonly scope: CutoverScope
+  /** The proxies that were asked. The answer is never ready if one of them has a problem. */
+  readonly asked: readonly Pick<AskedReplica, 'admin' | 'problem'>[]
+  /** Requests by operation id whose credential no service accepted. They count nowhere. */
+  readonly strangers: Readonly<Record<string, number>>
+  /** What replicas that share a store have not told, in sentences. The answer is never ready then. */
+  readonly missing: readonly string[]
+  /** Operations whose clients reached more than one proxy. */
+  readonly shared: readonly string[]
+  /** Rollouts of these operations that are not done, in sentences. */
+  readonly rollouts: readonly string[]
+  /** What the answer takes for granted, in sentences. */
+  readonly assumptions: readonly string[]
+}
+
+/** Says what limits the answer. */
+export function assumptionsOf(
+  scope: CutoverScope,
+  asked: readonly AskedReplica[],
+  { shared }: Pick<Replicas, 'shared'>,
+): readonly string[] {
+  const ofClients =
+    'Only operations that these clients call are judged. Their evidence is that of all clients, because it is known by operation.'
+  const ofReplicas = `At ${many(shared.length, 'operation')}, clients reached more than one proxy, so one request may be counted twice. Only the clean observations of the proxy with the most count there; crosswalk report reads the record files of all and counts each once.`
+  const several = asked.length > 1 && shared.length > 0
+  return [...(scope.clients.length > 0 ? [ofClients] : []), ...(several ? [ofReplicas] : [])]
+}
+
+/** Writes the answer as lines for a terminal: every operation, what limits the answer, and the answer itself. */
+export function cutoverLines({
+  ready,
+  operations,
+  reasons,
+  asked,
+  missing,
+  strangers,
+  rollouts,
+  assumptions,
+}: CutoverAnswer): readonly string[] {
+  const inTheWay = operations.filter(({ blocks }) => blocks)
+  const unasked = asked.filter(({ problem }) => problem !== undefined)
+  const unit = inTheWay.some(({ needed = 0 }) => needed > 0) ? ` ${OBSERVATION}` : ''
+  const unknown = ready || inTheWay.length + unasked.length + missing.length > 0 ? [] : reasons.map((reason) => `  no   ${reason}`)
+  return [
+    ...operations.filter(({ blocks }) => !blocks).map(lineOf),
+    ...inTheWay.map(lineOf),
+    ...unknown,
+    ...notCounted(strangers),
+    ...rollouts,
+    ...assumptions,
+    ...(ready ? reasons : conclusion(inTheWay.length + unknown.length, unasked.length, asked.length, unit)),
+    ...missing.map((sentence) => `INCONCLUSIVE: ${sentence}`),
+  ]
+}
+
+function lineOf({ standing, blocks, reason }: OperationVerdict): string {
+  return `  ${blocks ? 'no' : (MARKS[standing] ?? 'ok')}   ${reason}`
+}
+
+/** What is not in the way, and not proven either. */
+const MARKS: Partial<Readonly<Record<Standing, string>>> = { 'v1-only': 'v1', unverifiable: '--' }
+
+/** Requests that no service accepted prove nothing. The person who decides should still know their number. */
+function notCounted(strangers: CutoverAnswer['strangers']): readonly string[] {
+  const requests = Object.values(strangers).reduce((sum, count) => sum + count, 0)
+  const operations = Object.keys(strangers).length
+  return requests === 0 ? [] : [`Not counted: ${many(requests, 'request')} of strangers to ${many(operations, 'operation')}.`]
+}
+
+function conclusion(inTheWay: number, unasked: number, asked: number, unit: string): readonly string[] {
+  return [
+    ...(inTheWay > 0 ? [`Not ready: ${inTheWay} in the way.${unit}`] : []),
+    ...(unasked > 0 ? [`Not known: ${unasked} of ${many(asked, 'proxy', 'proxies')} could not be asked.`] : []),
+  ]
+}
+
+/** Tells whether traffic may move to v2: the question of each step of a migration, and with `--without-v1` the one that ends it. */
+export const cutover: Command = {
+  usage: 'cutover',
+  summary:
+    'Exits with 0 if every operation that v2 can answer is proven at the target, 1 with the reasons if not, 3 if a proxy cannot be asked or a replica of it has not told all.',
+  flags: {
+    target: { help: `Acceptable share of wrong answers, more than 0 and less than 1. Default: ${TARGET}`, value: 'SHARE' },
+    'without-v1': { help: 'Ask whether v1 can be switched off: what only v1 answers is then in the way', switch: true },
+    ...scopeFlags,
+    json: { help: 'Print one JSON object', switch: true },
+    ...tablesFlag,
+    ...adminFlags,
+    admin: { ...adminFlags.admin, help: `${adminFlags.admin?.help}. May be repeated: replicas are judged together`, more: true },
+  },
+  async run(flags, _, io) {
+    const target = targetOf(flags)
+    const scope = scopeOf(flags)
+    const operations = operationsOf(await io.tables())
+    const unfit = unfitOperations(
+      scope,
+      withV1Values(operations).map(({ id }) => id),
+    )
+    if (target === undefined || unfit !== undefined)
+      return endWith(
+        io,
+        MISUSED,
+        unfit ?? `target is ${JSON.stringify(flags.target)} in the flag --target, but it must be a number between 0 and 1.`,
+      )
+    const asked = await askReplicas(flags, io)
+    for (const { problem } of asked) if (problem !== undefined) io.err(problem)
+    const answer = answerOf(asked, scope, { operations, target, withoutV1: flags['without-v1'] === true })
+    if ('problem' in answer) return endWith(io, MISUSED, answer.problem)
+    const isKnown = asked.some(({ replica }) => replica !== undefined)
+    if (flags.json) io.text(JSON.stringify(answer, null, 2))
+    else if (isKnown) for (const line of cutoverLines(answer)) io.out(line)
+    if (answer.missing.length > 0 || asked.some(({ problem }) => problem !== undefined)) return UNREAD
+    return answer.ready ? 0 : FAILED
+  },
+}
+
+function targetOf(flags: Flags): number | undefined {
+  const text = textOf(flags, 'target')
+  const target = text === undefined ? TARGET : Number(text)
+  return target > 0 && target < 1 ? target : undefined
+}
+
+function answerOf(
+  asked: readonly AskedReplica[],
+  scope: CutoverScope,
+  asks: Pick<CutoverQuestion, 'operations' | 'target' | 'withoutV1'>,
+): CutoverAnswer | { readonly problem: string } {
+  const fleets = onePerFleet(asked)
+  const missing = missingIn(asked)
+  const known = joinReplicas(fleets.flatMap(({ replica }) => replica ?? []))
+  const unfit = asked.every(({ replica }) => replica) ? unfitClients(scope, known.clients) : undefined
+  if (unfit !== undefined) return { problem: unfit }
+  const { strangers, ...seen } = inScope(known, scope)
+  const verdict = judgeCutover({ ...seen, ...asks })
+  const unasked = asked.flatMap(({ problem }) => problem ?? [])
+  const inTheWay = verdict.operations.flatMap(({ blocks, reason }) => (blocks ? [reason] : []))
+  return {
+    ...verdict,
+    ...(unasked.length + missing.length > 0 && { ready: false, reasons: [...unasked, ...missing, ...inTheWay] }),
+    scope,
+    asked: asked.map(({ admin, problem }) => ({ admin, ...(problem !== undefined && { problem }) })),
+    strangers: Object.fromEntries(strangers),
+    shared: known.shared,
+    missing,
+    rollouts: rolloutSentences(
+      verdict.operations.map(({ operation }) => operation),
+      known.rollouts,
+    ),
+    assumptions: assumptionsOf(scope, fleets, known),
+  }
+}

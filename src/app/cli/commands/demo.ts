@@ -1,0 +1,113 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { ALL_V2 } from '../../../migrate/modes/rules.ts'
+import { type Sandbox, startSandbox } from '../../../sandbox/start.ts'
+import { openMetricsExport } from '../../../serve/watch/metrics-export.ts'
+import { openTracing } from '../../../serve/watch/spans.ts'
+import { type Config, SETTING_KEYS } from '../../config/settings.ts'
+import { createLog } from '../../server/process.ts'
+import { createServer as createProxyServer, type Server } from '../../server/server.ts'
+import { type Command, endWith, MISUSED } from '../command.ts'
+import { configFlags, configFrom, configPath, sandboxFlags, sandboxOptions } from '../flags.ts'
+import { stay, watchCertificate, watchConfig } from '../stay.ts'
+
+/** A receiver of events on this machine. */
+export interface EventReceiver {
+  /** The sink of a subscription. */
+  readonly url: string
+  close(): Promise<void>
+}
+
+/** The most bytes of an event that are shown. The rest is read and dropped. */
+const MOST = 4096
+
+/** Starts a receiver on any free port. `show` gets one line for each event: its type, its subject and its content. */
+export async function startReceiver(show: (line: string) => void): Promise<EventReceiver> {
+  const server = createServer(async (request, response) => {
+    const parts: Buffer[] = []
+    let bytes = 0
+    try {
+      for await (const part of request as AsyncIterable<Buffer>) {
+        if (bytes < MOST) parts.push(part)
+        bytes += part.length
+      }
+    } catch {
+      // The sender hung up: there is no event to show.
+      return
+    }
+    const { 'ce-type': type, 'ce-subject': subject } = request.headers
+    if (type !== undefined) show(`event ${type}, subject ${subject}: ${Buffer.concat(parts).toString('utf8', 0, MOST)}`)
+    response.writeHead(type === undefined ? 400 : 204).end()
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: async () => {
+      server.close()
+      server.closeAllConnections()
+      await once(server, 'close')
+    },
+  }
+}
+
+/** Runs the sandbox and the proxy in one process: the shortest way to see v1 served from v2. */
+export const demo: Command = {
+  usage: 'demo',
+  summary: 'Starts the sandbox and the proxy in front of it, and prints requests to try.',
+  flags: { ...sandboxFlags, ...configFlags(SETTING_KEYS.filter((key) => !['tables', 'upstream.v2', 'workers'].includes(key))) },
+  stays: { heeds: 'SIGHUP' },
+  async run(flags, _, io) {
+    const loaded = configFrom(flags, io)
+    const read = sandboxOptions(flags, io)
+    const problem = 'problem' in loaded ? loaded.problem : 'problem' in read ? read.problem : undefined
+    if (problem !== undefined || 'problem' in loaded || 'problem' in read) return endWith(io, MISUSED, problem ?? '')
+    const { options } = read
+    const receiver = options.allowHttpSinks ? await startReceiver(io.out) : undefined
+    const open: { close(): Promise<void> }[] = receiver ? [receiver] : []
+    try {
+      const sandbox = await startSandbox({ ...options, v1Dialect: loaded.config['v1.dialect'] })
+      open.unshift(sandbox)
+      const config = withUpstreams(loaded.config, sandbox.url)
+      const log = createLog(config)
+      const [tracing, exportMetrics] = await Promise.all([openTracing(io.env), openMetricsExport(io.env)])
+      const server = createProxyServer(config, await io.tables(), { log, tracing, exportMetrics, file: configPath(flags, io) })
+      await server.listen()
+      const code = stay(server, log, io, [watchConfig(flags, io, server, loaded.config), watchCertificate(config, io, server.certify)])
+      for (const line of welcome(server, sandbox, receiver)) io.out(line)
+      return await code
+    } finally {
+      for (const one of open) await one.close()
+    }
+  },
+}
+
+/** Makes the sandbox the v2 service. If modes are given, its genuine v1 is the v1 service. */
+function withUpstreams(config: Config, sandbox: string): Config {
+  const v1 = config['upstream.v1'] ?? (config.modes === ALL_V2 ? undefined : sandbox)
+  return { ...config, 'upstream.v2': sandbox, 'upstream.v1': v1 }
+}
+
+/** The addresses, a token, the organization and five lines to paste; one more if a receiver waits for events. */
+function welcome({ url, adminUrl }: Server, { url: sandboxUrl, organization, tokens }: Sandbox, sink?: EventReceiver): readonly string[] {
+  const curl = (rest: string, path: string) => `curl -sS -H 'Authorization: Bearer ${tokens.owner}' ${rest}'${url}${path}'`
+  return [
+    '',
+    `  v1 proxy      ${url}`,
+    `  sandbox v2    ${sandboxUrl}`,
+    `  admin         ${adminUrl}`,
+    `  report        ${adminUrl}/report`,
+    ...(sink ? [`  events        ${sink.url}, shown here once the first of these lines has subscribed to them`] : []),
+    `  token         ${tokens.owner}`,
+    `  organization  ${organization}`,
+    '',
+    ...(sink ? [curl(`-X POST -d '{"sink":"${sink.url}"}' `, `/events/v1/subscriptions/${organization}`)] : []),
+    curl('', '/iam/v1/groups'),
+    curl('', `/iam/v1/rolebindings?uidp.descendants_of=${organization}`),
+    curl('', `/registry/v1/repos?uidp.descendants_of=${organization}&name=nginx`),
+    curl('', `/registry/v1/eoltags?uidp.descendants_of=${organization}&page_size=3`),
+    curl(`-X POST -d '{"name":"hello","description":"made through v1"}' `, `/registry/v1/repos/${organization}`),
+    '',
+  ]
+}

@@ -1,0 +1,33 @@
+import { readDocument } from '../../../tools/contract.ts'
+import { draftTables } from '../../../tools/draft.ts'
+import { unknownVariables } from '../../config/config.ts'
+import { type Command, endWith, MISUSED, textOf, writeText } from '../command.ts'
+import { oneLine, withProgress } from '../terminal.ts'
+
+/** Writes a first table of two contracts. */
+export const draft: Command = {
+  usage: 'draft --v1 FILE --v2 FILE',
+  summary: 'Writes a first table from the OpenAPI documents of two versions of an API, and lists what a person must decide.',
+  flags: {
+    v1: { help: 'OpenAPI document of the old version', value: 'FILE' },
+    v2: { help: 'OpenAPI document of the new version', value: 'FILE' },
+    name: { help: 'Name of the API in ids of operations: letters and digits. Default: api', value: 'NAME' },
+    out: { help: 'File to write the table to: TypeScript, or JavaScript if its name ends in .js or .mjs', value: 'FILE' },
+  },
+  async run(flags, _, io) {
+    const [unknown] = unknownVariables(io.env)
+    if (unknown !== undefined) return endWith(io, MISUSED, unknown)
+    const [v1, v2, name = 'api', out] = [textOf(flags, 'v1'), textOf(flags, 'v2'), textOf(flags, 'name'), textOf(flags, 'out')]
+    if (v1 === undefined || v2 === undefined) return endWith(io, MISUSED, 'draft needs two OpenAPI documents: --v1 FILE --v2 FILE.')
+    if (!/^[a-z][a-zA-Z0-9]*$/.test(name))
+      return endWith(io, MISUSED, `name is "${name}", but it must be letters and digits such as "shop".`)
+    const [one, other] = await withProgress(io.screen, `reading ${oneLine(v1)} and ${oneLine(v2)}`, () =>
+      Promise.all([readDocument(v1), readDocument(v2)]),
+    )
+    for (const problem of [...one.problems, ...other.problems]) io.err(problem)
+    const { text, decisions } = draftTables(one.contract, other.contract, name, !/\.m?js$/.test(out ?? ''))
+    const code = await writeText(io, text, out)
+    if (out !== undefined) for (const decision of decisions) io.out(`to decide: ${decision}`)
+    return code
+  },
+}

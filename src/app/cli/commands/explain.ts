@@ -1,0 +1,138 @@
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { named } from '../../../errors.ts'
+import { pathOf } from '../../../serve/classify.ts'
+import { FORM } from '../../../serve/route.ts'
+import { suggestion } from '../../../tables/check.ts'
+import { covers } from '../../../tables/operation.ts'
+import { operationsOf, type Tables } from '../../../tables/tables.ts'
+import { explain as explainRequest, jsonReport, textReport } from '../../../tools/explain.ts'
+import { operationGuide } from '../../../tools/guide.ts'
+import { createRouteRecorded, type RecordedRoute } from '../../../tools/replay/replay.ts'
+import { compatSettings } from '../../config/config.ts'
+import type { Config } from '../../config/settings.ts'
+import { type Command, endWith, FAILED, type Flags, type Io, MISUSED, textOf } from '../command.ts'
+import { configFrom } from '../flags.ts'
+import { callFlags, DEFAULT_BASE, guideContext, guideFlags, guideMisuse, writeGuide } from './clients.ts'
+
+/** Shows the v2 calls of a v1 request without sending them. */
+export const explain: Command = {
+  usage: "explain 'METHOD /path?query'",
+  summary:
+    "Prints the v2 calls of a v1 request as curl lines (token from $TOKEN), its field mask, and the parts that are dropped or unknown. 'grpc package.Service/Method' is a request as well. --guide says all of an operation.",
+  args: ['METHOD /path?query'],
+  flags: {
+    data: {
+      help: 'File with the request body, - for standard input, or the body itself if it begins with {. The message of a gRPC call may also be bytes in hex or base64',
+      value: 'FILE|-',
+    },
+    type: { help: `Content type of that body. v1 heeds it if the path has no POST. Default: ${FORM}, as curl sends it`, value: 'TYPE' },
+    override: { help: 'Value of the header x-http-method-override', value: 'METHOD' },
+    guide: {
+      help: 'Print how its callers move to v2, in Markdown. The argument is then an operation id, or a pattern with *',
+      switch: true,
+    },
+    ...guideFlags,
+    json: { help: 'Print one JSON object', switch: true },
+    ...callFlags,
+  },
+  async run(flags, [line = ''], io) {
+    const loaded = configFrom(flags, io)
+    if ('problem' in loaded) return endWith(io, MISUSED, loaded.problem)
+    const problem = guideMisuse(flags)
+    if (problem !== undefined) return endWith(io, MISUSED, problem)
+    if (flags.guide) return guide(line.trim(), loaded.config, flags, io)
+    const [method = '', target = '', ...rest] = line.trim().split(/\s+/)
+    if (method === 'grpc' && rest.length === 0) return grpc(target, loaded.config, flags, io)
+    if (rest.length > 0 || !target.startsWith('/')) return endWith(io, MISUSED, `"${line}" is not of the form 'METHOD /path?query'.`)
+    const body = await bodyOf(flags, io)
+    const sent = { method: method.toUpperCase(), url: target, headers: headersOf(flags), ...(body !== undefined && { body }) }
+    const tables = await io.tables()
+    const place = createRouteRecorded(tables.mappings)(sent)
+    if (place.kind !== 'operation') return endWith(io, FAILED, whyNot(place, sent, tables))
+    report(place, { config: loaded.config, tables }, flags, io)
+    return 0
+  },
+}
+
+async function grpc(name: string, config: Config, flags: Flags, io: Io): Promise<number> {
+  const message = await messageOf(flags, io)
+  if (message === undefined) return endWith(io, MISUSED, 'The --data of a gRPC call is JSON, hex, base64, - or the name of a file.')
+  const { explainGrpc } = await import('./explain-grpc.ts')
+  return explainGrpc({ name, message, config, asJson: flags.json === true, tables: await io.tables() }, io)
+}
+
+async function guide(pattern: string, config: Config, flags: Flags, io: Io): Promise<number> {
+  const tables = await io.tables()
+  const operations = operationsOf(tables)
+  const covered = operations.filter(({ id }) => covers(pattern, id))
+  const ids = operations.map(({ id }) => id)
+  if (covered.length > 0)
+    return writeGuide(operationGuide(covered, `Move ${pattern} from v1 to v2`, guideContext(config, tables)), flags, io)
+  return endWith(io, MISUSED, `No operation is called "${pattern}"; ${suggestion(pattern, ids, 'crosswalk operations lists them.')}`)
+}
+
+type Found = Extract<RecordedRoute, { readonly kind: 'operation' }>
+
+function headersOf(flags: Flags) {
+  const override = textOf(flags, 'override')
+  return { 'content-type': textOf(flags, 'type') ?? FORM, ...(override !== undefined && { 'x-http-method-override': override }) }
+}
+
+/** Says in one sentence why no operation answers the request. */
+function whyNot(
+  place: Exclude<RecordedRoute, Found>,
+  { method, url }: { readonly method: string; readonly url: string },
+  tables: Tables,
+): string {
+  if (place.kind === 'native') return `${url} is not a v1 path: the proxy passes it on to v2 unchanged.`
+  if (place.kind === 'refused') return `${place.operation.id} answers 400: ${place.error.message}.`
+  if (place.error) return `${url} is answered 400: ${place.error.message}.`
+  if (place.kind === 'unknown' && place.why === 'another method')
+    return `v1 knows ${pathOf(url)}, but not with ${method}: it answers 501 Method Not Allowed, or upstream.v1 answers.`
+  const paths = operationsOf(tables).flatMap(({ template }) => (template.includes('{') ? [] : [template]))
+  const near = suggestion(pathOf(url), paths, '')
+  return `v1 has no operation at ${pathOf(url)}: it answers 404 Not Found, or upstream.v1 does${near === '' ? '.' : `; ${near}`}`
+}
+
+async function bodyOf(flags: Flags, io: Io): Promise<string | undefined> {
+  const source = textOf(flags, 'data')
+  if (source === undefined) return undefined
+  if (source === '-') return io.stdin()
+  return isJson(source) ? source : (await fileAt(source)).toString()
+}
+
+/** A body that stands on the command line itself. */
+function isJson(source: string): boolean {
+  return source.trimStart().startsWith('{')
+}
+
+function fileAt(path: string): Promise<Buffer> {
+  return readFile(path).catch((error) => Promise.reject(named(error, path)))
+}
+
+const HEX = /^(?:[\da-f]{2})+$/i
+const BASE64 = /^[\w+/-]+={0,2}$/
+
+/** Returns the message of a gRPC call; undefined if the flag names none. */
+async function messageOf(flags: Flags, io: Io): Promise<Buffer | undefined> {
+  const source = textOf(flags, 'data') ?? '{}'
+  if (source === '-') return Buffer.from((await io.stdin()).trim())
+  if (isJson(source)) return Buffer.from(source.trim())
+  if (existsSync(source)) return fileAt(source)
+  if (HEX.test(source)) return Buffer.from(source, 'hex')
+  return BASE64.test(source) ? Buffer.from(source, 'base64') : undefined
+}
+
+interface Sources {
+  readonly config: Config
+  readonly tables: Tables
+}
+
+function report({ operation, request }: Found, { config, tables }: Sources, flags: Flags, io: Io): void {
+  const env = compatSettings(config)
+  const explanation = explainRequest(operation, request, env, tables)
+  const base = config['upstream.v2'] ?? DEFAULT_BASE
+  if (flags.json) io.text(JSON.stringify(jsonReport(base, explanation), null, 2))
+  else for (const line of textReport(base, explanation)) io.out(line)
+}

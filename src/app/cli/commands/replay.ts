@@ -1,0 +1,241 @@
+import { writeFile } from 'node:fs/promises'
+import { createKindOf } from '../../../migrate/clients.ts'
+import type { Declaration } from '../../../migrate/compare/expected.ts'
+import { createRedactionKey, createRedactor } from '../../../migrate/compare/redact.ts'
+import { createJournal } from '../../../migrate/modes/journal.ts'
+import { createAsk } from '../../../migrate/observe/compare-read.ts'
+import { createRecorder, createRecordFile, RECORD_FILE } from '../../../migrate/records/record-file.ts'
+import { createPool } from '../../../serve/upstream/exchange.ts'
+import { createUnsharedReads } from '../../../serve/upstream/send.ts'
+import { createReadV1 } from '../../../serve/upstream/v1.ts'
+import { operationsOf, type Tables } from '../../../tables/tables.ts'
+import { clientGuide } from '../../../tools/guide.ts'
+import {
+  type Against,
+  againstLines,
+  againstSarif,
+  isClean,
+  replayAgainst,
+  replaySarif,
+  type SarifLog,
+} from '../../../tools/replay/against.ts'
+import { chosenReader } from '../../../tools/replay/formats.ts'
+import { recordedClients, replay as replayTraffic } from '../../../tools/replay/replay.ts'
+import { replayLines } from '../../../tools/replay/summary.ts'
+import { readTraffic, type Traffic } from '../../../tools/replay/traffic.ts'
+import { compatSettings, poolSettings } from '../../config/config.ts'
+import { url } from '../../config/kinds.ts'
+import type { Config } from '../../config/settings.ts'
+import { declarationsWith } from '../../server/migration.ts'
+import { type Command, endWith, FAILED, type Flag, type Flags, type Io, MISUSED, textOf } from '../command.ts'
+import { configFlags, configFrom, topFlag, topOf } from '../flags.ts'
+import { oneLine, withProgress } from '../terminal.ts'
+import { chooseClient, guideContext, guideFlags, guideMisuse, writeGuide } from './clients.ts'
+
+/** The flags that say how traffic is read, and where its findings are written to. */
+export const trafficFlags: Readonly<Record<string, Flag>> = {
+  format: {
+    help: 'Format of the lines: a name, or a log_format of nginx such as \'$remote_addr [$time_local] "$request" $status\'',
+    value: 'NAME',
+  },
+  fields: {
+    help: "Names of members in lines of JSON: 'method=req.method,path=req.url,status=res.status,time=time'",
+    value: 'PAIRS',
+  },
+  sarif: { help: 'File to write the findings to, as SARIF 2.1.0 for code hosts', value: 'FILE' },
+}
+
+/** Recorded traffic that the command line names. */
+export interface GivenTraffic {
+  /** As messages and findings call it. */
+  readonly name: string
+  open(): Promise<Traffic>
+}
+
+/** Returns the traffic at a path; `-` is standard input. Returns a sentence if the flags do not go together. */
+export function givenTraffic(path: string, flags: Flags, io: Io): GivenTraffic | { readonly problem: string } {
+  const reader = chosenReader(textOf(flags, 'format'), textOf(flags, 'fields'))
+  if (reader && 'problem' in reader) return reader
+  const name = path === '-' ? 'stdin' : path
+  return { name, open: () => readTraffic({ name, bytes: path === '-' ? inputOf(io) : undefined }, reader) }
+}
+
+async function* inputOf({ input, stdin }: Io): AsyncGenerator<Uint8Array> {
+  if (input) yield* input
+  else yield Buffer.from(await stdin())
+}
+
+/** Writes the findings if `--sarif` asks for them. */
+export async function writeSarif(flags: Flags, io: Io, findings: () => SarifLog): Promise<void> {
+  const file = textOf(flags, 'sarif')
+  if (file === undefined) return
+  await writeFile(file, `${JSON.stringify(findings(), null, 2)}\n`)
+  if (!flags.json) io.out(`written to ${file}`)
+}
+
+interface Target {
+  readonly v1: string
+  readonly v2: string
+  readonly token: string
+  readonly most: number
+  readonly perSecond: number
+}
+
+/** Sends the reads of recorded traffic to both sides. Exit code 0: at least one was compared and none differed. */
+export async function sendReads({ name, open }: GivenTraffic, v1: string, config: Config, flags: Flags, io: Io): Promise<number> {
+  const target = targetOf(v1, config, flags, io)
+  if ('problem' in target) return endWith(io, MISUSED, target.problem)
+  const traffic = await withProgress(io.screen, `reading ${oneLine(name)}`, open)
+  if (traffic.format === 'records')
+    return endWith(io, FAILED, `${name} holds records, which keep no values: they can be told, but not sent again.`)
+  const tables = await io.tables()
+  const declared = declarationsWith(config['diff.ignore'], tables)
+  if ('problem' in declared) return endWith(io, MISUSED, declared.problem)
+  const sources = { ...target, tables, declarations: declared.declarations }
+  const against = await withProgress(io.screen, `sending reads of ${oneLine(name)}`, () => compare(traffic, sources, config, flags, io))
+  if (flags.json) io.text(JSON.stringify(against, null, 2))
+  else for (const line of againstLines(against)) io.out(line)
+  await writeSarif(flags, io, () => againstSarif(against, name))
+  return isClean(against) ? 0 : FAILED
+}
+
+function targetOf(given: string, config: Config, flags: Flags, io: Io): Target | { readonly problem: string } {
+  const v1 = url.schema.safeParse(given)
+  const v2 = config['upstream.v2']
+  const { TOKEN: token } = io.env
+  const most = Number(textOf(flags, 'max') ?? 200)
+  const perSecond = Number(textOf(flags, 'rate') ?? 5)
+  if (!v1.success || v1.data === undefined) return { problem: `--against must be ${url.allowed}.` }
+  if (v2 === undefined) return { problem: 'upstream.v2 is not set: give the v2 service to compare with, with --upstream-v2.' }
+  if (!token) return { problem: 'TOKEN is not set: put the bearer token to read with into the environment, not on the command line.' }
+  if (!(Number.isInteger(most) && most > 0)) return { problem: '--max must be a whole number above 0.' }
+  if (!(perSecond > 0 && perSecond <= 1000)) return { problem: '--rate must be a number above 0 and up to 1000.' }
+  return { v1: v1.data, v2, token, most, perSecond }
+}
+
+interface Comparing extends Target {
+  readonly tables: Tables
+  readonly declarations: readonly Declaration[]
+}
+
+async function compare(
+  traffic: Traffic,
+  { tables, declarations, ...target }: Comparing,
+  config: Config,
+  flags: Flags,
+  io: Io,
+): Promise<Against> {
+  const pool = createPool(poolSettings(config))
+  const file = textOf(flags, 'records')
+  const recorder = createRecorder({
+    memory: 1,
+    ...(file !== undefined && { file: createRecordFile({ ...RECORD_FILE, path: file }) }),
+  })
+  const journal = createJournal({
+    operations: operationsOf(tables),
+    declarations,
+    dialect: config['v1.dialect'],
+    values: config['records.values'],
+    subjects: false,
+    recorder,
+    now: Date.now,
+    isProbed: () => false,
+  })
+  const answerMs = config['limits.deadlineMs']
+  const ask = createAsk({
+    readV1: createReadV1({ pool, base: target.v1, answerMs }),
+    unsharedReads: createUnsharedReads({ pool, base: target.v2, answerBytes: config['limits.answerBytes'], errors: tables.errors }),
+    translate: compatSettings(config, tables),
+    deadlineMs: answerMs,
+    limit: config['diff.answerBytes'],
+  })
+  const stop = new AbortController()
+  void io.untilStopped().then(() => stop.abort())
+  try {
+    return await replayAgainst(traffic, { ...target, mappings: tables.mappings, ask, journal, signal: stop.signal })
+  } finally {
+    await recorder.close()
+    const problem = recorder.problem()
+    if (problem !== undefined) io.err(`The records were not written: ${problem}.`)
+    await pool.destroy()
+  }
+}
+
+/** Assumed number of rows in a list. */
+const ROWS = 50
+
+/** Rehearses the migration with recorded traffic. */
+export const replay: Command = {
+  usage: 'replay FILE',
+  summary:
+    'Prints the coverage and the cost of recorded traffic: logs of proxies, HAR, records. - reads standard input. --against sends its reads.',
+  args: ['FILE'],
+  flags: {
+    json: { help: 'Print one JSON object', switch: true },
+    ...topFlag,
+    ...trafficFlags,
+    guide: { help: 'Client in the file: print what it must change to call v2 itself, in Markdown', value: 'CLIENT' },
+    ...guideFlags,
+    rows: { help: `Rows that every list is assumed to hold. Default: ${ROWS}`, value: 'N' },
+    against: {
+      help: 'Address of a v1 service. Sends every different read there and to --upstream-v2, with the token in $TOKEN, and compares',
+      value: 'URL',
+    },
+    max: { help: 'Maximum reads to send. Default: 200', value: 'N' },
+    rate: { help: 'Maximum reads to send per second. Default: 5', value: 'N' },
+    records: { help: 'File to append the comparisons to, for crosswalk report', value: 'FILE' },
+    ...configFlags([
+      'tables',
+      'upstream.v2',
+      'v1.dialect',
+      'v2.maskCase',
+      'v2.replaceMask',
+      'registry.readmes',
+      'records.values',
+      'diff.ignore',
+    ]),
+  },
+  async run(flags, [path = ''], io) {
+    const loaded = configFrom(flags, io)
+    const rows = Number(textOf(flags, 'rows') ?? ROWS)
+    const problem = 'problem' in loaded ? loaded.problem : Number.isInteger(rows) && rows >= 0 && rows <= 100_000 ? undefined : WRONG_ROWS
+    if (problem !== undefined || 'problem' in loaded) return endWith(io, MISUSED, problem ?? '')
+    const limit = topOf(flags)
+    const misuse = guideMisuse(flags) ?? ('problem' in limit ? limit.problem : undefined)
+    if (misuse !== undefined) return endWith(io, MISUSED, misuse)
+    const traffic = givenTraffic(path, flags, io)
+    if ('problem' in traffic) return endWith(io, MISUSED, traffic.problem)
+    const client = textOf(flags, 'guide')
+    if (client !== undefined) return guide(traffic, client, loaded.config, flags, io)
+    const against = textOf(flags, 'against')
+    return against === undefined ? tell(traffic, rows, loaded.config, flags, io) : sendReads(traffic, against, loaded.config, flags, io)
+  },
+}
+
+const WRONG_ROWS = '--rows must be a whole number from 0 to 100000.'
+
+async function guide({ name, open }: GivenTraffic, id: string, config: Config, flags: Flags, io: Io): Promise<number> {
+  const kindOf = createKindOf(createRedactor({ values: config['records.values'], key: createRedactionKey().text }))
+  const tables = await io.tables()
+  const clients = await withProgress(io.screen, `reading ${oneLine(name)}`, async () =>
+    recordedClients(await open(), tables.mappings, kindOf),
+  )
+  const chosen = chooseClient(clients, id, `crosswalk replay ${name}`)
+  if ('client' in chosen) return writeGuide(clientGuide(chosen.client, guideContext(config, tables)), flags, io)
+  return endWith(io, FAILED, chosen.problem)
+}
+
+async function tell({ name, open }: GivenTraffic, rows: number, config: Config, flags: Flags, io: Io): Promise<number> {
+  const limit = topOf(flags)
+  const top = 'top' in limit ? limit.top : 0
+  const tables = await io.tables()
+  const seen = new Map(tables.differences.map((one) => [one.code, one.seen]))
+  const seenOf = (code: string) => seen.get(code) ?? ''
+  const replayed = await withProgress(io.screen, `reading ${oneLine(name)}`, async () =>
+    replayTraffic(await open(), { tables, env: compatSettings(config), rows, seenOf }),
+  )
+  if (flags.json) io.text(JSON.stringify(replayed, null, 2))
+  else for (const line of replayLines(replayed, top)) io.out(line)
+  await writeSarif(flags, io, () => replaySarif(replayed, name))
+  return 0
+}

@@ -1,0 +1,101 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import type { DemoUser } from '../../../sandbox/data/users.ts'
+import { startSandbox } from '../../../sandbox/start.ts'
+import { unknownVariables } from '../../config/config.ts'
+import { type Command, endWith, FAILED, type Flags, MISUSED, textOf } from '../command.ts'
+import { sandboxFlags, sandboxOptions } from '../flags.ts'
+
+/** Runs the sandbox alone: v2 and genuine v1 over one store. */
+export const sandbox: Command = {
+  usage: 'sandbox',
+  summary: 'Runs a local v2 service with a genuine v1 beside it, in memory.',
+  flags: { ...sandboxFlags, port: { help: 'The same as --sandbox-port', value: 'PORT' } },
+  stays: {},
+  async run(flags, _, io) {
+    const read = sandboxOptions({ ...flags, 'sandbox-port': flags['sandbox-port'] ?? flags.port }, io)
+    if ('problem' in read) return endWith(io, MISUSED, read.problem)
+    const { url, organization, tokens, close } = await startSandbox(read.options)
+    io.out(`The sandbox serves v2 and genuine v1 on ${url}.`)
+    io.out(`Organization ${organization}; tokens ${Object.values(tokens).join(', ')}.`)
+    await io.untilStopped()
+    await close()
+    return 0
+  },
+}
+
+const DEMO_USERS: readonly DemoUser[] = ['owner', 'editor', 'viewer', 'outsider', 'admin']
+
+const DEFAULT_SANDBOX = 'http://127.0.0.1:8090'
+
+/**
+ * Asks a running sandbox for a signed token. The sandbox makes its key anew at every start. The vendor's SDK and Terraform provider read
+ * `exp`, `aud` and `iss` of a token without verifying it; this one verifies at the sandbox as well.
+ */
+export const sandboxToken: Command = {
+  usage: 'sandbox token',
+  summary: 'Mints a signed token of the running sandbox: for a demo user, an identity, or a subject that an identity matches.',
+  flags: {
+    as: { help: 'Demo user. Default: owner', choices: DEMO_USERS, only: true },
+    identity: { help: 'Uid of an identity, for an access token of that identity', value: 'UID' },
+    subject: { help: 'Subject of an identity token that claimMatch can match, or that /sts/exchange takes', value: 'TEXT' },
+    issuer: { help: "Issuer of the identity token: the sandbox's address, or an address below it", value: 'URL' },
+    audience: { help: "Audience of the token. Default: the sandbox's address", value: 'URL' },
+    lifetime: { help: 'Lifetime of the identity token in seconds. Default: 3600', value: 'SECONDS' },
+    file: {
+      help: 'Writes the token to this file without a line break, where SDK and Terraform provider of the vendor read one',
+      value: 'FILE',
+    },
+    url: { help: `Address of the sandbox. Default: ${DEFAULT_SANDBOX}, or port CROSSWALK_SANDBOX_PORT of this machine`, value: 'URL' },
+  },
+  async run(flags, _, io) {
+    const [unknown] = unknownVariables(io.env)
+    if (unknown !== undefined) return endWith(io, MISUSED, unknown)
+    const port = io.env.CROSSWALK_SANDBOX_PORT
+    const base = textOf(flags, 'url') ?? (port ? `http://127.0.0.1:${port}` : DEFAULT_SANDBOX)
+    if (!/^https?:\/\/./.test(base) || !URL.canParse(base))
+      return endWith(io, MISUSED, `--url is ${JSON.stringify(base)}, but it must be an address such as ${DEFAULT_SANDBOX}.`)
+    const lifetime = textOf(flags, 'lifetime')
+    if (lifetime !== undefined && !/^[1-9]\d*$/.test(lifetime))
+      return endWith(io, MISUSED, `--lifetime is ${JSON.stringify(lifetime)}, but it must be a whole number of seconds.`)
+    const answer = await ask(base, flags).catch(() => undefined)
+    if (!answer)
+      return endWith(
+        io,
+        FAILED,
+        `No sandbox answers on ${base}; start one with crosswalk demo or crosswalk sandbox, or give its address with --url.`,
+      )
+    const body = (await answer.json()) as { token?: string; message?: string }
+    if (!answer.ok || body.token === undefined) return endWith(io, FAILED, `The sandbox refused: ${body.message}`)
+    const file = textOf(flags, 'file')
+    if (file === undefined) io.out(body.token)
+    else await write(file, body.token)
+    return 0
+  },
+}
+
+/** The vendor's clients send the file as it is, so a line break would break the header. */
+async function write(file: string, token: string): Promise<void> {
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+  await writeFile(file, token, { mode: 0o600 })
+}
+
+function ask(base: string, flags: Flags): Promise<Response> {
+  const identity = textOf(flags, 'identity')
+  const subject = textOf(flags, 'subject')
+  const lifetime = textOf(flags, 'lifetime')
+  const { issuer, audience } = flags
+  if (identity !== undefined) return post(`${base}/-/token`, { identity, audience })
+  if (subject === undefined) return exchange(base, textOf(flags, 'as') ?? 'owner', textOf(flags, 'audience') ?? base)
+  return post(`${base}/-/token`, { subject, issuer, audience, ...(lifetime !== undefined && { lifetimeSeconds: Number(lifetime) }) })
+}
+
+function post(url: string, body: unknown): Promise<Response> {
+  return fetch(url, { method: 'POST', body: JSON.stringify(body), headers: { 'content-type': 'application/json' } })
+}
+
+/** Exchanges a demo user's fixed token for a signed one. */
+function exchange(base: string, user: string, audience: string): Promise<Response> {
+  const query = new URLSearchParams({ aud: audience })
+  return fetch(`${base}/sts/exchange?${query}`, { method: 'POST', headers: { authorization: `Bearer demo-${user}` } })
+}

@@ -1,0 +1,159 @@
+import { constants } from 'node:fs'
+import { access, readFile, stat } from 'node:fs/promises'
+import { availableParallelism } from 'node:os'
+import { dirname } from 'node:path'
+import { decodeShelves } from '../../../fleet/store/saved.ts'
+import { readStoreUrl } from '../../../fleet/store/store.ts'
+import { checkAtStart } from '../../../grpc/check-at-start.ts'
+import { NEEDS_V1 } from '../../../migrate/modes/modes.ts'
+import { needV1 } from '../../../migrate/modes/rules.ts'
+import { readCertificate } from '../../../serve/listen/listener.ts'
+import { openMetricsExport } from '../../../serve/watch/metrics-export.ts'
+import { openTracing } from '../../../serve/watch/spans.ts'
+import { mappingProblems } from '../../../tables/check.ts'
+import type { Tables } from '../../../tables/tables.ts'
+import type { ReadSettings } from '../../config/config.ts'
+import type { Config, SettingKey } from '../../config/settings.ts'
+import { declarationsWith, loadTables } from '../../server/migration.ts'
+import { createLog, openFleet } from '../../server/process.ts'
+import { createServer } from '../../server/server.ts'
+import { type Command, endWith, type Flags, failureLines, type Io, MISUSED } from '../command.ts'
+import { configFlags, configFrom, configPath, settingsFrom } from '../flags.ts'
+import { stay, watchCertificate, watchConfig } from '../stay.ts'
+
+/** What a check looks at besides the settings. */
+interface CheckedStart {
+  readonly config: Config
+  readonly tables: Tables
+  readonly env: Io['env']
+}
+
+/** One thing that a start needs: a sentence if it is missing, or several. */
+interface StartCheck {
+  /** It is not made if one of these is wrong already. */
+  readonly of: readonly SettingKey[]
+  readonly why: (start: CheckedStart) => string | undefined | readonly string[] | Promise<string | undefined>
+}
+
+const NO_V2 = 'upstream.v2 is not set: give the base address of the v2 service with --upstream-v2, CROSSWALK_UPSTREAM_V2 or the file.'
+
+/** What settings can be wrong about together with the tables. */
+const SETTINGS_CHECKS = [
+  { of: ['upstream.v2'], why: ({ config }) => (config['upstream.v2'] === undefined ? NO_V2 : undefined) },
+  {
+    of: ['upstream.v1', 'modes'],
+    why: ({ config }) => (config['upstream.v1'] === undefined && needV1(config.modes) ? NEEDS_V1 : undefined),
+  },
+  { of: ['diff.ignore'], why: ({ config, tables }) => whyNotDeclared(config, tables) },
+] as const satisfies readonly (StartCheck & { why: (start: CheckedStart) => string | undefined })[]
+
+/** What a start reads, opens or loads besides. */
+const MACHINE_CHECKS: readonly StartCheck[] = [
+  { of: ['tls.key', 'tls.cert'], why: ({ config }) => thrown(() => readCertificate(config['tls.key'], config['tls.cert'])) },
+  { of: ['records.file'], why: ({ config }) => whyUnwritable('records.file', config['records.file']) },
+  { of: ['store.cache'], why: ({ config }) => whyUnwritable('store.cache', config['store.cache']) },
+  { of: ['store.url'], why: ({ config }) => whyNoStore(config['store.url']) },
+  { of: [], why: ({ tables }) => [...mappingProblems(tables.mappings)].map((problem) => `${problem}.`) },
+  { of: [], why: ({ tables }) => thrown(() => tables.hasGrpc && checkAtStart(tables.mappings, tables.shapes)) },
+  { of: [], why: ({ env }) => thrown(async () => (await openTracing(env))?.close()) },
+  { of: [], why: ({ env }) => thrown(() => openMetricsExport(env)) },
+]
+
+/** Returns a sentence for each setting that no start can use. */
+export function settingsProblems(start: Omit<CheckedStart, 'env'>): readonly string[] {
+  return SETTINGS_CHECKS.flatMap(({ why }) => why({ ...start, env: {} }) ?? [])
+}
+
+/**
+ * Returns a sentence for everything that would end a start: settings, files, certificate, tables. It opens no port and asks no service, so
+ * that it works where neither is at hand.
+ */
+export async function startProblems(
+  { config, problems, wrong }: ReadSettings,
+  start: Omit<CheckedStart, 'config'>,
+): Promise<readonly string[]> {
+  const checks = [...SETTINGS_CHECKS, ...MACHINE_CHECKS].filter(({ of }) => !of.some((key: SettingKey) => wrong.has(key)))
+  const found = await Promise.all(checks.map(({ why }) => why({ config, ...start })))
+  return [...new Set([...problems, ...found.flatMap((problem) => problem ?? [])])]
+}
+
+function whyNotDeclared(config: Config, tables: Tables): string | undefined {
+  const declared = declarationsWith(config['diff.ignore'], tables)
+  return 'problem' in declared ? declared.problem : undefined
+}
+
+/** Returns the sentence that a function throws or rejects with. */
+async function thrown(run: () => unknown): Promise<string | undefined> {
+  try {
+    await run()
+    return undefined
+  } catch (error) {
+    return `${failureLines(error)[0]?.replace(/\.$/, '')}.`
+  }
+}
+
+function whyNoStore(url: string | undefined): Promise<string | undefined> {
+  return thrown(async () => {
+    const address = url === undefined ? undefined : readStoreUrl(url)
+    if (address?.carrier !== 'file') return
+    const problem = await whyUnwritable('store.url', address.path)
+    if (problem !== undefined) throw new Error(problem)
+    const text = await readFile(address.path, 'utf8').catch(() => undefined)
+    if (text !== undefined && !decodeShelves(text, Date.now))
+      throw new Error(`store.url: ${address.path} is not a whole store of Crosswalk`)
+  })
+}
+
+/** Returns a sentence if a file cannot be written, or not be made. Makes nothing itself. */
+async function whyUnwritable(key: SettingKey, path: string | undefined): Promise<string | undefined> {
+  if (path === undefined) return undefined
+  const known = await stat(path).catch(() => undefined)
+  if (known && !known.isFile()) return `${key} cannot be written: ${path} is no file.`
+  const why = await thrown(() => (known ? access(path, constants.W_OK) : access(dirname(path), constants.W_OK)))
+  return why === undefined ? undefined : `${key} cannot be written: ${why}`
+}
+
+/** Runs the proxy alone, in front of a v2 service. */
+export const serve: Command = {
+  usage: 'serve',
+  summary: 'Serves v1 from the v2 service at --upstream-v2.',
+  flags: {
+    check: { help: 'Only say what would end the start, each problem in a line. Exits with 0 if nothing would, 2 otherwise', switch: true },
+    ...configFlags(),
+  },
+  stays: { heeds: 'SIGHUP' },
+  async run(flags, _, io) {
+    if (flags.check) return check(flags, io)
+    const loaded = configFrom(flags, io)
+    if ('problem' in loaded) return endWith(io, MISUSED, loaded.problem)
+    const { config } = loaded
+    const tables = await io.tables()
+    const [problem] = settingsProblems({ config, tables })
+    if (problem !== undefined) return endWith(io, MISUSED, problem)
+    const workers = workersOf(config)
+    if (workers > 1) return (await import('./supervise.ts')).supervise(config, workers, flags, io)
+    const log = createLog(config)
+    const [tracing, exportMetrics, join] = await Promise.all([openTracing(io.env), openMetricsExport(io.env), openFleet(config)])
+    const server = createServer(config, tables, { log, tracing, exportMetrics, join, file: configPath(flags, io) })
+    await server.listen()
+    const code = stay(server, log, io, [watchConfig(flags, io, server, config), watchCertificate(config, io, server.certify)])
+    io.out(`Crosswalk serves v1 on ${server.url} from v2 at ${config['upstream.v2']}; admin on ${server.adminUrl}.`)
+    return code
+  },
+}
+
+/** Opens no port and asks no service. */
+async function check(flags: Flags, io: Io): Promise<number> {
+  const read = settingsFrom(flags, io)
+  // Wrong settings do not keep the tables from being loaded: every problem is told.
+  const tables = await loadTables(read.config.tables).catch((error: Error) => error)
+  const problems = tables instanceof Error ? [...read.problems, tables.message] : await startProblems(read, { tables, env: io.env })
+  for (const problem of problems) io.err(problem)
+  if (problems.length > 0) return MISUSED
+  io.out('crosswalk serve would start with these settings.')
+  return 0
+}
+
+function workersOf({ workers }: Config): number {
+  return workers === 'auto' ? availableParallelism() : workers
+}

@@ -1,0 +1,70 @@
+import { type SplitStore, splitStore } from '../../../fleet/store/ipc.ts'
+import { createMemory } from '../../../fleet/store/memory.ts'
+import { openStore } from '../../../fleet/store/open.ts'
+import { openMetricsExport } from '../../../serve/watch/metrics-export.ts'
+import type { Config } from '../../config/settings.ts'
+import { joinFleet } from '../../server/fleet.ts'
+import { createLog } from '../../server/process.ts'
+import { createServer, type Server } from '../../server/server.ts'
+import { createSupervisor, type Supervisor } from '../../server/workers.ts'
+import { endWith, FAILED, type Flags, type Io } from '../command.ts'
+import { configPath } from '../flags.ts'
+import { stay, watchCertificate, watchConfig } from '../stay.ts'
+
+/** Runs the proxy in several processes: workers that serve, and this one, which supervises them. */
+export async function supervise(config: Config, workers: number, flags: Flags, io: Io): Promise<number> {
+  const log = createLog(config)
+  const file = configPath(flags, io)
+  const store = await openShared(config)
+  const warn = (text: string) => log.warn(text)
+  const kept = () => server.keptModes()
+  const supervisor = createSupervisor({ config, workers, file, openStore: store.open, kept, warn })
+  const server = createServer(config, await io.tables(), {
+    log,
+    exportMetrics: await openMetricsExport(io.env),
+    file,
+    join: joinFleet(store.open(), { isNewStore: config['store.url'] === undefined }),
+    role: supervisor.role,
+  })
+  await server.listen()
+  io.out(
+    `Crosswalk serves v1 on ${server.url} from v2 at ${config['upstream.v2']}; admin on ${server.adminUrl}. ${workers} workers share the port.`,
+  )
+  let rolled = Promise.resolve()
+  const roll = (why: string) => {
+    const roll = async () => {
+      log.info(`${why}: the workers are replaced one by one`)
+      await supervisor.roll()
+      log.info('the workers are replaced')
+    }
+    rolled = rolled.then(roll).catch((error: Error) => log.error(error.message))
+  }
+  const certificate = watchCertificate(config, io, () => roll('the certificate changed'))
+  const watches = [watchConfig(flags, io, reloading(server, supervisor), config), { ...certificate, look: () => roll('SIGHUP came') }]
+  let sentence: string | undefined
+  const givenUp = supervisor.givenUp.then((text) => {
+    sentence = text
+  })
+  const untilStopped = () => Promise.race([io.untilStopped(), givenUp])
+  const code = await stay(server, log, { ...io, untilStopped }, watches)
+  await store.close()
+  return sentence === undefined ? code : endWith(io, FAILED, `Crosswalk ends: ${sentence}.`)
+}
+
+/** Hands live settings to the workers too. */
+function reloading({ changeModes, sharesModes, reload }: Server, supervisor: Pick<Supervisor, 'reload'>) {
+  return {
+    changeModes,
+    sharesModes,
+    reload(changes: Partial<Config>) {
+      const problem = reload(changes)
+      if (problem === undefined) supervisor.reload(changes)
+      return problem
+    },
+  }
+}
+
+/** Opens the store of this machine, which the workers use through this process. Without `store.url`, it is in memory. */
+async function openShared({ 'store.url': url, 'store.name': name }: Config): Promise<SplitStore> {
+  return splitStore(url === undefined ? createMemory(Date.now).open() : await openStore(url, name))
+}

@@ -1,0 +1,228 @@
+import { z } from 'zod'
+import { misuse } from '../../errors.ts'
+import { type ClientUses, type CutoverQuestion, type CutoverScope, coversClient, coversUse } from '../../migrate/evidence/cutover.ts'
+import type { SandboxOptions } from '../../sandbox/start.ts'
+import { suggestion } from '../../tables/check.ts'
+import { covers } from '../../tables/operation.ts'
+import type { Tables } from '../../tables/tables.ts'
+import {
+  type ConfigSources,
+  FILE_FLAG,
+  type Loaded,
+  loadConfig,
+  type ReadSettings,
+  readSettings,
+  unknownVariables,
+} from '../config/config.ts'
+import { flag, host, integer, type SettingKind } from '../config/kinds.ts'
+import { defaultOf, envOf, flagOf, SECTIONS, SETTING_KEYS, SETTINGS, type SettingKey, sectionOf } from '../config/settings.ts'
+import { loadTables } from '../server/migration.ts'
+import { type Flag, type Flags, type Io, textOf, textsOf } from './command.ts'
+
+/** One flag for each of these settings and one for the configuration file. */
+export function configFlags(keys: readonly SettingKey[] = SETTING_KEYS): Record<string, Flag> {
+  const flags = keys.map((key): [string, Flag] => [flagOf(key), flagFor(key)])
+  return { ...Object.fromEntries(flags), [FILE_FLAG]: FILE }
+}
+
+const FILE: Flag = { help: 'File with any of these settings, in JSON or YAML', value: 'FILE', env: 'CROSSWALK_CONFIG' }
+
+/** What help calls a number whose key ends so. */
+const UNITS: Readonly<Record<string, string>> = { Ms: 'MS', Bytes: 'BYTES', bytes: 'BYTES', Percent: 'PERCENT', port: 'PORT' }
+
+function flagFor(key: SettingKey): Flag {
+  const { kind }: { readonly kind: SettingKind<unknown> } = SETTINGS[key]
+  const unit = Object.keys(UNITS).find((end) => key.endsWith(end)) ?? ''
+  const section = sectionOf(key)
+  const value = UNITS[unit] ?? kind.value
+  return {
+    help: helpOf(key),
+    env: envOf(key),
+    group: `${section} - ${SECTIONS[section]}`,
+    ...(value !== undefined && { value }),
+    ...(kind.choices && { choices: kind.choices }),
+  }
+}
+
+/** The path of the configuration file, if there is one. */
+export function configPath(flags: Flags, io: Pick<Io, 'env'>): string | undefined {
+  return (textOf(flags, FILE_FLAG) ?? io.env.CROSSWALK_CONFIG) || undefined
+}
+
+/** The configuration from the flags, the environment and the file. */
+export function configFrom(flags: Flags, io: Pick<Io, 'env'>): Loaded {
+  return loadConfig(sourcesOf(flags, io))
+}
+
+/** The same with the source of every value and with every problem. */
+export function settingsFrom(flags: Flags, io: Pick<Io, 'env'>): ReadSettings {
+  return readSettings(sourcesOf(flags, io))
+}
+
+function sourcesOf(flags: Flags, io: Pick<Io, 'env'>): ConfigSources {
+  const names = [FILE_FLAG, ...SETTING_KEYS.map(flagOf)]
+  return { flags: Object.fromEntries(names.map((name) => [name, textOf(flags, name)])), env: io.env }
+}
+
+function helpOf(key: SettingKey): string {
+  const { help } = SETTINGS[key]
+  const value = defaultOf(key)
+  return value === undefined ? help : `${help}. Default: ${value}`
+}
+
+/** The flag of a command that reads tables. */
+export const tablesFlag = { tables: configFlags(['tables']).tables ?? { help: '' } }
+
+/** Returns the tables that the settings name, or those of this package. Rejects with a misuse. */
+export async function tablesFrom(flags: Flags, io: Pick<Io, 'env'>): Promise<Tables> {
+  const loaded = configFrom(flags, io)
+  if ('problem' in loaded) throw misuse(loaded.problem)
+  try {
+    return await loadTables(loaded.config.tables)
+  } catch (error) {
+    throw misuse((error as Error).message)
+  }
+}
+
+/** The flag that limits a question to some operations. */
+export const operationsFlag = {
+  operations: { help: 'Only operations that this pattern covers, such as iam.* or *.list; may be repeated', value: 'PATTERN', more: true },
+} as const
+
+/** The flags that limit a question to some operations or clients. */
+export const scopeFlags: Readonly<Record<string, Flag>> = {
+  ...operationsFlag,
+  clients: {
+    help: 'Only operations that this client calls: its hash or its subject, with * as any text; may be repeated',
+    value: 'CLIENT',
+    more: true,
+  },
+}
+
+export function scopeOf(flags: Flags): CutoverScope {
+  return { operations: textsOf(flags, 'operations'), clients: textsOf(flags, 'clients') }
+}
+
+/** Returns a sentence about a pattern that covers no operation. `known` are operation ids. */
+export function unfitOperations({ operations }: CutoverScope, known: readonly string[]): string | undefined {
+  const unfit = operations.find((pattern) => !known.some((use) => coversUse(pattern, use)))
+  if (unfit === undefined) return undefined
+  const patterns = [...known, ...new Set(known.flatMap(patternsFor))]
+  return `--operations ${JSON.stringify(unfit)} fits no operation; ${suggestion(unfit, patterns, 'crosswalk operations lists them.')}`
+}
+
+/** `iam.*`, `iam.groups.*` and `*.list` for `iam.groups.list`. */
+function patternsFor(operation: string): readonly string[] {
+  const words = operation.split('.')
+  return [...words.slice(1).map((_, at) => `${words.slice(0, at + 1).join('.')}.*`), `*.${words.at(-1)}`]
+}
+
+/** Returns a sentence about a pattern that covers no client. */
+export function unfitClients({ clients: patterns }: CutoverScope, known: CutoverQuestion['clients']): string | undefined {
+  const unfit = patterns.find((pattern) => !known.some((client) => coversClient(pattern, client)))
+  if (unfit === undefined) return undefined
+  const names = known.flatMap(namesOf)
+  return `--clients ${JSON.stringify(unfit)} fits no client that was seen; ${suggestion(unfit, names, 'crosswalk clients lists them.')}`
+}
+
+function namesOf({ caller, subject }: ClientUses): readonly string[] {
+  return subject === undefined ? [caller] : [caller, subject]
+}
+
+interface SandboxFlag extends Flag {
+  readonly kind: SettingKind<unknown>
+  readonly env?: string
+}
+
+const DATA_SETS = ['demo', 'empty', 'large']
+
+const data: SettingKind<string> = {
+  schema: z.string().refine((text) => DATA_SETS.includes(text) || text.endsWith('.json')),
+  allowed: `one of ${DATA_SETS.join(', ')}, or a file whose name ends in .json`,
+}
+
+const GROUP = 'sandbox - The services that play v2 and v1'
+
+/** The sandbox's own flags, for both `demo` and `sandbox`. */
+const FLAGS = {
+  'sandbox-port': {
+    kind: integer(0, 65_535),
+    env: 'CROSSWALK_SANDBOX_PORT',
+    value: 'PORT',
+    help: 'Port that the sandbox listens on. 0 = any free port. Default: 8090',
+  },
+  'sandbox-host': { kind: host, env: 'CROSSWALK_SANDBOX_HOST', help: 'Address that the sandbox listens on. Default: 127.0.0.1' },
+  data: {
+    kind: data,
+    value: `${DATA_SETS.join('|')}|FILE`,
+    help: 'Data of the sandbox: demo, empty, large, or a JSON file of resources in the form of v2. Default: demo',
+  },
+  tags: { kind: integer(1, 1_000_000), help: 'Number of tags in the repo "large" of the data set large. Default: 10000' },
+  latency: { kind: integer(0, 600_000), value: 'MS', help: 'Milliseconds that the sandbox waits before every answer. Default: 0' },
+  'readme-moves-repo': { kind: flag, help: 'Whether a change of a readme moves the update time of its repo. Default: false' },
+} satisfies Record<string, SandboxFlag>
+
+const SINKS: Flag = { group: GROUP, help: 'Also send events to http:// sinks, if they are on this machine', switch: true }
+
+export const sandboxFlags: Readonly<Record<string, Flag>> = {
+  ...Object.fromEntries(
+    Object.entries(FLAGS).map(([name, flag]: [string, SandboxFlag]) => {
+      const { value, choices } = flag.kind
+      return [name, { group: GROUP, ...(value !== undefined && { value }), ...(choices && { choices }), ...flag }]
+    }),
+  ),
+  'http-sinks': SINKS,
+}
+
+/** Returns the sandbox's options, or one sentence that names the wrong value, its source and the allowed values. */
+export function sandboxOptions(flags: Flags, io: Io): { readonly options: SandboxOptions } | { readonly problem: string } {
+  const [unknown] = unknownVariables(io.env)
+  if (unknown !== undefined) return { problem: unknown }
+  const values: Partial<Record<keyof typeof FLAGS, unknown>> = {}
+  for (const [name, flag] of Object.entries(FLAGS) as [keyof typeof FLAGS, SandboxFlag][]) {
+    const given = textOf(flags, name)
+    const value = given ?? (flag.env ? io.env[flag.env] || undefined : undefined)
+    if (value === undefined) continue
+    const read = flag.kind.schema.safeParse(value)
+    const source = given === undefined ? `the environment variable ${flag.env}` : `the flag --${name}`
+    if (!read.success) return { problem: `${name} is ${JSON.stringify(value)} in ${source}, but it must be ${flag.kind.allowed}.` }
+    values[name] = read.data
+  }
+  const {
+    'sandbox-port': port,
+    'sandbox-host': address,
+    data: set,
+    tags,
+    latency: latencyMs,
+    'readme-moves-repo': readmeMovesRepo,
+  } = values
+  const data = typeof set === 'string' && !DATA_SETS.includes(set) ? { file: set } : set
+  const allowHttpSinks = flags['http-sinks'] === true
+  return { options: { host: address, port, data, tags, latencyMs, readmeMovesRepo, allowHttpSinks } as SandboxOptions }
+}
+
+/** True if a pattern covers an operation: its id, a pattern with `*`, or the beginning of ids: `iam`, `iam.groups`. */
+export function fitsOperation(pattern: string, id: string): boolean {
+  return covers(pattern, id) || id.startsWith(`${pattern}.`)
+}
+
+/** Returns a sentence about a pattern that fits none of the operations. */
+export function whyNoOperation(pattern: string, ids: readonly string[]): string | undefined {
+  if (ids.some((id) => fitsOperation(pattern, id))) return undefined
+  const beginnings = ids.flatMap((id) => id.split('.').map((_, at, words) => words.slice(0, at + 1).join('.')))
+  return `"${pattern}" fits no operation; ${suggestion(pattern, [...new Set(beginnings)], 'crosswalk operations lists them.')}`
+}
+
+/** The flag that shortens a list. */
+export const topFlag = {
+  top: { help: 'Only the first N of the list, those with the most calls first. Totals still count all', value: 'N' },
+} as const satisfies Readonly<Record<string, Flag>>
+
+/** Returns how many rows are wanted, or a sentence about a wrong number. Infinite if the flag is not given. */
+export function topOf(flags: Flags): { readonly top: number } | { readonly problem: string } {
+  const text = textOf(flags, 'top')
+  if (text === undefined) return { top: Number.POSITIVE_INFINITY }
+  return /^[1-9]\d{0,6}$/.test(text)
+    ? { top: Number(text) }
+    : { problem: `--top is ${JSON.stringify(text)}, but it must be a whole number from 1 to 9999999.` }
+}

@@ -1,0 +1,267 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { parseArgs } from 'node:util'
+import { suggestion } from '../../tables/check.ts'
+import {
+  type Command,
+  endWith,
+  exitCodeOf,
+  type Flag,
+  type Flags,
+  failureLines,
+  heededSignals,
+  type Io,
+  MISUSED,
+  type Process,
+} from './command.ts'
+import { tablesFrom } from './flags.ts'
+import { printable } from './terminal.ts'
+
+/** Returns the words of the command that begin `argv`, or `''`; the longer ones, `sandbox token`, win over `sandbox`. */
+export function findCommand(known: readonly string[], argv: readonly string[]): string {
+  const fits = (words: string) => words.split(' ').every((word, at) => argv[at] === word)
+  return known.filter(fits).sort((a, b) => b.length - a.length)[0] ?? ''
+}
+
+/** Says that no command has this name. */
+export function unknownCommand(known: readonly string[], word: string): string {
+  const firsts = known.map((words) => words.split(' ')[0] ?? '')
+  return `There is no command "${word}"; ${suggestion(word, firsts, 'crosswalk --help lists the commands.')}`
+}
+
+/** Returns a sentence about too few or too many arguments; undefined if a command takes them. */
+export function wrongArguments(words: string, command: Command, given: readonly string[], known: readonly string[]): string | undefined {
+  const { args = [], optional = [], more, usage } = command
+  const missing = args[given.length]
+  if (missing !== undefined) return `crosswalk ${words} needs ${missing}. Usage: crosswalk ${usage}`
+  const extra = given[args.length + optional.length]
+  if (more || extra === undefined) return undefined
+  const under = known.flatMap((one) => (one.startsWith(`${words} `) ? [one.slice(words.length + 1)] : []))
+  if (under.length > 0) return `crosswalk ${words} has no command "${extra}"; ${suggestion(extra, under, `it has ${under.join(', ')}.`)}`
+  return `crosswalk ${words} takes ${takes(args.length + optional.length)}, and "${extra}" is one more. Usage: crosswalk ${usage}`
+}
+
+function takes(most: number): string {
+  return most === 0 ? 'no arguments' : most === 1 ? 'one argument' : `${most} arguments`
+}
+
+/** What was given to a command, or a sentence about what it does not take. */
+export type ParsedFlags = { readonly flags: Flags; readonly args: readonly string[] } | { readonly problem: string }
+
+const HELP: Flag = { help: '', switch: true }
+
+/** Reads the flags and arguments of a command. `words` call it: `sandbox token`. */
+export function parseFlags(words: string, command: Pick<Command, 'flags'>, args: readonly string[]): ParsedFlags {
+  const flags: Readonly<Record<string, Flag>> = { ...command.flags, help: HELP }
+  const types = Object.entries(flags).map(([name, flag]) => {
+    const type: 'boolean' | 'string' = flag.switch ? 'boolean' : 'string'
+    return [name, { type, multiple: flag.more === true, ...(name === 'help' && { short: 'h' }) }] as const
+  })
+  const options = Object.fromEntries(types)
+  const { values, positionals, tokens } = parseArgs({ args: [...args], options, strict: false, allowPositionals: true, tokens: true })
+  for (const token of tokens) {
+    if (token.kind !== 'option') continue
+    const problem = problemOf(flags, token, args[token.index] ?? '', words)
+    if (problem !== undefined) return { problem: `crosswalk ${words} ${problem}` }
+  }
+  return { flags: values as Flags, args: positionals }
+}
+
+interface Given {
+  readonly name: string
+  readonly rawName: string
+  readonly value?: string | undefined
+  readonly inlineValue?: boolean | undefined
+}
+
+/** Returns the end of a sentence that begins with the command. `raw` is the argument as it was written: `-port`, `--port=80`. */
+function problemOf(
+  flags: Readonly<Record<string, Flag>>,
+  { name, rawName, value, inlineValue }: Given,
+  raw: string,
+  words: string,
+): string | undefined {
+  const flag = flags[name]
+  if (flag === undefined) {
+    const written = rawName.startsWith('--') ? rawName : raw
+    const long = `--${written.replace(/^-+/, '')}`
+    const known = Object.keys(flags).map((one) => `--${one}`)
+    return `has no flag ${written}; ${suggestion(long, known, `crosswalk ${words} --help lists its flags.`)}`
+  }
+  if (flag.switch) return value === undefined ? undefined : `takes no value for ${rawName}; leave out "=${value}".`
+  if (value === undefined) return `needs a value for ${rawName}: ${rawName} ${shown(flag)}.`
+  // A value that looks like a flag is one whose value was forgotten.
+  if (!inlineValue && /^-./.test(value)) {
+    return `needs a value for ${rawName}, and ${value} looks like a flag; if it is the value, write ${rawName}=${value}`
+  }
+  if (!flag.only || flag.choices?.includes(value)) return undefined
+  return `takes no ${rawName} ${value}; ${suggestion(value, flag.choices ?? [], `use one of ${flag.choices?.join(', ')}.`)}`
+}
+
+function shown({ choices, value = 'VALUE' }: Flag): string {
+  return choices?.join('|') ?? value
+}
+
+/** The longest line of a text for people. */
+export const LINE = 100
+
+/** Breaks a text between words into lines of at most `width` characters. A longer word has a line of its own. */
+export function wrapped(text: string, width: number): readonly string[] {
+  const lines: string[] = []
+  let line = ''
+  for (const word of text.split(' ')) {
+    if (line !== '' && line.length + 1 + word.length > width) {
+      lines.push(line)
+      line = word
+    } else line = line === '' ? word : `${line} ${word}`
+  }
+  return [...lines, line]
+}
+
+/** The left column of a table: `  --port PORT`. A longer entry has a line of its own. */
+const LEFT = 30
+
+/** Returns two columns: an entry, and its text, which is wrapped beside it. */
+export function row(entry: string, text: string): readonly string[] {
+  const left = `  ${entry}`
+  const [first = '', ...others] = wrapped(text, LINE - LEFT)
+  const rest = others.map((line) => ' '.repeat(LEFT) + line)
+  if (left.length > LEFT - 2) return [left, ' '.repeat(LEFT) + first, ...rest]
+  return [left.padEnd(LEFT) + first, ...rest]
+}
+
+/** Wraps a text and moves it two characters to the right. */
+export function indented(text: string): readonly string[] {
+  return wrapped(text, LINE - 2).map((line) => `  ${line}`)
+}
+
+/** The commands by what they are for. What is in no group comes last. */
+const GROUPS: readonly (readonly [title: string, words: readonly string[]])[] = [
+  ['Run', ['demo', 'serve', 'config', 'sandbox', 'sandbox token']],
+  ['Look up', ['operations', 'explain', 'openapi']],
+  ['Other APIs', ['draft', 'check']],
+  ['Migrate', ['clients', 'cutover', 'rollouts', 'report', 'replay', 'case']],
+]
+
+const OTHERS = 'Other'
+
+const CLOSING = [
+  'crosswalk help COMMAND explains a command, and so does COMMAND --help.',
+  'crosswalk --version prints the version.',
+  'Settings are flags, CROSSWALK_ variables or a file: crosswalk help serve lists them.',
+]
+
+/** The overview of all commands, by the words that call them. */
+export function overview(commands: Readonly<Record<string, Command>>): string {
+  const words = Object.keys(commands)
+  const grouped = GROUPS.flatMap(([, some]) => some)
+  const groups = [...GROUPS, [OTHERS, words.filter((one) => !grouped.includes(one))] as const]
+  const blocks = groups.flatMap(([title, some]) => {
+    const rows = some.flatMap((one) => (commands[one] ? row(`crosswalk ${commands[one].usage}`, commands[one].summary) : []))
+    return rows.length === 0 ? [] : ['', `${title}:`, ...rows]
+  })
+  return ['Crosswalk serves the v1 API from v2.', ...blocks, '', ...CLOSING].join('\n')
+}
+
+const HELP_FLAG: Flag = { help: 'Print this text. -h is the same', switch: true }
+
+/** The help of one command: its flags without a group first, then each group with its title. */
+export function helpFor({ usage, summary, flags }: Command): string {
+  const all = Object.entries(flags)
+  const titles = [...new Set(all.flatMap(([, { group }]) => group ?? []))]
+  const own = all.filter(([, { group }]) => group === undefined)
+  const groups = titles.map((title) => ['', `${title}:`, ...rowsOf(all.filter(([, { group }]) => group === title))])
+  return [`crosswalk ${usage}`, '', ...indented(summary), '', ...rowsOf([...own, ['help', HELP_FLAG]]), ...groups.flat()].join('\n')
+}
+
+function rowsOf(flags: readonly (readonly [string, Flag])[]): readonly string[] {
+  return flags.flatMap(([name, flag]) => row(`--${name}${shownValue(flag)}`, helpTextOf(flag)))
+}
+
+function shownValue({ switch: isSwitch, choices, value = 'VALUE' }: Flag): string {
+  return isSwitch ? '' : ` ${choices?.join('|') ?? value}`
+}
+
+function helpTextOf({ help, env }: Flag): string {
+  return env === undefined ? help : `${help}. ${env}`
+}
+
+/** The commands by the words that call them. Each is loaded when it is needed: `cutover` starts without the parts of a server. */
+export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
+  demo: async () => (await import('./commands/demo.ts')).demo,
+  serve: async () => (await import('./commands/serve.ts')).serve,
+  config: async () => (await import('./commands/config.ts')).config,
+  sandbox: async () => (await import('./commands/sandbox.ts')).sandbox,
+  'sandbox token': async () => (await import('./commands/sandbox.ts')).sandboxToken,
+  operations: async () => (await import('./commands/operations.ts')).operations,
+  openapi: async () => (await import('./commands/openapi.ts')).openapi,
+  explain: async () => (await import('./commands/explain.ts')).explain,
+  clients: async () => (await import('./commands/clients.ts')).clients,
+  cutover: async () => (await import('./commands/cutover.ts')).cutover,
+  rollouts: async () => (await import('./commands/rollouts.ts')).rollouts,
+  draft: async () => (await import('./commands/draft.ts')).draft,
+  check: async () => (await import('./commands/check.ts')).check,
+  case: async () => (await import('./commands/case.ts')).mismatchCase,
+  report: async () => (await import('./commands/report.ts')).report,
+  replay: async () => (await import('./commands/replay.ts')).replay,
+  completion: async () => (await import('./completion.ts')).createCompletion(COMMANDS),
+}
+
+const KNOWN = Object.keys(COMMANDS)
+const HELP_WORDS: ReadonlySet<string> = new Set(['help', '--help', '-h'])
+const VERSION: ReadonlySet<string> = new Set(['--version', '-v', '-V'])
+
+/** Runs the command that `argv` (without node and script) names and returns its exit code. */
+export async function run(argv: readonly string[], outside: Process): Promise<number> {
+  const io: Io = { ...printable(outside), tables: () => tablesFrom({}, outside) }
+  const [first = 'help', ...others] = argv
+  if (VERSION.has(first)) return say(io, version())
+  if (HELP_WORDS.has(first)) return help(others, io)
+  const words = findCommand(KNOWN, argv)
+  const command = await COMMANDS[words]?.()
+  if (!command) return endWith(io, MISUSED, unknownCommand(KNOWN, first))
+  const parsed = parseFlags(words, command, argv.slice(words.split(' ').length))
+  if ('problem' in parsed) return endWith(io, MISUSED, parsed.problem)
+  if (parsed.flags.help) return explain(io, helpFor(command))
+  const wrong = wrongArguments(words, command, parsed.args, KNOWN)
+  if (wrong !== undefined) return endWith(io, MISUSED, wrong)
+  try {
+    const signals = command.stays && heededSignals(outside, command.stays.heeds)
+    return await command.run(parsed.flags, parsed.args, { ...io, ...signals, tables: () => tablesFrom(parsed.flags, io) })
+  } catch (error) {
+    const code = exitCodeOf(error)
+    for (const line of failureLines(error)) io.err(line)
+    return code
+  }
+}
+
+/** `help`, `help serve`, `help sandbox token`. */
+async function help(topic: readonly string[], io: Io): Promise<number> {
+  const [first] = topic
+  if (first === undefined) return explain(io, overview(await everyCommand()))
+  const words = findCommand(KNOWN, topic)
+  const command = await COMMANDS[words]?.()
+  if (!command) return endWith(io, MISUSED, unknownCommand(KNOWN, first))
+  const [extra] = topic.slice(words.split(' ').length)
+  const wrong = extra === undefined ? undefined : wrongArguments(words, { ...command, args: [], optional: [] }, [extra], KNOWN)
+  return wrong === undefined ? explain(io, helpFor(command)) : endWith(io, MISUSED, wrong)
+}
+
+async function everyCommand(): Promise<Readonly<Record<string, Command>>> {
+  return Object.fromEntries(await Promise.all(Object.entries(COMMANDS).map(async ([words, load]) => [words, await load()] as const)))
+}
+
+/** Reads the manifest beside the sources or above the build output. */
+function version(): string {
+  const [above = ''] = ['../../../package.json', '../../../../package.json'].filter((path) => existsSync(new URL(path, import.meta.url)))
+  return JSON.parse(readFileSync(new URL(above, import.meta.url), 'utf8')).version
+}
+
+function explain(io: Io, text: string): number {
+  io.help(text)
+  return 0
+}
+
+function say(io: Io, text: string): number {
+  io.text(text)
+  return 0
+}

@@ -1,0 +1,141 @@
+import { readFileSync } from 'node:fs'
+import { isDeepStrictEqual } from 'node:util'
+import type { Logger } from 'pino'
+import { describeRules } from '../../migrate/modes/rules.ts'
+import { readCertificate } from '../../serve/listen/listener.ts'
+import { changedBetween, whyRestart } from '../config/live.ts'
+import type { Config } from '../config/settings.ts'
+import type { Server } from '../server/server.ts'
+import { FAILED, type Flags, type Io, lacksFixes } from './command.ts'
+import { configFrom, configPath } from './flags.ts'
+
+/** Milliseconds between two reads of the file. Polling works on every file system, even if a mount is replaced. */
+const EVERY = 250
+
+/** What is followed while the program runs. */
+export interface Watch {
+  /** Looks at once, as SIGHUP asks. */
+  readonly look: () => void
+  readonly end: () => void
+}
+
+/** Follows nothing. */
+export const UNWATCHED: Watch = { look: () => {}, end: () => {} }
+
+/**
+ * Calls `look` when two reads in a row agree and differ from the content at the last call. So it never sees a file half written, and it
+ * sees changes made since the start.
+ */
+export function whenSettled(path: string, look: () => void): Watch {
+  let before: string | undefined
+  let looked: string | undefined
+  const lookAt = (content: string) => {
+    looked = content
+    look()
+  }
+  const timer = setInterval(() => {
+    const now = contentOf(path)
+    if (now === before && now !== looked) lookAt(now)
+    before = now
+  }, EVERY)
+  timer.unref()
+  return { look: () => lookAt(contentOf(path)), end: () => clearInterval(timer) }
+}
+
+function contentOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    return String(error)
+  }
+}
+
+/**
+ * Calls `changed` when the files of the certificate hold another pair. A wrong pair changes nothing; the reason is printed. Key and
+ * certificate are written one after the other, so that it may be printed while they change.
+ */
+export function watchCertificate({ 'tls.key': key, 'tls.cert': cert }: Config, io: Pick<Io, 'err'>, changed: () => void): Watch {
+  if (key === undefined || cert === undefined) return UNWATCHED
+  let known = readCertificate(key, cert)
+  const look = () => {
+    try {
+      const now = readCertificate(key, cert)
+      if (isDeepStrictEqual(now, known)) return
+      known = now
+      changed()
+    } catch (error) {
+      io.err(`The certificate stays as it was. ${(error as Error).message}.`)
+    }
+  }
+  const files = [key, cert].map((path) => whenSettled(path, look))
+  return {
+    look,
+    end() {
+      for (const { end } of files) end()
+    },
+  }
+}
+
+type WatchIo = Omit<Io, 'tables'>
+type WatchedServer = Pick<Server, 'changeModes' | 'sharesModes' | 'reload'>
+
+/**
+ * Follows the configuration file. New modes and other live settings apply from the next request on; modes that replicas share are proposed
+ * to all. Every other setting is named, because it applies from the next start. A wrong file changes nothing; the reason is printed.
+ * Without a file it only looks when it is asked to: a token may come from a file of its own.
+ */
+export function watchConfig(flags: Flags, io: WatchIo, server: WatchedServer, started: Config): Watch {
+  const path = configPath(flags, io)
+  let known = started
+  const look = () => {
+    const loaded = configFrom(flags, io)
+    if ('problem' in loaded) return io.err(`The configuration stays as it was. ${loaded.problem}`)
+    const { config } = loaded
+    const problem = take(config, known, server, io)
+    if (problem !== undefined) return io.err(`The configuration stays as it was. ${problem}`)
+    const wrongModes = isDeepStrictEqual(config.modes, known.modes) ? undefined : change(config, path ?? '', server, io)
+    if (wrongModes !== undefined) io.err(`The modes stay as they were. ${wrongModes}`)
+    known = wrongModes === undefined ? config : { ...config, modes: known.modes }
+  }
+  return path === undefined ? { look, end: () => {} } : whenSettled(path, look)
+}
+
+/** Hands over what changed and is live, and names the rest. Returns why nothing is taken. */
+function take(config: Config, known: Config, server: WatchedServer, io: WatchIo): string | undefined {
+  const { live, restart } = changedBetween(known, config)
+  const names = Object.keys(live)
+  const problem = names.length === 0 ? undefined : server.reload(live)
+  if (problem !== undefined) return problem
+  if (names.length > 0) io.out(`In force from now on: ${names.join(', ')}.`)
+  for (const key of restart) io.err(`${key} changed: restart to use it, because ${whyRestart(key)}.`)
+  return undefined
+}
+
+function change({ modes }: Config, path: string, server: WatchedServer, io: Omit<Io, 'tables'>): string | undefined {
+  const problem = server.changeModes(modes, { source: 'file', path })
+  if (problem !== undefined) return problem
+  const text = describeRules(modes)
+  io.out(server.sharesModes ? `The modes of the file are proposed to all replicas: ${text}.` : `The modes are now: ${text}.`)
+  return undefined
+}
+
+type StayingLog = Pick<Logger, 'fatal' | 'warn' | 'info'>
+
+/**
+ * Runs a server until the process is asked to stop, then takes it out of service. SIGHUP makes it look at what it watches.
+ * An uncaught exception ends it in the same way as a signal to stop, because it leaves an unknown state: one fatal log line, an orderly
+ * close, exit code 1. The log first warns of a Node without security fixes.
+ */
+export async function stay(server: Pick<Server, 'close'>, log: StayingLog, io: Io, watches: readonly Watch[]): Promise<number> {
+  const old = lacksFixes(process.version)
+  if (old !== undefined) log.warn(old)
+  io.onHangup?.(() => {
+    log.info('SIGHUP came: the settings are read again')
+    for (const { look } of watches) look()
+  })
+  const escaped = await Promise.race([io.untilStopped(), io.untilEscaped()])
+  if (escaped !== undefined) log.fatal({ err: escaped }, 'an exception escaped; what is under way may finish, then the process ends')
+  for (const { end } of watches) end()
+  await server.close()
+  return escaped === undefined ? 0 : FAILED
+}

@@ -1,0 +1,202 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { findNodeAtLocation, getNodeValue, type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser'
+import type * as Yaml from 'yaml'
+import { systemReason } from '../../errors.ts'
+import { suggestion } from '../../tables/check.ts'
+import { isObject, type JsonObject } from '../../tables/json.ts'
+import { SETTING_KEYS, type SettingKey } from './settings.ts'
+
+/** A member of nested settings. */
+export interface SettingMember {
+  /** Its path with dots: `limits.deadlineMs`, whether or not there is such a setting. */
+  readonly key: string
+  readonly at: MemberPath
+  readonly value: unknown
+}
+
+/** Yields each setting and each member that is none. A group without a value, as YAML may have one, is empty. */
+export function* membersOf(object: JsonObject, above: readonly string[] = []): Generator<SettingMember> {
+  for (const [name, value] of Object.entries(object)) {
+    const at = [...above, name]
+    const key = at.join('.')
+    const isGroup = SETTING_KEYS.some((known) => known.startsWith(`${key}.`))
+    if (isSettingKey(key) || !isGroup || !(value === null || isObject(value))) yield { key, at, value }
+    else yield* membersOf(value ?? {}, at)
+  }
+}
+
+export function isSettingKey(key: string): key is SettingKey {
+  return (SETTING_KEYS as readonly string[]).includes(key)
+}
+
+/** The path of a member: names of objects, numbers of lists. */
+export type MemberPath = readonly (string | number)[]
+
+/** What a file holds. */
+export interface ParsedFile {
+  readonly value: unknown
+  /** Returns where a member begins, as `3:9`: line 3, column 9. Undefined if the file has no such member. */
+  placeOf(path: MemberPath): string | undefined
+}
+
+/** A parsed file, or what is wrong with its text, as the end of a sentence. It quotes nothing, because the text may hold a token. */
+export type Parsed = ParsedFile | { readonly wrong: string }
+
+/** Returns the line and the column of an offset, both from 1. */
+export function lineAndColumn(text: string, offset: number): { readonly line: number; readonly column: number } {
+  const before = text.slice(0, offset)
+  const start = before.lastIndexOf('\n') + 1
+  return { line: before.split('\n').length, column: offset - start + 1 }
+}
+
+/** Returns `line 3, column 9: …`. */
+export function wrongAt(text: string, offset: number, what: string): string {
+  const { line, column } = lineAndColumn(text, offset)
+  return `line ${line}, column ${column}: ${what}`
+}
+
+/** What is wrong, by the parser's name for it. */
+const WRONG: Readonly<Record<string, string>> = {
+  InvalidSymbol: 'a text needs quotes around it',
+  InvalidNumberFormat: 'a number is incomplete',
+  PropertyNameExpected: 'the name of a member is missing, in double quotes',
+  ValueExpected: 'a value is missing',
+  ColonExpected: 'a colon is missing',
+  CommaExpected: 'a comma is missing',
+  CloseBraceExpected: 'a closing } is missing',
+  CloseBracketExpected: 'a closing ] is missing',
+  EndOfFileExpected: 'the file should end here',
+  UnexpectedEndOfComment: 'a comment has no end',
+  UnexpectedEndOfString: 'a text has no closing quote',
+  UnexpectedEndOfNumber: 'a number is incomplete',
+  InvalidUnicode: 'an escaped character is incomplete',
+  InvalidEscapeCharacter: 'a backslash stands before a character that needs none',
+  InvalidCharacter: 'a character is not allowed here',
+}
+
+/** Reads JSON, in which comments and commas before a closing bracket are allowed. */
+export function parseJsonc(text: string): Parsed {
+  const errors: ParseError[] = []
+  const root = parseTree(text, errors, { allowTrailingComma: true })
+  const [first] = errors
+  if (first) return { wrong: wrongAt(text, first.offset, WRONG[printParseErrorCode(first.error)] ?? 'this is no JSON') }
+  if (!root) return { wrong: 'it is empty' }
+  const repeated = repeatedIn(root)
+  if (repeated) return { wrong: wrongAt(text, repeated.offset, 'an earlier member has this name') }
+  return {
+    value: getNodeValue(root),
+    placeOf(path) {
+      const node = findNodeAtLocation(root, [...path])
+      if (!node) return undefined
+      const { line, column } = lineAndColumn(text, node.offset)
+      return `${line}:${column}`
+    },
+  }
+}
+
+/** Returns the first member whose name its object has already; JSON would silently keep one of them. */
+function repeatedIn({ type, children = [] }: Node): Node | undefined {
+  if (type === 'object') {
+    const names = children.map((property) => property.children?.[0]?.value)
+    const at = names.findIndex((name, nth) => names.indexOf(name) < nth)
+    if (at >= 0) return children[at]
+  }
+  for (const child of children) {
+    const found = repeatedIn(child)
+    if (found) return found
+  }
+  return undefined
+}
+
+/** Reads YAML 1.2. The parser is loaded when the first file needs it. */
+export function parseYaml(text: string): Parsed {
+  const { isNode, parseDocument } = createRequire(import.meta.url)('yaml') as typeof Yaml
+  const document = parseDocument(text, { prettyErrors: false, version: '1.2' })
+  const [first] = document.errors
+  if (first) return { wrong: wrongAt(text, first.pos[0], `this is no YAML (${first.code.toLowerCase().replaceAll('_', ' ')})`) }
+  const value = contentOf(document)
+  if (value === undefined) return { wrong: 'an alias (*) names no anchor (&) before it, or too many of them' }
+  return {
+    value,
+    placeOf(path) {
+      const node = document.getIn(path, true)
+      if (!isNode(node) || !node.range) return undefined
+      const { line, column } = lineAndColumn(text, node.range[0])
+      return `${line}:${column}`
+    },
+  }
+}
+
+/** A document without a value, such as one of comments alone, is an empty object. Undefined if aliases cannot be resolved. */
+function contentOf(document: Yaml.Document): unknown {
+  try {
+    return document.toJS() ?? {}
+  } catch {
+    return undefined
+  }
+}
+
+/** A value of a configuration file. */
+export interface FileValue {
+  readonly value: unknown
+  /** Returns the file, and where the value or a member of it begins: `crosswalk.yaml:3:9`. */
+  readonly placeOf: (inside: MemberPath) => string
+}
+
+/** The values by setting key, and one sentence for each problem with the file. */
+export interface ReadFile {
+  readonly values: ReadonlyMap<SettingKey, FileValue>
+  readonly problems: readonly string[]
+}
+
+/**
+ * Reads a configuration file, in JSON or YAML: an object, nested at the dots of the keys. Unknown keys are problems, so that typing errors
+ * surface; `$schema` is for editors.
+ */
+export function readConfigFile(path: string): ReadFile {
+  const parsed = parsedAt(path)
+  if ('wrong' in parsed) return wrong(`The configuration file ${path} cannot be read: ${parsed.wrong}.`)
+  const { value } = parsed
+  if (!isObject(value)) return wrong(`The configuration file ${path} must hold one object.`)
+  const { $schema: _, ...content } = value
+  const members = [...membersOf(content)]
+  const unknown = members.filter(({ key }) => !isSettingKey(key))
+  return {
+    values: new Map(
+      members.flatMap(({ key, at, value }) => (isSettingKey(key) ? [[key, { value, placeOf: placesIn(path, parsed, at) }] as const] : [])),
+    ),
+    problems: unknown.map(({ key }) => `The configuration file ${path} has an unknown key "${key}"; ${adviceFor(key)}`),
+  }
+}
+
+function wrong(problem: string): ReadFile {
+  return { values: new Map(), problems: [problem] }
+}
+
+function parsedAt(path: string): Parsed {
+  let text: string
+  try {
+    text = readFileSync(path, 'utf8').replace(/^\uFEFF/, '')
+  } catch (error) {
+    return { wrong: systemReason(error) }
+  }
+  return isYaml(path, text) ? parseYaml(text) : parseJsonc(text)
+}
+
+const NAMED_JSON = /\.jsonc?$/i
+const NAMED_YAML = /\.ya?ml$/i
+
+/** The name of the file decides. A file with another name is JSON if it begins with a bracket, perhaps after comments. */
+function isYaml(path: string, text: string): boolean {
+  if (NAMED_YAML.test(path)) return true
+  return !NAMED_JSON.test(path) && !/^\s*(?:[{[]|\/[/*])/.test(text)
+}
+
+function placesIn(path: string, { placeOf }: ParsedFile, at: MemberPath): FileValue['placeOf'] {
+  return (inside) => [path, placeOf([...at, ...inside]) ?? placeOf(at)].filter((part) => part !== undefined).join(':')
+}
+
+function adviceFor(key: string): string {
+  return suggestion(key, SETTING_KEYS, 'crosswalk config lists the keys.')
+}

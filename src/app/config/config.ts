@@ -1,0 +1,494 @@
+import { resolve } from 'node:path'
+import { z } from 'zod'
+import { suggestion } from '../../tables/check.ts'
+import { isObject } from '../../tables/json.ts'
+import type { Tables } from '../../tables/tables.ts'
+import { type FileValue, isSettingKey, membersOf, readConfigFile } from './config-file.ts'
+import { listOf, type SettingKind, secretsIn } from './kinds.ts'
+import { late } from './live.ts'
+import { type Config, envOf, flagOf, kindOf, SETTING_KEYS, SETTINGS, type SettingKey, shownValue } from './settings.ts'
+
+/** The proxy's own listeners and the consequence of a service at that address. */
+const OWN = {
+  listen: 'every request would come back',
+  admin: 'whoever reaches the proxy would reach its admin port',
+} as const
+
+/**
+ * Returns one sentence if a service address is the proxy's own, otherwise undefined. Another name for the same address is found out only
+ * when the first request comes back.
+ */
+export function leadsBack(config: Config): string | undefined {
+  for (const upstream of ['upstream.v2', 'upstream.v1'] as const) {
+    for (const own of ['listen', 'admin'] as const) {
+      const address = config[upstream]
+      if (address === undefined || !isAt(new URL(address), config[`${own}.host`], config[`${own}.port`])) continue
+      return `${upstream} (${address}) is the proxy's own address (${own}.host, ${own}.port), so that ${OWN[own]}; give the address of the service.`
+    }
+  }
+  return notifiesItself(config)
+}
+
+/** The address of the receiver is not shown: it may hold a token. */
+function notifiesItself(config: Config): string | undefined {
+  const address = config['notify.url']
+  for (const own of ['listen', 'admin'] as const) {
+    if (address === undefined || !isAt(new URL(address), config[`${own}.host`], config[`${own}.port`])) continue
+    return `notify.url is the proxy's own address (${own}.host, ${own}.port), which takes no events; give the address of a receiver.`
+  }
+  return undefined
+}
+
+const PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 }
+
+function isAt({ protocol, hostname, port }: URL, host: string, at: number): boolean {
+  return at !== 0 && Number(port || PORTS[protocol]) === at && isSameHost(hostname.replace(/^\[|\]$/g, ''), host)
+}
+
+const LOOPBACK = ['127.0.0.1', '::1', 'localhost']
+const EVERY = ['0.0.0.0', '::']
+
+function isSameHost(name: string, host: string): boolean {
+  if (name === host) return true
+  if (EVERY.includes(host) || host === 'localhost') return LOOPBACK.includes(name)
+  return name === 'localhost' && LOOPBACK.includes(host)
+}
+
+/** Returns one sentence for each pair of values that are allowed one by one but contradict each other. */
+export function contradictionsIn(config: Config): readonly string[] {
+  return FINDERS.flatMap((find) => find(config) ?? [])
+}
+
+const FINDERS: readonly ((config: Config) => string | undefined)[] = [
+  endsTooEarly,
+  readsAndChanges,
+  hasNoRoom,
+  isUnsigned,
+  hasNoV1,
+  hasHalfAPair,
+  writesOneFileTwice,
+  leadsBack,
+]
+
+function endsTooEarly({ 'v1.deprecation': deprecation, 'v1.sunset': sunset }: Config): string | undefined {
+  if (deprecation === undefined || sunset === undefined || sunset >= deprecation) return undefined
+  return `v1.sunset (${day(sunset)}) is before v1.deprecation (${day(deprecation)}), but nothing ends before it is deprecated (RFC 9745 §4).`
+}
+
+function readsAndChanges({ 'admin.token': token, 'admin.readToken': readToken, 'admin.tokens': named }: Config): string | undefined {
+  const tokens = named.map((one) => one.token)
+  if (tokens.some((one, at) => one === token || tokens.indexOf(one) < at)) {
+    return 'admin.tokens has a token that admin.token or another name has too, so that nobody could tell who used it; give each its own.'
+  }
+  if (readToken === undefined || (token !== readToken && !tokens.includes(readToken))) return undefined
+  const same = token === readToken ? 'admin.token' : 'one of admin.tokens'
+  return `admin.readToken is the same as ${same}, but whoever has it would change modes; give two tokens.`
+}
+
+function hasNoRoom({ 'limits.requestBytes': one, 'limits.bodiesBytes': all }: Config): string | undefined {
+  if (one <= all) return undefined
+  return `limits.bodiesBytes (${all}) is less than limits.requestBytes (${one}), so that the largest bodies would always be refused; raise the first.`
+}
+
+function isUnsigned({ 'notify.url': url, 'notify.secret': secret }: Config): string | undefined {
+  if (url === undefined || secret !== undefined) return undefined
+  return 'notify.url is set without notify.secret, so that its receiver could not tell these events from forged ones; give the output of: echo whsec_$(openssl rand -base64 32)'
+}
+
+function hasNoV1({ 'upstream.v1Grpc': how, 'upstream.v1': v1 }: Config): string | undefined {
+  if (how === 'relay' || v1 !== undefined) return undefined
+  return `upstream.v1Grpc is ${how} without upstream.v1, so that no call would reach a v1 service; give upstream.v1 or leave out the first.`
+}
+
+function hasHalfAPair({ 'tls.key': key, 'tls.cert': cert }: Config): string | undefined {
+  return (key === undefined) === (cert === undefined) ? undefined : 'tls.key and tls.cert go together: set both, or none for plain text.'
+}
+
+/** Each of these files belongs to what writes it. */
+function writesOneFileTwice({ 'store.url': store, 'store.cache': cache, 'records.file': records }: Config): string | undefined {
+  const written = [
+    ['store.url', store?.startsWith('file:') ? store.slice('file:'.length) : undefined],
+    ['store.cache', cache],
+    ['records.file', records],
+  ] as const
+  const paths = written.map(([, path]) => (path === undefined ? undefined : resolve(path)))
+  const at = paths.findIndex((path, nth) => path !== undefined && paths.indexOf(path) < nth)
+  if (at < 0) return undefined
+  return `${written[at]?.[0]} names the file of ${written[paths.indexOf(paths[at])]?.[0]}, so that each would write over the other; give each its own.`
+}
+
+function day(seconds: number): string {
+  return new Date(seconds * 1000).toISOString()
+}
+
+const PREFIX = 'CROSSWALK_'
+
+/** Variables that are no settings: of the sandbox, of the configuration file, and of the tests, which start the program too. */
+const OTHERS = ['CONFIG', 'SANDBOX_PORT', 'SANDBOX_HOST', 'SEED', 'CASES', 'SAMPLE', 'INTEROP', 'REFERENCE'].map((name) => PREFIX + name)
+
+/** What Kubernetes and Docker set in a container for a service or a container whose name begins with `crosswalk`. */
+const LINK = /_(?:SERVICE_(?:HOST$|PORT(?:_|$))|PORT_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?$|ENV_|NAME$)/
+
+const known = (): readonly string[] => [...SETTING_KEYS.map(envOf), ...OTHERS]
+
+/** Returns a sentence for each variable that looks like a setting and is none. Values are not told. Empty variables count as unset. */
+export function unknownVariables(env: Readonly<Record<string, string | undefined>>): readonly string[] {
+  const names = known()
+  const unknown = Object.keys(env).filter((name) => name.startsWith(PREFIX) && env[name] && !names.includes(name) && !LINK.test(name))
+  const otherwise = 'crosswalk help serve lists those that are.'
+  return unknown.map((name) => `The environment variable ${name} is no setting; ${suggestion(name, names, otherwise)}`)
+}
+
+export interface ConfigSources {
+  /** Values of flags, keyed by the flag name without dashes. */
+  readonly flags: Readonly<Record<string, string | undefined>>
+  readonly env: Readonly<Record<string, string | undefined>>
+}
+
+/** The kind of source that gives a setting its value, strongest first. */
+export const ORIGINS = ['flag', 'environment', 'file', 'default'] as const
+
+/** Where the value of a setting comes from. */
+export interface Origin {
+  readonly from: (typeof ORIGINS)[number]
+  /** `--port`, `CROSSWALK_PORT` or `crosswalk.yaml:3:9`; absent for a default. */
+  readonly name?: string
+}
+
+/** What the sources say together. */
+export interface ReadSettings {
+  /** A value that is wrong has its default here. */
+  readonly config: Config
+  readonly origins: ReadonlyMap<SettingKey, Origin>
+  /** One sentence for each problem. */
+  readonly problems: readonly string[]
+  /** The settings whose values are wrong. */
+  readonly wrong: ReadonlySet<SettingKey>
+}
+
+/** A configuration, or one sentence that names the wrong value, its source and the allowed values. */
+export type Loaded = { readonly config: Config } | { readonly problem: string }
+
+/** The flag that names the configuration file. The variable is the same with `CROSSWALK_` in front. */
+export const FILE_FLAG = 'config'
+
+interface Given extends Origin {
+  readonly value: unknown
+  /** Completes `… is 5 in …`, for the value or a member of it. */
+  readonly source: (inside: readonly PropertyKey[]) => string
+}
+
+/** Reads the configuration as a start does: the first problem ends it. */
+export function loadConfig(sources: ConfigSources): Loaded {
+  const { config, problems } = readSettings(sources)
+  const [problem] = problems
+  return problem === undefined ? { config } : { problem }
+}
+
+/** Reads every setting. Flags override the environment, the environment overrides the file, the file overrides the defaults. */
+export function readSettings({ flags, env }: ConfigSources): ReadSettings {
+  const path = flags[FILE_FLAG] ?? env.CROSSWALK_CONFIG
+  const file = path ? readConfigFile(path) : { values: new Map<SettingKey, FileValue>(), problems: [] }
+  const values: Partial<Record<SettingKey, unknown>> = {}
+  const origins = new Map<SettingKey, Origin>()
+  const problems = [...unknownVariables(env), ...file.problems]
+  const wrong = new Set<SettingKey>()
+  for (const key of SETTING_KEYS) {
+    const given = find(key, { flags, env }, file.values)
+    const { from, name }: Origin = given ?? { from: 'default' }
+    origins.set(key, name === undefined ? { from } : { from, name })
+    if (!given) continue
+    const read = SETTINGS[key].kind.schema.safeParse(given.value)
+    if (read.success) values[key] = read.data
+    else {
+      wrong.add(key)
+      problems.push(...wrongValues(key, given, read.error.issues))
+    }
+  }
+  const config = configWith(values as Partial<Config>)
+  return { config, origins, problems: problems.length > 0 ? problems : contradictionsIn(config), wrong }
+}
+
+/** The defaults, overridden by these values. */
+export function configWith(values: Partial<Config>): Config {
+  const defaults = Object.fromEntries(SETTING_KEYS.map((key) => [key, SETTINGS[key].default]))
+  return { ...defaults, ...values } as Config
+}
+
+/** An empty environment variable counts as unset. */
+function find(key: SettingKey, { flags, env }: ConfigSources, values: ReadonlyMap<SettingKey, FileValue>): Given | undefined {
+  const flag = `--${flagOf(key)}`
+  const value = flags[flagOf(key)]
+  if (value !== undefined) return { value, from: 'flag', name: flag, source: () => `the flag ${flag}` }
+  const variable = envOf(key)
+  if (env[variable])
+    return { value: env[variable], from: 'environment', name: variable, source: () => `the environment variable ${variable}` }
+  const inFile = values.get(key)
+  if (!inFile) return undefined
+  const { placeOf } = inFile
+  return { value: inFile.value, from: 'file', name: placeOf([]), source: (inside) => `the file ${placeOf(inside as (string | number)[])}` }
+}
+
+interface Issue {
+  readonly path: readonly PropertyKey[]
+  readonly message: string
+}
+
+/** Names the path of each problem inside a value. Does not print a secret. */
+export function wrongValues(
+  key: SettingKey,
+  { value, source }: Pick<Given, 'value' | 'source'>,
+  issues: readonly Issue[],
+): readonly string[] {
+  const { kind }: { readonly kind: SettingKind<unknown> } = SETTINGS[key]
+  const inside = issues.filter(({ path }) => kind.secret || path.length > 0)
+  const near = typeof value === 'string' && !kind.secret ? suggestion(value, kind.choices ?? [], '') : ''
+  const end = near === '' ? '.' : `; ${near}`
+  if (inside.length === 0) return [`${key} is ${JSON.stringify(value)} in ${source([])}, but it must be ${kind.allowed}${end}`]
+  return inside.map(({ path, message }) => `${[key, ...path].join('.')} in ${source(path)} ${message}.`)
+}
+
+/** The settings, grouped as the parts of the proxy take them. */
+export function poolSettings(config: Config) {
+  return {
+    connections: config['upstream.connections'],
+    connectTimeoutMs: config['limits.connectTimeoutMs'],
+    callTimeoutMs: config['limits.callTimeoutMs'],
+  }
+}
+
+/** The times of calls to v2. */
+export function callTimes(config: Config) {
+  return late(config, { callTimeoutMs: 'limits.callTimeoutMs' })
+}
+
+export function appLimits(config: Config) {
+  return {
+    headerBytes: config['limits.headerBytes'],
+    headersTimeoutMs: config['limits.headersTimeoutMs'],
+    idleTimeoutMs: config['limits.idleTimeoutMs'],
+    maxStreams: streamsOf(config),
+    connections: config['limits.clientConnections'],
+    isShared: config.workers !== 1,
+  }
+}
+
+/** The largest share of all request slots that one connection may take. */
+const CONNECTION_SHARE = 1 / 8
+
+function streamsOf(config: Config): number {
+  const all = config['limits.requestsInFlight']
+  const most = all === 0 ? Number.POSITIVE_INFINITY : Math.max(1, Math.floor(all * CONNECTION_SHARE))
+  return Math.min(config['limits.streams'], most)
+}
+
+export function clientTimes(config: Config) {
+  return late(config, { bodyMs: 'limits.bodyTimeoutMs', writeMs: 'limits.writeTimeoutMs' })
+}
+
+export function passthroughSettings(config: Config) {
+  return {
+    connections: config['upstream.connections'],
+    connectionMs: config['limits.deadlineMs'],
+    webSockets: config['limits.webSockets'],
+    webSocketIdleMs: config['limits.webSocketIdleMs'],
+  }
+}
+
+export function grpcSettings(config: Config) {
+  return {
+    connections: config['upstream.connections'],
+    connectTimeoutMs: config['limits.connectTimeoutMs'],
+    answerBytes: config['limits.answerBytes'],
+  }
+}
+
+export function admissionLimits(config: Config) {
+  return late(config, {
+    requestsInFlight: 'limits.requestsInFlight',
+    callerInFlight: 'limits.callerInFlight',
+    callerPerSecond: 'limits.callerPerSecond',
+  })
+}
+
+export function compatSettings(config: Config, { errors }: Pick<Tables, 'errors'> = {}) {
+  const limits = late(config, {
+    callsPerRequest: 'limits.callsPerRequest',
+    parallelCalls: 'limits.parallelCalls',
+    rowsPerRequest: 'limits.rowsPerRequest',
+    bufferedRows: 'limits.bufferedRows',
+    requestBytes: 'limits.requestBytes',
+    bodiesBytes: 'limits.bodiesBytes',
+    deadlineMs: 'limits.deadlineMs',
+  })
+  const translation = late(config, {
+    dialect: 'v1.dialect',
+    maskCase: 'v2.maskCase',
+    replaceMask: 'v2.replaceMask',
+    readmes: 'registry.readmes',
+    notFound: 'errors.notFound',
+    unknownParameters: 'unknownParameters',
+  })
+  return Object.assign(translation, { limits, errors })
+}
+
+/** The most responses one comparison requests in turn: the other side, v1 to learn, v1 again, and three times v2 and v1 while v1 moves. */
+const ANSWERS = 9
+
+export function migrationSettings(config: Config) {
+  const path = config['records.file']
+  const queue = late(config, { waiting: 'diff.waiting', characters: 'diff.waitingBytes', parallel: 'diff.parallel' })
+  const comparisons = late(config, {
+    learnEvery: 'diff.learnEvery',
+    perSecond: 'diff.perSecond',
+    verifyWrites: 'diff.verifyWrites',
+    probePercent: 'circuit.probePercent',
+  })
+  return Object.assign(comparisons, {
+    rules: config.modes,
+    emulated: config.emulated,
+    dialect: config['v1.dialect'],
+    values: config['records.values'],
+    subjects: config['records.subjects'],
+    limit: config['diff.answerBytes'],
+    answerMs: config['diff.deadlineMs'],
+    fallbacksPerMinute: config['fallback.perMinute'],
+    queue: Object.assign(queue, { deadlineMs: ANSWERS * config['diff.deadlineMs'] }),
+    records: {
+      memory: config['records.memory'],
+      ...(path !== undefined && { file: { path, bytes: config['records.bytes'], files: config['records.files'] } }),
+    },
+  })
+}
+
+export function forwardedSettings(config: Config) {
+  return { trusted: listOf(config['forwarded.trusted']), header: config['forwarded.header'] }
+}
+
+export function adminSettings(config: Config) {
+  const names = [config['admin.host'], ...listOf(config['admin.names'])]
+  return { names, tokens: () => adminTokens(config) }
+}
+
+/** The tokens of the admin port, as they are now. */
+export function adminTokens({ 'admin.token': token, 'admin.readToken': readToken, 'admin.tokens': named }: Config) {
+  return [
+    ...(token === undefined ? [] : [{ name: 'admin.token', token, right: 'change' as const }]),
+    ...named.map((one) => ({ ...one, right: 'change' as const })),
+    ...(readToken === undefined ? [] : [{ name: 'admin.readToken', token: readToken, right: 'read' as const }]),
+  ]
+}
+
+export function announcement(config: Config) {
+  return { deprecation: config['v1.deprecation'], sunset: config['v1.sunset'], successor: config['v1.successor'] }
+}
+
+export function contractSettings(config: Config) {
+  return { dialect: config['v1.dialect'], notFound: config['errors.notFound'], ...announcement(config) }
+}
+
+/** The address that the settings give the proxy. */
+export function listeningUrl(config: Config): string {
+  const host = config['listen.host']
+  const protocol = config['tls.cert'] === undefined ? 'http' : 'https'
+  return `${protocol}://${host.includes(':') ? `[${host}]` : host}:${config['listen.port']}`
+}
+
+/** The settings of the notifier. */
+export function notifySettings(config: Config) {
+  return {
+    url: config['notify.url'],
+    secrets: secretsIn(config['notify.secret'] ?? ''),
+    source: config['notify.source'],
+    timeoutMs: config['notify.timeoutMs'],
+    attempts: config['notify.attempts'],
+  }
+}
+
+/** The times in which a process leaves. */
+export function retirement(config: Config) {
+  return { drainMs: config['limits.drainMs'], lingerMs: config['limits.lingerMs'], shutdownMs: config['limits.shutdownMs'] }
+}
+
+/** The least time in which the connections of a process that gives way are served, so that most get an answer that ends them. */
+const GIVEN_WAY_MS = 5000
+
+/** The times of a process in whose place another one listens. The port stays open, so that nothing waits for a balancer to notice. */
+export function wayGiving(config: Config) {
+  const { lingerMs, shutdownMs } = retirement(config)
+  return { drainMs: 0, lingerMs: Math.max(lingerMs, GIVEN_WAY_MS), shutdownMs }
+}
+
+/** The part of JSON Schema that describes a configuration file. */
+interface SchemaNode {
+  [member: string]: unknown
+  properties?: Record<string, SchemaNode>
+}
+
+/** Returns the JSON Schema (draft 7, as editors read it) of a configuration file. */
+export function configSchema(): SchemaNode {
+  const root: SchemaNode = {
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    title: 'A configuration file of Crosswalk, in JSON (with comments) or YAML',
+    ...group(),
+  }
+  root.properties = { $schema: { type: 'string', description: 'The address of this schema, for editors' } }
+  for (const key of SETTING_KEYS) place(root, key.split('.'), ofSetting(key))
+  return root
+}
+
+function place(node: SchemaNode, [name = '', ...rest]: readonly string[], schema: SchemaNode): void {
+  node.properties ??= {}
+  if (rest.length === 0) node.properties[name] = schema
+  else {
+    node.properties[name] ??= group()
+    place(node.properties[name], rest, schema)
+  }
+}
+
+function group(): SchemaNode {
+  return { type: 'object', additionalProperties: false }
+}
+
+function ofSetting(key: SettingKey): SchemaNode {
+  const { schema, inFile = schema } = kindOf(key)
+  const { $schema: _, ...node } = z.toJSONSchema(inFile, { target: 'draft-7', io: 'input', unrepresentable: 'any' })
+  const byDefault = shownValue(key, SETTINGS[key].default)
+  return { description: `${SETTINGS[key].help}.`, ...(byDefault !== undefined && { default: byDefault }), ...(node as SchemaNode) }
+}
+
+/** What a program may say of settings that it cannot give. */
+export interface GivenLimits {
+  /** Settings that have no meaning here, with the sentence that says what to do instead. */
+  readonly refused: ReadonlyMap<SettingKey, string>
+  /** Defaults that differ from those of the command line. */
+  readonly defaults: Partial<Config>
+}
+
+/** A configuration, and the settings that were given; or a sentence for each problem. */
+export type GivenSettings = { readonly config: Config; readonly given: ReadonlySet<SettingKey> } | Extract<Loaded, { problem: string }>
+
+/**
+ * Reads settings that a program gives as a value, nested as in a configuration file. Nothing else is read: no environment and no file but
+ * those that a setting names. A member that is undefined counts as absent.
+ */
+export function readGivenSettings(value: unknown, { refused, defaults }: GivenLimits): GivenSettings {
+  if (!isObject(value)) return { problem: 'The settings must be one object, such as { upstream: { v2: "https://api.example.com" } }.' }
+  const values: Partial<Record<SettingKey, unknown>> = {}
+  const problems: string[] = []
+  for (const { key, value: given } of membersOf(value)) {
+    if (given === undefined) continue
+    if (!isSettingKey(key)) {
+      problems.push(`The settings have an unknown key "${key}"; ${suggestion(key, SETTING_KEYS, 'docs/configuration.md lists the keys.')}`)
+      continue
+    }
+    const instead = refused.get(key)
+    const read = SETTINGS[key].kind.schema.safeParse(given)
+    if (instead !== undefined) problems.push(`${key} cannot be given here: ${instead}.`)
+    else if (read.success) values[key] = read.data
+    else problems.push(...wrongValues(key, { value: given, source: () => 'the settings' }, read.error.issues))
+  }
+  const config = configWith({ ...defaults, ...(values as Partial<Config>) })
+  const all = problems.length > 0 ? problems : contradictionsIn(config)
+  return all.length > 0 ? { problem: all.join('\n') } : { config, given: new Set(Object.keys(values) as SettingKey[]) }
+}

@@ -1,0 +1,372 @@
+import { readFileSync } from 'node:fs'
+import { isIP, isIPv4 } from 'node:net'
+import { z } from 'zod'
+import { readStoreUrl } from '../../fleet/store/store.ts'
+import { asModeRules, type ModeRules, modesSchema } from '../../migrate/modes/rules.ts'
+import { MODES } from '../../serve/sides.ts'
+import { isObject } from '../../tables/json.ts'
+import { PARAM_FORMS } from '../../tables/query.ts'
+import { DIFFERENCE_KINDS, type IgnoreRule } from '../../tables/signs.ts'
+
+/** The characters of a bearer token (RFC 6750 §2.1), and enough of them to rule out guessing. `@` is not among them. */
+const TOKEN = /^(?=.{16,4096}$)[A-Za-z\d._~+/-]+=*$/
+const ALLOWED = 'a token of 16 or more letters, digits or ._~+/-, or @ and the path of a file that holds it'
+
+/** A token that clients must send. It is never printed. Put it in a file or the environment: `ps` shows flags. */
+export const secret: SettingKind<string | undefined> = {
+  secret: true,
+  schema: fromFile(ALLOWED, (token) => TOKEN.test(token)),
+  allowed: ALLOWED,
+  value: 'TOKEN',
+}
+
+/** Reads a text, or the file that it names after `@`. Its issues never quote the text. */
+export function fromFile(allowed: string, isRight: (text: string) => boolean): z.ZodType<string> {
+  return z.string({ error: `must be ${allowed}` }).transform((given, context) => {
+    const text = given.startsWith('@') ? contentOf(given.slice(1)) : given
+    if (text !== undefined && isRight(text)) return text
+    context.addIssue({ code: 'custom', message: text === undefined ? 'names a file that cannot be read' : `must be ${allowed}` })
+    return z.NEVER
+  })
+}
+
+function contentOf(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8').trim()
+  } catch {
+    return undefined
+  }
+}
+
+/** A kind of value. Flags and the environment give text, the file gives JSON; `schema` reads both. */
+export interface SettingKind<T> {
+  readonly schema: z.ZodType<T>
+  /** Completes the sentence "… must be …". */
+  readonly allowed: string
+  /** Values are never printed. */
+  readonly secret?: true
+  /** What a file may hold, for JSON Schema, where `schema` cannot say it. */
+  readonly inFile?: z.ZodType
+  /** Returns a value as a file may hold it. Without it, that is the value. */
+  written?(value: T & {}): unknown
+  /** What `--help` calls the value. */
+  readonly value?: string
+  /** The words that a flag may give. Errors suggest one of them. */
+  readonly choices?: readonly string[]
+}
+
+const fromText = (read: (text: string) => unknown, schema: z.ZodType) =>
+  z.preprocess((value) => (typeof value === 'string' ? read(value) : value), schema)
+
+/** A whole number from `least` to `most`. */
+export function integer(least: number, most: number): SettingKind<number> {
+  const schema = fromText((text) => (/^\d+$/.test(text) ? Number(text) : text), z.int().min(least).max(most)) as z.ZodType<number>
+  return { schema, allowed: `a whole number from ${least} to ${most}`, value: 'N' }
+}
+
+/** A whole number from `least` to `most`, or a word. */
+export function integerOr<const W extends string>(word: W, least: number, most: number): SettingKind<number | W> {
+  const { schema, allowed } = integer(least, most)
+  return { schema: z.union([z.literal(word), schema]), allowed: `${allowed}, or ${word}`, value: `N|${word}` }
+}
+
+const WORDS: Readonly<Record<string, boolean>> = { true: true, false: false }
+
+export const flag: SettingKind<boolean> = {
+  schema: fromText((text) => WORDS[text] ?? text, z.boolean()) as z.ZodType<boolean>,
+  allowed: 'true or false',
+  choices: Object.keys(WORDS),
+}
+
+export function choiceOf<const T extends string>(...values: readonly T[]): SettingKind<T> {
+  return { schema: z.enum(values as readonly [T, ...T[]]), allowed: `one of ${values.join(', ')}`, choices: values }
+}
+
+export const file: SettingKind<string | undefined> = { schema: z.string().min(1), allowed: 'the path of a file', value: 'FILE' }
+
+/** The rules of `modes`. A mode alone, as a flag gives it, becomes the default mode. */
+export const modes: SettingKind<ModeRules> = {
+  schema: z.preprocess(asModeRules, modesSchema) as z.ZodType<ModeRules>,
+  inFile: z.union([z.enum(MODES), modesSchema]),
+  allowed: 'a mode (v1, v2, diff-v1, diff-v2) or an object {"default", "rules", "testers"}',
+  choices: MODES,
+}
+
+export const host: SettingKind<string> = { schema: z.string().min(1), allowed: 'a host name or an IP address', value: 'HOST' }
+
+/** A base address; a trailing slash is removed. Credentials are refused, because they would end up in logs. */
+export const url: SettingKind<string | undefined> = {
+  schema: z
+    .string()
+    .refine(isBase)
+    .transform((text) => text.replace(/(?<!\/)\/+$/, '')),
+  allowed: 'an address such as https://api.example.com, without credentials, query and fragment',
+  value: 'URL',
+}
+
+function isBase(text: string): boolean {
+  if (!URL.canParse(text)) return false
+  const { protocol, username, password, search, hash } = new URL(text)
+  return (protocol === 'http:' || protocol === 'https:') && username + password + search + hash === ''
+}
+
+const STORE_ADDRESSES =
+  'an address such as file:PATH, redis://HOST:PORT, rediss://HOST or redis+sentinel://HOST,HOST/NAME, with USER:PASSWORD@ before the host and /NUMBER of a database at its end if they are needed, or @ and the path of a file that holds it'
+
+/** Where replicas share what they know. It may hold a password, so it is never printed. */
+export const storeUrl: SettingKind<string | undefined> = {
+  secret: true,
+  schema: fromFile(STORE_ADDRESSES, isStoreUrl),
+  allowed: STORE_ADDRESSES,
+  value: 'URL',
+}
+
+function isStoreUrl(text: string): boolean {
+  try {
+    readStoreUrl(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** It becomes a part of each key in Redis, between braces. */
+export const storeName: SettingKind<string> = {
+  schema: z.string().regex(/^[A-Za-z\d._-]{1,64}$/, { error: 'must be 1 to 64 letters, digits or ._-' }),
+  allowed: '1 to 64 letters, digits or ._-',
+  value: 'NAME',
+}
+
+export const buildName: SettingKind<string | undefined> = {
+  schema: z.string().regex(/^[\x21-\x7e]{1,100}$/, { error: 'must be 1 to 100 printable characters without a space' }),
+  allowed: '1 to 100 printable characters without a space',
+  value: 'NAME',
+}
+
+const RECEIVER =
+  'an address such as https://hooks.example.com/crosswalk without credentials, or @ and the path of a file that holds it; http:// is for this machine only'
+
+/** The address of a receiver. It is never printed, because its path or query may hold a token. */
+export const receiver: SettingKind<string | undefined> = {
+  secret: true,
+  schema: fromFile(RECEIVER, isReceiver),
+  allowed: RECEIVER,
+  value: 'URL',
+}
+
+const SIGNING = 'whsec_ and 24 to 64 random bytes in base64, several with commas between them, or @ and the path of a file that holds them'
+
+/** Symmetric secrets of Standard Webhooks, with commas between them. */
+export const signingSecrets: SettingKind<string | undefined> = {
+  secret: true,
+  schema: z.preprocess(
+    (value) => (Array.isArray(value) ? value.join(',') : value),
+    fromFile(SIGNING, (text) => secretsIn(text).every(isSigningSecret)),
+  ) as z.ZodType<string>,
+  inFile: z.union([z.string(), z.array(z.string())]),
+  allowed: SIGNING,
+  value: 'SECRET',
+}
+
+/** Splits such a text: a file may hold one secret a line. */
+export function secretsIn(text: string): readonly string[] {
+  return text.split(/[\s,]+/)
+}
+
+const IDENTITY = 'an absolute URI such as https://crosswalk.example.com or urn:crosswalk:eu'
+
+/** The `source` of events. */
+export const identity: SettingKind<string | undefined> = { schema: z.string().refine(isUri), allowed: IDENTITY, value: 'URI' }
+
+function isReceiver(text: string): boolean {
+  if (!URL.canParse(text)) return false
+  const { protocol, hostname, username, password, hash } = new URL(text)
+  if (username + password + hash !== '') return false
+  return protocol === 'https:' || (protocol === 'http:' && isThisMachine(hostname))
+}
+
+function isThisMachine(name: string): boolean {
+  return name === 'localhost' || name === '[::1]' || (isIPv4(name) && name.startsWith('127.'))
+}
+
+function isSigningSecret(text: string): boolean {
+  const [, base64] = /^whsec_([A-Za-z\d+/]+={0,2})$/.exec(text) ?? []
+  const key = Buffer.from(base64 ?? '', 'base64')
+  return key.length >= 24 && key.length <= 64 && key.toString('base64') === base64
+}
+
+function isUri(text: string): boolean {
+  return /^[a-z][a-z\d+.-]*:[\w.~:/?#[\]@!$&'()*+,;=%-]+$/i.test(text) && URL.canParse(text)
+}
+
+/** Accepts several addresses as one comma-separated text, or as an array in the file. */
+const several = (isOne: (text: string) => boolean, allowed: string, value: string): SettingKind<string | undefined> => ({
+  schema: z.preprocess(
+    (value) => (Array.isArray(value) ? value.join(',') : value),
+    z
+      .string()
+      .transform(listOf)
+      .refine((parts) => parts.every(isOne))
+      .transform((parts) => parts.join(',')),
+  ) as z.ZodType<string>,
+  inFile: z.union([z.string(), z.array(z.string())]),
+  allowed,
+  value,
+})
+
+export const addresses = several(isNetwork, 'addresses or networks with commas between them, such as 10.0.0.0/8,::1', 'ADDRESSES')
+
+export const names = several(isName, 'host names with commas between them, without ports, such as crosswalk.internal', 'NAMES')
+
+export const origins = several(isOrigin, 'origins with commas between them, such as https://console.example.com, or *', 'ORIGINS')
+
+/** Splits such a text; undefined gives none. */
+export function listOf(text: string | undefined): readonly string[] {
+  return text?.split(',').map((part) => part.trim()) ?? []
+}
+
+function isName(text: string): boolean {
+  return /^[a-z\d](?:[a-z\d.-]*[a-z\d])?$/i.test(text)
+}
+
+function isOrigin(text: string): boolean {
+  return text === '*' || (/^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text)
+}
+
+const WIDTHS: Readonly<Record<number, number>> = { 4: 32, 6: 128 }
+
+/** Accepts `192.0.2.1`, `::1`, `10.0.0.0/8`. */
+function isNetwork(text: string): boolean {
+  const [address = '', prefix, ...rest] = text.split('/')
+  const width = WIDTHS[isIP(address)]
+  if (width === undefined || rest.length > 0 || address.includes('%')) return false
+  return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= width)
+}
+
+/** A moment in whole seconds since the epoch. It is read from a date (its first second in UTC) or from a date with a time. */
+export const moment: SettingKind<number | undefined> = {
+  schema: z.union([z.iso.date(), z.iso.datetime({ offset: true })]).transform((text) => Math.floor(Date.parse(text) / 1000)),
+  allowed: 'a date such as 2027-03-01 or 2027-03-01T12:00:00Z',
+  written: (seconds) => new Date(1000 * seconds).toISOString(),
+  value: 'DATE',
+}
+
+/** An address for a `Link` header, encoded so that it can end neither the header nor the link. */
+export const link: SettingKind<string | undefined> = {
+  schema: z
+    .string()
+    .refine(isLink)
+    .transform((text) => new URL(text).href),
+  allowed: 'an address such as https://docs.example.com/v2, without credentials',
+  value: 'URL',
+}
+
+function isLink(text: string): boolean {
+  if (!URL.canParse(text)) return false
+  const { protocol, username, password } = new URL(text)
+  return /^https?:$/.test(protocol) && username + password === ''
+}
+
+const WRONG_TEXTS = 'must be a text or a list of texts'
+const texts = z.union([z.string().min(1, WRONG_TEXTS), z.array(z.string().min(1, WRONG_TEXTS)).min(1, WRONG_TEXTS)], { error: WRONG_TEXTS })
+
+const values = z.union([z.enum(PARAM_FORMS), z.array(z.string()).min(1)], {
+  error: `must be a list of texts, or one of ${PARAM_FORMS.join(', ')}`,
+})
+
+const WRONG_PLACE = 'must be a JSON Pointer in table names such as /items/*/readme, or "" for the status'
+
+const rule = z.strictObject({
+  name: z
+    .string({ error: 'must be a text' })
+    .regex(/^[a-z0-9-]+$/, 'must have small letters, digits and hyphens only')
+    .optional(),
+  operations: texts,
+  at: z.string({ error: WRONG_PLACE }).regex(/^(?:\/(?:[^~/]|~[01])+)*$/, WRONG_PLACE),
+  kinds: z
+    .array(z.enum(DIFFERENCE_KINDS, { error: `must be one of ${DIFFERENCE_KINDS.join(', ')}` }), { error: 'must be a list' })
+    .min(1)
+    .optional(),
+  when: z.array(z.strictObject({ param: texts, is: values.optional(), isNot: values.optional() }), { error: 'must be a list' }).optional(),
+  v1: z.unknown().optional(),
+  v2: z.unknown().optional(),
+  reason: z
+    .string({ error: 'must say why clients can accept the difference' })
+    .trim()
+    .min(1, 'must say why clients can accept the difference'),
+  until: z
+    .union([z.iso.date(), z.iso.datetime({ offset: true })], { error: 'must be a date such as 2027-03-01 or 2027-03-01T12:00:00Z' })
+    .transform((text) => Date.parse(text)),
+})
+
+/** Rules of differences to ignore: a list, or its JSON as a flag and the environment give it. */
+export const ignoreRules: SettingKind<readonly IgnoreRule[]> = {
+  schema: z.preprocess(asList, z.array(rule)) as unknown as z.ZodType<readonly IgnoreRule[]>,
+  allowed: 'a list of objects {"operations", "at", "kinds", "when", "v1", "v2", "name", "reason", "until"}',
+  written: (rules) => rules.map((one) => ({ ...one, until: new Date(one.until).toISOString() })),
+  value: 'JSON',
+}
+
+function asList(value: unknown): unknown {
+  if (typeof value !== 'string') return value
+  try {
+    return JSON.parse(value)
+  } catch {
+    return value
+  }
+}
+
+export interface NamedToken {
+  readonly name: string
+  readonly token: string
+}
+
+/** The names of settings begin with `admin.`; a person's may not, so that notes cannot be misread. */
+const NAME = /^(?!admin\.)[A-Za-z\d][\w.@+-]{0,63}$/
+
+const MOST = 100
+const NAMED_TOKENS = 'pairs NAME=TOKEN with commas between them, or an object {"NAME": "TOKEN"} in the file'
+
+/**
+ * Tokens with the names of those who hold them, such as `alice=@alice.token`. No problem quotes a name, because it may be a token in the
+ * wrong place; the position of the pair is told instead.
+ */
+export const namedTokens: SettingKind<readonly NamedToken[]> = {
+  secret: true,
+  schema: z.unknown().transform((value, context) => {
+    const read = readPairs(pairsOf(value))
+    if (!('problem' in read)) return read.tokens
+    context.addIssue({ code: 'custom', message: read.problem })
+    return z.NEVER
+  }),
+  inFile: z.union([z.string(), z.record(z.string().regex(NAME), z.string())]),
+  allowed: NAMED_TOKENS,
+  value: 'NAME=TOKEN,…',
+}
+
+type Pair = readonly [name: string, token: unknown]
+
+/** Returns undefined for what has no pairs. */
+function pairsOf(value: unknown): readonly Pair[] | undefined {
+  if (Array.isArray(value)) return value.map((one) => (isObject(one) ? [String(one.name), one.token] : ['', undefined]))
+  if (isObject(value)) return Object.entries(value)
+  if (typeof value !== 'string') return undefined
+  return value.split(',').map((pair) => {
+    const at = pair.indexOf('=')
+    return [pair.slice(0, Math.max(at, 0)).trim(), at < 0 ? undefined : pair.slice(at + 1).trim()]
+  })
+}
+
+function readPairs(pairs: readonly Pair[] | undefined): { readonly tokens: readonly NamedToken[] } | { readonly problem: string } {
+  if (pairs === undefined || pairs.length > MOST) return { problem: `must be ${NAMED_TOKENS}, ${MOST} at most` }
+  const tokens: NamedToken[] = []
+  for (const [name, given] of pairs) {
+    const place = `must be ${NAMED_TOKENS}; its pair ${tokens.length + 1}`
+    const token = secret.schema.safeParse(given)
+    if (!NAME.test(name)) return { problem: `${place} needs a name of letters, digits and ._@+-` }
+    if (!token.success || token.data === undefined) return { problem: `${place} ${token.error?.issues[0]?.message}` }
+    if (tokens.some((one) => one.name === name)) return { problem: `${place} has the name of an earlier one` }
+    tokens.push({ name, token: token.data })
+  }
+  return { tokens }
+}

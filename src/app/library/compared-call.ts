@@ -1,0 +1,364 @@
+import { AsyncResource } from 'node:async_hooks'
+import { createHash, createHmac } from 'node:crypto'
+import { bodyOf, canonical } from '../../migrate/compare/compare.ts'
+import { unexplained } from '../../migrate/compare/judge.ts'
+import type { Uncompared } from '../../migrate/evidence/standing.ts'
+import type { ComparedRequest } from '../../migrate/modes/journal.ts'
+import { canarySchema } from '../../migrate/modes/rules.ts'
+import { createSelect, type Select } from '../../migrate/modes/select.ts'
+import { type ComparedRead, compareRead, type SideAnswer } from '../../migrate/observe/compare-read.ts'
+import type { Clocks } from '../../serve/bounds.ts'
+import { COMPARING, isMode, MODES, type Mode, otherSide, SERVED_BY, type Side } from '../../serve/sides.ts'
+import type { Signal } from '../../serve/signals.ts'
+import type { CompareOptions, ComparisonMeans, FirstDeed, FunctionPair, Mismatch } from './compare.ts'
+import {
+  type CopyArguments,
+  copyArguments,
+  type SeenResult,
+  type ShownWith,
+  type SnapshotLimits,
+  seenGone,
+  seenLate,
+  seenReturn,
+  seenThrow,
+  signalsIn,
+  snapshotOf,
+} from './values.ts'
+
+export interface AskFunctionMeans extends Pick<Clocks, 'ticks' | 'repeat'> {
+  /** Starts a side with a copy of the arguments. */
+  readonly start: (side: Side, signal: AbortSignal) => unknown
+  readonly shown: ShownWith
+  /** Milliseconds in which a side must answer. */
+  readonly deadlineMs: number
+  readonly strays: Strays
+}
+
+/** Calls that go on although their comparison has ended. Nothing can end a function from outside. */
+export interface Strays {
+  isFull(): boolean
+  add(call: Promise<unknown>): void
+}
+
+export function createStrays(most: number): Strays {
+  let count = 0
+  return {
+    isFull: () => count >= most,
+    add(call) {
+      count += 1
+      const leave = () => {
+        count -= 1
+      }
+      call.then(leave, leave)
+    },
+  }
+}
+
+/** Calls one side besides. It never rejects: what the side throws is its answer, and a side that is late has failed. */
+export function askFunction(side: Side, signal: Signal, { start, shown, deadlineMs, strays, ticks, repeat }: AskFunctionMeans) {
+  const began = ticks()
+  const own = new AbortController()
+  return new Promise<SideAnswer>((resolve) => {
+    const call = started(() => start(side, own.signal))
+    let isOver = false
+    const end = (result: () => SeenResult) => {
+      if (isOver) return
+      isOver = true
+      stop()
+      signal.removeEventListener('abort', give)
+      const { seen, size } = result()
+      resolve({ seen, ms: Math.round(ticks() - began), bytes: size })
+    }
+    const leave = (result: SeenResult, reason: unknown) => {
+      if (isOver) return
+      end(() => result)
+      strays.add(call)
+      own.abort(reason)
+    }
+    const give = () => leave(seenGone(), signal.reason)
+    const stop = repeat(() => leave(seenLate(deadlineMs), new DOMException('this side did not answer in time', 'TimeoutError')), deadlineMs)
+    if (signal.aborted) give()
+    else signal.addEventListener('abort', give)
+    call.then(
+      (value) => end(() => seenReturn(value, shown)),
+      (thrown) => end(() => seenThrow(thrown, shown)),
+    )
+  })
+}
+
+/** A function that throws at once is one that rejects. */
+async function started(start: () => unknown): Promise<unknown> {
+  return start()
+}
+
+export interface ChosenModeParts {
+  readonly isOpen: () => boolean
+  /** Is told that the mode is another one than at the call before. */
+  readonly moved: (from: Mode, to: Mode) => void
+  readonly warn: (text: string) => void
+}
+
+/** Returns the mode of a call by this caller. It never throws: legacy answers if nobody knows the mode. */
+export function createChosenMode(
+  { name, mode = 'diff-v1', canary }: Pick<CompareOptions, 'name' | 'mode' | 'canary'>,
+  { isOpen, moved, warn }: ChosenModeParts,
+): (caller: string) => Mode {
+  if (typeof mode !== 'function' && !isMode(mode)) throw new Error(`mode of ${name} ${wrongMode(mode)}.`)
+  const wrong = canary && wrongCanary(canary)
+  if (wrong !== undefined) throw new Error(`The canary of ${name} is wrong: ${wrong}.`)
+  const selects = new Map<Mode, Select>()
+  const selectOf = (base: Mode) => {
+    const select = selects.get(base) ?? createSelect({ default: base, rules: rulesOf(base, canary), testers: [] })
+    selects.set(base, select)
+    return select
+  }
+  let last: Mode | undefined
+  return (caller) => {
+    const base = currentMode(mode, warn)
+    if (last !== undefined && last !== base) moved(last, base)
+    last = base
+    return selectOf(base)({ caller, subject: undefined, operation: name, circuit: isOpen() ? 'open' : 'closed' })
+  }
+}
+
+function rulesOf(mode: Mode, canary: CompareOptions['canary']) {
+  return canary ? [{ operations: '*', clients: '*', mode, canary }] : []
+}
+
+function wrongCanary(canary: NonNullable<CompareOptions['canary']>): string | undefined {
+  const read = canarySchema.safeParse(canary)
+  return read.error?.issues.map(({ path, message }) => [...path, message].join(' ')).join('; ')
+}
+
+function currentMode(mode: Mode | (() => Mode), warn: (text: string) => void): Mode {
+  if (typeof mode !== 'function') return mode
+  try {
+    const given = mode()
+    if (isMode(given)) return given
+    warn(`mode ${wrongMode(given)}; legacy answers`)
+  } catch (error) {
+    warn(`mode threw ${String(error)}; legacy answers`)
+  }
+  return 'v1'
+}
+
+function wrongMode(given: unknown): string {
+  return `is ${JSON.stringify(given)}, but it must be one of ${MODES.join(', ')}`
+}
+
+/** A call whose caller has the answer. */
+export interface JudgedCall {
+  readonly pair: FunctionPair
+  readonly subject: ComparedRequest
+  readonly by: Side
+  /** When it came, in milliseconds since 1970. */
+  readonly since: number
+  readonly first: SideAnswer
+  readonly args: readonly unknown[]
+}
+
+type AskSide = (side: Side) => Promise<SideAnswer>
+
+/** Calls the other side, and counts what the comparison shows. Both sides of a read are called again if they differ. */
+export async function judgeCall(call: JudgedCall, ask: AskSide, means: ComparisonMeans, signal: Signal): Promise<void> {
+  await means.restored
+  const { pair, subject, by, since, first } = call
+  const { operation, options } = pair
+  const { journal } = means.migration
+  const read = { operation, read: () => subject.request, by, since, first, learn: means.learning(operation.id) }
+  const compared = options.isRead ? await compareRead(read, ask, journal.judging, signal) : await compareOnce(call, ask, means)
+  journal.compared(subject, 'read', operation, compared)
+  tell(call, compared, means)
+}
+
+/** A write is never repeated, so that whatever differs counts. */
+async function compareOnce({ subject, by, first }: JudgedCall, ask: AskSide, { migration }: ComparisonMeans): Promise<ComparedRead> {
+  const other = await ask(otherSide(by))
+  const [v1, v2] = by === 'v1' ? [first, other] : [other, first]
+  const asked = { operation: subject.operation, request: subject.request }
+  return { asked, judgement: migration.journal.judging.judge(asked, v1.seen, v2.seen), v1, v2 }
+}
+
+const TOLD: ReadonlySet<string> = new Set<Mismatch['outcome']>(['mismatch', 'transient', 'error'])
+
+function tell({ pair, args }: JudgedCall, { judgement, v1, v2 }: ComparedRead, { onMismatch }: ComparisonMeans): void {
+  const { outcome, findings, reason } = judgement
+  if (!TOLD.has(outcome)) return
+  onMismatch({
+    name: pair.operation.id,
+    outcome: outcome as Mismatch['outcome'],
+    args,
+    legacy: deedOf(v1),
+    next: deedOf(v2),
+    differences: unexplained(findings).map(({ kind, at, where, v1, v2 }) => ({ kind, at, where, v1, v2 })),
+    ...(reason !== undefined && { reason }),
+  })
+}
+
+function deedOf({ seen }: SideAnswer): FirstDeed {
+  return { did: seen.did ?? '', value: bodyOf(seen) }
+}
+
+/** A call that is compared when the caller has its answer. */
+export interface WatchedCall {
+  returned(value: unknown): void
+  threw(thrown: unknown): void
+}
+
+/** A call before the answer. */
+export interface CallToWatch {
+  /** What both functions are called on. */
+  readonly self: unknown
+  readonly args: readonly unknown[]
+  readonly caller: string
+  readonly mode: Mode
+}
+
+/** Decides whether a call is compared. It copies the arguments before anybody can change them. Undefined if it is not. */
+export function watchCall(pair: FunctionPair, call: CallToWatch, means: ComparisonMeans): WatchedCall | undefined {
+  const { operation, options } = pair
+  const { migration, sampler, strays, clocks } = means
+  const { queue, journal } = migration
+  const by = SERVED_BY[call.mode]
+  const user = `${operation.id} ${by}`
+  const skip = (why: Uncompared) => {
+    journal.tallies.uncompared(operation.id, why)
+    return undefined
+  }
+  if (strays.isFull() || queue.refuses(0)) return skip('waiting')
+  const shown = once(() => snapshotOf(options.shape ? options.shape(...call.args) : call.args, means.shown))
+  const shape = once(() => shapeOf(operation.id, shown().body, journal.redaction.key.text()))
+  const chosen = sampler.choose({ user, caller: call.caller, shape })
+  if (typeof chosen === 'string') return skip(chosen)
+  const copy: CopyArguments = (options.copy as CopyArguments | undefined) ?? copyArguments
+  let args: readonly unknown[]
+  try {
+    args = copy(call.args, undefined)
+  } catch (thrown) {
+    means.warn(operation.id, uncopied(thrown))
+    return skip('uncopied')
+  }
+  const [since, began, size] = [clocks.now(), clocks.ticks(), shown().size]
+  const signals = signalsIn(call.args)
+  const inContext = AsyncResource.bind((run: () => unknown) => run())
+  const shownWith: ShownWith = { ...means.shown, show: options.show }
+  const end = ({ seen, size: more }: SeenResult) => {
+    if (means.isClosed()) return
+    if (signals.some(({ aborted }) => aborted)) return skip('gone')
+    if (queue.refuses(size + more)) return skip('waiting')
+    sampler.charge(user, size + more)
+    const { caller, mode } = call
+    const subject = {
+      operation,
+      request: requestOf(means.showsValues ? args : undefined, means.shown),
+      mode,
+      caller,
+      subject: undefined,
+    }
+    const first = { seen, ms: Math.round(clocks.ticks() - began) }
+    const judged: JudgedCall = { pair, subject: { ...subject, ...chosen, shape: shape() }, by, since, first, args }
+    const start = (side: 'v1' | 'v2', signal: AbortSignal) =>
+      inContext(() => (side === 'v1' ? pair.legacy : pair.next).apply(call.self, [...copy(args, signal)]))
+    const asked = { ...clocks, start, shown: shownWith, deadlineMs: means.deadlineMs, strays }
+    queue.offer((signal) => judgeCall(judged, (side) => askFunction(side, signal, asked), means, signal), size + more, user)
+  }
+  return {
+    returned: (value) => end(seenReturn(value, shownWith)),
+    threw: (thrown) => end(seenThrow(thrown, shownWith)),
+  }
+}
+
+/** Calls with equal arguments tell the same, so that they are one kind of request. Only a hash of the arguments is kept. */
+function shapeOf(name: string, body: ReturnType<typeof snapshotOf>['body'], key: string): string {
+  if (body.kind !== 'json') return name
+  return `${name}?${createHmac('sha256', key).update(canonical(body.value)).digest('hex').slice(0, 12)}`
+}
+
+function requestOf(args: readonly unknown[] | undefined, limits: SnapshotLimits) {
+  const body = args && snapshotOf(args, limits).body
+  const query = new Map(body?.kind === 'json' ? [['args', [JSON.stringify(body.value)]]] : [])
+  return { params: {}, query, body: undefined }
+}
+
+function uncopied(thrown: unknown): string {
+  const { because } = (thrown ?? {}) as { because?: unknown }
+  const why = typeof because === 'string' ? `they contain ${because}` : String(thrown)
+  return `the arguments cannot be copied: ${why}. Its calls are not compared; give the option copy`
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined
+  return () => {
+    made ??= { value: make() }
+    return made.value
+  }
+}
+
+type Called = (this: unknown, ...args: unknown[]) => Promise<unknown>
+
+/** Returns a function that answers as the mode says. What the comparison meets never reaches the caller. */
+export function comparedFunction(pair: FunctionPair, means: ComparisonMeans): Called {
+  const { operation, options, legacy, next, isCompared } = pair
+  const { modes, journal, note } = means.migration
+  const warn = (text: string) => means.warn(operation.id, text)
+  const modeOf = createChosenMode(options, {
+    isOpen: () => journal.circuit.isOpen(operation.id),
+    moved(from, to) {
+      journal.circuit.close((one) => one === operation.id)
+      note({ what: 'modes', operation: operation.id, text: `${operation.id}: ${to}`, from, to, by: { source: 'program' } })
+    },
+    warn,
+  })
+  const callerOf = (args: readonly unknown[]) => {
+    if (!options.caller) return NOBODY
+    try {
+      return hashOf(options.caller(...args))
+    } catch (error) {
+      warn(`the option caller threw ${String(error)}`)
+      return NOBODY
+    }
+  }
+  const begin = (self: unknown, args: readonly unknown[], caller: string, mode: Mode) => {
+    if (!isCompared || !COMPARING.has(mode) || means.isClosed()) return undefined
+    return safely(() => watchCall(pair, { self, args, caller, mode }, means), warn)
+  }
+  const count = (caller: string, mode: Mode) => {
+    if (means.isClosed()) return
+    modes.heard(operation, caller, OK)
+    modes.used({ caller, subject: undefined, credential: caller, mode }, operation, { refused: false, by: SERVED_BY[mode] })
+  }
+  return async function compared(...args) {
+    const caller = callerOf(args)
+    const mode = modeOf(caller)
+    const watched = begin(this, args, caller, mode)
+    try {
+      const result = await (SERVED_BY[mode] === 'v1' ? legacy : next).apply(this, args)
+      safely(() => watched?.returned(result), warn)
+      return result
+    } catch (thrown) {
+      safely(() => watched?.threw(thrown), warn)
+      throw thrown
+    } finally {
+      safely(() => count(caller, mode), warn)
+    }
+  }
+}
+
+const OK = 200
+
+function hashOf(caller: string): string {
+  return createHash('sha256').update(caller).digest('hex').slice(0, 16)
+}
+
+/** The caller of calls that nobody tells apart. */
+const NOBODY = hashOf('')
+
+/** A fault of comparing must not become one of the caller. */
+function safely<T>(run: () => T, warn: (text: string) => void): T | undefined {
+  try {
+    return run()
+  } catch (error) {
+    warn(`a comparison failed: ${String(error)}`)
+    return undefined
+  }
+}

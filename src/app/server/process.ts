@@ -1,0 +1,288 @@
+import type { RequestListener } from 'node:http'
+import type { FastifyInstance } from 'fastify'
+import pino, { type Logger } from 'pino'
+import { whyExposed } from '../../admin/admin.ts'
+import type { Metrics, MetricValues } from '../../admin/metrics.ts'
+import { type MetricsFormat, metricsText, unitOf } from '../../admin/metrics-text.ts'
+import type { Report } from '../../admin/report/report.ts'
+import { checkAtStart } from '../../grpc/check-at-start.ts'
+import type { Client } from '../../migrate/clients.ts'
+import type { DescribedDeclaration } from '../../migrate/compare/expected.ts'
+import { type CutoverVerdict, judgeCutover, TARGET } from '../../migrate/evidence/cutover.ts'
+import type { EvidenceReport, Migration } from '../../migrate/migration.ts'
+import type { ModesState } from '../../migrate/modes/modes.ts'
+import type { RecordFile } from '../../migrate/records/record-file.ts'
+import { type Certificate, readCertificate } from '../../serve/listen/listener.ts'
+import { keepTickShape } from '../../serve/listen/times.ts'
+import type { MetricsExport, StartExport } from '../../serve/watch/metrics-export.ts'
+import { operationsOf, type Tables } from '../../tables/tables.ts'
+import { adminSettings, adminTokens } from '../config/config.ts'
+import type { Config } from '../config/settings.ts'
+import type { JoinedFleet, JoinFleet } from './fleet.ts'
+import { declarationsWith } from './migration.ts'
+
+/**
+ * Opens the store of the settings: `createServer(config, mappings, { join: await openFleet(config) })`. Returns undefined without
+ * `store.url`; then nothing of stores and fleets is loaded. Rejects with a sentence if the store cannot be used.
+ */
+export async function openFleet(config: Pick<Config, 'store.url' | 'store.name'>): Promise<JoinFleet | undefined> {
+  const url = config['store.url']
+  if (url === undefined) return undefined
+  const [{ openStore }, { joinFleet }] = await Promise.all([import('../../fleet/store/open.ts'), import('./fleet.ts')])
+  return joinFleet(await openStore(url, config['store.name']))
+}
+
+export function createLog(config: Config): Logger {
+  return pino({ level: config['log.level'], base: null }, pino.destination({ dest: 2, sync: true }))
+}
+
+/** What clients reach: the server for v1 and native requests, or the workers that share its port. */
+export interface Front {
+  listen(): Promise<unknown>
+  /** Serves a request of a server of somebody else, after `ready`. It cannot throw. Absent for workers. */
+  readonly handler?: RequestListener
+  /** Resolves when requests can be served without a port. Absent for workers. */
+  ready?(): Promise<void>
+  /** Stops at once, without waiting for a request. */
+  stop(): Promise<void>
+  /** Leaves the balancer and lets requests finish within the times of the settings. If it `givesWay`, another process listens in its place. */
+  retire(givesWay: boolean): Promise<void>
+  /** Shows another certificate to whoever connects from now on. Absent for workers, which are replaced, and for plain text. */
+  certify?(certificate: Certificate): void
+  /** Forgets how it read requests, because settings changed. Workers do it themselves. */
+  forget?(): void
+  /** Closes its connections to the services. */
+  release(): void
+  readonly url: string
+}
+
+/** How a server starts and ends. */
+export interface Life {
+  /** Makes everything ready to serve, without a port. Rejects as `listen` does. */
+  begin(): Promise<void>
+  /** Opens the admin port, for a server that opens no port for clients or another time. `listen` does it unless the role has none. */
+  openAdmin(): Promise<void>
+  /**
+   * Starts to listen, after `begin`. Rejects if a port is taken, `records.file` cannot be written, or the facts of gRPC are wrong; then nothing listens.
+   */
+  listen(): Promise<void>
+  /**
+   * Leaves the balancer (`limits.drainMs`, `limits.lingerMs`), lets requests finish for `limits.shutdownMs`, then closes every connection.
+   */
+  close(): Promise<void>
+  /** Closes as `close` does, but another process listens in its place, so that no balancer needs time to notice. */
+  giveWay(): Promise<void>
+}
+
+interface Living {
+  readonly tables: Tables
+  readonly front: Front
+  readonly admin: FastifyInstance
+  readonly hasAdmin: boolean
+  readonly migration: Migration
+  readonly joined: JoinedFleet | undefined
+  /** Sends metrics to a collector. */
+  readonly exported: MetricsExport | undefined
+  readonly leaving: AbortController
+  /** Logs what is wrong with the rules in force. */
+  readonly warn: () => void
+  readonly warned: (text: string) => void
+  /** Closes what others use until the end. */
+  readonly last: () => Promise<unknown>
+}
+
+export function createLife(config: Config, living: Living): Life {
+  const { tables, front, admin, hasAdmin, migration, joined, exported, leaving, warn, warned, last } = living
+  const release = async () => {
+    // The last metrics are read from parts that are closed below.
+    await exported?.close()
+    await admin.close()
+    front.release()
+    await migration.close()
+    await joined?.close()
+    await last()
+  }
+  const openAdmin = async () => {
+    await admin.listen({ host: config['admin.host'], port: config['admin.port'] })
+    const exposed = whyExposed(admin, adminSettings(config))
+    if (exposed !== undefined) warned(exposed)
+    warn()
+  }
+  const leave = async (givesWay: boolean) => {
+    leaving.abort()
+    await front.retire(givesWay)
+    await release()
+  }
+  const prepare = async () => {
+    keepTickShape()
+    if (tables.hasGrpc) await checkAtStart(tables.mappings, tables.shapes)
+    await migration.restore()
+    await joined?.modes.start()
+    await front.ready?.()
+  }
+  let prepared: Promise<void> | undefined
+  const begin = () => {
+    prepared ??= prepare()
+    return prepared
+  }
+  return {
+    begin,
+    openAdmin,
+    /** Opens both ports, or none of them. A worker opens one. */
+    async listen() {
+      await begin()
+      try {
+        await front.listen()
+        if (hasAdmin) await openAdmin()
+      } catch (error) {
+        await front.stop()
+        await release()
+        throw error
+      }
+    },
+    close: () => leave(false),
+    giveWay: () => leave(true),
+  }
+}
+
+/** How a running server takes other settings. */
+export interface Reload {
+  /**
+   * Takes the values of live settings (`changedBetween`) from the next request on, or returns a sentence that says why it takes none of them.
+   * Modes have a way of their own, `changeModes`.
+   */
+  reload(changes: Partial<Config>): string | undefined
+  /** Shows the certificate that the files hold now to whoever connects from now on. Throws a sentence if they hold none. */
+  certify(): void
+}
+
+interface Reloaded {
+  /** The settings that every part reads. */
+  readonly live: { -readonly [Key in keyof Config]: Config[Key] }
+  readonly tables: Tables
+  /** The declared differences that texts are read from. */
+  readonly declarations: DescribedDeclaration[]
+  readonly migration: Pick<Migration, 'journal'>
+  readonly log: Pick<Logger, 'level' | 'info'>
+  readonly front: Pick<Front, 'certify' | 'forget'>
+  /** Is told of a new certificate. */
+  readonly certified: (certificate: Certificate) => void
+}
+
+const OPENS =
+  'without admin.token, admin.tokens and admin.readToken, everybody could change modes from now on; restart to open the admin port'
+
+export function createReload({ live, tables, declarations, migration, log, front, certified }: Reloaded): Reload {
+  return {
+    reload(changes) {
+      const next = { ...live, ...changes }
+      if (adminTokens(live).length > 0 && adminTokens(next).length === 0) return `${OPENS}.`
+      const declared = declarationsWith(next['diff.ignore'], tables)
+      if ('problem' in declared) return declared.problem
+      Object.assign(live, changes)
+      log.level = live['log.level']
+      front.forget?.()
+      if ('diff.ignore' in changes) {
+        declarations.splice(0, declarations.length, ...declared.declarations)
+        migration.journal.expected.declare(declarations)
+      }
+      return undefined
+    },
+    certify() {
+      const certificate = readCertificate(live['tls.key'], live['tls.cert'])
+      if (!certificate) return
+      front.certify?.(certificate)
+      certified(certificate)
+      log.info('the certificate changed: new connections get it')
+    },
+  }
+}
+
+/** What one of several processes does differently (`workers`). */
+export interface Role {
+  /** A worker has no admin port: its supervisor has it. */
+  readonly hasAdmin: boolean
+  /** Takes the lines of the record file, if this process does not write it alone. */
+  readonly records?: RecordFile | undefined
+  /** The workers of a supervisor, which serves nobody itself. */
+  readonly workers?: WorkersFront
+}
+
+/** The workers as one server. */
+export interface WorkersFront extends Front {
+  /** Somebody listens. */
+  isServing(): boolean
+  /** The metrics of all processes as those of one. */
+  metricValues(supervisor: MetricValues): Promise<MetricValues>
+}
+
+/** A process without others does everything. */
+export const ALONE: Role = { hasAdmin: true }
+
+/** What `/metrics` tells, of this process or of a supervisor and its workers. */
+export interface ToldMetrics {
+  values(): Promise<MetricValues>
+  text(format: MetricsFormat): Promise<string>
+}
+
+/** Returns what is told of the metrics of this process, together with those of its workers if it has any. */
+export function metricsOf(own: Pick<Metrics, 'values'>, workers: Pick<WorkersFront, 'metricValues'> | undefined): ToldMetrics {
+  const values = workers ? async () => workers.metricValues(await own.values()) : own.values
+  return { values, text: async (format) => metricsText(await values(), format) }
+}
+
+/** The units of OpenMetrics as UCUM writes them. */
+const UCUM = { seconds: 's', bytes: 'By' } as const
+
+/** Begins to send metrics to a collector, if that is wanted. */
+export function exportOf(start: StartExport | undefined, { values }: ToldMetrics, log: Logger): MetricsExport | undefined {
+  const families = async () =>
+    (await values()).map((one) => {
+      const unit = unitOf(one.name)
+      return { ...one, unit: unit === undefined ? '' : UCUM[unit] }
+    })
+  return start?.({ values: families, log })
+}
+
+interface ReadsParts {
+  readonly migration: Migration
+  readonly joined: JoinedFleet | undefined
+  readonly reportNow: () => Report | Promise<Report>
+  readonly tables: Pick<Tables, 'mappings'>
+}
+
+export function createReads({ migration, joined, reportNow, tables }: ReadsParts): Reads {
+  const own = migration.report
+  const evidence = async () => (await joined?.evidence.report.evidence()) ?? own.evidence()
+  const clients = async () => (await joined?.answers.clients())?.answer ?? own.clients()
+  return {
+    modes: migration.modes.state,
+    evidence,
+    report: async () => reportNow(),
+    clients,
+    async cutover({ withoutV1 = false, target = TARGET } = {}) {
+      const [known, uses] = await Promise.all([evidence(), clients()])
+      return judgeCutover({
+        target,
+        withoutV1,
+        evidence: known.operations,
+        traffic: new Map(Object.entries(known.traffic)),
+        clients: uses,
+        openCircuits: new Map(Object.entries(own.openCircuits())),
+        rollouts: migration.modes.rollouts(),
+        operations: operationsOf(tables),
+      })
+    },
+  }
+}
+
+/** What a program reads of a migration: what the admin port tells, as values. With a store, of all replicas. */
+export interface Reads {
+  /** The rules in force, and who put them there. */
+  modes(): ModesState
+  evidence(): Promise<EvidenceReport>
+  report(): Promise<Report>
+  clients(): Promise<readonly Client[]>
+  /** Whether v2 can serve what it has while v1 stays, or, `withoutV1`, whether v1 can be switched off. */
+  cutover(question?: { readonly withoutV1?: boolean; readonly target?: number }): Promise<CutoverVerdict>
+}

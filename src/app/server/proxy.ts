@@ -1,0 +1,267 @@
+import type { RequestListener } from 'node:http'
+import type { FastifyInstance } from 'fastify'
+import type { Logger } from 'pino'
+import type { Agent } from 'undici'
+import type { Metrics } from '../../admin/metrics.ts'
+import { RETRY_AFTER } from '../../errors.ts'
+import type { RpcParts } from '../../grpc/calls/calls.ts'
+import {
+  createCallLog,
+  createGrpcRoute,
+  createLazyRpc,
+  createLazyStandard,
+  createPairs,
+  type GrpcParts,
+  type LazyRpc,
+} from '../../grpc/calls/carrier.ts'
+import { createGrpc, noGrpc } from '../../grpc/relay/relay.ts'
+import type { Migration } from '../../migrate/migration.ts'
+import { createRoom, type Room } from '../../serve/bounds.ts'
+import { type Core, createCore } from '../../serve/core.ts'
+import { createAdmission, createBounded, createClientLimits, createTimed } from '../../serve/http/admission.ts'
+import { type Announce, createAnnounce, createApp, createGate, createServe } from '../../serve/http/app.ts'
+import { createPassthrough, createV1Carrier } from '../../serve/http/carriers.ts'
+import { createForwarded, type Forwarded } from '../../serve/http/forwarded.ts'
+import { createHosted, retire } from '../../serve/http/retire.ts'
+import { type Compat, createCompat, refuseExpectation } from '../../serve/http/v1-surface.ts'
+import type { OnGrpc } from '../../serve/listen/http2.ts'
+import { type Certificate, createListener, urlOf } from '../../serve/listen/listener.ts'
+import { createRestedConnections, type RestedConnections } from '../../serve/listen/times.ts'
+import type { Signal } from '../../serve/signals.ts'
+import { createHealth, type Health, ping, type Readiness } from '../../serve/upstream/health.ts'
+import { createSend } from '../../serve/upstream/send.ts'
+import { createAskRest } from '../../serve/upstream/v1.ts'
+import { createAccessLog } from '../../serve/watch/access-log.ts'
+import type { Tracing } from '../../serve/watch/spans.ts'
+import { operationsOf, type Tables } from '../../tables/tables.ts'
+import {
+  admissionLimits,
+  announcement,
+  appLimits,
+  callTimes,
+  clientTimes,
+  compatSettings,
+  forwardedSettings,
+  grpcSettings,
+  passthroughSettings,
+  retirement,
+  wayGiving,
+} from '../config/config.ts'
+import { listOf } from '../config/kinds.ts'
+import { late } from '../config/live.ts'
+import type { Config } from '../config/settings.ts'
+import type { Front } from './process.ts'
+
+/** Returns what asks v2, and v1 if there is one, whether they are well. */
+export function healthOf(config: Config, v2: string, pool: Agent, { probes }: Pick<Tables, 'probes'>): () => Promise<Health> {
+  const bases = { v2, v1: config['upstream.v1'] }
+  return createHealth(
+    bases,
+    (service, base) => ping(pool, service, base, probes?.[service]),
+    () => performance.now(),
+  )
+}
+
+/** The parts that the proxy shares with the admin port. */
+export interface ProxyParts {
+  readonly pool: Agent
+  readonly certificate: Certificate | undefined
+  readonly migration: Migration
+  readonly metrics: Metrics
+  readonly log: Logger
+  readonly tracing: Tracing | undefined
+  /** The same that `/readyz` tells. */
+  readonly readiness: () => Promise<Readiness>
+  /** Fires when the process begins to leave. */
+  readonly leaving: Signal
+}
+
+/** The share of the connections to v2 that long lists may take. The rest is for requests with a waiting client. */
+const BULK_SHARE = 3 / 4
+
+interface V1Parts extends Pick<ProxyParts, 'pool' | 'migration' | 'metrics' | 'tracing'> {
+  readonly forwarded: Forwarded
+  readonly room: Room
+}
+
+/** What serves v1 requests, and what their answers announce. */
+export interface V1Surface {
+  readonly announce: Announce
+  /** Serves v1, whatever the protocol. */
+  readonly core: Core
+  /** Serves v1 over HTTP. */
+  readonly compat: Compat
+}
+
+export function createV1Surface(
+  app: FastifyInstance,
+  config: Config,
+  v2: string,
+  tables: Tables,
+  { pool, migration, metrics, tracing, forwarded, room }: V1Parts,
+): V1Surface {
+  const operations = operationsOf(tables)
+  const keep = late(config, { entries: 'keep.entries', ttlMs: 'keep.ttlMs' })
+  const bulkCalls = Math.ceil(config['upstream.connections'] * BULK_SHARE)
+  const sendFor = createSend({
+    pool,
+    base: v2,
+    times: callTimes(config),
+    answerBytes: config['limits.answerBytes'],
+    keep,
+    bulkCalls,
+    errors: tables.errors,
+  })
+  const base = config['upstream.v1']
+  const v1 =
+    base === undefined
+      ? undefined
+      : createV1Carrier(app, pool, { base, answerMs: config['limits.deadlineMs'], unrelayable: () => metrics.unrelayable('v1') })
+  const announce = createAnnounce(app, announcement(config))
+  const settings = compatSettings(config, tables)
+  const { endCall } = metrics
+  const core = createCore({ operations, sendFor, modes: migration.modes, endCall, hasV1: v1 !== undefined, settings })
+  const { limits } = settings
+  return { announce, core, compat: createCompat({ core, v1, forwarded, announced: announce.headers, tracing, room, limits }) }
+}
+
+type SurfaceParts = Pick<ProxyParts, 'pool' | 'metrics' | 'log' | 'tracing' | 'readiness' | 'leaving'> &
+  Pick<RpcParts, 'core' | 'announced' | 'room' | 'failed'> &
+  Pick<GrpcParts, 'admit' | 'gate' | 'forwarded' | 'limits'> & {
+    /** Tables translate the calls of v1's services. */
+    readonly hasTables: boolean
+  }
+
+/** What serves gRPC calls. */
+export interface GrpcSurface {
+  readonly route: OnGrpc
+  readonly rpc: LazyRpc
+  /** Answers the calls under way, because the process stops. */
+  stop(): void
+  /** Closes its connections to the services. */
+  close(): void
+}
+
+/**
+ * The maximum bytes of a question of health or reflection. Its stream has no deadline, so that it must not take the room that all bodies
+ * share. A probe must also be answered when that room is full.
+ */
+const QUESTION_BYTES = 16 * 1024
+
+export function createGrpcSurface(config: Config, v2: string, parts: SurfaceParts): GrpcSurface {
+  const { pool, metrics, log, gate, forwarded, hasTables } = parts
+  const base = config['upstream.v1']
+  const isRest = config['upstream.v2Grpc'] === 'rest'
+  const toV2 = isRest ? noGrpc : createGrpc(v2, { service: 'v2', ...grpcSettings(config) })
+  const ask = isRest ? createAskRest({ service: 'v2', pool, base: v2, answerMs: config['limits.deadlineMs'] }) : undefined
+  const toV1 = base === undefined ? undefined : createGrpc(base, { service: 'v1', ...grpcSettings(config) })
+  const v1 = toV1 && (config['upstream.v1Grpc'] === 'rest' ? 'rest' : toV1)
+  const settings = {
+    requestBytes: config['limits.requestBytes'],
+    deadlineMs: config['limits.deadlineMs'],
+    messageBytes: config['limits.messageBytes'],
+    messagesBytes: config['limits.messagesBytes'],
+    asV2: config['grpc.v2beta1'] === 'v2',
+    corsOrigins: listOf(config['grpc.corsOrigins']),
+  }
+  const rpc = createLazyRpc(hasTables, { ...parts, v1, v2: ask ? { ask } : toV2, classify: gate.classify, settings })
+  const standard = createLazyStandard({
+    ...parts,
+    operations: parts.core.operations,
+    rpc,
+    wire: { ...parts, requestBytes: QUESTION_BYTES, room: createRoom(Number.POSITIVE_INFINITY) },
+    settings: { hasV1: base !== undefined, asV2: settings.asV2 || isRest, reflection: hasTables && config['grpc.reflection'] },
+  })
+  const begin = createCallLog(log, metrics, forwarded)
+  return {
+    rpc,
+    route: createGrpcRoute({ ...parts, grpc: toV2, rpc, standard, begin }),
+    stop() {
+      rpc.stop()
+      toV2.stop()
+    },
+    close() {
+      toV2.close()
+      toV1?.close()
+    },
+  }
+}
+
+/**
+ * The number of connections that may wait to be accepted; the system may lower it (`net.core.somaxconn`).
+ * A connection beyond it is not refused: the client's system silently retries a second later. A sudden crowd would then wait for nothing.
+ */
+const BACKLOG = 4096
+
+/** A connection of another server carries requests of others too, so it must not rest. */
+const NEVER_RESTED: RestedConnections = { refused() {}, end() {} }
+
+/** Makes the server for v1 and native requests. */
+export function createProxy(config: Config, v2: string, tables: Tables, parts: ProxyParts): Front {
+  const { mappings } = tables
+  const { certificate, metrics, log } = parts
+  const forwarded = createForwarded(forwardedSettings(config))
+  const passthrough = createPassthrough({ base: v2, ...passthroughSettings(config) }, { forwarded, metrics, log })
+  const rests = createRestedConnections({ perSecond: config['limits.refusalsPerSecond'], longestMs: 1000 * RETRY_AFTER }, () =>
+    performance.now(),
+  )
+  const admit = createAdmission(admissionLimits(config), metrics.refused, () => performance.now())
+  const limits = createClientLimits(clientTimes(config), metrics.cut)
+  const gate = createGate(mappings, v2)
+  const listener = createListener((...call) => grpc.route(...call), { certificate, ...appLimits(config) })
+  const failed = (error: unknown) => log.error({ err: error }, 'a handler failed')
+  const dropped = () => metrics.refused('connections')
+  const bounded = (rested: RestedConnections, handler: RequestListener) => createTimed(limits, createBounded(admit, rested, handler))
+  const listen = (handler: RequestListener) =>
+    listener.create({ request: bounded(rests, handler), expectation: refuseExpectation, failed, dropped })
+  const app = createApp((request, reply) => serve(request, reply), listen, appLimits(config))
+  const hosted = createHosted(bounded(NEVER_RESTED, app.routing), failed)
+  const begin = createAccessLog(log, metrics, forwarded)
+  const room = createRoom(config['limits.bodiesBytes'], () => metrics.refused('bodies'))
+  const { announce, core, compat } = createV1Surface(app, config, v2, tables, { ...parts, forwarded, room })
+  const grpc = createGrpcSurface(config, v2, {
+    hasTables: tables.hasGrpc === true,
+    ...parts,
+    core,
+    announced: announce.headers,
+    room,
+    failed,
+    admit,
+    gate,
+    forwarded,
+    limits,
+  })
+  const native = createPairs({ rpc: grpc.rpc, forwarded, passthrough })
+  const serve = createServe({ begin, gate, native, announce, compat })
+  const leave = () => {
+    passthrough.endWebSockets()
+    listener.leave()
+  }
+  return {
+    listen: () => app.listen({ host: config['listen.host'], port: config['listen.port'], backlog: BACKLOG }),
+    stop: () => app.close(),
+    ready: async () => void (await app.ready()),
+    handler: hosted.handler,
+    async retire(givesWay) {
+      rests.end()
+      const times = givesWay ? wayGiving(config) : retirement(config)
+      const drained = hosted.drain(times.shutdownMs)
+      if (!app.server.listening) await drained
+      await retire(
+        app,
+        { leave, giveUp: grpc.stop, cut: listener.cut },
+        app.server.listening ? times : { ...times, drainMs: 0, lingerMs: 0 },
+      )
+      await drained
+    },
+    ...(certificate && { certify: listener.certify }),
+    forget: core.reads.forget,
+    release() {
+      passthrough.close()
+      grpc.close()
+    },
+    get url() {
+      return urlOf(app.server, listener.protocol)
+    },
+  }
+}

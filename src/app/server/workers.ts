@@ -1,0 +1,459 @@
+import cluster, { type Worker } from 'node:cluster'
+import { fileURLToPath } from 'node:url'
+import type { MetricValues } from '../../admin/metrics.ts'
+import { mergedMetrics, withEnded } from '../../admin/metrics-text.ts'
+import type { KeptModes } from '../../fleet/modes.ts'
+import { hostStore } from '../../fleet/store/ipc.ts'
+import type { Store } from '../../fleet/store/store.ts'
+import { createRecordFile, RECORD_FILE, type RecordFile } from '../../migrate/records/record-file.ts'
+import { CLOCKS } from '../../serve/bounds.ts'
+import { migrationSettings } from '../config/config.ts'
+import { settingsOfWorker } from '../config/live.ts'
+import type { Config, SettingKey } from '../config/settings.ts'
+import { createLine, errorOf, type Line, type SentLines, type StartFailure, TOPICS, type WorkerOrders } from './line.ts'
+import type { Role, WorkersFront } from './process.ts'
+
+/** So many deaths in so many milliseconds are no accident. */
+export const DEATHS = { most: 5, withinMs: 60_000 }
+
+/** Returns a function that counts a death, and tells whether there were too many of late. `ticks` is a monotonic clock in milliseconds. */
+export function createDeaths(ticks: () => number): () => boolean {
+  let deaths: number[] = []
+  return () => {
+    const now = ticks()
+    deaths = [...deaths.filter((at) => now - at < DEATHS.withinMs), now]
+    return deaths.length >= DEATHS.most
+  }
+}
+
+/** Milliseconds in which a worker answers, if nothing blocks it. */
+const IN_TIME_MS = 1000
+
+/** Returns what a promise resolves with; undefined if that takes too long. */
+export async function inTime<T>(promise: Promise<T>): Promise<T | undefined> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), IN_TIME_MS)
+  })
+  try {
+    return await Promise.race([promise, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** How a process ended: `signal SIGKILL`, `exit code 1`. */
+export type WorkerEnd = string
+
+/** One worker as its supervisor sees it. */
+export interface WorkerProcess {
+  /** Its place among the workers, from 1. The worker that replaces it has the same. */
+  readonly place: number
+  /** Resolves when it accepts connections. Rejects with the reason if it never will. */
+  readonly listens: Promise<void>
+  /** Resolves when it accepts no more connections: it has ended, or a fault makes it leave. */
+  readonly left: Promise<WorkerEnd>
+  readonly ended: Promise<WorkerEnd>
+  /** Lets it finish its requests. With `isReplaced`, others serve meanwhile, so that no balancer needs time to notice. */
+  leave(isReplaced: boolean): void
+  /** Ends it at once. */
+  kill(): void
+}
+
+/** A worker that runs as a process of its own. */
+export interface ForkedWorker extends WorkerProcess {
+  readonly line: Line
+  /** The address that it listens at; empty before. */
+  url(): string
+}
+
+/** The program of a worker lies beside this file, as source or as built. */
+const PROGRAM = fileURLToPath(import.meta.url).replace(/workers(\.\w+)$/, 'worker-main$1')
+
+/** A message that comes too late is no error: the end of the process is told by its exit. */
+const IGNORED = () => {}
+
+/** Starts the process of a worker. Flags may hold tokens, so that it gets none: it asks for its orders. */
+export function forkWorker(place: number): ForkedWorker {
+  cluster.setupPrimary({ exec: PROGRAM, args: [], serialization: 'advanced' })
+  const worker = cluster.fork()
+  const line = createLine({
+    send: (message) => worker.process.send?.(message as object, IGNORED),
+    on: (event, listener) => worker.on(event, listener),
+  })
+  const ended = endOf(worker)
+  let url = ''
+  const listens = new Promise<void>((resolve, reject) => {
+    line.on(TOPICS.listens, (at) => {
+      url = at as string
+      resolve()
+    })
+    line.on(TOPICS.failed, (failure) => reject(errorOf(failure as StartFailure)))
+    void ended.then((end) => reject(new Error(`worker ${place} ended with ${end}`)))
+  })
+  listens.catch(() => {})
+  const left = new Promise<WorkerEnd>((resolve) => {
+    line.on(TOPICS.leaves, () => resolve('an uncaught exception'))
+    void ended.then(resolve)
+  })
+  void ended.then(line.end)
+  return {
+    ...{ place, line, listens, left, ended },
+    url: () => url,
+    // A worker that is still starting hears nothing yet.
+    leave: (isReplaced) =>
+      void listens.then(
+        () => line.tell(TOPICS.leave, isReplaced),
+        () => {},
+      ),
+    kill: () => void worker.process.kill('SIGKILL'),
+  }
+}
+
+function endOf(worker: Worker): Promise<WorkerEnd> {
+  return new Promise((resolve) => {
+    worker.once('exit', (code, signal) => resolve(signal ? `signal ${signal}` : `exit code ${code}`))
+    worker.on('error', (error) => resolve(error.message))
+  })
+}
+
+export interface PulseParts {
+  /** Resolves when the worker answers. */
+  readonly ping: () => Promise<unknown>
+  /** Calls a function again and again, after so many milliseconds. Returns a function that ends this. */
+  readonly repeat: (run: () => void, ms: number) => () => void
+  readonly warn: (text: string) => void
+}
+
+/** Milliseconds between two pings. */
+const PING_MS = 1000
+
+/**
+ * Pings in a row without an answer after which a worker is killed. Its event loop then stood for ten seconds, and nobody was served: the
+ * longest work of a healthy one takes less than one. Pings are counted, and not the time: a supervisor that stood still itself sent none.
+ */
+export const UNANSWERED = 10
+
+/** Kills a worker whose event loop stands. It is watched from when it listens: a start may take long. */
+export function watchPulse(worker: Pick<WorkerProcess, 'place' | 'listens' | 'ended' | 'kill'>, { ping, repeat, warn }: PulseParts): void {
+  const watch = () => {
+    let unanswered = 0
+    const beat = () => {
+      if (unanswered >= UNANSWERED) {
+        end()
+        warn(
+          `worker ${worker.place} has answered no ping for ${(UNANSWERED * PING_MS) / 1000} seconds: its event loop stands, so it is killed`,
+        )
+        return worker.kill()
+      }
+      unanswered += 1
+      ping().then(
+        () => {
+          unanswered = 0
+        },
+        () => {},
+      )
+    }
+    const end = repeat(beat, PING_MS)
+    void worker.ended.then(end)
+  }
+  worker.listens.then(watch, () => {})
+}
+
+/** The workers of one supervisor. */
+export interface Crew<W extends WorkerProcess> {
+  /** Starts them. Resolves when all listen. If one cannot, it rejects with the reason, and none is left. */
+  start(): Promise<void>
+  /** Replaces them one by one: a worker leaves when its successor listens. Rejects, and stops there, if a successor cannot listen. */
+  roll(): Promise<void>
+  /** Lets all of them finish. Resolves when they have ended. */
+  retire(): Promise<void>
+  /** Ends them at once. */
+  stop(): Promise<void>
+  /** Those that listen now. */
+  listening(): readonly W[]
+}
+
+export interface CrewSettings<W extends WorkerProcess> {
+  readonly workers: number
+  readonly fork: (place: number) => W
+  /** Milliseconds of a monotonic clock. */
+  readonly ticks: () => number
+  readonly warn: (text: string) => void
+  /** Is told, in a sentence, that workers die again and again. None is replaced from then on. */
+  readonly givenUp: (sentence: string) => void
+}
+
+/** Keeps a number of workers alive. A worker that dies is replaced at once, in its place. */
+export function createCrew<W extends WorkerProcess>({ workers, fork, ticks, warn, givenUp }: CrewSettings<W>): Crew<W> {
+  /** The worker of each place. One that leaves has none, and is not replaced. */
+  const crew = new Map<number, W>()
+  const present = new Set<W>()
+  const ready = new Set<W>()
+  const areTooMany = createDeaths(ticks)
+  let isOver = false
+
+  const begin = (place: number): W => {
+    const worker = fork(place)
+    present.add(worker)
+    void worker.listens.then(
+      () => void ready.add(worker),
+      () => {},
+    )
+    void worker.left.then((ending) => left(worker, ending))
+    void worker.ended.then(() => void present.delete(worker))
+    return worker
+  }
+  const left = (worker: W, ending: WorkerEnd) => {
+    ready.delete(worker)
+    if (isOver || crew.get(worker.place) !== worker) return
+    if (areTooMany()) {
+      isOver = true
+      return givenUp(`${DEATHS.most} workers ended within a minute, the last with ${ending}`)
+    }
+    warn(`worker ${worker.place} ended with ${ending} and is replaced`)
+    crew.set(worker.place, begin(worker.place))
+  }
+  const release = (worker: W, isReplaced: boolean) => {
+    ready.delete(worker)
+    worker.leave(isReplaced)
+  }
+  const end = async (how: (worker: W) => void) => {
+    isOver = true
+    for (const worker of present) how(worker)
+    await Promise.all([...present].map(({ ended }) => ended))
+  }
+  const stop = () => end((worker) => worker.kill())
+  const succeed = async (place: number) => {
+    const successor = begin(place)
+    try {
+      await successor.listens
+    } catch (error) {
+      throw new Error(`worker ${place} was not replaced: ${(error as Error).message}`)
+    }
+    const before = crew.get(place)
+    crew.set(place, successor)
+    if (!before) return
+    release(before, true)
+    await before.ended
+  }
+  return {
+    async start() {
+      for (let place = 1; place <= workers; place += 1) begin(place)
+      const first = [...present]
+      const died = first.map(async ({ place, left }) => {
+        throw new Error(`worker ${place} ended with ${await left}`)
+      })
+      try {
+        await Promise.race([Promise.all(first.map(({ listens }) => listens)), ...died])
+      } catch (error) {
+        await stop()
+        throw error
+      }
+      for (const worker of first) crew.set(worker.place, worker)
+    },
+    async roll() {
+      for (let place = 1; place <= workers && !isOver; place += 1) await succeed(place)
+    },
+    retire: () => end((worker) => release(worker, false)),
+    stop,
+    listening: () => [...ready],
+  }
+}
+
+/** A worker that can be asked for its metrics. */
+export interface MeasuredWorker {
+  readonly place: number
+  metrics(): Promise<MetricValues>
+}
+
+/** The metrics of all workers, those that have ended among them. */
+export interface CollectedMetrics {
+  /** Asks all workers, so that little is lost of one that dies. A worker that does not answer in time counts with what it said last. */
+  collect(): Promise<void>
+  /** A worker leaves, and says its last word. */
+  said(worker: MeasuredWorker, values: MetricValues): void
+  ended(worker: MeasuredWorker, isDeath: boolean): void
+  /** All of them as those of one process, together with what the supervisor itself counts. */
+  values(supervisor: MetricValues): Promise<MetricValues>
+}
+
+export interface CollectedSettings {
+  /** The workers that are there. */
+  readonly workers: () => readonly MeasuredWorker[]
+  /** How many of them listen. */
+  readonly listening: () => number
+  /** Returns what a promise resolves with; undefined if that takes too long. */
+  readonly inTime: <T>(promise: Promise<T>) => Promise<T | undefined>
+}
+
+export function createCollectedMetrics({ workers, listening, inTime }: CollectedSettings): CollectedMetrics {
+  const last = new Map<MeasuredWorker, MetricValues>()
+  /** Workers that have said their last word: an answer that comes later is older. */
+  const final = new Set<MeasuredWorker>()
+  let ofEnded: MetricValues = []
+  let deaths = 0
+  /** Ends are added one after the other. */
+  let adding = Promise.resolve()
+  const ask = async (worker: MeasuredWorker) => {
+    const values = await inTime(worker.metrics()).catch(() => undefined)
+    if (values && workers().includes(worker) && !final.has(worker)) last.set(worker, values)
+  }
+  const collect = async () => {
+    await Promise.all(workers().map(ask))
+  }
+  return {
+    collect,
+    said(worker, values) {
+      final.add(worker)
+      last.set(worker, values)
+    },
+    ended(worker, isDeath) {
+      if (isDeath) deaths += 1
+      adding = adding.then(async () => {
+        ofEnded = await withEnded(ofEnded, last.get(worker) ?? [])
+        last.delete(worker)
+        final.delete(worker)
+      })
+    },
+    async values(supervisor) {
+      await collect()
+      await adding
+      const measured = [...last].map(([{ place }, values]) => ({ place, values }))
+      return mergedMetrics({ supervisor, workers: measured, ended: ofEnded, listening: listening(), deaths })
+    },
+  }
+}
+
+/** The record file of all workers. */
+export interface TakenRecords extends RecordFile {
+  /** Opens the way for the lines of one worker. */
+  fromWorker(): WorkerLines
+}
+
+export interface WorkerLines {
+  /** Writes lines. Resolves when they are written or dropped, with the reason why the file cannot be written. */
+  take(sent: SentLines): Promise<string | undefined>
+  /** The worker has died: what it still held is lost, as far as it has told. */
+  died(): void
+}
+
+export function createTakenRecords(file: RecordFile): TakenRecords {
+  let lost = 0
+  return {
+    ...file,
+    dropped: () => file.dropped() + lost,
+    fromWorker() {
+      let waiting = 0
+      return {
+        async take(sent) {
+          for (const line of sent.lines) file.add(line)
+          waiting = sent.waiting
+          await file.flush()
+          return file.problem()
+        },
+        died() {
+          lost += waiting
+        },
+      }
+    },
+  }
+}
+
+export interface SupervisorSettings {
+  readonly config: Config
+  readonly workers: number
+  /** The path of the configuration file, if there is one. */
+  readonly file: string | undefined
+  /** Opens the store of this machine for one more process. */
+  readonly openStore: () => Store
+  /** The modes that a worker starts with while the store does not answer. */
+  readonly kept: () => KeptModes | undefined
+  readonly warn: (text: string) => void
+}
+
+/** The process that has the admin port, the store and the record file, while its workers serve. */
+export interface Supervisor {
+  /** What makes a server of it: `createServer(config, mappings, { role })`. */
+  readonly role: Role
+  /** Replaces the workers one by one, so that they read the certificate again. Rejects if a new one cannot listen. */
+  roll(): Promise<void>
+  /** Gives the workers other values of live settings, and those that come later too. */
+  reload(changes: Partial<Config>): void
+  /** Resolves with a sentence when workers die again and again. None is replaced from then on. */
+  readonly givenUp: Promise<string>
+}
+
+/** Milliseconds between two looks at what workers have counted: a worker that is killed takes no more than that along. */
+const COLLECT_MS = 1000
+
+/** Lines of all workers that may be on their way to the disk. The record file has room for them. */
+const UNDER_WAY = RECORD_FILE.waiting / 2
+
+export function createSupervisor({ config, workers, file, openStore, kept, warn }: SupervisorSettings): Supervisor {
+  const target = migrationSettings(config).records.file
+  const records = target && createTakenRecords(createRecordFile({ ...target, waiting: RECORD_FILE.waiting }))
+  let current = config
+  // The supervisor has the file.
+  const ofWorker = (): Config => ({ ...settingsOfWorker(current, workers), 'records.file': undefined })
+  const orders: Omit<WorkerOrders, 'place' | 'kept' | 'config'> = {
+    file,
+    records: target && { window: Math.max(1, Math.floor(UNDER_WAY / workers)), waiting: RECORD_FILE.waiting },
+  }
+  const measured = new Map<ForkedWorker, MeasuredWorker>()
+  const metrics = createCollectedMetrics({ workers: () => [...measured.values()], listening: () => crew.listening().length, inTime })
+  const forked = new Set<ForkedWorker>()
+  const fork = (place: number): ForkedWorker => {
+    const worker = forkWorker(place)
+    const { line } = worker
+    forked.add(worker)
+    const store = openStore()
+    const lines = records?.fromWorker()
+    const one: MeasuredWorker = { place, metrics: () => line.ask(TOPICS.metrics) as Promise<MetricValues> }
+    let isDone = false
+    hostStore(store, line)
+    line.on(TOPICS.orders, (): WorkerOrders => ({ ...orders, config: ofWorker(), place, kept: kept() }))
+    line.on(TOPICS.records, (sent) => lines?.take(sent as SentLines))
+    line.on(TOPICS.done, (values) => {
+      isDone = true
+      metrics.said(one, values as MetricValues)
+    })
+    watchPulse(worker, { ping: () => line.ask(TOPICS.ping), repeat: CLOCKS.repeat, warn })
+    worker.listens.then(
+      () => void measured.set(worker, one),
+      () => {},
+    )
+    void worker.ended.then(() => {
+      measured.delete(worker)
+      forked.delete(worker)
+      metrics.ended(one, !isDone)
+      if (!isDone) lines?.died()
+      return store.close()
+    })
+    return worker
+  }
+  let giveUp: (sentence: string) => void = () => {}
+  const givenUp = new Promise<string>((resolve) => {
+    giveUp = resolve
+  })
+  const crew = createCrew<ForkedWorker>({ workers, fork, ticks: () => performance.now(), warn, givenUp: giveUp })
+  const timer = setInterval(() => void metrics.collect(), COLLECT_MS).unref()
+  const front: WorkersFront = {
+    listen: crew.start,
+    stop: crew.stop,
+    retire: crew.retire,
+    release: () => clearInterval(timer),
+    isServing: () => crew.listening().length > 0,
+    metricValues: metrics.values,
+    get url() {
+      return crew.listening()[0]?.url() ?? ''
+    },
+  }
+  const reload = (changes: Partial<Config>) => {
+    current = { ...current, ...changes }
+    const part = ofWorker()
+    const told = Object.fromEntries((Object.keys(changes) as SettingKey[]).map((key) => [key, part[key]]))
+    for (const { line } of forked) line.tell(TOPICS.settings, told)
+  }
+  return { role: { hasAdmin: true, records, workers: front }, roll: crew.roll, reload, givenUp }
+}

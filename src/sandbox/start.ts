@@ -1,16 +1,40 @@
 import type { AddressInfo } from 'node:net'
-import { controlRoutes } from './control/control.ts'
-import { createFaults } from './control/faults.ts'
-import { createJournal } from './control/journal.ts'
+import { stsRoutes } from './auth/sts.ts'
+import { controlRoutes, createFaults, createJournal } from './control.ts'
+import { type Dataset, type DemoUser, demoTokens, fillStore } from './data/data.ts'
 import { type DataOption, openData } from './data/open.ts'
-import { type DemoUser, demoTokens } from './data/users.ts'
-import { announcing } from './events/announce.ts'
-import { openEvents } from './events/open.ts'
-import { createRouter } from './http/router.ts'
+import { announcing, openEvents } from './events/events.ts'
+import { createRouter, type Route } from './http/route.ts'
 import { createServer } from './http/server.ts'
-import { serviceRoutes } from './routes.ts'
-import { createClock } from './world/clock.ts'
-import { createWorld } from './world/create-world.ts'
+import { v1Routes } from './v1/routes.ts'
+import { advisoryFeedRoutes } from './v2/advisory.ts'
+import { eventRoutes, pingRoutes } from './v2/events.ts'
+import { iamRoutes } from './v2/iam/routes.ts'
+import { libraryRoutes } from './v2/libraries.ts'
+import { registryRoutes } from './v2/registry/tags.ts'
+import { vulnerabilityRoutes } from './v2/vulnerabilities.ts'
+import { type Clock, createClock, createRandom, createStore, type World, type WorldOptions } from './world/store.ts'
+
+/** Creates a world that holds `dataset`. `seed` determines every later uid, code and token. */
+export const createWorld = (dataset: Dataset, clock: Clock, seed: number, options: WorldOptions, baseUrl: () => string): World => {
+  const store = createStore()
+  fillStore(store, dataset.rows)
+  const random = createRandom(seed)
+  return { store, clock, random, options, tokens: dataset.tokens, baseUrl, pageKey: random.hex(32) }
+}
+
+/** Every endpoint of the service: v2, genuine v1 and the token issuer. */
+export const serviceRoutes: readonly Route[] = [
+  ...iamRoutes,
+  ...registryRoutes,
+  ...vulnerabilityRoutes,
+  ...libraryRoutes,
+  ...advisoryFeedRoutes,
+  ...eventRoutes,
+  ...pingRoutes,
+  ...v1Routes,
+  ...stsRoutes,
+]
 
 export type SandboxOptions = {
   /** The default is 127.0.0.1. */

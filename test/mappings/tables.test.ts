@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { capabilities } from '../../mappings/capabilities.ts'
 import { mappings } from '../../mappings/index.ts'
-import { capabilities as sandboxCapabilities } from '../../src/sandbox/auth/rights/capabilities.ts'
+import { capabilities as sandboxCapabilities } from '../../src/sandbox/auth/capabilities.ts'
 import { createRouter } from '../../src/serve/route.ts'
 import { checkMappings } from '../../src/tables/check.ts'
 

@@ -1,7 +1,7 @@
 import { differences } from '../../mappings/differences.ts'
 import { ruleOf } from '../../src/sandbox/events/rules.ts'
 import type { Route } from '../../src/sandbox/http/route.ts'
-import { serviceRoutes } from '../../src/sandbox/routes.ts'
+import { serviceRoutes } from '../../src/sandbox/start.ts'
 import { covers, type Operation } from '../../src/tables/operation.ts'
 import { spellings } from '../../src/tables/query.ts'
 import type { Message } from '../../src/tables/resource.ts'

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { ok, type Route } from '../../src/sandbox/http/route.ts'
-import { createRouter } from '../../src/sandbox/http/router.ts'
+import { createRouter, ok, type Route } from '../../src/sandbox/http/route.ts'
 
 const route = (line: string): Route => {
   const [method, template = ''] = line.split(' ') as [Route['method'], string]

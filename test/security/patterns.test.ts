@@ -18,9 +18,9 @@ const MADE: Readonly<Record<string, string>> = {
   'src/grpc/messages/message-of.ts: new RegExp(`"${list}"\\\\s*:\\\\s*$`)': 'it searches 99 letters, and the name is that of a field',
   'src/fleet/store/redis.ts: new RegExp(`${FOREIGN} (?<found>\\\\S+) (?<wanted>\\\\S+) (?<key>.+)$`)':
     'it reads the refusal of a script of ours: a store says it, and no client; the parts are separated by spaces, which the first two lack',
-  'src/sandbox/auth/claim-match.ts: new RegExp(`^(?:${pattern})$`)':
+  'src/sandbox/auth/tokens.ts: new RegExp(`^(?:${pattern})$`)':
     'the sandbox runs on the machine of whoever tries Crosswalk: the patterns of identities are their own, and no proxy runs them',
-  'src/sandbox/v2/iam/identities/identity-message.ts: new RegExp(pattern)': 'only made, to see whether it is one; never run',
+  'src/sandbox/v2/iam/identities.ts: new RegExp(pattern)': 'only made, to see whether it is one; never run',
 }
 
 /** Milliseconds. Steps are counted, not time: a busy machine only needs longer for them. */

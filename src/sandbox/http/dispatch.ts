@@ -1,11 +1,79 @@
-import { authenticate } from '../auth/caller.ts'
-import { CODES, isStatusError, malformed, type Status, unauthenticated } from '../status.ts'
-import type { World } from '../world/world.ts'
-import { isForm, looksLikeJson, pairsOf, parseBody } from './body.ts'
-import { readQuery } from './query.ts'
-import { renderStatus } from './render-error.ts'
-import type { Answer } from './route.ts'
-import type { Match, Router } from './router.ts'
+import { setTimeout as delay } from 'node:timers/promises'
+import { authenticate } from '../auth/sts.ts'
+import { type Fault, type Faults, type Journal, type JournalEntry, spoiled } from '../control.ts'
+import { CODES, type Detail, isStatusError, malformed, type ResourceType, type Status, unauthenticated } from '../status.ts'
+import { timestamp, type World } from '../world/store.ts'
+import { type Answer, isForm, looksLikeJson, type Match, pairsOf, parseBody, type Router, readQuery } from './route.ts'
+
+/** What serves requests, whichever protocol carries them. */
+export type ServerParts = {
+  readonly world: World
+  readonly router: Router
+  readonly journal: Journal
+  readonly faults: Faults
+  /** Milliseconds of delay before every answer. Control endpoints answer at once. */
+  readonly latencyMs: number
+}
+
+/** What becomes of a request: an answer, a fault that answers in its place, or nothing, because it is cut off. */
+export type RequestOutcome =
+  | { readonly kind: 'answer'; readonly answer: Answer }
+  | { readonly kind: 'fault'; readonly fault: Fault }
+  | { readonly kind: 'cut' }
+
+/** A request as the journal shows it. */
+export type RequestEntry = Omit<JournalEntry, 'at'>
+
+/** Returns false if `ending` fires meanwhile: a delay must not hold up the shutdown. */
+const pause = (ms: number, ending: AbortSignal): Promise<boolean> =>
+  ms === 0 ? Promise.resolve(true) : delay(ms, true, { signal: ending }).catch(() => false)
+
+/** Records a request, waits as told, and lets the next fault for it answer, or `ask`. The fault passed to `ask` may shift its list. */
+export const outcomeOf = async (
+  { world, journal, faults, latencyMs }: ServerParts,
+  entry: RequestEntry,
+  ending: AbortSignal,
+  ask: (fault: Fault | undefined) => Promise<Answer>,
+): Promise<RequestOutcome> => {
+  journal.record({ ...entry, at: timestamp(world.clock) })
+  const fault = faults.take(entry.method, entry.path)
+  const waited = await pause(latencyMs + (fault?.delayMs ?? 0), ending)
+  if (!waited || fault?.reset) return { kind: 'cut' }
+  if (fault && (fault.status !== undefined || fault.body !== undefined)) return { kind: 'fault', fault }
+  const answer = await ask(fault)
+  if (!fault) return { kind: 'answer', answer }
+  return { kind: 'answer', answer: { ...answer, body: spoiled(answer.body, fault), headers: { ...answer.headers, ...fault.headers } } }
+}
+
+const GOOGLE = 'type.googleapis.com/google.rpc.'
+
+const domainOf = (service: string, serviceDomain: string): string => `${service}.${serviceDomain}`
+
+const resourceType = (type: ResourceType, serviceDomain: string): string => {
+  const [service = '', message = ''] = type.split('.', 2)
+  return `${domainOf(service, serviceDomain)}/${message}`
+}
+
+const renderDetail = (detail: Detail, serviceDomain: string): Readonly<Record<string, unknown>> => {
+  switch (detail.kind) {
+    case 'badRequest':
+      return { '@type': `${GOOGLE}BadRequest`, fieldViolations: detail.fieldViolations }
+    case 'resource':
+      return { '@type': `${GOOGLE}ResourceInfo`, resourceType: resourceType(detail.type, serviceDomain), resourceName: detail.name }
+    case 'precondition':
+      return { '@type': `${GOOGLE}PreconditionFailure`, violations: detail.violations }
+  }
+}
+
+/** The v2 error body: ErrorInfo first, then the specific detail (semantics §4.1). `service` is the first path segment, e.g. `iam`. */
+export const renderStatus = (status: Status, service: string, serviceDomain: string) => ({
+  code: CODES[status.code].code,
+  message: status.message,
+  details: [
+    ...(status.reason ? [{ '@type': `${GOOGLE}ErrorInfo`, reason: status.code, domain: domainOf(service, serviceDomain) }] : []),
+    ...status.details.map((detail) => renderDetail(detail, serviceDomain)),
+  ],
+})
 
 /** A request as received. */
 export type Received = {

@@ -1,6 +1,114 @@
-import type { Caller } from '../caller.ts'
-import type { World } from '../world/world.ts'
-import type { Query } from './query.ts'
+import type { Caller } from '../auth/sts.ts'
+import { parseTimestamp, snakeCase } from '../messages/message.ts'
+import { gatewayError, malformed } from '../status.ts'
+import type { World } from '../world/store.ts'
+
+/**
+ * The query parameters of a request. Every reader takes the snake_case name and accepts camelCase too, dotted names included (facts §16.2).
+ * A malformed value or a repeated singular parameter is 400 code 3 in the gateway's words (semantics §4.1).
+ */
+export type Query = {
+  /** Every value of a repeated parameter, in order; `[]` when absent. */
+  readonly texts: (name: string) => readonly string[]
+  /** The value; `''` when absent. */
+  readonly text: (name: string) => string
+  /** 1, t, T, true, TRUE, True and their opposites; false when absent. */
+  readonly flag: (name: string) => boolean
+  /** A 32-bit integer; 0 when absent. */
+  readonly integer: (name: string) => number
+  /** An RFC 3339 time as milliseconds since the epoch; undefined when absent. */
+  readonly time: (name: string) => number | undefined
+  /** One of `values`, by name or by number (its index); the first when absent. */
+  readonly choice: (name: string, values: readonly string[]) => string
+  /** Every value of a repeated enum parameter, each by name or by number; `[]` when absent. */
+  readonly choices: (name: string, values: readonly string[]) => readonly string[]
+  /** True if the parameter is present, even if empty. */
+  readonly has: (name: string) => boolean
+  /** Every pair as received, in order, for the journal. */
+  readonly pairs: readonly (readonly [string, string])[]
+}
+
+const TRUE = new Set(['1', 't', 'T', 'true', 'TRUE', 'True'])
+const FALSE = new Set(['0', 'f', 'F', 'false', 'FALSE', 'False'])
+
+/** The last part of a dotted name: the gateway's name of a field in an error. */
+const fieldName = (name: string): string => name.slice(name.lastIndexOf('.') + 1)
+
+const fail = (name: string, reason: string): never => malformed(`parsing field ${JSON.stringify(fieldName(name))}: ${reason}`)
+
+const parseFlag = (name: string, value: string): boolean =>
+  TRUE.has(value) || (FALSE.has(value) ? false : fail(name, `strconv.ParseBool: parsing ${JSON.stringify(value)}: invalid syntax`))
+
+const parseInteger = (name: string, value: string): number => {
+  if (!/^[+-]?[0-9]+$/.test(value)) return fail(name, `strconv.ParseInt: parsing ${JSON.stringify(value)}: invalid syntax`)
+  const number = Number(value)
+  return number === (number | 0) ? number : fail(name, `strconv.ParseInt: parsing ${JSON.stringify(value)}: value out of range`)
+}
+
+const parseChoice = (name: string, value: string, values: readonly string[]): string => {
+  const chosen = /^[0-9]+$/.test(value) ? values[Number(value)] : values.find((known) => known === value)
+  return chosen ?? fail(name, `${JSON.stringify(value)} is not a valid value`)
+}
+
+/** Reads the pairs of a query string or a form-encoded body. */
+export const readQuery = (pairs: readonly (readonly [string, string])[]): Query => {
+  const values = new Map<string, string[]>()
+  for (const [key, value] of pairs) values.set(snakeCase(key), [...(values.get(snakeCase(key)) ?? []), value])
+  const texts = (name: string): readonly string[] => values.get(name) ?? []
+  const single = (name: string): string | undefined => {
+    const given = texts(name)
+    if (given.length > 1) malformed(`too many values for field ${JSON.stringify(fieldName(name))}: ${given.join(', ')}`)
+    return given[0]
+  }
+  const parsed = <T>(name: string, absent: T, parse: (value: string) => T): T => {
+    const value = single(name)
+    return value === undefined ? absent : parse(value)
+  }
+  return {
+    pairs,
+    texts,
+    has: (name) => values.has(name),
+    text: (name) => single(name) ?? '',
+    flag: (name) => parsed(name, false, (value) => parseFlag(name, value)),
+    integer: (name) => parsed(name, 0, (value) => parseInteger(name, value)),
+    time: (name) =>
+      parsed<number | undefined>(
+        name,
+        undefined,
+        (value) => parseTimestamp(value) ?? fail(name, `${JSON.stringify(value)} is not an RFC 3339 time`),
+      ),
+    choices: (name, allowed) => texts(name).map((value) => parseChoice(name, value, allowed)),
+    choice: (name, allowed) => parsed(name, allowed[0] ?? '', (value) => parseChoice(name, value, allowed)),
+  }
+}
+
+/** A JSON string or a number. Everything after the first quote is optional, so that no text makes the search start over. */
+const STRING_OR_NUMBER = /"(?:[^"\\]|\\.?)*"?|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/gs
+
+/** Integers with this many digits may exceed 2^53, where `JSON.parse` rounds. As texts they keep their value (facts §16.5). */
+const LONG = /^-?\d{16,}$/
+
+/**
+ * Parses a body: `{}` if it is empty, otherwise JSON with any content type (facts §12.5). Malformed JSON is 400 code 3. Integers too large
+ * for a number become texts.
+ */
+export const parseBody = (text: string): unknown => {
+  if (text.trim() === '') return {}
+  try {
+    return JSON.parse(text.replace(STRING_OR_NUMBER, (token) => (LONG.test(token) ? `"${token}"` : token)))
+  } catch (error) {
+    return malformed(`proto: syntax error: ${(error as Error).message}`)
+  }
+}
+
+/** True if a Content-Type names a form. */
+export const isForm = (contentType: string | undefined): boolean => /^\s*application\/x-www-form-urlencoded\b/i.test(contentType ?? '')
+
+/** True if a body labelled as a form is JSON, as curl sends it without a Content-Type (facts §12.5). */
+export const looksLikeJson = (text: string): boolean => /^\s*[[{]/.test(text)
+
+/** The pairs of a query string or a form. */
+export const pairsOf = (text: string): readonly (readonly [string, string])[] => [...new URLSearchParams(text)]
 
 /** One parsed request. */
 export type Ask = {
@@ -48,3 +156,90 @@ export const ok = (body: unknown): Answer => ({ body })
 
 /** 200 with zero bytes: a successful v2 delete (specification §7 rule 4). */
 export const emptyAnswer: Answer = {}
+
+type Part = { readonly kind: 'literal'; readonly text: string } | { readonly kind: 'one' | 'many'; readonly name: string }
+type Compiled = { readonly route: Route; readonly parts: readonly Part[]; readonly verb: string; readonly weight: number }
+type Params = Record<string, string>
+
+/** A route and the values of its template's variables. */
+export type Match = { readonly route: Route; readonly params: Readonly<Params> }
+
+/** Finds routes; see `createRouter`. */
+export type Router = {
+  /** The most literal route of the method. Without one: 404 `Not Found` or 501 `Method Not Allowed` in the gateway's form. */
+  readonly match: (method: string, path: string) => Match
+  /** The same without failing. */
+  readonly find: (method: string, path: string) => Match | undefined
+  /** The route of a template, whatever that calls its variables; the values stand in their order. */
+  readonly named: (method: string, template: string, values: readonly string[]) => Match | undefined
+}
+
+const parsePart = (text: string): Part => {
+  if (!text.startsWith('{')) return { kind: 'literal', text }
+  const [name = '', pattern] = text.slice(1, -1).split('=', 2)
+  return { kind: pattern === '**' ? 'many' : 'one', name }
+}
+
+const compile = (route: Route): Compiled => {
+  const [, stem = '', verb = ''] = /^(.*?)(?::([A-Za-z]+))?$/.exec(route.template) ?? []
+  const parts = stem.slice(1).split('/').map(parsePart)
+  const literals = parts.filter(({ kind }) => kind === 'literal').length
+  // A verb outweighs any number of variables. Among equals, the template with fewer variables is the more literal one.
+  return { route, parts, verb, weight: (literals + (verb ? 1 : 0)) * 100 - parts.length }
+}
+
+const matchParts = (parts: readonly Part[], segments: readonly string[], params: Params): Params | undefined => {
+  const [part, ...rest] = parts
+  if (!part) return segments.length === 0 ? params : undefined
+  if (part.kind === 'many') {
+    for (let taken = segments.length; taken >= 0; taken--) {
+      const found = matchParts(rest, segments.slice(taken), { ...params, [part.name]: segments.slice(0, taken).join('/') })
+      if (found) return found
+    }
+    return undefined
+  }
+  const [segment, ...others] = segments
+  if (segment === undefined || (part.kind === 'literal' ? part.text !== segment : segment === '')) return undefined
+  return matchParts(rest, others, part.kind === 'literal' ? params : { ...params, [part.name]: segment })
+}
+
+const stripVerb = (path: string, verb: string): string | undefined =>
+  verb === '' ? path : path.endsWith(`:${verb}`) ? path.slice(0, -verb.length - 1) : undefined
+
+const matchRoute = ({ parts, verb }: Compiled, path: string): Params | undefined => {
+  const stem = stripVerb(path, verb)
+  // A trailing slash is an empty variable: `POST /iam/v2/groups/` creates without a parent (semantics §2.1).
+  return stem === undefined ? undefined : matchParts(parts, stem.replace(/^\//, '').replace(/\/$/, '').split('/'), {})
+}
+
+/** The template without the names of its variables. */
+const formOf = (template: string): string => template.replace(/\{[^{}]*\}/g, '{}')
+
+const variablesOf = ({ parts }: Compiled): readonly string[] => parts.flatMap((part) => (part.kind === 'literal' ? [] : [part.name]))
+
+/**
+ * A router over decoded paths. `%2F` equals `/`, `**` spans slashes and may match nothing, the most literal template wins (semantics §2.3,
+ * facts §12).
+ */
+export const createRouter = (routes: readonly Route[]): Router => {
+  const compiled = routes.map(compile).sort((left, right) => right.weight - left.weight)
+  const find = (method: string, path: string): Match | undefined => {
+    for (const candidate of compiled) {
+      const params = candidate.route.method === method ? matchRoute(candidate, path) : undefined
+      if (params) return { route: candidate.route, params }
+    }
+    return undefined
+  }
+  const match = (method: string, path: string): Match => {
+    const found = find(method, path)
+    if (found) return found
+    return compiled.some((candidate) => matchRoute(candidate, path))
+      ? gatewayError('UNIMPLEMENTED', 'Method Not Allowed')
+      : gatewayError('NOT_FOUND', 'Not Found')
+  }
+  const named = (method: string, template: string, values: readonly string[]): Match | undefined => {
+    const found = compiled.find(({ route }) => route.method === method && formOf(route.template) === formOf(template))
+    return found && { route: found.route, params: Object.fromEntries(variablesOf(found).map((name, at) => [name, values[at] ?? ''])) }
+  }
+  return { match, find, named }
+}

@@ -1,22 +1,68 @@
 import { setMaxListeners } from 'node:events'
-import http from 'node:http'
+import http, { type Server } from 'node:http'
+import type { Http2Server } from 'node:http2'
+import type { Socket } from 'node:net'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
-import { type Fault, faultStatus } from '../control/faults.ts'
-import { bodyEntry, queryObject } from '../control/journal.ts'
-import { shifted } from '../control/spoil.ts'
+import { bodyEntry, type Fault, faultStatus, queryObject, shifted } from '../control.ts'
 import { CODES } from '../status.ts'
-import { pairsOf } from './body.ts'
-import { dispatch, type Received, splitUrl } from './dispatch.ts'
-import { outcomeOf, type ServerParts } from './outcome.ts'
-import type { Answer } from './route.ts'
-import { shareWithHttp2 } from './two-protocols.ts'
+import { dispatch, outcomeOf, type Received, type ServerParts, splitUrl } from './dispatch.ts'
+import { type Answer, pairsOf } from './route.ts'
+
+/** No request of HTTP/1.1 begins like a connection of HTTP/2 (RFC 9113 §3.4). */
+const PREFACE = 'PRI'
+
+/** Reads until the first bytes tell the protocol, and puts them back. */
+const isHttp2 = (socket: Socket): Promise<boolean> =>
+  new Promise((resolve) => {
+    let seen: Buffer = Buffer.alloc(0)
+    const look = (): void => {
+      seen = Buffer.concat([seen, socket.read() ?? Buffer.alloc(0)])
+      const begun = seen.toString('latin1', 0, PREFACE.length)
+      if (begun.length < PREFACE.length && PREFACE.startsWith(begun)) return
+      socket.off('readable', look)
+      socket.unshift(seen)
+      resolve(begun === PREFACE)
+    }
+    socket.on('readable', look)
+  })
+
+/**
+ * Lets an HTTP/1.1 server share its port with an HTTP/2 server, which `open` makes at the first connection that asks for one. `closing`
+ * ends the connections that the HTTP/1.1 server does not know.
+ */
+export const shareWithHttp2 = (server: Server, closing: AbortSignal, open: () => Promise<Http2Server>): Server => {
+  const serveHttp1 = server.listeners('connection') as ((socket: Socket) => void)[]
+  const mine = new Set<Socket>()
+  let opened: Promise<Http2Server> | undefined
+  const sort = async (socket: Socket): Promise<void> => {
+    const lost = (): void => void socket.destroy()
+    mine.add(socket)
+    socket
+      .once('close', () => mine.delete(socket))
+      .on('error', lost)
+      .once('end', lost)
+    const other = await isHttp2(socket)
+    opened ??= other ? open() : undefined
+    const http2 = other ? await opened : undefined
+    socket.off('error', lost).off('end', lost)
+    if (socket.destroyed) return
+    if (http2) return void http2.emit('connection', socket)
+    mine.delete(socket)
+    for (const listener of serveHttp1) listener.call(server, socket)
+  }
+  server.removeAllListeners('connection')
+  server.on('connection', (socket: Socket) => void sort(socket))
+  closing.addEventListener('abort', () => {
+    for (const socket of mine) socket.destroy()
+  })
+  return server
+}
 
 /** The message limit of the service (semantics §4.3). */
 const BODY_LIMIT = 100 * 1024 * 1024
 
 /** Nothing of gRPC is loaded before the first connection that speaks HTTP/2. */
-const openGrpc = async (parts: ServerParts, closing: AbortSignal) =>
-  (await import('../grpc/grpc-server.ts')).createGrpcServer(parts, closing)
+const openGrpc = async (parts: ServerParts, closing: AbortSignal) => (await import('../grpc/server.ts')).createGrpcServer(parts, closing)
 
 const headerText = (value: string | readonly string[] | undefined): string | undefined => (typeof value === 'string' ? value : value?.[0])
 

@@ -1,14 +1,51 @@
-import type { Needed } from '../auth/rights/authorize.ts'
-import type { Caller } from '../caller.ts'
-import type { Query } from '../http/query.ts'
-import type { Filter } from '../lists/filter.ts'
-import type { Order, Sortable } from '../lists/order.ts'
-import type { Draft, Message } from '../messages/message.ts'
-import type { FieldViolation, PreconditionViolation, ResourceType } from '../status.ts'
+import { hasCapability, type Needed, requireCapability, visible } from '../auth/rights.ts'
+import type { Caller } from '../auth/sts.ts'
+import { type Ask, callerOf, emptyAnswer, ok, type Query, type Route } from '../http/route.ts'
+import {
+  type Filter,
+  filterKey,
+  type Order,
+  type Page,
+  pageOf,
+  readPaging,
+  readUidp,
+  SORTABLE,
+  type Sortable,
+  scopeOf,
+  selectRows,
+  sortRows,
+} from '../lists.ts'
+import { applyMask, maskOf, touches, violations } from '../messages/field-mask.ts'
+import { type Draft, decode, fill, type Message, render, withoutOutput } from '../messages/message.ts'
+import {
+  type FieldViolation,
+  failedPrecondition,
+  invalidArgument,
+  invalidField,
+  notFound,
+  type PreconditionViolation,
+  type ResourceType,
+} from '../status.ts'
 import type { Row } from '../world/model.ts'
-import type { Store } from '../world/store.ts'
-import type { Table } from '../world/table.ts'
-import type { World } from '../world/world.ts'
+import { newUid, type Store, type Table, timestamp, validUid, type World } from '../world/store.ts'
+
+/** A list whose rows belong to no group. It has no `uidp`, and a caller who may see one row may see them all. */
+export type UnscopedList<R extends Row> = {
+  /** Already filtered, uid ascending. */
+  readonly rows: readonly R[]
+  /** One string for all conditions on `rows`. Page tokens are bound to it. */
+  readonly key: string
+  readonly sortable?: Sortable<R>
+  /** The default order. */
+  readonly order: Order
+}
+
+/** One page of such a list by page_size, page_token, order_by and skip (specification §4 rule 2). */
+export const unscopedPage = <R extends Row>({ query }: Pick<Ask, 'query'>, world: World, list: UnscopedList<R>): Page<R> => {
+  const sortable = { ...SORTABLE, ...list.sortable }
+  const paging = readPaging(query, world, { sortable, order: list.order, filterKey: list.key })
+  return pageOf(world, sortRows(list.rows, paging.order, sortable), paging, sortable)
+}
 
 /** The context of a hook beside the row. */
 export type Act = {
@@ -74,3 +111,163 @@ export type Resource<R extends Row> = {
   /** The members that the table does not hold: hydration. The result is rendered through `message`. */
   readonly view?: (row: R, world: World, view: View) => Draft
 }
+
+const UID_ASCENDING: Order = { name: 'uid', descending: false }
+
+/** The part of a request that hooks see. */
+export const actOf = (ask: Ask, world: World): Act => ({ world, caller: callerOf(ask), query: ask.query })
+
+/** The path variable `name`. INVALID_ARGUMENT unless it has the form of a uid (semantics §1). */
+export const uidParam = (ask: Ask, name = 'uid'): string => {
+  const uid = ask.params[name] ?? ''
+  return validUid(uid) ? uid : invalidField(name, `${JSON.stringify(uid)} is not a valid uid`)
+}
+
+/** The row of `uid`, or NOT_FOUND. */
+export const existing = <R extends Row>(resource: Resource<R>, world: World, uid: string): R =>
+  resource.table(world.store).get(uid) ?? notFound(resource.type, uid)
+
+/** The row of `uid` for a caller who may read it. PERMISSION_DENIED precedes NOT_FOUND. */
+export const readableRow = <R extends Row>(resource: Resource<R>, act: Act, uid: string): R => {
+  if (resource.readable) resource.readable(act, uid)
+  else requireCapability(act.world, act.caller, resource.capabilities.list, uid)
+  return existing(resource, act.world, uid)
+}
+
+/** The v2 JSON of a row for one kind of answer. */
+export const present = <R extends Row>(resource: Resource<R>, world: World, row: R, view: View) =>
+  render(resource.message, resource.view?.(row, world, view) ?? row)
+
+/** `GET <path>`: filters, visibility, order, one page. */
+export const listRoute = <R extends Row>(resource: Resource<R>): Route => ({
+  method: 'GET',
+  template: resource.path,
+  auth: 'required',
+  handle: (ask, world) => {
+    const sortable = { ...SORTABLE, ...resource.sortable }
+    const uidp = readUidp(ask.query)
+    const filters = resource.filters?.(ask.query) ?? []
+    const key = filterKey(uidp, filters)
+    const paging = readPaging(ask.query, world, { sortable, order: resource.order ?? UID_ASCENDING, filterKey: key })
+    const table = resource.table(world.store)
+    const sorted = table.derived(`sorted ${paging.order.name} ${paging.order.descending} ${key}`, () =>
+      sortRows(selectRows(table, uidp, filters), paging.order, sortable),
+    )
+    const rows = seenBy(resource, actOf(ask, world), sorted, scopeOf(uidp))
+    const { rows: page, ...envelope } = pageOf(world, rows, paging, sortable)
+    return ok({ [resource.plural]: page.map((row) => present(resource, world, row, 'list')), ...envelope })
+  },
+})
+
+/** A caller who may see a scope may see everything below it. So a list below one readable parent is not checked row by row. */
+const seenBy = <R extends Row>(resource: Resource<R>, act: Act, rows: readonly R[], scope: string): readonly R[] => {
+  if (scope !== '' && hasCapability(act.world, act.caller, resource.capabilities.list, scope)) return rows
+  const inReach = resource.visible?.(act) ?? visible(act.world, act.caller, resource.capabilities.list)
+  return rows.filter(({ uid }) => inReach(uid))
+}
+
+/** `GET <path>/{uid}`. */
+export const getRoute = <R extends Row>(resource: Resource<R>): Route => ({
+  method: 'GET',
+  template: `${resource.path}/{uid=**}`,
+  auth: 'required',
+  handle: (ask, world) => {
+    const row = readableRow(resource, actOf(ask, world), uidParam(ask))
+    return ok(present(resource, world, row, 'get'))
+  },
+})
+
+const refuse = (found: readonly FieldViolation[]): void => {
+  if (found.length > 0) invalidArgument(found)
+}
+
+/** Checks and stores a new row below `act.parent`. The caller checks the capability. */
+export const create = <R extends Row>(resource: Resource<R>, act: CreateAct, body: unknown): R => {
+  const { world, parent } = act
+  const draft = fill(resource.message, withoutOutput(resource.message, decode(resource.message, body)))
+  refuse(violations(resource.message, draft))
+  const now = timestamp(world.clock)
+  const dates = Object.fromEntries(
+    ['createTime', 'updateTime'].filter((name) => name in resource.message.fields).map((name) => [name, now]),
+  )
+  const row = { ...draft, ...dates, uid: newUid(world.random, parent) } as unknown as R
+  refuse(resource.checkCreate?.(row, act) ?? [])
+  const stored = resource.prepare?.(row, act) ?? row
+  resource.table(world.store).put(stored)
+  resource.created?.(stored, act)
+  return stored
+}
+
+/** `POST <path>/{parent}`: the path holds the parent, the body the resource's members (specification §4 rule 1). */
+export const createRoute = <R extends Row>(resource: Resource<R>): Route => ({
+  method: 'POST',
+  template: `${resource.path}/{parent=**}`,
+  auth: 'required',
+  handle: (ask, world) => {
+    const parent = uidParam(ask, 'parent')
+    const act: CreateAct = { ...actOf(ask, world), parent }
+    requireCapability(world, act.caller, resource.capabilities.create ?? [], parent)
+    if (!resource.parent.table(world.store).get(parent)) notFound(resource.parent.type, parent)
+    return ok(present(resource, world, create(resource, act, ask.body), 'create'))
+  },
+})
+
+/** Applies a PATCH to the row of `uid`. An empty mask changes nothing, not even the update time. */
+export const update = <R extends Row>(resource: Resource<R>, act: Act, uid: string, body: unknown): R => {
+  const { world } = act
+  const { message } = resource
+  const mask = maskOf(message, act.query.text('update_mask'), body)
+  const input = decode(message, body)
+  const previous = existing(resource, world, uid)
+  if (mask.length === 0) return previous
+  const row = applyMask(message, previous, input, mask)
+  const updating: UpdateAct<R> = { ...act, previous, touches: (path) => touches(mask, path) }
+  // Members outside the mask are not checked, even if stored data breaks a rule (semantics §6).
+  refuse(violations(message, row).filter(({ field }) => updating.touches(field)))
+  refuse(resource.checkUpdate?.(row, updating) ?? [])
+  const dated = 'updateTime' in message.fields ? { ...row, updateTime: timestamp(world.clock) } : row
+  const stored = resource.revise?.(dated, updating) ?? dated
+  resource.table(world.store).put(stored)
+  return stored
+}
+
+/** `PATCH <path>/{uid}` with an optional `updateMask` (specification §4 rule 5). Answers the whole resource. */
+export const updateRoute = <R extends Row>(resource: Resource<R>): Route => ({
+  method: 'PATCH',
+  template: `${resource.path}/{uid=**}`,
+  auth: 'required',
+  handle: (ask, world) => {
+    const act = actOf(ask, world)
+    const uid = uidParam(ask)
+    requireCapability(world, act.caller, resource.capabilities.update ?? [], uid)
+    return ok(present(resource, world, update(resource, act, uid, ask.body), 'update'))
+  },
+})
+
+/** Deletes a row and its dependents. FAILED_PRECONDITION if something blocks the delete (specification §7 rule 2). */
+export const remove = <R extends Row>(resource: Resource<R>, act: Act, uid: string): void => {
+  const table = resource.table(act.world.store)
+  const row = table.get(uid)
+  if (!row) {
+    if (!resource.deleteIsIdempotent) notFound(resource.type, uid)
+    return
+  }
+  const blockers = resource.blockers?.(row, act.world) ?? []
+  if (blockers.length > 0) failedPrecondition(blockers)
+  resource.cascade?.(row, act.world)
+  table.delete(uid)
+}
+
+/** `DELETE <path>/{uid}`: 200 with an empty body (specification §7 rule 4). */
+export const deleteRoute = <R extends Row>(resource: Resource<R>): Route => ({
+  method: 'DELETE',
+  template: `${resource.path}/{uid=**}`,
+  auth: 'required',
+  handle: (ask, world) => {
+    const act = actOf(ask, world)
+    const uid = uidParam(ask)
+    requireCapability(world, act.caller, resource.capabilities.delete ?? [], uid)
+    remove(resource, act, uid)
+    return emptyAnswer
+  },
+})

@@ -1,6 +1,5 @@
 import type { Arbitrary } from 'fast-check'
-import { decode } from '../../../src/sandbox/v1/decode.ts'
-import { encodeResource } from '../../../src/sandbox/v1/encode.ts'
+import { decode, encodeResource } from '../../../src/sandbox/v1/operation.ts'
 import { DIALECTS } from '../../../src/tables/uid.ts'
 import { same } from '../check.ts'
 import { operations } from '../messages.ts'

@@ -1,16 +1,20 @@
+import {
+  advisoriesList,
+  advisory,
+  advisoryEvent,
+  advisoryEventList,
+  document,
+  subscription,
+  vulnerabilityMetadataList,
+} from '../../../src/sandbox/v1/advisories.ts'
+import * as access from '../../../src/sandbox/v1/iam/access.ts'
+import { eligibility, group } from '../../../src/sandbox/v1/iam/access.ts'
+import { accountAssociation, checkAnswer, checkRequest } from '../../../src/sandbox/v1/iam/groups.ts'
+import { identity, identityMetadata, identityProvider, scimMessages } from '../../../src/sandbox/v1/iam/identities.ts'
+import { artifactCount, artifactList, artifactVersion } from '../../../src/sandbox/v1/libraries.ts'
 import * as genuine from '../../../src/sandbox/v1/message.ts'
-import * as access from '../../../src/sandbox/v1/messages/access.ts'
-import { advisoriesList, advisory } from '../../../src/sandbox/v1/messages/advisories.ts'
-import { advisoryEvent, advisoryEventList } from '../../../src/sandbox/v1/messages/advisory-events.ts'
-import { artifactCount, artifactList, artifactVersion } from '../../../src/sandbox/v1/messages/artifacts.ts'
-import { accountAssociation, checkAnswer, checkRequest } from '../../../src/sandbox/v1/messages/associations.ts'
-import { document, vulnerabilityMetadataList } from '../../../src/sandbox/v1/messages/feed.ts'
-import { eligibility, group } from '../../../src/sandbox/v1/messages/groups.ts'
-import { identity, identityMetadata } from '../../../src/sandbox/v1/messages/identities.ts'
-import { identityProvider, scimMessages } from '../../../src/sandbox/v1/messages/providers.ts'
-import { repo, repoCount } from '../../../src/sandbox/v1/messages/repos.ts'
-import { subscription } from '../../../src/sandbox/v1/messages/subscriptions.ts'
-import { archs, eolTag, eolTagList, size, tag, tagsSummary } from '../../../src/sandbox/v1/messages/tags.ts'
+import { repo, repoCount } from '../../../src/sandbox/v1/registry/repos.ts'
+import { archs, eolTag, eolTagList, size, tag, tagsSummary } from '../../../src/sandbox/v1/registry/tags.ts'
 import type { Message } from '../../../src/tables/resource.ts'
 import { operations } from '../messages.ts'
 import * as view from './views.ts'

@@ -1,7 +1,6 @@
 import { equals, fromBinary, fromJson, type JsonValue, toBinary } from '@bufbuild/protobuf'
 import { expect, it } from 'vitest'
-import { createProtos } from '../../../src/sandbox/grpc/protos.ts'
-import { readPublishedFacts } from '../../../src/sandbox/grpc/published-facts.ts'
+import { createProtos, readPublishedFacts } from '../../../src/sandbox/grpc/protos.ts'
 import { isFull } from '../../sample.ts'
 import { rpc } from '../messages/messages.ts'
 import { drawFrom, randomJson } from '../messages/random-json.ts'

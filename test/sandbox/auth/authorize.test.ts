@@ -1,15 +1,15 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import {
+  builtInRoleUid,
   hasCapability,
   hasCapabilitySomewhere,
   isStaff,
   type Needed,
   requireCapability,
   visible,
-} from '../../../src/sandbox/auth/rights/authorize.ts'
-import { builtInRoleUid } from '../../../src/sandbox/auth/rights/built-in-roles.ts'
-import type { Caller } from '../../../src/sandbox/caller.ts'
-import { newUid } from '../../../src/sandbox/world/uid.ts'
+} from '../../../src/sandbox/auth/rights.ts'
+import type { Caller } from '../../../src/sandbox/auth/sts.ts'
+import { newUid } from '../../../src/sandbox/world/store.ts'
 import { type Bench, openBench, userUid } from '../iam/harness.ts'
 
 let bench: Bench

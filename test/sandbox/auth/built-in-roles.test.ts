@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { builtInRoles, builtInRoleUid } from '../../../src/sandbox/auth/rights/built-in-roles.ts'
-import { capabilities, capabilityByV1, capabilityByV2 } from '../../../src/sandbox/auth/rights/capabilities.ts'
+import { capabilities, capabilityByV1, capabilityByV2 } from '../../../src/sandbox/auth/capabilities.ts'
+import { builtInRoles, builtInRoleUid } from '../../../src/sandbox/auth/rights.ts'
 
 /** Role name → its number of capabilities in the sources (semantics §2.4). */
 const sizes: Record<string, number> = {

@@ -1,7 +1,7 @@
 import type { JWTPayload } from 'jose'
 import { describe, expect, it } from 'vitest'
-import { mismatchedClaim } from '../../../src/sandbox/auth/claim-match.ts'
-import type { ClaimMatch } from '../../../src/sandbox/world/identity-model.ts'
+import { mismatchedClaim } from '../../../src/sandbox/auth/tokens.ts'
+import type { ClaimMatch } from '../../../src/sandbox/world/model.ts'
 
 const claims = {
   iss: 'https://i.example',

@@ -2,8 +2,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type CryptoKey, decodeJwt, exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { humanUid } from '../../../src/sandbox/auth/lookup.ts'
-import { mintToken } from '../../../src/sandbox/auth/mint.ts'
+import { humanUid, mintToken } from '../../../src/sandbox/auth/tokens.ts'
 import { BASE_URL, type Bench, NOW, openBench, roleUid, told, userUid } from '../iam/harness.ts'
 
 /** A third-party issuer on this machine. Discovery finds its keys. */

@@ -1,12 +1,8 @@
 import { expect, test } from 'vitest'
-import { emptyDataset } from '../../../src/sandbox/data/demo/demo.ts'
-import type { Occurrence } from '../../../src/sandbox/events/announce.ts'
-import { createCourier } from '../../../src/sandbox/events/courier.ts'
-import { createLedger } from '../../../src/sandbox/events/ledger.ts'
-import type { Outcome, Post } from '../../../src/sandbox/events/post.ts'
-import { createClock } from '../../../src/sandbox/world/clock.ts'
-import { createWorld } from '../../../src/sandbox/world/create-world.ts'
-import { createRandom } from '../../../src/sandbox/world/random.ts'
+import { emptyDataset } from '../../../src/sandbox/data/demo.ts'
+import { createCourier, createLedger, type Occurrence, type Outcome, type Post } from '../../../src/sandbox/events/events.ts'
+import { createWorld } from '../../../src/sandbox/start.ts'
+import { createClock, createRandom } from '../../../src/sandbox/world/store.ts'
 import { START } from '../running.ts'
 
 const OPTIONS = { v1Dialect: 'specification', serviceDomain: 'chainguard.dev' } as const

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { ruleOf } from '../../../src/sandbox/events/rules.ts'
-import { serviceRoutes } from '../../../src/sandbox/routes.ts'
+import { serviceRoutes } from '../../../src/sandbox/start.ts'
 import { SILENT } from './silent.ts'
 
 const nameOf = ({ method, template }: { readonly method: string; readonly template: string }): string => `${method} ${template}`

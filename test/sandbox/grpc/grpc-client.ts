@@ -1,7 +1,7 @@
 import { Client, credentials, Metadata, type ServiceError, type StatusObject } from '@grpc/grpc-js'
 import protojson from 'protobufjs/ext/protojson.js'
 import { afterAll } from 'vitest'
-import { grpcApi } from '../../../src/sandbox/grpc/grpc-method.ts'
+import { grpcApi } from '../../../src/sandbox/grpc/server.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into many shapes of JSON, and an expectation on a wrong one fails by itself
 type Json = any

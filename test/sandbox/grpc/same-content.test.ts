@@ -1,9 +1,9 @@
 import protojson from 'protobufjs/ext/protojson.js'
 import { expect, test } from 'vitest'
-import { grpcApi } from '../../../src/sandbox/grpc/grpc-method.ts'
-import { readPublishedFacts } from '../../../src/sandbox/grpc/published-facts.ts'
-import { createRouter } from '../../../src/sandbox/http/router.ts'
-import { serviceRoutes } from '../../../src/sandbox/routes.ts'
+import { readPublishedFacts } from '../../../src/sandbox/grpc/protos.ts'
+import { grpcApi } from '../../../src/sandbox/grpc/server.ts'
+import { createRouter } from '../../../src/sandbox/http/route.ts'
+import { serviceRoutes } from '../../../src/sandbox/start.ts'
 import { running } from '../running.ts'
 import { grpcClient } from './grpc-client.ts'
 

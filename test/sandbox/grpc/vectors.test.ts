@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import protojson from 'protobufjs/ext/protojson.js'
 import type { Message } from 'protobufjs/light.js'
 import { expect, test } from 'vitest'
-import { grpcApi } from '../../../src/sandbox/grpc/grpc-method.ts'
+import { grpcApi } from '../../../src/sandbox/grpc/server.ts'
 
 /** A message as the vendor's Go types write it; `defaultNames` are JSON's own names, where some differ from those of the proto. */
 type Vector = { readonly hex: string; readonly json: unknown; readonly defaultNames?: unknown }

@@ -1,14 +1,11 @@
-import { stsRoutes } from '../../../src/sandbox/auth/routes.ts'
-import { fillStore } from '../../../src/sandbox/data/dataset.ts'
-import { emptyDataset } from '../../../src/sandbox/data/demo/demo.ts'
+import { stsRoutes } from '../../../src/sandbox/auth/sts.ts'
+import { fillStore } from '../../../src/sandbox/data/data.ts'
+import { emptyDataset } from '../../../src/sandbox/data/demo.ts'
 import { dispatch } from '../../../src/sandbox/http/dispatch.ts'
-import { createRouter } from '../../../src/sandbox/http/router.ts'
+import { createRouter } from '../../../src/sandbox/http/route.ts'
 import { iamRoutes } from '../../../src/sandbox/v2/iam/routes.ts'
-import { registryRoutes } from '../../../src/sandbox/v2/registry/routes.ts'
-import { type Clock, createClock } from '../../../src/sandbox/world/clock.ts'
-import { createRandom } from '../../../src/sandbox/world/random.ts'
-import { createStore } from '../../../src/sandbox/world/store.ts'
-import type { World } from '../../../src/sandbox/world/world.ts'
+import { registryRoutes } from '../../../src/sandbox/v2/registry/tags.ts'
+import { type Clock, createClock, createRandom, createStore, type World } from '../../../src/sandbox/world/store.ts'
 
 /** Any JSON of the service. Tests state their expectations. */
 // biome-ignore lint/suspicious/noExplicitAny: a typed body would repeat in types what the assertions say

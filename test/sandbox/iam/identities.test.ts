@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { humanUid } from '../../../src/sandbox/auth/lookup.ts'
+import { humanUid } from '../../../src/sandbox/auth/tokens.ts'
 import { type Bench, openBench, roleUid, told, userUid } from './harness.ts'
 
 let bench: Bench

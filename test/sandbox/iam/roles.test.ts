@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { builtInRoles } from '../../../src/sandbox/auth/rights/built-in-roles.ts'
+import { builtInRoles } from '../../../src/sandbox/auth/rights.ts'
 import { type Bench, type Body, openBench, roleUid, told, userUid } from './harness.ts'
 
 let bench: Bench

@@ -1,13 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { readQuery } from '../../../src/sandbox/http/query.ts'
-import { type Order, sortRows } from '../../../src/sandbox/lists/order.ts'
-import { pageOf, readPaging } from '../../../src/sandbox/lists/paging.ts'
-import { createClock } from '../../../src/sandbox/world/clock.ts'
+import { readQuery } from '../../../src/sandbox/http/route.ts'
+import { type Order, pageOf, readPaging, sortRows } from '../../../src/sandbox/lists.ts'
 import type { Row } from '../../../src/sandbox/world/model.ts'
-import { createRandom } from '../../../src/sandbox/world/random.ts'
-import { createStore } from '../../../src/sandbox/world/store.ts'
-import type { World } from '../../../src/sandbox/world/world.ts'
+import { createClock, createRandom, createStore, type World } from '../../../src/sandbox/world/store.ts'
 
 type Named = Row & { readonly name: string }
 

@@ -1,8 +1,19 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { decode } from '../../../src/sandbox/messages/decode.ts'
 import { applyMask, explicitMask, impliedMask, touches } from '../../../src/sandbox/messages/field-mask.ts'
-import { fill, flag, int64, listOf, type Message, mapOf, nested, outputText, text, time } from '../../../src/sandbox/messages/message.ts'
+import {
+  decode,
+  fill,
+  flag,
+  int64,
+  listOf,
+  type Message,
+  mapOf,
+  nested,
+  outputText,
+  text,
+  time,
+} from '../../../src/sandbox/messages/message.ts'
 
 const inner: Message = { name: 'test.Inner', fields: { left: text(), right: text(), kept: outputText } }
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { decode } from '../../../src/sandbox/v1/decode.ts'
-import { role } from '../../../src/sandbox/v1/messages/access.ts'
-import { accountAssociation } from '../../../src/sandbox/v1/messages/associations.ts'
-import { identity } from '../../../src/sandbox/v1/messages/identities.ts'
-import { repo } from '../../../src/sandbox/v1/messages/repos.ts'
+import { role } from '../../../src/sandbox/v1/iam/access.ts'
+import { accountAssociation } from '../../../src/sandbox/v1/iam/groups.ts'
+import { identity } from '../../../src/sandbox/v1/iam/identities.ts'
+import { decode } from '../../../src/sandbox/v1/operation.ts'
+import { repo } from '../../../src/sandbox/v1/registry/repos.ts'
 
 describe('decode', () => {
   test('reads both spellings at every depth into stored names', () => {

@@ -1,12 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { encode, encodeResource } from '../../../src/sandbox/v1/encode.ts'
-import { hydratedBinding, role } from '../../../src/sandbox/v1/messages/access.ts'
-import { accountAssociation } from '../../../src/sandbox/v1/messages/associations.ts'
-import { group } from '../../../src/sandbox/v1/messages/groups.ts'
-import { identity } from '../../../src/sandbox/v1/messages/identities.ts'
-import { identityProvider } from '../../../src/sandbox/v1/messages/providers.ts'
-import { repo } from '../../../src/sandbox/v1/messages/repos.ts'
-import { tag } from '../../../src/sandbox/v1/messages/tags.ts'
+import { group, hydratedBinding, role } from '../../../src/sandbox/v1/iam/access.ts'
+import { accountAssociation } from '../../../src/sandbox/v1/iam/groups.ts'
+import { identity, identityProvider } from '../../../src/sandbox/v1/iam/identities.ts'
+import { encode, encodeResource } from '../../../src/sandbox/v1/operation.ts'
+import { repo } from '../../../src/sandbox/v1/registry/repos.ts'
+import { tag } from '../../../src/sandbox/v1/registry/tags.ts'
 
 const org = 'a'.repeat(40)
 const below = `${org}/0123456789abcdef`

@@ -1,10 +1,10 @@
-import { demoDataset } from '../../../src/sandbox/data/demo/demo.ts'
+import { demoDataset } from '../../../src/sandbox/data/demo.ts'
 import { dispatch } from '../../../src/sandbox/http/dispatch.ts'
-import { createRouter } from '../../../src/sandbox/http/router.ts'
-import type { Dialect } from '../../../src/sandbox/v1/encode.ts'
+import { createRouter } from '../../../src/sandbox/http/route.ts'
+import { createWorld } from '../../../src/sandbox/start.ts'
+import type { Dialect } from '../../../src/sandbox/v1/operation.ts'
 import { v1Routes } from '../../../src/sandbox/v1/routes.ts'
-import { createClock } from '../../../src/sandbox/world/clock.ts'
-import { createWorld } from '../../../src/sandbox/world/create-world.ts'
+import { createClock } from '../../../src/sandbox/world/store.ts'
 
 /** Later than every date of the demo data. */
 export const NOW = Date.parse('2026-06-01T12:00:00.000Z')

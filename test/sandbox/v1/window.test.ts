@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { readQuery } from '../../../src/sandbox/http/query.ts'
-import { readWindow } from '../../../src/sandbox/v1/window.ts'
+import { readQuery } from '../../../src/sandbox/http/route.ts'
+import { readWindow } from '../../../src/sandbox/v1/operations.ts'
 
 const windowFor = (text: string) => readWindow(readQuery([...new URLSearchParams(text)]))
 const all = { from: 0, to: Number.POSITIVE_INFINITY }

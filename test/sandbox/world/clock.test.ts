@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { createClock } from '../../../src/sandbox/world/clock.ts'
+import { createClock } from '../../../src/sandbox/world/store.ts'
 
 afterEach(() => void vi.useRealTimers())
 

@@ -1,9 +1,17 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Row } from '../../../src/sandbox/world/model.ts'
-import { createRandom } from '../../../src/sandbox/world/random.ts'
-import { createTable } from '../../../src/sandbox/world/table.ts'
-import { isAtOrBelow, isBelow, lineage, newUid, parentOf, rootOf, validUid } from '../../../src/sandbox/world/uid.ts'
+import {
+  createRandom,
+  createTable,
+  isAtOrBelow,
+  isBelow,
+  lineage,
+  newUid,
+  parentOf,
+  rootOf,
+  validUid,
+} from '../../../src/sandbox/world/store.ts'
 
 type Named = Row & { readonly name: string }
 

@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import type { DemoUser } from '../../../sandbox/data/users.ts'
+import type { DemoUser } from '../../../sandbox/data/data.ts'
 import { startSandbox } from '../../../sandbox/start.ts'
 import { unknownVariables } from '../../config/config.ts'
 import { type Command, endWith, FAILED, type Flags, MISUSED, textOf } from '../command.ts'

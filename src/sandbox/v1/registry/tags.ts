@@ -1,17 +1,122 @@
+import { requireCapability } from '../../auth/rights.ts'
+import { callerOf, type Query, readQuery } from '../../http/route.ts'
+import type { Filter } from '../../lists.ts'
+import { snakeCase } from '../../messages/message.ts'
+import { pointsOf, remembering } from '../../scans.ts'
 import { alreadyExists } from '../../status.ts'
-import { remembering } from '../../v2/registry/tag-history.ts'
 import { tags } from '../../v2/registry/tags.ts'
-import type { Resource } from '../../v2/resource.ts'
-import { create } from '../../v2/writes.ts'
-import type { Tag } from '../../world/registry-model.ts'
-import { parentOf } from '../../world/uid.ts'
-import type { World } from '../../world/world.ts'
-import { listOperation } from '../list.ts'
-import { tag } from '../messages/tags.ts'
-import type { Operation } from '../operation.ts'
-import { relaxed } from '../relaxed.ts'
-import { answerOf, createAct, deleteOperation, readBody, replaceOperation, type Written } from '../writes.ts'
-import { tagFilters } from './tag-filters.ts'
+import { create, type Resource, uidParam } from '../../v2/resource.ts'
+import type { Tag, TagPoint } from '../../world/model.ts'
+import { parentOf, type World } from '../../world/store.ts'
+import { choice, flag, int64, list, message, object, readOnly, sameNames, text, time } from '../message.ts'
+import { encode, type Operation } from '../operation.ts'
+import { answerOf, createAct, deleteOperation, listOperation, readBody, relaxed, replaceOperation, type Written } from '../operations.ts'
+
+/** Tag (facts §4.2): a child of its repo. */
+export const tag = message(
+  'Tag',
+  [
+    readOnly(text('id', { from: 'uid' })),
+    text('name'),
+    text('digest'),
+    readOnly(time('last_updated', { from: 'updateTime' })),
+    flag('deprecated'),
+    list(text('bundles')),
+  ],
+  ['updated_at'],
+)
+
+/** RepoTagsSummary (facts §4.4). */
+export const tagsSummary = message('RepoTagsSummary', [
+  text('id'),
+  int64('tag_count'),
+  time('last_updated'),
+  object(tag)('latest_tag'),
+  text('latest_version'),
+])
+
+export const archs = message('Archs', [list(text('archs', { from: 'architectures' }))])
+export const size = message('Size', [int64('size'), text('arch', { from: 'architecture' })])
+
+const versionSource = message('PackageVersion.VersionSource', [text('ref'), text('sha')])
+
+const packageVersion = message('PackageVersion', [
+  text('eolDate'),
+  flag('exists'),
+  flag('fips'),
+  text('legacy_lts'),
+  flag('lts'),
+  text('releaseDate'),
+  text('version'),
+  flag('eolBroken'),
+  text('latestVersion'),
+  object(versionSource)('versionSource'),
+])
+
+const tagStatus = sameNames('EolTagStatus', 'TAG_ACTIVE', 'TAG_IN_GRACE', 'TAG_INACTIVE')
+const graceStatus = sameNames(
+  'EolGracePeriodStatus',
+  'GRACE_NOT_ELIGIBLE',
+  'GRACE_ELIGIBLE',
+  'GRACE_ACTIVE',
+  'GRACE_BROKEN',
+  'GRACE_EXPIRED',
+)
+
+/** EolTag (semantics §8). */
+export const eolTag = message('EolTag', [
+  text('id'),
+  text('name'),
+  text('main_package_name'),
+  choice(tagStatus)('tag_status'),
+  object(packageVersion)('main_package_version'),
+  choice(graceStatus)('grace_status'),
+  time('grace_period_expiry_date'),
+])
+
+export const eolTagList = message('EolTagList', [list(object(eolTag)('items')), text('next_page_token')])
+
+const tagHistory = message('TagHistory', [time('update_timestamp', { from: 'updateTime' }), text('digest')])
+
+export const tagHistoryList = message('TagHistoryList', [list(object(tagHistory)('items'))])
+
+/** v1 omits what a parameter excludes; the service's own filters omit what no parameter includes (facts §4.2). */
+const inverted = [
+  ['exclude_referrers', 'include_referrers'],
+  ['exclude_dates', 'include_dates'],
+  ['exclude_epochs', 'include_epochs'],
+] as const
+
+/** The filters of a read of tags that accepts the parameters `known` beside the three exclusions. v1 ignores all others. */
+export function tagFilters(query: Query, ...known: readonly ('name' | 'digest' | 'updated_since')[]): readonly Filter<Tag>[] {
+  const names: readonly string[] = known
+  const same = query.pairs.filter(([key]) => names.includes(snakeCase(key)))
+  const included = inverted.map(([exclude, include]) => [include, String(!query.flag(exclude))] as const)
+  return tags.filters?.(readQuery([...same, ...included])) ?? []
+}
+
+/** The most rows returned; the newest ones are kept (semantics §9.2). */
+const MAX_ROWS = 1_000
+
+/** True if a time lies between the query's `start` and `end`, both inclusive. A missing one does not bound. */
+const between = (query: Query): ((point: TagPoint) => boolean) => {
+  const start = query.time('start') ?? Number.NEGATIVE_INFINITY
+  const end = query.time('end') ?? Number.POSITIVE_INFINITY
+  return ({ updateTime }) => Date.parse(updateTime) >= start && Date.parse(updateTime) <= end
+}
+
+/** The targets of a tag and their times, oldest first. A missing tag has none. v2 does not offer this (facts §22). */
+export const tagHistoryOperation: Operation = {
+  method: 'GET',
+  template: '/registry/v1/tags/{parent_id=**}/history',
+  answer: (ask, world) => {
+    const uid = uidParam(ask, 'parent_id')
+    requireCapability(world, callerOf(ask), 'tag.list', uid)
+    const tag = world.store.tags.get(uid)
+    const items = (tag ? pointsOf(tag) : []).filter(between(ask.query)).slice(-MAX_ROWS)
+    return encode({ items }, tagHistoryList, world.options.v1Dialect)
+  },
+}
 
 function refuseTakenName(row: Tag, { store }: World): void {
   const siblings = store.tags.named(parentOf(row.uid), row.name)

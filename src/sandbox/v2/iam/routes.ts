@@ -1,17 +1,9 @@
 import type { Route } from '../../http/route.ts'
-import { accountAssociationRoutes } from './groups/account-associations.ts'
-import { groupActionRoutes } from './groups/group-actions.ts'
-import { groupInviteRoutes } from './groups/group-invites.ts'
-import { groupRoutes } from './groups/groups.ts'
-import { termsRoutes } from './groups/terms.ts'
-import { externalGroupRoleMappingRoutes } from './identities/external-group-role-mappings.ts'
-import { identityRoutes } from './identities/identities.ts'
-import { identityMetadataRoute } from './identities/identity-metadata.ts'
-import { identityProviderRoutes } from './identities/identity-providers.ts'
-import { roleBindingBatchRoute } from './roles/role-binding-batch.ts'
-import { roleBindingRoutes } from './roles/role-bindings.ts'
-import { roleRoutes } from './roles/roles.ts'
-import { scimRoutes } from './scim/scim-routes.ts'
+import { accountAssociationRoutes, groupActionRoutes, groupInviteRoutes, groupRoutes, termsRoutes } from './groups.ts'
+import { identityMetadataRoute, identityRoutes } from './identities.ts'
+import { externalGroupRoleMappingRoutes, identityProviderRoutes } from './providers.ts'
+import { roleBindingBatchRoute, roleBindingRoutes, roleRoutes } from './roles.ts'
+import { scimRoutes } from './scim.ts'
 
 /** Everything below `/iam/v2`. */
 export const iamRoutes: readonly Route[] = [

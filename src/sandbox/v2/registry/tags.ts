@@ -1,14 +1,42 @@
-import type { Query } from '../../http/query.ts'
-import type { Route } from '../../http/route.ts'
-import { equals, type Filter } from '../../lists/filter.ts'
+import { requireCapability } from '../../auth/rights.ts'
+import { type Ask, callerOf, ok, type Query, type Route } from '../../http/route.ts'
+import { equals, type Filter } from '../../lists.ts'
+import { matching } from '../../messages/field-mask.ts'
 import { flag, type Message, outputText, outputTime, text } from '../../messages/message.ts'
-import { matching } from '../../messages/validate.ts'
-import type { Tag } from '../../world/registry-model.ts'
-import { getRoute, listRoute } from '../reads.ts'
-import type { Resource } from '../resource.ts'
-import { createRoute, deleteRoute } from '../writes.ts'
-import { bundles } from './repo-message.ts'
-import { remembering } from './tag-history.ts'
+import { remembering } from '../../scans.ts'
+import { notFound } from '../../status.ts'
+import type { Image, Tag } from '../../world/model.ts'
+import type { World } from '../../world/store.ts'
+import { createRoute, deleteRoute, existing, getRoute, listRoute, type Resource, uidParam } from '../resource.ts'
+import { bundles, readmeRoutes, repoRoutes, repos } from './repos.ts'
+
+/** The row key of a digest in a repo. */
+export const imageUid = (repo: string, digest: string): string => `${repo}@${digest}`
+
+const imageOf = (ask: Ask, world: World): Image => {
+  const repo = uidParam(ask, 'repo_uid')
+  requireCapability(world, callerOf(ask), ['repo.list', 'manifest.metadata.list'], repo)
+  existing(repos, world, repo)
+  const digest = ask.params['digest'] ?? ''
+  return world.store.images.get(imageUid(repo, digest)) ?? notFound('registry.Image', digest)
+}
+
+const architectures = (ask: Ask, world: World) => ok({ architectures: Object.keys(imageOf(ask, world).sizes) })
+
+const size = (ask: Ask, world: World) => {
+  const image = imageOf(ask, world)
+  const architecture = ask.query.text('architecture') || 'amd64'
+  const bytes = Object.hasOwn(image.sizes, architecture) ? image.sizes[architecture] : undefined
+  return ok({ size: bytes ?? notFound('registry.Image', `${image.digest} ${architecture}`), architecture })
+}
+
+const template = (what: string): string => `/registry/v2/repos/{repo_uid=**}/digests/{digest}/${what}`
+
+/** The data of an image by its digest (semantics §3.12). */
+export const imageRoutes: readonly Route[] = [
+  { method: 'GET', template: template('architectures'), auth: 'required', handle: architectures },
+  { method: 'GET', template: template('size'), auth: 'required', handle: size },
+]
 
 export const tagMessage: Message = {
   name: 'chainguard.platform.registry.v2.Tag',
@@ -70,3 +98,6 @@ export const tags: Resource<Tag> = {
 }
 
 export const tagRoutes: readonly Route[] = [listRoute(tags), getRoute(tags), createRoute(tags), deleteRoute(tags)]
+
+/** Everything below `/registry/v2`. */
+export const registryRoutes: readonly Route[] = [...repoRoutes, ...readmeRoutes, ...tagRoutes, ...imageRoutes]

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { builtInRoleUid } from '../../../../src/sandbox/auth/rights/built-in-roles.ts'
-import { userUid } from '../../../../src/sandbox/data/users.ts'
+import { builtInRoleUid } from '../../../../src/sandbox/auth/rights.ts'
+import { userUid } from '../../../../src/sandbox/data/data.ts'
 import { DIALECTS, names, startV1 } from '../harness.ts'
 
 const viewer = builtInRoleUid('viewer')

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { builtInRoleUid } from '../../../../src/sandbox/auth/rights/built-in-roles.ts'
+import { builtInRoleUid } from '../../../../src/sandbox/auth/rights.ts'
 import { DIALECTS, startV1 } from '../harness.ts'
 
 const viewer = builtInRoleUid('viewer')

@@ -1,0 +1,232 @@
+import { z } from 'zod'
+import { ok, type Route } from './http/route.ts'
+import { CODES, malformed } from './status.ts'
+import { timestamp } from './world/store.ts'
+
+const pointer = z.string().regex(/^(?:\/[^/]+)+$/, 'must be a JSON Pointer such as /repos/0/name; * stands for every row')
+
+const shape = z.strictObject({
+  match: z.string().min(1),
+  times: z.int().positive().optional(),
+  status: z.int().min(200).max(599).optional(),
+  delayMs: z.int().nonnegative().optional(),
+  reset: z.literal(true).optional(),
+  body: z.string().optional(),
+  headers: z.record(z.string(), z.string()).optional(),
+  /** Removes a member or a row from the answer. */
+  drop: pointer.optional(),
+  /** Replaces a value. */
+  change: z.strictObject({ at: pointer, to: z.unknown() }).optional(),
+  /** Makes a list begin this many rows late, like pages that are off by one. */
+  shift: z.int().positive().optional(),
+})
+
+/** A fault. It hits the next `times` requests (by default every request) whose `METHOD path` starts with `match`. */
+export type Fault = z.infer<typeof shape>
+
+const EFFECTS = ['status', 'delayMs', 'reset', 'body', 'drop', 'change', 'shift'] as const
+
+/** Reads the body of `POST /-/faults`. Returns a sentence if the body is wrong. */
+export const readFault = (body: unknown): Fault | { readonly problem: string } => {
+  const result = shape.safeParse(body)
+  if (!result.success) return { problem: result.error.issues.map(({ path, message }) => [...path, message].join(': ')).join('; ') }
+  const given = EFFECTS.some((effect) => result.data[effect] !== undefined)
+  return given ? result.data : { problem: `a fault needs one of ${EFFECTS.join(', ')}` }
+}
+
+/** The body of a fault that sets a status alone. */
+export const faultStatus = ({ status = 200 }: Fault) => ({
+  code: Object.values(CODES).find(({ http }) => http === status)?.code ?? CODES.UNKNOWN.code,
+  message: `fault injected: ${status}`,
+  details: [],
+})
+
+export type Faults = {
+  readonly add: (fault: Fault) => void
+  readonly clear: () => void
+  /** The faults to come, in the order of their addition. `times` is how often each is left; without it, for ever. */
+  readonly entries: () => readonly Fault[]
+  /** Takes the first fault for this request and counts it down. Undefined if there is none. */
+  readonly take: (method: string, path: string) => Fault | undefined
+}
+
+/** Creates an empty list of faults, which are tried in the order of their addition. */
+export const createFaults = (): Faults => {
+  let pending: { readonly fault: Fault; left: number }[] = []
+  return {
+    add: (fault) => {
+      pending.push({ fault, left: fault.times ?? Number.POSITIVE_INFINITY })
+    },
+    clear: () => {
+      pending = []
+    },
+    entries: () => pending.map(({ fault, left }) => (Number.isFinite(left) ? { ...fault, times: left } : fault)),
+    take: (method, path) => {
+      const found = pending.find(({ fault }) => `${method} ${path}`.startsWith(fault.match))
+      if (!found) return undefined
+      found.left -= 1
+      if (found.left <= 0) pending = pending.filter((entry) => entry !== found)
+      return found.fault
+    },
+  }
+}
+
+const clockBody = z.strictObject({ advanceMs: z.number().nonnegative() })
+
+const journalRoutes = (journal: Journal): readonly Route[] => [
+  { method: 'GET', template: '/-/journal', auth: 'none', handle: () => ok(journal.entries()) },
+  {
+    method: 'DELETE',
+    template: '/-/journal',
+    auth: 'none',
+    handle: () => {
+      journal.clear()
+      return ok({})
+    },
+  },
+]
+
+const faultRoutes = (faults: Faults): readonly Route[] => [
+  { method: 'GET', template: '/-/faults', auth: 'none', handle: () => ok(faults.entries()) },
+  {
+    method: 'POST',
+    template: '/-/faults',
+    auth: 'none',
+    handle: ({ body }) => {
+      const fault = readFault(body)
+      if ('problem' in fault) return malformed(fault.problem)
+      faults.add(fault)
+      return ok({})
+    },
+  },
+  {
+    method: 'DELETE',
+    template: '/-/faults',
+    auth: 'none',
+    handle: () => {
+      faults.clear()
+      return ok({})
+    },
+  },
+]
+
+const clockRoute: Route = {
+  method: 'POST',
+  template: '/-/clock',
+  auth: 'none',
+  handle: ({ body }, { clock }) => {
+    const read = clockBody.safeParse(body)
+    if (!read.success) return malformed('the body must be {"advanceMs": <milliseconds, not negative>}')
+    clock.advance(read.data.advanceMs)
+    return ok({ now: timestamp(clock) })
+  },
+}
+
+/** The endpoints for tests: the journal, the faults, the clock. They are never journaled and never fail on purpose. */
+export const controlRoutes = (journal: Journal, faults: Faults): readonly Route[] => [
+  ...journalRoutes(journal),
+  ...faultRoutes(faults),
+  clockRoute,
+]
+
+/** A received request, as shown by `GET /-/journal`. Credentials are not kept. */
+export type JournalEntry = {
+  readonly method: string
+  /** Decoded, without the query. */
+  readonly path: string
+  /** A repeated parameter is an array. */
+  readonly query: Readonly<Record<string, string | readonly string[]>>
+  /** The JSON body, the text of a body that is not JSON, or null. */
+  readonly body: unknown
+  /** The method of a gRPC call, `/chainguard.platform.iam.Groups/List`. The other members show the REST request of its http rule. */
+  readonly grpc?: string
+  /** The sandbox's time, RFC 3339. */
+  readonly at: string
+}
+
+/** Enough for any test. Without a limit, a sandbox that runs for weeks would fill the memory. */
+const LIMIT = 100_000
+
+export type Journal = {
+  readonly entries: () => readonly JournalEntry[]
+  readonly record: (entry: JournalEntry) => void
+  readonly clear: () => void
+}
+
+/** Creates an empty journal. It drops the oldest entries above 100,000. */
+export const createJournal = (): Journal => {
+  let entries: JournalEntry[] = []
+  return {
+    entries: () => entries,
+    record: (entry) => {
+      entries.push(entry)
+      if (entries.length > LIMIT) entries = entries.slice(LIMIT / 10)
+    },
+    clear: () => {
+      entries = []
+    },
+  }
+}
+
+/** Query pairs as an object. */
+export const queryObject = (pairs: readonly (readonly [string, string])[]): JournalEntry['query'] => {
+  const values = new Map<string, readonly string[]>()
+  for (const [name, value] of pairs) values.set(name, [...(values.get(name) ?? []), value])
+  return Object.fromEntries([...values].map(([name, all]) => [name, all.length === 1 ? all[0]! : all]))
+}
+
+/** The journal's form of a body. */
+export const bodyEntry = (text: string): unknown => {
+  if (text === '') return null
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+type Node = Record<string, unknown> | unknown[]
+
+/** Applies a fault's `drop` and `change` to a copy of the body. The original may share rows with the store. */
+export const spoiled = (body: unknown, { drop, change }: Fault): unknown => {
+  if (body === undefined || (drop === undefined && change === undefined)) return body
+  const copy: unknown = structuredClone(body)
+  if (drop !== undefined) eachParent(copy, segmentsOf(drop), remove)
+  if (change) eachParent(copy, segmentsOf(change.at), (parent, name) => replace(parent, name, change.to))
+  return copy
+}
+
+/** Makes a list begin late, as a fault's `shift` asks. A page token already determines where its page begins. */
+export const shifted = (url: string, { shift }: Fault): string => {
+  const [path = '', search = ''] = url.split('?', 2)
+  const query = new URLSearchParams(search)
+  if (shift === undefined || query.has('page_token') || query.has('pageToken')) return url
+  query.set('skip', String(Number(query.get('skip') ?? 0) + shift))
+  return `${path}?${query}`
+}
+
+const segmentsOf = (pointer: string): readonly string[] =>
+  pointer
+    .slice(1)
+    .split('/')
+    .map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'))
+
+/** Visits every position that the segments lead to. `*` leads to all rows; missing members are skipped. */
+const eachParent = (value: unknown, [first = '', ...rest]: readonly string[], visit: (parent: Node, name: string) => void): void => {
+  if (typeof value !== 'object' || value === null) return
+  const node = value as Node
+  const names = first === '*' ? Object.keys(node).reverse() : Object.hasOwn(node, first) ? [first] : []
+  for (const name of names) {
+    if (rest.length === 0) visit(node, name)
+    else eachParent((node as Record<string, unknown>)[name], rest, visit)
+  }
+}
+
+const remove = (parent: Node, name: string): void => {
+  if (Array.isArray(parent)) parent.splice(Number(name), 1)
+  else delete parent[name]
+}
+
+const replace = (parent: Node, name: string, to: unknown): void => {
+  ;(parent as Record<string, unknown>)[name] = to
+}

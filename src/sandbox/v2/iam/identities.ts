@@ -1,0 +1,312 @@
+import { lookupIdentityUid } from '../../auth/tokens.ts'
+import { callerOf, ok, type Query, type Route } from '../../http/route.ts'
+import { equals, type Filter } from '../../lists.ts'
+import { applyMask, descriptionRule, explicitMask, type Mask, matching, nameRule } from '../../messages/field-mask.ts'
+import {
+  type Check,
+  choice,
+  type Draft,
+  decode,
+  fill,
+  flag,
+  formatTimestamp,
+  isObject,
+  isZero,
+  listOf,
+  type Message,
+  mapOf,
+  nested,
+  outputText,
+  outputTime,
+  render,
+  text,
+  time,
+} from '../../messages/message.ts'
+import { type FieldViolation, invalidArgument, malformed, notFound } from '../../status.ts'
+import type { Identity, IdentityMetadata } from '../../world/model.ts'
+import { timestamp, type World } from '../../world/store.ts'
+import { type Act, createRoute, deleteRoute, getRoute, listRoute, type Resource, type UpdateAct, updateRoute } from '../resource.ts'
+
+/** By number (facts §18). The first means no principal. */
+const SERVICE_PRINCIPALS: readonly string[] = [
+  'UNSPECIFIED',
+  'COSIGNED',
+  'INGESTER',
+  'CATALOG_SYNCER',
+  'APKO_BUILDER',
+  'ENTITLEMENT_SYNCER',
+  'TENANT_SCANNER',
+  'SEDIMENTOLOGY',
+  'SKILLUP',
+  'MATERIALIZER',
+  'MICROFLOW',
+  'GUARDENER',
+  'MICROVM',
+  'SKILLS',
+].map((name) => `SERVICE_PRINCIPAL_${name}`)
+
+/** Twelve digits (semantics §3.0). */
+export const awsAccountRule = matching('account', /^[0-9]{12}$/)
+
+const patternRule: Check = (pattern: string) => {
+  try {
+    new RegExp(pattern)
+    return undefined
+  } catch {
+    return 'must be a regular expression'
+  }
+}
+
+const patternsRule: Check = (patterns: Readonly<Record<string, string>>) =>
+  Object.values(patterns)
+    .map((pattern) => patternRule(pattern as never))
+    .find((description) => description !== undefined)
+
+const isKeySet = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && 'keys' in value && Array.isArray(value.keys) && value.keys.length > 0
+
+const keySetRule: Check = (json: string) => {
+  try {
+    if (isKeySet(JSON.parse(json))) return undefined
+  } catch {
+    // Text that is not JSON gets the same message as JSON that is not a key set.
+  }
+  return 'must be a JSON Web Key Set with at least one key'
+}
+
+const oneAudienceRule: Check = (audiences: readonly string[]) => (audiences.length > 1 ? 'must hold exactly one audience' : undefined)
+
+const claimMatchMessage: Message = {
+  name: 'chainguard.platform.iam.v2.Identity.ClaimMatch',
+  fields: {
+    issuer: text({ oneof: 'iss' }),
+    issuerPattern: text({ oneof: 'iss', check: patternRule }),
+    subject: text({ oneof: 'sub' }),
+    subjectPattern: text({ oneof: 'sub', check: patternRule }),
+    audience: text({ oneof: 'aud' }),
+    audiencePattern: text({ oneof: 'aud', check: patternRule }),
+    claims: mapOf(text()),
+    claimPatterns: mapOf(text(), { check: patternsRule }),
+  },
+}
+
+const staticKeysMessage: Message = {
+  name: 'chainguard.platform.iam.v2.Identity.StaticKeys',
+  fields: {
+    issuer: text({ required: true }),
+    subject: text({ required: true }),
+    issuerKeys: text({ required: true, check: keySetRule }),
+    expirationTime: time(),
+    audiences: listOf(text(), { check: oneAudienceRule }),
+  },
+}
+
+const awsIdentityMessage: Message = {
+  name: 'chainguard.platform.iam.v2.Identity.AWSIdentity',
+  fields: {
+    awsAccount: text({ required: true, check: awsAccountRule }),
+    arn: text({ oneof: 'aws_arn' }),
+    arnPattern: text({ oneof: 'aws_arn', check: patternRule }),
+    userId: text({ oneof: 'aws_user_id' }),
+    userIdPattern: text({ oneof: 'aws_user_id', check: patternRule }),
+  },
+}
+
+/** (specification §2, semantics §3.2) */
+export const identityMessage: Message = {
+  name: 'chainguard.platform.iam.v2.Identity',
+  fields: {
+    uid: outputText,
+    name: text({ required: true, check: nameRule }),
+    description: text({ check: descriptionRule }),
+    email: outputText,
+    emailUnverified: outputText,
+    company: text(),
+    lastSeenTime: outputTime,
+    createTime: outputTime,
+    updateTime: outputTime,
+    claimMatch: nested(claimMatchMessage, { oneof: 'relationship' }),
+    staticKeys: nested(staticKeysMessage, { oneof: 'relationship' }),
+    awsIdentity: nested(awsIdentityMessage, { oneof: 'relationship' }),
+    servicePrincipal: choice(SERVICE_PRINCIPALS, { oneof: 'relationship' }),
+  },
+}
+
+/** The maximum and the default lifetime of static keys: one year (semantics §3.2). */
+const MAX_LIFETIME_MS = 365 * 24 * 60 * 60 * 1000
+
+/** Groups of members of which exactly one must be set: their path, and their names in the violation. */
+const CHOICES: readonly (readonly [path: string, read: (identity: Identity) => readonly (string | undefined)[] | undefined])[] = [
+  ['claim_match.issuer', ({ claimMatch }) => claimMatch && [claimMatch.issuer, claimMatch.issuerPattern]],
+  ['claim_match.subject', ({ claimMatch }) => claimMatch && [claimMatch.subject, claimMatch.subjectPattern]],
+  ['aws_identity.arn', ({ awsIdentity }) => awsIdentity && [awsIdentity.arn, awsIdentity.arnPattern]],
+  ['aws_identity.user_id', ({ awsIdentity }) => awsIdentity && [awsIdentity.userId, awsIdentity.userIdPattern]],
+]
+
+const choiceViolations = (row: Identity): readonly FieldViolation[] =>
+  CHOICES.filter(([, read]) => read(row)?.every((value) => !value)).map(([field]) => ({
+    field,
+    description: `one of ${field.slice(field.indexOf('.') + 1)} and its pattern is required`,
+  }))
+
+const hasRelationship = ({ claimMatch, staticKeys, awsIdentity, servicePrincipal }: Identity): boolean =>
+  claimMatch !== undefined || staticKeys !== undefined || awsIdentity !== undefined || servicePrincipal !== undefined
+
+const expiryViolations = ({ staticKeys }: Identity, now: number): readonly FieldViolation[] => {
+  const expiry = staticKeys?.expirationTime
+  return expiry !== undefined && Date.parse(expiry) > now + MAX_LIFETIME_MS
+    ? [{ field: 'static_keys.expiration_time', description: 'must be at most 365 days away' }]
+    : []
+}
+
+/** An identity has exactly one relationship, and each relationship its own conditions (semantics §2.6, §3.2). */
+export const relationshipViolations = (row: Identity, { world }: Act): readonly FieldViolation[] => {
+  if (!hasRelationship(row))
+    return [{ field: 'relationship', description: 'one of claim_match, static_keys, aws_identity, service_principal is required' }]
+  const nobody = row.servicePrincipal === 'SERVICE_PRINCIPAL_UNSPECIFIED'
+  return [
+    ...choiceViolations(row),
+    ...expiryViolations(row, world.clock.now().getTime()),
+    ...(nobody ? [{ field: 'service_principal', description: 'must name a service' }] : []),
+  ]
+}
+
+/** The same for an update. A user who signed in needs no relationship, so only the removal of one is refused. */
+export const changedRelationshipViolations = (row: Identity, act: UpdateAct<Identity>): readonly FieldViolation[] =>
+  hasRelationship(row) || hasRelationship(act.previous) ? relationshipViolations(row, act) : []
+
+/** The row with the default expiry of its static keys if the request names none. */
+export const withExpiry = (row: Identity, { world }: Act): Identity => {
+  const { staticKeys } = row
+  if (!staticKeys || staticKeys.expirationTime !== undefined) return row
+  return { ...row, staticKeys: { ...staticKeys, expirationTime: formatTimestamp(world.clock.now().getTime() + MAX_LIFETIME_MS) } }
+}
+
+/** Values of `relationship_type` in order, each with its member of an identity. */
+const TYPES: Readonly<Record<string, keyof Identity | undefined>> = {
+  RELATIONSHIP_TYPE_UNSPECIFIED: undefined,
+  RELATIONSHIP_TYPE_CLAIM_MATCH: 'claimMatch',
+  RELATIONSHIP_TYPE_STATIC: 'staticKeys',
+  RELATIONSHIP_TYPE_AWS_IDENTITY: 'awsIdentity',
+  RELATIONSHIP_TYPE_SERVICE_PRINCIPAL: 'servicePrincipal',
+}
+
+/** The `relationship_type` filter of the list. */
+export const relationshipFilter = (query: Query): readonly Filter<Identity>[] => {
+  const type = query.choice('relationship_type', Object.keys(TYPES))
+  const member = TYPES[type]
+  return member === undefined ? [] : [{ key: `relationship_type=${type}`, matches: (row) => row[member] !== undefined }]
+}
+
+/** Deletes the bindings of a deleted identity. An identity that is later created under the same uid must not inherit them. */
+const removeBindings = ({ uid }: Identity, { store }: World): void => {
+  for (const binding of store.roleBindings.values()) if (binding.identityUid === uid) store.roleBindings.delete(binding.uid)
+}
+
+export const identities: Resource<Identity> = {
+  type: 'iam.Identity',
+  message: identityMessage,
+  path: '/iam/v2/identities',
+  plural: 'identities',
+  table: (store) => store.identities,
+  capabilities: { list: 'identity.list', create: 'identity.create', update: 'identity.update', delete: 'identity.delete' },
+  parent: { type: 'iam.Group', table: (store) => store.groups },
+  sortable: { name: ({ name }) => name, last_seen_time: ({ lastSeenTime }) => lastSeenTime ?? '' },
+  filters: (query) => [...equals<Identity>(query, 'name', ({ name }) => name), ...relationshipFilter(query)],
+  checkCreate: relationshipViolations,
+  checkUpdate: changedRelationshipViolations,
+  prepare: (row, act) => withExpiry({ ...row, lastSeenTime: row.createTime }, act),
+  revise: withExpiry,
+  cascade: removeBindings,
+}
+
+/** `GET /iam/v2/identities:lookupIdentity?issuer=…&subject=…`, for any caller. Answers a uid even for an unregistered pair. */
+const lookupRoute: Route = {
+  method: 'GET',
+  template: '/iam/v2/identities:lookupIdentity',
+  auth: 'required',
+  handle: ({ query }, world) => {
+    const missing = ['issuer', 'subject'].filter((name) => query.text(name) === '')
+    if (missing.length > 0) invalidArgument(missing.map((field) => ({ field, description: 'is required' })))
+    return ok({ uid: lookupIdentityUid(world, query.text('issuer'), query.text('subject')) })
+  },
+}
+
+export const identityRoutes: readonly Route[] = [
+  listRoute(identities),
+  getRoute(identities),
+  createRoute(identities),
+  updateRoute(identities),
+  deleteRoute(identities),
+  lookupRoute,
+]
+
+/** The answers of a user at sign-up (semantics §3.2). */
+export const identityMetadataMessage: Message = {
+  name: 'chainguard.platform.iam.v2.IdentityMetadata',
+  fields: {
+    uid: outputText,
+    name: outputText,
+    givenName: outputText,
+    familyName: outputText,
+    company: text(),
+    updatesOptIn: flag(),
+    product: text(),
+    jobTitle: text(),
+    utmCampaign: text(),
+    utmContent: text(),
+    utmMedium: text(),
+    utmSource: text(),
+    utmTerm: text(),
+    latestFormSubmitUrl: text(),
+    latestInternalReferringUrl: text(),
+    hubspotUtk: text(),
+    selfServe: flag(),
+  },
+}
+
+/** The metadata of an identity. The company is a member of the identity itself. */
+export const metadataOf = (identity: Identity): Draft =>
+  fill(identityMetadataMessage, { ...identity.metadata, uid: identity.uid, name: identity.name, company: identity.company })
+
+/** In a JSON body a mask is one string of camelCase paths. `*` and snake_case are invalid there (facts §13.3). */
+const bodyMask = (mask: string): Mask => {
+  if (!/^[a-z][A-Za-z0-9]*(,[a-z][A-Za-z0-9]*)*$/.test(mask)) malformed(`proto: invalid FieldMask ${JSON.stringify(mask)}`)
+  return explicitMask(identityMetadataMessage, mask)
+}
+
+/** Without a mask: the members with a value, because no gateway sees which members the body named (semantics §6). */
+const populatedMask = (input: Draft): Mask =>
+  Object.entries(identityMetadataMessage.fields)
+    .filter(([name, field]) => !isZero(field, input[name]))
+    .map(([name]) => [name])
+
+const readRequest = (body: unknown): { readonly input: Draft; readonly mask: Mask } => {
+  const members = isObject(body) ? body : {}
+  const input = decode(identityMetadataMessage, members.identityMetadata ?? members.identity_metadata ?? {})
+  const mask = members.updateMask ?? members.update_mask ?? ''
+  if (typeof mask !== 'string') return malformed(`proto: invalid FieldMask ${JSON.stringify(mask)}`)
+  return { input, mask: mask === '' ? populatedMask(input) : bodyMask(mask) }
+}
+
+/** Writes the members of `mask` from `input` to the metadata of an identity. */
+export const withMetadata = (identity: Identity, input: Draft, mask: Mask, now: string): Identity => {
+  const { uid: _uid, name: _name, ...metadata } = applyMask(identityMetadataMessage, metadataOf(identity), input, mask)
+  const { company } = metadata as IdentityMetadata
+  return { ...identity, company, metadata: metadata as IdentityMetadata, updateTime: now }
+}
+
+/** `PATCH /iam/v2/identities:updateIdentityMetadata` always updates the caller's own identity. */
+export const identityMetadataRoute: Route = {
+  method: 'PATCH',
+  template: '/iam/v2/identities:updateIdentityMetadata',
+  auth: 'required',
+  handle: (ask, world) => {
+    const { input, mask } = readRequest(ask.body)
+    const { identityUid } = callerOf(ask)
+    const identity = world.store.identities.get(identityUid) ?? notFound('iam.Identity', identityUid)
+    const changed = mask.length === 0 ? identity : withMetadata(identity, input, mask, timestamp(world.clock))
+    world.store.identities.put(changed)
+    return ok(render(identityMetadataMessage, metadataOf(changed)))
+  },
+}

@@ -1,0 +1,289 @@
+import { grantsOf, holds, requireCapability } from '../../auth/rights.ts'
+import { ok, type Route } from '../../http/route.ts'
+import { equals } from '../../lists.ts'
+import { descriptionRule, nameRule } from '../../messages/field-mask.ts'
+import {
+  choice,
+  type Draft,
+  decode,
+  fill,
+  flag,
+  listOf,
+  type Message,
+  nested,
+  outputText,
+  outputTime,
+  text,
+  time,
+} from '../../messages/message.ts'
+import {
+  alreadyExists,
+  type FieldViolation,
+  invalidArgument,
+  invalidField,
+  type PreconditionViolation,
+  permissionDenied,
+} from '../../status.ts'
+import type { ExternalGroupRoleMapping, IdentityProvider, Oidc, Role } from '../../world/model.ts'
+import { inRoot, parentOf, rootOf, validUid, type World } from '../../world/store.ts'
+import {
+  actOf,
+  type CreateAct,
+  createRoute,
+  deleteRoute,
+  getRoute,
+  listRoute,
+  present,
+  type Resource,
+  type UpdateAct,
+  updateRoute,
+  type View,
+} from '../resource.ts'
+import { roleViolations } from './roles.ts'
+import { scimNow, unissuedScim } from './scim.ts'
+
+/** (semantics §3.4) */
+export const externalGroupRoleMappingMessage: Message = {
+  name: 'chainguard.platform.iam.v2.ExternalGroupRoleMapping',
+  fields: {
+    uid: outputText,
+    identityProviderUid: outputText,
+    externalGroupId: text({ required: true }),
+    roleUid: text({ required: true }),
+    scope: text({ required: true }),
+    createTime: outputTime,
+  },
+}
+
+/** A caller cannot grant a role with more capabilities than their own (semantics §2.2). */
+const refuseEscalation = ({ capabilities }: Role, scope: string, { world, caller }: CreateAct): void => {
+  if (!holds(grantsOf(world, caller), capabilities, scope)) permissionDenied('the mapped role has capabilities the caller lacks')
+}
+
+const refuseDuplicate = (row: ExternalGroupRoleMapping, world: World): void => {
+  const twin = world.store.externalGroupRoleMappings
+    .children(parentOf(row.uid))
+    .find((other) => other.externalGroupId === row.externalGroupId && other.roleUid === row.roleUid && other.scope === row.scope)
+  if (twin) alreadyExists('iam.ExternalGroupRoleMapping', twin.uid)
+}
+
+const checkCreate = (row: ExternalGroupRoleMapping, act: CreateAct): readonly FieldViolation[] => {
+  const organization = rootOf(act.parent)
+  const found = [
+    ...roleViolations(act.world, 'role_uid', row.roleUid, organization),
+    ...(row.scope === organization ? [] : [{ field: 'scope', description: 'must be the organization of the identity provider' }]),
+  ]
+  const role = act.world.store.roles.get(row.roleUid)
+  if (found.length === 0 && role) {
+    refuseEscalation(role, row.scope, act)
+    refuseDuplicate(row, act.world)
+  }
+  return found
+}
+
+/** Mappings are made below an identity provider and never change. */
+export const externalGroupRoleMappings: Resource<ExternalGroupRoleMapping> = {
+  type: 'iam.ExternalGroupRoleMapping',
+  message: externalGroupRoleMappingMessage,
+  path: '/iam/v2/externalGroupRoleMappings',
+  plural: 'externalGroupRoleMappings',
+  table: (store) => store.externalGroupRoleMappings,
+  capabilities: {
+    list: 'identity_providers.list',
+    create: ['identity_providers.create', 'role_bindings.create'],
+    delete: 'identity_providers.delete',
+  },
+  parent: { type: 'iam.IdentityProvider', table: (store) => store.identityProviders },
+  filters: (query) => equals(query, 'identity_provider_uid', ({ identityProviderUid }) => identityProviderUid),
+  checkCreate,
+  prepare: (row, { parent }) => ({ ...row, identityProviderUid: parent }),
+}
+
+const batchMessage: Message = {
+  name: 'chainguard.platform.iam.v2.BatchDeleteExternalGroupRoleMappingsRequest',
+  fields: { parent: text(), names: listOf(text()) },
+}
+
+const readBatch = (body: unknown): { readonly parent: string; readonly names: readonly string[] } => {
+  const { parent, names } = fill(batchMessage, decode(batchMessage, body)) as { readonly parent: string; readonly names: readonly string[] }
+  if (!validUid(parent)) invalidField('parent', `${JSON.stringify(parent)} is not a valid uid`)
+  if (names.length === 0) invalidField('names', 'is required')
+  const strangers = names.flatMap((name, index) =>
+    parentOf(name) === parent ? [] : [{ field: `names[${index}]`, description: 'is not a mapping of the parent' }],
+  )
+  if (strangers.length > 0) invalidArgument(strangers)
+  return { parent, names }
+}
+
+/** `POST …:batchDelete`: skips missing mappings and answers with the removed ones. */
+const batchDeleteRoute: Route = {
+  method: 'POST',
+  template: '/iam/v2/externalGroupRoleMappings:batchDelete',
+  auth: 'required',
+  handle: (ask, world) => {
+    const { parent, names } = readBatch(ask.body)
+    requireCapability(world, actOf(ask, world).caller, 'identity_providers.delete', parent)
+    const table = world.store.externalGroupRoleMappings
+    const removed = [...new Set(names)].flatMap((name) => table.get(name) ?? [])
+    for (const { uid } of removed) table.delete(uid)
+    return ok({ parent, externalGroupRoleMappings: removed.map((row) => present(externalGroupRoleMappings, world, row, 'get')) })
+  },
+}
+
+export const externalGroupRoleMappingRoutes: readonly Route[] = [
+  listRoute(externalGroupRoleMappings),
+  getRoute(externalGroupRoleMappings),
+  createRoute(externalGroupRoleMappings),
+  deleteRoute(externalGroupRoleMappings),
+  batchDeleteRoute,
+]
+
+/** An unset rule means the second one (semantics §3.3). */
+const CORRELATION_RULES = [
+  'CORRELATION_RULE_UNSPECIFIED',
+  'CORRELATION_RULE_SUB_EQUALS_EXTERNAL_ID',
+  'CORRELATION_RULE_OID_EQUALS_EXTERNAL_ID',
+] as const
+
+const CREDENTIAL_STATES = [
+  'CREDENTIAL_STATE_UNSPECIFIED',
+  'CREDENTIAL_STATE_NOT_ISSUED',
+  'CREDENTIAL_STATE_LIVE',
+  'CREDENTIAL_STATE_EXPIRED',
+  'CREDENTIAL_STATE_REVOKED',
+  'CREDENTIAL_STATE_ROTATING',
+] as const
+
+const oidcMessage: Message = {
+  name: 'chainguard.platform.iam.v2.IdentityProvider.OIDC',
+  fields: {
+    issuer: text({ required: true }),
+    clientId: text({ required: true }),
+    clientSecret: text({ inputOnly: true }),
+    additionalScopes: listOf(text()),
+    groupsClaim: text(),
+    correlationRule: choice(CORRELATION_RULES),
+    pkceEnabled: flag(),
+  },
+}
+
+const scimMessage: Message = {
+  name: 'chainguard.platform.iam.v2.IdentityProvider.SCIM',
+  fields: {
+    enabled: flag(),
+    endpointUrl: text(),
+    tokenExpireTime: time(),
+    previousTokenExpireTime: time(),
+    credentialState: choice(CREDENTIAL_STATES),
+    etag: text(),
+  },
+}
+
+/** (semantics §3.3) */
+export const identityProviderMessage: Message = {
+  name: 'chainguard.platform.iam.v2.IdentityProvider',
+  fields: {
+    uid: outputText,
+    name: text({ required: true, check: nameRule }),
+    description: text({ check: descriptionRule }),
+    createTime: outputTime,
+    updateTime: outputTime,
+    defaultRole: text({ required: true }),
+    oidc: nested(oidcMessage, { oneof: 'configuration' }),
+    scim: nested(scimMessage, { outputOnly: true }),
+  },
+}
+
+const UNSET_RULE = 'CORRELATION_RULE_UNSPECIFIED'
+const DEFAULT_RULE = 'CORRELATION_RULE_SUB_EQUALS_EXTERNAL_ID'
+
+const credentialViolations = ({ oidc }: IdentityProvider): readonly FieldViolation[] =>
+  oidc && oidc.clientSecret === '' && !oidc.pkceEnabled
+    ? [{ field: 'oidc.client_secret', description: 'is required unless pkce_enabled is set' }]
+    : []
+
+export const newProviderViolations = (row: IdentityProvider, { world, parent }: CreateAct): readonly FieldViolation[] => [
+  ...(inRoot(parent) ? [] : [{ field: 'parent', description: 'parent id must be an organization (root group)' }]),
+  ...roleViolations(world, 'default_role', row.defaultRole, parent),
+  ...credentialViolations(row),
+]
+
+/**
+ * True if the request changes the secret: its mask names the secret, or everything with `*`. A mask of just `oidc` does not: no answer
+ * shows the secret, so such an update would lose it (semantics §3.3).
+ */
+const writesSecret = (act: UpdateAct<IdentityProvider>): boolean => {
+  const wildcard = act.query.text('update_mask').trim() === '*'
+  const wholeOidc = act.touches('oidc.*')
+  return wildcard || (act.touches('oidc.clientSecret') && !wholeOidc)
+}
+
+const keep = (oidc: Oidc, before: Oidc, act: UpdateAct<IdentityProvider>): Oidc => ({
+  ...oidc,
+  clientSecret: oidc.clientSecret === '' && !writesSecret(act) ? before.clientSecret : oidc.clientSecret,
+  correlationRule: oidc.correlationRule === UNSET_RULE ? before.correlationRule : oidc.correlationRule,
+})
+
+/** The row with the values that an update keeps: the secret unless named, and the correlation rule, which cannot change. */
+export const settleProvider = (row: IdentityProvider, act: UpdateAct<IdentityProvider>): IdentityProvider => {
+  const before = act.previous.oidc
+  return row.oidc && before ? { ...row, oidc: keep(row.oidc, before, act) } : row
+}
+
+const ruleOf = (oidc: Oidc): string => (oidc.correlationRule === UNSET_RULE ? DEFAULT_RULE : oidc.correlationRule)
+
+const ruleViolations = ({ oidc }: IdentityProvider, { previous }: UpdateAct<IdentityProvider>): readonly FieldViolation[] =>
+  oidc && previous.oidc && ruleOf(oidc) !== ruleOf(previous.oidc)
+    ? [{ field: 'oidc.correlation_rule', description: 'cannot be changed' }]
+    : []
+
+export const changedProviderViolations = (row: IdentityProvider, act: UpdateAct<IdentityProvider>): readonly FieldViolation[] => {
+  const settled = settleProvider(row, act)
+  return [
+    ...(act.touches('defaultRole') ? roleViolations(act.world, 'default_role', row.defaultRole, parentOf(row.uid)) : []),
+    ...(act.touches('oidc') ? [...credentialViolations(settled), ...ruleViolations(settled, act)] : []),
+  ]
+}
+
+export const providerBlockers = ({ uid }: IdentityProvider, { store }: World): readonly PreconditionViolation[] =>
+  store.externalGroupRoleMappings.children(uid).length > 0
+    ? [{ type: 'RESOURCE_NOT_EMPTY', description: 'cannot delete identity provider with external group role mappings' }]
+    : []
+
+/** Only reads of one provider show SCIM; a list omits it (semantics §3.3). */
+const view = (row: IdentityProvider, world: World, kind: View): Draft => ({
+  ...row,
+  scim: kind === 'list' ? undefined : scimNow(row, world),
+})
+
+export const identityProviders: Resource<IdentityProvider> = {
+  type: 'iam.IdentityProvider',
+  message: identityProviderMessage,
+  path: '/iam/v2/identityProviders',
+  plural: 'identityProviders',
+  table: (store) => store.identityProviders,
+  // A provider grants its default role to every user who signs in, hence the right to bind (semantics §2.2).
+  capabilities: {
+    list: 'identity_providers.list',
+    create: ['identity_providers.create', 'role_bindings.create'],
+    update: ['identity_providers.update', 'role_bindings.create'],
+    delete: 'identity_providers.delete',
+  },
+  parent: { type: 'iam.Group', table: (store) => store.groups },
+  sortable: { name: ({ name }) => name },
+  filters: (query) => equals(query, 'name', ({ name }) => name),
+  checkCreate: newProviderViolations,
+  checkUpdate: changedProviderViolations,
+  prepare: (row, { world }) => ({ ...row, scim: unissuedScim(row.uid, world) }),
+  revise: settleProvider,
+  blockers: providerBlockers,
+  view,
+}
+
+export const identityProviderRoutes: readonly Route[] = [
+  listRoute(identityProviders),
+  getRoute(identityProviders),
+  createRoute(identityProviders),
+  updateRoute(identityProviders),
+  deleteRoute(identityProviders),
+]

@@ -1,0 +1,241 @@
+import { requireCapability } from '../auth/rights.ts'
+import type { Query, Route } from '../http/route.ts'
+import type { Filter } from '../lists.ts'
+import { choice, listOf, type Message, nested, outputText, outputTime, text } from '../messages/message.ts'
+import { notFound } from '../status.ts'
+import {
+  type Advisory,
+  type AdvisoryEvent,
+  eventType,
+  eventTypeNames,
+  FALSE_POSITIVE_TYPES,
+  latestApproved,
+  severityMessage,
+} from '../world/model.ts'
+import { type Act, getRoute, listRoute, type Resource } from './resource.ts'
+
+const PACKAGE = 'chainguard.platform.vulnerabilities.v2.AdvisoryEvent'
+
+/** By number (facts §18). */
+export const REVIEW_STATES: readonly string[] = [
+  'REVIEW_STATE_UNSPECIFIED',
+  'REVIEW_STATE_PENDING',
+  'REVIEW_STATE_APPROVED',
+  'REVIEW_STATE_REQUEST_CHANGES',
+  'REVIEW_STATE_REJECTED',
+]
+
+const noted = (name: string, fields: Message['fields'] = {}): Message => ({
+  name: `${PACKAGE}.${name}`,
+  fields: { ...fields, note: text() },
+})
+
+const NVD: Message = { name: `${PACKAGE}.Detection.NVDAPI`, fields: { cpeSearched: text(), cpeFound: text() } }
+
+const MANUAL: Message = { name: `${PACKAGE}.Detection.Manual`, fields: {} }
+
+const SCAN: Message = {
+  name: `${PACKAGE}.Detection.ScanV1`,
+  fields: {
+    scanner: text(),
+    subpackage: text(),
+    componentId: text(),
+    component: text(),
+    componentVersion: text(),
+    componentType: text(),
+    componentLocation: text(),
+    artifactVersion: text(),
+    scannerVersion: text(),
+    grypeDbBuilt: text(),
+    grypeDbChecksum: text(),
+  },
+}
+
+const DETECTION: Message = {
+  name: `${PACKAGE}.Detection`,
+  fields: {
+    nvdapi: nested(NVD, { oneof: 'type' }),
+    manual: nested(MANUAL, { oneof: 'type' }),
+    scanv1: nested(SCAN, { oneof: 'type' }),
+  },
+}
+
+const FIXED = noted('Fixed', { fixedVersion: text(), scannerVersion: text(), grypeDbBuilt: text(), grypeDbChecksum: text() })
+
+/** An event of an advisory. At most one member of `type` is set (semantics §3.13). */
+export const advisoryEventMessage: Message = {
+  name: PACKAGE,
+  fields: {
+    uid: outputText,
+    createTime: outputTime,
+    findings: text(),
+    author: text(),
+    reviewer: text(),
+    reviewState: choice(REVIEW_STATES),
+    issue: text(),
+    detection: nested(DETECTION, { oneof: 'type' }),
+    fixed: nested(FIXED, { oneof: 'type' }),
+    falsePositiveDetermination: nested(noted('FalsePositiveDetermination', { type: choice(FALSE_POSITIVE_TYPES) }), { oneof: 'type' }),
+    analysisNotPlanned: nested(noted('AnalysisNotPlanned'), { oneof: 'type' }),
+    fixNotPlanned: nested(noted('FixNotPlanned'), { oneof: 'type' }),
+    pendingUpstreamFix: nested(noted('PendingUpstreamFix'), { oneof: 'type' }),
+    truePositiveDetermination: nested(noted('TruePositiveDetermination'), { oneof: 'type' }),
+    patched: nested(noted('Patched', { patchedVersions: listOf(text()) }), { oneof: 'type' }),
+  },
+}
+
+type Values = ReadonlySet<string | undefined>
+
+const any =
+  (read: (event: AdvisoryEvent) => string | undefined) =>
+  (values: Values) =>
+  ({ events }: Advisory): boolean =>
+    events.some((event) => values.has(read(event)))
+
+const member =
+  (name: keyof Advisory) =>
+  (values: Values) =>
+  (row: Advisory): boolean =>
+    values.has(row[name] as string)
+
+/** The text that search terms are matched against (semantics §3.13). */
+const searched = ({ artifactName, componentName, aliases }: Advisory): string =>
+  [artifactName, componentName, ...aliases].join('\n').toLowerCase()
+
+/** The meaning of each condition. The values of one condition are alternatives. */
+const CONDITIONS = {
+  advisoryIds: member('advisoryId'),
+  legacyAdvisoryIds: member('legacyAdvisoryId'),
+  artifactNames: member('artifactName'),
+  artifactTypes: member('artifactType'),
+  artifactArchitectures: member('artifactArchitecture'),
+  componentNames: member('componentName'),
+  componentTypes: member('componentType'),
+  componentLocations: member('componentLocation'),
+  aliases: (values: Values) => (row: Advisory) => row.aliases.some((alias) => values.has(alias)),
+  eventReviewStates: any(({ reviewState }) => reviewState),
+  eventAuthors: any(({ author }) => author),
+  excludeEventAuthors: (values: Values) => (row: Advisory) => !row.events.some(({ author }) => values.has(author)),
+  eventReviewers: any(({ reviewer }) => reviewer),
+  eventTypes: any(eventType),
+  latestEventType: (values: Values) => (row: Advisory) => {
+    const latest = latestApproved(row)
+    return latest !== undefined && values.has(eventType(latest))
+  },
+  query: (values: Values) => (row: Advisory) => [...values].some((value) => searched(row).includes(String(value).toLowerCase())),
+} as const
+
+/** The conditions of a list of advisories, with their values. A condition without values does not narrow. */
+export type AdvisoryWish = Readonly<Record<keyof typeof CONDITIONS, readonly string[]>>
+
+const withdrawn: Filter<Advisory> = { key: 'not deleted', matches: ({ deleteTime }) => deleteTime === undefined }
+
+/** The filters of a list of advisories. Every condition must hold. Withdrawn advisories are never shown. */
+export const advisoryFilters = (wish: AdvisoryWish): readonly Filter<Advisory>[] => {
+  const asked = (Object.keys(CONDITIONS) as (keyof AdvisoryWish)[]).filter((name) => wish[name].length > 0)
+  const made = asked.map((name) => ({ key: `${name}=${JSON.stringify(wish[name])}`, matches: CONDITIONS[name](new Set(wish[name])) }))
+  return [withdrawn, ...made]
+}
+
+/** All kinds of v2, which lacks `componentLocationChanged` (facts §18). */
+const EVENT_TYPES = eventTypeNames(8)
+
+const given = (value: string): readonly string[] => (value === '' ? [] : [value])
+
+/** How one version of the API spells the conditions. */
+type Reader = {
+  /** Every text of a repeated parameter. Empty ones count as absent. */
+  readonly texts: (name: string) => readonly string[]
+  /** Every value of a repeated enum parameter. The zero counts as absent. */
+  readonly enums: (name: string, values: readonly string[]) => readonly string[]
+}
+
+export const wishReader = (query: Query): Reader => ({
+  texts: (name) => query.texts(name).filter((value) => value !== ''),
+  enums: (name, values) => query.choices(name, values).filter((value) => value !== values[0]),
+})
+
+/** `origin` replaces the names of artifacts (semantics §3.13). */
+export const namesOrOrigin = (query: Query, names: readonly string[]): readonly string[] =>
+  query.text('origin') === '' ? names : [query.text('origin')]
+
+/** The kind in `latest_event_type`. The zero counts as absent. */
+export const latestKind = (query: Query, values: readonly string[]): readonly string[] => {
+  const kind = query.choice('latest_event_type', values)
+  return kind === values[0] ? [] : [kind]
+}
+
+/** Reads the parameters of `GET /vulnerabilities/v2/advisories`. */
+export const readWish = (query: Query): AdvisoryWish => {
+  const { texts, enums } = wishReader(query)
+  return {
+    advisoryIds: texts('advisory_ids'),
+    legacyAdvisoryIds: texts('legacy_advisory_ids'),
+    artifactNames: namesOrOrigin(query, texts('artifact_names')),
+    artifactTypes: texts('artifact_types'),
+    artifactArchitectures: texts('artifact_architectures'),
+    componentNames: texts('component_names'),
+    componentTypes: texts('component_types'),
+    componentLocations: texts('component_locations'),
+    aliases: texts('aliases'),
+    eventReviewStates: enums('event_review_states', REVIEW_STATES),
+    eventAuthors: texts('event_authors'),
+    excludeEventAuthors: texts('exclude_event_authors'),
+    eventReviewers: texts('event_reviewers'),
+    eventTypes: enums('event_types', EVENT_TYPES),
+    latestEventType: latestKind(query, EVENT_TYPES),
+    query: given(query.text('query')),
+  }
+}
+
+const ADVISORY_PACKAGE = 'chainguard.platform.vulnerabilities.v2'
+
+/** (specification §2, semantics §3.13) */
+export const advisoryMessage: Message = {
+  name: `${ADVISORY_PACKAGE}.Advisory`,
+  fields: {
+    uid: outputText,
+    advisoryId: outputText,
+    createTime: outputTime,
+    updateTime: outputTime,
+    deleteTime: outputTime,
+    author: text(),
+    artifactName: text(),
+    artifactType: text(),
+    artifactArchitecture: text(),
+    componentName: text(),
+    componentLocation: text(),
+    componentType: text(),
+    aliases: listOf(text()),
+    events: listOf(nested(advisoryEventMessage)),
+    legacyAdvisoryId: outputText,
+    severities: listOf(nested(severityMessage(ADVISORY_PACKAGE))),
+  },
+}
+
+const readable = ({ world, caller }: Act, uid: string): void => {
+  requireCapability(world, caller, 'advisories.list', uid)
+  if (world.store.advisories.get(uid)?.deleteTime !== undefined) notFound('vulnerabilities.Advisory', uid)
+}
+
+/** Advisories are read-only in v2 (specification §1, §4; semantics §3.13). */
+export const advisories: Resource<Advisory> = {
+  type: 'vulnerabilities.Advisory',
+  message: advisoryMessage,
+  path: '/vulnerabilities/v2/advisories',
+  plural: 'advisories',
+  table: (store) => store.advisories,
+  capabilities: { list: 'advisories.list' },
+  parent: { type: 'iam.Group', table: (store) => store.groups },
+  sortable: {
+    advisory_id: ({ advisoryId }) => advisoryId,
+    artifact_name: ({ artifactName }) => artifactName,
+    aliases: (row) => row.aliases.join(','),
+    deleted_at: ({ deleteTime }) => deleteTime ?? '',
+  },
+  filters: (query) => advisoryFilters(readWish(query)),
+  readable,
+}
+
+/** Everything below `/vulnerabilities/v2`. */
+export const vulnerabilityRoutes: readonly Route[] = [listRoute(advisories), getRoute(advisories)]

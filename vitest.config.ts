@@ -22,6 +22,7 @@ const BUILT = [
   'test/grpc/secure-upstream.test.ts',
   'test/report/live.test.ts',
   'test/report/page.test.ts',
+  'test/serve/path.test.ts',
   'test/upstream/undici.test.ts',
 ]
 

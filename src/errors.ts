@@ -1,3 +1,9 @@
+/**
+ * The one error of Crosswalk, and its two policies: what an answer of v2 becomes (`fromV2`), and how an error is said to a v1 client (`toV1`).
+ *
+ * In order: the codes of v1 with their statuses; `ApiError`; what asks a client to try again; what a mistake of configuration is;
+ * the form of errors on the wire; from v2; to v1. It knows no request and no table, and it never shows a cause to a client.
+ */
 import { isWritable } from './heads.ts'
 
 /** The 17 canonical codes of google.rpc and the HTTP status that a gRPC gateway gives each (facts §15, semantics §4.2). */

@@ -1,4 +1,8 @@
 /**
+ * What the head of a foreign answer may hold on its way to a client over HTTP/1.1 or HTTP/2: statuses, names, values, and the headers that
+ * may come once. A head that cannot be relayed is a problem in words. It never quotes a value.
+ */
+/**
  * Headers that HTTP/2 carries once: those that Node's HTTP/2 refuses to write twice.
  * Node 20, 22 and 24 agree, and the test asks the Node that runs it. Over HTTP/1.1, an application and its balancer often both add one.
  */

@@ -1,3 +1,14 @@
+/**
+ * The port for people: rights, routes, metrics, the page of the report, and events that go out.
+ *
+ * 1. This file opens the port: who may do what, which origins, how many attempts.
+ * 2. `routes.ts` and `fleet-routes.ts` are its endpoints, for one process and for replicas.
+ * 3. `metrics.ts` counts what serving tells it; `metrics-text.ts` writes that for Prometheus.
+ * 4. `report/` makes the report of counts and records; `web/` is the page, and `report-page.ts` serves both.
+ * 5. `notify.ts` sends an event for each note to a receiver.
+ *
+ * It serves no client of v1, and it shows no token, no body and no query.
+ */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import http, { type IncomingMessage } from 'node:http'
 import { type AddressInfo, isIP, type Socket } from 'node:net'

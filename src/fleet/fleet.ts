@@ -1,3 +1,14 @@
+/**
+ * What replicas tell each other, and the store that carries it.
+ *
+ * 1. `store/store.ts` says what a store can do: sums, texts, logs, documents, claims. Memory, a file, a worker's line and Redis can.
+ * 2. `exchange.ts` is one exchange: what changed here goes out, what others changed comes in.
+ * 3. Each matter is a part of it: `modes.ts`, `circuits.ts`, `evidence.ts`, `comparisons.ts`, `clients.ts`, `judging.ts`, `rollouts/`.
+ * 4. This file joins the parts, and says which replicas there are and who leads.
+ * 5. `report.ts` makes the report of all replicas from their sums.
+ *
+ * A store that is down changes nothing for clients, unless `store.leaseMs` says so. No request waits for it.
+ */
 import { createHash } from 'node:crypto'
 import {
   atMost,

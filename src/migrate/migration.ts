@@ -1,3 +1,14 @@
+/**
+ * The migration: who answers, what is compared, what that proves, and when it moves on. It implements `serve/sides.ts`.
+ *
+ * 1. `modes/select.ts` chooses a mode by the rules; `modes/serve.ts` serves in it, with fallback and budget.
+ * 2. `observe/` asks the other side as well: a read twice if need be, a write by reading back.
+ * 3. `compare/` is pure: it aligns two answers, judges each difference, and redacts what is kept.
+ * 4. `evidence/` counts observations, bounds the share of wrong answers, opens circuits, and gives the verdict of `cutover`.
+ * 5. `rollout/` moves a share step by step by that evidence; `records/` writes everything down and reads it back.
+ *
+ * A comparison never delays or changes what a client gets. Nobody who serves v1 from v2 alone has to read this room.
+ */
 import type { Clocks } from '../serve/bounds.ts'
 import type { Operation } from '../tables/operation.ts'
 import { type Client, createKindOf } from './clients.ts'

@@ -1,3 +1,14 @@
+/**
+ * The sandbox: a v2 service and a genuine v1 over the same data, to try and to test everything on one machine.
+ *
+ * 1. `data/` makes the rows, and `world/` holds them: tables, clock, random numbers.
+ * 2. `http/` and `grpc/` take requests; `auth/` says who asks and what that caller may see.
+ * 3. `v2/` answers as the specification says, each resource as data.
+ * 4. `v1/` answers as v1 did, written from the reference alone.
+ * 5. `events/` sends what a write announces; `control.ts` injects faults.
+ *
+ * It imports nothing of the rest, so that a wrong guess there cannot agree with itself here.
+ */
 import type { AddressInfo } from 'node:net'
 import { stsRoutes } from './auth/sts.ts'
 import { controlRoutes, createFaults, createJournal } from './control.ts'

@@ -1,3 +1,14 @@
+/**
+ * Serving: a v1 request from the socket to its answer, from v2 alone. Who answers is a question to `sides.ts`; a migration may answer it.
+ *
+ * 1. `listen/` accepts connections; `http/admission.ts` lets a request in; `http/app.ts` classifies it: v1's, native, or refused.
+ * 2. `http/v1-surface.ts` reads it, and `choose` below decides: answer it here, or pass v1's answer on.
+ * 3. `respond` runs the operation: `answer.ts` takes its turns, `calls.ts` makes their calls.
+ * 4. `upstream/send.ts` sends a call or shares one under way; `upstream/exchange.ts` speaks HTTP with v2.
+ * 5. The rows go out as bytes; `watch/access-log.ts` ends the record: one log line, one span, the counters.
+ *
+ * It never compares, never decides by evidence, and writes no file. gRPC comes in by `core.ts`, with requests of the same form.
+ */
 import { asApiError } from '../errors.ts'
 import type { Call } from '../tables/turn.ts'
 import { type Answer, answer, begin, refusal, type TakeAnswer, unknownParameters } from './answer.ts'

@@ -1,3 +1,15 @@
+/**
+ * The tables: what differs between v1 and v2, as data, and what is compiled from it. `language.ts` is the door for `mappings`; this file,
+ * `operation.ts` and `turn.ts` are the doors for the rest of the program.
+ *
+ * 1. `fields.ts`, `resource.ts` and `query.ts` say what a resource and its parameters are in both versions.
+ * 2. `compile.ts` makes of each resource what reads a v2 form and writes a v1 form, and back; `text/` does it with bytes alone.
+ * 3. `operations.ts` builds operations; `list.ts`, `whole-list.ts` and `pages.ts` are their plans.
+ * 4. `turn.ts` runs a plan: each turn is a reply, or v2 calls and what comes next.
+ * 5. `check.ts` refuses wrong tables at the start; `signs.ts` says how declared differences look.
+ *
+ * This room performs no I/O, reads no clock, and knows no protocol.
+ */
 import type { ErrorForm } from '../errors.ts'
 import { covers, type Mapping, type Operation } from './operation.ts'
 import type { V1OnlyShape } from './resource.ts'

@@ -1,3 +1,14 @@
+/**
+ * The tools: what is answered without serving. Each is a file, and a command, a page of the site or a test uses it.
+ *
+ * 1. `explain.ts`, `explore.ts` and `explain-grpc.ts` show what a request becomes; nothing is sent.
+ * 2. `guide.ts` tells a client what to change to call v2 itself; `openapi.ts` writes v1's contract.
+ * 3. `contract.ts` reads contracts of others; `check-tables.ts` holds tables against them; `draft.ts` writes first tables.
+ * 4. `replay/` counts what recorded traffic would cost and meet, or sends it to both sides.
+ * 5. `play-case.ts` plays a recorded mismatch as a test.
+ *
+ * Nothing here is loaded at the start of `serve`, except what the admin port shows of operations.
+ */
 import { type ApiError, CODES } from '../errors.ts'
 import { unknownParameters } from '../serve/answer.ts'
 import { queryText } from '../serve/upstream/exchange.ts'

@@ -29,7 +29,7 @@ describe('the parts of undici', () => {
   })
 
   it('are all that a start loads of it', () => {
-    const loaded = loadedAfter('server.js')
+    const loaded = loadedAfter('app/server/server.js')
     expect(loaded).toContain('lib/dispatcher/agent.js')
     expect(loaded.filter((path) => /^index|\/(web|mock|cache|interceptor)\//.test(path))).toEqual([])
   })

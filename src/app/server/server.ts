@@ -1,3 +1,14 @@
+/**
+ * The program: settings, the server put together, workers, the library and the commands.
+ *
+ * 1. `config/settings.ts` is the table of settings; `config/config.ts` reads them, `config/live.ts` applies those that change.
+ * 2. This file puts a server together: `proxy.ts` its port for clients, `migration.ts` its migration, `process.ts` its life.
+ * 3. `fleet.ts` joins replicas; `workers.ts` keeps several processes on one port.
+ * 4. `library/` is Crosswalk in a program of somebody else.
+ * 5. `cli/` is the command line: one file a command, each loaded when it is called.
+ *
+ * It decides nothing itself: what it joins is written in the other rooms. Only `cli/` knows the sandbox.
+ */
 import type { RequestListener } from 'node:http'
 import type { Logger } from 'pino'
 import { createAdmin } from '../../admin/admin.ts'

@@ -1,3 +1,14 @@
+/**
+ * The second protocol: gRPC, gRPC-Web and Connect. A call of a v1 service becomes a request as REST has it; every other call is relayed.
+ *
+ * 1. This file finds out whose a call is, opens its record, and loads the rest with the first call (`calls.ts`).
+ * 2. `wire/` reads and writes frames, metadata, deadlines and statuses; it knows no message.
+ * 3. `messages/request-of.ts` makes the request of a message by the http rules in `facts.ts`; serving answers it.
+ * 4. `messages/message-of.ts` and `encode/` make the message of the answer, row by row.
+ * 5. `relay/` passes all other calls on, frame by frame, in both directions.
+ *
+ * It decides nothing about v1 and v2: who answers is decided as for REST.
+ */
 import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2'
 import type { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'

@@ -310,7 +310,7 @@ function parameterTextOf(name: string, { v1Only, zeroIsNone, of, many }: Param):
   return sentences.length > 0 ? sentences.join(' ') : undefined
 }
 
-export const JSON_TYPE = 'application/json'
+const JSON_TYPE = 'application/json'
 
 /** Settings that decide which refusals a client can get. */
 export interface RefusalSettings {

@@ -1,4 +1,3 @@
-import { AsyncLocalStorage } from 'node:async_hooks'
 import type { ServerResponse } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
@@ -9,7 +8,7 @@ import type { RequestRecord } from '../core.ts'
 import { endToEnd } from '../heads.ts'
 import { answerSignal, createDeadlines } from '../listen/times.ts'
 import { handshakeOf } from '../listen/upgrades.ts'
-import { abortSignalOf, whenClosed } from '../signals.ts'
+import { type Signal, whenClosed } from '../signals.ts'
 import { createNative, isUnframable, type NativeSettings } from '../upstream/native.ts'
 import { fromV1Transport } from '../upstream/v1.ts'
 import { createWebSocketLog, type RequestMetrics } from '../watch/access-log.ts'
@@ -33,7 +32,7 @@ type Answered = (error: Error | null, answer: Dispatcher.ResponseData) => void
 
 /** Values that reply-from does not carry. */
 interface Passing {
-  readonly signal: AbortSignal
+  readonly signal: Signal
   /** The target that is sent. */
   readonly path: string
   /** The client's major version of HTTP. */
@@ -48,10 +47,12 @@ interface Passing {
 export function createV1Carrier(app: FastifyInstance, pool: Agent, { base, answerMs, unrelayable: count }: V1CarrierSettings): V1Carrier {
   const { origin, pathname } = new URL(base)
   const prefix = pathname.replace(/\/$/, '')
-  const passing = new AsyncLocalStorage<Passing>()
+  // reply-from asks `request` before `from` returns, so that what belongs to one request needs no store of its own.
+  let passing: Passing | undefined
   const request = (options: Dispatcher.RequestOptions, answered: Answered) => {
-    const { version, ...to } = passing.getStore() as Passing
-    pool.request({ ...options, ...to, headersTimeout: answerMs, bodyTimeout: 0 }, (error, answer) => {
+    const { version, signal, path } = passing as Passing
+    // undici asks a signal for no more than `Signal` has.
+    pool.request({ ...options, path, signal: signal as AbortSignal, headersTimeout: answerMs, bodyTimeout: 0 }, (error, answer) => {
       if (error) answered(error, answer)
       else passOn(version, answer, answered)
     })
@@ -66,20 +67,17 @@ export function createV1Carrier(app: FastifyInstance, pool: Agent, { base, answe
   return (request, reply, record) => {
     const withBody = hasBody(request)
     if (withBody) request.body = request.raw
-    const signal = abortSignalOf(answerSignal(reply.raw))
-    passing.run({ signal, path: prefix + request.raw.url, version: request.raw.httpVersionMajor }, () =>
-      reply.from('/', {
-        retryDelay: () => null,
-        rewriteRequestHeaders: (_, headers) => requestHeaders(headers, record.id, withBody),
-        rewriteHeaders: (headers) => ({ ...endToEnd(headers), 'x-request-id': record.id }),
-        onError: (_, { error }) => {
-          record.error = fromV1Transport(error.cause ?? error)
-          if (isUnrelayable(record.error)) count()
-          sendError(reply, record.error)
-        },
-      }),
-    )
-    return reply
+    passing = { signal: answerSignal(reply.raw), path: prefix + request.raw.url, version: request.raw.httpVersionMajor }
+    return reply.from('/', {
+      retryDelay: () => null,
+      rewriteRequestHeaders: (_, headers) => requestHeaders(headers, record.id, withBody),
+      rewriteHeaders: (headers) => ({ ...endToEnd(headers), 'x-request-id': record.id }),
+      onError: (_, { error }) => {
+        record.error = fromV1Transport(error.cause ?? error)
+        if (isUnrelayable(record.error)) count()
+        sendError(reply, record.error)
+      },
+    })
   }
 }
 

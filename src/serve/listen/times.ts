@@ -376,20 +376,22 @@ export function clientSignal(response: ServerResponse): Signal {
 }
 
 /**
- * Fires when an answer ends, however it ends.
- * If we answer because the client's body did not arrive, the service must not wait for that body.
+ * Fires when an answer ends before its exchange is complete: the client went away, or its body did not arrive and the service must not wait
+ * for it. An exchange that ends well fires nothing, because an error for each request would cost a tenth of its work.
  */
 class AnswerSignal extends Firing implements OnClose {
   next: OnClose | undefined
+  readonly #response: ServerResponse
 
   constructor(response: ServerResponse) {
     super()
     this.next = undefined
+    this.#response = response
     whenClosed(response, this)
   }
 
   over(): void {
-    this.abort(new ApiError('CANCELLED', 'the answer is over'))
+    if (!this.#response.writableFinished || !this.#response.req.complete) this.abort(new ApiError('CANCELLED', 'the answer is over'))
   }
 }
 

@@ -1,11 +1,11 @@
 import http, { type ClientRequest, type IncomingMessage, type ServerResponse } from 'node:http'
 import https from 'node:https'
 import type { Socket } from 'node:net'
-import { type Duplex, pipeline, Readable } from 'node:stream'
+import { type Duplex, Readable } from 'node:stream'
 import { ProxyServer } from 'http-proxy-3'
 import { ApiError, fromTransport, unrelayable } from '../../errors.ts'
 import { endsHere, endToEndRaw, giveHead } from '../heads.ts'
-import { guarded } from '../signals.ts'
+import { guarded, whenClosed } from '../signals.ts'
 
 /**
  * Keeps at most `connections` connections to a service; further requests wait.
@@ -161,6 +161,19 @@ function carryAnswer(answer: IncomingMessage, response: ServerResponse): string 
   const { statusCode: status = 0, statusMessage: reason = '' } = answer
   const refused = giveHead(response, { status, reason, headers: endToEndRaw(answer.rawHeaders) })
   if (refused) answer.destroy()
-  else pipeline(answer, response, () => {})
+  else carryBody(answer, response)
   return refused?.problem
 }
+
+/** Breaks the answer off as v2 breaks off its own, and v2's as the client its own. `pipeline` would make an AbortController for each answer. */
+function carryBody(answer: IncomingMessage, response: ServerResponse): void {
+  answer.on('error', nothing).once('close', () => {
+    if (!answer.readableEnded) response.destroy()
+  })
+  response.on('error', nothing)
+  whenClosed(response, { over: () => void (answer.readableEnded || answer.destroy()), next: undefined })
+  answer.pipe(response)
+}
+
+/** Every stream of an exchange says its end by `close` as well. */
+function nothing(): void {}

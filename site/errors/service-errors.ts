@@ -65,6 +65,12 @@ export const serviceErrors: ErrorGroup = {
       remedy: 'Ask again. If it happens often, the list takes too long: ask for parts of it',
     },
     {
+      code: 'ABORTED',
+      texts: ['the list is longer than the rows that the v2 service showed; ask again'],
+      cause: 'v2 ended the list before as many rows as it counts, and does not show the others',
+      remedy: 'Ask again. If it happens again, v2 counts wrongly or loses rows: let v1 answer the list',
+    },
+    {
       texts: ['the repo was created with id …, but without its readme', 'the readme had already been replaced'],
       cause: 'A write of two calls of which the second failed; the words follow those of the error in brackets',
       remedy: 'Read the resource, and send what is missing',

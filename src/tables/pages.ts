@@ -93,7 +93,9 @@ export type Visit = (rows: Page['rows']) => Plan<void> | undefined
 /** Reads one page. */
 export function* readPage(listing: Unread, size: number, position: Call['query']): Plan<Page<readonly JsonObject[]>> {
   const page = yield* askPage(listing, pageCall(listing, size, position))
-  return { ...page, rows: isRowText(page.rows) ? [] : page.rows }
+  const rows = isRowText(page.rows) ? [] : page.rows
+  if (isShort({ skip: 0, take: size }, page, rows.length)) throw notAnswer(page)
+  return { ...page, rows }
 }
 
 /** Makes the call for a page; `ahead` as in Step. Throws the errors of `pageIn`. */
@@ -124,15 +126,44 @@ export function pageIn({ plural, row }: Listing, call: Call, body: JsonObject): 
   const rows = rowsIn(body[plural], row)
   const nextPageToken = body.nextPageToken ?? ''
   const totalCount = totalIn(body.totalCount)
-  if (!rows || typeof nextPageToken !== 'string' || totalCount === null) throw notAnswer(body)
+  if (!rows || typeof nextPageToken !== 'string' || totalCount === null || isRenamed(body)) throw notAnswer(body)
   const page = {
     rows: rows === 'absent' ? [] : rows,
     nextPageToken,
     totalCount,
     skipped: typeof body.skipped === 'number' ? body.skipped : 0,
   }
-  if (rows === 'absent' ? !isEmptyByCount(page, call) : isContradictory(page, call)) throw notAnswer(body)
+  const isWrong = rows === 'absent' ? !isEmptyByCount(page, call) : isContradictory(page, call)
+  if (isWrong || !isAsAsked(page, call) || isAnyTwice(page)) throw notAnswer(body)
   return page
+}
+
+/** A gateway that renames members hides the token of the next page, and the list would end early. */
+function isRenamed(body: JsonObject): boolean {
+  return 'next_page_token' in body || 'total_count' in body
+}
+
+/**
+ * True if the page is no longer than the call allows, and begins where it says. `skipped` echoes `skip`; behind a cursor it may also
+ * count what was skipped before (specification §2, facts §18).
+ */
+function isAsAsked({ rows, skipped }: Page, { query }: Call): boolean {
+  let isFirst = true
+  let skip = 0
+  let size = PAGE_SIZE
+  for (const [name, value] of query) {
+    if (name === 'page_token') isFirst = false
+    else if (name === 'skip') skip = Number(value)
+    else if (name === 'page_size') size = Number(value)
+  }
+  return countOf(rows) <= size && (skip === 0 || (isFirst ? skipped === skip : skipped >= skip))
+}
+
+/** True if a row is on the page twice. The engine leaves such a page to the parser. */
+function isAnyTwice(page: Page): boolean {
+  if (isRowText(page.rows)) return false
+  const uids = uidsIn(page)
+  return new Set(uids).size < uids.length
 }
 
 function rowsIn(rows: unknown, { isAnswer }: Expected): Page['rows'] | 'absent' | undefined {
@@ -190,22 +221,28 @@ export function sizeOf({ rows }: Page): number {
   return countOf(rows)
 }
 
+/** The first and the last of the uids of a page. */
+function ends(uids: readonly string[]): readonly string[] {
+  return uids.length > 1 ? [uids[0] ?? '', uids.at(-1) ?? ''] : uids
+}
+
 /**
- * Returns a test for pages behind the cursor of the page `last`: true if the listing began anew. It did if a cursor or a row of the first
- * page repeats, or if the count of skipped rows changes. In uid order, it also did if a page begins before the last row seen. A service
+ * Returns a test for pages behind the cursor of the page `last`: true if the listing began anew. It did if a cursor, a row of the first
+ * page, or an end of a further page repeats, or if the count of skipped rows changes. In uid order, it also did if a page begins before the last row seen. A service
  * may count only the request's own skip (specification §2), which is 0 behind a cursor and proves nothing. Rows without ids are checked by
  * the cursor alone.
  */
 export function restartDetector(order: string, first: Page, last: Page): (page: Page) => boolean {
   const tokens = new Set([first.nextPageToken, last.nextPageToken])
-  const beginning = new Set(uidsIn(first))
+  const seen = new Set([...uidsIn(first), ...ends(uidsIn(last))])
   let keepsSkipped = false
   let lastUid = uidsIn(last).at(-1) ?? ''
   return (page) => {
     const uids = uidsIn(page)
     if (tokens.has(page.nextPageToken) && page.nextPageToken !== '') return true
     tokens.add(page.nextPageToken)
-    if (uids.some((uid) => beginning.has(uid))) return true
+    if (uids.some((uid) => seen.has(uid))) return true
+    for (const uid of ends(uids)) seen.add(uid)
     if (page.skipped !== last.skipped && (keepsSkipped || page.skipped !== 0)) return true
     keepsSkipped ||= page.skipped === last.skipped
     const backwards = order === 'uid' && lastUid !== '' && uids[0] !== undefined && uids[0] <= lastUid
@@ -307,7 +344,7 @@ export function firstCall(listing: Listing, { skip, take, token = '' }: Window):
 /** Returns the facts about a window that its first page holds whole; undefined if there is more to read. */
 export function wholeIn(listing: Listing, window: Window, first: Page): Walked | undefined {
   const { take } = window
-  const isAll = first.nextPageToken === '' && windowsBehind(listing, window, first).length === 0
+  const isAll = first.nextPageToken === '' && !isShort(window, first, sizeOf(first)) && windowsBehind(listing, window, first).length === 0
   return isAll || (take !== undefined && sizeOf(first) >= take) ? walkedOf(first, first.nextPageToken) : undefined
 }
 
@@ -317,41 +354,67 @@ export function* walkOn(listing: Listing, window: Window, first: Page, visit: Vi
   if (further) yield* further
   const windows = windowsBehind(listing, window, first)
   const { last, rows } = windows.length > 0 ? yield* readWindows(listing, windows, first, visit) : { last: first, rows: 0 }
-  const left = (window.take ?? Number.POSITIVE_INFINITY) - sizeOf(first) - rows
-  const nextPageToken = yield* followCursor(listing, { first, last, left, ahead: windows.length > 0 ? [] : undefined }, visit)
-  return walkedOf(first, nextPageToken)
+  const seen = sizeOf(first) + rows
+  const ahead = windows.length > 0 ? [] : undefined
+  const ended = yield* followCursor(listing, window, { first, last, seen, ahead }, visit)
+  if (isShort(window, ended.last, ended.seen)) yield* readBehind(listing, window.skip + ended.seen, ended.lastUid, ahead)
+  return walkedOf(first, ended.last.nextPageToken)
+}
+
+/** True if v2 ended the list before as many rows as it counts. Behind a client's own token, nobody knows how many came before. */
+function isShort({ skip, take, token }: Window, { nextPageToken, totalCount }: Page, seen: number): boolean {
+  return token === undefined && nextPageToken === '' && Number(totalCount ?? 0) > skip + seen && seen < (take ?? Number.POSITIVE_INFINITY)
+}
+
+/**
+ * Asks for the rows that v2 counts behind the end of a list. A row that was added before the end while the list was read moved its last
+ * row there: the list is whole. Everything else is ABORTED: v2 does not show what it counts.
+ */
+function* readBehind(listing: Listing, end: number, lastUid: string, ahead: Rest['ahead']): Plan<void> {
+  const page = yield* askPage(listing, furtherPage(listing, PAGE_SIZE, positionOf('', end)), ahead)
+  const isMoved = page.nextPageToken === '' && (sizeOf(page) === 0 || (lastUid !== '' && uidsIn(page).at(-1) === lastUid))
+  if (!isMoved) throw new ApiError('ABORTED', 'the list is longer than the rows that the v2 service showed; ask again')
 }
 
 function walkedOf({ rows, totalCount, skipped }: Page, nextPageToken: string): Walked {
   return { nextPageToken, totalCount, skipped, first: isRowText(rows) ? { uid: rows.first } : rows[0] }
 }
 
-/** The start of a cursor: behind the page `last`, with `left` rows still wanted. */
+/** The start of a cursor: behind the page `last`, where `seen` rows of the window were read. */
 interface Rest {
   readonly first: Page
   readonly last: Page
-  readonly left: number
+  readonly seen: number
   /** Cancels the windows that were announced. */
   readonly ahead: readonly Call[] | undefined
 }
 
+/** The end of a walk: its last page, the last uid, and the number of rows. */
+interface Ended {
+  readonly last: Page
+  readonly lastUid: string
+  readonly seen: number
+}
+
 /**
- * Visits the rest of a list by its cursor; returns the page token after it. v2 silently restarts a listing when its page token has expired
- * (specification §8). Each page is therefore compared with the rows seen before.
+ * Visits the rest of a list by its cursor. v2 silently restarts a listing when its page token has expired (specification §8). Each page is
+ * therefore compared with the rows seen before.
  */
-function* followCursor(listing: Listing, { first, last, left, ahead }: Rest, visit: Visit): Plan<string> {
-  const restarted = restartDetector(listing.order, first, last)
-  let token = last.nextPageToken
-  let rest = left
-  while (token !== '' && rest > 0) {
-    const page = yield* askPage(listing, furtherPage(listing, Math.min(PAGE_SIZE, rest), positionOf(token, 0)), ahead)
+function* followCursor(listing: Listing, { take = Number.POSITIVE_INFINITY }: Window, rest: Rest, visit: Visit): Plan<Ended> {
+  const restarted = restartDetector(listing.order, rest.first, rest.last)
+  let { last, seen } = rest
+  let lastUid = uidsIn(last).at(-1) ?? ''
+  while (last.nextPageToken !== '' && take > seen) {
+    const call = furtherPage(listing, Math.min(PAGE_SIZE, take - seen), positionOf(last.nextPageToken, 0))
+    const page = yield* askPage(listing, call, rest.ahead)
     if (restarted(page)) throw new ApiError('ABORTED', 'the list started over while it was read; ask again')
     const further = visit(page.rows)
     if (further) yield* further
-    rest -= sizeOf(page)
-    token = page.nextPageToken
+    seen += sizeOf(page)
+    lastUid = uidsIn(page).at(-1) ?? lastUid
+    last = { ...page, totalCount: page.totalCount ?? last.totalCount }
   }
-  return token
+  return { last, lastUid, seen }
 }
 
 function positionOf(token: string, skip: number): Call['query'] {

@@ -7,6 +7,7 @@ import { type OperationOptions, operation } from './operations.ts'
 import { type Listing, LOOKED_AT, PAGE_SIZE, pageCall, pageIn, readWindow, WINDOW_PARAMETERS } from './pages.ts'
 import { ORDER_PARAMETER, readOrder } from './query.ts'
 import type { Message, Resource } from './resource.ts'
+import { countOf } from './text/engine.ts'
 import { askAll, bodyOf, type Call, type Expected, emit, type Outcome, type Plan, ROWS } from './turn.ts'
 import { uidToldInPath } from './uid.ts'
 
@@ -98,13 +99,14 @@ export function* findAll(lookUps: readonly Reference[]): Plan<FoundResources> {
 /** Adds what a list by uids shows. Returns what must be found otherwise. */
 function takeListed(found: Map<string, JsonObject>, { listing, call, wanted }: Search, outcome: Outcome): readonly Reference[] {
   if (!outcome.ok && NOT_TAKEN.has(outcome.error.code)) return wanted
-  const { rows, nextPageToken } = pageIn(listing, call, bodyOf(outcome, LOOKED_AT))
+  const { rows, nextPageToken, totalCount = '0' } = pageIn(listing, call, bodyOf(outcome, LOOKED_AT))
   const byUid = new Map((rows as readonly JsonObject[]).map((row) => [row.uid, row]))
   for (const { uid, path } of wanted) {
     const row = byUid.get(uid)
     if (row) found.set(path, row)
   }
-  return nextPageToken === '' ? [] : wanted.filter(({ path }) => !found.has(path))
+  const isWhole = nextPageToken === '' && Number(totalCount) <= countOf(rows)
+  return isWhole ? [] : wanted.filter(({ path }) => !found.has(path))
 }
 
 function searchesFor(lookUps: readonly Reference[]): readonly Search[] {

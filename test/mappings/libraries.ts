@@ -112,9 +112,9 @@ export const libraries: readonly Transcript[] = [
     title: 'a window is followed; an order, which v1 did not have here, is ignored as v1 ignored it',
     operation: 'libraries.artifacts.list',
     request: 'GET /libraries/v1/artifacts?limit=2&offset=1&order_by=colour',
-    calls: [{ call: `GET /libraries/v2/artifacts?${EVERY}&page_size=2&skip=1`, answer: { artifacts: [] } }],
-    reply: nothing,
-    published: published(nothing),
+    calls: [{ call: `GET /libraries/v2/artifacts?${EVERY}&page_size=2&skip=1`, answer: { artifacts: [], skipped: 1 } }],
+    reply: { ...nothing, skipped: 1 },
+    published: published({ ...nothing, skipped: 1 }),
   },
   {
     title: 'an unknown ecosystem is none',

@@ -245,7 +245,7 @@ export const vulnerabilities: readonly Transcript[] = [
     title: 'a window is followed; a skip, which v1 did not have here, is ignored as v1 ignored it',
     operation: 'vulnerabilities.advisories.list',
     request: 'GET /vulnerabilities/v1/advisories?limit=2&offset=1&skip=x',
-    calls: [{ call: `${LIST}?page_size=2&skip=1`, answer: { advisories: [] } }],
+    calls: [{ call: `${LIST}?page_size=2&skip=1`, answer: { advisories: [], skipped: 1 } }],
     reply: none,
     published: published(none),
   },

@@ -187,9 +187,10 @@ export interface Table {
 /** Address and length. */
 type Text = readonly [at: number, length: number]
 
-/** The address of the table, and the size of its space. */
+/** The address of the table, the size of its space, and that of the uids behind it (engine/table.ts). */
 export const TABLE = 1024
-export const TABLE_ROOM = 63 * 1024
+export const TABLE_ROOM = 59 * 1024
+const SEEN_ROOM = 4 * 1024
 
 /** The count of numbers in the table itself; the members whose places are remembered; the bytes of a slot and of a column. */
 const HEADER = 14
@@ -269,7 +270,7 @@ export const FIRST = 9
 export const LAST = 11
 
 /** The layout of the engine's memory. The output ends with the memory: writing beyond it throws. */
-const INPUT = TABLE + TABLE_ROOM
+const INPUT = TABLE + TABLE_ROOM + SEEN_ROOM
 
 const INPUT_ROOM = 4 * 1024 * 1024
 

@@ -52,7 +52,12 @@ export const groups: readonly Transcript[] = [
     title: 'a window in another order',
     operation: 'iam.groups.list',
     request: 'GET /iam/v1/groups?page=3&pageSize=1&orderBy=created_at DESC',
-    calls: [{ call: 'GET /iam/v2/groups?order_by=created_at desc&page_size=1&skip=2', answer: { groups: [v2Org], nextPageToken: 'more' } }],
+    calls: [
+      {
+        call: 'GET /iam/v2/groups?order_by=created_at desc&page_size=1&skip=2',
+        answer: { groups: [v2Org], nextPageToken: 'more', skipped: 2 },
+      },
+    ],
     reply: items({ ...org, ...stamps }),
     published: items(publishedOrg),
   },

@@ -43,7 +43,7 @@ export const eolTags: readonly Transcript[] = [
     title: 'a window is followed; an order and a skip, which v1 did not have here, are ignored as v1 ignored them',
     operation: 'registry.eol_tags.list',
     request: 'GET /registry/v1/eoltags?limit=2&offset=1&order_by=name desc&skip=3',
-    calls: [{ call: `GET /registry/v2/tags?${KINDS}&page_size=2&skip=1`, answer: { tags: [], nextPageToken: '' } }],
+    calls: [{ call: `GET /registry/v2/tags?${KINDS}&page_size=2&skip=1`, answer: { tags: [], nextPageToken: '', skipped: 1 } }],
     reply: { items: [], next_page_token: '' },
     published: { items: [], nextPageToken: '' },
   },

@@ -50,6 +50,18 @@ describe('no page is', () => {
     ['more rows than are counted', { tags: rows, totalCount: '1' }, []],
     ['more rows than are counted behind those that were skipped', { tags: rows, totalCount: '10' }, [['skip', '9']]],
     ['no rows where some are counted behind those that were skipped', { tags: [], totalCount: '10' }, [['skip', '9']]],
+    ['more rows than were asked for', { tags: Array.from({ length: 201 }, (_, at) => ({ uid: `u${at}` })) }, []],
+    ['a row that it shows twice', { tags: [...rows, { uid: 'a' }] }, []],
+    ['a list whose members are in snake case', { tags: rows, next_page_token: 't' }, []],
+    ['one that did not skip', { tags: rows, totalCount: '20', skipped: 0 }, [['skip', '9']]],
+    [
+      'one that skipped less behind a cursor',
+      { tags: rows, skipped: 1 },
+      [
+        ['page_token', 't'],
+        ['skip', '2'],
+      ],
+    ],
     ['a page that leaves its rows out behind a cursor', { totalCount: '3' }, [['page_token', 't']]],
   ])('%s', (_, body, position) => {
     expect(read(body, position)).toBe('INTERNAL')

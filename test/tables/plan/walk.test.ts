@@ -45,6 +45,19 @@ describe('a list', () => {
     const first = Array.from({ length: 200 }, (_, at) => `a${String(at).padStart(3, '0')}`)
     expect(queries(walk([page(first, 't1'), page(['b'], 't2')], { take: 201 })).map(({ page_size }) => page_size)).toEqual(['200', '1'])
   })
+
+  it('is asked once for rows that v2 counts behind its end, and is whole if they were shown before', () => {
+    const moved = page(['b'], '', { totalCount: '3', skipped: 2 })
+    const ran = walk([page(['a'], 't1', { totalCount: '2' }), page(['b'], '', { totalCount: '3' }), moved])
+    expect(queries(ran).at(-1)).toEqual({ name: 'x', page_size: '200', skip: '2' })
+    expect(uids(ran)).toEqual(['a', 'b'])
+  })
+
+  it('is ABORTED if v2 shows other rows there, or more than a page', () => {
+    const counted = page(['a'], '', { totalCount: '3' })
+    expect(() => walk([counted, page(['b', 'c'], '', { totalCount: '3', skipped: 1 })])).toThrow('longer than the rows')
+    expect(() => walk([counted, page(['a'], 't', { totalCount: '3', skipped: 1 })])).toThrow('longer than the rows')
+  })
 })
 
 describe('a list that v2 silently began anew is ABORTED (specification §8)', () => {

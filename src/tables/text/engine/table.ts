@@ -52,3 +52,8 @@ export const V2: usize = 0
 export const V2_LENGTH: usize = 4
 export const V1: usize = 8
 export const V1_LENGTH: usize = 12
+
+/** Behind the table: where the uids of the page begin, by their last bytes. A page has fewer rows than half of the places. */
+export const SEEN: usize = 61440
+export const SEEN_END: usize = 65536
+export const MOST_SEEN: i32 = 512

@@ -1,0 +1,159 @@
+/**
+ * A v2 whose answers are wrong. Each fault is a small script of answers; each is asked for over REST, gRPC and Connect.
+ * No answer may be a success that v2 did not say.
+ */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startProxy, type TestProxy } from '../stage/proxy.ts'
+import { startUpstream, type Upstream } from '../stage/upstream.ts'
+import { type Call, callOf } from './rpc/call.ts'
+import type { Client } from './rpc/carry.ts'
+import { connectClient } from './rpc/connect-client.ts'
+import { grpcClient } from './rpc/grpc-client.ts'
+import { NotExpressible } from './rpc/inexpressible.ts'
+import type { Answer } from './target.ts'
+
+/** What v2 says to one call: a body, or a status with its body. */
+type Said = object | readonly [status: number, body: object]
+
+/** Answers a call by its path and query, and by how often v2 was asked before. */
+type V2 = (path: string, query: URLSearchParams, nth: number) => Said
+
+const uid = (nth: number) => nth.toString(16).padStart(40, '0')
+
+/** Rows from one place to another. */
+const rows = (from: number, to: number) =>
+  Array.from({ length: to - from }, (_, at) => ({ uid: uid(from + at), name: `n${from + at}`, description: '', capabilities: [] }))
+
+/** A page of roles. */
+const roles = (list: readonly object[], more: object = {}) => ({ roles: list, skipped: 0, ...more })
+
+/** Pages by token: the first, and then as the token says. */
+const byToken =
+  (...pages: readonly object[]): V2 =>
+  (_, query) =>
+    pages[Number(query.get('page_token') ?? 0)] ?? roles([])
+
+let v2: V2
+let upstream: Upstream
+let proxy: TestProxy
+let clients: readonly Client[]
+
+beforeAll(async () => {
+  upstream = await startUpstream((request, response) => {
+    const { pathname, searchParams } = new URL(request.url ?? '', 'http://v2')
+    const said = v2(pathname, searchParams, upstream.seen.length - 1)
+    const [status, body] = Array.isArray(said) ? said : [200, said]
+    response.writeHead(status, { 'content-type': 'application/json' })
+    response.end(JSON.stringify(body))
+  })
+  proxy = await startProxy({ 'upstream.v2': upstream.url, 'upstream.v2Grpc': 'rest', 'log.level': 'silent' })
+  clients = [grpcClient(proxy.url), connectClient(proxy.url)]
+})
+
+afterAll(async () => {
+  for (const { close } of clients) close()
+  await proxy.close()
+  await upstream.close()
+})
+
+/** The same as a call; undefined where no message says it. */
+function expressed(method: string, path: string): Call | undefined {
+  try {
+    return callOf({ method, path })
+  } catch (thrown) {
+    if (thrown instanceof NotExpressible) return undefined
+    throw thrown
+  }
+}
+
+/** Asks over REST, and over gRPC and Connect where a message can say it. */
+async function ask(path: string, wrong: V2, method = 'GET'): Promise<readonly Answer[]> {
+  const answers: Answer[] = []
+  const call = expressed(method, path)
+  v2 = wrong
+  upstream.seen.length = 0
+  const response = await fetch(proxy.url + path, { method, headers: { authorization: 'Bearer t' } })
+  answers.push({ status: response.status, type: '', body: await response.json() })
+  for (const client of call ? clients : []) {
+    upstream.seen.length = 0
+    answers.push(await client.call(call as Call, 't'))
+  }
+  return answers
+}
+
+const twoHundred = rows(0, 200)
+const listed = { totalCount: '250', nextPageToken: '1' }
+
+describe('a list that is not as v2 says is an error', () => {
+  it.each<[string, string, V2]>([
+    ['an empty last page of a longer list', '/iam/v1/roles', byToken(roles(twoHundred, listed), roles([], { totalCount: '250' }))],
+    ['a short last page', '/iam/v1/roles', byToken(roles(twoHundred, listed), roles(rows(200, 210), { totalCount: '450' }))],
+    ['a short last page without a count', '/iam/v1/roles', byToken(roles(twoHundred, listed), roles(rows(200, 210)))],
+    ['one page of a longer list', '/iam/v1/roles', () => roles(rows(0, 2), { totalCount: '5' })],
+    ['one page of a longer list, by name', '/iam/v1/roles?order_by=name', () => roles(rows(0, 2), { totalCount: '5' })],
+    ['a short page of a window', '/iam/v1/roles?limit=4', () => roles(rows(0, 2), { totalCount: '5' })],
+    [
+      'rows behind the end that were never shown',
+      '/iam/v1/roles?order_by=name',
+      (_, query) => (query.has('skip') ? roles(rows(2, 5), { totalCount: '5', skipped: 2 }) : roles(rows(0, 2), { totalCount: '5' })),
+    ],
+    ['a token in snake case', '/iam/v1/roles', () => roles(rows(0, 2), { next_page_token: '1' })],
+    ['a count in snake case', '/iam/v1/roles', () => roles(rows(0, 2), { total_count: '4' })],
+    [
+      'a page that repeats, by name',
+      '/iam/v1/roles?order_by=name',
+      byToken(
+        roles(rows(0, 200), { nextPageToken: '1' }),
+        roles(rows(200, 400), { nextPageToken: '2' }),
+        roles(rows(200, 400), { nextPageToken: '3' }),
+        roles(rows(600, 601)),
+      ),
+    ],
+    ['a row twice on one page', '/iam/v1/roles', () => roles([...rows(0, 3), ...rows(1, 2)], { totalCount: '4' })],
+    ['a row twice on one page, by name', '/iam/v1/roles?order_by=name', () => roles([...rows(0, 3), ...rows(1, 2)])],
+    ['a row twice on a page of tags', '/registry/v1/tags', () => ({ tags: [{ uid: 'a/b' }, { uid: 'a/c' }, { uid: 'a/b' }], skipped: 0 })],
+    ['more rows than were asked for', '/iam/v1/roles?limit=10', () => roles(twoHundred, { totalCount: '200' })],
+    ['more rows than a page holds', '/iam/v1/roles', () => roles(rows(0, 201), { totalCount: '201' })],
+    ['more rows than were asked for behind a cursor', '/iam/v1/roles?limit=205', byToken(roles(twoHundred, listed), roles(rows(200, 250)))],
+  ])('%s', async (_, path, wrong) => {
+    const answers = await ask(path, wrong)
+    expect(answers.filter(({ status }) => status < 400)).toEqual([])
+  })
+})
+
+describe('a list that changes while it is read is shown', () => {
+  it('when a row is added before its end', async () => {
+    const moving: V2 = (_, query) =>
+      query.has('skip')
+        ? roles(rows(209, 210), { totalCount: '211', skipped: 210 })
+        : byToken(roles(twoHundred, { totalCount: '210', nextPageToken: '1' }), roles(rows(200, 210), { totalCount: '211' }))('', query, 0)
+    const answers = await ask('/iam/v1/roles', moving)
+    expect(answers.map(({ body }) => body.items.length)).toEqual([210, 210, 210])
+  })
+
+  it('when a row is deleted while it is counted', async () => {
+    const moving: V2 = (_, query) =>
+      query.has('skip') ? roles([], { totalCount: '2', skipped: 2 }) : roles(rows(0, 2), { totalCount: '3' })
+    const answers = await ask('/iam/v1/roles', moving)
+    expect(answers.map(({ body }) => body.items.length)).toEqual([2, 2, 2])
+  })
+})
+
+describe('a v2 that does not skip is an error', () => {
+  it.each([
+    '/iam/v1/roles?limit=10&offset=500',
+    '/iam/v1/roles?limit=300&offset=500',
+    '/iam/v1/roles?page=3&page_size=10',
+    '/iam/v1/roles?page_number=3&per_page=10&order_by=name',
+    '/registry/v1/tags?limit=10&offset=500',
+    '/libraries/v1/artifacts?skip=5&ecosystems=JAVA',
+  ])('%s', async (path) => {
+    const kept: V2 = (at) => ({
+      [at.includes('artifacts') ? 'artifacts' : at.includes('tags') ? 'tags' : 'roles']: rows(0, 10),
+      totalCount: '1000',
+      skipped: 0,
+    })
+    const answers = await ask(path, kept)
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([500]))
+  })
+})

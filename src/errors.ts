@@ -57,6 +57,8 @@ interface ErrorOptions {
   readonly foreign?: true
   /** True if no byte of the call reached a service, so that nothing was done. */
   readonly unsent?: true
+  /** True if another call of the same request had its answer before. */
+  readonly late?: true
 }
 
 /** Equal in every copy of this module. */
@@ -72,6 +74,7 @@ export class ApiError extends Error {
   readonly headers: Readonly<Record<string, string>>
   readonly foreign: boolean
   readonly unsent: boolean
+  readonly late: boolean
 
   constructor(code: CodeName, message: string, options: ErrorOptions = {}) {
     super(message, { cause: options.cause })
@@ -81,6 +84,7 @@ export class ApiError extends Error {
     this.headers = options.headers ?? {}
     this.foreign = options.foreign === true
     this.unsent = options.unsent === true
+    this.late = options.late === true
   }
 
   get http(): number {
@@ -94,6 +98,13 @@ export class ApiError extends Error {
   static override [Symbol.hasInstance](value: unknown): value is ApiError {
     return typeof value === 'object' && value !== null && IS_API_ERROR in value
   }
+}
+
+/** The same error after v2 had answered another call of the request: NOT_FOUND then means no longer that there is nothing. */
+export function lateError(thrown: unknown): unknown {
+  if (!(thrown instanceof ApiError) || thrown.code !== 'NOT_FOUND') return thrown
+  const { code, message, details, headers, cause, foreign } = thrown
+  return new ApiError(code, message, { details, headers, cause, late: true, ...(foreign && { foreign: true }) })
 }
 
 /**
@@ -418,6 +429,9 @@ const POLICY: Partial<Record<CodeName, Record<Missing, Rule>>> = {
   NOT_FOUND: { empty: 'nothing', done: 'nothing', error: 'error' },
 }
 
+/** What v2 began to show and then did not find is not empty. */
+const GONE_MEANWHILE = new ApiError('ABORTED', 'the v2 service no longer finds what it has shown a part of; ask again')
+
 /**
  * Turns an ApiError into v1's answer. Where v1 had no error, that is the empty answer with HTTP 200. Elsewhere it is the gateway's HTTP
  * status and `{code, message, details}`. `notFound: 'error'` (setting `errors.notFound`) passes every NOT_FOUND on as 404.
@@ -429,6 +443,7 @@ export function toV1(
   { write }: Pick<ErrorForm, 'write'> = STATUS_FORM,
 ): V1Error {
   const rule = notFound === 'error' ? 'error' : (POLICY[error.code]?.[manners.missing] ?? 'error')
+  if (rule === 'nothing' && manners.missing === 'empty' && error.late) return toV1(GONE_MEANWHILE, manners, notFound, { write })
   if (rule === 'nothing') return { status: 200, headers: {}, body: manners.missing === 'done' ? {} : manners.empty }
   const { message, details } = renamed(error, manners.fieldName)
   return { headers: error.headers, ...write({ code: error.code, http: error.http, message, details }) }

@@ -71,6 +71,12 @@ export const serviceErrors: ErrorGroup = {
       remedy: 'Ask again. If it happens again, v2 counts wrongly or loses rows: let v1 answer the list',
     },
     {
+      code: 'ABORTED',
+      texts: ['the v2 service no longer finds what it has shown a part of; ask again'],
+      cause: 'v2 answered NOT_FOUND to a later call of a request: something was deleted meanwhile, or v2 is wrong',
+      remedy: 'Ask again. What is gone is then shown as v1 shows it',
+    },
+    {
       texts: ['the repo was created with id …, but without its readme', 'the readme had already been replaced'],
       cause: 'A write of two calls of which the second failed; the words follow those of the error in brackets',
       remedy: 'Read the resource, and send what is missing',

@@ -1,4 +1,4 @@
-import { type ApiError, notAnswer } from '../errors.ts'
+import { type ApiError, lateError, notAnswer } from '../errors.ts'
 import type { JsonObject } from './json.ts'
 import { countOf, type RowText } from './text/engine.ts'
 
@@ -141,6 +141,8 @@ export function run(begin: () => Turn, make: Make, taker: Taker): void {
 
 const NONE: readonly Outcome[] = []
 
+const isShown = ({ ok }: Outcome): boolean => ok
+
 /** A turn with a continuation. */
 interface Going {
   readonly next: (outcomes: readonly Outcome[]) => Turn
@@ -153,6 +155,8 @@ class Run implements Teller {
   #asked: Going | undefined
   #told: readonly Outcome[] | undefined
   #isMaking: boolean
+  /** True once a call had its answer. */
+  #hasShown: boolean
 
   constructor(make: Make, taker: Taker) {
     this.#make = make
@@ -160,6 +164,7 @@ class Run implements Teller {
     this.#asked = undefined
     this.#told = undefined
     this.#isMaking = false
+    this.#hasShown = false
   }
 
   /** Continues until it waits. Calls that are answered at once continue in this loop, so that a long list does not grow the stack. */
@@ -188,12 +193,19 @@ class Run implements Teller {
     try {
       turn = going.next(outcomes)
     } catch (thrown) {
-      this.#taker.failed(thrown)
+      this.#taker.failed(this.#isLate(thrown, outcomes) ? lateError(thrown) : thrown)
       return undefined
     }
+    this.#hasShown ||= outcomes.some(isShown)
     if (turn.kind !== 'reply') return turn
     this.#taker.ended(turn.reply)
     return undefined
+  }
+
+  /** True for the failure of a call if another one had its answer before it or beside it. */
+  #isLate(thrown: unknown, outcomes: readonly Outcome[]): boolean {
+    const isOfCall = outcomes.some((outcome) => !outcome.ok && outcome.error === thrown)
+    return isOfCall && (this.#hasShown || outcomes.some(isShown))
   }
 
   /** The outcomes, if they arrive at once. */

@@ -157,3 +157,46 @@ describe('a v2 that does not skip is an error', () => {
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([500]))
   })
 })
+
+const notFound = [
+  404,
+  {
+    code: 5,
+    message: 'Not found',
+    details: [
+      { '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: 'NOT_FOUND', domain: 'x' },
+      { '@type': 'type.googleapis.com/google.rpc.ResourceInfo', resourceType: 'Repo', resourceName: uid(1) },
+    ],
+  },
+] as const
+
+/** Answers calls in order; the last answer is that of all further calls. */
+const inOrder =
+  (...answers: readonly Said[]): V2 =>
+  (_, __, nth) =>
+    answers[Math.min(nth, answers.length - 1)] ?? {}
+
+describe('a NOT_FOUND after a part was shown is an error', () => {
+  const page = (plural: string, token: string) => ({ [plural]: rows(Number(token) * 200, Number(token) * 200 + 200), nextPageToken: token })
+  it.each<[string, Said[]]>([
+    ['/iam/v1/roles', [page('roles', '1'), notFound]],
+    ['/iam/v1/roles', [page('roles', '1'), page('roles', '2'), notFound]],
+    ['/iam/v1/roles?limit=300', [page('roles', '1'), notFound]],
+    ['/iam/v1/groups', [page('groups', '1'), notFound]],
+    ['/iam/v1/identities', [page('identities', '1'), notFound]],
+    ['/registry/v1/repos', [page('repos', '1'), notFound]],
+    ['/registry/v1/tags', [page('tags', '1'), notFound]],
+    ['/registry/v1/eoltags', [page('tags', '1'), notFound]],
+    [`/registry/v1/repotagssummary/${uid(1)}`, [page('tags', '1'), page('tags', '2'), notFound]],
+    [`/registry/v1/repocountbysource/${uid(1)}`, [page('repos', '1'), notFound]],
+    ['/events/v1/subscriptions', [page('subscriptions', '1'), notFound]],
+  ])('%s %#', async (path, answers) => {
+    const said = await ask(path, inOrder(...answers))
+    expect(said.filter(({ status }) => status < 400 || status === 404)).toEqual([])
+  })
+
+  it('but as the first answer it is nothing', async () => {
+    const said = await ask('/iam/v1/roles', () => notFound)
+    expect(said.map(({ body }) => body)).toEqual([{ items: [] }, { items: [] }, { items: [] }])
+  })
+})

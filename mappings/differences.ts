@@ -70,7 +70,7 @@ export const differences: readonly DeclaredDifference[] = [
   {
     code: 'refusal-words',
     operations: ['*'],
-    seen: 'A request that is refused before it reaches the service gets the same code and status in other words. Such requests have a path or query that cannot be decoded, a body that is not JSON or not of its type, an unknown enum or capability name, or no id in the path.',
+    seen: 'A request that is refused before it reaches the service gets the same code and status in other words. Such requests have a path or query that cannot be decoded or is no UTF-8, a body that is not JSON or not of its type, an unknown enum or capability name, or no id in the path.',
     // semantics §4.1
     because: 'No contract fixes these texts; they come from the parser that reads the request first.',
     test: 'words of a refusal that the service never sees',

@@ -49,12 +49,16 @@ function addPair(query: Map<string, string[]>, pair: string): void {
   else query.set(name, [value])
 }
 
+const BROKEN_ESCAPE = /%(?![\da-f]{2})/i
+
 function decode(text: string): string {
   if (!text.includes('%') && !text.includes('+')) return text
   try {
     return decodeURIComponent(text.replaceAll('+', ' '))
   } catch {
-    throw new ApiError('INVALID_ARGUMENT', `the query holds a broken percent-encoding: ${JSON.stringify(text.slice(0, 100))}`)
+    const shown = JSON.stringify(text.slice(0, 100))
+    if (!BROKEN_ESCAPE.test(text)) throw new ApiError('INVALID_ARGUMENT', `the query holds bytes that are no UTF-8: ${shown}`)
+    throw new ApiError('INVALID_ARGUMENT', `the query holds a broken percent-encoding: ${shown}`)
   }
 }
 

@@ -95,6 +95,9 @@ export const differingErrors: readonly Case[] = [
       refused(await api.post(`/iam/v1/account_associations/${parent}:check`, { account_type: 'ORACLE' }), 3)
       refused(await api.delete('/iam/v1/groups'), 3, /^Invalid argument: id: /)
       refused(await api.get('/iam/v1/groups/%zz'), 3)
+      for (const query of ['name=%zz', 'name=%', 'name=%FF', 'name=%C3', '%FF=a'])
+        for (const list of ['/iam/v1/groups', '/registry/v1/repos', '/vulnerabilities/v1/advisories'])
+          refused(await api.get(`${list}?${query}`), 3)
     },
   },
 ]

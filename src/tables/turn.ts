@@ -196,8 +196,10 @@ class Run implements Teller {
       this.#taker.failed(this.#isLate(thrown, outcomes) ? lateError(thrown) : thrown)
       return undefined
     }
-    this.#hasShown ||= outcomes.some(isShown)
-    if (turn.kind !== 'reply') return turn
+    if (turn.kind !== 'reply') {
+      this.#hasShown ||= outcomes.some(isShown)
+      return turn
+    }
     this.#taker.ended(turn.reply)
     return undefined
   }

@@ -94,7 +94,7 @@ export function count({ modes }: Core, { kind, routed, choice, written }: Decisi
     return
   }
   const { operation } = routed.match
-  if (kind === 'pass' && asked && status !== undefined) modes.heard(operation, choice.credential, status)
+  if (kind === 'pass' && asked && status !== undefined) modes.heard(operation, choice.credential, status, 'v1')
   written()
   const refused = !asked && status !== undefined && status >= 400
   const by = record.mode === 'fallback' ? 'v1' : SERVED_BY[choice.mode]
@@ -199,7 +199,7 @@ class WatchedCall implements CallWatch {
     const { modes, endCall } = this.#core
     endCall(status, (performance.now() - this.#started) / 1000, this.#span?.recorded)
     this.#span?.end(status)
-    if (status !== undefined) modes.heard(this.#request.operation, this.#request.credential, status)
+    if (status !== undefined) modes.heard(this.#request.operation, this.#request.credential, status, 'v2')
   }
 }
 

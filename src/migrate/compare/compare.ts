@@ -265,7 +265,8 @@ export function formAt(form: Form, [first, ...rest]: readonly string[]): Form | 
 /** The body of an answer, as far as it can be compared. */
 export type Captured =
   | { readonly kind: 'json'; readonly value: unknown }
-  | { readonly kind: 'too-large'; readonly limit: number }
+  /** `isSum`: it is the sum of several answers of the side that was too large. */
+  | { readonly kind: 'too-large'; readonly limit: number; readonly isSum?: true }
   | { readonly kind: 'not-json' }
   /** The connection broke before the end of the body. */
   | { readonly kind: 'broken' }

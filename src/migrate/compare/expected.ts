@@ -264,6 +264,8 @@ type Subject =
   | 'order'
   /** Another value, or another element of a list without ids. */
   | 'value'
+  /** v2 did not know the caller, or says that the client left. No write makes it answer so. */
+  | 'refusal'
   /** Everything else: a member that one side lacks or has in another type, a status, a row that v2 shows twice. */
   | 'presence'
 
@@ -273,6 +275,7 @@ const CAUSES: Readonly<Record<Subject, readonly Cause[]>> = {
   'lost row': ['moved', 'created before', 'shifted', 'wrote'],
   order: ['moved', 'wrote'],
   value: ['moved', 'written before', 'written', 'wrote'],
+  refusal: ['moved'],
   presence: ['moved', 'written before', 'wrote'],
 }
 
@@ -331,7 +334,8 @@ function subjectOf(finding: Finding, { v1, v2 }: Events): readonly [Subject, Jso
   if (kind === 'order') return ['order', {}]
   if (kind === 'status') {
     if (finding.v1 === NOT_FOUND && finding.v2 === OK) return ['new row', bodyOf(v2)]
-    return finding.v1 === OK && finding.v2 === NOT_FOUND ? ['lost row', bodyOf(v1)] : ['presence', {}]
+    if (finding.v1 === OK && finding.v2 === NOT_FOUND) return ['lost row', bodyOf(v1)]
+    return [REFUSALS.has(finding.v2) ? 'refusal' : 'presence', {}]
   }
   if (kind === 'extra' && isRowOfList(finding) && isRow(finding.v2, path)) return ['new row', finding.v2]
   if (kind === 'missing' && isRowOfList(finding) && isRow(finding.v1, path)) return ['lost row', finding.v1]
@@ -340,6 +344,7 @@ function subjectOf(finding: Finding, { v1, v2 }: Events): readonly [Subject, Jso
 
 const OK = 200
 const NOT_FOUND = 404
+const REFUSALS: ReadonlySet<unknown> = new Set([401, 499])
 
 /** True if the path ends with the id of this row. It ends with another name if the row has no id, or is the second one with this id. */
 function isRow(row: unknown, path: string): row is JsonObject {

@@ -62,7 +62,7 @@ export function createJudge(compare: Compare, expected: ExpectedDifferences, noi
     const failed = failureOf(v1, v2)
     if (failed) return failed
     const compared = compare(asked.operation, v1, v2)
-    if ('inconclusive' in compared) return { outcome: 'inconclusive', findings: [], reason: compared.inconclusive }
+    if ('inconclusive' in compared) return unreadOf(v1, v2) ?? { outcome: 'inconclusive', findings: [], reason: compared.inconclusive }
     const findings = compared.findings.map((finding) => explain(asked, finding, expected, noise))
     const outcome = outcomeOf(findings)
     if (!compared.isCut || outcome === 'mismatch') return { outcome, findings }
@@ -99,17 +99,26 @@ function outcomeOf(findings: readonly Explained[]): ComparisonOutcome {
   return findings.some(({ noise }) => noise) ? 'noise' : 'expected'
 }
 
-/** Judges answers that say nothing about the translation, before their bodies are compared. */
+/** Judges answers that need no look at their bodies: v1 itself says nothing of v2, or v2 failed what v1 answered. */
 function failureOf(v1: SeenAnswer, v2: SeenAnswer): Judgement | undefined {
-  const inconclusive = (reason: string): Judgement => ({ outcome: 'inconclusive', findings: [], reason })
   const stranger = strangeness(v1, v2)
   if (stranger !== undefined) return inconclusive(stranger)
   if (hasFailed(v1) || v1.status === 429) return inconclusive(`v1 itself ${whatDid(v1)}`)
-  if (v1.status === 499 || v2.status === 499) return inconclusive('the client went away')
+  if (v1.status === 499 || (v2.status === 499 && !isAccepted(v1))) return inconclusive('the client went away')
   // The status is that of an answer that was broken off.
-  if (hasFailed(v2) && v2.body.kind === 'too-large') return inconclusive(whyUnread('v2', v2.body))
+  if (v2.body.kind === 'too-large' && (isAccepted(v1) || hasFailed(v2))) return unreadOf(v1, v2) ?? inconclusive(whyUnread('v2', v2.body))
   if (!hasFailed(v2) && v2.status !== 429) return undefined
-  const reason = `v2 ${whatDid(v2)} where v1 ${v1.did ?? `answered ${v1.status}`}`
+  return errorOf(`v2 ${whatDid(v2)} where v1 ${v1.did ?? `answered ${v1.status}`}`, v1, v2)
+}
+
+/** Judges an answer of v2 that cannot be read where v1's can. Several answers of v2 may be too large together, which says nothing of it. */
+function unreadOf(v1: SeenAnswer, v2: SeenAnswer): Judgement | undefined {
+  if (v2.body.kind === 'json' || v1.body.kind !== 'json' || !isAccepted(v1)) return undefined
+  if (v2.body.kind === 'too-large' && v2.body.isSum) return undefined
+  return errorOf(`v1 ${v1.did ?? `answered ${v1.status}`}, and ${whyUnread('v2', v2.body)}`, v1, v2)
+}
+
+function errorOf(reason: string, v1: SeenAnswer, v2: SeenAnswer): Judgement {
   return { outcome: 'error', findings: [], reason, answers: { v1: bodyOf(v1), v2: bodyOf(v2) } }
 }
 
@@ -117,16 +126,24 @@ function whatDid({ did, status }: SeenAnswer): string {
   return did ?? `answered HTTP ${status}`
 }
 
-/** Says why the answers may be answers to a stranger. Anyone could otherwise fill the evidence or open a circuit. */
+/**
+ * Says why the answers may be answers to a stranger. Anyone could otherwise fill the evidence or open a circuit.
+ * A success of v1 proves the caller, so that a refusal of v2 counts then.
+ */
 function strangeness(v1: SeenAnswer, v2: SeenAnswer): string | undefined {
   if (v1.status === UNAUTHENTICATED) return v2.status === UNAUTHENTICATED ? 'neither side knew the caller' : 'v1 did not know the caller'
-  if (v2.status === UNAUTHENTICATED) return 'v2 did not know the caller'
+  if (v2.status === UNAUTHENTICATED && !isAccepted(v1)) return 'v2 did not know the caller'
   // v2 may have refused too, had it been asked.
   return v1.status === FORBIDDEN && v2.unasked ? 'v1 refused the caller, and v2 was not asked' : undefined
 }
 
 const UNAUTHENTICATED = 401
 const FORBIDDEN = 403
+
+/** True if a side accepted the request. */
+export function isAccepted({ status }: Pick<SeenAnswer, 'status'>): boolean {
+  return status >= 200 && status <= 299
+}
 
 /** A 501 says that v1 never had the feature, so it is no failure. */
 function hasFailed({ status }: SeenAnswer): boolean {

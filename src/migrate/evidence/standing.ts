@@ -12,7 +12,14 @@ export type Uncompared = keyof typeof UNCOMPARED
 /** Numbers of requests by reason. Reasons without any are left out. */
 export type UncomparedCounts = Partial<Readonly<Record<Uncompared, number>>>
 
+/**
+ * The account of such a request. `coin`: it was left out before anything was known of v2. `unknown`: v1 or the client left nothing to compare;
+ * beyond a small share of the uses the verdict is inconclusive. `stranger`: no side accepted it. `write`: the verdict on writes judges it.
+ */
+type Account = 'coin' | 'unknown' | 'stranger' | 'write'
+
 interface Meaning {
+  readonly account: Account
   /** Completes "N requests …". */
   readonly because: string
   /** What to change, if anything helps. */
@@ -21,19 +28,25 @@ interface Meaning {
 
 /** Says of each reason what it means and what to change. */
 export const UNCOMPARED = {
-  answerBytes: { because: 'had an answer larger than diff.answerBytes', change: 'raise diff.answerBytes' },
-  perSecond: { because: 'came when diff.perSecond was spent', change: 'raise diff.perSecond' },
-  waiting: { because: 'found no room among the waiting comparisons', change: 'raise diff.waiting, diff.waitingBytes or diff.parallel' },
-  pageToken: { because: 'continued a list of which the page before was not compared' },
-  gone: { because: 'lost the client before the answer was whole' },
-  unreadable: { because: 'wrote what no read shows' },
-  unverified: { because: 'wrote, and diff.verifyWrites is off', change: 'switch diff.verifyWrites on' },
-  uncopied: { because: 'had arguments that cannot be copied', change: 'give the option copy' },
-  malformed: { because: 'could not be read by the tables' },
-  repeat: { because: 'repeated what was compared in the last ten minutes' },
-  v1Failed: { because: 'got an error of v1 itself', change: 'look at v1' },
-  refused: { because: 'got a 401, or a 403 of one side alone', change: 'look at the rights of the callers' },
-  other: { because: 'had answers that cannot be compared', change: 'look at the records' },
+  answerBytes: { account: 'unknown', because: 'had an answer larger than diff.answerBytes', change: 'raise diff.answerBytes' },
+  perSecond: { account: 'coin', because: 'came when diff.perSecond was spent', change: 'raise diff.perSecond' },
+  waiting: {
+    account: 'coin',
+    because: 'found no room among the waiting comparisons',
+    change: 'raise diff.waiting, diff.waitingBytes or diff.parallel',
+  },
+  heldBytes: { account: 'unknown', because: 'got an answer of v2 that found no room', change: 'raise diff.waitingBytes' },
+  pageToken: { account: 'coin', because: 'continued a list of which the page before was not compared' },
+  gone: { account: 'unknown', because: 'lost the client before the answer was whole' },
+  unreadable: { account: 'write', because: 'wrote what no read shows' },
+  unverified: { account: 'write', because: 'wrote, and diff.verifyWrites is off', change: 'switch diff.verifyWrites on' },
+  uncopied: { account: 'unknown', because: 'had arguments that cannot be copied', change: 'give the option copy' },
+  malformed: { account: 'unknown', because: 'could not be read by the tables' },
+  repeat: { account: 'coin', because: 'repeated what was compared in the last ten minutes' },
+  v1Failed: { account: 'unknown', because: 'got an error of v1 itself', change: 'look at v1' },
+  refused: { account: 'stranger', because: 'were accepted by no side', change: 'look at the rights of the callers' },
+  v1Refused: { account: 'unknown', because: 'got a 401 or 403 of v1 and a success of v2', change: 'look at the rights of the callers' },
+  other: { account: 'unknown', because: 'had answers that cannot be compared', change: 'look at the records' },
 } as const satisfies Readonly<Record<string, Meaning>>
 
 /** Returns one sentence for each reason, most requests first: `12 requests had an answer larger than diff.answerBytes: raise diff.answerBytes.` */
@@ -154,12 +167,27 @@ export function classOf(text: string): string {
 /** What the evidence about an operation says at a target (evidence §6). */
 export type EvidenceStanding = 'inside' | 'outside' | 'inconclusive'
 
-/** Judges by the worst stratum that has enough, and by the share of requests. */
+/** Judges by the worst stratum that has enough, by the share of requests, and by what is not known of them. */
 export function standingOf(evidence: OperationEvidence, target: number): EvidenceStanding {
   const { n, bad, bound, repeats, share } = evidence
   const strata = hasEnough(evidence, target) ? [{ n, bad, bound }, repeats] : [{ n, bad, bound }]
-  if (share <= target && strata.every((one) => one.bound <= target)) return 'inside'
+  const isInside = share <= target && strata.every((one) => one.bound <= target)
+  if (isInside) return isTooLittleKnown(evidence, target) ? 'inconclusive' : 'inside'
   return share > target || strata.some((one) => one.bad > target * one.n) ? 'outside' : 'inconclusive'
+}
+
+/** The share of the uses of which nothing may be known, unless the target allows more. */
+const UNKNOWN_SHARE = 0.01
+
+function isTooLittleKnown(evidence: OperationEvidence, target: number): boolean {
+  return unknownShare(evidence) > Math.max(target, UNKNOWN_SHARE)
+}
+
+/** Returns the share of the uses that could not be compared because of v1 or the client, 0–1. */
+function unknownShare({ n, repeats, uncompared }: OperationEvidence): number {
+  const entries = Object.entries(uncompared) as [Uncompared, number][]
+  const unknown = entries.reduce((sum, [why, count]) => (UNCOMPARED[why]?.account === 'unknown' ? sum + count : sum), 0)
+  return unknown / Math.max(1, n + repeats.requests + unknown)
 }
 
 /** True if the repeats are so many that a clean v2 would be inside by them alone. */
@@ -179,7 +207,9 @@ const SENTENCES: Readonly<Record<EvidenceStanding, (evidence: OperationEvidence,
     `bound ${percent(bound)} ≤ ${percent(target)} after ${many(n, 'observation')}${share > 0 ? `, ${percent(share)} of the requests wrong` : ''}`,
   outside: (evidence, target) => `${wrongIn(evidence)}. Mend them, then ${further(evidence, target)}`,
   inconclusive: (evidence, target) =>
-    `INCONCLUSIVE after ${many(evidence.n, 'observation')} (bound ${percent(evidence.bound)}); ${further(evidence, target)}`,
+    moreNeeded(evidence, target) === 0 && isTooLittleKnown(evidence, target)
+      ? `INCONCLUSIVE, because ${percent(unknownShare(evidence))} of its uses could not be compared; at most ${percent(Math.max(target, UNKNOWN_SHARE))} may be unknown`
+      : `INCONCLUSIVE after ${many(evidence.n, 'observation')} (bound ${percent(evidence.bound)}); ${further(evidence, target)}`,
 }
 
 function wrongIn({ mismatches, transients, errors, n, bad, share }: OperationEvidence): string {

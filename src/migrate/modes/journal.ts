@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Identity } from '../../serve/caller.ts'
-import { isRead, type Mode, SERVED_BY } from '../../serve/sides.ts'
+import { hasFailed, isRead, type Mode, SERVED_BY } from '../../serve/sides.ts'
 import type { Operation, V1Request } from '../../tables/operation.ts'
 import type { Call } from '../../tables/turn.ts'
 import { createInventory } from '../clients.ts'
@@ -132,7 +132,7 @@ export interface CircuitTeller {
   /** Tells of an answer that v2 gave a client. */
   answered(operation: string, failed: boolean): void
   /** Tells of a comparison. */
-  compared(mode: Mode, comparison: Pick<Comparison, 'operation' | 'check' | 'outcome'>): void
+  compared(mode: Mode, comparison: Pick<Comparison, 'operation' | 'check' | 'outcome' | 'v2'>): void
   /** Tells of what other replicas saw of one rate. */
   heard(operation: string, rate: Rate, others: Sample): void
   /** Tells a follower of what happens here. There is one at most. */
@@ -176,11 +176,12 @@ export function createCircuitTeller({ circuit, note }: TellerParts): CircuitTell
   }
   return {
     answered,
-    compared(mode, { operation, check, outcome }) {
+    compared(mode, { operation, check, outcome, v2 }) {
       if (WEIGHTS[outcome] === 'nothing') return
       const isError = outcome === 'error'
-      // An answer that v2 gave a client was told when it was given.
-      if (check !== 'read' || SERVED_BY[mode] === 'v1') answered(operation, isError)
+      // An answer that v2 gave a client was told when it was given, unless only v1's answer tells that it failed.
+      const isTold = check === 'read' && SERVED_BY[mode] === 'v2' && (!isError || hasFailed(v2.status))
+      if (!isTold) answered(operation, isError)
       if (isError) return
       const isBad = WEIGHTS[outcome] === 'bad'
       turned(operation, circuit.compared(operation, isBad))

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
+import { asApiError } from '../../errors.ts'
 import { identify } from '../../serve/caller.ts'
 import type { ClientRequest } from '../../serve/request.ts'
 import { type Backend, COMPARING, hasFailed, isRead, MODE_HEADER, SERVED_BY, type Served, type Sides } from '../../serve/sides.ts'
@@ -229,12 +230,20 @@ export function createModes(initial: ModeRules, settings: ModesSettings): Modes 
   }
 }
 
+/** Passes the refusal of the tables on to the observer as well: v1 may accept what they refuse. */
+function refusedIn(watched: (served: Served) => Served) {
+  return (thrown: unknown): never => {
+    watched({ answer: { status: asApiError(thrown).http, headers: {}, body: undefined }, by: 'v2', unasked: true })
+    throw thrown
+  }
+}
+
 /** Returns what serves from the side of a mode, and has the answer compared if the mode says so. */
 function servedBy({ ask, observer, budget }: V1Means, witnesses: Witnesses, journal: Journal): Modes['serve'] {
   const { accepted } = witnesses
   const fromV1: Backend = async ({ raw, client, operation, credential }) => {
     const answer = await ask(raw, client)
-    accepted.heard(operation, credential, answer.status)
+    accepted.heard(operation, credential, answer.status, 'v1')
     return { answer, by: 'v1' }
   }
   const fallBack = createFallback(fromV1, budget, accepted)
@@ -247,6 +256,7 @@ function servedBy({ ask, observer, budget }: V1Means, witnesses: Witnesses, jour
   return (mode, request, translated) => {
     const watched = COMPARING.has(mode) ? watch(mode, request) : undefined
     const served = SERVED_BY[mode] === 'v1' ? fromV1(request) : translated(request).then(told(request))
-    return watched ? served.then(watched) : served
+    if (!watched) return served
+    return SERVED_BY[mode] === 'v1' ? served.then(watched) : served.then(watched, refusedIn(watched))
   }
 }

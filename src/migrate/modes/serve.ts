@@ -2,12 +2,13 @@ import { type Answer, lengthOf, type Written } from '../../serve/answer.ts'
 import { createBucket } from '../../serve/bounds.ts'
 import { ANONYMOUS } from '../../serve/caller.ts'
 import type { ClientRequest, Request } from '../../serve/request.ts'
-import { type Backend, hasFailed, isRead, type Mode, type Served } from '../../serve/sides.ts'
+import { type Backend, hasFailed, isRead, type Mode, otherSide, type Served, type Side } from '../../serve/sides.ts'
 import { isObject } from '../../tables/json.ts'
 import type { Operation, V1Request } from '../../tables/operation.ts'
 import { isReadBack } from '../../tables/operations.ts'
 import type { Resource } from '../../tables/resource.ts'
 import { ROWS } from '../../tables/turn.ts'
+import { isAccepted } from '../compare/judge.ts'
 import type { Kept } from '../observe/compare-read.ts'
 import type { Observer } from '../observe/observer.ts'
 import type { Journal } from './journal.ts'
@@ -19,23 +20,28 @@ import { isPaged } from './select.ts'
  * The answer must come from an operation that asks for a credential.
  */
 export interface Accepted {
-  /** Notes the status with which a service itself, v1 or v2, answered a request with this credential. */
-  heard(operation: Pick<Operation, 'takesNoToken'>, credential: string, status: number): void
+  /** Notes the status with which a side itself answered a request with this credential. It is forgotten when no side accepts it. */
+  heard(operation: Pick<Operation, 'takesNoToken'>, credential: string, status: number, by: Side): void
   has(credential: string): boolean
 }
+
+const UNAUTHENTICATED = 401
 
 /** Maximum credentials; the oldest is dropped first, and counts again after its next success. */
 const CREDENTIALS = 10_000
 
 export function createAccepted(limit: number = CREDENTIALS): Accepted {
-  const known = new Set<string>()
+  /** Credentials with the sides that accepted each. */
+  const known = new Map<string, Side | 'both'>()
   return {
-    heard({ takesNoToken }, credential, status) {
-      if (status === 401) known.delete(credential)
-      if (status < 200 || status > 299 || takesNoToken || credential === ANONYMOUS || known.has(credential)) return
-      const [oldest] = known.size >= limit ? known : []
+    heard({ takesNoToken }, credential, status, by) {
+      const sides = known.get(credential)
+      if (status === UNAUTHENTICATED && sides === by) known.delete(credential)
+      if (status === UNAUTHENTICATED && sides === 'both') known.set(credential, otherSide(by))
+      if (!isAccepted({ status }) || takesNoToken || credential === ANONYMOUS || sides === by || sides === 'both') return
+      const [oldest] = sides === undefined && known.size >= limit ? known.keys() : []
       if (oldest !== undefined) known.delete(oldest)
-      known.add(credential)
+      known.set(credential, sides === undefined ? by : 'both')
     },
     has: (credential) => known.has(credential),
   }
@@ -77,7 +83,7 @@ export function createBudget(perMinute: number, now: () => number): Budget {
 /**
  * Returns the same answer, and keeps it on the way to the client, unless it has more than `limit` bytes. Nothing is copied: most answers of a
  * busy proxy are not compared.
- * Calls `done` when the client has the whole answer. It passes `undefined` if the client disconnects first or its connection breaks.
+ * Calls `done` when the client has the whole answer. It passes `undefined` if the client disconnects first.
  */
 export function tee(answer: Answer, limit: number, done: (kept: Kept | undefined) => void): Answer {
   const { status, headers } = answer
@@ -98,11 +104,14 @@ function keptOf(written: Written, limit: number): Body {
   return size > limit ? { body: { pieces: undefined, broken: false }, size: 0 } : { body: { written }, size }
 }
 
+/** An answer that its side broke off. */
+const BROKEN: Body = { body: { pieces: [], broken: true }, size: 0 }
+
 /** Copies each piece, because the memory of one that a client has is used again. */
 async function* watched(stream: AsyncIterable<Uint8Array>, limit: number, done: (body: Body | undefined) => void) {
   let pieces: Uint8Array[] | undefined = []
   let size = 0
-  let whole = false
+  let seen: Body | undefined
   try {
     for await (const piece of stream) {
       size += piece.length
@@ -110,9 +119,12 @@ async function* watched(stream: AsyncIterable<Uint8Array>, limit: number, done: 
       else pieces?.push(Buffer.from(piece))
       yield piece
     }
-    whole = true
+    seen = { body: { pieces, broken: false }, size: pieces ? size : 0 }
+  } catch (error) {
+    seen = BROKEN
+    throw error
   } finally {
-    done(whole ? { body: { pieces, broken: false }, size: pieces ? size : 0 } : undefined)
+    done(seen)
   }
 }
 
@@ -438,15 +450,18 @@ type Watch = (mode: Mode, request: ClientRequest) => (served: Served) => Served
 /**
  * Passes a copy of the answer to the observer once the client has it.
  * It never waits for the other side, and failures there never reach the client (design §7).
- * Requests of strangers are not compared, because they prove nothing. Nothing is kept of an answer that finds no room.
+ * Requests of strangers are not compared, because they prove nothing; v1 is asked about some whom v2 refuses. Nothing is kept of an answer that finds no room.
  */
 export function createWatch(observer: Observer, { accepted, ownWrites, recentWrites }: Witnesses): Watch {
+  const doubts = createBucket({ most: DOUBTS_PER_MINUTE, fillMs: MINUTE }, () => performance.now())
   return (mode, request) => {
     const { operation, caller, credential } = request
     const wrote = ownWrites.watch(caller)
     const others = recentWrites.watch()
     recentWrites.readBody(request)
     const began = performance.now()
+    const isDoubted = ({ by, answer }: Served) =>
+      by === 'v2' && answer.status === UNAUTHENTICATED && credential !== ANONYMOUS && isRead(operation) && doubts.take()
     return (served) => {
       const full = observer.full(operation, served.by)
       if (full) {
@@ -454,11 +469,19 @@ export function createWatch(observer: Observer, { accepted, ownWrites, recentWri
         return served
       }
       const answer = tee(served.answer, observer.limit, (kept) => {
-        if (!accepted.has(credential)) observer.skip(operation, 'stranger')
-        else if (!kept) observer.skip(operation, 'gone')
-        else observer.look({ request, mode, served, kept, began, ms: Math.round(performance.now() - began), wrote, others })
+        const isKnown = accepted.has(credential)
+        if (!isKnown && !isDoubted(served)) observer.skip(operation, 'stranger')
+        else if (!kept || request.client.aborted) observer.skip(operation, isKnown ? 'gone' : 'stranger')
+        else {
+          const ms = Math.round(performance.now() - began)
+          const heard = (status: number) => accepted.heard(operation, credential, status, 'v1')
+          observer.look({ request, mode, served, kept, began, ms, wrote, others, heard, isKnown })
+        }
       })
       return answer === served.answer ? served : { ...served, answer }
     }
   }
 }
+
+/** Credentials that v2 refuses and no side accepted yet: so many of them may be shown to v1, whose success proves the caller. */
+const DOUBTS_PER_MINUTE = 60

@@ -39,12 +39,11 @@ export interface Kept {
 
 /** Turns a kept answer into one that can be compared. Decompressing, parsing and copying happen only here. */
 export async function seenOf({ status, headers, body }: Kept, limit: number): Promise<SeenAnswer> {
-  const type = headers['content-type'] ?? 'application/json'
-  return {
-    status,
-    headers: { 'content-type': String(type) },
-    body: await capturedOf(body, String(headers['content-encoding'] ?? ''), limit),
-  }
+  return { ...typed(status, headers), body: await capturedOf(body, String(headers['content-encoding'] ?? ''), limit) }
+}
+
+function typed(status: number, headers: Kept['headers']): Pick<SeenAnswer, 'status' | 'headers'> {
+  return { status, headers: { 'content-type': String(headers['content-type'] ?? 'application/json') } }
 }
 
 async function capturedOf(body: Kept['body'], encoding: string, limit: number): Promise<Captured> {
@@ -138,7 +137,7 @@ export function createReadingsOf(operations: readonly Operation[], dialect: Dial
     if (!table) return write.readBack && !isReadBack(write.readBack) ? write.readBack : { unverifiable: 'its table names no read' }
     return namedIn(write, table, request, answer)
       .slice(0, MOST)
-      .map(([uid, item]) => ({ ...readOf(table.reader, uid), uid, item, asked: askedTexts(write, request), table }))
+      .map(([uid, item]) => ({ ...getOf(table.reader, uid), uid, item, asked: askedTexts(write, request), table }))
   }
 }
 
@@ -196,7 +195,7 @@ function withUid(items: readonly (readonly [uid: unknown, item: JsonObject | und
 }
 
 /** Returns the read of one resource, by the parameter or the path variable that selects it. */
-function readOf(operation: Operation, uid: string): Pick<Reading, 'operation' | 'request' | 'url'> {
+function getOf(operation: Operation, uid: string): Pick<Reading, 'operation' | 'request' | 'url'> {
   const { template, selects = '' } = operation
   if (variablesOf(template).includes(selects)) {
     const url = template.replace(/\{[^{}]+\}/, uid.split('/').map(encodeURIComponent).join('/'))
@@ -257,16 +256,16 @@ export function createAsk({ readV1, unsharedReads, translate: settings, deadline
     const began = performance.now()
     const over = within(signal, deadlineMs, tooLate)
     const room = createAnswerRoom(limit)
-    let unasked = true
+    let calls = 0
     const onCall = () => {
-      unasked = false
+      calls += 1
       return undefined
     }
     try {
       const kept = await sides[side](asking, { signal: over.signal, room, onCall }).catch((thrown) => asAnswer(thrown, settings))
-      const seen = await seenOf(isExceeded(room) ? cutOff(kept) : kept, limit)
+      const seen = isExceeded(room) ? cutOff(kept, limit, calls) : await seenOf(kept, limit)
       const bytes = Math.max(limit - Math.max(0, room.left), isWhole(kept) ? kept.size : limit)
-      return { seen: { ...seen, ...(unasked && { unasked }) }, ms: Math.round(performance.now() - began), bytes }
+      return { seen: { ...seen, ...(calls === 0 && { unasked: true }) }, ms: Math.round(performance.now() - began), bytes }
     } finally {
       over.end()
     }
@@ -284,8 +283,8 @@ function isWhole({ body }: Kept): boolean {
 }
 
 /** What the tables made of an answer that was broken off says nothing. */
-function cutOff({ status, headers }: Kept): Kept {
-  return { status, headers, body: { pieces: undefined, broken: false }, size: 0 }
+function cutOff({ status, headers }: Kept, limit: number, calls: number): SeenAnswer {
+  return { ...typed(status, headers), body: { kind: 'too-large', limit, ...(calls > 1 && { isSum: true }) } }
 }
 
 const tooLate = () => new DOMException('the asked side did not answer in time', 'TimeoutError')
@@ -329,7 +328,7 @@ export interface Judging {
   readonly now: () => number
 }
 
-/** A read whose first answer is known. Its `read` does not throw: a request that the tables cannot read is not compared. */
+/** A read whose first answer is known. Its `read` throws if the tables cannot read it: v2's side is then their refusal. */
 export type AnsweredRead<Read extends AskedRead = Asking> = Read & FirstAnswer
 
 interface FirstAnswer {
@@ -363,6 +362,18 @@ export interface ComparedRead {
 const ROUNDS = 3
 const TRIAL_MS = 10_000
 
+/** Returns what the tables read of a request; undefined if they cannot read it. */
+export function readOf({ read }: Pick<AskedRead, 'read'>): V1Request | undefined {
+  try {
+    return read()
+  } catch {
+    return undefined
+  }
+}
+
+/** Stands for a request that the tables cannot read. */
+export const UNREAD: V1Request = { params: {}, query: new Map(), body: undefined }
+
 type Asked = (side: Side, tap?: AskedRead['tap']) => Promise<SideAnswer>
 
 /** Asks the other side and compares. A difference only counts after both sides were asked again (design §7). */
@@ -375,7 +386,7 @@ export async function compareRead<Read extends AskedRead>(
   const askSide: Asked = (side, tap) => ask(side, { ...read, token: side === read.by ? undefined : read.otherToken, tap }, signal)
   const other = read.other ?? (await askSide(otherSide(read.by)))
   const [v1, v2] = read.by === 'v1' ? [read.first, other] : [other, read.first]
-  const asked = { operation: read.operation, request: read.read() }
+  const asked = { operation: read.operation, request: readOf(read) ?? UNREAD }
   if (read.learn) await learn(read, v1, askSide, judging)
   const judgement = judging.judge(asked, v1.seen, v2.seen)
   // Noise that stops must not go on excusing anything.

@@ -4,7 +4,7 @@ import { Firing, type Signal } from '../../serve/signals.ts'
 import { isObject } from '../../tables/json.ts'
 import { type CompareSettings, createCompare } from '../compare/compare.ts'
 import type { ExpectedDifferences } from '../compare/expected.ts'
-import { createJudge, createNoise, createSettle } from '../compare/judge.ts'
+import { createJudge, createNoise, createSettle, isAccepted } from '../compare/judge.ts'
 import { COLLAPSE } from '../evidence/evidence.ts'
 import type { Uncompared } from '../evidence/standing.ts'
 import type { OtherWrites } from '../modes/serve.ts'
@@ -55,7 +55,18 @@ export interface LiveComparing {
   readonly probePercent: number
 }
 
-const SKIPPED = ['gone', 'malformed', 'pageToken', 'perSecond', 'repeat', 'stranger', 'unreadable', 'unverified', 'waiting'] as const
+const SKIPPED = [
+  'gone',
+  'heldBytes',
+  'malformed',
+  'pageToken',
+  'perSecond',
+  'repeat',
+  'stranger',
+  'unreadable',
+  'unverified',
+  'waiting',
+] as const
 type Reason = Extract<(typeof SKIPPED)[number], Uncompared | 'stranger'>
 
 /** Requests that were not compared, by reason. Neither side had accepted the credential of a stranger. */
@@ -70,8 +81,10 @@ export function whyUncompared({ judgement, v1, v2 }: ComparedRead): Uncompared |
   if (judgement.outcome !== 'inconclusive') return undefined
   const sides = [v1.seen, v2.seen]
   if (sides.some(({ body }) => body.kind === 'too-large')) return 'answerBytes'
-  if (sides.some(({ status }) => status === 401) || (v1.seen.status === 403 && v2.seen.unasked)) return 'refused'
-  return v1.seen.status >= 500 || v1.seen.status === 429 ? 'v1Failed' : 'other'
+  if (sides.some(({ status }) => status === 401) || (v1.seen.status === 403 && v2.seen.unasked)) {
+    return isAccepted(v2.seen) ? 'v1Refused' : 'refused'
+  }
+  return v1.seen.status >= 500 || v1.seen.status === 429 || v1.seen.body.kind !== 'json' ? 'v1Failed' : 'other'
 }
 
 /** Returns the side of a comparison as records show it. */
@@ -94,6 +107,10 @@ export interface WatchedRequest {
   readonly wrote: () => boolean
   /** What other writes may have done meanwhile. */
   readonly others: OtherWrites
+  /** Notes the status with which v1 answered the same credential. */
+  readonly heard: (status: number) => void
+  /** A side accepted the credential before. Otherwise only v1's success makes this a use. */
+  readonly isKnown: boolean
 }
 
 /** Maps page tokens that clients were given to the other side's tokens, for lists that are read page by page on both sides. */

@@ -5,10 +5,22 @@ import { createAnswerRoom } from '../../serve/upstream/exchange.ts'
 import type { UnsharedReads } from '../../serve/upstream/send.ts'
 import type { AskRest, ReadV1 } from '../../serve/upstream/v1.ts'
 import type { Env, Operation } from '../../tables/operation.ts'
+import { isAccepted } from '../compare/judge.ts'
 import { createReadShapes } from '../evidence/standing.ts'
 import type { ComparedRequest, Journal } from '../modes/journal.ts'
 import { pageTokenOf, tokensOf } from '../modes/select.ts'
-import { type Ask, compareRead, createAsk, createReadingsOf, type Kept, type ReadingsOf, type SideAnswer, seenOf } from './compare-read.ts'
+import {
+  type Ask,
+  type Asking,
+  compareRead,
+  createAsk,
+  createReadingsOf,
+  type Kept,
+  type ReadingsOf,
+  readOf,
+  seenOf,
+  UNREAD,
+} from './compare-read.ts'
 import {
   type Cursors,
   createCursors,
@@ -52,15 +64,29 @@ export async function lookAtRead(watched: WatchedRequest, subject: ComparedReque
   const token = pageTokenOf(operation, raw.url)
   const otherToken = token === undefined ? undefined : cursors.find(caller, operation.id, token)
   if (token !== undefined && otherToken === undefined) return skip(operation, 'pageToken')
-  const seen = await seenOf(watched.kept, settings.limit)
-  const first: SideAnswer = { seen: { ...seen, ...(served.unasked && { unasked: true }) }, ms: watched.ms }
   const failed = served.failed && { seen: await seenOf(wholeOf(served.failed), settings.limit), ms: watched.ms }
   const asking = { operation, raw, read, wrote, otherToken, learn: means.learning(operation.id) }
+  const first = await firstOf(watched, asking, settings, signal)
   const question = { ...asking, by: served.by, since: journal.judging.now() - (performance.now() - watched.began), first, other: failed }
   const compared = await compareRead(question, settings.ask, journal.judging, signal)
+  if (isShutDown(signal)) return skip(operation, 'waiting')
+  if (served.by === 'v2') watched.heard(compared.v1.seen.status)
+  if (!watched.isKnown && !isAccepted(compared.v1.seen)) return skip(operation, 'stranger')
   const [own, others] = tokensOf(operation, compared, served.by)
   if (own && others) cursors.learn(caller, operation.id, own, others)
   journal.compared(subject, 'read', operation, compared)
+}
+
+/** Returns the answer that the client got. What the tables refuse without a call is asked of them again: that costs nothing. */
+async function firstOf({ served, kept, ms }: WatchedRequest, asking: Asking, { ask, limit }: LookSettings, signal: Signal) {
+  if (served.by === 'v2' && served.unasked) return ask('v2', asking, signal)
+  const seen = await seenOf(kept, limit)
+  return { seen: { ...seen, ...(served.unasked && { unasked: true as const }) }, ms }
+}
+
+/** True if the proxy gave a comparison up. What its sides answered then says nothing of them. */
+function isShutDown({ aborted, reason }: Signal): boolean {
+  return aborted && (reason as Error | undefined)?.name === 'AbortError'
 }
 
 /** Reads back what a write has written, and keeps what v2 would have been sent. */
@@ -68,7 +94,7 @@ export async function lookAtWrite(watched: WatchedRequest, means: LookMeans, sig
   const { settings, journal, skip } = means
   const { request, served, kept } = watched
   const subject = subjectOf(watched)
-  if (!subject) return skip(request.operation, 'malformed')
+  if (!readOf(request)) return skip(request.operation, 'malformed')
   const failure = served.by === 'v2' && judgeWrite(kept.status)
   if (failure) return journal.unwritten(subject, failure, { seen: await seenOf(kept, settings.limit), ms: watched.ms })
   if (served.by === 'v1') {
@@ -82,14 +108,15 @@ export async function lookAtWrite(watched: WatchedRequest, means: LookMeans, sig
   if (!(await verifyWrite(watched, subject, settings, journal, signal))) skip(request.operation, 'unreadable')
 }
 
-/** Returns undefined for a request that the tables cannot read, because it has no shape. */
-export function subjectOf({ request, mode }: WatchedRequest): ComparedRequest | undefined {
-  const { operation, caller, subject, read } = request
-  try {
-    return { operation, caller, subject, mode, request: read() }
-  } catch {
-    return undefined
-  }
+/** All requests to an operation that the tables cannot read have one shape. */
+export function subjectOf({ request, mode }: WatchedRequest): ComparedRequest {
+  const { operation, caller, subject } = request
+  const read = readOf(request)
+  return { operation, caller, subject, mode, request: read ?? UNREAD, ...(!read && { shape: unreadShape(operation) }) }
+}
+
+function unreadShape({ id }: Operation): string {
+  return `${id}?(unreadable)`
 }
 
 /** v2's failed answers are never streamed. */
@@ -133,7 +160,7 @@ export function createObserver(settings: ObserverSettings, queue: Queue, journal
     try {
       return shapes(operation, read, raw)
     } catch {
-      return undefined
+      return unreadShape(operation)
     }
   }
   const users = new Map<Operation, Readonly<Record<Side, string>>>()
@@ -151,7 +178,8 @@ export function createObserver(settings: ObserverSettings, queue: Queue, journal
       const { operation, caller } = watched.request
       const user = userOf(operation, watched.served.by)
       const size = sizeOf(watched)
-      if (queue.refuses(size)) return skip(operation, 'waiting')
+      // The size of v2's own answer says something of v2, so that no coin left it out.
+      if (queue.refuses(size)) return skip(operation, watched.served.by === 'v2' && !queue.refuses(0) ? 'heldBytes' : 'waiting')
       if (!isRead(operation)) {
         const chosen = sampler.choose({ user, caller })
         return typeof chosen === 'string'
@@ -159,11 +187,9 @@ export function createObserver(settings: ObserverSettings, queue: Queue, journal
           : queue.offer((signal) => lookAtWrite(watched, meansOf(user), signal), size, user)
       }
       const shape = shapeIn(watched)
-      if (shape === undefined) return skip(operation, 'malformed')
       const chosen = sampler.choose({ user, caller, shape: () => shape })
       if (typeof chosen === 'string') return skip(operation, chosen)
       const subject = subjectOf(watched)
-      if (!subject) return skip(operation, 'malformed')
       sampler.charge(user, size)
       queue.offer((signal) => lookAtRead(watched, { ...subject, ...chosen, shape }, meansOf(user), signal), size, user)
     },

@@ -56,6 +56,19 @@ describe('the standing of an operation', () => {
     )
   })
 
+  it('is inconclusive if more than a small share of the uses is unknown, and names why', () => {
+    const all = evidence(5_700)
+    all.add(LIST, { uncompared: { v1Failed: 50, perSecond: 900, refused: 900 } })
+    expect(judged(all)?.standing).toBe('inside')
+    all.add(LIST, { uncompared: { gone: 50 } })
+    expect(judged(all)).toMatchObject({
+      standing: 'inconclusive',
+      reason: expect.stringMatching(
+        /because 1\.72 % of its uses could not be compared; at most 1 % may be unknown\..* 50 requests got an error of v1/,
+      ),
+    })
+  })
+
   it('names no pace before it is known', () => {
     expect(judged(evidence(1))?.reason).toBe(
       `${LIST}: INCONCLUSIVE after 1 observation (bound 100 %); 328 more clean observations until ≤ 1 %, at a pace that is not known yet.`,

@@ -46,8 +46,15 @@ async function compared(proxy: TestProxy): Promise<Comparison | undefined> {
 
 const tooLarge = (side: Side, limit = LIMIT) => ({
   outcome: 'inconclusive',
-  reason: `${side} sent more than diff.answerBytes (${limit} bytes), so it was not compared; raise that setting to compare it`,
+  reason: sent(side, limit),
 })
+
+/** What one answer of v2 that is too large is where v1's is not. */
+const WRONG = { outcome: 'error', reason: `v1 answered 200, and ${sent('v2', LIMIT)}` }
+
+function sent(side: Side, limit: number): string {
+  return `${side} sent more than diff.answerBytes (${limit} bytes), so it was not compared; raise that setting to compare it`
+}
 
 /** Writes as long as the reader reads, up to `most` bytes; returns how many it wrote. */
 function pour(response: ServerResponse, piece: Buffer, most = 50 * MEGABYTE): { readonly bytes: () => number } {
@@ -81,12 +88,12 @@ const LARGE: Readonly<Record<string, (response: ServerResponse) => void>> = {
 }
 
 describe.each(['v1', 'v2'] as const)('an asked %s that sends too much', (side) => {
-  it.each(Object.entries(LARGE))('is inconclusive and names the setting: %s', async (name, respond) => {
+  it.each(Object.entries(LARGE))('says nothing as v1, is wrong as v2, and names the setting: %s', async (name, respond) => {
     const { proxy } = await start(side, (_, response) => respond(response))
     const comparison = await compared(proxy)
     // A failure of v1 says more than its size.
     if (side === 'v1' && name === 'an endless error') expect(comparison).toMatchObject({ outcome: 'inconclusive' })
-    else expect(comparison).toMatchObject(tooLarge(side))
+    else expect(comparison).toMatchObject(side === 'v1' ? tooLarge(side) : WRONG)
   })
 
   it('is hung up on', async () => {
@@ -96,7 +103,7 @@ describe.each(['v1', 'v2'] as const)('an asked %s that sends too much', (side) =
       over = new Promise((resolve) => response.once('close', resolve))
       poured = pour(response, GARBAGE).bytes
     })
-    expect(await compared(proxy)).toMatchObject(tooLarge(side))
+    expect(await compared(proxy)).toMatchObject(side === 'v1' ? tooLarge(side) : WRONG)
     await over
     // The rest had left before the connection was closed: it is in the buffers of the two sockets.
     expect(poured()).toBeLessThan(10 * MEGABYTE)
@@ -136,7 +143,7 @@ describe('an asked v2 whose pages are small', () => {
   })
 })
 
-it('an answer of v2 that is larger than what is compared is inconclusive after it was served', async () => {
+it('an answer of v2 that is larger than what is compared is wrong if that of v1 is not', async () => {
   const large = JSON.stringify({ groups: [{ uid: 'a'.repeat(40), name: 'x'.repeat(2 * LIMIT) }], nextPageToken: '' })
   const v2 = await startUpstream((_, response) => void response.end(large))
   const v1 = await startUpstream(answering({ items: [] }))
@@ -148,5 +155,5 @@ it('an answer of v2 that is larger than what is compared is inconclusive after i
   await served.logged(({ msg }) => msg === 'request')
   await served.idle()
   const [comparison] = (await (await fetch(`${served.adminUrl}/comparisons`)).json()) as Comparison[]
-  expect(comparison).toMatchObject(tooLarge('v2'))
+  expect(comparison).toMatchObject(WRONG)
 })

@@ -17,11 +17,12 @@ async function served(full: 'perSecond' | undefined, isAccepted: boolean) {
     look: () => void told.push('look'),
   } as unknown as Observer
   const witnesses = createWitnesses()
-  if (isAccepted) witnesses.accepted.heard(operation, 'token', 200)
+  if (isAccepted) witnesses.accepted.heard(operation, 'token', 200, 'v2')
   const request = {
     operation,
     caller: 'caller',
     credential: 'token',
+    client: { aborted: false },
     read: () => ({ params: {}, query: new Map() }),
   } as unknown as ClientRequest
   async function* pieces() {

@@ -47,6 +47,71 @@ describe.each(['diff-v1', 'diff-v2'] as const)('in mode %s, cutover stops saying
   })
 })
 
+describe('a write', () => {
+  const start = async (mode: 'diff-v1' | 'diff-v2') => {
+    stage = await startStage({ modes: { ...ALL_V2, default: mode }, 'diff.perSecond': 0 })
+    const made = await stage.request('POST', `/iam/v1/groups/${stage.sandbox.organization}`, { body: { name: 'made', description: 'one' } })
+    await stage.settled()
+    return `/iam/v1/groups/${made.body.id}`
+  }
+  const BODIES = [{ name: 'a' }, { name: 'a', description: 'b' }, { name: 'a', description: '' }]
+  const put = async (path: string, callers: readonly string[] = [stage.sandbox.tokens.owner, stage.sandbox.tokens.admin]) => {
+    for (const token of callers) {
+      for (const body of BODIES) {
+        await stage.request('PUT', path, { body, token })
+        await stage.settled()
+      }
+    }
+  }
+  const updates = async () => (await stage.evidence()).operations.find(({ operation }) => operation === 'iam.groups.update')
+  const ofUpdates = () => cutover('--operations', 'iam.groups.update', '--target', '0.9')
+
+  it('is not ready before v2 was asked to write, however well v1 writes', async () => {
+    const path = await start('diff-v1')
+    await put(path)
+    expect(await ofUpdates()).toMatchObject({
+      code: 1,
+      out: expect.stringContaining('v2 has never been asked to write this: give a share'),
+    })
+    await stage.setModes({ default: 'diff-v2' })
+    await put(path)
+    expect(await ofUpdates()).toMatchObject({ code: 0 })
+  })
+
+  it('is wrong in diff-v1 if the tables refuse what v1 accepts', async () => {
+    await start('diff-v1')
+    const repo = await stage.request('POST', `/registry/v1/repos/${stage.sandbox.organization}`, { body: { name: 'made' } })
+    expect((await stage.request('PUT', `/registry/v1/repos/${repo.body.id}`, { body: { name: 'made', catalogTier: 1 } })).status).toBe(200)
+    await stage.settled()
+    const { operations } = await stage.evidence()
+    expect(operations.find(({ operation }) => operation === 'registry.repos.update')).toMatchObject({ n: 1, bad: 1, mismatches: 1 })
+  })
+
+  it.each([401, 404])('is wrong if v2 answers it %i and a read of v1 shows that v1 would not', async (status) => {
+    const path = await start('diff-v2')
+    await stage.fault({ match: 'PATCH /iam/v2/groups', times: 1000, status })
+    await put(path, [stage.sandbox.tokens.owner])
+    expect(await updates()).toMatchObject({ n: 3, bad: 3 })
+    expect((await ofUpdates()).code).toBe(1)
+  })
+
+  it.each([400, 403, 409, 429, 499, 503])('keeps cutover from READY if v2 answers %i to some', async (status) => {
+    const path = await start('diff-v2')
+    await put(path)
+    expect((await ofUpdates()).code).toBe(0)
+    await stage.fault({ match: 'PATCH /iam/v2/groups', times: 1000, status })
+    for (let nth = 0; nth < 10; nth += 1) await put(path)
+    expect((await ofUpdates()).code).toBe(1)
+  })
+
+  it('counts nowhere if v1 does not know its caller or its resource either', async () => {
+    const path = await start('diff-v2')
+    await put(`${path.slice(0, -2)}00`)
+    await put(path, ['junk'])
+    expect(await updates()).toBeUndefined()
+  })
+})
+
 describe('in mode diff-v2', () => {
   it('a caller whom v2 never accepted counts once v1 accepts it', async () => {
     stage = await startStage({ modes: { ...ALL_V2, default: 'diff-v2' } })

@@ -4,7 +4,7 @@ import { isObject } from '../../tables/json.ts'
 import type { Operation, V1Request } from '../../tables/operation.ts'
 import { spellings } from '../../tables/query.ts'
 import { instant } from '../compare/compare.ts'
-import { cleanNeeded, many, moreNeeded, type OperationEvidence, percent } from './evidence.ts'
+import { cleanNeeded, many, moreNeeded, type OperationEvidence, percent, upperBound } from './evidence.ts'
 
 /** Why a request in a diff mode was not compared, or why its comparison has no result. */
 export type Uncompared = keyof typeof UNCOMPARED
@@ -39,6 +39,12 @@ export const UNCOMPARED = {
   pageToken: { account: 'coin', because: 'continued a list of which the page before was not compared' },
   gone: { account: 'unknown', because: 'lost the client before the answer was whole' },
   unreadable: { account: 'write', because: 'wrote what no read shows' },
+  writeRefused: {
+    account: 'unknown',
+    because: 'wrote and were refused by v2 alone, and v1 was not asked',
+    change: 'look at the records',
+  },
+  untried: { account: 'write', because: 'wrote to v1 alone', change: 'give a share in diff-v2' },
   unverified: { account: 'write', because: 'wrote, and diff.verifyWrites is off', change: 'switch diff.verifyWrites on' },
   uncopied: { account: 'unknown', because: 'had arguments that cannot be copied', change: 'give the option copy' },
   malformed: { account: 'unknown', because: 'could not be read by the tables' },
@@ -172,7 +178,7 @@ export function standingOf(evidence: OperationEvidence, target: number): Evidenc
   const { n, bad, bound, repeats, share } = evidence
   const strata = hasEnough(evidence, target) ? [{ n, bad, bound }, repeats] : [{ n, bad, bound }]
   const isInside = share <= target && strata.every((one) => one.bound <= target)
-  if (isInside) return isTooLittleKnown(evidence, target) ? 'inconclusive' : 'inside'
+  if (isInside) return isTooLittleKnown(evidence, target) || isTooLittleTried(evidence, target) ? 'inconclusive' : 'inside'
   return share > target || strata.some((one) => one.bad > target * one.n) ? 'outside' : 'inconclusive'
 }
 
@@ -181,6 +187,30 @@ const UNKNOWN_SHARE = 0.01
 
 function isTooLittleKnown(evidence: OperationEvidence, target: number): boolean {
   return unknownShare(evidence) > Math.max(target, UNKNOWN_SHARE)
+}
+
+/**
+ * Returns the observations of a write in which v2 itself wrote. A write that v1 served says that the tables make a call of it and read it
+ * back, and nothing of what v2 does with the call.
+ */
+function triedOf({ n, comparisons, uncompared }: OperationEvidence): number {
+  return Math.min(n, Math.max(0, comparisons - (uncompared.untried ?? 0)))
+}
+
+function isTooLittleTried(evidence: OperationEvidence, target: number): boolean {
+  return upperBound({ n: triedOf(evidence), bad: evidence.bad }) > target
+}
+
+function untriedReason(evidence: OperationEvidence, target: number): string {
+  const tried = triedOf(evidence)
+  if (tried === 0) return 'INCONCLUSIVE, because v2 has never been asked to write this: give a share'
+  const needed = cleanNeeded({ n: tried, bad: evidence.bad }, target)
+  return `INCONCLUSIVE, because v2 was asked to write this in ${many(tried, 'observation')}; ${needed} more until ≤ ${percent(target)}`
+}
+
+function unknownReason(evidence: OperationEvidence, target: number): string {
+  const most = percent(Math.max(target, UNKNOWN_SHARE))
+  return `INCONCLUSIVE, because ${percent(unknownShare(evidence))} of its uses could not be compared; at most ${most} may be unknown`
 }
 
 /** Returns the share of the uses that could not be compared because of v1 or the client, 0–1. */
@@ -206,10 +236,13 @@ const SENTENCES: Readonly<Record<EvidenceStanding, (evidence: OperationEvidence,
   inside: ({ n, bound, share }, target) =>
     `bound ${percent(bound)} ≤ ${percent(target)} after ${many(n, 'observation')}${share > 0 ? `, ${percent(share)} of the requests wrong` : ''}`,
   outside: (evidence, target) => `${wrongIn(evidence)}. Mend them, then ${further(evidence, target)}`,
-  inconclusive: (evidence, target) =>
-    moreNeeded(evidence, target) === 0 && isTooLittleKnown(evidence, target)
-      ? `INCONCLUSIVE, because ${percent(unknownShare(evidence))} of its uses could not be compared; at most ${percent(Math.max(target, UNKNOWN_SHARE))} may be unknown`
-      : `INCONCLUSIVE after ${many(evidence.n, 'observation')} (bound ${percent(evidence.bound)}); ${further(evidence, target)}`,
+  inconclusive(evidence, target) {
+    if (moreNeeded(evidence, target) === 0) {
+      if (isTooLittleKnown(evidence, target)) return unknownReason(evidence, target)
+      if (isTooLittleTried(evidence, target)) return untriedReason(evidence, target)
+    }
+    return `INCONCLUSIVE after ${many(evidence.n, 'observation')} (bound ${percent(evidence.bound)}); ${further(evidence, target)}`
+  },
 }
 
 function wrongIn({ mismatches, transients, errors, n, bad, share }: OperationEvidence): string {

@@ -180,7 +180,7 @@ export function createCircuitTeller({ circuit, note }: TellerParts): CircuitTell
       if (WEIGHTS[outcome] === 'nothing') return
       const isError = outcome === 'error'
       // An answer that v2 gave a client was told when it was given, unless only v1's answer tells that it failed.
-      const isTold = check === 'read' && SERVED_BY[mode] === 'v2' && (!isError || hasFailed(v2.status))
+      const isTold = check !== 'after-write' && SERVED_BY[mode] === 'v2' && (!isError || hasFailed(v2.status))
       if (!isTold) answered(operation, isError)
       if (isError) return
       const isBad = WEIGHTS[outcome] === 'bad'
@@ -219,7 +219,7 @@ export interface Journal extends Ledger, Notes {
   readonly order: SaveOrder
   /** Counts one comparison, and records it if it is a new observation. `read` is the operation that was read. */
   compared(subject: ComparedRequest, check: 'read' | 'after-write', read: Operation, compared: ComparedRead): void
-  /** Counts a write that v2 failed, so that nothing can be compared. */
+  /** Counts a write that v2 failed or refused, or of which the tables make no call, so that nothing can be compared. */
   unwritten(subject: ComparedRequest, judgement: Judgement, v2: SideAnswer): void
   wouldSend(subject: ComparedRequest, call: Call): void
   /** Tells the circuit about an answer that v2 gave a client. */
@@ -261,6 +261,7 @@ export function createJournal(settings: JournalSettings): Journal {
     return { at: at(), operation: operation.id, ...replica, mode, shape, ...who, ...chosen }
   }
   const count = (subject: ComparedRequest, comparison: Comparison) => {
+    if (comparison.check !== 'read' && SERVED_BY[subject.mode] === 'v1') tallies.uncompared(comparison.operation, 'untried')
     settings.onComparison?.(subject, comparison)
     return tallies.count(comparison)
   }
@@ -295,7 +296,12 @@ export function createJournal(settings: JournalSettings): Journal {
     },
     unwritten(subject, judgement, v2) {
       const circumstances = { id: randomUUID(), ...head(subject), check: 'write', v2: sideOf(v2) } as const
-      const counted = count(subject, comparisonOf(judgement, circumstances, redacted(subject.operation)))
+      const entry = comparisonOf(judgement, circumstances, redacted(subject.operation))
+      if (isDifference(entry.outcome)) {
+        teller.compared(subject.mode, entry)
+        inventory.compared(entry)
+      }
+      const counted = count(subject, entry)
       const failed = { ...judgement, answers: { v1: undefined, v2: bodyOf(v2.seen) } }
       if (counted) recorder.record(detailed(counted, failed, { asked: subject, about: subject.operation, redacted }))
     },

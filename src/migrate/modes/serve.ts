@@ -461,7 +461,7 @@ export function createWatch(observer: Observer, { accepted, ownWrites, recentWri
     recentWrites.readBody(request)
     const began = performance.now()
     const isDoubted = ({ by, answer }: Served) =>
-      by === 'v2' && answer.status === UNAUTHENTICATED && credential !== ANONYMOUS && isRead(operation) && doubts.take()
+      by === 'v2' && answer.status === UNAUTHENTICATED && credential !== ANONYMOUS && doubts.take()
     return (served) => {
       const full = observer.full(operation, served.by)
       if (full) {

@@ -66,6 +66,7 @@ const SKIPPED = [
   'unreadable',
   'unverified',
   'waiting',
+  'writeRefused',
 ] as const
 type Reason = Extract<(typeof SKIPPED)[number], Uncompared | 'stranger'>
 

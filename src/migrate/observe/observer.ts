@@ -1,10 +1,13 @@
+import { ApiError, asApiError } from '../../errors.ts'
 import type { TranslateSettings } from '../../serve/answer.ts'
+import type { Send } from '../../serve/calls.ts'
 import { isRead, type Served, type Side } from '../../serve/sides.ts'
 import type { Signal } from '../../serve/signals.ts'
 import { createAnswerRoom } from '../../serve/upstream/exchange.ts'
 import type { UnsharedReads } from '../../serve/upstream/send.ts'
 import type { AskRest, ReadV1 } from '../../serve/upstream/v1.ts'
 import type { Env, Operation } from '../../tables/operation.ts'
+import type { SeenAnswer } from '../compare/compare.ts'
 import { isAccepted } from '../compare/judge.ts'
 import { createReadShapes } from '../evidence/standing.ts'
 import type { ComparedRequest, Journal } from '../modes/journal.ts'
@@ -33,7 +36,7 @@ import {
   type Skipped,
   type WatchedRequest,
 } from './observe.ts'
-import { judgeWrite, verifyWrite, wouldSend } from './verify-write.ts'
+import { judgeRefusal, judgeWrite, verifyWrite, wouldSend } from './verify-write.ts'
 
 export interface LookSettings {
   readonly ask: Ask
@@ -89,23 +92,60 @@ function isShutDown({ aborted, reason }: Signal): boolean {
   return aborted && (reason as Error | undefined)?.name === 'AbortError'
 }
 
-/** Reads back what a write has written, and keeps what v2 would have been sent. */
+/** Judges a write by the side that served it, and reads back what it wrote. */
 export async function lookAtWrite(watched: WatchedRequest, means: LookMeans, signal: Signal): Promise<void> {
   const { settings, journal, skip } = means
   const { request, served, kept } = watched
   const subject = subjectOf(watched)
-  if (!readOf(request)) return skip(request.operation, 'malformed')
-  const failure = served.by === 'v2' && judgeWrite(kept.status)
-  if (failure) return journal.unwritten(subject, failure, { seen: await seenOf(kept, settings.limit), ms: watched.ms })
-  if (served.by === 'v1') {
-    const { headers, id: requestId } = request.raw
-    const send = settings.unsharedReads({ headers, requestId, signal, room: createAnswerRoom(settings.limit), onCall: () => undefined })
-    const call = await wouldSend(subject.operation, subject.request, settings.env, send)
-    if (call) journal.wouldSend(subject, call)
-  }
-  if (kept.status < 200 || kept.status > 299) return
+  const isDone = isAccepted(kept)
+  if (served.by === 'v2' && !isDone && !served.unasked) return lookAtRefusal(watched, subject, means, signal)
+  if (served.by === 'v1' && !(await isTranslated(watched, subject, means, signal))) return
+  // What no side accepts is no use.
+  if (!isDone) return
   if (!settings.live.verifyWrites) return skip(request.operation, 'unverified')
   if (!(await verifyWrite(watched, subject, settings, journal, signal))) skip(request.operation, 'unreadable')
+}
+
+/** Counts a write that v2 failed or refused. */
+async function lookAtRefusal(watched: WatchedRequest, subject: ComparedRequest, means: LookMeans, signal: Signal): Promise<void> {
+  const { settings, journal, skip } = means
+  const { operation } = watched.request
+  const failure = judgeWrite(watched.kept.status) ?? (await judgeRefusal(watched, subject, settings, journal.operations, signal))
+  if (failure === 'refused by both') return
+  if (!watched.isKnown && failure.outcome !== 'mismatch') return skip(operation, 'stranger')
+  if (failure.outcome === 'inconclusive') skip(operation, 'writeRefused')
+  journal.unwritten(subject, failure, { seen: await seenOf(watched.kept, settings.limit), ms: watched.ms })
+}
+
+/**
+ * Keeps what v2 would have been sent for a write that v1 made. Returns false if the tables refuse what v1 accepted, which counts as wrong.
+ * A refusal after a read of v2 says nothing: v1 has already changed what it reads.
+ */
+async function isTranslated(watched: WatchedRequest, subject: ComparedRequest, { settings, journal }: LookMeans, signal: Signal) {
+  const { headers, id: requestId } = watched.request.raw
+  let isAsked = false
+  const onCall = () => {
+    isAsked = true
+    return undefined
+  }
+  const send = settings.unsharedReads({ headers, requestId, signal, room: createAnswerRoom(settings.limit), onCall })
+  const begun = performance.now()
+  const made = await translationOf(watched, subject, settings.env, send)
+  if (made && !(made instanceof ApiError)) journal.wouldSend(subject, made)
+  if (!(made instanceof ApiError) || isAsked || !isAccepted(watched.kept)) return true
+  const seen: SeenAnswer = { status: made.http, headers: {}, body: { kind: 'json', value: undefined }, unasked: true }
+  const reason = `v1 answered ${watched.kept.status} to a write that the tables refuse with HTTP ${made.http}`
+  journal.unwritten(subject, { outcome: 'mismatch', findings: [], reason }, { seen, ms: Math.round(performance.now() - begun) })
+  return false
+}
+
+async function translationOf({ request }: WatchedRequest, subject: ComparedRequest, env: Env, send: Send) {
+  try {
+    request.read()
+  } catch (thrown) {
+    return asApiError(thrown)
+  }
+  return wouldSend(subject.operation, subject.request, env, send)
 }
 
 /** All requests to an operation that the tables cannot read have one shape. */

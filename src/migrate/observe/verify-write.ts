@@ -2,12 +2,13 @@ import { ApiError } from '../../errors.ts'
 import { createCalls, type Send } from '../../serve/calls.ts'
 import { hasFailed, isRead } from '../../serve/sides.ts'
 import type { Signal } from '../../serve/signals.ts'
+import { readerOf } from '../../tables/compile.ts'
 import { at, isObject, type JsonObject } from '../../tables/json.ts'
 import type { Env, Operation, V1Request } from '../../tables/operation.ts'
 import { isReadBack } from '../../tables/operations.ts'
 import { type Call, type Make, ROWS, run } from '../../tables/turn.ts'
 import { instant, pointerOf, type SeenAnswer, segmentsOf } from '../compare/compare.ts'
-import { type Explained, type Judgement, unexplained } from '../compare/judge.ts'
+import { type Explained, isAccepted, type Judgement, unexplained } from '../compare/judge.ts'
 import { isDifference, WEIGHTS } from '../evidence/evidence.ts'
 import type { ComparedRequest, Journal } from '../modes/journal.ts'
 import type { OtherWrites } from '../modes/serve.ts'
@@ -245,7 +246,7 @@ async function brokenSurely(promised: Promised, read: unknown, judging: Judging)
 const ANYTHING: OtherWrites = { mayBeGone: () => true, mayBeChanged: () => true }
 
 /** Returns a GET with the client's own credentials. */
-function askingOf({ request: { raw } }: ServedWrite, reading: Reading): Asking {
+function askingOf({ request: { raw } }: WatchedRequest, reading: Pick<Reading, 'operation' | 'url' | 'request'>): Asking {
   const { 'content-type': _, 'content-length': __, 'transfer-encoding': ___, ...headers } = raw.headers
   const get = { id: raw.id, method: 'GET', url: reading.url, headers }
   return { operation: reading.operation, raw: get, read: () => reading.request }
@@ -286,9 +287,53 @@ function inconclusive(reason: string): Judgement {
  * write reaches one side.
  */
 export function judgeWrite(status: number): Judgement | undefined {
-  if (hasFailed(status)) return { outcome: 'error', findings: [], reason: `v2 answered HTTP ${status} to a write` }
+  if (hasFailed(status) || status === 499) return { outcome: 'error', findings: [], reason: `v2 answered HTTP ${status} to a write` }
   if (status !== 429) return undefined
   return { outcome: 'inconclusive', findings: [], reason: 'v2 answered HTTP 429 to a write, and v1 was not asked' }
+}
+
+/** What v1 says of a write that v2 refused. */
+export type RefusedWrite = Judgement | 'refused by both'
+
+/**
+ * Judges a write that v2 refused. v1 cannot be asked to write it too, so it is asked to read: it may know the caller whom v2 does not know,
+ * or show the resource that v2 does not find. Of other refusals nobody knows what v1 would have answered.
+ */
+export async function judgeRefusal(
+  watched: WatchedRequest,
+  subject: ComparedRequest,
+  { ask, readingsOf }: Pick<VerifyWriteSettings, 'ask' | 'readingsOf'>,
+  operations: readonly Operation[],
+  signal: Signal,
+): Promise<RefusedWrite> {
+  const { status } = watched.kept
+  const unknown = inconclusive(`v2 answered HTTP ${status} to a write, and v1 was not asked`)
+  if (status !== 401 && status !== 404) return unknown
+  const readings = readingsOf(subject.operation, subject.request, undefined)
+  const [reading] = 'unverifiable' in readings ? [] : readings
+  const asking = reading ? askingOf(watched, reading) : status === 401 ? listOf(watched, operations) : undefined
+  if (!asking) return unknown
+  const v1 = await ask('v1', asking, signal)
+  if (status === 401) {
+    if (v1.seen.status === 401) return 'refused by both'
+    return isAccepted(v1.seen) ? wrong('v2 did not know the caller of a write, and v1 does') : unknown
+  }
+  if (!reading || unreadable(reading, v1) !== undefined) return unknown
+  return isThere(reading, bodyOf(v1)) && !reading.table.listed
+    ? wrong('v2 did not find what a write names, and v1 shows it')
+    : 'refused by both'
+}
+
+/** Returns a read of the list to which a write adds; undefined if a path selects it. */
+function listOf(watched: WatchedRequest, operations: readonly Operation[]): Asking | undefined {
+  const { readBack } = watched.request.operation
+  const reader = readBack && isReadBack(readBack) ? readerOf(readBack, operations) : undefined
+  if (!reader || reader.template.includes('{')) return undefined
+  return askingOf(watched, { operation: reader, url: reader.template, request: { params: {}, query: new Map(), body: undefined } })
+}
+
+function wrong(reason: string): Judgement {
+  return { outcome: 'mismatch', findings: [], reason }
 }
 
 interface VerifySettings {
@@ -342,9 +387,9 @@ const LIMITS = { callsPerRequest: Number.POSITIVE_INFINITY, parallelCalls: Numbe
 
 /**
  * Returns the first v2 call of a write that would change something, without making it. Reads that the operation needs first are made.
- * Returns undefined if the operation refuses the request or needs no write.
+ * Returns the error if the operation refuses the request, and undefined if it needs no write.
  */
-export function wouldSend({ begin }: Operation, request: V1Request, env: Env, send: Send): Promise<Call | undefined> {
+export function wouldSend({ begin }: Operation, request: V1Request, env: Env, send: Send): Promise<Call | ApiError | undefined> {
   const read = createCalls(send, LIMITS)
   return new Promise((resolve, reject) => {
     if (!begin) return resolve(undefined)
@@ -354,7 +399,7 @@ export function wouldSend({ begin }: Operation, request: V1Request, env: Env, se
       else read(turn, teller)
     }
     const ended = () => resolve(undefined)
-    const failed = (thrown: unknown) => (thrown instanceof ApiError ? resolve(undefined) : reject(thrown))
+    const failed = (thrown: unknown) => (thrown instanceof ApiError ? resolve(thrown) : reject(thrown))
     run(() => begin(request, env), make, { rows: () => true, ended, failed })
   })
 }

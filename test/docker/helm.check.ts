@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { hasProgram, printed } from './programs.ts'
-import { configOf, type Manifest, manifestsIn } from './read.ts'
+import { checkInPod, configOf, type Manifest, manifestsIn } from './read.ts'
 import { faultsOf } from './schemas.ts'
 
 const CHART = 'docker/helm/crosswalk'
@@ -50,6 +50,11 @@ describe.runIf(hasProgram('helm', 'version') && hasProgram('kubectl', 'version',
     const config = configOf({}, find(all, 'ConfigMap')?.data['crosswalk.json'])
     const longest = 5000 + config['limits.drainMs'] + config['limits.lingerMs'] + config['limits.shutdownMs']
     expect(pod(all).terminationGracePeriodSeconds * 1000).toBeGreaterThan(longest)
+  })
+
+  it.each(VALUES)('renders a pod that starts beside Services of any name, with the values %s', async (name) => {
+    for (const links of [undefined, true]) expect(await checkInPod(rendered(name), links)).toMatchObject({ code: 0, err: '' })
+    expect(pod(rendered(name)).enableServiceLinks).toBe(false)
   })
 
   it('renders what the kustomization builds, with the values production', () => {

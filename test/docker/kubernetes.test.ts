@@ -7,7 +7,7 @@ import { createTrust } from '../../src/serve/http/forwarded.ts'
 import { memoryOf } from '../docs/generated/stranger-cost.ts'
 import { startProxy } from '../stage/proxy.ts'
 import { answering, startUpstream } from '../stage/upstream.ts'
-import { BASE, configOf, type Manifest, manifests } from './read.ts'
+import { BASE, checkInPod, configOf, type Manifest, manifests } from './read.ts'
 import { faultsOf } from './schemas.ts'
 
 const all = manifests()
@@ -166,6 +166,10 @@ describe('the manifests', () => {
       capabilities: { drop: ['ALL'] },
     })
     expect(container.resources).toMatchObject({ requests: { cpu: expect.any(String), memory: expect.any(String) } })
+  })
+
+  it.each([undefined, true])('start beside Services of any name, if enableServiceLinks is %s', async (links) => {
+    expect(await checkInPod(Object.values(all), links)).toMatchObject({ code: 0, err: '' })
   })
 
   it('give the pod the memory that strangers can make it hold', () => {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { parse } from 'yaml'
 import { hasProgram, printed } from './programs.ts'
-import { type Manifest, manifestsIn } from './read.ts'
+import { checkInPod, type Manifest, manifestsIn } from './read.ts'
 import { faultsOf } from './schemas.ts'
 
 const ROOT = 'docker/kubernetes'
@@ -37,6 +37,11 @@ describe.runIf(hasProgram('kubectl', 'version', '--client'))('kustomize', () => 
     expect(all.flatMap(faultsOf)).toEqual([])
     expect(all.map(({ metadata }) => metadata.namespace)).toEqual(all.map(() => undefined))
     expect(all.length).toBeGreaterThan(built(join(ROOT, 'base')).length)
+  })
+
+  it.each(['base', 'example', ...COMPONENTS])('builds a pod of %s that starts beside Services of any name', async (name) => {
+    const all = COMPONENTS.includes(name) ? withComponent(name) : built(join(ROOT, name))
+    for (const links of [undefined, true]) expect(await checkInPod(all, links)).toMatchObject({ code: 0, err: '' })
   })
 
   it('puts all of the example into its namespace, with the image that it names', () => {

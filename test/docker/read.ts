@@ -1,9 +1,10 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parse, parseAllDocuments } from 'yaml'
 import { loadConfig } from '../../src/app/config/config.ts'
 import type { Config } from '../../src/app/config/settings.ts'
+import { type Ran, runCommand } from '../cli/support.ts'
 
 /** The part of docker/compose.yaml that is looked at here. */
 export interface ComposeService {
@@ -58,4 +59,69 @@ export function configOf(env: Readonly<Record<string, string>>, file?: string): 
   } finally {
     rmSync(directory, { recursive: true })
   }
+}
+
+/** The variables that the kubelet makes of a Service (pkg/kubelet/envvars). */
+function linksOf(name: string): Readonly<Record<string, string>> {
+  const variable = name.toUpperCase().replaceAll('-', '_')
+  const [host, port] = ['10.96.1.2', '8080']
+  return {
+    [`${variable}_SERVICE_HOST`]: host,
+    [`${variable}_SERVICE_PORT`]: port,
+    [`${variable}_SERVICE_PORT_HTTP`]: port,
+    ...Object.fromEntries(
+      ['tcp', 'udp', 'sctp'].flatMap((protocol) => [
+        [`${variable}_PORT`, `${protocol}://${host}:${port}`],
+        [`${variable}_PORT_${port}_${protocol.toUpperCase()}`, `${protocol}://${host}:${port}`],
+        [`${variable}_PORT_${port}_${protocol.toUpperCase()}_PROTO`, protocol],
+        [`${variable}_PORT_${port}_${protocol.toUpperCase()}_PORT`, port],
+        [`${variable}_PORT_${port}_${protocol.toUpperCase()}_ADDR`, host],
+      ]),
+    ),
+  }
+}
+
+/** Names of Services that a namespace may have besides those that the manifests bring. */
+const OTHER_SERVICES = ['crosswalk', 'crosswalk-admin', 'crosswalk-redis', 'crosswalk-store', 'crosswalk-canary', 'crosswalk-sandbox']
+
+/**
+ * What `serve --check` says in the pod of these manifests, started as the kubelet starts it: with its files, its Secrets and the variables of
+ * the Services around it. `links` overrides what the pod says of them.
+ */
+export async function checkInPod(all: readonly Manifest[], links?: boolean): Promise<Ran> {
+  const pod = all.find(({ kind }) => kind === 'Deployment')?.spec.template.spec
+  const [container] = pod.containers
+  const root = mkdtempSync(join(tmpdir(), 'crosswalk-pod-'))
+  try {
+    const mounts: readonly { name: string; mountPath: string }[] = container.volumeMounts
+    const inRoot = (text: string) =>
+      mounts.reduce((known, { mountPath }) => known.replaceAll(`${mountPath}/`, `${root}${mountPath}/`), text)
+    for (const { name, mountPath } of mounts) {
+      mkdirSync(join(root, mountPath), { recursive: true })
+      const configMap = pod.volumes.find((volume: { name: string }) => volume.name === name).configMap?.name
+      const data = all.find(({ kind, metadata }) => kind === 'ConfigMap' && metadata.name === configMap)?.data ?? {}
+      for (const [file, text] of Object.entries(data)) writeFileSync(join(root, mountPath, file), inRoot(String(text)))
+    }
+    const services = [...OTHER_SERVICES, ...all.filter(({ kind }) => kind === 'Service').map(({ metadata }) => metadata.name)]
+    const env: Record<string, string> = (links ?? pod.enableServiceLinks ?? true) ? Object.assign({}, ...services.map(linksOf)) : {}
+    for (const { name, value, valueFrom } of container.env) {
+      const set = value ?? textFrom(valueFrom)
+      env[name] = inRoot(set.replaceAll(/\$\((\w+)\)/g, (_: string, other: string) => env[other]))
+    }
+    return await runCommand(['serve', '--check'], env)
+  } finally {
+    rmSync(root, { recursive: true })
+  }
+}
+
+interface ValueFrom {
+  readonly fieldRef?: { readonly fieldPath: string }
+  readonly secretKeyRef?: { readonly name: string; readonly key: string }
+}
+
+function textFrom({ fieldRef, secretKeyRef }: ValueFrom): string {
+  if (fieldRef) return fieldRef.fieldPath
+  return secretKeyRef?.key === 'url'
+    ? 'rediss://crosswalk:PASSWORD@redis.example.svc:6379'
+    : `${secretKeyRef?.name}-0123456789-${secretKeyRef?.key}`
 }

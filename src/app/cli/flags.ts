@@ -13,6 +13,7 @@ import {
   type ReadSettings,
   readSettings,
   unknownVariables,
+  variableIn,
 } from '../config/config.ts'
 import { flag, host, integer, type SettingKind } from '../config/kinds.ts'
 import { defaultOf, envOf, flagOf, SECTIONS, SETTING_KEYS, SETTINGS, type SettingKey, sectionOf } from '../config/settings.ts'
@@ -181,7 +182,7 @@ export function sandboxOptions(flags: Flags, io: Io): { readonly options: Sandbo
   const values: Partial<Record<keyof typeof FLAGS, unknown>> = {}
   for (const [name, flag] of Object.entries(FLAGS) as [keyof typeof FLAGS, SandboxFlag][]) {
     const given = textOf(flags, name)
-    const value = given ?? (flag.env ? io.env[flag.env] || undefined : undefined)
+    const value = given ?? (flag.env ? variableIn(io.env, flag.env) : undefined)
     if (value === undefined) continue
     const read = flag.kind.schema.safeParse(value)
     const source = given === undefined ? `the environment variable ${flag.env}` : `the flag --${name}`

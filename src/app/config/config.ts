@@ -129,12 +129,22 @@ const OTHERS = ['CONFIG', 'SANDBOX_PORT', 'SANDBOX_HOST', 'SEED', 'CASES', 'SAMP
 /** What Kubernetes and Docker set in a container for a service or a container whose name begins with `crosswalk`. */
 const LINK = /_(?:SERVICE_(?:HOST$|PORT(?:_|$))|PORT_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?$|ENV_|NAME$)/
 
+/** The value of `…_PORT`, which they set too. No setting has such a value. */
+const LINKED = /^(?:tcp|udp|sctp):\/\//
+
+/** Returns the value of a variable. One that is empty counts as unset, and so does what Kubernetes tells of a service. */
+export function variableIn(env: ConfigSources['env'], name: string): string | undefined {
+  const value = env[name]
+  const isLink = LINK.test(name) || (name.endsWith('_PORT') && LINKED.test(value ?? ''))
+  return isLink ? undefined : value || undefined
+}
+
 const known = (): readonly string[] => [...SETTING_KEYS.map(envOf), ...OTHERS]
 
-/** Returns a sentence for each variable that looks like a setting and is none. Values are not told. Empty variables count as unset. */
-export function unknownVariables(env: Readonly<Record<string, string | undefined>>): readonly string[] {
+/** Returns a sentence for each variable that looks like a setting and is none. Values are not told. */
+export function unknownVariables(env: ConfigSources['env']): readonly string[] {
   const names = known()
-  const unknown = Object.keys(env).filter((name) => name.startsWith(PREFIX) && env[name] && !names.includes(name) && !LINK.test(name))
+  const unknown = Object.keys(env).filter((name) => name.startsWith(PREFIX) && !names.includes(name) && variableIn(env, name))
   const otherwise = 'crosswalk help serve lists those that are.'
   return unknown.map((name) => `The environment variable ${name} is no setting; ${suggestion(name, names, otherwise)}`)
 }
@@ -215,14 +225,13 @@ export function configWith(values: Partial<Config>): Config {
   return { ...defaults, ...values } as Config
 }
 
-/** An empty environment variable counts as unset. */
 function find(key: SettingKey, { flags, env }: ConfigSources, values: ReadonlyMap<SettingKey, FileValue>): Given | undefined {
   const flag = `--${flagOf(key)}`
   const value = flags[flagOf(key)]
   if (value !== undefined) return { value, from: 'flag', name: flag, source: () => `the flag ${flag}` }
   const variable = envOf(key)
-  if (env[variable])
-    return { value: env[variable], from: 'environment', name: variable, source: () => `the environment variable ${variable}` }
+  const set = variableIn(env, variable)
+  if (set !== undefined) return { value: set, from: 'environment', name: variable, source: () => `the environment variable ${variable}` }
   const inFile = values.get(key)
   if (!inFile) return undefined
   const { placeOf } = inFile

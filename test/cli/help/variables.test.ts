@@ -23,6 +23,9 @@ describe('a variable', () => {
     'CROSSWALK_PORT_8080_TCP_ADDR',
     'CROSSWALK_ADMIN_SERVICE_PORT',
     'CROSSWALK_CANARY_PORT_8080_TCP',
+    'CROSSWALK_PORT',
+    'CROSSWALK_ADMIN_PORT',
+    'CROSSWALK_REDIS_PORT',
   ])('that Kubernetes sets for a service is none of ours: %s', (name) => {
     expect(unknownVariables({ [name]: 'tcp://10.0.0.1:8080' })).toEqual([])
   })

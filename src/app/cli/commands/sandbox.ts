@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { DemoUser } from '../../../sandbox/data/data.ts'
 import { startSandbox } from '../../../sandbox/start.ts'
-import { unknownVariables } from '../../config/config.ts'
+import { unknownVariables, variableIn } from '../../config/config.ts'
 import { type Command, endWith, FAILED, type Flags, MISUSED, textOf } from '../command.ts'
 import { sandboxFlags, sandboxOptions } from '../flags.ts'
 
@@ -51,7 +51,7 @@ export const sandboxToken: Command = {
   async run(flags, _, io) {
     const [unknown] = unknownVariables(io.env)
     if (unknown !== undefined) return endWith(io, MISUSED, unknown)
-    const port = io.env.CROSSWALK_SANDBOX_PORT
+    const port = variableIn(io.env, 'CROSSWALK_SANDBOX_PORT')
     const base = textOf(flags, 'url') ?? (port ? `http://127.0.0.1:${port}` : DEFAULT_SANDBOX)
     if (!/^https?:\/\/./.test(base) || !URL.canParse(base))
       return endWith(io, MISUSED, `--url is ${JSON.stringify(base)}, but it must be an address such as ${DEFAULT_SANDBOX}.`)

@@ -6,8 +6,12 @@ keepCompiled(process.env)
 // Node keeps only what is loaded from now on.
 const { run } = await import('./app/cli/run.ts')
 
+/** True for a command that serves until it is stopped. */
+let isServing = false
+
 /** Resolves on the first signal to stop. A second signal stops the process at once. */
 function untilStopped(): Promise<void> {
+  isServing = true
   return new Promise((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve())
   })
@@ -20,10 +24,15 @@ function untilEscaped(): Promise<unknown> {
   })
 }
 
+/** Why the output of a command is not all there. Undefined while it is. */
+let unwritten: Error | undefined
+
 /** A reader that has seen enough (`| head`) closes the pipe. That is not a failure, but the exit code is still the command's own. */
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE' && error.code !== 'ERR_STREAM_DESTROYED') throw error
+  if (error.code !== 'EPIPE' && error.code !== 'ERR_STREAM_DESTROYED') unwritten ??= error
 })
+/** Nobody can be told. A full disk keeps no proxy from serving. */
+process.stderr.on('error', () => {})
 
 /** Progress on standard error. Its timer does not keep the process alive. */
 const screen = {
@@ -35,7 +44,7 @@ const screen = {
   },
 }
 
-process.exitCode = await run(process.argv.slice(2), {
+const code = await run(process.argv.slice(2), {
   out: (line) => process.stdout.write(`${line}\n`),
   err: (line) => process.stderr.write(`${line}\n`),
   env: process.env,
@@ -47,3 +56,8 @@ process.exitCode = await run(process.argv.slice(2), {
   untilEscaped,
   onHangup: (listener) => void process.on('SIGHUP', listener),
 })
+/** The last lines reach the system before their failure is looked at. */
+await new Promise((written) => void process.stdout.write('', written))
+const isLost = unwritten !== undefined && !isServing
+if (isLost) process.stderr.write(`Standard output cannot be written: ${unwritten?.message}.\n`)
+process.exitCode = isLost ? Math.max(code, 1) : code

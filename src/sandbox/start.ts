@@ -47,6 +47,10 @@ export const serviceRoutes: readonly Route[] = [
   ...stsRoutes,
 ]
 
+/** Where the sandbox listens if nothing else is said. */
+export const SANDBOX_HOST = '127.0.0.1'
+export const SANDBOX_PORT = 8090
+
 export type SandboxOptions = {
   /** The default is 127.0.0.1. */
   readonly host?: string | undefined
@@ -92,7 +96,7 @@ export type Sandbox = {
  * data is wrong or the port is taken.
  */
 export const startSandbox = async (options: SandboxOptions = {}): Promise<Sandbox> => {
-  const { host = '127.0.0.1', port = 8090, data = 'demo', latencyMs = 0, seed = 1 } = options
+  const { host = SANDBOX_HOST, port = SANDBOX_PORT, data = 'demo', latencyMs = 0, seed = 1 } = options
   const {
     v1Dialect = 'specification',
     serviceDomain = 'chainguard.dev',

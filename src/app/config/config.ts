@@ -67,6 +67,7 @@ const FINDERS: readonly ((config: Config) => string | undefined)[] = [
   hasNoV1,
   hasHalfAPair,
   writesOneFileTwice,
+  opensOnePortTwice,
   leadsBack,
 ]
 
@@ -115,6 +116,28 @@ function writesOneFileTwice({ 'store.url': store, 'store.cache': cache, 'records
   const at = paths.findIndex((path, nth) => path !== undefined && paths.indexOf(path) < nth)
   if (at < 0) return undefined
   return `${written[at]?.[0]} names the file of ${written[paths.indexOf(paths[at])]?.[0]}, so that each would write over the other; give each its own.`
+}
+
+function opensOnePortTwice(config: Config): string | undefined {
+  return whySamePort(addressOf(config, 'listen'), addressOf(config, 'admin'))
+}
+
+/** An address that a process listens on, and the names of the settings that give it. */
+export interface OwnAddress {
+  readonly host: string
+  readonly port: number
+  readonly name: string
+}
+
+export function addressOf(config: Config, own: 'listen' | 'admin'): OwnAddress {
+  return { host: config[`${own}.host`], port: config[`${own}.port`], name: `${own}.port` }
+}
+
+/** Returns one sentence if no process can listen on both addresses. Port 0 is any free port. */
+export function whySamePort(one: OwnAddress, other: OwnAddress): string | undefined {
+  const isShared = one.host === other.host || EVERY.includes(one.host) || EVERY.includes(other.host) || isSameHost(one.host, other.host)
+  if (one.port !== other.port || one.port === 0 || !isShared) return undefined
+  return `${one.name} and ${other.name} are both ${one.port}, but a port has one listener; give each its own (0 = any).`
 }
 
 function day(seconds: number): string {

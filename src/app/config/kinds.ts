@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { isIP, isIPv4 } from 'node:net'
 import { z } from 'zod'
+import { named, systemReason } from '../../errors.ts'
 import { readStoreUrl } from '../../fleet/store/store.ts'
 import { asModeRules, type ModeRules, modesSchema } from '../../migrate/modes/rules.ts'
 import { MODES } from '../../serve/sides.ts'
@@ -23,18 +24,20 @@ export const secret: SettingKind<string | undefined> = {
 /** Reads a text, or the file that it names after `@`. Its issues never quote the text. */
 export function fromFile(allowed: string, isRight: (text: string) => boolean): z.ZodType<string> {
   return z.string({ error: `must be ${allowed}` }).transform((given, context) => {
-    const text = given.startsWith('@') ? contentOf(given.slice(1)) : given
-    if (text !== undefined && isRight(text)) return text
-    context.addIssue({ code: 'custom', message: text === undefined ? 'names a file that cannot be read' : `must be ${allowed}` })
+    const read = given.startsWith('@') ? contentOf(given.slice(1)) : { text: given }
+    if ('text' in read && isRight(read.text)) return read.text
+    context.addIssue({ code: 'custom', message: 'text' in read ? `must be ${allowed}` : read.problem })
     return z.NEVER
   })
 }
 
-function contentOf(path: string): string | undefined {
+function contentOf(path: string): { readonly text: string } | { readonly problem: string } {
   try {
-    return readFileSync(path, 'utf8').trim()
-  } catch {
-    return undefined
+    return { text: readFileSync(path, 'utf8').trim() }
+  } catch (error) {
+    // A text that does not look like a path may be a secret that begins with @.
+    const shown = /^\.{0,2}\//.test(path) ? named(error, path) : Object.assign(error as Error, { path: undefined })
+    return { problem: `names a file that cannot be read: ${systemReason(shown)}` }
   }
 }
 

@@ -32,8 +32,13 @@ export async function openFleet(config: Pick<Config, 'store.url' | 'store.name'>
   return joinFleet(await openStore(url, config['store.name']))
 }
 
+/** The most bytes of the log that wait for a disk that is full. */
+const LOG_WAITS = 2 ** 20
+
+/** Lines that cannot be written wait for the next one. They end no process. */
 export function createLog(config: Config): Logger {
-  return pino({ level: config['log.level'], base: null }, pino.destination({ dest: 2, sync: true }))
+  const stderr = pino.destination({ dest: 2, sync: true, maxLength: LOG_WAITS }).on('error', () => {})
+  return pino({ level: config['log.level'], base: null }, stderr)
 }
 
 /** What clients reach: the server for v1 and native requests, or the workers that share its port. */

@@ -228,6 +228,23 @@ export async function connectRedis(address: RedisAddress, channel: string, onMes
   return connection
 }
 
+/** What a Redis says that may serve later, and one that nobody reached. */
+const PASSES = / (?:cannot be reached|did not answer|closed the connection|still loads|is busy)/
+
+/** Connects once. Returns why a Redis that answers could not be used; undefined if it could, or if nothing answers. */
+export async function whyRefused(address: RedisAddress): Promise<string | undefined> {
+  const connection = await connectRedis(address, 'crosswalk:check', () => {})
+  try {
+    await connection.ask(ANSWER_MS, (redis) => redis.ping())
+    return undefined
+  } catch (error) {
+    const { message } = error as Error
+    return PASSES.test(message) ? undefined : `store.url: ${message}`
+  } finally {
+    connection.close()
+  }
+}
+
 async function within<T>(ms: number, late: () => Error, promise: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const over = new Promise<never>((_, reject) => {

@@ -1,11 +1,13 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, type StdioOptions, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { existsSync, openSync, readFileSync } from 'node:fs'
 import net, { type AddressInfo } from 'node:net'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { hasCurl, paste } from '../support.ts'
+import { freePort } from '../../stage/free-port.ts'
+import { until } from '../../stage/until.ts'
+import { hasCurl, paste, runCommand } from '../support.ts'
 import { ANY_PORT, exit, linesUntil, start } from './started.ts'
 
 const curls = (lines: readonly string[]) => lines.filter((line) => line.startsWith('curl '))
@@ -104,12 +106,10 @@ describe('a start that fails', () => {
     expect(await stopped(...command, flag, String(port), ...others.flatMap((other) => [other, '0']))).toEqual([1, isTaken(port)])
   })
 
-  it.each([[SERVE], [['demo', '--sandbox-port', '0']]])('ends %s with one port for both in the same way', async (command) => {
-    const free = net.createServer().listen(0, '127.0.0.1')
-    await once(free, 'listening')
-    const { port: both } = free.address() as AddressInfo
-    await new Promise((resolve) => free.close(resolve))
-    expect(await stopped(...command, '--port', String(both), '--admin-port', String(both))).toEqual([1, isTaken(both)])
+  it.each([[SERVE], [['demo', '--sandbox-port', '0']]])('ends %s with one port for both as a contradiction', async (command) => {
+    const both = String(await freePort())
+    const says = `listen.port and admin.port are both ${both}, but a port has one listener; give each its own (0 = any).\n`
+    expect(await stopped(...command, '--port', both, '--admin-port', both)).toEqual([2, says])
   })
 
   it.each([[SERVE], [['demo', '--sandbox-port', '0']]])('names unusable files for %s', async (command) => {
@@ -133,4 +133,37 @@ it('ends with the code of the command, although nobody reads what it prints', as
   const child = start('cutover', '--json', '--admin', 'http://127.0.0.1:1')
   child.stdout?.destroy()
   expect(await exit(child)).toBe(3)
+})
+
+describe.runIf(existsSync('/dev/full'))('a full disk', () => {
+  const full = () => openSync('/dev/full', 'w')
+
+  it.each([
+    ['standard error', ['ignore', 'full']],
+    ['standard output', ['full', 'ignore']],
+    ['both', ['full', 'full']],
+  ] as const)('of %s keeps no proxy from serving', async (_, to) => {
+    const port = await freePort()
+    const argv = [inject('cli'), 'serve', '--upstream-v2', 'http://127.0.0.1:1', '--port', String(port), '--admin-port', '0']
+    const stdio: StdioOptions = ['ignore', ...to.map((one) => (one === 'full' ? full() : one))]
+    const child = spawn(process.execPath, argv, { stdio })
+    const ended = exit(child)
+    await until(async () => (await fetch(`http://127.0.0.1:${port}/iam/v1/groups`).catch(() => undefined))?.status === 503)
+    child.kill('SIGTERM')
+    expect(await ended).toBe(0)
+  })
+
+  it('ends a command whose output it lost with 1 and a sentence', async () => {
+    const child = spawn(process.execPath, [inject('cli'), 'openapi'], { stdio: ['ignore', full(), 'pipe'] })
+    const said = text(child.stderr as NodeJS.ReadableStream)
+    expect([await exit(child), await said]).toEqual([1, 'Standard output cannot be written: ENOSPC: no space left on device, write.\n'])
+  })
+
+  it('says that sandbox and proxy of a demo have one port', async () => {
+    const { code, err } = await runCommand(['demo', '--port', '8090'])
+    expect({ code, err }).toEqual({
+      code: 2,
+      err: 'sandbox-port and listen.port are both 8090, but a port has one listener; give each its own (0 = any).',
+    })
+  })
 })

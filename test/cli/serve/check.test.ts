@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -48,6 +50,52 @@ describe('serve --check', () => {
   it('says that tables cannot be loaded', async () => {
     const { code, err } = await check(...V2, '--tables', join(folder, 'none.js'))
     expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining('none.js cannot be loaded as tables') })
+  })
+
+  it.each([
+    [['--port', '8000', '--admin-port', '8000'], 'listen.port and admin.port are both 8000'],
+    [['--port', '8081', '--host', '0.0.0.0'], 'listen.port and admin.port are both 8081'],
+    [['--port', '8081', '--host', 'localhost'], 'listen.port and admin.port are both 8081'],
+    [['--port', '8000', '--workers', '2', '--admin-port', '8000'], 'listen.port and admin.port are both 8000'],
+  ])('says that one port has two listeners: %j', async (argv, problem) => {
+    const { code, err } = await check(...V2, ...argv)
+    expect({ code, err }).toEqual({ code: 2, err: `${problem}, but a port has one listener; give each its own (0 = any).` })
+  })
+
+  it('says nothing of two ports that a process can open', async () => {
+    for (const argv of [
+      ['--port', '0', '--admin-port', '0'],
+      ['--port', '8000', '--admin-port', '8000', '--host', '10.0.0.1'],
+    ]) {
+      expect(await check(...V2, ...argv)).toMatchObject({ code: 0, err: '' })
+    }
+  })
+
+  it.each(['admin-token', 'admin-read-token', 'store-url', 'notify-url'])('names the file of --%s that cannot be read', async (name) => {
+    const { code, err } = await check(...V2, `--${name}`, '@/nope/token')
+    expect({ code, err }).toEqual({
+      code: 2,
+      err: expect.stringContaining('names a file that cannot be read: there is no such file or folder (/nope/token).'),
+    })
+  })
+
+  it.each([
+    ['-WRONGPASS invalid username-password pair or user is disabled.', 'refuses the user or the password of store.url'],
+    ['-ERR unknown command', 'cannot be used: ERR unknown command'],
+  ])('says that the store refuses: %s', async (answer, why) => {
+    const store = createServer((socket) => {
+      const refuse = (text: Buffer) => socket.write(`${answer}\r\n`.repeat(String(text).match(/^\*\d/gm)?.length ?? 0))
+      socket.on('data', refuse).on('error', () => {})
+    }).listen(0)
+    await once(store, 'listening')
+    const { port } = store.address() as AddressInfo
+    const { code, err } = await check(...V2, '--store-url', `redis://:secret@127.0.0.1:${port}`)
+    store.close()
+    expect({ code, err }).toEqual({ code: 2, err: `store.url: the store at redis://127.0.0.1:${port} ${why}.` })
+  })
+
+  it('says nothing of a store that is not there', async () => {
+    expect(await check(...V2, '--store-url', 'redis://127.0.0.1:1')).toMatchObject({ code: 0, err: '' })
   })
 
   it('knows the tables', async () => {

@@ -2,9 +2,10 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { ALL_V2 } from '../../../migrate/modes/rules.ts'
-import { type Sandbox, startSandbox } from '../../../sandbox/start.ts'
+import { SANDBOX_HOST, SANDBOX_PORT, type Sandbox, type SandboxOptions, startSandbox } from '../../../sandbox/start.ts'
 import { openMetricsExport } from '../../../serve/watch/metrics-export.ts'
 import { openTracing } from '../../../serve/watch/spans.ts'
+import { addressOf, whySamePort } from '../../config/config.ts'
 import { type Config, SETTING_KEYS } from '../../config/settings.ts'
 import { createLog } from '../../server/process.ts'
 import { createServer as createProxyServer, type Server } from '../../server/server.ts'
@@ -64,6 +65,8 @@ export const demo: Command = {
     const problem = 'problem' in loaded ? loaded.problem : 'problem' in read ? read.problem : undefined
     if (problem !== undefined || 'problem' in loaded || 'problem' in read) return endWith(io, MISUSED, problem ?? '')
     const { options } = read
+    const same = whySamePortAs(options, loaded.config)
+    if (same !== undefined) return endWith(io, MISUSED, same)
     const receiver = options.allowHttpSinks ? await startReceiver(io.out) : undefined
     const open: { close(): Promise<void> }[] = receiver ? [receiver] : []
     try {
@@ -81,6 +84,12 @@ export const demo: Command = {
       for (const one of open) await one.close()
     }
   },
+}
+
+/** Returns one sentence if the sandbox would listen where the proxy does. */
+function whySamePortAs({ host = SANDBOX_HOST, port = SANDBOX_PORT }: SandboxOptions, config: Config): string | undefined {
+  const sandbox = { host, port, name: 'sandbox-port' }
+  return whySamePort(sandbox, addressOf(config, 'listen')) ?? whySamePort(sandbox, addressOf(config, 'admin'))
 }
 
 /** Makes the sandbox the v2 service. If modes are given, its genuine v1 is the v1 service. */

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { DemoUser } from '../../../sandbox/data/data.ts'
-import { startSandbox } from '../../../sandbox/start.ts'
+import { SANDBOX_HOST, SANDBOX_PORT, startSandbox } from '../../../sandbox/start.ts'
 import { unknownVariables, variableIn } from '../../config/config.ts'
 import { type Command, endWith, FAILED, type Flags, MISUSED, textOf } from '../command.ts'
 import { sandboxFlags, sandboxOptions } from '../flags.ts'
@@ -26,7 +26,7 @@ export const sandbox: Command = {
 
 const DEMO_USERS: readonly DemoUser[] = ['owner', 'editor', 'viewer', 'outsider', 'admin']
 
-const DEFAULT_SANDBOX = 'http://127.0.0.1:8090'
+const DEFAULT_SANDBOX = `http://${SANDBOX_HOST}:${SANDBOX_PORT}`
 
 /**
  * Asks a running sandbox for a signed token. The sandbox makes its key anew at every start. The vendor's SDK and Terraform provider read

@@ -65,8 +65,8 @@ export function settingsProblems(start: Omit<CheckedStart, 'env'>): readonly str
 }
 
 /**
- * Returns a sentence for everything that would end a start: settings, files, certificate, tables. It opens no port and asks no service, so
- * that it works where neither is at hand.
+ * Returns a sentence for everything that would end a start or keep it from being ready: settings, files, certificate, tables, a store that
+ * refuses. It opens no port and asks neither v1 nor v2. A store that does not answer is no problem, so that it works where none is at hand.
  */
 export async function startProblems(
   { config, problems, wrong }: ReadSettings,
@@ -95,10 +95,16 @@ async function thrown(run: () => unknown): Promise<string | undefined> {
 function whyNoStore(url: string | undefined): Promise<string | undefined> {
   return thrown(async () => {
     const address = url === undefined ? undefined : readStoreUrl(url)
-    if (address?.carrier !== 'file') return
-    const problem = await whyUnwritable('store.url', address.path)
+    if (address === undefined) return
+    const problem =
+      address.carrier === 'file'
+        ? await whyUnwritable('store.url', address.path)
+        : await (await import('../../../fleet/store/redis.ts')).whyRefused(address)
     if (problem !== undefined) throw new Error(problem)
-    const text = await readFile(address.path, 'utf8').catch(() => undefined)
+    if (address.carrier !== 'file') return
+    const text = await readFile(address.path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') throw error
+    })
     if (text !== undefined && !decodeShelves(text, Date.now))
       throw new Error(`store.url: ${address.path} is not a whole store of Crosswalk`)
   })
@@ -142,7 +148,7 @@ export const serve: Command = {
   },
 }
 
-/** Opens no port and asks no service. */
+/** Opens no port, and asks no service but the store. */
 async function check(flags: Flags, io: Io): Promise<number> {
   const read = settingsFrom(flags, io)
   // Wrong settings do not keep the tables from being loaded: every problem is told.

@@ -284,6 +284,7 @@ export function wrongValues(
 export function poolSettings(config: Config) {
   return {
     connections: config['upstream.connections'],
+    connectionAgeMs: config['upstream.connectionAgeMs'],
     connectTimeoutMs: config['limits.connectTimeoutMs'],
     callTimeoutMs: config['limits.callTimeoutMs'],
   }
@@ -321,6 +322,7 @@ export function clientTimes(config: Config) {
 export function passthroughSettings(config: Config) {
   return {
     connections: config['upstream.connections'],
+    connectionAgeMs: config['upstream.connectionAgeMs'],
     connectionMs: config['limits.deadlineMs'],
     webSockets: config['limits.webSockets'],
     webSocketIdleMs: config['limits.webSocketIdleMs'],
@@ -330,6 +332,7 @@ export function passthroughSettings(config: Config) {
 export function grpcSettings(config: Config) {
   return {
     connections: config['upstream.connections'],
+    connectionAgeMs: config['upstream.connectionAgeMs'],
     connectTimeoutMs: config['limits.connectTimeoutMs'],
     answerBytes: config['limits.answerBytes'],
   }

@@ -37,6 +37,7 @@ const LIVE: Readonly<Record<SettingKey, true | (typeof WHY)[keyof typeof WHY]>> 
   'upstream.v2Grpc': WHY.connections,
   'upstream.v1Grpc': WHY.connections,
   'upstream.connections': WHY.connections,
+  'upstream.connectionAgeMs': WHY.connections,
   'listen.host': WHY.port,
   'listen.port': WHY.port,
   workers: WHY.processes,
@@ -160,6 +161,7 @@ type Meaning = 'total' | 'request' | 'connection' | 'caller' | 'time' | 'share' 
  */
 const MEANINGS: Readonly<Record<NumberKey, Meaning>> = {
   'upstream.connections': 'total',
+  'upstream.connectionAgeMs': 'time',
   'listen.port': 'supervisor',
   'admin.port': 'supervisor',
   'fallback.perMinute': 'fleet',

@@ -81,6 +81,12 @@ export const SETTINGS = {
     64,
     'Maximum connections to each upstream per pool. Translated, native and gRPC traffic have a pool each',
   ),
+  'upstream.connectionAgeMs': setting(
+    integer(0, 86_400_000),
+    'CONNECTION_AGE_MS',
+    60_000,
+    'Age after which a connection to an upstream ends with its next request, in milliseconds, so that a name that moves to another address is followed. 0 = unlimited',
+  ),
   'listen.host': setting(host, 'HOST', '127.0.0.1', 'Address that the proxy listens on'),
   'listen.port': setting(integer(0, 65_535), 'PORT', 8080, 'Port that the proxy listens on. 0 = any free port'),
   workers: setting<number | 'auto'>(

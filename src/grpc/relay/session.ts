@@ -99,6 +99,8 @@ export interface SessionSettings {
   readonly origin: string
   /** Milliseconds until the connection must be ready. */
   readonly connectTimeoutMs: number
+  /** Milliseconds after which a connection takes no further stream, so that a name that moves is followed; 0 or absent = unlimited. */
+  readonly connectionAgeMs?: number
 }
 
 const { NGHTTP2_REFUSED_STREAM } = constants
@@ -118,7 +120,7 @@ const SESSION_MEMORY = 128
 const PROBE_AFTER = 30_000
 
 /** Connects to the service. `closed` is called once, however the connection ends. */
-export function connect({ service, origin, connectTimeoutMs }: SessionSettings, closed: () => void): Session {
+export function connect({ service, origin, connectTimeoutMs, connectionAgeMs = 0 }: SessionSettings, closed: () => void): Session {
   const connection = http2.connect(origin, {
     settings: { initialWindowSize: STREAM_WINDOW, maxHeaderListSize: MAX_HEADER_SIZE, enablePush: false },
     maxSessionMemory: SESSION_MEMORY,
@@ -142,6 +144,9 @@ export function connect({ service, origin, connectTimeoutMs }: SessionSettings, 
   connection.on('goaway', (_, last) => {
     lastTaken = last
   })
+  // Its streams end in their own time. `isOpen` is false from then on.
+  const aged = connectionAgeMs === 0 ? undefined : setTimeout(() => connection.close(), connectionAgeMs).unref()
+  connection.once('close', () => clearTimeout(aged))
   connection.once('close', closed)
   return {
     ready: whenReady(connection, service, connectTimeoutMs),

@@ -7,7 +7,9 @@ import type { Agent as UndiciAgent, Dispatcher as UndiciDispatcher } from 'undic
 import api from 'undici/lib/api/index.js'
 import util from 'undici/lib/core/util.js'
 import Agent from 'undici/lib/dispatcher/agent.js'
+import Client from 'undici/lib/dispatcher/client.js'
 import Dispatcher from 'undici/lib/dispatcher/dispatcher.js'
+import Pool from 'undici/lib/dispatcher/pool.js'
 import { ApiError, brokenAnswer, type ErrorForm, fromTransport } from '../../errors.ts'
 import { ARRIVED_MEMORY, SHORT_TEXT } from '../../tables/text/engine.ts'
 import type { Call } from '../../tables/turn.ts'
@@ -31,12 +33,38 @@ export interface PoolSettings {
   readonly connectTimeoutMs: number
   /** Milliseconds until the answer's headers, and between two pieces of its body. */
   readonly callTimeoutMs: number
+  /** Milliseconds after which a connection is used for one request more, so that a name that moves is followed; 0 or absent = unlimited. */
+  readonly connectionAgeMs?: number
 }
 
 /** Creates the one connection pool of translated calls and passed-through bytes. It verifies TLS (design §6.1). */
-export function createPool({ connections, connectTimeoutMs, callTimeoutMs }: PoolSettings): Agent {
+export function createPool({ connections, connectTimeoutMs, callTimeoutMs, connectionAgeMs = 0 }: PoolSettings): Agent {
   const connect = { timeout: connectTimeoutMs, onread: { buffer: arrived, callback: received } }
-  return new Agent({ connections, headersTimeout: callTimeoutMs, bodyTimeout: callTimeoutMs, connect })
+  const all = { connections, headersTimeout: callTimeoutMs, bodyTimeout: callTimeoutMs, connect }
+  if (connectionAgeMs === 0) return new Agent(all)
+  const client = (origin: URL, options: object) => new AgingClient(origin, options, connectionAgeMs)
+  return new Agent({ ...all, factory: (origin, options) => new Pool(origin, { ...options, factory: client }) })
+}
+
+/**
+ * One connection at a time. The first request after `ageMs` is the last on its connection, as `Connection: close` tells the service.
+ * `clientTtl` of undici's pools would leave requests waiting for ever if all connections of a pool are too old at once.
+ */
+class AgingClient extends Client {
+  readonly #ageMs: number
+  #ends = Number.POSITIVE_INFINITY
+
+  constructor(origin: URL, options: object, ageMs: number) {
+    super(origin, options)
+    this.#ageMs = ageMs
+    this.on('connect', () => {
+      this.#ends = performance.now() + this.#ageMs
+    })
+  }
+
+  override dispatch(options: UndiciDispatcher.DispatchOptions, handler: UndiciDispatcher.DispatchHandler): boolean {
+    return super.dispatch(performance.now() < this.#ends ? options : { ...options, reset: true }, handler)
+  }
 }
 
 /** The memory that all sockets read into. Each read is copied before the next: without it, Node allocates 64 KiB for every read. */

@@ -8,15 +8,22 @@ import { endsHere, endToEndRaw, giveHead } from '../heads.ts'
 import { guarded, whenClosed } from '../signals.ts'
 
 /**
- * Keeps at most `connections` connections to a service; further requests wait.
- * A connection on which the service sends bytes without a request is closed: the bytes would be read as the answer to the next request.
+ * Keeps at most `connections` connections to a service; further requests wait. The first request after `ageMs` is
+ * the last on its connection (0 = unlimited). Closing one that waits would race with the next request. A connection on which the service sends bytes without a request is closed: the bytes would be read as the answer to the next request.
  */
-export function createAgent(base: string, connections: number): http.Agent {
+export function createAgent(base: string, connections: number, ageMs = 0): http.Agent {
   const settings = { keepAlive: true, maxSockets: connections }
   const agent = base.startsWith('https:') ? new https.Agent(settings) : new http.Agent(settings)
-  const { keepSocketAlive, reuseSocket } = agent as unknown as Keeping
+  const { createConnection, keepSocketAlive, reuseSocket } = agent as unknown as Keeping
+  const ends = new WeakMap<Duplex, number>()
   return Object.assign<http.Agent, Keeping>(agent, {
+    createConnection(...given) {
+      const socket = createConnection.apply(agent, given)
+      if (ageMs > 0) ends.set(socket, performance.now() + ageMs)
+      return socket
+    },
     keepSocketAlive(socket) {
+      if (performance.now() >= (ends.get(socket) ?? Number.POSITIVE_INFINITY)) return false
       socket.on('data', unasked)
       return keepSocketAlive.call(agent, socket)
     },
@@ -29,6 +36,7 @@ export function createAgent(base: string, connections: number): http.Agent {
 
 /** Options and methods of an agent that Node documents (`http.Agent`) and its types omit. */
 interface Keeping {
+  createConnection(...given: unknown[]): Duplex
   keepSocketAlive(socket: Duplex): boolean
   reuseSocket(socket: Duplex, request: http.ClientRequest): void
 }
@@ -62,6 +70,8 @@ export interface NativeSettings {
   readonly base: string
   /** The maximum number of connections to it; further requests wait. */
   readonly connections: number
+  /** Milliseconds after which a connection is used for one request more, so that a name that moves is followed; 0 or absent = unlimited. */
+  readonly connectionAgeMs?: number
 }
 
 /**
@@ -69,8 +79,8 @@ export interface NativeSettings {
  * hop-by-hop headers in either direction. The request target is sent unchanged (`toProxy`), and so are the answer's headers. A connection
  * returns to the agent only after a complete exchange. A handshake has its own connection, because anything may follow it.
  */
-export function createNative({ base, connections }: NativeSettings, failed: Failed): Native {
-  const agent = createAgent(base, connections)
+export function createNative({ base, connections, connectionAgeMs }: NativeSettings, failed: Failed): Native {
+  const agent = createAgent(base, connections, connectionAgeMs)
   const proxy = new ProxyServer({ target: base, agent, changeOrigin: true, toProxy: true, selfHandleResponse: true })
   const waiting = new WeakMap<ServerResponse, OnCall>()
   const careful = <A>(handler: (event: A, request: IncomingMessage, response: ServerResponse) => void) =>

@@ -1,0 +1,109 @@
+import dns from 'node:dns'
+import { once } from 'node:events'
+import http from 'node:http'
+import http2 from 'node:http2'
+import type { AddressInfo, Server } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { createSessions } from '../../src/grpc/relay/session.ts'
+import { startProxy } from '../stage/proxy.ts'
+import { until } from '../stage/until.ts'
+
+const AGE = 200
+const ADDRESSES = ['127.0.0.1', '127.0.0.2'] as const
+
+/** Where the name of the service leads now. */
+let place: string = ADDRESSES[0]
+
+/** Two services at one port, which say their address. */
+async function startTwins(create: (address: string) => Server): Promise<{ readonly port: number; close(): void }> {
+  const servers = ADDRESSES.map(create)
+  let port = 0
+  for (const [at, server] of servers.entries()) {
+    server.listen(port, ADDRESSES[at])
+    await once(server, 'listening')
+    port = (server.address() as AddressInfo).port
+  }
+  return { port, close: () => servers.forEach((server) => void server.close()) }
+}
+
+/** Answers after a while, so that requests overlap with the end of a connection. */
+const answering = (address: string) =>
+  http.createServer((_, response) => {
+    setTimeout(() => response.setHeader('content-type', 'application/json').end('{"groups":[]}'), 5)
+    seen.push(address)
+  })
+
+const seen: string[] = []
+
+beforeAll(() => {
+  const { lookup } = dns
+  const moved = (name: string, options: dns.LookupOptions, done: (...found: unknown[]) => void) => {
+    if (!name.endsWith('.test')) return lookup(name, options, done as never)
+    return process.nextTick(() => (options.all ? done(null, [{ address: place, family: 4 }]) : done(null, place, 4)))
+  }
+  vi.spyOn(dns, 'lookup').mockImplementation(moved as never)
+})
+afterAll(() => void vi.restoreAllMocks())
+
+describe('a service whose name moves to another address', () => {
+  it.each([
+    ['translated calls', '/iam/v1/groups', 64, { 'upstream.v2': 'http://moving.test' }],
+    ['translated calls on one connection', '/iam/v1/groups', 1, { 'upstream.v2': 'http://moving.test' }],
+    ['native requests', '/iam/v2/groups', 64, { 'upstream.v2': 'http://moving.test' }],
+    ['requests that v1 answers', '/iam/v1/groups', 64, { 'upstream.v2': 'http://other.test', 'upstream.v1': 'http://moving.test' }],
+  ])('is followed under traffic without a lost request: %s', async (_, path, connections, upstreams) => {
+    place = ADDRESSES[0]
+    const twins = await startTwins(answering)
+    const at = Object.fromEntries(Object.entries(upstreams).map(([key, base]) => [key, `${base}:${twins.port}`]))
+    const modes = { default: 'upstream.v1' in upstreams ? 'v1' : 'v2', rules: [], testers: [] } as never
+    const own = { 'upstream.connections': connections, 'upstream.connectionAgeMs': AGE, modes }
+    const proxy = await startProxy({ ...at, ...own })
+    const statuses = new Set<number>()
+    let isOver = false
+    const ask = async () => {
+      while (!isOver) statuses.add((await fetch(proxy.url + path, { headers: { authorization: 'Bearer someone' } })).status)
+    }
+    const clients = [ask(), ask(), ask()]
+    await until(async () => seen.includes(ADDRESSES[0]))
+    place = ADDRESSES[1]
+    await until(async () => seen.length > 20 && seen.slice(-20).every((address) => address === ADDRESSES[1]), `${seen.slice(-20)}`)
+    isOver = true
+    await Promise.all(clients)
+    expect({ statuses: [...statuses], failed: proxy.log.filter((line) => line['status'] !== 200 && 'status' in line) }).toEqual({
+      statuses: [200],
+      failed: [],
+    })
+    await proxy.close()
+    twins.close()
+    seen.length = 0
+  })
+
+  it('is followed by streams of gRPC, and a stream that is open ends in its own time', async () => {
+    place = ADDRESSES[0]
+    const twins = await startTwins((address) =>
+      http2.createServer().on('stream', (stream, headers) => {
+        stream.respond({ ':status': 200, at: address })
+        if (headers[':path'] !== '/long') stream.end()
+        else stream.on('data', () => stream.end('done'))
+      }),
+    )
+    const settings = { service: 'v2', connections: 2, connectTimeoutMs: 3000, connectionAgeMs: AGE } as const
+    const sessions = createSessions({ ...settings, origin: `http://moving.test:${twins.port}` })
+    const open = async (path: string, endAfterHeaders: boolean) => {
+      const sent = await sessions.request({ ':method': 'POST', ':path': path }, { closed: false, endAfterHeaders })
+      const [headers] = await once(sent?.stream as NodeJS.EventEmitter, 'response')
+      return { stream: sent?.stream as http2.ClientHttp2Stream, address: headers.at }
+    }
+    const long = await open('/long', false)
+    expect(long.address).toBe(ADDRESSES[0])
+    place = ADDRESSES[1]
+    await until(async () => (await open('/', true)).address === ADDRESSES[1])
+    const pieces: Buffer[] = []
+    long.stream.on('data', (piece) => pieces.push(piece))
+    long.stream.end('x')
+    await once(long.stream, 'close')
+    expect([long.stream.rstCode, String(Buffer.concat(pieces))]).toEqual([0, 'done'])
+    sessions.close()
+    twins.close()
+  })
+})

@@ -37,11 +37,19 @@ export type Element = ReadonlyMap<string, string>
 /** One parameter and its end: `;` before another parameter of the element, `,` before the next element. */
 const PARAMETER = /[ \t]*([\w!#$%&'*+.^`|~-]+)=(?:"((?:[^"\\]|\\.)*)"|([^\s;,"]*))[ \t]*([;,]|$)/y
 
+/** An empty element of a list (RFC 9110 §5.6.1.2). */
+const EMPTY = /[ \t]*(?:,|$)/y
+
 /** Parses the elements of a `Forwarded` header (RFC 7239 §4). A malformed one has none, because half of it could say anything. */
 export function parseForwarded(text: string): readonly Element[] {
   const elements: Map<string, string>[] = []
   let element = new Map<string, string>()
   for (let at = 0; at < text.length; ) {
+    EMPTY.lastIndex = at
+    if (element.size === 0 && EMPTY.test(text)) {
+      at = EMPTY.lastIndex
+      continue
+    }
     PARAMETER.lastIndex = at
     const [whole, name = '', quoted, token = '', end] = PARAMETER.exec(text) ?? []
     if (whole === undefined) return []
@@ -168,9 +176,10 @@ const NO_CLAIM: Claim = { hops: [], protos: [], hosts: [] }
 
 /**
  * Returns the value from the proxy that talked to the client. Its position from the right is that of the client, or it is the only value.
+ * Our peer talked to the client if it names no address.
  */
 function vouchedValue(values: readonly string[], depth: number, valid: RegExp): string | undefined {
-  const value = depth > 0 ? values.at(-Math.min(depth, values.length)) : undefined
+  const value = values.at(-Math.min(Math.max(depth, 1), values.length))
   return value !== undefined && valid.test(value) ? value : undefined
 }
 
@@ -206,10 +215,13 @@ const HEADER_FAMILIES: Readonly<Record<ForwardedSettings['header'], Family>> = {
   },
 }
 
-/** Node joins repeated headers with commas, but its types allow arrays. */
+/** Node joins repeated headers with commas, but its types allow arrays. Empty elements count as absent (RFC 9110 §5.6.1.2). */
 function list(value: string | readonly string[] | undefined): readonly string[] {
   const text = typeof value === 'string' ? value : (value ?? []).join(',')
-  return text === '' ? [] : text.split(',').map((part) => part.trim())
+  return text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
 }
 
 function nodeOf(address: string): string {

@@ -65,9 +65,11 @@ describe('Forwarded', () => {
     ['for="a, for=1.1.1.1"', [{ for: 'a, for=1.1.1.1' }]],
     ['for="a\\"b"', [{ for: 'a"b' }]],
     ['', []],
+    ['for=1.1.1.1,', [{ for: '1.1.1.1' }]],
+    [', for=1.1.1.1, ,, for=2.2.2.2 , ', [{ for: '1.1.1.1' }, { for: '2.2.2.2' }]],
   ])('%s', (text, elements) => expect(parsed(text)).toEqual(elements))
 
-  it.each(['for', 'for=a b', 'for="a', '=x', 'for=1.1.1.1,,', 'for=1.1.1.1, x y'])('is discarded whole if malformed: %j', (text) =>
+  it.each(['for', 'for=a b', 'for="a', '=x', 'for=1.1.1.1;,', 'for=1.1.1.1, x y'])('is discarded whole if malformed: %j', (text) =>
     expect(parsed(text)).toEqual([]),
   )
 
@@ -79,6 +81,7 @@ describe('Forwarded', () => {
 
   it('is read in linear time', () => {
     expect(processorMs(() => parsed(`for="${'\\a'.repeat(30_000)}`))).toBeLessThan(500)
+    expect(processorMs(() => parsed(', '.repeat(30_000)))).toBeLessThan(500)
     expect(processorMs(() => parsed('a=b;'.repeat(15_000)))).toBeLessThan(500)
   })
 })

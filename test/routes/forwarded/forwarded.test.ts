@@ -73,6 +73,17 @@ describe.each(CARRIERS)('a request carried to %s', (_, path) => {
     })
   })
 
+  it.each(['203.0.113.7,', '203.0.113.7, , 127.0.0.1', ', 203.0.113.7'])('passes over empty elements of a list: %j', async (list) => {
+    const headers = { host: 'x', 'x-forwarded-for': list, 'x-forwarded-proto': 'https,' }
+    const seen = await told(path, { 'forwarded.trusted': '127.0.0.1' }, headers)
+    expect(seen).toMatchObject({ client: '203.0.113.7', headers: { 'x-forwarded-proto': 'https' } })
+  })
+
+  it('believes the scheme of a trusted proxy that names no address', async () => {
+    const seen = await told(path, { 'forwarded.trusted': '127.0.0.1' }, { host: 'x', 'x-forwarded-proto': 'https' })
+    expect(seen).toMatchObject({ client: '127.0.0.1', headers: { 'x-forwarded-proto': 'https' } })
+  })
+
   it('uses RFC 7239 if the trusted proxy does', async () => {
     expect(await told(path, { 'forwarded.trusted': '127.0.0.1', 'forwarded.header': 'forwarded' })).toEqual({
       client: '198.51.100.9',

@@ -123,3 +123,16 @@ function isName(text: string, end: number): boolean {
 }
 
 const SPACES = ' \t\r\n'
+
+/** Control and format characters (escape sequences, bidirectional overrides) and line breaks: a terminal or a parser obeys or hides them. */
+export const UNSEEN = /\r\n|[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
+
+/** Escapes a text to one line: `\u001b` for an escape character, `\u000a` for a line break. */
+export function oneLine(text: string): string {
+  return text.replaceAll(UNSEEN, (found) => (found === '\t' ? found : escaped(found)))
+}
+
+/** Uses the escapes of JSON, JavaScript and TypeScript, so that the text keeps its value there. */
+export function escaped(found: string): string {
+  return Array.from({ length: found.length }, (_, at) => `\\u${found.charCodeAt(at).toString(16).padStart(4, '0')}`).join('')
+}

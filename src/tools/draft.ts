@@ -1,5 +1,6 @@
 import * as rows from '../tables/fields.ts'
 import { enumMap } from '../tables/fields.ts'
+import { oneLine } from '../tables/json.ts'
 import type { Params } from '../tables/query.ts'
 import type { Acknowledged } from '../tables/tables.ts'
 import { coverageOf, nameOf, type Point, type ServedMessage, type ServedOperation } from './check-coverage.ts'
@@ -60,6 +61,8 @@ export interface Writing {
   readonly used: Set<string>
   /** Enums by the texts that make them. */
   readonly enums: Map<string, string>
+  /** Names of constants that are not free. */
+  readonly taken: Set<string>
   /** Interfaces by version and schema. */
   readonly types: Map<string, { readonly name: string; readonly text: string }>
   /** The text is TypeScript. */
@@ -87,7 +90,7 @@ function rowsOf(name: string, matched: Matched, where: string, writing: Writing,
   }
   const row = shapeText(matched.shape, quoted(matched.v2), `${where}.${name}`, writing, indent)
   const access = matched.isReadOnly ? use(writing, 'readOnly', row) : row
-  return [`${indent}// ${matched.because}`, `${indent}${key}: ${use(writing, 'optional', access)},`]
+  return [`${indent}${comment(matched.because)}`, `${indent}${key}: ${use(writing, 'optional', access)},`]
 }
 
 /** Writes a row of a pair. A list or a map of something that has no builder is an object that nobody looks into. */
@@ -116,26 +119,43 @@ function builderOf(shape: SchemaShape, writing: Writing): string {
 
 function enumName(shape: Extract<MatchedShape, { kind: 'choice' }>, where: string, writing: Writing): string {
   const { rows, v1Only } = enumRowsOf(shape)
-  const body = `${JSON.stringify(rows)}${v1Only.length > 0 ? `, ${JSON.stringify(v1Only)}` : ''}`
+  const body = `${json(rows)}${v1Only.length > 0 ? `, ${json(v1Only)}` : ''}`
   const known = writing.enums.get(body)
   if (known !== undefined) return known
-  const name = freeName(`${where.split('.').at(-1)} values`, [...writing.enums.values()])
+  const name = freeName(`${where.split('.').at(-1)} values`, writing.taken)
   writing.used.add('enumMap')
   writing.enums.set(body, name)
   return name
 }
 
-/** Returns a name of a constant that is not taken: `ListLiensResponse` → `listLiensResponse`, `listLiensResponse2`. */
-export function freeName(label: string, taken: readonly string[]): string {
-  const plain = label.replace(/[^A-Za-z0-9]+(.)?/g, (_, letter = '') => letter.toUpperCase()).replace(/^[^A-Za-z]+/, '')
-  const name = (plain || 'message').replace(/^./, (letter) => letter.toLowerCase())
-  const names = [name, ...taken.map((_, at) => `${name}${at + 2}`)]
-  return names.find((one) => !taken.includes(one)) ?? name
+/** Names of the language that a draft uses, names that each draft has, and words of JavaScript. */
+const TAKEN =
+  'action bytes choice choices enumMap flag flagParam gone int intMap intParam long mayBeEmpty message nothing object objectMap objects optional readOnly rows text textMap texts textsParam time timeParam v1Only acknowledged tables arguments await break case catch class const continue debugger default delete do else enum eval export extends false finally for function if implements import in instanceof interface let new null package private protected public return static super switch this throw true try typeof undefined var void while with yield'
+
+/** Returns a name of a constant, and takes it: `ListLiensResponse` → `listLiensResponse`, `listLiensResponse2`. */
+function freeName(label: string, taken: Set<string>): string {
+  const plain = label.replace(/[^A-Za-z0-9]+(.)?/g, (_, letter = '') => letter.toUpperCase()).replace(/[^A-Za-z0-9]|^[^A-Za-z]+/g, '')
+  return free(
+    (plain || 'message').replace(/^./, (letter) => letter.toLowerCase()),
+    taken,
+  )
+}
+
+function free(name: string, taken: Set<string>): string {
+  let found = name
+  for (let nth = 2; taken.has(found); nth += 1) found = `${name}${nth}`
+  taken.add(found)
+  return found
 }
 
 /** A name as a key of an object. */
 export function keyText(name: string): string {
-  return /^[A-Za-z_]\w*$/.test(name) ? name : quoted(name)
+  return /^[A-Za-z_]\w*$/.test(name) && name !== '__proto__' ? name : keyOf(name, quoted(name))
+}
+
+/** `__proto__: …` would be the prototype of the object, and no member. */
+function keyOf(name: string, text: string): string {
+  return name === '__proto__' ? `[${text}]` : text
 }
 
 export function use(writing: Writing, name: string, inside: string): string {
@@ -143,8 +163,17 @@ export function use(writing: Writing, name: string, inside: string): string {
   return `${name}(${inside})`
 }
 
+/** A text of a document may hold whatever ends a string or a comment. In a table it is data. */
 export function quoted(text: string): string {
-  return `'${JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`
+  return `'${json(text).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`
+}
+
+function json(value: unknown): string {
+  return oneLine(JSON.stringify(value))
+}
+
+function comment(text: string): string {
+  return `// ${oneLine(text)}`
 }
 
 /** Returns a row for everything that a draft of these pairs does not cover. Its reason waits for a person. */
@@ -216,8 +245,7 @@ function interfaceOf(version: 'V1' | 'V2', schema: string, shape: ObjectShape, w
   const known = writing.types.get(key)
   if (known) return known.name
   const plain = version + schema.replace(/[^A-Za-z0-9]+/g, ' ').replace(/(?:^| )(.?)/g, (_, letter: string) => letter.toUpperCase())
-  const taken = [...writing.types.values()].map(({ name }) => name)
-  const name = taken.includes(plain) ? `${plain}${taken.length}` : plain
+  const name = free(plain, writing.taken)
   const written = { name, text: '' }
   writing.types.set(key, written)
   written.text = `interface ${name} ${memberTypesText(version, shape, writing, '')}`
@@ -267,7 +295,9 @@ export function writeTables(
   pairs: readonly OperationPair[],
   losses: readonly Acknowledged[],
 ): Draft {
-  const writing: Writing = { used: new Set(), enums: new Map(), types: new Map(), isTyped, decisions: [] }
+  const taken = new Set(TAKEN.split(' '))
+  const writing: Writing = { used: new Set(), taken, enums: new Map(), types: new Map(), isTyped, decisions: [] }
+  const mapping = freeName(domain, taken)
   const messages: Written = new Map()
   const operations = namedIn(domain, pairs).map((named) => operationText(named, messages, writing))
   const enums = [...writing.enums].map(([body, name]) => `const ${name} = enumMap(${quoted(name)}, ${body})\n`)
@@ -278,14 +308,14 @@ export function writeTables(
   const decisions = [...new Set([...writing.decisions, ...losses.map(decisionOf)])]
   const text = [
     `// A first table, drafted by crosswalk draft. Left to decide: ${decisions.length}. Each reason that begins with ${TO_DECIDE} waits for a person:`,
-    ...decisions.map((decision) => `// - ${decision}`),
+    ...decisions.map((decision) => comment(`- ${decision}`)),
     `import { ${names.join(', ')} } from 'crosswalk/tables'\n`,
     ...[...writing.types.values()].map(({ text }) => `${text}\n`),
     ...enums,
     ...consts,
-    `const ${domain}${as('Mapping')} = {\n  domain: ${quoted(domain)},\n  prefix: ${quoted(prefix)},\n  operations: [\n${operations.join('\n')}\n  ],\n}\n`,
+    `const ${mapping}${as('Mapping')} = {\n  domain: ${quoted(domain)},\n  prefix: ${quoted(prefix)},\n  operations: [\n${operations.join('\n')}\n  ],\n}\n`,
     `const acknowledged${as('readonly Acknowledged[]')} = [\n${losses.map(lossText).join('')}]\n`,
-    `export const tables${as('Tables')} = { name: ${quoted(domain)}, mappings: [${domain}], differences: [], shapes: {}, acknowledged }`,
+    `export const tables${as('Tables')} = { name: ${quoted(domain)}, mappings: [${mapping}], differences: [], shapes: {}, acknowledged }`,
   ].join('\n')
   return { text: `${text}\n`, decisions }
 }
@@ -299,7 +329,7 @@ function operationText({ pair, id }: Named, messages: Written, writing: Writing)
   const { v1, v2, query, request, answer } = pair
   const params = Object.entries(query).flatMap(([name, matched]) => {
     if (matched.v2 === undefined) return []
-    return [`${JSON.stringify(name)}: ${paramText(matched.v2, matched.shape, writing)}`]
+    return [`${keyOf(name, json(name))}: ${paramText(matched.v2, matched.shape, writing)}`]
   })
   const named = (shape: MatchedShape | undefined, what: 'request' | 'answer') =>
     messageText({ shape, v1: v1[what], v2: v2[what] }, `${id.split('.').slice(1).join(' ')} ${what}`, messages, writing)
@@ -316,7 +346,7 @@ function operationText({ pair, id }: Named, messages: Written, writing: Writing)
 }
 
 /** Messages by their schemas and rows: the name of the constant, and what it is. */
-type Written = Map<string, { readonly name: string; readonly text: string }>
+type Written = Map<string, { readonly name: string; readonly label: string; readonly text: string }>
 
 interface PairedShapes {
   readonly shape: MatchedShape | undefined
@@ -338,11 +368,11 @@ function messageText({ shape, v1, v2 }: PairedShapes, where: string, messages: W
     writing.decisions.length = before
     return known.name
   }
-  const names = [...messages.values()].map(({ name }) => name)
-  const [name, first] = [freeName(label, names), freeName(label, [])]
+  const name = freeName(label, writing.taken)
   // Two messages of one schema have names of their own: the v1 contract names schemas after them.
-  const own = `${label}${name.slice(first.length)}`
-  messages.set(`${label} ${rows}`, { name, text: use(writing, 'mayBeEmpty', use(writing, 'message', `${quoted(own)}, ${rows}`)) })
+  const others = [...messages.values()].filter((one) => one.label === label).length
+  const own = others === 0 ? label : `${label}${others + 1}`
+  messages.set(`${label} ${rows}`, { name, label, text: use(writing, 'mayBeEmpty', use(writing, 'message', `${quoted(own)}, ${rows}`)) })
   return name
 }
 

@@ -2,6 +2,7 @@ import { expect, inject, it } from 'vitest'
 import { fuzzFrames, fuzzHeads, fuzzUpgrades } from './fuzz/against.ts'
 import { fuzzAnswers } from './fuzz/answers.ts'
 import { diceOf } from './fuzz/dice.ts'
+import { fuzzDrafts } from './fuzz/drafts.ts'
 import { fuzzGateways } from './fuzz/gateways/gateways.ts'
 import { fuzzRequests } from './fuzz/over-http.ts'
 import { openRpcAsker } from './fuzz/rpc/ask.ts'
@@ -25,6 +26,11 @@ const CALLS = 40
 it('answers random requests in v1’s form, without an error of our own', async () => {
   const { statuses } = await fuzzRequests(SAMPLE, sampleSeed)
   expect(Object.keys(statuses)).toEqual(expect.arrayContaining(['200', '400', '404', '501']))
+}, 60_000)
+
+it('drafts tables of hostile documents, and nothing but tables', async () => {
+  const { statuses } = await fuzzDrafts(SAMPLE, sampleSeed)
+  expect(Object.keys(statuses)).toEqual(expect.arrayContaining(['paired', 'alone', 'much to decide']))
 }, 60_000)
 
 it('turns random answers of v2 into v1’s form, without an error of our own', async () => {

@@ -1,11 +1,12 @@
 import { type Fuzzing, fuzzFrames, fuzzHeads, fuzzRpc, fuzzUpgrades } from './fuzz/against.ts'
 import { fuzzAnswers } from './fuzz/answers.ts'
+import { fuzzDrafts } from './fuzz/drafts.ts'
 import { fuzzGateways } from './fuzz/gateways/gateways.ts'
 import { type Fuzzed, fuzzRequests } from './fuzz/over-http.ts'
 import { seedOr, sizeOr } from './fuzz/size.ts'
 import { fuzzWire } from './fuzz/wire/wire.ts'
 
-const USAGE = `npm run fuzz -- [answers | requests | gateways | wire | heads | frames | upgrades | rpc]…
+const USAGE = `npm run fuzz -- [drafts | answers | requests | gateways | wire | heads | frames | upgrades | rpc]…
   Tries random cases, all kinds unless some are named; CROSSWALK_CASES of each, from CROSSWALK_SEED on. Exits with 1 when one fails.`
 
 const names = process.argv.slice(2)
@@ -29,6 +30,7 @@ const inside = (fuzz: (cases: number, seed: number) => Promise<Fuzzed>) => async
 const outside = (fuzz: (fuzzing: Fuzzing) => Promise<readonly string[]>) => (cases: number) => fuzz({ cases, seed, start: {}, note: say })
 
 const KINDS: Readonly<Record<string, readonly [cases: number, fuzz: (cases: number) => Promise<readonly string[]>]>> = {
+  drafts: [20_000, inside(fuzzDrafts)],
   answers: [100_000, inside(fuzzAnswers)],
   requests: [100_000, inside(fuzzRequests)],
   gateways: [100_000, inside(fuzzGateways)],

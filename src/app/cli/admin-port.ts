@@ -3,11 +3,11 @@ import { type Client, joinedClients } from '../../migrate/clients.ts'
 import type { FleetView, RolloutOutlook } from '../../migrate/evidence/cutover.ts'
 import type { Replica } from '../../migrate/evidence/replicas.ts'
 import type { EvidenceReport } from '../../migrate/migration.ts'
-import { isObject } from '../../tables/json.ts'
+import { isObject, oneLine } from '../../tables/json.ts'
 import { operationsOf } from '../../tables/tables.ts'
 import { type Flag, type Flags, type Io, textOf, textsOf } from './command.ts'
 import { configFlags, configFrom } from './flags.ts'
-import { oneLine, withProgress } from './terminal.ts'
+import { withProgress } from './terminal.ts'
 
 const HOST = 'http://127.0.0.1'
 

@@ -1,4 +1,5 @@
 import { styleText } from 'node:util'
+import { escaped, oneLine, UNSEEN } from '../../tables/json.ts'
 import type { Io, Process } from './command.ts'
 
 type Style = Parameters<typeof styleText>[0]
@@ -39,9 +40,6 @@ function styled(style: Style, text: string): string {
   return styleText(style, text, { validateStream: false })
 }
 
-/** Control and format characters (escape sequences, bidirectional overrides) and line breaks: a terminal obeys or hides them. */
-const UNSEEN = /\r\n|[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
-
 /** Wraps the process so that no printed text can act on its terminal: output may contain text that strangers chose. Colours come after. */
 export function printable(outside: Process): Omit<Io, 'tables'> {
   const hasColours = isColoured(outside.env, outside.isTerminal === true)
@@ -55,20 +53,10 @@ export function printable(outside: Process): Omit<Io, 'tables'> {
   }
 }
 
-/** Escapes a text to one line: `\u001b` for an escape character, `\u000a` for a line break. */
-export function oneLine(text: string): string {
-  return text.replaceAll(UNSEEN, (found) => (found === '\t' ? found : written(found)))
-}
-
 const BREAKS: ReadonlySet<string> = new Set(['\t', '\n', '\r\n'])
 
 function severalLines(text: string): string {
-  return text.replaceAll(UNSEEN, (found) => (BREAKS.has(found) ? found : written(found)))
-}
-
-/** Uses the escapes of JSON, JavaScript and TypeScript, so that the text keeps its value there. */
-function written(found: string): string {
-  return Array.from({ length: found.length }, (_, at) => `\\u${found.charCodeAt(at).toString(16).padStart(4, '0')}`).join('')
+  return text.replaceAll(UNSEEN, (found) => (BREAKS.has(found) ? found : escaped(found)))
 }
 
 /** Milliseconds before anything is shown: shorter work needs no progress. */

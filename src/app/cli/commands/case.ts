@@ -1,9 +1,10 @@
 import type { Comparison } from '../../../migrate/records/record.ts'
 import { readEntries } from '../../../migrate/records/record-file.ts'
+import { oneLine } from '../../../tables/json.ts'
 import { caseText } from '../../../tools/play-case.ts'
 import { adminFlags, askAdmin } from '../admin-port.ts'
 import { type Command, FAILED, type Flags, type Io, textOf } from '../command.ts'
-import { oneLine, withProgress } from '../terminal.ts'
+import { withProgress } from '../terminal.ts'
 
 /** Prints a recorded mismatch as a test that reproduces it. */
 export const mismatchCase: Command = {

@@ -1,8 +1,9 @@
+import { oneLine } from '../../../tables/json.ts'
 import { readDocument } from '../../../tools/contract.ts'
 import { draftTables } from '../../../tools/draft.ts'
 import { unknownVariables } from '../../config/config.ts'
 import { type Command, endWith, MISUSED, textOf, writeText } from '../command.ts'
-import { oneLine, withProgress } from '../terminal.ts'
+import { withProgress } from '../terminal.ts'
 
 /** Writes a first table of two contracts. */
 export const draft: Command = {

@@ -8,6 +8,7 @@ import { createRecorder, createRecordFile, RECORD_FILE } from '../../../migrate/
 import { createPool } from '../../../serve/upstream/exchange.ts'
 import { createUnsharedReads } from '../../../serve/upstream/send.ts'
 import { createReadV1 } from '../../../serve/upstream/v1.ts'
+import { oneLine } from '../../../tables/json.ts'
 import { operationsOf, type Tables } from '../../../tables/tables.ts'
 import { clientGuide } from '../../../tools/guide.ts'
 import {
@@ -29,7 +30,7 @@ import type { Config } from '../../config/settings.ts'
 import { declarationsWith } from '../../server/migration.ts'
 import { type Command, endWith, FAILED, type Flag, type Flags, type Io, MISUSED, textOf } from '../command.ts'
 import { configFlags, configFrom, topFlag, topOf } from '../flags.ts'
-import { oneLine, withProgress } from '../terminal.ts'
+import { withProgress } from '../terminal.ts'
 import { chooseClient, guideContext, guideFlags, guideMisuse, writeGuide } from './clients.ts'
 
 /** The flags that say how traffic is read, and where its findings are written to. */

@@ -18,6 +18,24 @@ export const limitErrors: ErrorGroup = {
     },
     {
       code: 'RESOURCE_EXHAUSTED',
+      texts: ['more than … calls of reflection are under way', 'streams take their share of limits.requestsInFlight, a quarter'],
+      cause: 'Calls of gRPC that may have no end have places of their own',
+      remedy: 'End streams that are done; raise `limits.requestsInFlight`',
+    },
+    {
+      code: 'UNAVAILABLE',
+      texts: ['the request did not arrive, and one with a credential needed its place'],
+      cause: 'The process is full, and this request has no credential and an incomplete body',
+      remedy: 'Send a credential; see [overload](operations.md#overload)',
+    },
+    {
+      code: 'DEADLINE_EXCEEDED',
+      texts: ['the stream moved fewer than limits.streamBytes (…) bytes within limits.idleTimeoutMs (…)'],
+      cause: 'A relayed gRPC stream holds a place and sends nothing',
+      remedy: 'Send messages, or lower `limits.streamBytes`',
+    },
+    {
+      code: 'RESOURCE_EXHAUSTED',
       texts: [
         'more than limits.callerInFlight (…) requests of this caller are under way',
         'this caller asks more than limits.callerPerSecond (…) times a second',
@@ -59,7 +77,11 @@ export const limitErrors: ErrorGroup = {
     },
     {
       code: 'DEADLINE_EXCEEDED',
-      texts: ['the request took longer than limits.deadlineMs (…) allows', 'the call took longer than … allows'],
+      texts: [
+        'the request took longer than limits.deadlineMs (…) allows',
+        'the call took longer than limits.deadlineMs (…) allows',
+        'the call took longer than … allows',
+      ],
       cause: 'All calls of the request together took too long, or longer than a gRPC client allowed',
       remedy: 'Ask for less; raise `limits.deadlineMs`. A write may have been done',
     },

@@ -575,7 +575,8 @@ export function createMetrics({ now, pool, report, health, expiry, notified, joi
   }
 }
 
-const CUT = 'Clients that were cut off, by what they took too long for (body, write)'
+const CUT =
+  'Clients that were cut off, by what they took too long for (body, write, call, stream), or because one with a credential needed the place'
 
 const UNRELAYABLE = 'Answers of v2 or v1 whose head no client could be given, by carrier (native, v1, grpc)'
 

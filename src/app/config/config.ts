@@ -316,7 +316,24 @@ function streamsOf(config: Config): number {
 }
 
 export function clientTimes(config: Config) {
-  return late(config, { bodyMs: 'limits.bodyTimeoutMs', writeMs: 'limits.writeTimeoutMs' })
+  return late(config, {
+    bodyMs: 'limits.bodyTimeoutMs',
+    writeMs: 'limits.writeTimeoutMs',
+    callMs: 'limits.deadlineMs',
+    streamBytes: 'limits.streamBytes',
+    streamMs: 'limits.idleTimeoutMs',
+  })
+}
+
+/** The share of all requests that streams of messages may be: they have no time limit. */
+const STREAMS = 1 / 4
+
+export function streamPlaces(config: Config) {
+  return {
+    get mostStreams() {
+      return Math.ceil(config['limits.requestsInFlight'] * STREAMS) || Number.POSITIVE_INFINITY
+    },
+  }
 }
 
 export function passthroughSettings(config: Config) {

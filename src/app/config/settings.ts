@@ -423,6 +423,12 @@ export const SETTINGS = {
     MINUTE / 2,
     'Maximum time for a client to read what is written to it, or at least 16 KiB of a large answer, in milliseconds',
   ),
+  'limits.streamBytes': setting(
+    integer(0, 1_000_000_000),
+    'STREAM_BYTES',
+    1024,
+    'Minimum bytes of messages that a relayed gRPC stream moves within limits.idleTimeoutMs, in both directions together. A slower one is ended. 0 = no minimum',
+  ),
   'limits.webSockets': setting(integer(0, 1_000_000), 'WEB_SOCKETS', 1000, 'Maximum open WebSockets. 0 = unlimited'),
   'limits.webSocketIdleMs': setting(
     integer(1, 24 * HOUR),

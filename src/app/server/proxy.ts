@@ -14,7 +14,7 @@ import {
   type GrpcParts,
   type LazyRpc,
 } from '../../grpc/calls/carrier.ts'
-import { createGrpc, noGrpc } from '../../grpc/relay/relay.ts'
+import { createGrpc, noGrpc, refuseGrpc } from '../../grpc/relay/relay.ts'
 import type { Migration } from '../../migrate/migration.ts'
 import { createRoom, type Room } from '../../serve/bounds.ts'
 import { type Core, createCore } from '../../serve/core.ts'
@@ -45,6 +45,7 @@ import {
   grpcSettings,
   passthroughSettings,
   retirement,
+  streamPlaces,
   wayGiving,
 } from '../config/config.ts'
 import { listOf } from '../config/kinds.ts'
@@ -175,7 +176,7 @@ export function createGrpcSurface(config: Config, v2: string, parts: SurfacePart
   const begin = createCallLog(log, metrics, forwarded)
   return {
     rpc,
-    route: createGrpcRoute({ ...parts, grpc: toV2, rpc, standard, begin }),
+    route: createGrpcRoute({ ...parts, grpc: toV2, rpc, standard, begin, places: streamPlaces(config) }),
     stop() {
       rpc.stop()
       toV2.stop()
@@ -205,8 +206,8 @@ export function createProxy(config: Config, v2: string, tables: Tables, parts: P
   const rests = createRestedConnections({ perSecond: config['limits.refusalsPerSecond'], longestMs: 1000 * RETRY_AFTER }, () =>
     performance.now(),
   )
-  const admit = createAdmission(admissionLimits(config), metrics.refused, () => performance.now())
-  const limits = createClientLimits(clientTimes(config), metrics.cut)
+  const limits = createClientLimits(clientTimes(config), metrics.cut, refuseGrpc)
+  const admit = createAdmission(admissionLimits(config), metrics.refused, () => performance.now(), limits.giveUpOne)
   const gate = createGate(mappings, v2)
   const listener = createListener((...call) => grpc.route(...call), { certificate, ...appLimits(config) })
   const failed = (error: unknown) => log.error({ err: error }, 'a handler failed')

@@ -13,7 +13,7 @@ import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2'
 import type { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
-import { ApiError, asApiError, CODES, codeName, isUnrelayable } from '../../errors.ts'
+import { ApiError, asApiError, askAgain, CODES, codeName, isUnrelayable } from '../../errors.ts'
 import { pathOf } from '../../serve/classify.ts'
 import { newRequestRecord, type RequestRecord, requestId } from '../../serve/core.ts'
 import { type Admit, type TimedRequest, TimedStream } from '../../serve/http/admission.ts'
@@ -24,8 +24,9 @@ import { refuse } from '../../serve/http/v1-surface.ts'
 import type { OnGrpc } from '../../serve/listen/http2.ts'
 import type { TimeLimits } from '../../serve/listen/times.ts'
 import { hasFailed } from '../../serve/sides.ts'
+import { whenClosed } from '../../serve/signals.ts'
 import { endSpan, lineOf, pathForLog, type RequestMetrics } from '../../serve/watch/access-log.ts'
-import { type Grpc, type GrpcEnd, refuseGrpc } from '../relay/relay.ts'
+import { type Grpc, type GrpcEnd, type Renamed, refuseGrpc } from '../relay/relay.ts'
 import type { RpcCalls, RpcParts } from './calls.ts'
 import type { ServeStandard, StandardParts } from './standard.ts'
 
@@ -172,19 +173,48 @@ export interface GrpcParts {
   readonly forwarded: Forwarded
   readonly begin: BeginCall
   readonly limits: Pick<TimeLimits<TimedRequest, never>, 'watchStream'>
+  /** The most streams of messages that are relayed at once, of methods that nobody here knows. It may change. */
+  readonly places: { readonly mostStreams: number }
+}
+
+/** Places for calls of reflection. They are none of `limits.requestsInFlight`, so that strangers cannot fill that with them. */
+const REFLECTIONS = 20
+
+/** Returns what gives a call one of so many places until it is closed, or the error to answer with. */
+function createPlaces(most: () => number, full: () => ApiError): (stream: ServerHttp2Stream) => ApiError | undefined {
+  let taken = 0
+  const leave = () => {
+    taken -= 1
+  }
+  return (stream) => {
+    if (taken >= most()) return full()
+    taken += 1
+    whenClosed(stream, { over: leave, next: undefined })
+    return undefined
+  }
 }
 
 /**
  * Serves gRPC calls of v1, of health and of reflection, and passes all others to v2. Calls are admitted, counted and logged like other
  * requests, and their forwarding headers are corrected. The path is the name of the method.
  */
-export function createGrpcRoute({ grpc, rpc, standard, admit, gate, forwarded, begin, limits }: GrpcParts): OnGrpc {
+export function createGrpcRoute({ grpc, rpc, standard, admit, gate, forwarded, begin, limits, places }: GrpcParts): OnGrpc {
+  const reflections = createPlaces(
+    () => REFLECTIONS,
+    () => askAgain('RESOURCE_EXHAUSTED', `more than ${REFLECTIONS} calls of reflection are under way`),
+  )
+  const streams = createPlaces(
+    () => places.mostStreams,
+    () => askAgain('RESOURCE_EXHAUSTED', 'streams take their share of limits.requestsInFlight, a quarter'),
+  )
   return (stream, headers, raw) => {
-    limits.watchStream(stream, new TimedStream(stream))
+    const timed = new TimedStream(stream, headers)
+    const watched = limits.watchStream(stream, timed)
     const path = headers[':path'] ?? ''
     // A probe is answered under any load, because a busy process is a healthy one. Nobody wants its log lines.
     if (standard.isHealth(path)) return standard.serve(stream, headers, () => {})
-    const refused = admit({ headers }, stream)
+    const isReflection = standard.isReflection(path)
+    const refused = isReflection ? reflections(stream) : admit({ headers }, stream)
     if (refused) return refuseGrpc(stream, refused)
     const arrived = { headers, socket: socketOf(stream) }
     const begun = begin(arrived)
@@ -194,16 +224,24 @@ export function createGrpcRoute({ grpc, rpc, standard, admit, gate, forwarded, b
     if (looped) record.operation = 'loop'
     const wrong = looped ?? wrongPath(path, gate)
     if (wrong) return refuseGrpc(stream, wrong, ended)
-    if (standard.isReflection(path)) {
+    if (isReflection) {
       record.operation = 'reflection'
       return standard.serve(stream, headers, (code) => ended({ code, failure: undefined }))
     }
-    if (!rpc.concerns(path)) return grpc.relay(stream, headers, raw, ended)
+    const relay = (renamed?: Renamed) => {
+      const full = streams(stream)
+      if (full) return refuseGrpc(stream, full, ended)
+      watched.kind = 'stream'
+      grpc.relay(stream, headers, raw, ended, { renamed, timed })
+    }
+    if (!rpc.concerns(path)) return relay()
     const carry = (calls: RpcCalls) => {
       if (stream.closed || stream.destroyed) return ended({ code: CODES.CANCELLED.number, failure: undefined })
       const to = calls.find(path)
-      if (to && !to.relayed) calls.serveGrpc(to, stream, headers, begun)
-      else grpc.relay(stream, headers, raw, ended, to?.relayed?.renamed)
+      if (!to) return relay()
+      watched.kind = to.relayed ? 'call' : 'body'
+      if (to.relayed) grpc.relay(stream, headers, raw, ended, { ...to.relayed, timed })
+      else calls.serveGrpc(to, stream, headers, begun)
     }
     rpc.use(carry, (thrown) => refuseGrpc(stream, asApiError(thrown), ended))
   }

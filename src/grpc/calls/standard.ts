@@ -108,19 +108,23 @@ export interface StandardParts extends Pick<HealthParts, 'readiness' | 'leaving'
 /** Serves one call on a bare stream. `ended` is called once, with the code that the client sees. */
 export type ServeStandard = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, ended: (code: number) => void) => void
 
+/** Milliseconds. A client of reflection asks what it wants to know at once. */
+const REFLECTION_MS = 60_000
+
 /** Creates what serves the methods that gRPC has for itself. */
 export function createStandardCalls({ operations, rpc, wire, settings, ...parts }: StandardParts): ServeStandard {
   const services = servedServices(operations, readFacts(), settings)
   const health = createHealthCalls({ ...parts, services })
   const opened = () => new Promise<Parameters<Parameters<LazyRpc['use']>[0]>[0]>((resolve, reject) => rpc.use(resolve, reject))
   const reflection = createReflectionCalls({ services, opened: async () => (await opened()).rpc })
-  const serve = createServeGrpcStream(wire)
+  const [serveHealth, serveReflection] = [createServeGrpcStream(wire), createServeGrpcStream(wire, REFLECTION_MS)]
   return (stream, headers, ended) => {
     const path = headers[':path'] ?? ''
     const service = serviceIn(path)
     const method = methodIn(path)
     const packageName = service.slice(0, service.lastIndexOf('.'))
     const found = packageName === HEALTH ? health(method) : method === 'ServerReflectionInfo' ? reflection(packageName) : undefined
+    const serve = packageName === HEALTH ? serveHealth : serveReflection
     serve(stream, headers, found ?? missing(service, method), ended)
   }
 }

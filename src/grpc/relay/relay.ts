@@ -206,13 +206,20 @@ function refusal(path: string | undefined): ApiError {
   return new ApiError('UNIMPLEMENTED', `v2 is asked over REST (upstream.v2Grpc: rest), which has no request for ${path}`)
 }
 
+/** What is known of a relayed call. */
+export interface RelayedAs {
+  /** The service knows the method by another name. */
+  readonly renamed: Renamed | undefined
+  /** Counts the bytes of its messages. */
+  readonly timed: { moved: number }
+}
+
 /** Passes gRPC calls to a service without decoding their messages. */
 export interface Grpc {
   /**
    * Relays one call from the client's stream to the service and back. `ended` is called once, when the client's call is over.
-   * `renamed`: the service knows the method by another name.
    */
-  relay(client: ServerHttp2Stream, headers: IncomingHttpHeaders, raw: readonly string[], ended: OnGrpcEnd, renamed?: Renamed): void
+  relay(client: ServerHttp2Stream, headers: IncomingHttpHeaders, raw: readonly string[], ended: OnGrpcEnd, relayed: RelayedAs): void
   /** Makes a call of one message. */
   readonly call: CallUnary
   /** Ends the relayed calls with a status, because the process stops. Without one, clients would repeat them. */
@@ -232,15 +239,15 @@ export function createGrpc(base: string, settings: GrpcSettings): Grpc {
   const sessions = createSessions({ origin: url.origin, ...settings })
   const underWay = new Set<GrpcAnswer>()
   return {
-    relay(client, headers, raw, ended, renamed) {
+    relay(client, headers, raw, ended, { renamed, timed }) {
       const answer = createAnswer(client, { service, ended, renamed })
       underWay.add(answer)
       whenClosed(client, { over: () => underWay.delete(answer), next: undefined })
       const carry = async () => {
         const sent = await sessions.request(callTo(url, headers, raw, renamed?.path), client)
         if (!sent) return
-        carryRequest(client, sent)
-        carryAnswer(client, sent, answer, service)
+        carryRequest(client, sent, timed)
+        carryAnswer(client, sent, answer, service, timed)
       }
       carry().catch(answer.fail)
     },
@@ -254,9 +261,9 @@ export function createGrpc(base: string, settings: GrpcSettings): Grpc {
 
 const { NGHTTP2_CANCEL, NGHTTP2_FLAG_END_STREAM, NGHTTP2_INTERNAL_ERROR: INTERNAL_ERROR } = constants
 
-function carryRequest(client: ServerHttp2Stream, { stream: call }: Sent): void {
+function carryRequest(client: ServerHttp2Stream, { stream: call }: Sent, timed: RelayedAs['timed']): void {
   if (!client.endAfterHeaders) {
-    flow(client, call)
+    flow(client, call, timed)
     // A request without a message may have ended while the connection was made.
     if (client.readableEnded) call.end()
     else client.once('end', () => call.end())
@@ -273,21 +280,28 @@ function leave(call: ClientHttp2Stream, code: number): void {
 }
 
 /** Carries data on as it comes, and waits for a slow reader. What comes for a stream that is gone is discarded. It costs a third of a pipe. */
-function flow(from: Duplex, to: Duplex): void {
+function flow(from: Duplex, to: Duplex, timed: RelayedAs['timed']): void {
   from.on('data', (piece: Buffer) => {
+    timed.moved += piece.length
     if (to.destroyed || to.closed || to.writableEnded || to.write(piece)) return
     from.pause()
     to.once('drain', () => from.resume())
   })
 }
 
-function carryAnswer(client: ServerHttp2Stream, { stream: call, isLost, mayBeDone }: Sent, answer: GrpcAnswer, service: Service): void {
+function carryAnswer(
+  client: ServerHttp2Stream,
+  { stream: call, isLost, mayBeDone }: Sent,
+  answer: GrpcAnswer,
+  service: Service,
+  timed: RelayedAs['timed'],
+): void {
   call.on('error', () => {})
   const begin = (headers: IncomingHttpHeaders, flags: number, raw: readonly string[]) => {
     const whole = (flags & NGHTTP2_FLAG_END_STREAM) !== 0
     // A gateway of v1 that is no gRPC service answers as if the call were a request of its own.
     if (service === 'v1' && !isGrpcType(headers['content-type'])) answer.fail(foreignAnswer(service, Number(headers[':status'])))
-    else if (answer.begin(headers, raw, whole)) return whole ? void call.resume() : flow(call, client)
+    else if (answer.begin(headers, raw, whole)) return whole ? void call.resume() : flow(call, client, timed)
     leave(call, NGHTTP2_CANCEL)
   }
   type Arrived = [headers: IncomingHttpHeaders, flags: number, raw: readonly string[]]

@@ -157,8 +157,8 @@ export type ServeGrpcStream = (
   ended?: (code: number) => void,
 ) => void
 
-/** Creates what serves streaming calls: health and reflection. They have no deadline but the client's. */
-export function createServeGrpcStream(settings: Omit<WireSettings, 'deadlines'>): ServeGrpcStream {
+/** Creates what serves streaming calls: health and reflection. They have no deadline but the client's, and `mostMs`. */
+export function createServeGrpcStream(settings: Omit<WireSettings, 'deadlines'>, mostMs?: number): ServeGrpcStream {
   return (stream, headers, handler, ended = () => {}) => {
     const head = new GrpcHead(stream, headers, ended)
     const codec = grpcCodec(headers)
@@ -175,7 +175,8 @@ export function createServeGrpcStream(settings: Omit<WireSettings, 'deadlines'>)
       stream.end()
     }
     const serve = async () => {
-      const timeoutMs = grpcTimeout(headers['grpc-timeout'] as string | undefined)
+      const wanted = grpcTimeout(headers['grpc-timeout'] as string | undefined)
+      const timeoutMs = mostMs === undefined ? wanted : Math.min(mostMs, wanted ?? mostMs)
       const signal = new CallSignal(stream, undefined, timeoutMs)
       signal.addEventListener('abort', () => finish(signal.reason))
       if (signal.aborted) return finish(signal.reason)

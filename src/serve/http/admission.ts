@@ -1,11 +1,11 @@
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { constants, type ServerHttp2Stream } from 'node:http2'
 import { LRUCache } from 'lru-cache'
 import { ApiError, askAgain, RETRY_AFTER } from '../../errors.ts'
 import { type Bucket, createBucket, createRoom, entries } from '../bounds.ts'
 import { credentialHash } from '../caller.ts'
 import { breakOff } from '../listen/http2.ts'
-import { type ClientTimes, type Cut, createTimeLimits, type RestedConnections, type TimeLimits } from '../listen/times.ts'
+import { type ClientTimes, type Cut, createTimeLimits, type Late, type RestedConnections, type TimeLimits } from '../listen/times.ts'
 import { type Closing, whenClosed } from '../signals.ts'
 import { refuse, refusing } from './v1-surface.ts'
 
@@ -38,9 +38,15 @@ const REMEMBERED = 10_000
 /**
  * Refuses requests at once that would only wait. Beyond a certain number in flight, more requests make every answer later and none sooner.
  * The limit is a count, not a measured delay of the event loop: a measurement is a sample and admits everything or nothing until the next
- * one. `now` is a monotonic clock in milliseconds, so changes of the system time have no effect.
+ * one. `now` is a monotonic clock in milliseconds, so changes of the system time have no effect. A request with a credential takes the place
+ * of one without, whose body has not arrived: `giveUpOne` ends that, and returns false if there is none.
  */
-export function createAdmission(limits: AdmissionLimits, refused: (why: Refused) => void, now: () => number): Admit {
+export function createAdmission(
+  limits: AdmissionLimits,
+  refused: (why: Refused) => void,
+  now: () => number,
+  giveUpOne: () => boolean = () => false,
+): Admit {
   const admitCaller = createCallers(limits, now)
   const overloadOf = createOverload()
   let inFlight = 0
@@ -49,12 +55,13 @@ export function createAdmission(limits: AdmissionLimits, refused: (why: Refused)
   }
   return (request, response) => {
     const { requestsInFlight, callerInFlight, callerPerSecond } = limits
-    if (requestsInFlight > 0 && inFlight >= requestsInFlight) {
+    const { authorization } = request.headers
+    if (requestsInFlight > 0 && inFlight >= requestsInFlight && !(authorization && giveUpOne())) {
       refused('overload')
       return overloadOf(requestsInFlight)
     }
     const isCounted = callerInFlight > 0 || callerPerSecond > 0
-    const caller = isCounted ? admitCaller(credentialHash(request.headers.authorization)) : undefined
+    const caller = isCounted ? admitCaller(credentialHash(authorization)) : undefined
     if (caller && 'why' in caller) {
       refused(caller.why)
       return askAgain('RESOURCE_EXHAUSTED', caller.message, { seconds: caller.seconds })
@@ -141,14 +148,41 @@ function createCallers(limits: AdmissionLimits, now: () => number): (hash: strin
 
 const REQUEST_TIMEOUT = 408
 
+/** Ends a call of gRPC on a bare stream that has no answer yet. */
+export type EndCall = (stream: ServerHttp2Stream, error: ApiError) => void
+
 /** The time limits of clients, applied to HTTP. `cut` counts clients that exceeded one. */
-export function createClientLimits(times: ClientTimes, cut: (why: Cut) => void): TimeLimits<TimedRequest, ServerResponse> {
-  const late = () => {
-    const message = `the request body did not come within limits.bodyTimeoutMs (${times.bodyMs})`
-    return new ApiError('INVALID_ARGUMENT', message, { headers: { connection: 'close' } })
+export function createClientLimits(
+  times: ClientTimes,
+  cut: (why: Cut) => void,
+  endCall: EndCall,
+): TimeLimits<TimedRequest, ServerResponse> {
+  const late = (response: ServerResponse | ServerHttp2Stream, why: Late) => {
+    if (!('rstCode' in response)) refuse(response, endedError(times, why), why === 'body' ? REQUEST_TIMEOUT : undefined)
+    else if (response.headersSent) breakOff(response)
+    else endCall(response, endedCall(times, why))
   }
-  const ends = { late: (response: ServerResponse) => refuse(response, late(), REQUEST_TIMEOUT), close, breakOff: breakOffAnswer, cut }
+  const isAnonymous = ({ headers }: TimedRequest) => !headers.authorization
+  const ends = { late, close, breakOff: breakOffAnswer, cut, isAnonymous }
   return createTimeLimits(times, ends, () => performance.now())
+}
+
+function endedError({ bodyMs }: ClientTimes, why: Late): ApiError {
+  if (why === 'place') return givenUp({ connection: 'close' })
+  const message = `the request body did not come within limits.bodyTimeoutMs (${bodyMs})`
+  return new ApiError('INVALID_ARGUMENT', message, { headers: { connection: 'close' } })
+}
+
+function endedCall({ bodyMs, callMs, streamBytes, streamMs }: ClientTimes, why: Late): ApiError {
+  if (why === 'place') return givenUp({})
+  if (why === 'body') return new ApiError('DEADLINE_EXCEEDED', `the request body did not come within limits.bodyTimeoutMs (${bodyMs})`)
+  if (why === 'call') return new ApiError('DEADLINE_EXCEEDED', `the call took longer than limits.deadlineMs (${callMs}) allows`)
+  const message = `the stream moved fewer than limits.streamBytes (${streamBytes}) bytes within limits.idleTimeoutMs (${streamMs})`
+  return new ApiError('DEADLINE_EXCEEDED', message)
+}
+
+function givenUp(headers: Readonly<Record<string, string>>): ApiError {
+  return askAgain('UNAVAILABLE', 'the request did not arrive, and one with a credential needed its place', { headers })
 }
 
 /** Applies the limits to every request, even a refused one. */
@@ -162,6 +196,7 @@ export function createTimed({ watch }: TimeLimits<TimedRequest, ServerResponse>,
 /** The parts of a request that the limits use; `stream` exists over HTTP/2. */
 export interface TimedRequest {
   readonly complete: boolean
+  readonly headers: IncomingHttpHeaders
   /** Node sets it to null when the connection is gone. */
   readonly socket: { destroy(): unknown } | null
   readonly stream?: ServerHttp2Stream
@@ -171,10 +206,14 @@ export interface TimedRequest {
 export class TimedStream implements TimedRequest {
   readonly stream: ServerHttp2Stream
   readonly socket: ServerHttp2Stream
+  readonly headers: IncomingHttpHeaders
+  moved: number
 
-  constructor(stream: ServerHttp2Stream) {
+  constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders) {
     this.stream = stream
     this.socket = stream
+    this.headers = headers
+    this.moved = 0
   }
 
   get complete(): boolean {

@@ -109,6 +109,8 @@ function dueOf({ due = 0 }: Deadline): number {
 /** The state of a request's body. */
 export interface Coming {
   readonly complete: boolean
+  /** Bytes of messages that a relayed stream has moved, in both directions together. */
+  readonly moved?: number
 }
 
 /** The state of an answer: a response of HTTP/1.1 or HTTP/2, or a bare stream. */
@@ -126,9 +128,13 @@ export class WatchedAnswer implements OnClose, Link<WatchedAnswer> {
   newer: WatchedAnswer | undefined
   readonly response: Going
   readonly request: Coming | undefined
-  /** In milliseconds: when the request began, and the time for its body. */
+  /** When the request began, in milliseconds. */
   readonly since: number
-  readonly bodyMs: number
+  /** What bounds a bare stream. */
+  kind: StreamKind | undefined
+  /** What a stream had moved, and when. */
+  lookedAt: number
+  moved: number
   isOver: boolean
   /** When the answer ended without the rest of the client's body. */
   answeredAt: number | undefined
@@ -137,14 +143,16 @@ export class WatchedAnswer implements OnClose, Link<WatchedAnswer> {
   #hears: boolean
   readonly #all: Chain<WatchedAnswer>
 
-  constructor(response: Going, request: Coming | undefined, since: number, bodyMs: number, all: Chain<WatchedAnswer>) {
+  constructor(response: Going, request: Coming | undefined, since: number, kind: StreamKind | undefined, all: Chain<WatchedAnswer>) {
     this.next = undefined
     this.older = undefined
     this.newer = undefined
     this.response = response
     this.request = request
     this.since = since
-    this.bodyMs = bodyMs
+    this.kind = kind
+    this.lookedAt = since
+    this.moved = 0
     this.isOver = false
     this.answeredAt = undefined
     this.#stalledAt = undefined
@@ -191,28 +199,46 @@ export interface ClientTimes {
   readonly bodyMs: number
   /** For the client to take a piece of an answer: 16 KiB or more of a large answer. */
   readonly writeMs: number
+  /** For a whole call of one message that is relayed. */
+  readonly callMs: number
+  /** A stream of messages moves at least so many bytes in so many milliseconds; 0 bytes: no least. */
+  readonly streamBytes: number
+  readonly streamMs: number
 }
+
+/**
+ * What bounds a bare stream: `free` only what it is served by, `body` the time for its body, `call` also the time for the whole call, and
+ * `stream` the bytes that it moves.
+ */
+export type StreamKind = 'free' | 'body' | 'call' | 'stream'
 
 /** Ends what a slow client blocks. */
 export interface Ends<Request, Response> {
-  /** The body is late: sends that as the answer, or breaks off the answer that has begun. */
-  late(response: Response): void
+  /** A time is over, or the place is given up: sends that as the answer, or breaks off the answer that has begun. */
+  late(response: Response, why: Late): void
   /** The answer is complete and the body is not: ends the connection, or its stream. */
   close(request: Request): void
   /** Ends an answer that its client does not take. */
   breakOff(response: Going): void
   /** Counts a client that was cut off. */
   cut(why: Cut): void
+  /** True if the request has no credential. */
+  isAnonymous(request: Request): boolean
 }
 
-/** The part that a client took too long for. */
-export type Cut = 'body' | 'write'
+/** Why a request ends before its answer. */
+export type Late = 'body' | 'call' | 'stream' | 'place'
+
+/** The part that a client took too long for; `place`: somebody with a credential needed its place. */
+export type Cut = Late | 'write'
 
 export interface TimeLimits<Request, Response> {
   /** Watches a request until both directions have ended; `request` is undefined if it has no body. */
   watch(response: Response, request: Request | undefined): void
-  /** Watches a stream of messages, which have no time limit. */
-  watchStream(response: Going, request: Request): void
+  /** Watches a bare stream, which is free until its kind is known. */
+  watchStream(response: Going, request: Request): Pick<WatchedAnswer, 'kind'>
+  /** Ends the oldest request without a credential whose body has not arrived. Returns false if there is none. */
+  giveUpOne(): boolean
 }
 
 /** Milliseconds between two checks, and for the rest of a body after its answer. */
@@ -230,6 +256,8 @@ export function createTimeLimits<Request extends Coming, Response extends Going>
 ): TimeLimits<Request, Response> {
   const all = createChain<WatchedAnswer>()
   let waits = false
+  /** Until then nobody looks for a place to give up: the last look found none. */
+  let noneUntil = 0
 
   const lookSoon = () => {
     waits = all.oldest() !== undefined
@@ -244,31 +272,68 @@ export function createTimeLimits<Request extends Coming, Response extends Going>
   }
   /** Cuts off what took too long; true if nothing is left to watch. */
   const isOver = (watched: WatchedAnswer, at: number): boolean => {
-    const { request, response } = watched
+    const { request, response, kind } = watched
     if (watched.stalledFor(at) >= times.writeMs) {
       ends.cut('write')
       ends.breakOff(response)
       return true
     }
+    if (kind !== undefined) watched.answeredFor(at)
+    if (kind === 'call' && isGoingOn(watched) && at - watched.since >= times.callMs) return end(watched, 'call')
+    if (kind === 'stream' && isGoingOn(watched) && isSlow(watched, at)) return end(watched, 'stream')
     if (request?.complete !== false) return watched.isOver
     if (watched.answeredFor(at) >= REST_MS) {
       ends.close(request as Request)
       return true
     }
-    if (watched.answeredAt === undefined && at - watched.since >= watched.bodyMs) {
-      ends.cut('body')
-      ends.late(response as Response)
-    }
+    if (isGoingOn(watched) && at - watched.since >= (isTimed(kind) ? times.bodyMs : Number.POSITIVE_INFINITY)) return end(watched, 'body')
     return false
   }
-  const watch = (response: Going, request: Coming | undefined, ms: number) => {
-    all.add(new WatchedAnswer(response, request, now(), ms, all))
+  /** It stays watched: the rest of its body has a time of its own. */
+  const end = (watched: WatchedAnswer, why: Late): false => {
+    ends.cut(why)
+    ends.late(watched.response as Response, why)
+    return false
+  }
+  const isSlow = (watched: WatchedAnswer, at: number): boolean => {
+    if (at - watched.lookedAt < times.streamMs) return false
+    const { moved = 0 } = watched.request ?? {}
+    const isFew = moved - watched.moved < times.streamBytes
+    watched.lookedAt = at
+    watched.moved = moved
+    return isFew
+  }
+  const watch = (response: Going, request: Coming | undefined, kind?: StreamKind) => {
+    const watched = new WatchedAnswer(response, request, now(), kind, all)
+    all.add(watched)
     if (!waits) lookSoon()
+    return watched
   }
+  const canBeGivenUp = (watched: WatchedAnswer) =>
+    watched.request?.complete === false && isGoingOn(watched) && ends.isAnonymous(watched.request as Request)
   return {
-    watch: (response, request) => watch(response, request, times.bodyMs),
-    watchStream: (response, request) => watch(response, request, Number.POSITIVE_INFINITY),
+    watch,
+    watchStream: (response, request) => watch(response, request, 'free'),
+    giveUpOne() {
+      if (now() < noneUntil) return false
+      let watched = all.oldest()
+      while (watched && !canBeGivenUp(watched)) watched = watched.newer
+      if (watched) {
+        watched.answeredAt = now()
+        end(watched, 'place')
+      } else noneUntil = now() + LOOK_EVERY
+      return watched !== undefined
+    },
   }
+}
+
+function isGoingOn({ answeredAt, isOver }: WatchedAnswer): boolean {
+  return answeredAt === undefined && !isOver
+}
+
+/** True if the body has a time: that of a request, and of a call of one message. */
+function isTimed(kind: StreamKind | undefined): boolean {
+  return kind !== 'free' && kind !== 'stream'
 }
 
 export interface RestedConnectionsSettings {

@@ -21,17 +21,19 @@ function setUp() {
   const cuts: Cut[] = []
   const late: Going[] = []
   const closed: Coming[] = []
+  const anonymous = { complete: false }
   const limits = createTimeLimits<Coming, Going>(
-    { bodyMs: 2000, writeMs: 1000 },
+    { bodyMs: 2000, writeMs: 1000, callMs: 3000, streamBytes: 10, streamMs: 1000 },
     {
       late: (response) => void late.push(response),
       close: (request) => void closed.push(request),
       breakOff: (response) => (response as Answer).destroy(),
       cut: (why) => void cuts.push(why),
+      isAnonymous: (request) => request === anonymous,
     },
     () => performance.now(),
   )
-  return { limits, cuts, late, closed, answer: new Answer(), request: { complete: false } }
+  return { limits, cuts, late, closed, answer: new Answer(), request: { complete: false, moved: 0 }, anonymous }
 }
 
 describe('an answer', () => {
@@ -77,11 +79,44 @@ describe('a body', () => {
     expect([late, cuts]).toEqual([[answer], ['body']])
   })
 
-  it('is never late in a stream of messages', () => {
+  it('is never late in a stream that is free', () => {
     const { limits, late, answer, request } = setUp()
     limits.watchStream(answer, request)
     vi.advanceTimersByTime(100_000)
     expect(late).toEqual([])
+  })
+
+  it.each([
+    ['body', false, 'body', 2000],
+    ['call', true, 'call', 3000],
+    ['stream', true, 'stream', 1000],
+  ] as const)('bounds a stream of the kind %s', (kind, complete, why, ms) => {
+    const { limits, late, cuts, answer, request } = setUp()
+    limits.watchStream(answer, Object.assign(request, { complete })).kind = kind
+    vi.advanceTimersByTime(ms - 100)
+    expect(late).toEqual([])
+    vi.advanceTimersByTime(250)
+    expect([late, cuts]).toEqual([[answer], [why]])
+  })
+
+  it('may take any time in a stream that moves', () => {
+    const { limits, late, answer, request } = setUp()
+    limits.watchStream(answer, request).kind = 'stream'
+    for (let at = 0; at < 20; at += 1) {
+      vi.advanceTimersByTime(900)
+      request.moved += 20
+    }
+    expect(late).toEqual([])
+  })
+
+  it('gives its place up if it has no credential, once', () => {
+    const { limits, late, cuts, answer, request, anonymous } = setUp()
+    limits.watch(new Answer(), request)
+    expect(limits.giveUpOne()).toBe(false)
+    limits.watch(answer, anonymous)
+    vi.advanceTimersByTime(500)
+    expect([limits.giveUpOne(), limits.giveUpOne()]).toEqual([true, false])
+    expect([late, cuts]).toEqual([[answer], ['place']])
   })
 
   it('ends the connection if it is incomplete half a second after its answer', () => {

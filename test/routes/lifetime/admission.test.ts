@@ -46,6 +46,22 @@ it('goes by limits that change, also for callers that it knows', () => {
   expect([ask(), ask()]).toEqual([undefined, expect.stringContaining('limits.callerInFlight (2)')])
 })
 
+it('gives the place of a request without a credential to one with it', () => {
+  let given = 1
+  const giveUpOne = () => {
+    given -= 1
+    return given >= 0
+  }
+  const admit = createAdmission(
+    { ...NONE, requestsInFlight: 1 },
+    () => {},
+    () => 0,
+    giveUpOne,
+  )
+  const ask = (authorization?: string) => admit({ headers: { authorization } } as IncomingMessage, new EventEmitter() as never)?.code
+  expect([ask(), ask(), ask('a'), ask('a')]).toEqual([undefined, 'UNAVAILABLE', undefined, 'UNAVAILABLE'])
+})
+
 describe('all callers together', () => {
   it('may have a number of requests in flight; the next one must retry', () => {
     const { ask, refused } = setUp({ requestsInFlight: 2 })

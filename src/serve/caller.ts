@@ -12,12 +12,15 @@ export const ANONYMOUS = 'anonymous'
 const known = new LRUCache<string, string>({ max: 1000 })
 const LONGEST = 8192
 
-/** Returns a short stable name for a credential: the first 16 hex digits of its SHA-256. Caches and logs use it, never the token. */
+/**
+ * Returns a short stable name for a credential: the first 16 hex digits of its SHA-256. Admission, shared reads, logs and evidence use it,
+ * never the token. A credential is one caller however its scheme is spelled.
+ */
 export function credentialHash(authorization: string | undefined): string {
   if (!authorization) return ANONYMOUS
   let hash = known.get(authorization)
   if (hash === undefined) {
-    hash = createHash('sha256').update(authorization).digest('hex').slice(0, 16)
+    hash = createHash('sha256').update(plain(authorization)).digest('hex').slice(0, 16)
     if (authorization.length <= LONGEST) known.set(authorization, hash)
   }
   return hash
@@ -54,16 +57,15 @@ export function identify(authorization: string | undefined): Identified {
 function read(authorization: string | undefined): Identified {
   const claims = claimsOf(authorization)
   const credential = credentialHash(authorization)
-  if (typeof claims?.sub !== 'string' || claims.sub === '')
-    return { caller: credentialHash(plain(authorization)), subject: undefined, credential }
+  if (typeof claims?.sub !== 'string' || claims.sub === '') return { caller: credential, subject: undefined, credential }
   const name = `${typeof claims.iss === 'string' ? claims.iss : ''} ${claims.sub}`
   return { caller: createHash('sha256').update(name).digest('hex').slice(0, 16), subject: claims.sub, credential }
 }
 
-/** Normalises scheme and spaces, so that one token is one caller. */
-function plain(authorization: string | undefined): string | undefined {
-  const [, token] = /^bearer\s+(\S+)\s*$/i.exec(authorization ?? '') ?? []
-  return token === undefined ? authorization : `Bearer ${token}`
+/** Normalises scheme and spaces: a scheme has no case (RFC 9110 §11.1). */
+function plain(authorization: string): string {
+  const [, initial = '', rest = '', credential] = /^(\S)(\S*)[ \t]+(\S.*)$/s.exec(authorization.trim()) ?? []
+  return credential === undefined ? authorization.trim() : `${initial.toUpperCase()}${rest.toLowerCase()} ${credential}`
 }
 
 /** Returns the claims of a JSON Web Token. */

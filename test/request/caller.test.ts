@@ -38,7 +38,7 @@ it.each([
 it('takes a token for one caller, however its scheme is written', () => {
   const spellings = ['Bearer opaque', 'bearer opaque', 'BEARER   opaque', 'Bearer \topaque ']
   expect(new Set(spellings.map((authorization) => identify(authorization).caller))).toEqual(new Set([credentialHash('Bearer opaque')]))
-  expect(new Set(spellings.map((authorization) => identify(authorization).credential)).size).toBe(spellings.length)
+  expect(new Set(spellings.map((authorization) => identify(authorization).credential)).size).toBe(1)
 })
 
 it('identifies a caller with a credential of any length', () => {

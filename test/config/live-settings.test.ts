@@ -34,6 +34,7 @@ const READ: Partial<Record<SettingKey, readonly [value: unknown, read: Read]>> =
   'limits.callTimeoutMs': [7, partOf(callTimes, ({ callTimeoutMs }) => callTimeoutMs)],
   'limits.bodyTimeoutMs': [7, partOf(clientTimes, ({ bodyMs }) => bodyMs)],
   'limits.writeTimeoutMs': [7, partOf(clientTimes, ({ writeMs }) => writeMs)],
+  'limits.streamBytes': [7, partOf(clientTimes, ({ streamBytes }) => streamBytes)],
   ...leaving('drainMs'),
   ...leaving('lingerMs'),
   ...leaving('shutdownMs'),

@@ -5,6 +5,7 @@ import type { Replica } from '../../migrate/evidence/replicas.ts'
 import type { EvidenceReport } from '../../migrate/migration.ts'
 import { isObject, oneLine } from '../../tables/json.ts'
 import { operationsOf } from '../../tables/tables.ts'
+import { isBase, quotedValue } from '../config/kinds.ts'
 import { type Flag, type Flags, type Io, textOf, textsOf } from './command.ts'
 import { configFlags, configFrom } from './flags.ts'
 import { withProgress } from './terminal.ts'
@@ -46,10 +47,11 @@ export function adminPort(flags: Flags, io: Io): AdminPort {
   const loaded = configFrom(flags, io)
   if ('problem' in loaded) throw misuse(loaded.problem)
   const { config } = loaded
-  const wrong = [textOf(flags, 'admin') ?? [], textsOf(flags, 'admin')]
-    .flat()
-    .find((one) => !/^https?:\/\/./.test(one) || !URL.canParse(one))
-  if (wrong !== undefined) throw misuse(`--admin is ${JSON.stringify(wrong)}, but it must be an address such as ${HOST}:8081.`)
+  const wrong = [textOf(flags, 'admin') ?? [], textsOf(flags, 'admin')].flat().find((one) => !isBase(one))
+  if (wrong !== undefined)
+    throw misuse(
+      `--admin is ${quotedValue(wrong)}, but it must be an address such as ${HOST}:8081, without credentials, query and fragment.`,
+    )
   const changing = config['admin.token'] ?? config['admin.tokens'][0]?.token
   const reading = config['admin.readToken'] ?? changing
   return {

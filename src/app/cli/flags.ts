@@ -15,7 +15,7 @@ import {
   unknownVariables,
   variableIn,
 } from '../config/config.ts'
-import { flag, host, integer, type SettingKind } from '../config/kinds.ts'
+import { flag, host, integer, quotedValue, type SettingKind } from '../config/kinds.ts'
 import { defaultOf, envOf, flagOf, SECTIONS, SETTING_KEYS, SETTINGS, type SettingKey, sectionOf } from '../config/settings.ts'
 import { loadTables } from '../server/migration.ts'
 import { type Flag, type Flags, type Io, textOf, textsOf } from './command.ts'
@@ -186,7 +186,7 @@ export function sandboxOptions(flags: Flags, io: Io): { readonly options: Sandbo
     if (value === undefined) continue
     const read = flag.kind.schema.safeParse(value)
     const source = given === undefined ? `the environment variable ${flag.env}` : `the flag --${name}`
-    if (!read.success) return { problem: `${name} is ${JSON.stringify(value)} in ${source}, but it must be ${flag.kind.allowed}.` }
+    if (!read.success) return { problem: `${name} is ${quotedValue(value)} in ${source}, but it must be ${flag.kind.allowed}.` }
     values[name] = read.data
   }
   const {

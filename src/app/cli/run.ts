@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { suggestion } from '../../tables/check.ts'
+import { quotedValue } from '../config/kinds.ts'
 import {
   type Command,
   endWith,
@@ -36,8 +37,9 @@ export function wrongArguments(words: string, command: Command, given: readonly 
   const extra = given[args.length + optional.length]
   if (more || extra === undefined) return undefined
   const under = known.flatMap((one) => (one.startsWith(`${words} `) ? [one.slice(words.length + 1)] : []))
-  if (under.length > 0) return `crosswalk ${words} has no command "${extra}"; ${suggestion(extra, under, `it has ${under.join(', ')}.`)}`
-  return `crosswalk ${words} takes ${takes(args.length + optional.length)}, and "${extra}" is one more. Usage: crosswalk ${usage}`
+  if (under.length > 0)
+    return `crosswalk ${words} has no command ${quotedValue(extra)}; ${suggestion(extra, under, `it has ${under.join(', ')}.`)}`
+  return `crosswalk ${words} takes ${takes(args.length + optional.length)}, and ${quotedValue(extra)} is one more. Usage: crosswalk ${usage}`
 }
 
 function takes(most: number): string {

@@ -4,7 +4,7 @@ import { suggestion } from '../../tables/check.ts'
 import { isObject } from '../../tables/json.ts'
 import type { Tables } from '../../tables/tables.ts'
 import { type FileValue, isSettingKey, membersOf, readConfigFile } from './config-file.ts'
-import { listOf, type SettingKind, secretsIn } from './kinds.ts'
+import { listOf, quotedValue, type SettingKind, secretsIn } from './kinds.ts'
 import { late } from './live.ts'
 import { type Config, envOf, flagOf, kindOf, SETTING_KEYS, SETTINGS, type SettingKey, shownValue } from './settings.ts'
 
@@ -276,7 +276,7 @@ export function wrongValues(
   const inside = issues.filter(({ path }) => kind.secret || path.length > 0)
   const near = typeof value === 'string' && !kind.secret ? suggestion(value, kind.choices ?? [], '') : ''
   const end = near === '' ? '.' : `; ${near}`
-  if (inside.length === 0) return [`${key} is ${JSON.stringify(value)} in ${source([])}, but it must be ${kind.allowed}${end}`]
+  if (inside.length === 0) return [`${key} is ${quotedValue(value)} in ${source([])}, but it must be ${kind.allowed}${end}`]
   return inside.map(({ path, message }) => `${[key, ...path].join('.')} in ${source(path)} ${message}.`)
 }
 

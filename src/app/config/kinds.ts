@@ -107,7 +107,19 @@ export const url: SettingKind<string | undefined> = {
   value: 'URL',
 }
 
-function isBase(text: string): boolean {
+/**
+ * Returns a value for a message, as JSON. What stands in an address before `@` or behind `?` or `#` is left out, because it may be a
+ * password or a token; a wrong address need not be one that can be parsed.
+ */
+export function quotedValue(value: unknown): string {
+  return JSON.stringify(value, (_, part: unknown) => (typeof part === 'string' ? withoutSecrets(part) : part))
+}
+
+export function withoutSecrets(text: string): string {
+  return text.replace(/^([a-z][a-z\d+.-]*:\/*)?.*@/is, '$1…@').replace(/([?#]).+/s, '$1…')
+}
+
+export function isBase(text: string): boolean {
   if (!URL.canParse(text)) return false
   const { protocol, username, password, search, hash } = new URL(text)
   return (protocol === 'http:' || protocol === 'https:') && username + password + search + hash === ''

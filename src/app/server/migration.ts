@@ -31,6 +31,7 @@ import { operationsOf, type Tables } from '../../tables/tables.ts'
 import { DIALECTS } from '../../tables/uid.ts'
 import { type OpenApiDocument, openApiDocument } from '../../tools/openapi.ts'
 import { callTimes, compatSettings, contractSettings, migrationSettings, notifySettings } from '../config/config.ts'
+import { withoutSecrets } from '../config/kinds.ts'
 import type { Config } from '../config/settings.ts'
 
 export type Declarations = { readonly declarations: readonly DescribedDeclaration[] } | { readonly problem: string }
@@ -294,7 +295,8 @@ export function contractOf(config: Config, tables: Tables): (server: string) => 
 export async function loadTables(path: string | undefined): Promise<Tables> {
   if (path === undefined) return (await import('../../../mappings/index.ts')).tables
   const { tables } = await importFrom(path)
-  if (!isTables(tables)) throw new Error(`${path} exports no tables; export them as: export const tables: Tables = { name, mappings, … }`)
+  if (!isTables(tables))
+    throw new Error(`${withoutSecrets(path)} exports no tables; export them as: export const tables: Tables = { name, mappings, … }`)
   return tables
 }
 
@@ -303,7 +305,7 @@ async function importFrom(path: string): Promise<{ readonly tables?: unknown }> 
     return await import(pathToFileURL(resolve(path)).href)
   } catch (error) {
     const problem = existsSync(path) ? problemIn(error as NodeJS.ErrnoException) : 'there is no such file'
-    throw new Error(`${path} cannot be loaded as tables: ${problem}`, { cause: error })
+    throw new Error(`${withoutSecrets(path)} cannot be loaded as tables: ${problem}`, { cause: error })
   }
 }
 

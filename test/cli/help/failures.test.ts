@@ -25,8 +25,16 @@ describe('a failure of the system is told in words:', () => {
     ],
     [[...SERVE, '--tables', '/nowhere'], 2, '/nowhere cannot be loaded as tables: there is no such file'],
     [[...SERVE, '--host', '192.0.2.1'], 1, '192.0.2.1 is not an address of this machine; give one of its addresses, or 0.0.0.0 for all.'],
-    [['cutover', '--admin', 'nonsense'], 2, '--admin is "nonsense", but it must be an address such as http://127.0.0.1:8081.'],
-    [['sandbox', 'token', '--url', 'nonsense'], 2, '--url is "nonsense", but it must be an address such as http://127.0.0.1:8090.'],
+    [
+      ['cutover', '--admin', 'nonsense'],
+      2,
+      '--admin is "nonsense", but it must be an address such as http://127.0.0.1:8081, without credentials, query and fragment.',
+    ],
+    [
+      ['sandbox', 'token', '--url', 'nonsense'],
+      2,
+      '--url is "nonsense", but it must be an address such as http://127.0.0.1:8090, without credentials, query and fragment.',
+    ],
   ])('%j', async (argv, code, err) => {
     expect(await runCommand(argv)).toEqual({ code, out: '', err })
   })

@@ -1,6 +1,7 @@
 import { operationsOf, type Tables } from '../../../tables/tables.ts'
 import { openApiDocument, serverUrl } from '../../../tools/openapi.ts'
 import { contractSettings, listeningUrl } from '../../config/config.ts'
+import { isBase, quotedValue } from '../../config/kinds.ts'
 import type { Config } from '../../config/settings.ts'
 import { type Command, endWith, type Flags, MISUSED, textOf, textsOf, writeText } from '../command.ts'
 import { configFlags, configFrom, operationsFlag, unfitOperations } from '../flags.ts'
@@ -43,8 +44,8 @@ function documentOf(config: Config, flags: Flags, tables: Tables) {
 /** Returns a sentence about a flag that makes no sense. */
 function unfit(flags: Flags, tables: Tables): string | undefined {
   const server = textOf(flags, 'server')
-  if (server !== undefined && !/^https?:\/\/[^\s]+$/.test(server)) {
-    return `server is ${JSON.stringify(server)} in the flag --server, but it must be an address such as https://proxy.example.`
+  if (server !== undefined && !isBase(server)) {
+    return `server is ${quotedValue(server)} in the flag --server, but it must be an address such as https://proxy.example.`
   }
   const ids = operationsOf(tables).map(({ id }) => id)
   return unfitOperations({ operations: textsOf(flags, 'operations'), clients: [] }, ids)

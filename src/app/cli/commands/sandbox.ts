@@ -3,6 +3,7 @@ import { dirname } from 'node:path'
 import type { DemoUser } from '../../../sandbox/data/data.ts'
 import { SANDBOX_HOST, SANDBOX_PORT, startSandbox } from '../../../sandbox/start.ts'
 import { unknownVariables, variableIn } from '../../config/config.ts'
+import { isBase, quotedValue } from '../../config/kinds.ts'
 import { type Command, endWith, FAILED, type Flags, MISUSED, textOf } from '../command.ts'
 import { sandboxFlags, sandboxOptions } from '../flags.ts'
 
@@ -53,8 +54,12 @@ export const sandboxToken: Command = {
     if (unknown !== undefined) return endWith(io, MISUSED, unknown)
     const port = variableIn(io.env, 'CROSSWALK_SANDBOX_PORT')
     const base = textOf(flags, 'url') ?? (port ? `http://127.0.0.1:${port}` : DEFAULT_SANDBOX)
-    if (!/^https?:\/\/./.test(base) || !URL.canParse(base))
-      return endWith(io, MISUSED, `--url is ${JSON.stringify(base)}, but it must be an address such as ${DEFAULT_SANDBOX}.`)
+    if (!isBase(base))
+      return endWith(
+        io,
+        MISUSED,
+        `--url is ${quotedValue(base)}, but it must be an address such as ${DEFAULT_SANDBOX}, without credentials, query and fragment.`,
+      )
     const lifetime = textOf(flags, 'lifetime')
     if (lifetime !== undefined && !/^[1-9]\d*$/.test(lifetime))
       return endWith(io, MISUSED, `--lifetime is ${JSON.stringify(lifetime)}, but it must be a whole number of seconds.`)

@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises'
-import { resolve } from 'node:path'
+import { readFile, realpath, stat } from 'node:fs/promises'
+import { dirname, resolve, sep } from 'node:path'
 import { misuse, named, systemReason } from '../errors.ts'
 
 /** The type of a value in a contract, in the words of the table language. */
@@ -215,17 +215,25 @@ export interface ReadContract {
 
 const PACKAGE = '@redocly/openapi-core'
 
+export interface ReadingDocument {
+  /** Follows references to other hosts, and to files outside the folder of the document. */
+  readonly mayLeave?: boolean
+}
+
 /**
- * Reads an OpenAPI document (2, 3.0 or 3.1, in JSON or YAML) with the files that it refers to. Nothing is fetched from elsewhere.
+ * Reads an OpenAPI document (2, 3.0 or 3.1, in JSON or YAML) with the files of its folder that it refers to. A document of somebody else
+ * could otherwise have this machine ask any address, and read any file.
  * Rejects with a sentence if the file is absent or is no such document, or if the package that reads it is not installed.
  */
-export async function readDocument(path: string): Promise<ReadContract> {
+export async function readDocument(path: string, { mayLeave = false }: ReadingDocument = {}): Promise<ReadContract> {
   await readFile(path).catch((error: unknown) => {
     throw misuse(`a document cannot be read: ${systemReason(named(error, path))}`)
   })
-  const { bundle, createConfig } = await loadReader()
-  const config = await createConfig({ resolve: { http: { customFetch: refuseFetch, headers: [] } } })
-  const bundled = await bundle({ ref: resolve(path), config }).catch((error: Error) => {
+  const reader = await loadReader()
+  const config = await reader.createConfig({})
+  const root = resolve(path)
+  const externalRefResolver = mayLeave ? new reader.BaseResolver(config.resolve) : await resolverWithin(root, reader)
+  const bundled = await reader.bundle({ ref: root, config, externalRefResolver }).catch((error: Error) => {
     throw misuse(`${path} is no OpenAPI document: ${firstLine(error.message)}`)
   })
   const document: unknown = bundled.bundle.parsed
@@ -244,7 +252,22 @@ async function loadReader() {
   }
 }
 
-const refuseFetch = () => Promise.reject(new Error('references to other hosts are not read'))
+/** Reads the document itself, and regular files of its folder. Links count as what they lead to. */
+async function resolverWithin(root: string, { BaseResolver, ResolveError }: Awaited<ReturnType<typeof loadReader>>) {
+  const folder = `${await realpath(dirname(root))}${sep}`
+  const isWithin = async (file: string) => {
+    const real = await realpath(file)
+    return real.startsWith(folder) && (await stat(real)).isFile()
+  }
+  class Within extends BaseResolver {
+    override async loadExternalRef(file: string) {
+      const isRead = file === root || (await isWithin(file).catch(() => false))
+      if (!isRead) throw new ResolveError(new Error(`${file} is not read: it is no file in the folder of the document; see --allow-refs`))
+      return super.loadExternalRef(file)
+    }
+  }
+  return new Within()
+}
 
 function firstLine(text: string): string {
   return text.split('\n')[0] ?? ''

@@ -1,6 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readDocument } from '../../src/tools/contract.ts'
 import { draftTables } from '../../src/tools/draft.ts'
@@ -82,10 +85,55 @@ describe('a document', () => {
     expect(text).toMatch(/params: \{ "dry": flagParam\('dry'\) \},\s*request: pet,\s*answer: pet,/)
   })
 
-  it('is not fetched from another host', async () => {
-    const paths = { '/v1/pets': { get: ok({ $ref: 'http://127.0.0.1:1/pet.json' }) } }
-    const { problems } = await draftOf('remote.json', { openapi: '3.0.3', info, paths })
-    expect(problems.join()).toMatch(/references to other hosts are not read|resolve/)
+  describe('reads only what it was given', () => {
+    const SCHEMA = '{"type":"object","properties":{"hidden":{"type":"string"}}}'
+    let outside: string
+    let server: Server
+    const asked: string[] = []
+
+    beforeAll(async () => {
+      outside = mkdtempSync(join(tmpdir(), 'crosswalk-outside-'))
+      writeFileSync(join(outside, 'secret.json'), SCHEMA)
+      symlinkSync(join(outside, 'secret.json'), join(folder, 'link.json'))
+      symlinkSync(outside, join(folder, 'linked'))
+      server = createServer((request, response) => {
+        asked.push(request.url ?? '')
+        response.setHeader('content-type', 'application/json').end(SCHEMA)
+      })
+      await once(server.listen(0, '127.0.0.1'), 'listening')
+    })
+
+    afterAll(() => {
+      rmSync(outside, { recursive: true })
+      server.close()
+    })
+
+    const refs = (): Readonly<Record<string, string>> => ({
+      host: `http://127.0.0.1:${(server.address() as AddressInfo).port}/latest/meta-data`,
+      scheme: `HTTP://127.0.0.1:${(server.address() as AddressInfo).port}/upper`,
+      absolute: join(outside, 'secret.json'),
+      above: `../${basename(outside)}/secret.json`,
+      folder: `linked/secret.json`,
+      link: 'link.json',
+      file: `file://${join(outside, 'secret.json')}`,
+      device: '/dev/zero',
+      fragment: `${join(outside, 'secret.json')}#/properties/hidden`,
+    })
+
+    const withRef = (ref: string) => ({ openapi: '3.0.3', info, paths: { '/v1/pets': { get: ok({ $ref: ref }) } } })
+
+    it.each(['host', 'scheme', 'absolute', 'above', 'folder', 'link', 'file', 'device', 'fragment'])('not %s', async (name) => {
+      asked.length = 0
+      const { text, problems } = await draftOf('remote.json', withRef(refs()[name] ?? ''))
+      expect([text.includes("'hidden'"), asked]).toEqual([false, []])
+      expect(problems.join()).toMatch(/is not read: it is no file in the folder of the document/)
+    })
+
+    it('or more, if somebody asks for it', async () => {
+      const path = written('remote.json', withRef(refs().above ?? ''))
+      const { contract, problems } = await readDocument(path, { mayLeave: true })
+      expect([JSON.stringify(contract).includes('hidden'), problems]).toEqual([true, []])
+    })
   })
 
   it.each([

@@ -90,6 +90,11 @@ export const operationsFlag = {
   operations: { help: 'Only operations that this pattern covers, such as iam.* or *.list; may be repeated', value: 'PATTERN', more: true },
 } as const
 
+/** The flag of the commands that read OpenAPI documents. */
+export const refsFlag = {
+  'allow-refs': { help: 'Follow references to other hosts, and to files outside the folder of the document', switch: true },
+} as const
+
 /** The flags that limit a question to some operations or clients. */
 export const scopeFlags: Readonly<Record<string, Flag>> = {
   ...operationsFlag,

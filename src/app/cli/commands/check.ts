@@ -7,6 +7,7 @@ import { readDocument } from '../../../tools/contract.ts'
 import { unknownVariables } from '../../config/config.ts'
 import { loadTables } from '../../server/migration.ts'
 import { type Command, endWith, FAILED, type Io, MISUSED, textOf } from '../command.ts'
+import { refsFlag } from '../flags.ts'
 import { withProgress } from '../terminal.ts'
 
 interface Checked {
@@ -75,6 +76,7 @@ export const check: Command = {
   flags: {
     v1: { help: 'OpenAPI document of the old version', value: 'FILE' },
     v2: { help: 'OpenAPI document of the new version', value: 'FILE' },
+    ...refsFlag,
     all: { help: 'Print what is covered too', switch: true },
     json: { help: 'Print one JSON object', switch: true },
   },
@@ -86,7 +88,7 @@ export const check: Command = {
       return endWith(io, MISUSED, 'check compares tables with the documents of both versions: --v1 FILE --v2 FILE.')
     const checked = await withProgress(io.screen, 'checking the tables', async () => {
       const tables = path === undefined ? await io.tables() : await tablesAt(path)
-      const contracts = v1 === undefined || v2 === undefined ? undefined : await contractsAt(v1, v2, io)
+      const contracts = v1 === undefined || v2 === undefined ? undefined : await contractsAt(v1, v2, flags['allow-refs'] === true, io)
       return { tables, hasContracts: contracts !== undefined, found: await checkTables(tables, contracts) }
     })
     if (flags.json) io.text(checkedJson(checked))
@@ -103,8 +105,8 @@ async function tablesAt(path: string): Promise<Tables> {
   }
 }
 
-async function contractsAt(v1: string, v2: string, io: Io): Promise<Contracts> {
-  const [one, other] = await Promise.all([readDocument(v1), readDocument(v2)])
+async function contractsAt(v1: string, v2: string, mayLeave: boolean, io: Io): Promise<Contracts> {
+  const [one, other] = await Promise.all([readDocument(v1, { mayLeave }), readDocument(v2, { mayLeave })])
   for (const problem of [...one.problems, ...other.problems]) io.err(problem)
   return { v1: one.contract, v2: other.contract }
 }

@@ -3,6 +3,7 @@ import { readDocument } from '../../../tools/contract.ts'
 import { draftTables } from '../../../tools/draft.ts'
 import { unknownVariables } from '../../config/config.ts'
 import { type Command, endWith, MISUSED, textOf, writeText } from '../command.ts'
+import { refsFlag } from '../flags.ts'
 import { withProgress } from '../terminal.ts'
 
 /** Writes a first table of two contracts. */
@@ -12,6 +13,7 @@ export const draft: Command = {
   flags: {
     v1: { help: 'OpenAPI document of the old version', value: 'FILE' },
     v2: { help: 'OpenAPI document of the new version', value: 'FILE' },
+    ...refsFlag,
     name: { help: 'Name of the API in ids of operations: letters and digits. Default: api', value: 'NAME' },
     out: { help: 'File to write the table to: TypeScript, or JavaScript if its name ends in .js or .mjs', value: 'FILE' },
   },
@@ -22,8 +24,9 @@ export const draft: Command = {
     if (v1 === undefined || v2 === undefined) return endWith(io, MISUSED, 'draft needs two OpenAPI documents: --v1 FILE --v2 FILE.')
     if (!/^[a-z][a-zA-Z0-9]*$/.test(name))
       return endWith(io, MISUSED, `name is "${name}", but it must be letters and digits such as "shop".`)
+    const mayLeave = flags['allow-refs'] === true
     const [one, other] = await withProgress(io.screen, `reading ${oneLine(v1)} and ${oneLine(v2)}`, () =>
-      Promise.all([readDocument(v1), readDocument(v2)]),
+      Promise.all([readDocument(v1, { mayLeave }), readDocument(v2, { mayLeave })]),
     )
     for (const problem of [...one.problems, ...other.problems]) io.err(problem)
     const { text, decisions } = draftTables(one.contract, other.contract, name, !/\.m?js$/.test(out ?? ''))

@@ -1,7 +1,7 @@
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import net, { type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { mappings } from '../../mappings/index.ts'
 import { COMMANDS } from '../../src/app/cli/run.ts'
@@ -163,6 +163,8 @@ describe('sandbox token', () => {
     const folder = mkdtempSync(join(tmpdir(), 'token-'))
     const file = join(folder, 'chainguard/http:--127.0.0.1:8080/oidc-token')
     const audience = 'http://127.0.0.1:8080'
+    mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(file, 'an older token', { mode: 0o644 })
     expect(await mint('--audience', audience, '--file', file)).toEqual({ code: 0, out: '', err: '' })
     const token = readFileSync(file, 'utf8')
     expect(token).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+$/)

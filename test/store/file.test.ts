@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { lstatSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -67,6 +67,21 @@ describe('the file of a store', () => {
     await store.exchange({ replica: 'a', nth: 1, changes, reads: [], isUrgent: true })
     expect(readFileSync(path, 'utf8')).toContain('the circuit')
     expect(statSync(path).mode & 0o777).toBe(0o600)
+    await store.close()
+  })
+
+  it.each([
+    ['follows no link beside it', (aside: string, victim: string) => symlinkSync(victim, aside)],
+    ['is for its owner alone, whatever stood beside it', (aside: string) => writeFileSync(aside, 'left', { mode: 0o666 })],
+  ])('%s', async (name, leave) => {
+    const [path, victim] = [join(directory, name), join(directory, `${name} victim`)]
+    writeFileSync(victim, 'of somebody else')
+    leave(`${path}.new`, victim)
+    const store = (await openFile(path, at)).open()
+    await store.replace('modes', 0, 'the modes')
+    expect(readFileSync(victim, 'utf8')).toBe('of somebody else')
+    expect([lstatSync(path).isFile(), statSync(path).mode & 0o777]).toEqual([true, 0o600])
+    expect(readFileSync(path, 'utf8')).toContain('the modes')
     await store.close()
   })
 

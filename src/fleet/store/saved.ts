@@ -1,4 +1,4 @@
-import { open, readFile, rename, stat } from 'node:fs/promises'
+import { open, readFile, rename, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { createShelves, type Shelves } from './memory.ts'
 
@@ -25,8 +25,10 @@ export async function openAtomicFile(path: string): Promise<AtomicFile> {
   }
 }
 
+/** Makes the file anew. What stands there may be a link, or be open to others. */
 async function written(path: string, text: string): Promise<void> {
-  const file = await open(path, 'w', 0o600)
+  await rm(path, { force: true })
+  const file = await open(path, 'wx', 0o600)
   try {
     await file.writeFile(text)
     await file.sync()

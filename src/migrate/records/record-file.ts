@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { createReadStream, existsSync } from 'node:fs'
-import { appendFile, type FileHandle, open, rename, stat } from 'node:fs/promises'
+import { type FileHandle, open, rename, stat } from 'node:fs/promises'
 import { named, systemReason } from '../../errors.ts'
 import { isObject } from '../../tables/json.ts'
 import type { Inventory } from '../clients.ts'
@@ -190,13 +190,27 @@ export function recordFilesOf(file: Pick<RecordFileSettings, 'path' | 'files'> |
 /** Rejects with a sentence if the file cannot be written. A misspelt folder must not cost a week of evidence. */
 export async function checkRecordFile(path: string): Promise<void> {
   try {
-    await (await open(path, 'a', OWNER_ALONE)).close()
+    await (await openAlone(path)).close()
   } catch (error) {
     throw new Error(`records.file cannot be written: ${systemReason(error)}`)
   }
 }
 
 const OWNER_ALONE = 0o600
+const OF_OTHERS = 0o077
+
+/** Opens a file to append to it, and takes it from everybody but its owner. A device or a pipe stays as it is. */
+async function openAlone(path: string): Promise<FileHandle> {
+  const file = await open(path, 'a', OWNER_ALONE)
+  try {
+    const there = await file.stat()
+    if (there.isFile() && (there.mode & OF_OTHERS) !== 0) await file.chmod(OWNER_ALONE)
+    return file
+  } catch (error) {
+    await file.close()
+    throw error
+  }
+}
 
 /** Appends lines to a file in batches. A failure never affects traffic: the lines of a failed batch are counted and dropped. */
 export function createRecordFile(settings: RecordFileSettings): RecordFile {
@@ -245,7 +259,12 @@ function createAppend({ path, bytes, files }: RecordFileSettings): (lines: reado
       }
       const text = `${torn && size > 0 ? '\n' : ''}${lines.join('\n')}\n`
       torn = true
-      await appendFile(path, text, { mode: OWNER_ALONE })
+      const file = await openAlone(path)
+      try {
+        await file.appendFile(text)
+      } finally {
+        await file.close()
+      }
       torn = false
       size += Buffer.byteLength(text)
       return undefined

@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { DemoUser } from '../../../sandbox/data/data.ts'
 import { SANDBOX_HOST, SANDBOX_PORT, startSandbox } from '../../../sandbox/start.ts'
@@ -79,10 +79,18 @@ export const sandboxToken: Command = {
   },
 }
 
+const OWNER_ALONE = 0o600
+
 /** The vendor's clients send the file as it is, so a line break would break the header. */
 async function write(file: string, token: string): Promise<void> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 })
-  await writeFile(file, token, { mode: 0o600 })
+  const handle = await open(file, 'w', OWNER_ALONE)
+  try {
+    await handle.chmod(OWNER_ALONE)
+    await handle.writeFile(token)
+  } finally {
+    await handle.close()
+  }
 }
 
 function ask(base: string, flags: Flags): Promise<Response> {

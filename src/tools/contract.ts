@@ -62,7 +62,7 @@ function plainShape(schema: Node, lookUp: LookUp, above: readonly string[]): Sch
   const { format, properties, additionalProperties, items } = schema
   const values = schema['enum']
   const type = typeIn(schema)
-  if (Array.isArray(values) && type === 'string') return { kind: 'choice', values: values.map(String) }
+  if (Array.isArray(values) && type === 'string') return { kind: 'choice', values: [...new Set(values.map(String))] }
   if (type === 'array') return { kind: 'list', of: shapeOf(items, lookUp, above) }
   if (isNode(properties) || (type === 'object' && !additionalProperties)) {
     const required = Array.isArray(schema['required']) ? schema['required'] : []

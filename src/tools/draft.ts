@@ -244,7 +244,12 @@ function interfaceOf(version: 'V1' | 'V2', schema: string, shape: ObjectShape, w
   const key = `${version} ${schema}`
   const known = writing.types.get(key)
   if (known) return known.name
-  const plain = version + schema.replace(/[^A-Za-z0-9]+/g, ' ').replace(/(?:^| )(.?)/g, (_, letter: string) => letter.toUpperCase())
+  const plain =
+    version +
+    schema
+      .replace(/[^A-Za-z0-9]+/g, ' ')
+      .trim()
+      .replace(/(?:^| )(.?)/g, (_, letter: string) => letter.toUpperCase())
   const name = free(plain, writing.taken)
   const written = { name, text: '' }
   writing.types.set(key, written)

@@ -176,5 +176,7 @@ describe('a guess', () => {
   it('is not made where the values of an enum differ', async () => {
     const state = (values: string[]) => ({ state: { type: 'string', enum: values } })
     expect(await textOf(state(['NONE', 'UP']), state(['NONE', 'DOWN']))).toContain("TO DECIDE: v2\\'s state has other values")
+    expect(await textOf(state(['UP', 'DOWN']), state(['DOWN', 'UP']))).toContain("TO DECIDE: v2\\'s state has other values")
+    expect(await textOf(state(['UP', 'DOWN', 'UP']), state(['UP', 'DOWN', 'DOWN']))).toContain('choice(')
   })
 })

@@ -49,7 +49,11 @@ it('goes by limits that change, also for callers that it knows', () => {
 it('knows a caller by its credential, however that is spelled', () => {
   const { ask } = setUp({ callerInFlight: 2 })
   const spellings = ['Bearer t', 'bearer t', 'BEARER t', 'bEARER t', 'Bearer  t', 'Bearer\tt', 'Bearer t ']
-  expect(spellings.map((one) => ask(one).error?.code)).toEqual([undefined, undefined, ...spellings.slice(2).map(() => 'RESOURCE_EXHAUSTED')])
+  expect(spellings.map((one) => ask(one).error?.code)).toEqual([
+    undefined,
+    undefined,
+    ...spellings.slice(2).map(() => 'RESOURCE_EXHAUSTED'),
+  ])
   expect(ask('Basic t').error).toBeUndefined()
 })
 

@@ -28,7 +28,7 @@ async function refusedWith(status: typeof TERMS) {
     answerWith(stream, Buffer.alloc(0), trailers)
   })
   const grpc = createGrpc(bare.url, { service: 'v2', connections: 1, connectTimeoutMs: 3000, answerBytes: 1000 })
-  const onStream: OnGrpc = (stream, headers, raw) => 
+  const onStream: OnGrpc = (stream, headers, raw) =>
     grpc.relay(stream, headers, raw, () => {}, { renamed: inV2(headers[':path'] ?? ''), timed: { moved: 0 } })
   const server = http2.createServer()
   server.on('stream', (stream, headers, ...[, raw]: [number, string[]?]) => onStream(stream, headers, raw ?? []))

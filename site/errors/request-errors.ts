@@ -36,7 +36,11 @@ export const requestErrors: ErrorGroup = {
     },
     {
       code: 'INVALID_ARGUMENT',
-      texts: ['the query holds a broken percent-encoding: …', 'the query holds bytes that are no UTF-8: …', 'the query holds more than … parameters'],
+      texts: [
+        'the query holds a broken percent-encoding: …',
+        'the query holds bytes that are no UTF-8: …',
+        'the query holds more than … parameters',
+      ],
       cause: 'The query cannot be decoded, or is longer than any client needs',
       remedy: 'Encode every value; ask in several requests',
     },

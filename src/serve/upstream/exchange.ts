@@ -1,3 +1,4 @@
+/// <reference path="./undici-parts.d.ts" />
 import { createHash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Socket } from 'node:net'

@@ -50,6 +50,11 @@ export function hasFailed(status: number): boolean {
   return status >= 500 && status !== 501
 }
 
+/** True if a side accepted the request. */
+export function isAccepted({ status }: { readonly status: number }): boolean {
+  return status >= 200 && status <= 299
+}
+
 /** The header with which a tester chooses the mode of one request. */
 export const MODE_HEADER = 'x-crosswalk-mode'
 

@@ -29,7 +29,7 @@ afterEach(() => stage.close())
 
 const BUGS: readonly (readonly [path: string, fault: object])[] = [
   ['/registry/v1/repos?limit=3', { match: 'GET /registry/v2/repos', change: { at: '/repos/0/name', to: 'wrong' } }],
-  ['/registry/v1/repos?limit=4&offset=1', { match: 'GET /registry/v2/repos', shift: 1 }],
+  ['/registry/v1/repos?limit=4&offset=1', { match: 'GET /registry/v2/repos', change: { at: '/repos/1/name', to: 'wrong' } }],
   ['/registry/v1/repos', { match: 'GET /registry/v2/repos', drop: '/repos/*/createTime' }],
   ['/iam/v1/groups', { match: 'GET /iam/v2/groups', change: { at: '/groups/0/verified', to: 'yes' } }],
   ['/iam/v1/roles', { match: 'GET /iam/v2/roles', status: 403 }],

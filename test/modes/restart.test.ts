@@ -15,7 +15,7 @@ it('evidence, clients and declarations are restored from the records after a res
   await first.request('GET', '/iam/v1/groups')
   await first.request('GET', '/registry/v1/repos?limit=x')
   await first.request('GET', '/registry/v1/vuln_reports')
-  await first.fault({ match: 'GET /registry/v2/repos', drop: '/repos/0' })
+  await first.fault({ match: 'GET /registry/v2/repos', change: { at: '/repos/0/name', to: 'wrong' } })
   await first.request('GET', '/registry/v1/repos')
   await first.settled()
   const before = await first.evidence()

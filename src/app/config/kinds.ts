@@ -116,7 +116,10 @@ export function quotedValue(value: unknown): string {
 }
 
 export function withoutSecrets(text: string): string {
-  return text.replace(/^([a-z][a-z\d+.-]*:\/*)?.*@/is, '$1…@').replace(/([?#]).+/s, '$1…')
+  const end = text.lastIndexOf('@')
+  const scheme = /^[a-z][a-z\d+.-]*:\/*/i.exec(text.slice(0, Math.max(0, end)))?.[0] ?? ''
+  const shown = end < 0 ? text : `${scheme}…${text.slice(end)}`
+  return shown.replace(/([?#]).+/s, '$1…')
 }
 
 export function isBase(text: string): boolean {

@@ -1,3 +1,4 @@
+import { isAccepted } from '../../serve/sides.ts'
 import type { Operation, V1Request } from '../../tables/operation.ts'
 import type { DifferenceKind } from '../../tables/signs.ts'
 import { type Both, bodyOf, type Compare, type Finding, MOST_FINDINGS, rowOf, type SeenAnswer, segmentsOf, whyUnread } from './compare.ts'
@@ -139,11 +140,6 @@ function strangeness(v1: SeenAnswer, v2: SeenAnswer): string | undefined {
 
 const UNAUTHENTICATED = 401
 const FORBIDDEN = 403
-
-/** True if a side accepted the request. */
-export function isAccepted({ status }: Pick<SeenAnswer, 'status'>): boolean {
-  return status >= 200 && status <= 299
-}
 
 /** A 501 says that v1 never had the feature, so it is no failure. */
 function hasFailed({ status }: SeenAnswer): boolean {

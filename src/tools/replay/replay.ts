@@ -186,9 +186,10 @@ function imagined({ operation, shapeOf }: ExplainedRequest, rows: number, values
     const uids = call.query.filter(([name]) => name === IDS).map(([, uid]) => uid)
     if (uids.length > 0) return { ok: true, body: { [plural]: uids.map((uid, nth) => ({ ...known(body(number, nth + 1)), uid })) } }
     const from = Math.min(rows, Number(parameter(call, 'page_token') ?? parameter(call, 'skip') ?? 0))
+    const skipped = Number(parameter(call, 'skip') ?? 0)
     const to = Math.min(rows, from + Number(parameter(call, 'page_size') ?? PAGE_SIZE))
     const page = Array.from({ length: to - from }, (_, nth) => identified(known(body(number, nth + 1)), from + nth))
-    return { ok: true, body: { [plural]: page, nextPageToken: to < rows ? String(to) : '', totalCount: String(rows) } }
+    return { ok: true, body: { [plural]: page, nextPageToken: to < rows ? String(to) : '', totalCount: String(rows), skipped } }
   }
 }
 

@@ -2,7 +2,7 @@ import { createHmac, randomUUID } from 'node:crypto'
 import { systemReason } from '../errors.ts'
 import { many } from '../migrate/evidence/evidence.ts'
 import type { Note } from '../migrate/records/record.ts'
-import { Agent } from '../serve/upstream/exchange.ts'
+import { Agent } from '../serve/upstream/undici.ts'
 import { FROM_CROSSWALK } from '../serve/upstream/v1.ts'
 
 const FIRST_MS = 1000

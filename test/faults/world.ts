@@ -24,17 +24,20 @@ export async function inWorld<T>(behaviour: Behaviour, settings: Partial<Config>
   }
 }
 
-/** Answers every request with rows. */
+/** Answers every request with rows, page by page as it was asked. */
 export const serving =
   (rows: number): Behaviour =>
-  (_, response) => {
+  ({ url = '' }, response) => {
+    const { searchParams } = new URL(url, 'http://v2')
+    const from = Number(searchParams.get('page_token') ?? 0)
+    const to = Math.min(rows, from + Number(searchParams.get('page_size') ?? rows))
     response.writeHead(200, { 'content-type': 'application/json' })
-    response.end(listOf(rows))
+    response.end(listOf(to - from, to < rows ? String(to) : '', from))
   }
 
-/** A v2 list as text. No v1 error has the same text. */
-export function listOf(rows: number, nextPageToken = ''): string {
-  const groups = Array.from({ length: rows }, (_, at) => ({ uid: String(at).padStart(40, '0'), name: `g${at}` }))
+/** A v2 list as text, from a row on. No v1 error has the same text. */
+export function listOf(rows: number, nextPageToken = '', from = 0): string {
+  const groups = Array.from({ length: rows }, (_, at) => ({ uid: String(from + at).padStart(40, '0'), name: `g${from + at}` }))
   // The uid makes it the answer to a write, the repos one to their list.
   return JSON.stringify({ uid: '0'.repeat(40), groups, repos: [], nextPageToken })
 }

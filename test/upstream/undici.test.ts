@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import undici from 'undici'
 import { describe, expect, inject, it } from 'vitest'
-import { Agent, parseHeaders } from '../../src/serve/upstream/exchange.ts'
+import { Agent, parseHeaders } from '../../src/serve/upstream/undici.ts'
 
 /** Prints the parts of undici that Node has loaded after `module` of the program, without the path before the package. */
 const LISTED = `

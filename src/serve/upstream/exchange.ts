@@ -1,31 +1,15 @@
-/// <reference path="./undici-parts.d.ts" />
 import { createHash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Socket } from 'node:net'
 import { promisify } from 'node:util'
 import { brotliDecompress, unzip } from 'node:zlib'
 import type { Agent as UndiciAgent, Dispatcher as UndiciDispatcher } from 'undici'
-import api from 'undici/lib/api/index.js'
-import util from 'undici/lib/core/util.js'
-import Agent from 'undici/lib/dispatcher/agent.js'
-import Client from 'undici/lib/dispatcher/client.js'
-import Dispatcher from 'undici/lib/dispatcher/dispatcher.js'
-import Pool from 'undici/lib/dispatcher/pool.js'
 import { ApiError, brokenAnswer, type ErrorForm, fromTransport } from '../../errors.ts'
 import { ARRIVED_MEMORY, SHORT_TEXT } from '../../tables/text/engine.ts'
 import type { Call } from '../../tables/turn.ts'
 import type { Signal } from '../signals.ts'
 import type { Landing, Underway } from './flights.ts'
-
-/**
- * The parts of undici that a proxy needs. The index of the package also evaluates fetch, WebSocket, caches and mocks, and makes Node load
- * its own copy of them: a tenth of the processor time of a start. It gives the methods to the prototype in the same way.
- */
-Object.assign(Dispatcher.prototype, api)
-
-const { parseHeaders } = util
-
-export { Agent, parseHeaders }
+import { Agent, Client, Pool, parseHeaders } from './undici.ts'
 
 export interface PoolSettings {
   /** Connections to one origin. */

@@ -5,8 +5,8 @@ import { ApiError, type CodeName, fromTransport, unrelayable } from '../../error
 import { flat, grouped, relayable } from '../../heads.ts'
 import { endToEnd } from '../heads.ts'
 import { abortSignalOf, type Signal } from '../signals.ts'
-import { parseHeaders } from './exchange.ts'
 import type { Service } from './health.ts'
+import { parseHeaders } from './undici.ts'
 
 /** Detects requests that have come back. */
 export interface LoopGuard {

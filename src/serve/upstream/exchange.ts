@@ -23,7 +23,7 @@ export interface PoolSettings {
 }
 
 /** Creates the one connection pool of translated calls and passed-through bytes. It verifies TLS (design §6.1). */
-export function createPool({ connections, connectTimeoutMs, callTimeoutMs, connectionAgeMs = 0 }: PoolSettings): Agent {
+export function createPool({ connections, connectTimeoutMs, callTimeoutMs, connectionAgeMs = 0 }: PoolSettings): UndiciAgent {
   const connect = { timeout: connectTimeoutMs, onread: { buffer: arrived, callback: received } }
   const all = { connections, headersTimeout: callTimeoutMs, bodyTimeout: callTimeoutMs, connect }
   if (connectionAgeMs === 0) return new Agent(all)

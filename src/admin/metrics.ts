@@ -14,6 +14,7 @@ import {
 import type { Agent } from 'undici'
 import { liveIn } from '../fleet/exchange.ts'
 import type { Fleet, FleetState } from '../fleet/fleet.ts'
+import { accountsOf } from '../migrate/evidence/standing.ts'
 import type { EvidenceReport, MigrationReport, OperationProgress } from '../migrate/migration.ts'
 import type { Notes } from '../migrate/modes/journal.ts'
 import type { Modes } from '../migrate/modes/modes.ts'
@@ -203,6 +204,12 @@ export function watchMigration(report: Pick<MigrationReport, 'evidence'>, regist
       OUTCOMES.map(([outcome, member]) => [{ operation: one.operation, outcome }, one[member]] as const),
     ),
   )
+  counter('crosswalk_uses_total', USES, ['operation', 'account'], (evidence) =>
+    evidence.operations.flatMap((one) => {
+      const { uses: _, ...accounts } = accountsOf(one)
+      return Object.entries(accounts).map(([account, count]) => [{ operation: one.operation, account }, count] as const)
+    }),
+  )
   counter(
     'crosswalk_comparison_jobs_total',
     'Comparisons that were made, failed, or dropped for want of room',
@@ -243,6 +250,8 @@ export function watchMigration(report: Pick<MigrationReport, 'evidence'>, regist
 
 const COMPARISONS = 'Observations that this process counted, by operation and what the comparison said; of workers the sum'
 
+const USES = 'Requests in a diff mode whose caller a side accepted, by operation and where each went; of workers the sum'
+
 const OPEN = '1 where an operation is kept from its canary share because v2 answers it wrongly'
 
 const BOUND =
@@ -280,6 +289,7 @@ const WHATS: readonly Note['what'][] = [
   'not-ready',
   'restart',
   'epoch',
+  'store-lost',
   'conflict',
 ]
 

@@ -148,6 +148,10 @@ export const EVENT_TYPES: Readonly<Record<What, EventType>> = {
   ready: row('crosswalk.operation.ready', 'The evidence of an operation is inside the target: v2 may answer it'),
   'not-ready': row('crosswalk.operation.unready', 'An operation was ready and is no longer'),
   epoch: row('crosswalk.evidence.epoch', 'A person began another epoch: what was seen before proves nothing any more'),
+  'store-lost': row(
+    'crosswalk.store.lost',
+    'The store came back without what it knew: the verdict is inconclusive until a person begins an epoch',
+  ),
   conflict: row('crosswalk.modes.conflict', 'Two changes of the modes had one version, after the store lost writes: one of them is lost'),
   restart: row('crosswalk.proxy.restarted', 'The proxy started and read its records back'),
 }

@@ -184,7 +184,7 @@ export function textOfNote({ nth: _, ...note }: IdentifiedNote): string {
 /** Every kind of note. One that a later version of Crosswalk knows is left out. */
 const WHATS: Readonly<Record<Note['what'], true>> = {
   ...{ modes: true, circuit: true, 'circuit-closed': true, restart: true },
-  ...{ rollout: true, ready: true, 'not-ready': true, epoch: true, conflict: true },
+  ...{ rollout: true, ready: true, 'not-ready': true, epoch: true, 'store-lost': true, conflict: true },
 }
 
 const noteSchema = z.looseObject({

@@ -1,11 +1,6 @@
 import { createHash } from 'node:crypto'
-import { readdirSync, readFileSync } from 'node:fs'
-import path from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { z } from 'zod'
 import type { Inventory } from '../migrate/clients.ts'
 import { type DeclarationReport, type ExpectedDifferences, withCounts } from '../migrate/compare/expected.ts'
-import type { EpochView } from '../migrate/evidence/cutover.ts'
 import {
   COLLAPSE,
   DISTINCT,
@@ -17,11 +12,10 @@ import {
   WEIGHTS,
 } from '../migrate/evidence/evidence.ts'
 import type { CountedTraffic } from '../migrate/migration.ts'
-import type { Notes } from '../migrate/modes/journal.ts'
-import type { Actor, Entry } from '../migrate/records/record.ts'
-import { type Part, type PartState, reading, sharedTimeOf } from './exchange.ts'
+import type { Entry } from '../migrate/records/record.ts'
+import { type Part, type PartState, sharedTimeOf } from './exchange.ts'
 import type { RestoredEvidence } from './report.ts'
-import type { Claim, Document, Store, StoreChange, Sums } from './store/store.ts'
+import type { Claim, StoreChange, Sums } from './store/store.ts'
 
 /** Evidence of different epochs never merges: other tables, or another v2, answer otherwise. */
 export interface Epoch {
@@ -163,12 +157,14 @@ export function changesIfLost(one: TimedObservation, names: EvidenceNames): read
 
 /** Returns what changes by counts without a record of their own, made at a time in milliseconds since 1970. */
 export function tallyChanges(operation: string, tally: OperationTally, at: number, { evidence }: EvidenceNames): readonly StoreChange[] {
-  const { comparisons = 0, repeats, uncompared = {} } = tally
-  const reasons = Object.entries(uncompared).map(([why, count]) => [fieldOf(`uncompared.${why}`, operation), count] as const)
+  const { comparisons = 0, repeats, uncompared = {}, booked = {} } = tally
+  const fields = (prefix: string, counts: Sums) =>
+    Object.fromEntries(Object.entries(counts).map(([what, count]) => [fieldOf(`${prefix}.${what}`, operation), count]))
   const counted: Sums = {
     ...(comparisons > 0 && { [fieldOf('comparisons', operation)]: comparisons }),
     ...(repeats && repeatSums(operation, repeats)),
-    ...Object.fromEntries(reasons),
+    ...fields('uncompared', uncompared),
+    ...fields('booked', booked),
   }
   return [
     { kind: 'add', name: evidence, sums: counted },
@@ -303,86 +299,6 @@ export function createTold<T>(now: () => number): Told<T> {
       return told.map(({ one }) => one)
     },
   }
-}
-
-const TABLES = fileURLToPath(new URL('../../mappings', import.meta.url))
-
-/** Returns a hash of the mapping tables of this process: what they answer is another matter than what others answer. */
-export function tablesHash(): string {
-  const files = readdirSync(TABLES, { recursive: true, encoding: 'utf8' }).filter((name) => /\.(?:js|ts|json)$/.test(name))
-  const hash = createHash('sha256')
-  for (const name of files.sort()) hash.update(name).update(readFileSync(path.join(TABLES, name)))
-  return hash.digest('hex').slice(0, 12)
-}
-
-/** Knows the epoch to which evidence belongs, and begins another. */
-export interface Epochs extends Part {
-  now(): EpochView
-  names(): EvidenceNames
-  /** Is called when another epoch has begun, here or elsewhere. */
-  onBegin(listener: () => void): void
-  /** Begins another epoch, and notes that, unless somebody has just done so. Rejects as `Store.replace` does. */
-  begin(by: Actor): Promise<EpochView>
-}
-
-/** What a replica counts: answers by these tables, of this v2. */
-export interface EpochOrigin {
-  /** Hash of the mapping tables. */
-  readonly tables: string
-  /** What the operator calls the v2 build. */
-  readonly build?: string | undefined
-}
-
-interface EpochSources extends EpochOrigin {
-  readonly store: Pick<Store, 'replace'>
-  readonly note: Notes['note']
-  /** Milliseconds since 1970. */
-  readonly now: () => number
-}
-
-/** The name of the document: its version is the number of epochs that persons have begun. */
-const NAME = 'epoch'
-
-export function epochHash({ tables, build = '' }: EpochOrigin): string {
-  return createHash('sha256').update(`${tables}\n${build}`).digest('hex').slice(0, 12)
-}
-
-export function createEpochs({ store, tables, build, note, now }: EpochSources): Epochs {
-  const hash = epochHash({ tables, build })
-  const listeners: (() => void)[] = []
-  let known: Document = { version: 0, text: '' }
-  /** The version that the store has. */
-  let held = 0
-  let names = evidenceNames({ nth: 0, hash })
-  const take = (document: Document) => {
-    held = document.version
-    if (document.version <= known.version) return
-    known = document
-    names = evidenceNames({ nth: known.version, hash })
-    for (const listener of listeners) listener()
-  }
-  const document = reading('document', NAME, take)
-  const view = (): EpochView => ({ nth: known.version, tables, ...(build !== undefined && { build }), ...begunIn(known.text) })
-  return {
-    names: () => names,
-    now: view,
-    onBegin: (listener) => void listeners.push(listener),
-    async begin(by) {
-      const begun = await store.replace(NAME, known.version, JSON.stringify({ at: new Date(now()).toISOString(), by }))
-      take(begun.document)
-      if (begun.isReplaced) note({ what: 'epoch', text: `epoch ${known.version} begins: what was seen before proves nothing any more`, by })
-      return view()
-    },
-    // A store that has lost an epoch must not go back to an older one.
-    changes: () => (held < known.version ? [{ kind: 'raise', name: NAME, ...known }] : []),
-    readings: () => [document],
-  }
-}
-
-const begunSchema = z.object({ at: z.string(), by: z.custom<Actor>((value) => typeof value === 'object' && value !== null) })
-
-function begunIn(text: string): Pick<EpochView, 'at' | 'by'> {
-  return text === '' ? {} : begunSchema.parse(JSON.parse(text))
 }
 
 /** Tells the store what this replica counts. */

@@ -7,22 +7,17 @@ import {
   HOUR,
   HOURS,
   noOutcomes,
-  type OperationCounts,
   type OperationEvidence,
   perDayOf,
 } from '../migrate/evidence/evidence.ts'
-import type { Uncompared } from '../migrate/evidence/standing.ts'
 import type { EvidenceReport, Migration, MigrationReport } from '../migrate/migration.ts'
 import type { Entry } from '../migrate/records/record.ts'
+import { createEpochs, type EpochOrigin, type Epochs, epochHash } from './epochs.ts'
 import {
-  createEpochs,
   createEvidencePart,
   declaredIn,
   declaredSums,
-  type EpochOrigin,
-  type Epochs,
   type EvidenceNames,
-  epochHash,
   evidenceChanges,
   fieldOf,
   trafficIn,
@@ -44,7 +39,7 @@ export function paceNames({ pace }: EvidenceNames, now: number): readonly (reado
 /** Returns what the sums of a fleet say of each operation, as one process says it that has served all requests. */
 export function evidenceFromSums(sums: Sums, hours: readonly HourSums[]): readonly OperationEvidence[] {
   const operations = Object.keys(sums).flatMap((field) => (field.startsWith(FIRST_AT) ? [field.slice(FIRST_AT.length)] : []))
-  const uncompared = uncomparedIn(sums)
+  const [uncompared, booked] = [membersIn(sums, 'uncompared'), membersIn(sums, 'booked')]
   const latest = Math.max(0, ...operations.map((operation) => sums[fieldOf('lastAt', operation)] ?? 0))
   return operations.sort().map((operation) => {
     const figure = (name: string) => sums[fieldOf(name, operation)] ?? 0
@@ -56,7 +51,7 @@ export function evidenceFromSums(sums: Sums, hours: readonly HourSums[]): readon
     return evidenceOf(operation, {
       ...{ comparisons: figure('comparisons'), n: figure('n'), bad: figure('bad'), outcomes },
       repeats: { ...repeats, requests: figure('repeats.requests'), wrong: figure('repeats.wrong') },
-      uncompared: uncompared.get(operation) ?? {},
+      ...{ uncompared: uncompared.get(operation) ?? {}, booked: booked.get(operation) ?? {} },
       ...{ callers: figure('callers'), shapes: figure('shapes'), perDay: perDayOf(ofHours, observedAt, latest) },
       ...{ firstAt: figure('firstAt'), lastAt: figure('lastAt') },
     })
@@ -65,13 +60,14 @@ export function evidenceFromSums(sums: Sums, hours: readonly HourSums[]): readon
 
 const FIRST_AT = fieldOf('firstAt', '')
 
-const UNCOMPARED = /^uncompared\.(?<why>\w+) (?<operation>.*)$/s
+const MEMBER = /^(?<counts>\w+)\.(?<what>\w+) (?<operation>.*)$/s
 
-function uncomparedIn(sums: Sums): ReadonlyMap<string, OperationCounts['uncompared']> {
-  const found = new Map<string, OperationCounts['uncompared']>()
+/** Returns counts with several members, by operation. */
+function membersIn(sums: Sums, name: 'uncompared' | 'booked'): ReadonlyMap<string, Record<string, number>> {
+  const found = new Map<string, Record<string, number>>()
   for (const [field, count] of Object.entries(sums)) {
-    const { why, operation = '' } = UNCOMPARED.exec(field)?.groups ?? {}
-    if (why !== undefined) found.set(operation, { ...found.get(operation), [why as Uncompared]: count })
+    const { counts, what, operation = '' } = MEMBER.exec(field)?.groups ?? {}
+    if (counts === name && what !== undefined) found.set(operation, { ...found.get(operation), [what]: count })
   }
   return found
 }
@@ -95,7 +91,7 @@ const MOST_BATCHES = 50
 type Asked = Pick<Fleet, 'id' | 'settle' | 'replicas' | 'store' | 'state'>
 
 /** `epoch` is the hash of what this replica counts. */
-export function createSnapshots(fleet: Asked, epochs: Pick<Epochs, 'now'>, epoch: string): TakeSnapshot {
+export function createSnapshots(fleet: Asked, epochs: Pick<Epochs, 'now' | 'lost'>, epoch: string): TakeSnapshot {
   const settled = async (): Promise<readonly string[]> => {
     for (let left = MOST_BATCHES; ; left -= 1) {
       const { problems } = await fleet.settle(SETTLE_MS)
@@ -110,7 +106,8 @@ export function createSnapshots(fleet: Asked, epochs: Pick<Epochs, 'now'>, epoch
     const found = isDown ? undefined : await fleet.store.read(reads()).catch(() => undefined)
     const replicas = fleet.replicas()
     const others = replicas.filter((one) => one.epoch !== epoch).map(({ id }) => otherEpoch(id))
-    const missing = [...problems, ...others, ...upstreamProblems(replicas), ...(found || problems.length > 0 ? [] : [NO_ANSWER])]
+    const unanswered = found || problems.length > 0 ? [] : [NO_ANSWER]
+    const missing = [...problems, ...others, ...upstreamProblems(replicas), ...unanswered, ...(epochs.lost() ? [epochs.lost()!] : [])]
     return { view: { self: fleet.id, problems: missing, epoch: epochs.now(), replicas: replicas.map(memberOf) }, found }
   }
 }
@@ -206,7 +203,7 @@ function claimsOf(entry: Entry, names: EvidenceNames): readonly StoreChange[] {
 
 /** Callers and shapes are not among them: nobody knows which of them come again. */
 function countsOf(one: OperationEvidence, { evidence }: EvidenceNames): readonly StoreChange[] {
-  const { operation, comparisons, n, bad, firstAt, lastAt, uncompared } = one
+  const { operation, comparisons, n, bad, firstAt, lastAt, uncompared, booked } = one
   const { bound: _, ...repeats } = one.repeats
   const outcomes = {
     ...{ match: one.matches, expected: one.expected, noise: one.noise, race: one.races, inconclusive: one.inconclusive },
@@ -214,7 +211,10 @@ function countsOf(one: OperationEvidence, { evidence }: EvidenceNames): readonly
   }
   const fields = (prefix: string, counts: Sums) =>
     Object.fromEntries(Object.entries(counts).flatMap(([what, count]) => (count > 0 ? [[fieldOf(prefix + what, operation), count]] : [])))
-  const sums = { ...fields('', { comparisons, n, bad, ...outcomes }), ...fields('repeats.', repeats), ...fields('uncompared.', uncompared) }
+  const sums = {
+    ...{ ...fields('', { comparisons, n, bad, ...outcomes }), ...fields('repeats.', repeats) },
+    ...{ ...fields('uncompared.', uncompared), ...fields('booked.', booked) },
+  }
   return [
     { kind: 'add', name: evidence, sums },
     { kind: 'least', name: evidence, sums: { [fieldOf('firstAt', operation)]: firstAt, [fieldOf('observedAt', operation)]: firstAt } },
@@ -232,17 +232,20 @@ export interface FleetEvidence {
 interface EvidenceOrigin extends EpochOrigin {
   /** The store is new. Otherwise it was told in their time of the records that are read back. */
   readonly isNewStore: boolean
+  /** Reports a defect of Crosswalk. */
+  readonly failed: (error: unknown) => void
 }
 
 /** Shares what a replica counts with its fleet. Call it before earlier records are read back. */
 export function shareEvidence(
-  { ledger, counting, follow, report, note }: Migration,
+  { ledger, counting, follow, report, note, beginEpoch }: Migration,
   fleet: Fleet,
   { now }: FleetClocks,
-  { isNewStore, ...origin }: EvidenceOrigin,
+  { isNewStore, failed, ...origin }: EvidenceOrigin,
 ): FleetEvidence {
   const { inventory, expected } = ledger
-  const epochs = createEpochs({ ...origin, store: fleet.store, now, note })
+  const hasEarlier = () => !isNewStore && ledger.evidence.all().length > 0
+  const epochs = createEpochs({ ...origin, store: fleet.store, now, note, hasEarlier, failed })
   const restored = isNewStore ? createRestored(ledger.evidence, now) : undefined
   if (restored) follow(restored.entry)
   const part = createEvidencePart({
@@ -252,7 +255,10 @@ export function shareEvidence(
   })
   counting.followOwn(part.entry)
   counting.followTallies(part.tally)
-  epochs.onBegin(() => part.begin(epochs.names()))
+  epochs.onBegin(() => {
+    part.begin(epochs.names())
+    beginEpoch()
+  })
   fleet.add(epochs)
   fleet.add(part)
   const snapshot = createSnapshots(fleet, epochs, epochHash(origin))

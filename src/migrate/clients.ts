@@ -248,6 +248,12 @@ export type Use = Pick<Operation, 'id' | 'kind' | 'because' | 'instead' | 'readB
 
 const UNKNOWN = 'unknown'
 
+/** True for the name of a request to a path that no table has (`createUnknownUses`). */
+export const isUnknownUse = (id: string) => id === UNKNOWN || id.startsWith(`${UNKNOWN} `)
+
+/** Returns the name of a use by what it calls: `GET /registry/v1/diff`. */
+export const unknownUse = (called: string) => `${UNKNOWN} ${called}`
+
 /** Finds a use by its id. Undefined for an id of other tables. Operations may be added to the list later. */
 export function createUseOf(operations: readonly Operation[]): (id: string) => Use | undefined {
   const known = new Map<string, Use>()
@@ -257,8 +263,7 @@ export function createUseOf(operations: readonly Operation[]): (id: string) => U
     count = operations.length
     return known.get(id)
   }
-  const isUnknown = (id: string) => id === UNKNOWN || id.startsWith(`${UNKNOWN} `)
-  return (id) => find(id) ?? (isUnknown(id) ? { id, kind: 'v1-only', because: 'v1 answers it, and no table knows it' } : undefined)
+  return (id) => find(id) ?? (isUnknownUse(id) ? { id, kind: 'v1-only', because: 'v1 answers it, and no table knows it' } : undefined)
 }
 
 /** Maximum names of unknown paths that are told apart, and the maximum length of a name. */
@@ -269,7 +274,7 @@ const LONGEST = 200
 export function createUnknownUses(): (method: string, path: string) => string {
   const names = new Set<string>()
   return (method, path) => {
-    const name = `${UNKNOWN} ${method} ${anonymousPath(path).slice(0, LONGEST)}`
+    const name = unknownUse(`${method} ${anonymousPath(path).slice(0, LONGEST)}`)
     if (names.size < MOST_USES) names.add(name)
     return names.has(name) ? name : UNKNOWN
   }

@@ -260,6 +260,8 @@ export interface Migration extends Notes {
   readonly rollouts: Rollouts
   /** Returns the verdict on what all replicas have counted. */
   readonly judge: (counted: Pick<CutoverQuestion, 'evidence' | 'traffic'>) => CutoverVerdict
+  /** Another epoch begins: what was seen before proves nothing any more, and makes nothing a repeat. */
+  beginEpoch(): void
   /** Counts earlier records again. Call it before the first request. */
   restore(): Promise<void>
   /** Resolves when no comparison waits or runs. */
@@ -316,6 +318,10 @@ export function createMigration(settings: MigrationSettings): Migration {
     judge: (counted) => judgeReadiness(judged, counted),
     note: journal.note,
     onNote: journal.onNote,
+    beginEpoch() {
+      journal.evidence.reset()
+      journal.terms.begin('epoch')
+    },
     async restore() {
       const count = nothingRead()
       for await (const entry of earlierEntries(records, count)) if (restore(entry, journal)) all.tell(entry)

@@ -67,5 +67,9 @@ export const SAMPLES: readonly Omit<Note, 'kind' | 'at' | 'id'>[] = [
     to: 'everything else diff-v1',
     version: 4,
   },
+  {
+    what: 'store-lost',
+    text: 'The store lost what it knew of this epoch before 2026-11-26T12:00:00.000Z: older observations are gone, wrong ones among them; begin a new epoch.',
+  },
   { what: 'restart', text: '3312 records were read back', by: { source: 'start' } },
 ]

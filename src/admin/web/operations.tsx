@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { Standing } from '../../migrate/evidence/cutover.ts'
 import { OBSERVATION, percent, wrongOf } from '../../migrate/evidence/evidence.ts'
-import { timeNeeded, uncomparedSentences } from '../../migrate/evidence/standing.ts'
+import { accountSentence, timeNeeded, uncomparedSentences } from '../../migrate/evidence/standing.ts'
 import { TO_MEND } from '../report/difference.ts'
 import { nextStep } from '../report/next-step.ts'
 import type { OperationReport, Quantiles, Report } from '../report/report.ts'
@@ -274,10 +274,11 @@ function Counts({ operation }: { readonly operation: OperationReport }) {
 /** Says what was not compared, why, and what to change. */
 function Uncompared({ operation }: { readonly operation: OperationReport }) {
   const sentences = uncomparedSentences(operation.uncompared)
-  if (sentences.length === 0) return null
+  if (sentences.length === 0 && operation.booked.uses === undefined) return null
   return (
     <section aria-labelledby="uncompared">
-      <h2 id="uncompared">Not compared</h2>
+      <h2 id="uncompared">Where each use went</h2>
+      <p>{accountSentence(operation)}.</p>
       <ul class="plain">
         {sentences.map((sentence) => (
           <li key={sentence}>{sentence}</li>

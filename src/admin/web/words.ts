@@ -151,6 +151,7 @@ const VERBS: Readonly<Record<Note['what'], string>> = {
   'circuit-closed': 'Circuit closed',
   restart: 'Crosswalk started',
   epoch: 'Evidence begins anew',
+  'store-lost': 'The store lost what it knew',
   conflict: 'One of two changes of modes is lost',
   rollout: 'Rollout moved',
   ready: 'Became ready to move',

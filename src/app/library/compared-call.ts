@@ -221,8 +221,9 @@ export function watchCall(pair: FunctionPair, call: CallToWatch, means: Comparis
   const { queue, journal } = migration
   const by = SERVED_BY[call.mode]
   const user = `${operation.id} ${by}`
-  const skip = (why: Uncompared) => {
-    journal.tallies.uncompared(operation.id, why)
+  const term = journal.terms.now
+  const skip = (why: Uncompared, isUse = true) => {
+    journal.tallies.uncompared(operation.id, why, isUse)
     return undefined
   }
   if (strays.isFull() || queue.refuses(0)) return skip('waiting')
@@ -246,10 +247,13 @@ export function watchCall(pair: FunctionPair, call: CallToWatch, means: Comparis
     if (means.isClosed()) return
     if (signals.some(({ aborted }) => aborted)) return skip('gone')
     if (queue.refuses(size + more)) return skip('waiting')
+    if (term.epoch !== journal.terms.now.epoch) return skip('earlier')
     sampler.charge(user, size + more)
+    journal.tallies.used(operation.id)
     const { caller, mode } = call
     const subject = {
       operation,
+      term,
       request: requestOf(means.showsValues ? args : undefined, means.shown),
       mode,
       caller,
@@ -260,7 +264,8 @@ export function watchCall(pair: FunctionPair, call: CallToWatch, means: Comparis
     const start = (side: 'v1' | 'v2', signal: AbortSignal) =>
       inContext(() => (side === 'v1' ? pair.legacy : pair.next).apply(call.self, [...copy(args, signal)]))
     const asked = { ...clocks, start, shown: shownWith, deadlineMs: means.deadlineMs, strays }
-    queue.offer((signal) => judgeCall(judged, (side) => askFunction(side, signal, asked), means, signal), size + more, user)
+    const job = (signal: Signal) => judgeCall(judged, (side) => askFunction(side, signal, asked), means, signal)
+    queue.offer(job, size + more, user, (why) => skip(why, false))
   }
   return {
     returned: (value) => end(seenReturn(value, shownWith)),

@@ -6,7 +6,7 @@ import type { FleetCounted, ReportReplica } from '../../admin/report/report.ts'
 import { shareBudget, shareCircuits } from '../../fleet/circuits.ts'
 import { type FleetClients, shareClients } from '../../fleet/clients.ts'
 import { createNotesPart, createNotesTold, type NotesTold, shareComparisons } from '../../fleet/comparisons.ts'
-import { epochHash, tablesHash } from '../../fleet/evidence.ts'
+import { type Epochs, epochHash, tablesHash } from '../../fleet/epochs.ts'
 import { createStoreLog, type FleetReplica, newestOf, type UnreadReplica } from '../../fleet/exchange.ts'
 import {
   type ComparedService,
@@ -181,13 +181,17 @@ function byTime(a: Comparison, b: Comparison): number {
 }
 
 /** Returns what `/readyz` tells of the store. */
-export function storeStandingOf(fleet: Pick<Fleet, 'state'>, modes: Pick<ShareModes, 'known' | 'unknown' | 'unread'>): () => StoreStanding {
+export function storeStandingOf(
+  fleet: Pick<Fleet, 'state'>,
+  modes: Pick<ShareModes, 'known' | 'unknown' | 'unread'>,
+  { lost }: Pick<Epochs, 'lost'>,
+): () => StoreStanding {
   return () => {
     const { problem, foreignKey, silentMs } = fleet.state()
     const unread = modes.unread()
     const known = modes.known()
     const means = MEANS[unread && known !== 'none' ? 'unread' : known]
-    const answers = unread ? `${unreadText(unread)}; ${means}` : 'ok'
+    const answers = unread ? `${unreadText(unread)}; ${means}` : (lost() ?? 'ok')
     const what = foreignKey === undefined ? 'no answer' : 'nothing taken'
     const silent = `${what} for ${(silentMs / 1000).toFixed(0)} s (${problem}); ${means}`
     return { store: problem === undefined ? answers : silent, notReady: modes.unknown() }
@@ -291,7 +295,7 @@ export function joinFleet(store: Store, { isNewStore = false, name = hostname(),
     shareCircuits(migration, fleet, clocks)
     shareJudging(migration, fleet, clocks)
     fleet.add(shareBudget(config['fallback.perMinute'], migration.budget, fleet))
-    const evidence = shareEvidence(migration, fleet, clocks, { ...origin, isNewStore })
+    const evidence = shareEvidence(migration, fleet, clocks, { ...origin, isNewStore, failed })
     const answers = shareAnswers({ ...sources, isNewStore }, fleet, leader, evidence)
     const evidenceName = () => evidence.epochs.names().evidence
     const modesVersion = () => modes.state().version
@@ -315,7 +319,7 @@ export function joinFleet(store: Store, { isNewStore = false, name = hostname(),
     }
     // One process with a file, and the supervisor of workers, are asked at one place.
     const needsMatch = config['store.url']?.startsWith('redis') ?? false
-    const standing = storeStandingOf(fleet, sharedModes)
+    const standing = storeStandingOf(fleet, sharedModes, evidence.epochs)
     const { steer } = shared
     return { fleet, leader, evidence, answers, modes: sharedModes, steer, onTell: told.onTell, onExchange, needsMatch, standing, close }
   }

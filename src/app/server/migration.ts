@@ -146,6 +146,7 @@ const LINES: Readonly<Record<Note['what'], readonly [level: (note: Note) => Leve
   'not-ready': [() => 'warn', (operation) => `${operation || WHOLE} is no longer ready: `],
   restart: [() => 'info', () => ''],
   epoch: [() => 'info', () => ''],
+  'store-lost': [() => 'warn', () => ''],
   conflict: [() => 'warn', () => ''],
 }
 

@@ -272,6 +272,7 @@ export function createReads({ migration, joined, reportNow, tables }: ReadsParts
         withoutV1,
         evidence: known.operations,
         traffic: new Map(Object.entries(known.traffic)),
+        strangers: new Map(Object.entries(known.strangers)),
         clients: uses,
         openCircuits: new Map(Object.entries(own.openCircuits())),
         rollouts: migration.modes.rollouts(),

@@ -1,6 +1,6 @@
 import { covers, type Operation } from '../../tables/operation.ts'
 import { isReadBack } from '../../tables/operations.ts'
-import { type Client, createUseOf, type Use } from '../clients.ts'
+import { type Client, createUseOf, isUnknownUse, type Use, unknownUse } from '../clients.ts'
 import type { Actor, Caller, Note } from '../records/record.ts'
 import { many, moreNeeded, noEvidence, type OperationEvidence, percent, wrongOf } from './evidence.ts'
 import type { Replicas } from './replicas.ts'
@@ -119,6 +119,34 @@ export interface OperationCase extends Pick<OperationVerdict, 'calls' | 'clients
   readonly openCircuit: string | undefined
   /** Why a rollout of it turned back, if one did. */
   readonly turnedBack: string | undefined
+  /** Requests to a path that no table has, which v1 answered well, of callers that nothing else proves. */
+  readonly strangers: number
+  readonly dismissed: Dismissal | undefined
+}
+
+/** A person's word that nobody needs an unknown path when v1 is gone. */
+export interface Dismissal {
+  /** `GET /registry/v1/diff`, as the verdict names it. */
+  readonly called: string
+  /** The last day on which it holds, like `2027-01-31`, in UTC. */
+  readonly until: string
+  readonly reason: string
+}
+
+/** Reads `GET /path until 2027-01-31: a reason`. Returns a sentence if it is none, or over. `now` is in milliseconds since 1970. */
+export function readDismissal(text: string, now: number): Dismissal | { readonly problem: string } {
+  const {
+    called,
+    until = '',
+    reason,
+  } = /^(?<called>[A-Z]+ \/\S*) until (?<until>\d{4}-\d{2}-\d{2}): *(?<reason>\S.*)$/s.exec(text)?.groups ?? {}
+  const end = Date.parse(`${until}T23:59:59.999Z`)
+  if (called === undefined || reason === undefined || Number.isNaN(end)) {
+    return { problem: `dismiss is ${JSON.stringify(text)}, but it must be like 'GET /path until 2027-01-31: a reason'.` }
+  }
+  return end < now
+    ? { problem: `The dismissal of ${called} is over since ${until}: give another date, or leave it out.` }
+    : { called, until, reason }
 }
 
 interface Aim {
@@ -130,7 +158,7 @@ export function verdictOf(one: OperationCase, aim: Aim): OperationVerdict {
   const { id, use, evidence, openCircuit, turnedBack, calls, clients } = one
   const seen = { operation: id, calls, clients, ...(evidence && { evidence }) }
   if (use?.kind === 'v1-only') {
-    return { ...seen, standing: 'v1-only', blocks: aim.withoutV1, reason: v1OnlyReason(one, use, aim), needed: undefined }
+    return { ...seen, standing: 'v1-only', blocks: aim.withoutV1 && !one.dismissed, reason: v1OnlyReason(one, use, aim), needed: undefined }
   }
   const stop = openCircuit === undefined ? turnedBack : `circuit is open. ${openCircuit}.`
   if (stop !== undefined) {
@@ -158,6 +186,12 @@ function isFailing(evidence: OperationEvidence | undefined, target: number): boo
 }
 
 function v1OnlyReason(one: OperationCase, { because }: Use, { withoutV1 }: Aim): string {
+  const { id, strangers, dismissed } = one
+  if (dismissed) return `${id} is dismissed until ${dismissed.until} (${many(one.calls + strangers, 'call')}): ${dismissed.reason}.`
+  if (one.calls === 0) {
+    const of = 'of callers that no other request proves'
+    return `${id}: INCONCLUSIVE, because v1 answered ${many(strangers, 'request')} ${of}. Find out who calls it, or dismiss it (--dismiss).`
+  }
   if (!withoutV1) return `${one.id} stays with v1 (${usesOf(one)}): ${because}.`
   return `${one.id} needs a v1 service (${usesOf(one)}${named(one.clients)}): ${because}.`
 }
@@ -231,6 +265,9 @@ export interface CutoverQuestion {
   /** v1 requests by operation id, compared or not. */
   readonly traffic: ReadonlyMap<string, number>
   readonly clients: readonly ClientUses[]
+  /** Requests of strangers by operation id. Records do not tell them. */
+  readonly strangers?: ReadonlyMap<string, number>
+  readonly dismissed?: readonly Dismissal[]
   /** Why each open circuit opened, by operation id. Records do not tell the present state. */
   readonly openCircuits?: ReadonlyMap<string, string>
   /** The rollouts of the proxies that were asked. Records do not tell them either. */
@@ -251,14 +288,17 @@ export interface CutoverVerdict {
 /** Judges whether every operation with traffic can move to v2. */
 export function judgeCutover(question: CutoverQuestion): CutoverVerdict {
   const { target, withoutV1, evidence, traffic, clients, openCircuits, rollouts = [], operations } = question
+  // What v1 answered well is in the way of its end, whoever asked. A refusal of both sides is not.
+  const strangers = new Map(withoutV1 ? [...(question.strangers ?? [])].filter(([id]) => isUnknownUse(id)) : [])
   const useOf = createUseOf(operations)
   const seen = new Map(evidence.map((one) => [one.operation, one]))
   const callers = callersOf(clients)
-  const ids = [...new Set([...traffic.keys(), ...seen.keys()])].sort()
+  const ids = [...new Set([...traffic.keys(), ...seen.keys(), ...strangers.keys()])].sort()
   const verdicts = ids.map((id) => {
     const calls = { calls: traffic.get(id) ?? 0, clients: callers.get(id) ?? [] }
     const stops = { openCircuit: openCircuits?.get(id), turnedBack: turnedBackReason(id, rollouts) }
-    const known = { use: useOf(id), evidence: seen.get(id), ...stops }
+    const dismissed = question.dismissed?.find(({ called }) => unknownUse(called) === id)
+    const known = { use: useOf(id), evidence: seen.get(id), ...stops, strangers: strangers.get(id) ?? 0, dismissed }
     return verdictOf({ id, ...known, ...calls }, { target, withoutV1 })
   })
   const inTheWay = verdicts.filter(({ blocks }) => blocks).map(({ reason }) => reason)

@@ -128,6 +128,26 @@ export const WEIGHTS: Readonly<Record<ComparisonOutcome, Weight>> = {
   inconclusive: 'nothing',
 }
 
+/**
+ * The ledger of an operation. `uses` are the requests in a diff mode whose caller a side accepted. Each ends in one account: what its
+ * comparison showed, or a reason of `uncompared` (`accountsOf`).
+ */
+export type Booked = (typeof BOOKED)[number]
+export const BOOKED = ['uses', 'same', 'declared', 'wrong', 'race'] as const
+
+export type BookedCounts = Partial<Readonly<Record<Booked, number>>>
+
+/** The account of a comparison by its outcome. One without a result has a reason. */
+const ACCOUNT: Readonly<Record<Exclude<ComparisonOutcome, 'inconclusive'>, Booked>> = {
+  match: 'same',
+  expected: 'declared',
+  noise: 'declared',
+  race: 'race',
+  mismatch: 'wrong',
+  transient: 'wrong',
+  error: 'wrong',
+}
+
 /** True if v2 answered otherwise than v1 and nothing explains it, whether or not it did so again. */
 export function isDifference(outcome: ComparisonOutcome): boolean {
   return outcome === 'mismatch' || outcome === 'transient'
@@ -258,6 +278,7 @@ export interface OperationTally {
   readonly comparisons?: number
   readonly repeats?: RepeatCounts
   readonly uncompared?: UncomparedCounts
+  readonly booked?: BookedCounts
 }
 
 /** The counts of one operation. All but the times are sums. */
@@ -269,6 +290,7 @@ export interface OperationCounts {
   /** By outcome, each outcome of a pair once in ten minutes. */
   readonly outcomes: { [O in ComparisonOutcome]: number }
   readonly uncompared: { [W in Uncompared]?: number }
+  readonly booked: { [B in Booked]?: number }
   readonly callers: Set<string>
   readonly shapes: Set<string>
   readonly pace: Pace
@@ -283,7 +305,7 @@ export function newCounts(at: number): OperationCounts {
   const outcomes = noOutcomes()
   const repeats = { n: 0, bad: 0, requests: 0, wrong: 0 }
   const sets = { callers: new Set<string>(), shapes: new Set<string>(), pace: createPace() }
-  return { comparisons: 0, n: 0, bad: 0, repeats, outcomes, uncompared: {}, ...sets, firstAt: at, lastAt: at }
+  return { comparisons: 0, n: 0, bad: 0, repeats, outcomes, uncompared: {}, booked: {}, ...sets, firstAt: at, lastAt: at }
 }
 
 export function noOutcomes(): OperationCounts['outcomes'] {
@@ -308,15 +330,21 @@ export function countComparison(counts: OperationCounts, observation: Observatio
   } else addRepeats(counts, repeatOf(observation))
 }
 
-export function countTally(counts: OperationCounts, { comparisons = 0, repeats, uncompared = {} }: OperationTally, at: number): void {
-  counts.comparisons += comparisons
+export function countTally(counts: OperationCounts, tally: OperationTally, at: number): void {
+  addTally(counts, tally)
   counts.lastAt = at
-  if (repeats) addRepeats(counts, repeats)
-  addUncompared(counts, uncompared)
 }
 
-export function addUncompared({ uncompared }: Pick<OperationCounts, 'uncompared'>, more: UncomparedCounts): void {
-  for (const why in more) uncompared[why as Uncompared] = (uncompared[why as Uncompared] ?? 0) + (more[why as Uncompared] ?? 0)
+/** It grows in place, because most requests of a busy proxy are only counted. */
+function addTally(counts: Sum, { comparisons = 0, repeats, uncompared, booked }: OperationTally): void {
+  counts.comparisons += comparisons
+  if (repeats) addRepeats(counts, repeats)
+  if (uncompared) addInPlace(counts.uncompared, uncompared)
+  if (booked) addInPlace(counts.booked, booked)
+}
+
+function addInPlace<K extends string>(counts: { [N in K]?: number }, more: { readonly [N in K]?: number }): void {
+  for (const name in more) counts[name] = (counts[name] ?? 0) + (more[name] ?? 0)
 }
 
 /** Returns what a repeat adds to the counts; nothing if it says nothing about v2. */
@@ -349,7 +377,10 @@ function addUpTo(set: Set<string>, name: string): void {
 export interface Tallies {
   /** Counts a comparison. Returns it as it is recorded; undefined if it is not worth a record. */
   count(comparison: Comparison): Comparison | undefined
-  uncompared(operation: string, why: Uncompared): void
+  /** Counts a request without a result; `isUse` if it was not counted as a use before. */
+  uncompared(operation: string, why: Uncompared, isUse?: boolean): void
+  /** Counts a use. Its account follows. */
+  used(operation: string): void
   /** Passes on what is counted from now on, each time. */
   follow(listener: TallyListener): void
   /** Records the counts since the last flush. */
@@ -366,17 +397,20 @@ export function createTallies(evidence: Pick<Evidence, 'add' | 'observe'>, recor
     evidence.add(operation, tally)
     const sum = since.get(operation) ?? newSum()
     since.set(operation, sum)
-    addTo(sum, tally)
+    addTally(sum, tally)
     for (const listener of listeners) listener(operation, tally)
   }
   return {
     count(comparison) {
+      const { operation, outcome } = comparison
+      const booked = outcome === 'inconclusive' ? {} : { booked: { [ACCOUNT[outcome]]: 1 } }
       const place = evidence.observe(comparison)
-      if (place) return isRepeat(comparison, place) ? { ...comparison, repeat: true } : comparison
-      add(comparison.operation, { comparisons: 1, repeats: repeatOf(comparison) })
-      return undefined
+      if (!place) add(operation, { comparisons: 1, repeats: repeatOf(comparison), ...booked })
+      else if (booked.booked) add(operation, booked)
+      return place && isRepeat(comparison, place) ? { ...comparison, repeat: true } : place && comparison
     },
-    uncompared: (operation, why) => add(operation, { uncompared: { [why]: 1 } }),
+    uncompared: (operation, why, isUse = false) => add(operation, { uncompared: { [why]: 1 }, ...(isUse && { booked: { uses: 1 } }) }),
+    used: (operation) => add(operation, { booked: { uses: 1 } }),
     follow: (listener) => void listeners.push(listener),
     flush() {
       const at = new Date(now()).toISOString()
@@ -386,24 +420,19 @@ export function createTallies(evidence: Pick<Evidence, 'add' | 'observe'>, recor
   }
 }
 
-/** The counts of one operation since the last flush. It grows in place, because most requests of a busy proxy are only counted. */
-type Sum = Pick<OperationCounts, 'comparisons' | 'repeats' | 'uncompared'>
+/** The counts of one operation since the last flush. */
+type Sum = Pick<OperationCounts, 'repeats' | 'uncompared' | 'booked'> & { comparisons: number }
 
 function newSum(): Sum {
-  return { comparisons: 0, repeats: { n: 0, bad: 0, requests: 0, wrong: 0 }, uncompared: {} }
-}
-
-function addTo(sum: Sum, { comparisons = 0, repeats, uncompared }: OperationTally): void {
-  sum.comparisons += comparisons
-  if (repeats) addRepeats(sum, repeats)
-  if (uncompared) addUncompared(sum, uncompared)
+  return { comparisons: 0, repeats: { n: 0, bad: 0, requests: 0, wrong: 0 }, uncompared: {}, booked: {} }
 }
 
 /** Leaves out what is zero. */
-function tallyOf({ comparisons, repeats, uncompared }: Sum): OperationTally {
+function tallyOf({ comparisons, repeats, uncompared, booked }: Sum): OperationTally {
   return {
     ...(comparisons > 0 && { comparisons, repeats }),
     ...(Object.keys(uncompared).length > 0 && { uncompared }),
+    ...(Object.keys(booked).length > 0 && { booked }),
   }
 }
 
@@ -450,6 +479,8 @@ export interface OperationEvidence {
   readonly perDay?: number
   /** Requests that were not compared, or whose comparison has no result, by reason. */
   readonly uncompared: UncomparedCounts
+  /** The uses, and the accounts of those that were compared. Records of versions before 0.3 have none. */
+  readonly booked: BookedCounts
   /** Times of the first and the last comparison, in milliseconds since 1970. */
   readonly firstAt: number
   readonly lastAt: number
@@ -543,13 +574,13 @@ interface CountedOperation extends Omit<OperationCounts, 'callers' | 'shapes' | 
 
 /** Returns the evidence that the sums of an operation are. */
 export function evidenceOf(operation: string, counts: CountedOperation): OperationEvidence {
-  const { comparisons, outcomes, callers, shapes, perDay, uncompared, firstAt, lastAt } = counts
+  const { comparisons, outcomes, callers, shapes, perDay, uncompared, booked, firstAt, lastAt } = counts
   const { match: matches, expected, noise, race: races, inconclusive } = outcomes
   const { mismatch: mismatches, transient: transients, error: errors } = outcomes
   return {
     ...{ operation, comparisons, ...figuresOf(counts) },
     ...{ matches, expected, noise, races, mismatches, transients, errors, inconclusive },
-    ...{ callers, shapes, ...(perDay !== undefined && { perDay }), uncompared: { ...uncompared } },
+    ...{ callers, shapes, ...(perDay !== undefined && { perDay }), uncompared: { ...uncompared }, booked: { ...booked } },
     ...{ firstAt, lastAt },
   }
 }

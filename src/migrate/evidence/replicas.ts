@@ -1,5 +1,5 @@
 import type { ClientUses, RolloutOutlook } from './cutover.ts'
-import { addCounts, figuresOf, type OperationEvidence } from './evidence.ts'
+import { addCounts, type BookedCounts, figuresOf, type OperationEvidence } from './evidence.ts'
 import type { UncomparedCounts } from './standing.ts'
 
 /** What one proxy knows of a migration. */
@@ -90,6 +90,7 @@ function joined([first, ...others]: readonly OperationEvidence[], isShared: bool
     shapes: Math.max(...all.map(({ shapes }) => shapes)),
     ...(perDay > 0 && { perDay }),
     uncompared: all.reduce<UncomparedCounts>((total, one) => addCounts(total, one.uncompared) ?? {}, {}),
+    booked: all.reduce<BookedCounts>((total, one) => addCounts(total, one.booked) ?? {}, {}),
     firstAt: Math.min(...all.map(({ firstAt }) => firstAt)),
     lastAt: Math.max(...all.map(({ lastAt }) => lastAt)),
   }

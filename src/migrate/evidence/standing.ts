@@ -15,8 +15,9 @@ export type UncomparedCounts = Partial<Readonly<Record<Uncompared, number>>>
 /**
  * The account of such a request. `coin`: it was left out before anything was known of v2. `unknown`: v1 or the client left nothing to compare;
  * beyond a small share of the uses the verdict is inconclusive. `stranger`: no side accepted it. `write`: the verdict on writes judges it.
+ * `none`: a fact about requests that have another account.
  */
-type Account = 'coin' | 'unknown' | 'stranger' | 'write'
+type Account = 'coin' | 'unknown' | 'stranger' | 'write' | 'none'
 
 interface Meaning {
   readonly account: Account
@@ -44,10 +45,12 @@ export const UNCOMPARED = {
     because: 'wrote and were refused by v2 alone, and v1 was not asked',
     change: 'look at the records',
   },
-  untried: { account: 'write', because: 'wrote to v1 alone', change: 'give a share in diff-v2' },
+  untried: { account: 'none', because: 'wrote to v1 alone', change: 'give a share in diff-v2' },
   unverified: { account: 'write', because: 'wrote, and diff.verifyWrites is off', change: 'switch diff.verifyWrites on' },
   uncopied: { account: 'unknown', because: 'had arguments that cannot be copied', change: 'give the option copy' },
   malformed: { account: 'unknown', because: 'could not be read by the tables' },
+  earlier: { account: 'coin', because: 'were answered before the modes changed or another epoch began' },
+  failed: { account: 'unknown', because: 'met a defect of Crosswalk', change: 'look at the log' },
   repeat: { account: 'coin', because: 'repeated what was compared in the last ten minutes' },
   v1Failed: { account: 'unknown', because: 'got an error of v1 itself', change: 'look at v1' },
   refused: { account: 'stranger', because: 'were accepted by no side', change: 'look at the rights of the callers' },
@@ -215,9 +218,61 @@ function unknownReason(evidence: OperationEvidence, target: number): string {
 
 /** Returns the share of the uses that could not be compared because of v1 or the client, 0–1. */
 function unknownShare({ n, repeats, uncompared }: OperationEvidence): number {
-  const entries = Object.entries(uncompared) as [Uncompared, number][]
-  const unknown = entries.reduce((sum, [why, count]) => (UNCOMPARED[why]?.account === 'unknown' ? sum + count : sum), 0)
+  const unknown = inAccount(uncompared, 'unknown')
   return unknown / Math.max(1, n + repeats.requests + unknown)
+}
+
+function inAccount(uncompared: UncomparedCounts, account: Account): number {
+  const entries = Object.entries(uncompared) as [Uncompared, number][]
+  return entries.reduce((sum, [why, count]) => (UNCOMPARED[why]?.account === account ? sum + count : sum), 0)
+}
+
+/** Where the uses of an operation went. They are the sum of all others. */
+export interface Accounts {
+  /** Requests in a diff mode whose caller a side accepted. */
+  readonly uses: number
+  readonly same: number
+  readonly declared: number
+  readonly wrong: number
+  /** A change between the two answers explains the difference. */
+  readonly race: number
+  /** Left out before anything was known of v2's answer. */
+  readonly coin: number
+  /** v1, the client or a defect of Crosswalk left nothing to compare. */
+  readonly unknown: number
+  /** Writes that no read shows. */
+  readonly unread: number
+  /** No side accepted the request. */
+  readonly refused: number
+  /** The comparison has not ended yet. */
+  readonly waiting: number
+}
+
+export function accountsOf({ booked, uncompared }: Pick<OperationEvidence, 'booked' | 'uncompared'>): Accounts {
+  const { uses = 0, same = 0, declared = 0, wrong = 0, race = 0 } = booked
+  const [coin, unknown] = [inAccount(uncompared, 'coin'), inAccount(uncompared, 'unknown')]
+  const [unread, refused] = [inAccount(uncompared, 'write'), inAccount(uncompared, 'stranger')]
+  const ended = same + declared + wrong + race + coin + unknown + unread + refused
+  return { ...{ uses, same, declared, wrong, race, coin, unknown, unread, refused }, waiting: uses - ended }
+}
+
+const ACCOUNT_NAMES: readonly (readonly [account: Exclude<keyof Accounts, 'uses'>, name: string])[] = [
+  ['same', 'the same'],
+  ['declared', 'declared'],
+  ['wrong', 'wrong'],
+  ['race', 'in a race'],
+  ['coin', 'left out by chance'],
+  ['unknown', 'unknown'],
+  ['unread', 'writes that no read shows'],
+  ['refused', 'accepted by no side'],
+  ['waiting', 'waiting'],
+]
+
+/** `40 uses = 31 the same + 2 wrong + 7 left out by chance`. */
+export function accountSentence(evidence: Pick<OperationEvidence, 'booked' | 'uncompared'>): string {
+  const accounts = accountsOf(evidence)
+  const parts = ACCOUNT_NAMES.flatMap(([account, name]) => (accounts[account] === 0 ? [] : [`${accounts[account]} ${name}`]))
+  return `${many(accounts.uses, 'use')}${parts.length > 0 ? ` = ${parts.join(' + ')}` : ''}`
 }
 
 /** True if the repeats are so many that a clean v2 would be inside by them alone. */

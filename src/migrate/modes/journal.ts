@@ -194,8 +194,33 @@ export function createCircuitTeller({ circuit, note }: TellerParts): CircuitTell
   }
 }
 
+/** The epoch and the modes under which an answer is given, as numbers that grow. Each change makes another object. */
+export interface Term {
+  readonly epoch: number
+  readonly modes: number
+}
+
+/** Tells under which epoch and modes this process answers. */
+export interface Terms {
+  readonly now: Term
+  /** Another epoch, or other modes, begin here and now. */
+  begin(what: keyof Term): void
+}
+
+export function createTerms(): Terms {
+  const terms = {
+    now: { epoch: 0, modes: 0 } as Term,
+    begin(what: keyof Term) {
+      terms.now = { ...terms.now, [what]: terms.now[what] + 1 }
+    },
+  }
+  return terms
+}
+
 /** A client request that was compared. */
 export interface ComparedRequest extends Identity {
+  /** When it was answered. What a later term finds out about an answer of an earlier one is dropped. */
+  readonly term?: Term
   /** Requests that it stands for, if chance chose it: the inverse of its probability. */
   readonly weight?: number
   readonly operation: Operation
@@ -214,6 +239,7 @@ export interface Journal extends Ledger, Notes {
   readonly recorder: Recorder
   readonly tallies: Tallies
   readonly redaction: Redaction
+  readonly terms: Terms
   readonly operations: readonly Operation[]
   /** Numbers notes and the records of rollouts. */
   readonly order: SaveOrder
@@ -222,8 +248,8 @@ export interface Journal extends Ledger, Notes {
   /** Counts a write that v2 failed or refused, or of which the tables make no call, so that nothing can be compared. */
   unwritten(subject: ComparedRequest, judgement: Judgement, v2: SideAnswer): void
   wouldSend(subject: ComparedRequest, call: Call): void
-  /** Tells the circuit about an answer that v2 gave a client. */
-  answered(operation: string, failed: boolean): void
+  /** Tells the circuit about an answer that v2 gave a client in a term. */
+  answered(operation: string, failed: boolean, term: Term): void
 }
 
 export interface JournalSettings extends CompareSettings, RedactionSettings {
@@ -254,7 +280,14 @@ export function createJournal(settings: JournalSettings): Journal {
   const redaction = createRedaction(settings)
   const { redacted, whole } = redaction
   const at = () => new Date(now()).toISOString()
-  const head = ({ operation, request, mode, weight, shape = shapeOf(operation, request), ...identity }: ComparedRequest) => {
+  const terms = createTerms()
+  /** True for an answer of an earlier term. In another epoch its use is not counted either. */
+  const isDropped = ({ operation, term }: ComparedRequest) => {
+    if (term === undefined || term === terms.now) return false
+    if (term.epoch === terms.now.epoch) tallies.uncompared(operation.id, 'earlier')
+    return true
+  }
+  const head = ({ operation, request, mode, weight, shape = shapeOf(operation, request), term: _, ...identity }: ComparedRequest) => {
     const chosen = weight !== undefined && weight > 1 && { weight }
     const replica = settings.replica !== undefined && { replica: settings.replica }
     const who = callerOf(identity, settings.subjects)
@@ -277,10 +310,12 @@ export function createJournal(settings: JournalSettings): Journal {
     recorder,
     tallies,
     redaction,
+    terms,
     operations,
     order,
     ...notes,
     compared(subject, check, read, compared) {
+      if (isDropped(subject)) return
       const { asked, judgement, v1, v2, observed } = compared
       const sides = { v1: sideOf(v1), v2: sideOf(v2) }
       const entry = comparisonOf(judgement, { id: randomUUID(), ...head(subject), check, ...sides }, redacted(read))
@@ -295,6 +330,7 @@ export function createJournal(settings: JournalSettings): Journal {
       recorder.record({ ...detailed(counted, judgement, { asked, about: read, redacted }), ...(exhibit && { exhibit }) })
     },
     unwritten(subject, judgement, v2) {
+      if (judgement.outcome !== 'inconclusive' && isDropped(subject)) return
       const circumstances = { id: randomUUID(), ...head(subject), check: 'write', v2: sideOf(v2) } as const
       const entry = comparisonOf(judgement, circumstances, redacted(subject.operation))
       if (isDifference(entry.outcome)) {
@@ -308,7 +344,9 @@ export function createJournal(settings: JournalSettings): Journal {
     wouldSend(subject, call) {
       recorder.record({ kind: 'would-send', ...head(subject), call: recordedCall(call, redacted(subject.operation)) })
     },
-    answered: teller.answered,
+    answered(operation, failed, term) {
+      if (term === terms.now) teller.answered(operation, failed)
+    },
     teller,
   }
 }

@@ -12,7 +12,7 @@ import type { Rollouts } from '../rollout/rollouts.ts'
 import type { Journal } from './journal.ts'
 import { describeChange, describeRules, type ModeRules, needV1, readModeRules } from './rules.ts'
 import { createPagingSides, createRulesInForce, type Positions, type RulesInForce } from './select.ts'
-import { type Budget, createFallback, createTell, createWatch, createWitnesses, type Witnesses } from './serve.ts'
+import { type Budget, createFallback, createTell, createWatch, createWitnesses, type Watched, type Witnesses } from './serve.ts'
 import { countKnown, countUnknown, createTraffic } from './traffic.ts'
 
 /** Rules and what put them there. */
@@ -88,7 +88,7 @@ export interface ModesStateHolder {
 }
 
 interface StateParts {
-  readonly journal: Pick<Journal, 'circuit' | 'note'>
+  readonly journal: Pick<Journal, 'circuit' | 'note' | 'terms'>
   readonly rollouts: Rollouts
   readonly hasV1: boolean
   /** The path of the configuration file, if there is one. */
@@ -118,6 +118,7 @@ export function createModesState(initial: ModeRules, parts: StateParts): ModesSt
     const { rules, by, version } = next
     const before = state
     state = compared(next)
+    journal.terms.begin('modes')
     if (isOwn) journal.note({ what: 'modes', by, ...changeOf(before, state, subjects), version })
     if (isOwn) rollouts.change(rules, by)
     else rollouts.adopt(rules)
@@ -231,9 +232,9 @@ export function createModes(initial: ModeRules, settings: ModesSettings): Modes 
 }
 
 /** Passes the refusal of the tables on to the observer as well: v1 may accept what they refuse. */
-function refusedIn(watched: (served: Served) => Served) {
+function refusedIn({ served }: Watched) {
   return (thrown: unknown): never => {
-    watched({ answer: { status: asApiError(thrown).http, headers: {}, body: undefined }, by: 'v2', unasked: true })
+    served({ answer: { status: asApiError(thrown).http, headers: {}, body: undefined }, by: 'v2', unasked: true })
     throw thrown
   }
 }
@@ -248,15 +249,18 @@ function servedBy({ ask, observer, budget }: V1Means, witnesses: Witnesses, jour
   }
   const fallBack = createFallback(fromV1, budget, accepted)
   const tell = createTell(accepted, journal)
-  const watch = createWatch(observer, witnesses)
-  const told = (request: ClientRequest) => (served: Served) => {
-    if (!hasFailed(served.answer.status)) return tell(request, served)
-    return fallBack(request, served).then((instead) => tell(request, instead))
+  const watch = createWatch(observer, witnesses, journal.terms)
+  const told = (request: ClientRequest) => {
+    const term = journal.terms.now
+    return (served: Served) => {
+      if (!hasFailed(served.answer.status)) return tell(request, served, term)
+      return fallBack(request, served).then((instead) => tell(request, instead, term))
+    }
   }
   return (mode, request, translated) => {
     const watched = COMPARING.has(mode) ? watch(mode, request) : undefined
     const served = SERVED_BY[mode] === 'v1' ? fromV1(request) : translated(request).then(told(request))
     if (!watched) return served
-    return SERVED_BY[mode] === 'v1' ? served.then(watched) : served.then(watched, refusedIn(watched))
+    return served.then(watched.served, SERVED_BY[mode] === 'v1' ? watched.failed : refusedIn(watched))
   }
 }

@@ -9,8 +9,9 @@ import { isReadBack } from '../../tables/operations.ts'
 import type { Resource } from '../../tables/resource.ts'
 import { ROWS } from '../../tables/turn.ts'
 import type { Kept } from '../observe/compare-read.ts'
+import type { Skipped } from '../observe/observe.ts'
 import type { Observer } from '../observe/observer.ts'
-import type { Journal } from './journal.ts'
+import type { Journal, Term, Terms } from './journal.ts'
 import { isPaged } from './select.ts'
 
 /**
@@ -434,24 +435,32 @@ const UNKNOWN: ReadonlySet<number> = new Set([429, 499])
  * Tells the circuit how v2 answered the client, whether the answer is compared or not. A comparison may be dropped, and it cannot judge a
  * failed write. Returns what was served.
  */
-export function createTell(accepted: Accepted, journal: Pick<Journal, 'answered'>): (request: ClientRequest, served: Served) => Served {
-  return ({ operation, credential }, served) => {
+export function createTell(accepted: Accepted, journal: Pick<Journal, 'answered'>) {
+  return ({ operation, credential }: ClientRequest, served: Served, term: Term): Served => {
     const { status } = served.failed ?? served.answer
     const counts = !served.unasked && !UNKNOWN.has(status) && accepted.has(credential)
-    if (counts) journal.answered(operation.id, hasFailed(status))
+    if (counts) journal.answered(operation.id, hasFailed(status), term)
     return served
   }
 }
 
-/** Begins to watch a request. The returned function takes what was served, and returns it for the client. */
-type Watch = (mode: Mode, request: ClientRequest) => (served: Served) => Served
+/** A request that is watched in a diff mode. */
+export interface Watched {
+  /** Takes what was served, and returns it for the client. */
+  served(served: Served): Served
+  /** Counts that v1, which was to answer, gave no answer. Throws the same again. */
+  failed(thrown: unknown): never
+}
+
+/** Begins to watch a request. */
+type Watch = (mode: Mode, request: ClientRequest) => Watched
 
 /**
  * Passes a copy of the answer to the observer once the client has it.
  * It never waits for the other side, and failures there never reach the client (design §7).
  * Requests of strangers are not compared, because they prove nothing; v1 is asked about some whom v2 refuses. Nothing is kept of an answer that finds no room.
  */
-export function createWatch(observer: Observer, { accepted, ownWrites, recentWrites }: Witnesses): Watch {
+export function createWatch(observer: Observer, { accepted, ownWrites, recentWrites }: Witnesses, terms: Pick<Terms, 'now'>): Watch {
   const doubts = createBucket({ most: DOUBTS_PER_MINUTE, fillMs: MINUTE }, () => performance.now())
   return (mode, request) => {
     const { operation, caller, credential } = request
@@ -459,25 +468,34 @@ export function createWatch(observer: Observer, { accepted, ownWrites, recentWri
     const others = recentWrites.watch()
     recentWrites.readBody(request)
     const began = performance.now()
+    const term = terms.now
     const isDoubted = ({ by, answer }: Served) =>
       by === 'v2' && answer.status === UNAUTHENTICATED && credential !== ANONYMOUS && doubts.take()
-    return (served) => {
-      const full = observer.full(operation, served.by)
-      if (full) {
-        observer.skip(operation, accepted.has(credential) ? full : 'stranger')
-        return served
-      }
-      const answer = tee(served.answer, observer.limit, (kept) => {
-        const isKnown = accepted.has(credential)
-        if (!isKnown && !isDoubted(served)) observer.skip(operation, 'stranger')
-        else if (!kept || request.client.aborted) observer.skip(operation, isKnown ? 'gone' : 'stranger')
-        else {
+    const skip = (why: keyof Skipped, isKnown = accepted.has(credential)) =>
+      isKnown ? observer.skip(operation, why, true) : observer.skip(operation, 'stranger')
+    return {
+      served(served) {
+        const full = observer.full(operation, served.by)
+        if (full) {
+          skip(full)
+          return served
+        }
+        const answer = tee(served.answer, observer.limit, (kept) => {
+          const isKnown = accepted.has(credential)
+          if (!isKnown && !isDoubted(served)) return observer.skip(operation, 'stranger')
+          if (!kept || request.client.aborted) return skip('gone', isKnown)
+          // The use counts in the epoch that has begun meanwhile.
+          if (term.epoch !== terms.now.epoch) return skip('earlier', isKnown)
           const ms = Math.round(performance.now() - began)
           const heard = (status: number) => accepted.heard(operation, credential, status, 'v1')
-          observer.look({ request, mode, served, kept, began, ms, wrote, others, heard, isKnown })
-        }
-      })
-      return answer === served.answer ? served : { ...served, answer }
+          observer.look({ request, mode, served, kept, began, ms, wrote, others, heard, isKnown, term })
+        })
+        return answer === served.answer ? served : { ...served, answer }
+      },
+      failed(thrown) {
+        skip(request.client.aborted ? 'gone' : 'v1Failed')
+        throw thrown
+      },
     }
   }
 }

@@ -7,6 +7,7 @@ import type { ExpectedDifferences } from '../compare/expected.ts'
 import { createJudge, createNoise, createSettle } from '../compare/judge.ts'
 import { COLLAPSE } from '../evidence/evidence.ts'
 import type { Uncompared } from '../evidence/standing.ts'
+import type { Term } from '../modes/journal.ts'
 import type { OtherWrites } from '../modes/serve.ts'
 import type { RecordedSide } from '../records/record.ts'
 import type { ComparedRead, Judging, Kept, SideAnswer } from './compare-read.ts'
@@ -56,15 +57,19 @@ export interface LiveComparing {
 }
 
 const SKIPPED = [
+  'earlier',
+  'failed',
   'gone',
   'heldBytes',
   'malformed',
   'pageToken',
   'perSecond',
+  'refused',
   'repeat',
   'stranger',
   'unreadable',
   'unverified',
+  'v1Failed',
   'waiting',
   'writeRefused',
 ] as const
@@ -112,6 +117,7 @@ export interface WatchedRequest {
   readonly heard: (status: number) => void
   /** A side accepted the credential before. Otherwise only v1's success makes this a use. */
   readonly isKnown: boolean
+  readonly term: Term
 }
 
 /** Maps page tokens that clients were given to the other side's tokens, for lists that are read page by page on both sides. */
@@ -180,8 +186,11 @@ export interface Queue {
   readonly places: Stock
   /** True if a job that holds this many characters finds no room. It counts as dropped then. */
   refuses(characters: number): boolean
-  /** Takes a job of a user of `places` that holds this many characters. Drops and counts it if there is no room. Never waits. */
-  offer(job: Job, characters: number, user: string): void
+  /**
+   * Takes a job of a user of `places` that holds this many characters. Drops and counts it if there is no room, now or at the end, and calls
+   * `lost` then, as for a job that fails. Never waits.
+   */
+  offer(job: Job, characters: number, user: string, lost?: (why: 'failed' | 'waiting') => void): void
   counts(): QueueCounts
   /** Milliseconds since the oldest waiting or running job came; undefined if there is none. */
   oldestMs(): number | undefined
@@ -194,6 +203,7 @@ export interface Queue {
 interface Waiting {
   readonly user: string
   readonly job: Job
+  readonly lost: ((why: 'failed' | 'waiting') => void) | undefined
   readonly size: number
   /** When it came, in milliseconds of a monotonic clock. */
   readonly at: number
@@ -234,7 +244,7 @@ export function createQueue(settings: QueueSettings, failed: (error: unknown) =>
     }
     if (running.size + jobs.length === 0) for (const tell of idles.splice(0)) tell()
   }
-  const work = async ({ job, size, at }: Waiting) => {
+  const work = async ({ job, lost, size, at }: Waiting) => {
     const over = new Firing()
     const timer = setTimeout(
       () => over.abort(new DOMException('the comparison took too long', 'TimeoutError')),
@@ -246,6 +256,7 @@ export function createQueue(settings: QueueSettings, failed: (error: unknown) =>
       counts.done += 1
     } catch (error) {
       counts.failed += 1
+      lost?.('failed')
       failed(error)
     }
     clearTimeout(timer)
@@ -263,10 +274,10 @@ export function createQueue(settings: QueueSettings, failed: (error: unknown) =>
   return {
     places: placesOf(settings, jobs, taken),
     refuses,
-    offer(job, size, user) {
-      if (refuses(size)) return
+    offer(job, size, user, lost) {
+      if (refuses(size)) return lost?.('waiting')
       held += size
-      jobs.push({ user, job, size, at: performance.now() })
+      jobs.push({ user, job, lost, size, at: performance.now() })
       take(user, 1)
       // The answer that this job compares is sent first.
       setImmediate(next)
@@ -279,7 +290,10 @@ export function createQueue(settings: QueueSettings, failed: (error: unknown) =>
     idle,
     close() {
       closed = true
-      counts.dropped += jobs.splice(0).length
+      for (const { lost } of jobs.splice(0)) {
+        counts.dropped += 1
+        lost?.('waiting')
+      }
       next()
       for (const over of running.keys()) over.abort(new DOMException('the proxy is shutting down', 'AbortError'))
       return idle()

@@ -65,15 +65,16 @@ export async function lookAtRead(watched: WatchedRequest, subject: ComparedReque
   const { operation, caller, raw, read } = request
   const token = pageTokenOf(operation, raw.url)
   const otherToken = token === undefined ? undefined : cursors.find(caller, operation.id, token)
-  if (token !== undefined && otherToken === undefined) return skip(operation, 'pageToken')
+  if (token !== undefined && otherToken === undefined) return skip(operation, watched.isKnown ? 'pageToken' : 'stranger')
   const failed = served.failed && { seen: await seenOf(wholeOf(served.failed), settings.limit), ms: watched.ms }
   const asking = { operation, raw, read, wrote, otherToken, learn: means.learning(operation.id) }
   const first = await firstOf(watched, asking, settings, signal)
   const question = { ...asking, by: served.by, since: journal.judging.now() - (performance.now() - watched.began), first, other: failed }
   const compared = await compareRead(question, settings.ask, journal.judging, signal)
-  if (isShutDown(signal)) return skip(operation, 'waiting')
+  if (isShutDown(signal)) return skip(operation, watched.isKnown ? 'waiting' : 'stranger')
   if (served.by === 'v2') watched.heard(compared.v1.seen.status)
   if (!watched.isKnown && !isAccepted(compared.v1.seen)) return skip(operation, 'stranger')
+  if (!watched.isKnown) journal.tallies.used(operation.id)
   const [own, others] = tokensOf(operation, compared, served.by)
   if (own && others) cursors.learn(caller, operation.id, own, others)
   journal.compared(subject, 'read', operation, compared)
@@ -99,8 +100,7 @@ export async function lookAtWrite(watched: WatchedRequest, means: LookMeans, sig
   const isDone = isAccepted(kept)
   if (served.by === 'v2' && !isDone && !served.unasked) return lookAtRefusal(watched, subject, means, signal)
   if (served.by === 'v1' && !(await isTranslated(watched, subject, means, signal))) return
-  // What no side accepts is no use.
-  if (!isDone) return
+  if (!isDone) return skip(request.operation, served.by === 'v1' ? 'refused' : 'writeRefused')
   if (!settings.live.verifyWrites) return skip(request.operation, 'unverified')
   if (!(await verifyWrite(watched, subject, settings, journal, signal))) skip(request.operation, 'unreadable')
 }
@@ -110,8 +110,9 @@ async function lookAtRefusal(watched: WatchedRequest, subject: ComparedRequest, 
   const { settings, journal, skip } = means
   const { operation } = watched.request
   const failure = judgeWrite(watched.kept.status) ?? (await judgeRefusal(watched, subject, settings, journal.operations, signal))
-  if (failure === 'refused by both') return
+  if (failure === 'refused by both') return skip(operation, watched.isKnown ? 'refused' : 'stranger')
   if (!watched.isKnown && failure.outcome !== 'mismatch') return skip(operation, 'stranger')
+  if (!watched.isKnown) journal.tallies.used(operation.id)
   if (failure.outcome === 'inconclusive') skip(operation, 'writeRefused')
   journal.unwritten(subject, failure, { seen: await seenOf(watched.kept, settings.limit), ms: watched.ms })
 }
@@ -148,10 +149,10 @@ async function translationOf({ request }: WatchedRequest, subject: ComparedReque
 }
 
 /** All requests to an operation that the tables cannot read have one shape. */
-export function subjectOf({ request, mode }: WatchedRequest): ComparedRequest {
+export function subjectOf({ request, mode, term }: WatchedRequest): ComparedRequest {
   const { operation, caller, subject } = request
   const read = readOf(request)
-  return { operation, caller, subject, mode, request: read ?? UNREAD, ...(!read && { shape: unreadShape(operation) }) }
+  return { operation, caller, subject, mode, term, request: read ?? UNREAD, ...(!read && { shape: unreadShape(operation) }) }
 }
 
 function unreadShape({ id }: Operation): string {
@@ -172,8 +173,8 @@ export interface Observer {
   /** Why nothing of an operation that this side answers can be compared now; undefined if something can. Most requests of a busy proxy end here. */
   full(operation: Operation, by: Side): 'perSecond' | 'waiting' | undefined
   look(watched: WatchedRequest): void
-  /** Counts a request that cannot be compared. */
-  skip(operation: Operation, why: keyof Skipped): void
+  /** Counts a request that cannot be compared; `isUse` if it was not counted as a use before. */
+  skip(operation: Operation, why: keyof Skipped, isUse?: boolean): void
   readonly skipped: Skipped
 }
 
@@ -182,9 +183,9 @@ export function createObserver(settings: ObserverSettings, queue: Queue, journal
   const { live, now, random } = settings
   const sampler = createSampler({ perSecond: () => live.perSecond, now, random }, queue.places)
   const shapes = createReadShapes()
-  const skip: Observer['skip'] = ({ id }, why) => {
+  const skip: Observer['skip'] = ({ id }, why, isUse) => {
     skipped[why] += 1
-    if (why !== 'stranger') journal.tallies.uncompared(id, why)
+    if (why !== 'stranger') journal.tallies.uncompared(id, why, isUse)
   }
   const shared = { journal, cursors: createCursors(), skip, learning: everyNth(() => live.learnEvery) }
   const meansOf = (user: string): LookMeans => {
@@ -217,20 +218,22 @@ export function createObserver(settings: ObserverSettings, queue: Queue, journal
       const { operation, caller } = watched.request
       const user = userOf(operation, watched.served.by)
       const size = sizeOf(watched)
+      // A stranger is counted when a side accepts it.
+      const left = (why: keyof Skipped) => skip(operation, watched.isKnown ? why : 'stranger')
+      if (watched.isKnown) journal.tallies.used(operation.id)
       // The size of v2's own answer says something of v2, so that no coin left it out.
-      if (queue.refuses(size)) return skip(operation, watched.served.by === 'v2' && !queue.refuses(0) ? 'heldBytes' : 'waiting')
+      if (queue.refuses(size)) return left(watched.served.by === 'v2' && !queue.refuses(0) ? 'heldBytes' : 'waiting')
       if (!isRead(operation)) {
         const chosen = sampler.choose({ user, caller })
-        return typeof chosen === 'string'
-          ? skip(operation, chosen)
-          : queue.offer((signal) => lookAtWrite(watched, meansOf(user), signal), size, user)
+        if (typeof chosen === 'string') return left(chosen)
+        return queue.offer((signal) => lookAtWrite(watched, meansOf(user), signal), size, user, left)
       }
       const shape = shapeIn(watched)
       const chosen = sampler.choose({ user, caller, shape: () => shape })
-      if (typeof chosen === 'string') return skip(operation, chosen)
+      if (typeof chosen === 'string') return left(chosen)
       const subject = subjectOf(watched)
       sampler.charge(user, size)
-      queue.offer((signal) => lookAtRead(watched, { ...subject, ...chosen, shape }, meansOf(user), signal), size, user)
+      queue.offer((signal) => lookAtRead(watched, { ...subject, ...chosen, shape }, meansOf(user), signal), size, user, left)
     },
   }
 }

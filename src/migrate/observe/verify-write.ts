@@ -358,8 +358,8 @@ interface VerifyWriteSettings {
 }
 
 /**
- * Reads back what a write has written, and tells the journal. Returns false if nothing can be read.
- * What v2 answered is then counted by itself: as inconclusive, or as wrong if it should name what was written.
+ * Reads back what a write has written, and tells the journal. Returns false if nothing can be read, so that the write has
+ * no account yet. What v2 answered is then counted by itself: as inconclusive, or as wrong if it should name what was written.
  */
 export async function verifyWrite(
   watched: WatchedRequest,
@@ -372,7 +372,7 @@ export async function verifyWrite(
   const isJson = seen.body.kind === 'json'
   const unread = (outcome: Judgement['outcome'], reason: string) => {
     if (watched.served.by === 'v2') journal.unwritten(subject, { outcome, findings: [], reason }, { seen, ms: watched.ms })
-    return false
+    return watched.served.by === 'v2' && outcome === 'mismatch'
   }
   const readings = readingsOf(subject.operation, subject.request, seen.body.kind === 'json' ? seen.body.value : undefined)
   if ('unverifiable' in readings) return unread('inconclusive', `cannot be verified: ${readings.unverifiable}`)

@@ -165,7 +165,17 @@ export interface TallyEntry extends OperationTally, Identified {
 export interface Note extends Identified {
   readonly kind: 'note'
   readonly at: string
-  readonly what: 'modes' | 'circuit' | 'circuit-closed' | 'restart' | 'rollout' | 'ready' | 'not-ready' | 'epoch' | 'conflict'
+  readonly what:
+    | 'modes'
+    | 'circuit'
+    | 'circuit-closed'
+    | 'restart'
+    | 'rollout'
+    | 'ready'
+    | 'not-ready'
+    | 'epoch'
+    | 'store-lost'
+    | 'conflict'
   readonly operation?: string
   readonly rollout?: string
   readonly text: string

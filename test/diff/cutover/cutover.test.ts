@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { ComparisonOutcome } from '../../../src/migrate/compare/judge.ts'
-import { type CutoverQuestion, judgeCutover, rolloutSentences } from '../../../src/migrate/evidence/cutover.ts'
+import { type CutoverQuestion, judgeCutover, readDismissal, rolloutSentences } from '../../../src/migrate/evidence/cutover.ts'
 import { createEvidence, moreNeeded } from '../../../src/migrate/evidence/evidence.ts'
 import { operations } from '../given.ts'
 
@@ -181,5 +181,39 @@ describe('what only v1 answers', () => {
       ready: false,
       reasons: ['No request was seen whose answer could be compared: nothing is known.'],
     })
+  })
+})
+
+describe('a path that no table has, called by strangers', () => {
+  const USE = 'unknown GET /registry/v1/diff'
+  const asked = { strangers: new Map([[USE, 200]]) }
+
+  it('is in the way of the end of v1, because v1 answered it well', () => {
+    const { ready, operations: verdicts } = judge([[1_000]], {}, { ...asked, withoutV1: true })
+    expect(ready).toBe(false)
+    expect(verdicts.find(({ operation }) => operation === USE)).toMatchObject({
+      ...{ standing: 'v1-only', blocks: true },
+      reason: expect.stringContaining('INCONCLUSIVE, because v1 answered 200 requests of callers that no other request proves'),
+    })
+    expect(judge([[1_000]], {}, asked).ready).toBe(true)
+  })
+
+  it('is not if a person dismisses it', () => {
+    const dismissal = { called: 'GET /registry/v1/diff', until: '2027-01-31', reason: 'a scanner' }
+    const { ready, operations: verdicts } = judge([[1_000]], { [USE]: 3 }, { ...asked, withoutV1: true, dismissed: [dismissal] })
+    expect(ready).toBe(true)
+    expect(verdicts.find(({ operation }) => operation === USE)).toMatchObject({
+      ...{ blocks: false, reason: 'unknown GET /registry/v1/diff is dismissed until 2027-01-31 (203 calls): a scanner.' },
+    })
+  })
+
+  it('is dismissed by a use, a day that is not over, and a reason', () => {
+    const now = Date.parse('2026-11-26T12:00:00Z')
+    const read = (text: string) => readDismissal(text, now)
+    expect(read('GET /a until 2026-11-26: why not')).toEqual({ called: 'GET /a', until: '2026-11-26', reason: 'why not' })
+    for (const text of ['GET /a', 'GET /a until 2026-11-26:', '/a until 2026-11-26: b', 'GET /a until 2026-13-26: b']) {
+      expect(read(text)).toMatchObject({ problem: expect.stringContaining('must be like') })
+    }
+    expect(read('GET /a until 2026-11-25: b')).toMatchObject({ problem: expect.stringContaining('is over since 2026-11-25') })
   })
 })

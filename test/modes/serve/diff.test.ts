@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { createTerms } from '../../../src/migrate/modes/journal.ts'
 import { createWatch, createWitnesses } from '../../../src/migrate/modes/serve.ts'
 import type { Observer } from '../../../src/migrate/observe/observer.ts'
 import type { ClientRequest } from '../../../src/serve/request.ts'
@@ -13,7 +14,7 @@ async function served(full: 'perSecond' | undefined, isAccepted: boolean) {
   const observer = {
     limit: 100,
     full: () => full,
-    skip: (_: unknown, why: string) => void told.push(why),
+    skip: (_: unknown, why: string, isUse?: boolean) => void told.push(isUse ? `${why} use` : why),
     look: () => void told.push('look'),
   } as unknown as Observer
   const witnesses = createWitnesses()
@@ -29,7 +30,7 @@ async function served(full: 'perSecond' | undefined, isAccepted: boolean) {
     yield Buffer.from('[]')
   }
   const answer: Served = { answer: { status: 200, headers: {}, stream: pieces() }, by: 'v2' }
-  const given = createWatch(observer, witnesses)('diff-v2', request)(answer)
+  const given = createWatch(observer, witnesses, createTerms())('diff-v2', request).served(answer)
   if ('stream' in given.answer) for await (const _ of given.answer.stream);
   return { isSame: given === answer, told }
 }
@@ -40,7 +41,7 @@ describe('a streamed answer in a diff mode', () => {
   })
 
   it('is passed on as it is, and counted, when the rate is spent', async () => {
-    expect(await served('perSecond', true)).toEqual({ isSame: true, told: ['perSecond'] })
+    expect(await served('perSecond', true)).toEqual({ isSame: true, told: ['perSecond use'] })
   })
 
   it.each([undefined, 'perSecond'] as const)('is that of a stranger if no service knows the caller (%s)', async (full) => {

@@ -2,19 +2,22 @@ import {
   type CutoverQuestion,
   type CutoverScope,
   type CutoverVerdict,
+  type Dismissal,
   inScope,
   judgeCutover,
   type OperationVerdict,
+  readDismissal,
   rolloutSentences,
   type Standing,
   TARGET,
 } from '../../../migrate/evidence/cutover.ts'
 import { many, OBSERVATION } from '../../../migrate/evidence/evidence.ts'
 import { joinReplicas, type Replicas } from '../../../migrate/evidence/replicas.ts'
+import { type Accounts, accountSentence, accountsOf } from '../../../migrate/evidence/standing.ts'
 import { withV1Values } from '../../../tables/operation.ts'
 import { operationsOf } from '../../../tables/tables.ts'
 import { type AskedReplica, adminFlags, askReplicas, missingIn, onePerFleet } from '../admin-port.ts'
-import { type Command, endWith, FAILED, type Flags, MISUSED, textOf, UNREAD } from '../command.ts'
+import { type Command, endWith, FAILED, type Flags, MISUSED, textOf, textsOf, UNREAD } from '../command.ts'
 import { scopeFlags, scopeOf, tablesFlag, unfitClients, unfitOperations } from '../flags.ts'
 
 /** The answer of `crosswalk cutover`, as `--json` prints it. */
@@ -32,6 +35,8 @@ export interface CutoverAnswer extends CutoverVerdict {
   readonly rollouts: readonly string[]
   /** What the answer takes for granted, in sentences. */
   readonly assumptions: readonly string[]
+  /** Where the uses of each operation went, by operation id. */
+  readonly accounts: Readonly<Record<string, Accounts>>
 }
 
 /** Says what limits the answer. */
@@ -103,7 +108,13 @@ export const cutover: Command = {
   flags: {
     target: { help: `Acceptable share of wrong answers, more than 0 and less than 1. Default: ${TARGET}`, value: 'SHARE' },
     'without-v1': { help: 'Ask whether v1 can be switched off: what only v1 answers is then in the way', switch: true },
+    dismiss: {
+      help: "A path that no table has and that nobody needs without v1, until when, and why: 'GET /path until 2027-01-31: a reason'",
+      value: 'USE',
+      more: true,
+    },
     ...scopeFlags,
+    accounts: { help: 'Print where the uses of each operation went as well: the same, wrong, left out, unknown', switch: true },
     json: { help: 'Print one JSON object', switch: true },
     ...tablesFlag,
     ...adminFlags,
@@ -123,16 +134,30 @@ export const cutover: Command = {
         MISUSED,
         unfit ?? `target is ${JSON.stringify(flags.target)} in the flag --target, but it must be a number between 0 and 1.`,
       )
+    const dismissed = textsOf(flags, 'dismiss').map((text) => readDismissal(text, Date.now()))
+    const misread = dismissed.find((one) => 'problem' in one)
+    if (misread) return endWith(io, MISUSED, misread.problem)
     const asked = await askReplicas(flags, io)
     for (const { problem } of asked) if (problem !== undefined) io.err(problem)
-    const answer = answerOf(asked, scope, { operations, target, withoutV1: flags['without-v1'] === true })
+    const answer = answerOf(asked, scope, {
+      operations,
+      target,
+      withoutV1: flags['without-v1'] === true,
+      dismissed: dismissed as Dismissal[],
+    })
     if ('problem' in answer) return endWith(io, MISUSED, answer.problem)
     const isKnown = asked.some(({ replica }) => replica !== undefined)
     if (flags.json) io.text(JSON.stringify(answer, null, 2))
-    else if (isKnown) for (const line of cutoverLines(answer)) io.out(line)
+    else if (isKnown) for (const line of [...cutoverLines(answer), ...(flags.accounts ? accountLines(answer) : [])]) io.out(line)
     if (answer.missing.length > 0 || asked.some(({ problem }) => problem !== undefined)) return UNREAD
     return answer.ready ? 0 : FAILED
   },
+}
+
+/** One line for each operation that was compared, or could have been. */
+function accountLines({ operations }: CutoverAnswer): readonly string[] {
+  const counted = operations.flatMap(({ operation, evidence }) => (evidence ? [`  ${operation}: ${accountSentence(evidence)}.`] : []))
+  return ['Uses in a diff mode, and where each of them went:', ...counted]
 }
 
 function targetOf(flags: Flags): number | undefined {
@@ -144,7 +169,7 @@ function targetOf(flags: Flags): number | undefined {
 function answerOf(
   asked: readonly AskedReplica[],
   scope: CutoverScope,
-  asks: Pick<CutoverQuestion, 'operations' | 'target' | 'withoutV1'>,
+  asks: Pick<CutoverQuestion, 'operations' | 'target' | 'withoutV1' | 'dismissed'>,
 ): CutoverAnswer | { readonly problem: string } {
   const fleets = onePerFleet(asked)
   const missing = missingIn(asked)
@@ -152,7 +177,7 @@ function answerOf(
   const unfit = asked.every(({ replica }) => replica) ? unfitClients(scope, known.clients) : undefined
   if (unfit !== undefined) return { problem: unfit }
   const { strangers, ...seen } = inScope(known, scope)
-  const verdict = judgeCutover({ ...seen, ...asks })
+  const verdict = judgeCutover({ ...seen, strangers, ...asks })
   const unasked = asked.flatMap(({ problem }) => problem ?? [])
   const inTheWay = verdict.operations.flatMap(({ blocks, reason }) => (blocks ? [reason] : []))
   return {
@@ -168,5 +193,6 @@ function answerOf(
       known.rollouts,
     ),
     assumptions: assumptionsOf(scope, fleets, known),
+    accounts: Object.fromEntries(seen.evidence.map((one) => [one.operation, accountsOf(one)])),
   }
 }

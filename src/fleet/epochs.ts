@@ -1,0 +1,158 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { z } from 'zod'
+import type { EpochView } from '../migrate/evidence/cutover.ts'
+import type { Notes } from '../migrate/modes/journal.ts'
+import type { Actor } from '../migrate/records/record.ts'
+import { type EvidenceNames, evidenceNames } from './evidence.ts'
+import { type FleetReading, type Part, reading } from './exchange.ts'
+import { type Document, type Store, StoreDown } from './store/store.ts'
+
+const TABLES = fileURLToPath(new URL('../../mappings', import.meta.url))
+
+/** Returns a hash of the mapping tables of this process: what they answer is another matter than what others answer. */
+export function tablesHash(): string {
+  const files = readdirSync(TABLES, { recursive: true, encoding: 'utf8' }).filter((name) => /\.(?:js|ts|json)$/.test(name))
+  const hash = createHash('sha256')
+  for (const name of files.sort()) hash.update(name).update(readFileSync(path.join(TABLES, name)))
+  return hash.digest('hex').slice(0, 12)
+}
+
+/** Knows the epoch to which evidence belongs, and begins another. */
+export interface Epochs extends Part {
+  now(): EpochView
+  names(): EvidenceNames
+  /** Is called when another epoch has begun, here or elsewhere. */
+  onBegin(listener: () => void): void
+  /** Begins another epoch, and notes that, unless somebody has just done so. Rejects as `Store.replace` does. */
+  begin(by: Actor): Promise<EpochView>
+  /** Says in a sentence that the store lost what it knew of this epoch; undefined if it did not. */
+  lost(): string | undefined
+}
+
+/** What a replica counts: answers by these tables, of this v2. */
+export interface EpochOrigin {
+  /** Hash of the mapping tables. */
+  readonly tables: string
+  /** What the operator calls the v2 build. */
+  readonly build?: string | undefined
+}
+
+interface EpochSources extends EpochOrigin {
+  readonly store: Pick<Store, 'replace'>
+  readonly note: Notes['note']
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+  /** True if the records of this replica tell of observations, which a store that is not new should know. */
+  readonly hasEarlier: () => boolean
+  /** Reports a defect of Crosswalk. */
+  readonly failed: (error: unknown) => void
+}
+
+/** The name of the document: its version is the number of epochs that persons have begun. */
+const NAME = 'epoch'
+
+export function epochHash({ tables, build = '' }: EpochOrigin): string {
+  return createHash('sha256').update(`${tables}\n${build}`).digest('hex').slice(0, 12)
+}
+
+export function createEpochs({ store, tables, build, note, now, hasEarlier, failed }: EpochSources): Epochs {
+  const hash = epochHash({ tables, build })
+  const listeners: (() => void)[] = []
+  let known: Document = { version: 0, text: '' }
+  /** The version that the store has. */
+  let held = 0
+  let names = evidenceNames({ nth: 0, hash })
+  const take = (document: Document) => {
+    held = document.version
+    if (document.version <= known.version) return
+    known = document
+    names = evidenceNames({ nth: known.version, hash })
+    for (const listener of listeners) listener()
+  }
+  const document = reading('document', NAME, take)
+  const marker = createMarker({ store, note, now, hasEarlier, failed, nth: () => known.version })
+  const view = (): EpochView => ({ nth: known.version, tables, ...(build !== undefined && { build }), ...begunIn(known.text) })
+  return {
+    names: () => names,
+    now: view,
+    onBegin: (listener) => void listeners.push(listener),
+    async begin(by) {
+      const begun = await store.replace(NAME, known.version, JSON.stringify({ at: new Date(now()).toISOString(), by }))
+      take(begun.document)
+      if (begun.isReplaced) note({ what: 'epoch', text: `epoch ${known.version} begins: what was seen before proves nothing any more`, by })
+      return view()
+    },
+    // A store that has lost an epoch must not go back to an older one.
+    changes: () => (held < known.version ? [{ kind: 'raise', name: NAME, ...known }] : []),
+    readings: () => [document, marker.reading],
+    lost: marker.lost,
+  }
+}
+
+/** Marks the store, so that a replica learns if the store has come back without what it knew. */
+interface Marker {
+  readonly reading: FleetReading
+  lost(): string | undefined
+}
+
+const markSchema = z.object({
+  /** Tells this store from one that came back empty. */
+  id: z.string(),
+  /** The epoch of which something is lost, and since when (RFC 3339). */
+  lost: z.object({ epoch: z.number(), at: z.string() }).optional(),
+})
+
+type Mark = z.infer<typeof markSchema>
+
+/** `nth` is the number of the epoch. */
+function createMarker({
+  store,
+  note,
+  now,
+  hasEarlier,
+  failed,
+  nth,
+}: Omit<EpochSources, keyof EpochOrigin> & { readonly nth: () => number }): Marker {
+  let known: Mark | undefined
+  const put = async (version: number, mark: Mark) => {
+    const { isReplaced, document } = await store.replace(MARK, version, JSON.stringify(mark))
+    // Of the replicas that find it, the one whose word the store takes notes it.
+    if (isReplaced && mark.lost) note({ what: 'store-lost', text: lostText(mark.lost.at) })
+    take(document)
+  }
+  const take = ({ version, text }: Document) => {
+    const found = text === '' ? undefined : markSchema.safeParse(JSON.parse(text)).data
+    const isLost = known ? found?.id !== known.id : !found && hasEarlier()
+    const lost = { epoch: nth(), at: new Date(now()).toISOString() }
+    if (isLost && !found?.lost) put(version, { id: found?.id ?? randomUUID(), lost }).catch(unanswered)
+    else if (!found) put(version, { id: randomUUID() }).catch(unanswered)
+    else known = found
+  }
+  // A store that does not answer is asked again: nothing is known yet.
+  const unanswered = (error: unknown) => {
+    if (!(error instanceof StoreDown)) failed(error)
+    document = reading('document', MARK, take)
+  }
+  let document = reading('document', MARK, take)
+  return {
+    get reading() {
+      return document
+    },
+    lost: () => (known?.lost?.epoch === nth() ? lostText(known.lost.at) : undefined),
+  }
+}
+
+const MARK = 'mark'
+
+function lostText(at: string): string {
+  return `The store lost what it knew of this epoch before ${at}: older observations are gone, wrong ones among them; begin a new epoch.`
+}
+
+const begunSchema = z.object({ at: z.string(), by: z.custom<Actor>((value) => typeof value === 'object' && value !== null) })
+
+function begunIn(text: string): Pick<EpochView, 'at' | 'by'> {
+  return text === '' ? {} : begunSchema.parse(JSON.parse(text))
+}

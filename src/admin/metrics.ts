@@ -220,9 +220,11 @@ export function watchMigration(report: Pick<MigrationReport, 'evidence'>, regist
       [{ end: 'dropped' }, skipped.waiting + skipped.perSecond],
     ],
   )
-  counter('crosswalk_fallbacks_total', 'Reads that v2 failed, answered by v1 or not for want of budget', ['answered'], ({ fallbacks }) => [
+  const FALLBACKS = 'Reads that v2 failed: answered by v1, not for want of budget, or not because they continue a list that v2 began'
+  counter('crosswalk_fallbacks_total', FALLBACKS, ['answered'], ({ fallbacks }) => [
     [{ answered: 'yes' }, fallbacks.taken],
     [{ answered: 'no' }, fallbacks.refused],
+    [{ answered: 'list' }, fallbacks.walks],
   ])
   counter('crosswalk_records_dropped_total', 'Records that could not be written', [], ({ records }) => [[{}, records.dropped]])
   const gauge = (

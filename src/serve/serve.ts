@@ -98,7 +98,7 @@ export function count({ modes }: Core, { kind, routed, choice, written }: Decisi
   written()
   const refused = !asked && status !== undefined && status >= 400
   const by = record.mode === 'fallback' ? 'v1' : SERVED_BY[choice.mode]
-  const look = modes.used(onlyV1 ? byV1(choice) : choice, onlyV1 ?? operation, { refused, by, protocol: record.protocol })
+  const look = modes.used(onlyV1 ? byV1(choice) : choice, onlyV1 ?? operation, { refused, by, url: head.url, protocol: record.protocol })
   if (!look) return
   try {
     look(operation, record.read ? record.read() : createRequest(routed, withoutBody(record.id, head)).read())

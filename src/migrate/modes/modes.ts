@@ -11,7 +11,7 @@ import { type Actor, describeActor } from '../records/record.ts'
 import type { Rollouts } from '../rollout/rollouts.ts'
 import type { Journal } from './journal.ts'
 import { describeChange, describeRules, type ModeRules, needV1, readModeRules } from './rules.ts'
-import { createPagingSides, createRulesInForce, type Positions, type RulesInForce } from './select.ts'
+import { createPagingSides, createRulesInForce, type PagingSides, type Positions, type RulesInForce } from './select.ts'
 import { type Budget, createFallback, createTell, createWatch, createWitnesses, type Watched, type Witnesses } from './serve.ts'
 import { countKnown, countUnknown, createTraffic } from './traffic.ts'
 
@@ -226,7 +226,7 @@ export function createModes(initial: ModeRules, settings: ModesSettings): Modes 
     usedUnknown: countUnknown(accepted, traffic, inventory, subjects),
     writing: witnesses.writing,
     witnesses,
-    serve: v1 ? servedBy(v1, witnesses, journal) : (_, request, translated) => translated(request),
+    serve: v1 ? servedBy(v1, { witnesses, journal, pagingSides }) : (_, request, translated) => translated(request),
     flush: traffic.flush,
   }
 }
@@ -239,15 +239,21 @@ function refusedIn({ served }: Watched) {
   }
 }
 
+interface ServedByParts {
+  readonly witnesses: Witnesses
+  readonly journal: Journal
+  readonly pagingSides: PagingSides
+}
+
 /** Returns what serves from the side of a mode, and has the answer compared if the mode says so. */
-function servedBy({ ask, observer, budget }: V1Means, witnesses: Witnesses, journal: Journal): Modes['serve'] {
+function servedBy({ ask, observer, budget }: V1Means, { witnesses, journal, pagingSides }: ServedByParts): Modes['serve'] {
   const { accepted } = witnesses
   const fromV1: Backend = async ({ raw, client, operation, credential }) => {
     const answer = await ask(raw, client)
     accepted.heard(operation, credential, answer.status, 'v1')
     return { answer, by: 'v1' }
   }
-  const fallBack = createFallback(fromV1, budget, accepted)
+  const fallBack = createFallback({ v1: fromV1, budget, accepted, pagingSides })
   const tell = createTell(accepted, journal)
   const watch = createWatch(observer, witnesses, journal.terms)
   const told = (request: ClientRequest) => {

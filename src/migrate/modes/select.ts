@@ -1,8 +1,10 @@
+import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { askAgain, invalidArgument } from '../../errors.ts'
 import { entries } from '../../serve/bounds.ts'
 import type { Identity } from '../../serve/caller.ts'
 import { BY_V1, isMode, isRead, MODE_HEADER, MODES, type Mode, SERVED_BY, type Side } from '../../serve/sides.ts'
+import type { RawRequest } from '../../serve/upstream/v1.ts'
 import { suggestion } from '../../tables/check.ts'
 import { isObject } from '../../tables/json.ts'
 import { covers, type Operation, type OperationKind } from '../../tables/operation.ts'
@@ -136,6 +138,14 @@ export function withPageToken({ paging }: Operation, url: string, token: string)
   return pairs.length === 0 ? url : `${url.slice(0, url.indexOf('?'))}?${pairs.join('&')}`
 }
 
+/** The parameters of a request target without its page token: they are the same in all requests for the pages of one list. */
+function withoutPageToken({ paging }: Operation, url: string): string {
+  const names = paging ? spellings(paging.parameter) : []
+  return pairsOf(url)
+    .flatMap(([name, , text]) => (names.includes(name) ? [] : [text]))
+    .join('&')
+}
+
 /** The parameters of a request target as they are written: name, value, and both. */
 function pairsOf(url: string): readonly (readonly [name: string, value: string, text: string])[] {
   const at = url.indexOf('?')
@@ -170,27 +180,38 @@ function nextToken({ seen: { body } }: AnsweredSide, names: readonly string[]): 
   return names.map((name) => value[name]).find((token): token is string => typeof token === 'string' && token !== '')
 }
 
+/** True if a request continues a list by a page token, or may: the parameters of a form are not in its target. */
+export function continuesList(operation: Operation, { url, body }: Pick<RawRequest, 'url' | 'body'>): boolean {
+  return isPaged(operation) && (body !== undefined || pageTokenOf(operation, url) !== undefined)
+}
+
 /** The side that gave a caller the last page of a list that is read page by page. */
 export interface PagingSides {
-  /** Remembers the side that answers in this mode, if the operation is such a list. */
-  note(mode: Mode, operation: Operation, caller: string): void
+  /** Remembers the side that gave a page, if the operation is such a list. */
+  note(side: Side, operation: Operation, url: string, caller: string): void
   /** Keeps a list on the side that began it, even if the rules change meanwhile; otherwise returns the mode. */
   stay(mode: Mode, operation: Operation, url: string, caller: string): Mode
 }
 
-/** Callers for which the side that issued their page token is remembered. */
-const PAGING_CALLERS = 10_000
+/** Lists, and callers, for which the side that issued the last page token is remembered. */
+const PAGED = 10_000
 
 export function createPagingSides(): PagingSides {
-  const sides = new LRUCache<string, Side>(entries(PAGING_CALLERS))
-  const keyOf = (caller: string, { id }: Operation) => `${caller} ${id}`
+  const sides = new LRUCache<string, Side>(entries(PAGED))
+  // A caller may read several lists at once, which differ in their other parameters. One that changes these meanwhile is known by its last page.
+  const keysOf = (operation: Operation, url: string, caller: string) => {
+    const last = `${caller} ${operation.id}`
+    return [`${last} ${createHash('sha256').update(withoutPageToken(operation, url)).digest('base64')}`, last]
+  }
   return {
-    note(mode, operation, caller) {
-      if (isPaged(operation)) sides.set(keyOf(caller, operation), SERVED_BY[mode])
+    note(side, operation, url, caller) {
+      if (isPaged(operation)) for (const key of keysOf(operation, url, caller)) sides.set(key, side)
     },
     stay(mode, operation, url, caller) {
-      if (!isPaged(operation)) return mode
-      const side = pageTokenOf(operation, url) === undefined ? undefined : sides.get(keyOf(caller, operation))
+      if (!isPaged(operation) || pageTokenOf(operation, url) === undefined) return mode
+      const side = keysOf(operation, url, caller)
+        .map((key) => sides.get(key))
+        .find((one) => one !== undefined)
       return side !== undefined && side !== SERVED_BY[mode] ? side : mode
     },
   }

@@ -12,7 +12,7 @@ import type { Kept } from '../observe/compare-read.ts'
 import type { Skipped } from '../observe/observe.ts'
 import type { Observer } from '../observe/observer.ts'
 import type { Journal, Term, Terms } from './journal.ts'
-import { isPaged } from './select.ts'
+import { continuesList, type PagingSides } from './select.ts'
 
 /**
  * The credentials that a service has accepted. Anyone can make up a credential with any subject in it.
@@ -51,7 +51,9 @@ export function createAccepted(limit: number = CREDENTIALS): Accepted {
 export interface Budget {
   /** Takes one if any is left. Strangers get at most half, so that many of them leave some for other callers. */
   take(isStranger: boolean): boolean
-  readonly counts: { readonly taken: number; readonly refused: number }
+  readonly counts: { readonly taken: number; readonly refused: number; readonly walks: number }
+  /** Counts a page that nobody but v2 can give, because it continues a list that v2 began. */
+  leaveWalk(): void
   /** Takes from what replicas share from now on. */
   shareBy(share: BudgetShare): void
 }
@@ -63,7 +65,7 @@ const MINUTE = 60_000
 
 /** Allows this many per minute, evenly; `now` returns milliseconds. */
 export function createBudget(perMinute: number, now: () => number): Budget {
-  const counts = { taken: 0, refused: 0 }
+  const counts = { taken: 0, refused: 0, walks: 0 }
   const bucket = createBucket({ most: perMinute, fillMs: MINUTE }, now)
   const ofStrangers = createBucket({ most: Math.ceil(perMinute / 2), fillMs: MINUTE }, now)
   let share: BudgetShare = { take: (isStranger) => (!isStranger || ofStrangers.take()) && bucket.take() }
@@ -74,6 +76,9 @@ export function createBudget(perMinute: number, now: () => number): Budget {
       return granted
     },
     counts,
+    leaveWalk() {
+      counts.walks += 1
+    },
     shareBy(one) {
       share = one
     },
@@ -158,15 +163,30 @@ export async function drain({ status, headers, ...rest }: Answer, limit: number)
 /** Returns what a client gets in place of v2's failed answer: v1's answer, or the same if v1 may not or cannot answer. */
 export type Fallback = (request: ClientRequest, served: Served) => Promise<Served>
 
+interface FallbackParts {
+  readonly v1: Backend
+  readonly budget: Budget
+  readonly accepted: Accepted
+  readonly pagingSides: Pick<PagingSides, 'note'>
+}
+
 /**
  * Answers a read from v1 if v2 fails with 5xx or a timeout, within the budget. If v1 cannot answer either, v2's error stays.
- * Excluded are writes, which may have taken effect, and lists read by page token, because neither side can read the other's tokens.
+ * Excluded are writes, which may have taken effect, and pages that continue a list: v1 cannot read v2's page tokens. A list that v1 begins here
+ * stays with v1.
  */
-export function createFallback(v1: Backend, budget: Budget, accepted: Accepted): Fallback {
+export function createFallback({ v1, budget, accepted, pagingSides }: FallbackParts): Fallback {
   return async (request, served) => {
-    if (!mayFallBack(request) || !budget.take(!accepted.has(request.credential))) return served
+    const { operation, raw, caller, client, credential } = request
+    if (!isRead(operation) || client.aborted) return served
+    if (continuesList(operation, raw)) {
+      budget.leaveWalk()
+      return served
+    }
+    if (!budget.take(!accepted.has(credential))) return served
     try {
       const instead = await v1(request)
+      if (isAccepted(instead.answer)) pagingSides.note('v1', operation, raw.url, caller)
       if (!hasFailed(instead.answer.status)) return { ...instead, failed: served.answer }
       await drain(instead.answer, 0)
       return served
@@ -174,10 +194,6 @@ export function createFallback(v1: Backend, budget: Budget, accepted: Accepted):
       return served
     }
   }
-}
-
-function mayFallBack({ operation, client }: ClientRequest): boolean {
-  return isRead(operation) && !client.aborted && !isPaged(operation)
 }
 
 /** Tells whether a caller wrote while the proxy read for it. One side may then have been read before the write and the other after it. */

@@ -98,14 +98,18 @@ interface KnownTraffic {
  * are worth one: those of strangers and of refused requests never are.
  */
 export function countKnown({ accepted, traffic, inventory, pagingSides, rollouts, subjects }: KnownTraffic) {
-  return (choice: SidedRequest & Identified, operation: Operation, { refused, by, protocol }: RequestEnd): KeepRequest | undefined => {
+  return (
+    choice: SidedRequest & Identified,
+    operation: Operation,
+    { refused, by, url = '', protocol }: RequestEnd,
+  ): KeepRequest | undefined => {
     const { credential, caller, mode } = choice
     if (!accepted.has(credential)) {
       inventory.stranger(operation.id)
       return undefined
     }
     if (refused) return undefined
-    pagingSides.note(mode, operation, caller)
+    pagingSides.note(by, operation, url, caller)
     rollouts.used(choice, operation.id, by)
     return traffic.use(callerOf(choice, subjects), operation.id, mode, protocol)
   }

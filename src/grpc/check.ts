@@ -52,6 +52,9 @@ const WITHOUT_METHODS: ReadonlySet<string> = new Set([
   'skills',
 ])
 
+/** Services of v2 that no table translates: a client of v1 gets its token where a client of v2 gets it. */
+const WITHOUT_TABLE: ReadonlySet<string> = new Set(['chainguard.platform.oidc.SecurityTokenService'])
+
 /**
  * Checks that each operation has one method of v1, each method of v1 one operation, and each v2 call of a table one method of v2.
  * Every rule's variables and body must be fields. Throws a sentence.
@@ -79,7 +82,8 @@ export function checkMethods(
     [v2, v2Methods],
   ] as const) {
     for (const [route, method] of methods) {
-      if (!used.has(route)) throw wrongFact(facts, method.name, `has the route ${route}, which no table has`)
+      const isTranslated = !WITHOUT_TABLE.has(method.name.slice(0, method.name.indexOf('/')))
+      if (isTranslated && !used.has(route)) throw wrongFact(facts, method.name, `has the route ${route}, which no table has`)
       checkRule(facts, method)
     }
   }

@@ -69,9 +69,13 @@ export function renamedFacts({ services, messages, enums }: Facts, renamed: (nam
   }
 }
 
-/** Returns the facts of v2beta1: its messages, numbers and rules are those of v2, in other packages. */
+/**
+ * Returns the facts of v2beta1: its messages, numbers and rules are those of v2, in other packages. A service without a version in its name,
+ * the exchange of tokens, is v2's alone.
+ */
 export function v2beta1Of(v2: Facts): Facts {
-  return renamedFacts(v2, (name) => name.replace('.v2.', '.v2beta1.'))
+  const services = Object.entries(v2.services).filter(([name]) => name.includes('.v2.'))
+  return renamedFacts({ ...v2, services: Object.fromEntries(services) }, (name) => name.replace('.v2.', '.v2beta1.'))
 }
 
 /** The parts of a field's type. */

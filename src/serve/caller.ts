@@ -68,9 +68,9 @@ function plain(authorization: string): string {
   return credential === undefined ? authorization.trim() : `${initial.toUpperCase()}${rest.toLowerCase()} ${credential}`
 }
 
-/** Returns the claims of a JSON Web Token. */
+/** Returns the claims of a JSON Web Token. The vendor's SDK also sends one without a scheme. */
 function claimsOf(authorization: string | undefined) {
-  const [, payload] = /^bearer\s+[\w-]+\.([\w-]+)\.[\w-]*$/i.exec(authorization ?? '') ?? []
+  const [, payload] = /^(?:bearer\s+)?[\w-]+\.([\w-]+)\.[\w-]*$/i.exec(authorization ?? '') ?? []
   if (payload === undefined) return undefined
   try {
     const claims: unknown = JSON.parse(Buffer.from(payload, 'base64url').toString('utf8'))

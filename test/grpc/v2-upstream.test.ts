@@ -2,6 +2,7 @@ import { fromBinary, fromJson, type JsonValue, toBinary, toJson } from '@bufbuil
 import { type Client, Metadata, status } from '@grpc/grpc-js'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import type { Config } from '../../src/app/config/settings.ts'
+import { ALL_V2 } from '../../src/migrate/modes/rules.ts'
 import type { Sandbox } from '../../src/sandbox/start.ts'
 import { rpc } from '../rpc/messages/messages.ts'
 import { startProxy, type TestProxy } from '../stage/proxy.ts'
@@ -106,5 +107,68 @@ describe('a v2 that speaks gRPC', () => {
   it('gets a call that v2 does not have under its own name', async () => {
     const overlay = `${PACKAGE}iam.v2beta1.OverlaysService/ListOverlays`
     expect(await pathFor({ 'grpc.v2beta1': 'v2' }, overlay)).toBe(overlay)
+  })
+})
+
+describe.each(['relay', 'rest'] as const)('the exchange of tokens, upstream.v2Grpc: %s', (v2Grpc) => {
+  let sandbox: Sandbox
+  let proxy: TestProxy
+  let client: Client
+  const STS = 'oidc.SecurityTokenService'
+
+  beforeAll(async () => {
+    sandbox = await startQuietSandbox({})
+    // v2 gets the exchange in every mode.
+    const modes = { ...ALL_V2, default: 'v1' as const }
+    proxy = await startProxy({ 'upstream.v1': sandbox.url, 'upstream.v2': sandbox.url, 'upstream.v2Grpc': v2Grpc, modes })
+    client = connect(proxy.url)
+  })
+  afterAll(async () => {
+    client.close()
+    await proxy.close()
+    await sandbox.close()
+  })
+
+  /** A token of a user that the sandbox's issuer signed, and the identity that it may assume. */
+  async function outsider(): Promise<{ readonly token: string; readonly identity: string }> {
+    const send = async (path: string, body: object) => {
+      const headers = { authorization: `Bearer ${sandbox.tokens.owner}` }
+      const answer = await fetch(sandbox.url + path, { method: 'POST', headers, body: JSON.stringify(body) })
+      return (await answer.json()) as { uid: string; token: string }
+    }
+    const claimMatch = { issuer: `${sandbox.url}/ci`, subject: 'build' }
+    const { uid } = await send(`/iam/v2/identities/${sandbox.organization}`, { name: 'ci', claimMatch })
+    const { token } = await send('/-/token', claimMatch)
+    return { token, identity: uid }
+  }
+
+  /** The status of a v1 read with a token, as the vendor's SDK sends it: without a scheme. */
+  const reads = async (token: unknown) => (await fetch(`${proxy.url}/iam/v1/roles`, { headers: { authorization: String(token) } })).status
+
+  it('serves both methods over gRPC', async () => {
+    const { token, identity } = await outsider()
+    const given = await called(client, token, `${STS}/Exchange`, { aud: [proxy.url], identity })
+    expect(given).toMatchObject({ code: status.OK, message: { token: expect.any(String), expiry: expect.any(String) } })
+    expect(await reads(given.message?.token)).toBe(200)
+    const refused = await called(client, token, `${STS}/Exchange`, { identity })
+    expect(refused).toMatchObject({ code: status.INVALID_ARGUMENT, text: expect.stringContaining('Audience must be specified') })
+    const noRefreshToken = await called(client, token, `${STS}/ExchangeRefreshToken`, { aud: [proxy.url] })
+    expect(noRefreshToken.code).toBe(status.UNAUTHENTICATED)
+  })
+
+  it.each([
+    ['GET with a query', 'GET', '/sts/exchange?aud=a&identity=$', undefined, undefined],
+    ['POST with a query', 'POST', '/sts/exchange?aud=a&identity=$', undefined, undefined],
+    ['POST with a form', 'POST', '/sts/exchange', 'application/x-www-form-urlencoded', 'aud=a&identity=$'],
+    ['POST with JSON, as the SDK sends over HTTP/1.1', 'POST', '/sts/exchange', 'application/json', '{"aud":["a"],"identity":"$"}'],
+    ['Connect', 'POST', `${PACKAGE}${STS}/Exchange`, 'application/json', '{"aud":["a"],"identity":"$"}'],
+  ])('serves %s', async (_, method, path, type, body) => {
+    const { token, identity } = await outsider()
+    const answer = await fetch(proxy.url + path.replace('$', encodeURIComponent(identity)), {
+      method,
+      headers: { authorization: `Bearer ${token}`, ...(type && { 'content-type': type }) },
+      ...(body !== undefined && { body: body.replace('$', type?.includes('form') ? encodeURIComponent(identity) : identity) }),
+    })
+    expect([answer.status, await reads(((await answer.json()) as { token?: string }).token)]).toEqual([200, 200])
   })
 })

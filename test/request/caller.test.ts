@@ -13,6 +13,11 @@ it('identifies a caller by the subject, whatever the token', () => {
   expect(renewed.credential).not.toBe(first.credential)
 })
 
+it('identifies a caller whose token stands without a scheme, as the vendor sends it', () => {
+  const authorization = token({ iss: 'https://issuer', sub: 'alice' })
+  expect(identify(authorization.replace('Bearer ', ''))).toMatchObject({ caller: identify(authorization).caller, subject: 'alice' })
+})
+
 it('keeps the subjects of two issuers apart', () => {
   expect(identify(token({ iss: 'https://a', sub: 'alice' })).caller).not.toBe(identify(token({ iss: 'https://b', sub: 'alice' })).caller)
 })

@@ -1,6 +1,6 @@
 import { decodeProtectedHeader, type JWTPayload } from 'jose'
 import { z } from 'zod'
-import { type Answer, type Ask, ok, type Route } from '../http/route.ts'
+import { type Answer, type Ask, ok, type Query, type Route, readQuery } from '../http/route.ts'
 import { invalidField, malformed, notFound, permissionDenied, unauthenticated } from '../status.ts'
 import type { Identity, IdentityProvider, Oidc, StaticKeys } from '../world/model.ts'
 import { type DemoToken, isAtOrBelow, newUid, parentOf, timestamp, validUid, type World } from '../world/store.ts'
@@ -107,8 +107,11 @@ export const assumeMatchingIdentity = async (world: World, token: string): Promi
   return first && !second ? first : permissionDenied('the token matches no single identity')
 }
 
-/** The token of an `Authorization: Bearer …` header, or undefined for any other header. */
-export const bearerOf = (authorization: string | undefined): string | undefined => /^Bearer +(\S+) *$/i.exec(authorization ?? '')?.[1]
+/**
+ * The token of an `Authorization: Bearer …` header, or undefined for one with another scheme. A token alone is one, too: so the vendor's
+ * SDK sends it (ASSUMPTIONS.md, "Tokens").
+ */
+export const bearerOf = (authorization: string | undefined): string | undefined => /^(?:Bearer +)?(\S+) *$/i.exec(authorization ?? '')?.[1]
 
 const typeOf = (token: string): string | undefined => {
   try {
@@ -241,8 +244,21 @@ const readCapability = (text: string): string => {
   return row ? row.v1 : invalidField('cap', `unknown capability ${JSON.stringify(text)}`)
 }
 
+const jsonParameters = z.record(z.string(), z.union([z.string(), z.array(z.string())]))
+
+/** The parameters of a query or form, and those of a JSON body. */
+const readParameters = ({ query, body }: Ask): Query => {
+  const read = jsonParameters.safeParse(body)
+  if (!read.success) return malformed('the body must be an object of texts and lists of texts')
+  return readQuery([
+    ...query.pairs,
+    ...Object.entries(read.data).flatMap(([name, value]) => [value].flat().map((one) => [name, one] as const)),
+  ])
+}
+
 /** The deprecated `scope` adds one more to `scopes`. */
-const readWish = ({ query }: Ask): Wish => {
+const readWish = (ask: Ask): Wish => {
+  const query = readParameters(ask)
   const audience = query.texts('aud').filter((text) => text !== '')
   if (audience.length === 0) invalidField('aud', 'Audience must be specified')
   const scopes = [...query.texts('scopes'), query.text('scope')].filter((text) => text !== '')
@@ -326,7 +342,7 @@ export const exchangeRefreshToken = async (ask: Ask, world: World): Promise<Answ
 
 const KEYS_PATH = '/.well-known/jwks.json'
 
-/** Both methods read parameters from the query; a POST may send them as a form (semantics §2.6). */
+/** Both methods read parameters from the query; a POST may send them as a form (semantics §2.6), or as JSON as the vendor's SDK does. */
 const exchangeRoutes: readonly Route[] = [
   { method: 'GET', template: '/sts/exchange', auth: 'none', handle: exchange },
   { method: 'POST', template: '/sts/exchange', auth: 'none', form: true, handle: exchange },

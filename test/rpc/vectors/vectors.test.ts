@@ -28,8 +28,10 @@ describe.each([
 
   it('have every method', () => {
     const own = methods.filter((method) => method.version === version)
+    // A service without a version in its name has one.
+    const published = Object.entries(vendor.methods).filter(([name]) => version === api || nameOf(name) !== name)
     expect(Object.fromEntries(own.map((method) => [method.path.slice(1), signatureOf(method)]))).toEqual(
-      Object.fromEntries(Object.entries(vendor.methods).map(([name, signature]) => [nameOf(name), signature.map(nameOf)])),
+      Object.fromEntries(published.map(([name, signature]) => [nameOf(name), signature.map(nameOf)])),
     )
   })
 

@@ -112,15 +112,17 @@ describe('the token exchange (semantics §2.6)', () => {
     expect(await readsOrg(body.token)).toBe(401)
   })
 
-  it('reads its parameters from a form, not from a JSON body', async () => {
+  it('reads its parameters from a form or a JSON body', async () => {
     const uid = await viewer(matchCi())
     const form = new URLSearchParams({ aud: BASE_URL, identity: uid })
     expect(await bench.call(await sign(), 'POST', '/sts/exchange', form)).toMatchObject({ status: 200 })
-    expect(told(await bench.call(await sign(), 'POST', '/sts/exchange', { aud: BASE_URL, identity: uid }))).toMatchObject({
+    expect(await bench.call(await sign(), 'POST', '/sts/exchange', { aud: [BASE_URL], identity: uid })).toMatchObject({ status: 200 })
+    expect(told(await bench.call(await sign(), 'POST', '/sts/exchange', { identity: uid }))).toMatchObject({
       code: 3,
       fields: ['aud'],
       message: 'Invalid argument: aud: Audience must be specified',
     })
+    expect(await bench.call(await sign(), 'POST', '/sts/exchange', { aud: 7 })).toMatchObject({ status: 400 })
   })
 
   it('updates the last-seen time of the identity', async () => {

@@ -57,9 +57,4 @@ describe.runIf(hasProgram('go', 'version'))('clients in Go', () => {
     const asked = (await (await fetch(`${sandbox.url}/-/journal`)).json()) as readonly { readonly path: string }[]
     expect(asked.filter(({ path }) => !path.includes('/v2/'))).toEqual([])
   })
-
-  it("says whether the vendor's Go SDK can be had", async () => {
-    const { code, text } = await run('go', ['list', '-m', 'chainguard.dev/sdk@latest'], { env: { GOFLAGS: '-mod=mod' }, cwd: '/' })
-    console.log(code === 0 ? `chainguard.dev/sdk can be had: ${text}` : `chainguard.dev/sdk cannot be had, so messages are pinned: ${text}`)
-  })
 })

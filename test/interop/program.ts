@@ -22,15 +22,17 @@ interface RunOptions {
   readonly env?: NodeJS.ProcessEnv
   /** The default is the folder of the Go module. */
   readonly cwd?: string
+  /** Milliseconds; two minutes unless set. */
+  readonly limitMs?: number
 }
 
-/** Runs a program for at most two minutes and returns its exit code and what it printed. */
+/** Runs a program within its limit and returns its exit code and what it printed. */
 export async function run(
   name: string,
   args: readonly string[],
-  { env, cwd = 'test/interop/go' }: RunOptions = {},
+  { env, cwd = 'test/interop/go', limitMs = 120_000 }: RunOptions = {},
 ): Promise<{ readonly code: number | null; readonly text: string }> {
-  const child = spawn(name, args, { cwd, env: { ...process.env, PATH, ...env }, stdio: ['ignore', 'pipe', 'pipe'], timeout: 120_000 })
+  const child = spawn(name, args, { cwd, env: { ...process.env, PATH, ...env }, stdio: ['ignore', 'pipe', 'pipe'], timeout: limitMs })
   let text = ''
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (part: string) => {

@@ -1,13 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { differences } from '../../../mappings/differences.ts'
 import { sampleSeed, sizeOr } from '../../faults/fuzz/size.ts'
 import { seeded } from '../../stage/seeded.ts'
 import type { Case } from '../case.ts'
 import { cases } from '../cases/index.ts'
-import { complaintsOf } from '../judge.ts'
-import { run } from '../run.ts'
 import { type Sides, startSides } from '../sides.ts'
 import { type Carried, carried } from './carry.ts'
+import { compare } from './compare.ts'
 import { connectClient } from './connect-client.ts'
 import { EXCEPTIONS } from './exceptions.ts'
 import { grpcClient } from './grpc-client.ts'
@@ -57,14 +55,7 @@ describe.each([
     for (const { close } of [genuine, proxied]) close()
   })
 
-  const check = async (one: Case) => {
-    const [there, here] = await Promise.all([run(one, genuine.target), run(one, proxied.target)])
-    const outcome = { case: one, genuine: there, proxied: here }
-    const complaints = complaintsOf(outcome, differences)
-    const isException = EXCEPTIONS[one.name] !== undefined
-    if (isException && complaints.length === 0) throw new Error(`it passes and is no exception: ${EXCEPTIONS[one.name]}`)
-    if (!isException && complaints.length > 0) throw new Error(complaints.join('\n'))
-  }
+  const check = (one: Case) => compare(one, genuine, proxied)
 
   it.each(chosen.filter(({ reads }) => reads))('$name', check)
   it.concurrent.each(chosen.filter(({ reads }) => !reads))('$name', check)

@@ -38,8 +38,11 @@ with grpc.insecure_channel(address, compression=grpc.Compression.Gzip) as channe
             response_deserializer=class_of(call["output"]).FromString,
         )
         message = class_of(call["input"]).FromString(bytes.fromhex(call["message"]))
+        metadata = list(call["metadata"].items())
+        if call["token"]:
+            metadata.append(("authorization", "Bearer " + call["token"]))
         try:
-            answer = method(message, metadata=list(call["metadata"].items()), timeout=call["timeout"])
+            answer = method(message, metadata=metadata, timeout=call["timeout"])
             end = {"message": answer.SerializeToString().hex()}
         except grpc.RpcError as error:
             end = {"code": error.code().value[0], "said": error.details(), "details": details_of(error)}

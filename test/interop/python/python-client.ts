@@ -2,21 +2,15 @@ import { spawn, spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { create, toBinary } from '@bufbuild/protobuf'
 import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt'
 import { readFacts } from '../../../src/grpc/facts.ts'
 import { protoFiles } from '../../../src/grpc/proto-files.ts'
-import { decodeMessage, encodeMessage, errorOf, okOf } from '../../compat/rpc/answer.ts'
 import type { Client } from '../../compat/rpc/carry.ts'
+import { lineClient } from '../line-client.ts'
 
 /** Debian's Python: no other knows Debian's packages. */
 const PYTHON = '/usr/bin/python3'
-
-/** The end of a call as `client.py` writes it; bytes are hexadecimal. */
-type End =
-  | { readonly message: string }
-  | { readonly code: number; readonly said: string; readonly details: readonly { readonly type: string; readonly value: string }[] }
 
 /** True if grpcio is installed. If not, prints what is skipped. */
 export function hasGrpcio(): boolean {
@@ -25,7 +19,7 @@ export function hasGrpcio(): boolean {
   return found
 }
 
-/** Speaks gRPC by Debian's grpcio, with messages by Google's protobuf, compressed by gzip. Calls are made one after the other. */
+/** Speaks gRPC by Debian's grpcio, with messages by Google's protobuf, compressed by gzip. */
 export function pythonClient(url: string): Client {
   const directory = mkdtempSync(join(tmpdir(), 'crosswalk-python-'))
   const descriptors = join(directory, 'v1.binpb')
@@ -34,23 +28,5 @@ export function pythonClient(url: string): Client {
     toBinary(FileDescriptorSetSchema, create(FileDescriptorSetSchema, { file: [...protoFiles([readFacts().v1])] })),
   )
   const child = spawn(PYTHON, ['test/interop/python/client.py', new URL(url).host, descriptors], { stdio: ['pipe', 'pipe', 'inherit'] })
-  const waiting: ((end: End) => void)[] = []
-  createInterface({ input: child.stdout }).on('line', (line) => waiting.shift()?.(JSON.parse(line)))
-  return {
-    async call({ method: { path, input, output }, message, headers }, token, { timeoutMs } = {}) {
-      const metadata = { ...headers, ...(token !== undefined && { authorization: `Bearer ${token}` }) }
-      const bytes = Buffer.from(encodeMessage(input, message)).toString('hex')
-      const timeout = timeoutMs === undefined ? null : timeoutMs / 1000
-      const ended = new Promise<End>((resolve) => waiting.push(resolve))
-      child.stdin.write(`${JSON.stringify({ path, input, output, metadata, message: bytes, timeout })}\n`)
-      const end = await ended
-      if ('message' in end) return okOf(output, decodeMessage(output, Buffer.from(end.message, 'hex')))
-      const details = end.details.map(({ type, value }) => ({ type, value: Buffer.from(value, 'hex') }))
-      return errorOf(end.code, end.said, details)
-    },
-    close() {
-      child.kill()
-      rmSync(directory, { recursive: true })
-    },
-  }
+  return lineClient(child, () => rmSync(directory, { recursive: true }))
 }

@@ -12,6 +12,8 @@ export interface MethodFact {
   readonly in: string
   readonly out: string
   readonly http?: HttpFact
+  /** It has no side effects, although its rule is no GET: the rule has a second binding that is one. */
+  readonly safe?: true
   /** It answers with a stream of messages, or takes a stream as well. */
   readonly streams?: 'answers' | 'both'
 }

@@ -227,6 +227,8 @@ export interface RpcMethod {
   readonly output: DescMessage
   /** The REST request that says the same. `GroupInvites/CreateWithGroup` alone has none. */
   readonly rule: HttpRule | undefined
+  /** True if the method has no side effects. */
+  readonly isSafe: boolean
   /** The operation of v1 with this route. */
   readonly operation: Operation | undefined
 }
@@ -262,7 +264,8 @@ export function openRpc(operations: readonly Operation[], { v1, v2 }: FactsOfBot
         const rule = ruleOf(fact.http)
         const operation = version === 'v1' && rule ? byRoute.get(routeOf(rule)) : undefined
         const [input, output] = [registry.getMessage(fact.in)!, registry.getMessage(fact.out)!]
-        return { path: `/${service}/${name}`, version, service, name, input, output, rule, operation }
+        const isSafe = rule?.method === 'GET' || fact.safe === true
+        return { path: `/${service}/${name}`, version, service, name, input, output, rule, isSafe, operation }
       }),
     ),
   )

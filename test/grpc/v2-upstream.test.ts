@@ -156,6 +156,14 @@ describe.each(['relay', 'rest'] as const)('the exchange of tokens, upstream.v2Gr
     expect(noRefreshToken.code).toBe(status.UNAUTHENTICATED)
   })
 
+  it('lets a client repeat an exchange that v2 could not make', async () => {
+    const fault = { match: 'POST /sts/exchange', status: 503, times: 1 }
+    await fetch(`${sandbox.url}/-/faults`, { method: 'POST', body: JSON.stringify(fault) })
+    const { token, identity } = await outsider()
+    expect((await called(client, token, `${STS}/Exchange`, { aud: ['a'], identity })).code).toBe(status.UNAVAILABLE)
+    expect((await called(client, token, `${STS}/Exchange`, { aud: ['a'], identity })).code).toBe(status.OK)
+  })
+
   it.each([
     ['GET with a query', 'GET', '/sts/exchange?aud=a&identity=$', undefined, undefined],
     ['POST with a query', 'POST', '/sts/exchange?aud=a&identity=$', undefined, undefined],

@@ -38,7 +38,7 @@ export function createTranscode({ ask, rpc, limits }: TranscodeParts): Transcode
     const request = requestOf(method, call.message, call.codec)
     if (request.unsaid.length > 0) throw unsayable(method, request.unsaid)
     refuseMisplaced(request, method)
-    const isWrite = request.method !== 'GET'
+    const isWrite = !method.isSafe
     record.asked = true
     try {
       const answer = await ask({ ...request, id: record.id, headers: restHead(request, call.headers).headers }, call.signal)
@@ -84,7 +84,7 @@ export async function relayUnary(
   const { [MODE_HEADER]: _, ...metadata } = call.headers
   const headers = { ...metadata, 'x-request-id': record.id }
   const sent = callUnary({ ...call, headers, path: renamed?.path ?? method.path, message: asked })
-  const answer = await (method.rule?.method === 'GET' ? sent : sent.catch(failedWrite))
+  const answer = await (method.isSafe ? sent : sent.catch(failedWrite))
   const { status, message = NOTHING, ...ends } = answer
   checkRoom(message.length, holding)
   if (!status) return { message: [isJson ? jsonOfBytes(method.output, message, registry) : message], ...ends }
@@ -207,13 +207,13 @@ export function createDestinations({ rpc, v1, v2, asV2, limits }: DestinationPar
         return { status: statusOfError(record.error, { registry, version: method.version }) }
       }
     }
-    return { answer, operation: 'grpc', isNative: true, isSafe: isSafe(method), ...('call' in v2 && { relayed: { renamed } }) }
+    return { answer, operation: 'grpc', isNative: true, isSafe: method.isSafe, ...('call' in v2 && { relayed: { renamed } }) }
   }
   const find = (path: string): Destination | undefined => {
     const method = rpc.find(path)
     if (method?.version === 'v1') {
       const answer: AnswerRead = (call, record, holding) => v1({ method, call, record, holding })
-      return { answer, operation: method.operation?.id ?? 'unknown', isNative: false, isSafe: isSafe(method) }
+      return { answer, operation: method.operation?.id ?? 'unknown', isNative: false, isSafe: method.isSafe }
     }
     if (method) return ofV2(method)
     return services.has(serviceIn(path)) ? missing(path) : undefined
@@ -226,10 +226,6 @@ export function createDestinations({ rpc, v1, v2, asV2, limits }: DestinationPar
 function carrierOf(v2: V2Calls, rpc: Rpc, limits: MessageLimits): (call: RpcCall, renamed: Renamed | undefined) => Promise<WireReply> {
   if ('ask' in v2) return createTranscode({ ask: v2.ask, rpc, limits })
   return (call, renamed) => relayUnary({ call: v2.call, registry: rpc.registry, renamed }, call)
-}
-
-function isSafe({ rule }: RpcMethod): boolean {
-  return rule?.method === 'GET'
 }
 
 /** Answers calls of a method that a known service does not have, as grpc-go words it. */

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import { seedOr } from '../faults/fuzz/size.ts'
+import { adversarySlice } from './adversary/adversary-slice.ts'
 import { harshSlice } from './harsh/harsh-slice.ts'
 import { onceSlice, readsSlice } from './reads/reads-slice.ts'
 import { restSlice } from './rest/rest-slice.ts'
@@ -9,12 +10,12 @@ import { holds, linesOf } from './score/tally.ts'
 import { statisticsSlice } from './statistics/statistics-slice.ts'
 import { writesSlice } from './writes/writes-slice.ts'
 
-const SLICES: readonly Slice[] = [readsSlice, onceSlice, harshSlice, restSlice, statisticsSlice, writesSlice]
+const SLICES: readonly Slice[] = [readsSlice, onceSlice, harshSlice, restSlice, statisticsSlice, writesSlice, adversarySlice]
 
 const USAGE = `npm run differ -- [${SLICES.map(({ name }) => name).join(' | ')}]… [--seconds N]
   Spoils answers of v2 and prints how many of the visible ones the comparison finds, each miss with its reason, and what it flags wrongly.
   Exits with 1 when a bound is missed. With --seconds, it tries a random sample; CROSSWALK_SEED repeats it.
-${SLICES.map(({ name, tries }) => `  ${name.padEnd(8)} ${tries}`).join('\n')}`
+${SLICES.map(({ name, tries }) => `  ${name.padEnd(10)} ${tries}`).join('\n')}`
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

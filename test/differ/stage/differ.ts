@@ -27,6 +27,8 @@ export interface Received {
 export interface OneCaller {
   /** The hash under which Crosswalk records this caller. */
   readonly hash: string
+  /** The token that Crosswalk gets. */
+  readonly token: string
   send(method: string, path: string, body?: unknown): Promise<Received>
   /** Sends a request that v1 alone answers and accepts, so that further ones of this caller count. */
   introduce(): Promise<void>
@@ -43,6 +45,8 @@ export interface CallerOptions {
 /** The sandbox, a relay before its v1, another before its v2, and Crosswalk in front of both. */
 export interface Differ {
   readonly proxy: TestProxy
+  /** The file of records. */
+  readonly file: string
   /** Makes a caller. Both sides know its token as that of its role. */
   caller(options?: CallerOptions): OneCaller
   /** Resolves when no comparison waits or runs. */
@@ -102,15 +106,18 @@ export async function startDiffer({ sandbox, mode, rules = [], atRest = false, c
   let marks = 0
   return {
     proxy,
+    file,
     caller({ role = 'owner', v1: spoilV1, v2: spoilV2 } = {}) {
       callers += 1
-      const authorization = `Bearer differ-${callers}`
+      const own = `differ-${callers}`
+      const authorization = `Bearer ${own}`
       const token = sandbox.tokens[role]
       senders.v1.set(authorization, { token, spoil: spoilV1, sent: new Map() })
       senders.v2.set(authorization, { token, spoil: spoilV2, sent: new Map() })
       const ask = sending(proxy.url, authorization, agent)
       return {
         hash: identify(authorization).caller,
+        token: own,
         send: ask,
         introduce: async () => void (await ask('GET', INTRODUCTION)),
       }

@@ -84,7 +84,9 @@ function hash(text: string): Buffer {
 }
 
 /** Returns why a request may come from another site's page or through the proxy; undefined if it cannot. */
-export type Foreign = (request: Pick<IncomingMessage, 'url' | 'headers'>) => ApiError | undefined
+export type Foreign = (
+  request: Pick<IncomingMessage, 'url' | 'headers'> & Partial<Pick<IncomingMessage, 'rawHeaders'>>,
+) => ApiError | undefined
 
 /** What browsers send for a page of this origin, and for an address that a person typed (Fetch Metadata). */
 const OWN_SITES: ReadonlySet<string> = new Set(['same-origin', 'none'])
@@ -96,8 +98,9 @@ const OWN_SITES: ReadonlySet<string> = new Set(['same-origin', 'none'])
  */
 export function createForeign(names: readonly string[]): Foreign {
   const known = new Set(['localhost', ...names.map((name) => name.toLowerCase())])
-  return ({ url = '', headers }) => {
+  return ({ url = '', headers, rawHeaders = [] }) => {
     if (hasPassed(headers)) return PROXIED
+    if (rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host').length > 1) return TWO_HOSTS
     const { host, origin, 'sec-fetch-site': site = 'none' } = headers
     if (/^[a-z][a-z\d+.-]*:/i.test(url)) return new ApiError('INVALID_ARGUMENT', 'the request target must be a path')
     // Only HTTP/1.0 has no Host header, and no browser speaks it.
@@ -109,6 +112,9 @@ export function createForeign(names: readonly string[]): Foreign {
 
 /** If `upstream.v2` led here, every client of the proxy could change its modes. */
 const PROXIED = new ApiError('PERMISSION_DENIED', 'the admin port is not for what has come through a Crosswalk')
+
+/** Node keeps the first of them, and whoever is before or behind it may keep another (RFC 9112 §3.2). */
+const TWO_HOSTS = new ApiError('INVALID_ARGUMENT', 'a request has one Host header')
 
 const OTHER_ORIGIN = new ApiError(
   'PERMISSION_DENIED',
@@ -264,6 +270,9 @@ const TIMES = { headersTimeout: 5000, requestTimeout: 10_000, keepAliveTimeout: 
 /** People, monitoring and probes use this port. They send little and one request at a time, so no client may hold more than this. */
 const MOST = { connections: 256, waiting: 10, bytes: 256 * 1024, silentMs: 30_000 }
 
+/** Connections that are kept free of those that say nothing. */
+const ROOM = 56
+
 /** Creates a server within these limits. `refuse` answers a path that cannot be read. */
 function createPort(refuse: (request: FastifyRequest, reply: FastifyReply) => FastifyReply): FastifyInstance {
   return Fastify({
@@ -272,6 +281,8 @@ function createPort(refuse: (request: FastifyRequest, reply: FastifyReply) => Fa
     serverFactory(handler) {
       const server = http.createServer(TIMES, inTurn(handler, MOST.waiting)).setTimeout(MOST.silentMs)
       server.maxConnections = MOST.connections
+      // Connections that wait for their next request give way, so that there is room for a probe.
+      server.on('connection', () => server.getConnections((_, count) => count > MOST.connections - ROOM && server.closeIdleConnections()))
       server.on('checkExpectation', (request, response) => refuseExpectation(request, response.setHeaders(new Map(Object.entries(ALWAYS)))))
       return server
     },

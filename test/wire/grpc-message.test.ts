@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { grpcMessage } from '../../src/grpc/wire/status.ts'
+import { processorMs } from '../stage/own-time.ts'
 import { SPECIAL } from './special.ts'
 
 describe('grpc-message', () => {
@@ -20,4 +21,10 @@ describe('grpc-message', () => {
     const texts = Array.from({ length: 0x3000 }, (_, code) => `a${String.fromCharCode(code)}b`)
     expect(texts.filter((text) => decodeURIComponent(grpcMessage(text)) !== text)).toEqual([])
   })
+})
+
+it('encodes a message with spaces before its end in time that grows with its length', () => {
+  const spaces = `${' '.repeat(1400)}x`.repeat(100)
+  expect(processorMs(() => void grpcMessage(`a${spaces}`))).toBeLessThan(500)
+  expect(grpcMessage(' a  b  ')).toBe('%20a  b%20%20')
 })

@@ -104,11 +104,20 @@ const reset = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
   return reply
 }
 
+/** True for a request of a page of another origin: a browser sends a text to any address without asking first. */
+const isForeign = ({ headers: { origin, host } }: FastifyRequest): boolean =>
+  origin !== undefined && origin.replace(/^https?:\/\//, '').toLowerCase() !== host?.toLowerCase()
+
+const FOREIGN: Answer = {
+  status: CODES.PERMISSION_DENIED.http,
+  body: { code: CODES.PERMISSION_DENIED.code, message: 'a page of another origin may not steer the sandbox', details: [] },
+}
+
 const serve = async (parts: ServerParts, closing: AbortSignal, request: FastifyRequest, reply: FastifyReply, received: Received) => {
   const { world, router } = parts
   const [encoded, query] = splitUrl(received.url)
   const path = readablePath(encoded)
-  if (path.startsWith('/-/')) return send(reply, await dispatch(router, world, received))
+  if (path.startsWith('/-/')) return send(reply, isForeign(request) ? FOREIGN : await dispatch(router, world, received))
   const entry = { method: received.method, path, query: queryObject(pairsOf(query)), body: bodyEntry(received.text) }
   const outcome = await outcomeOf(parts, entry, closing, (fault) =>
     dispatch(router, world, fault ? { ...received, url: shifted(received.url, fault) } : received),

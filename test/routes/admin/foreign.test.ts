@@ -49,3 +49,9 @@ it.each(['http://127.0.0.1:8081/modes', 'HTTP://localhost/modes', 'data:x', 'evi
     expect(isForeign({ url, headers: { host: HOST } })).toMatchObject({ code: 'INVALID_ARGUMENT' })
   },
 )
+
+it('refuses two Host headers, whichever comes first', () => {
+  const rawHeaders = ['Host', HOST, 'host', 'evil.example']
+  expect(isForeign({ url: '/modes', headers: { host: HOST }, rawHeaders })).toMatchObject({ code: 'INVALID_ARGUMENT' })
+  expect(isForeign({ url: '/modes', headers: { host: HOST }, rawHeaders: ['accept', 'host', 'Host', HOST] })).toBeUndefined()
+})

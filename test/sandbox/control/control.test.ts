@@ -139,3 +139,20 @@ test('closes despite a running delay', async () => {
   await slow.close()
   expect(await pending).toBe('cut off')
 })
+
+describe('a page of another origin', () => {
+  const post = (headers: Record<string, string>) =>
+    fetch(`${sandbox().url}/-/faults`, {
+      method: 'POST',
+      headers: { 'content-type': 'text/plain', ...headers },
+      body: '{"match":"GET /iam/v2/groups","status":503}',
+    })
+
+  test('may not steer the sandbox, and one of its own may', async () => {
+    const refused = await post({ origin: 'http://evil.example' })
+    expect([refused.status, await refused.json()]).toEqual([403, expect.objectContaining({ code: 7 })])
+    expect((await call('GET', '/-/faults', { token: null })).json).toEqual([])
+    expect((await post({ origin: new URL(sandbox().url).origin })).status).toBe(200)
+    expect((await post({})).status).toBe(200)
+  })
+})

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Migration } from '../migrate/migration.ts'
 import type { IdentifiedNote, Notes } from '../migrate/modes/journal.ts'
+import { comparisonSchema, noteSchema } from '../migrate/records/read-entry.ts'
 import type { Comparison, Entry, Example, Note } from '../migrate/records/record.ts'
 import { type ComparisonQuery, createRing } from '../migrate/records/record-file.ts'
 import { type FleetClocks, type Part, reading, readText } from './exchange.ts'
@@ -21,21 +22,6 @@ export function textOfComparison(comparison: Comparison): string | undefined {
 function withoutAround({ around: _, ...example }: Example): Example {
   return example
 }
-
-const comparisonSchema = z.looseObject({
-  kind: z.literal('comparison'),
-  id: z.string().min(1),
-  at: z.string().refine((at) => !Number.isNaN(Date.parse(at))),
-  caller: z.string(),
-  operation: z.string(),
-  mode: z.string(),
-  shape: z.string(),
-  check: z.enum(['read', 'after-write', 'write']),
-  outcome: z.enum(['match', 'expected', 'noise', 'race', 'mismatch', 'transient', 'error', 'inconclusive']),
-  totals: z.array(z.looseObject({ kind: z.string(), where: z.string(), count: z.number() })),
-  examples: z.array(z.looseObject({ kind: z.string(), where: z.string(), at: z.string() })),
-  v2: z.looseObject({ status: z.number() }),
-})
 
 /** Reads it. Undefined if another version of Crosswalk wrote it in another form. */
 export function comparisonIn(text: string): Comparison | undefined {
@@ -187,18 +173,12 @@ const WHATS: Readonly<Record<Note['what'], true>> = {
   ...{ rollout: true, ready: true, 'not-ready': true, epoch: true, 'store-lost': true, conflict: true },
 }
 
-const noteSchema = z.looseObject({
-  kind: z.literal('note'),
-  id: z.string().min(1),
-  at: z.string().refine((at) => !Number.isNaN(Date.parse(at))),
-  what: z.string().refine((what) => what in WHATS),
-  text: z.string(),
-})
+const sharedNote = noteSchema.extend({ id: z.string().min(1), what: z.string().refine((what) => Object.hasOwn(WHATS, what)) })
 
 /** Reads it. Undefined if another version of Crosswalk wrote it in another form. */
 export function noteIn(text: string): IdentifiedNote | undefined {
   try {
-    return noteSchema.safeParse(JSON.parse(text)).data as IdentifiedNote | undefined
+    return sharedNote.safeParse(JSON.parse(text)).data as IdentifiedNote | undefined
   } catch {
     return undefined
   }

@@ -198,3 +198,26 @@ describe('traffic', () => {
     })
   })
 })
+
+describe('a hostile line', () => {
+  const KONG_LINE = (query: string) => `{"request":{"method":"GET","uri":"/iam/v1/groups","querystring":{"a":${query}}},"started_at":1}`
+
+  it.each([
+    ['an object in the place of a value', KONG_LINE('{"toString":1,"valueOf":1}')],
+    ['a list of very many levels', KONG_LINE(`${'['.repeat(200_000)}${']'.repeat(200_000)}`)],
+  ])('with %s is read or counted as unreadable', async (_, line) => {
+    const { items, unreadable } = await read(`${KONG_LINE('"b"')}\n${line}\n`)
+    expect(items.length + unreadable).toBe(2)
+  })
+
+  it.each([
+    { kind: 'traffic', operation: 'iam.groups.list', at: { toString: 1, valueOf: 1 }, calls: 1 },
+    { kind: 'traffic', operation: 'iam.groups.list', at: '2026-01-01T00:00:00Z', calls: 1e308 },
+    { kind: 'traffic', operation: 'iam.groups.list', at: '2026-01-01T00:00:00Z', calls: -1 },
+  ])('of records is read or counted as unreadable: %j', async (line) => {
+    const good = { kind: 'traffic', operation: 'iam.groups.list', at: '2026-01-01T00:00:00Z', calls: 3 }
+    const { items, unreadable } = await read(`${JSON.stringify(good)}\n${JSON.stringify(line)}\n`)
+    expect(items.length + unreadable).toBe(2)
+    expect(items.every((item) => !('times' in item) || Number.isSafeInteger(item.times))).toBe(true)
+  })
+})

@@ -1,10 +1,10 @@
-import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { findNodeAtLocation, getNodeValue, type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser'
 import type * as Yaml from 'yaml'
 import { systemReason } from '../../errors.ts'
 import { suggestion } from '../../tables/check.ts'
 import { isObject, type JsonObject } from '../../tables/json.ts'
+import { smallFile } from './kinds.ts'
 import { SETTING_KEYS, type SettingKey } from './settings.ts'
 
 /** A member of nested settings. */
@@ -75,8 +75,25 @@ const WRONG: Readonly<Record<string, string>> = {
   InvalidCharacter: 'a character is not allowed here',
 }
 
+/** Levels of a file. The parsers call themselves for each, and would overflow the stack at some thousands. */
+const DEEPEST = 100
+
+/** Returns the offset of the first bracket that is deeper than that. A bracket in a text counts as well, unless another closes it. */
+function tooDeep(text: string): number | undefined {
+  let depth = 0
+  for (let at = 0; at < text.length; at += 1) {
+    const letter = text[at]
+    if (letter === '[' || letter === '{') depth += 1
+    else if (letter === ']' || letter === '}') depth -= 1
+    if (depth > DEEPEST) return at
+  }
+  return undefined
+}
+
 /** Reads JSON, in which comments and commas before a closing bracket are allowed. */
 export function parseJsonc(text: string): Parsed {
+  const deep = tooDeep(text)
+  if (deep !== undefined) return { wrong: wrongAt(text, deep, `brackets are nested deeper than ${DEEPEST} levels`) }
   const errors: ParseError[] = []
   const root = parseTree(text, errors, { allowTrailingComma: true })
   const [first] = errors
@@ -98,9 +115,12 @@ export function parseJsonc(text: string): Parsed {
 /** Returns the first member whose name its object has already; JSON would silently keep one of them. */
 function repeatedIn({ type, children = [] }: Node): Node | undefined {
   if (type === 'object') {
-    const names = children.map((property) => property.children?.[0]?.value)
-    const at = names.findIndex((name, nth) => names.indexOf(name) < nth)
-    if (at >= 0) return children[at]
+    const names = new Set<unknown>()
+    for (const property of children) {
+      const name: unknown = property.children?.[0]?.value
+      if (names.has(name)) return property
+      names.add(name)
+    }
   }
   for (const child of children) {
     const found = repeatedIn(child)
@@ -111,6 +131,8 @@ function repeatedIn({ type, children = [] }: Node): Node | undefined {
 
 /** Reads YAML 1.2. The parser is loaded when the first file needs it. */
 export function parseYaml(text: string): Parsed {
+  const deep = tooDeep(text)
+  if (deep !== undefined) return { wrong: wrongAt(text, deep, `brackets are nested deeper than ${DEEPEST} levels`) }
   const { isNode, parseDocument } = createRequire(import.meta.url)('yaml') as typeof Yaml
   const document = parseDocument(text, { prettyErrors: false, version: '1.2' })
   const [first] = document.errors
@@ -177,7 +199,7 @@ function wrong(problem: string): ReadFile {
 function parsedAt(path: string): Parsed {
   let text: string
   try {
-    text = readFileSync(path, 'utf8').replace(/^\uFEFF/, '')
+    text = smallFile(path).replace(/^\uFEFF/, '')
   } catch (error) {
     return { wrong: systemReason(error) }
   }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { identify } from '../../serve/caller.ts'
 import { FORM } from '../../serve/route.ts'
 import { suggestion } from '../../tables/check.ts'
-import { isObject, type JsonObject } from '../../tables/json.ts'
+import { asText, isObject, type JsonObject } from '../../tables/json.ts'
 import type { Counted, Format, Item, RecordedRequest } from './traffic.ts'
 
 const header = z.object({ name: z.string(), value: z.string() })
@@ -269,7 +269,7 @@ function queryOf(value: unknown): string {
   if (typeof value === 'string') return value.replace(/^\?/, '')
   if (!isObject(value)) return ''
   const pairs = Object.entries(value).flatMap(([name, given]) =>
-    [given].flat().map((one): [string, string] => [name, one === true ? '' : String(one)]),
+    [given].flat().map((one): [string, string] => [name, one === true ? '' : asText(one)]),
   )
   return new URLSearchParams(pairs).toString()
 }
@@ -424,7 +424,7 @@ export const readRecordLine: ReadLine = (line) => {
   if (typeof value.operation !== 'string') return isOwnLine(value) ? [] : undefined
   const times = timesOf(value)
   if (times === undefined) return undefined
-  const at = typeof value.time === 'number' ? value.time : Date.parse(String(value.at))
+  const at = typeof value.time === 'number' ? value.time : Date.parse(asText(value.at))
   const counted: Counted = {
     operation: value.operation,
     times,
@@ -442,7 +442,7 @@ function isOwnLine(value: Readonly<Record<string, unknown>>): boolean {
 }
 
 function timesOf({ kind, calls, reqId }: Readonly<Record<string, unknown>>): number | undefined {
-  if (kind === 'traffic' && typeof calls === 'number') return calls
+  if (kind === 'traffic' && Number.isSafeInteger(calls) && Number(calls) >= 0) return Number(calls)
   if (kind === 'comparison' || kind === 'would-send') return 0
   return kind === undefined && typeof reqId === 'string' ? 1 : undefined
 }

@@ -202,9 +202,17 @@ export async function readTraffic(source: TrafficSource, reader?: LineReader): P
 /** Lines that are tried. */
 const LINES = 20
 
-async function readArchive({ name, pieces }: TrafficInput): Promise<Traffic> {
+/** Maximum characters of an archive, which is read whole. V8 has no longer text. */
+const LONGEST_ARCHIVE = 2 ** 28
+
+async function readArchive({ name, pieces, close }: TrafficInput): Promise<Traffic> {
   let text = ''
-  for await (const piece of pieces) text += piece
+  for await (const piece of pieces) {
+    text += piece
+    if (text.length <= LONGEST_ARCHIVE) continue
+    await close()
+    throw misuse(`${name} is an archive of more than ${LONGEST_ARCHIVE} characters; split it, or use a log with a line for each request.`)
+  }
   const { items, unreadable } = harOf(name, text)
   return { format: 'har', unreadable: () => unreadable, unreadableLines: () => [], items: each(items) }
 }

@@ -139,3 +139,29 @@ describe('a stream of records, however it is split, doubled and shuffled', () =>
     await fc.assert(cases, { numRuns: Number(process.env.CROSSWALK_CASES ?? 60) })
   })
 })
+
+describe('a wrong line among right ones', () => {
+  const right = comparison(1)
+  const wrong: readonly (readonly [string, Record<string, unknown>])[] = [
+    ['totals that are null', { ...right, totals: null }],
+    ['totals that are an object', { ...right, totals: {} }],
+    ['no v2', { ...right, v2: undefined }],
+    ['examples that are a number', { ...right, examples: 1 }],
+    ['an operation that is an object', { ...right, operation: {} }],
+    ['a caller that is an object', { ...right, caller: { toString: 1 } }],
+    ['an outcome that is a member of every object', { ...right, outcome: 'constructor' }],
+    ['a count that is negative', { ...right, totals: [{ kind: 'value', where: '/a', code: 'x', count: -1 }] }],
+    ['a count that is half', { ...right, totals: [{ kind: 'value', where: '/a', code: 'x', count: 0.5 }] }],
+    ['a count of billions', { ...right, totals: [{ kind: 'value', where: '/a', code: 'x', count: 4e9 }] }],
+    ['a weight that is a text', { ...right, weight: 'x' }],
+    ['requests that are a number', { ...traffic('a', 'iam.groups.list', 1), requests: 1 }],
+    ['calls that are negative', { ...traffic('a', 'iam.groups.list', 1), calls: -1 }],
+    ['a text that is a list', { ...note(1, 'modes', 'x'), text: [] }],
+  ]
+
+  it.each(wrong)('is counted and skipped: %s', async (_, line) => {
+    const { entries, count } = await merged([file([comparison(2), JSON.stringify(line), comparison(3)])])
+    expect(entries.map(({ id }) => id)).toEqual(['c2', 'c3'])
+    expect(count).toEqual({ entries: 2, repeated: 0, skipped: 1, unreadable: [] })
+  })
+})

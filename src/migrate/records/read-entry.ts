@@ -1,0 +1,75 @@
+import { z } from 'zod'
+import type { Entry } from './record.ts'
+
+/** The most differences of one kind and place that a comparison counts: more than an answer of `diff.answerBytes` can hold. */
+const MOST = 1_000_000
+
+const time = z.string().refine((at) => !Number.isNaN(Date.parse(at)))
+const count = z.int().min(0)
+const id = z.string().optional()
+const caller = z.string()
+const operation = z.string()
+const status = z.looseObject({ status: z.number() })
+
+const given = z.array(z.union([z.tuple([z.string()]), z.tuple([z.string(), z.string()])]))
+
+/** Members that records of older versions lack are optional. Those of newer versions are kept as they are. */
+export const comparisonSchema = z.looseObject({
+  kind: z.literal('comparison'),
+  id: z.string().min(1),
+  at: time,
+  caller,
+  operation,
+  mode: z.string(),
+  shape: z.string(),
+  check: z.enum(['read', 'after-write', 'write']),
+  outcome: z.enum(['match', 'expected', 'noise', 'race', 'mismatch', 'transient', 'error', 'inconclusive']),
+  weight: z.number().positive().max(Number.MAX_SAFE_INTEGER).optional(),
+  reason: z.string().optional(),
+  totals: z.array(z.looseObject({ kind: z.string(), where: z.string(), code: z.string().optional(), count: count.max(MOST) })),
+  examples: z.array(z.looseObject({ kind: z.string(), where: z.string(), at: z.string() })),
+  v1: status.optional(),
+  v2: status,
+})
+
+export const noteSchema = z.looseObject({ kind: z.literal('note'), id, at: time, what: z.string(), text: z.string() })
+
+const kind = z.looseObject({
+  shape: z.string(),
+  samples: count,
+  path: given,
+  query: given,
+  members: z.array(z.string()).optional(),
+  unknown: z.number().optional(),
+})
+
+const entrySchema = z.discriminatedUnion('kind', [
+  comparisonSchema,
+  noteSchema,
+  z.looseObject({
+    ...{ kind: z.literal('traffic'), id, at: time, caller, operation, mode: z.string(), protocol: z.string().optional() },
+    ...{ subject: z.string().optional(), calls: count, requests: z.array(kind).optional() },
+  }),
+  z.looseObject({
+    ...{ kind: z.literal('tally'), id, at: time, operation, comparisons: count.optional() },
+    ...{ repeats: z.record(z.string(), z.number()).optional(), uncompared: z.record(z.string(), count).optional() },
+  }),
+  z.looseObject({
+    ...{ kind: z.literal('would-send'), id, at: time, caller, operation, shape: z.string() },
+    call: z.looseObject({ method: z.string(), path: z.string(), query: z.array(z.tuple([z.string(), z.unknown()])) }),
+  }),
+  z.looseObject({ kind: z.literal('rollout'), id, at: time, name: z.string(), digest: z.string() }),
+])
+
+/**
+ * Returns the entry of a line. Undefined for a line that a crash or a full disk tore, that another program wrote, or that holds what no
+ * entry holds: it is counted and skipped, and the others go on.
+ */
+export function entryOf(line: string): Entry | undefined {
+  try {
+    const value: unknown = JSON.parse(line)
+    return entrySchema.safeParse(value).success ? (value as Entry) : undefined
+  } catch {
+    return undefined
+  }
+}

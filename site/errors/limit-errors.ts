@@ -53,6 +53,21 @@ export const limitErrors: ErrorGroup = {
       remedy: 'Ask again; raise `limits.bodiesBytes` if there is memory',
     },
     {
+      code: 'RESOURCE_EXHAUSTED',
+      texts: [
+        'the answer holds more rows than limits.rowsPerRequest (…) allows; ask for a page',
+        'the answer is a … with more than …, too much for JSON; ask in application/proto',
+      ],
+      cause: 'The JSON form of Connect is written from the message of a service, and this one would keep other clients waiting',
+      remedy: 'Ask for a page, or in `application/proto`, which passes unread',
+    },
+    {
+      code: 'RESOURCE_EXHAUSTED',
+      texts: ['the message is longer than … bytes as JSON'],
+      cause: 'A message of gRPC holds millions of control characters, which JSON writes as six letters each',
+      remedy: 'Send shorter texts',
+    },
+    {
       texts: [
         'the request body is larger than limits.requestBytes (…) allows',
         'the message is larger than limits.requestBytes or its method allows (…)',

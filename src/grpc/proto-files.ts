@@ -1,16 +1,4 @@
-import {
-  create,
-  createFileRegistry,
-  type DescMessage,
-  type FileRegistry,
-  fromBinary,
-  fromJson,
-  type JsonValue,
-  type MessageInitShape,
-  type Registry,
-  toBinary,
-  toJson,
-} from '@bufbuild/protobuf'
+import { create, createFileRegistry, type DescMessage, type FileRegistry, type MessageInitShape } from '@bufbuild/protobuf'
 import {
   type DescriptorProtoSchema,
   type FileDescriptorProtoSchema,
@@ -24,7 +12,6 @@ import {
   FieldDescriptorProto_Label as Label,
   FieldDescriptorProto_Type as Type,
 } from '@bufbuild/protobuf/wkt'
-import { ApiError } from '../errors.ts'
 import type { Operation } from '../tables/operation.ts'
 import {
   type Facts,
@@ -276,20 +263,5 @@ export function openRpc(operations: readonly Operation[], { v1, v2 }: FactsOfBot
     knowsService: (path) => known.has(serviceIn(path)),
     registry,
     methods,
-  }
-}
-
-/** Returns the bytes of a message that came as JSON. Throws if it is none of that type. */
-export function bytesOfJson(type: DescMessage, json: Uint8Array, registry: Registry): Uint8Array {
-  const value = json.length === 0 ? {} : (JSON.parse(Buffer.from(json).toString()) as JsonValue)
-  return toBinary(type, fromJson(type, value, { registry, ignoreUnknownFields: true }))
-}
-
-/** Returns the JSON of an answer that came as bytes. INTERNAL if they are none of that type. */
-export function jsonOfBytes(type: DescMessage, bytes: Uint8Array, registry: Registry): Uint8Array {
-  try {
-    return Buffer.from(JSON.stringify(toJson(type, fromBinary(type, bytes), { registry })))
-  } catch (cause) {
-    throw new ApiError('INTERNAL', `the service sent an answer that is no ${type.typeName}`, { cause })
   }
 }

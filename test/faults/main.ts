@@ -3,6 +3,7 @@ import { attackFaults } from './attacks/faults.ts'
 import { clientFaults } from './client/faults.ts'
 import { type Fault, type Group, tableOf } from './fault.ts'
 import { askedSideFaults } from './load/asked-side.ts'
+import { costFaults } from './load/cost.ts'
 import { overloadFaults } from './load/overload.ts'
 import { processFaults } from './process/faults.ts'
 import { runFaults } from './run.ts'
@@ -24,6 +25,7 @@ const all: readonly Group[] = [
   { name: 'client', faults: clientFaults },
   { name: 'process', faults: processFaults },
   { name: 'attacks', faults: attackFaults },
+  { name: 'cost', faults: costFaults },
 ]
 const chosen = all.map(({ name: group, faults }) => ({
   name: group,

@@ -160,6 +160,24 @@ describe('parseJson', () => {
     expect(parseJson(list(10_000))).toHaveProperty('a.length', 9998)
     expect(() => parseJson(list(10_001))).toThrow('the request body holds more than 10000 values')
   })
+
+  it('finds the end of a long text, with and without escapes', () => {
+    const texts = [
+      'a'.repeat(200),
+      `${'a'.repeat(100)}\\"${'b'.repeat(100)}`,
+      '\\'.repeat(300),
+      `${'a'.repeat(64)}"`,
+      `${'a'.repeat(63)}\\`,
+      '[{'.repeat(200),
+    ]
+    for (const a of texts) for (const b of texts) expect(parseJson(JSON.stringify({ [a]: b, b: [a, 1] }))).toEqual({ [a]: b, b: [a, 1] })
+    expect(() => parseJson(`{"a":"${'a'.repeat(100)}`)).toThrow(/is not JSON/)
+  })
+
+  it('reads no number of more digits than any needs', () => {
+    expect(parseJson(`{"a":${'1'.repeat(1000)}}`)).toEqual({ a: '1'.repeat(1000) })
+    expect(() => parseJson(`{"a":${'1'.repeat(1001)}}`)).toThrow('the request body holds a number of more than 1000 digits')
+  })
 })
 
 /** A JSON text and its parsed value. */

@@ -162,6 +162,8 @@ export function createGrpcSurface(config: Config, v2: string, parts: SurfacePart
     deadlineMs: config['limits.deadlineMs'],
     messageBytes: config['limits.messageBytes'],
     messagesBytes: config['limits.messagesBytes'],
+    rowsPerRequest: config['limits.rowsPerRequest'],
+    headerBytes: config['limits.headerBytes'],
     asV2: config['grpc.v2beta1'] === 'v2',
     corsOrigins: listOf(config['grpc.corsOrigins']),
   }

@@ -103,8 +103,8 @@ interface BegunRequest extends RestCall {
 }
 
 /** Throws the ApiError of a call that is no request. */
-function begin({ classify, published }: AnswerV1Parts, { method, call, record }: RpcCall): BegunRequest {
-  const rest = wholeRequest(requestOf(method, call.message, call.codec))
+function begin({ classify, published, limits }: AnswerV1Parts, { method, call, record }: RpcCall): BegunRequest {
+  const rest = wholeRequest(requestOf(method, call.message, call.codec, limits.headerBytes))
   const head = restHead(rest, call.headers)
   const path = pathIn(classify, rest.url)
   return { rest, head, path, decision: choose(published, head, path, record) }

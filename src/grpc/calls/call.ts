@@ -11,7 +11,8 @@ import { COMPARING, isRead } from '../../serve/sides.ts'
 import type { Signal } from '../../serve/signals.ts'
 import type { Operation } from '../../tables/operation.ts'
 import { ROWS_MEMORY } from '../../tables/text/engine.ts'
-import { type MessageLimits, messageOf } from '../messages/message-of.ts'
+import { messageOf } from '../messages/message-of.ts'
+import type { RecodeLimits } from '../messages/recode.ts'
 import type { RestRequest } from '../messages/request-of.ts'
 import { statusOfAnswer } from '../messages/status-of.ts'
 import type { Rpc, RpcMethod } from '../proto-files.ts'
@@ -139,12 +140,15 @@ export function notToBeRepeated(error: ApiError): ApiError {
   return new ApiError('UNKNOWN', `${error.message}; this call may have been done`, { cause: error.cause })
 }
 
+/** Limits of one call, named as in the configuration. `headerBytes` bounds what goes into a path. */
+export type CallLimits = RecodeLimits & { readonly headerBytes: number }
+
 export interface RespondParts {
   /** Answers in the published dialect: its members are those of the messages. */
   readonly published: Core
   /** Answers in the dialect of the settings, in which both sides are compared. */
   readonly compared: Core
-  readonly limits: MessageLimits
+  readonly limits: CallLimits
   readonly registry: Rpc['registry']
 }
 

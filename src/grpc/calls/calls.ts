@@ -24,6 +24,9 @@ export interface RpcSettings {
   /** The maximum number of bytes of one answer, and of all long answers that are held. */
   readonly messageBytes: number
   readonly messagesBytes: number
+  /** The maximum number of rows of one answer in JSON, and of bytes in a path. */
+  readonly rowsPerRequest: number
+  readonly headerBytes: number
   /** Calls of v2beta1 are calls of v2. */
   readonly asV2: boolean
   /** The origins whose pages may call. */
@@ -62,13 +65,14 @@ export interface RpcCalls {
 }
 
 export function createRpcCalls({ core, v1, v2, classify, announced, tracing, room, failed, settings }: RpcParts): RpcCalls {
-  const { requestBytes, deadlineMs, messageBytes, asV2 } = settings
+  const { requestBytes, deadlineMs, messageBytes, rowsPerRequest, headerBytes, asV2 } = settings
+  const limits = { messageBytes, rowsPerRequest, headerBytes }
   const rpc = openRpc(core.operations, readFacts())
   const { registry } = rpc
   const published = createCore({ ...core, settings: { ...core.settings, dialect: 'published' } })
-  const toV1 = typeof v1 === 'object' ? { ...v1, registry } : v1
-  const overGrpc = 'call' in v2 ? { ...published, hasV1: false, sendFor: createSendByGrpc({ rpc, call: v2.call }) } : undefined
-  const answerV1 = createAnswerV1({ published, compared: core, overGrpc, classify, v1: toV1, registry, limits: { messageBytes } })
+  const toV1 = typeof v1 === 'object' ? { ...v1, registry, limits } : v1
+  const overGrpc = 'call' in v2 ? { ...published, hasV1: false, sendFor: createSendByGrpc({ rpc, call: v2.call, limits }) } : undefined
+  const answerV1 = createAnswerV1({ published, compared: core, overGrpc, classify, v1: toV1, registry, limits })
   const wire = { requestBytes, room, deadlines: createDeadlines(deadlineMs), failed }
   const serveGrpc = createServeGrpc(wire)
   const servePair = createServePair(wire)
@@ -95,7 +99,7 @@ export function createRpcCalls({ core, v1, v2, classify, announced, tracing, roo
   }
   return {
     rpc,
-    find: createDestinations({ rpc, v1: answerV1, v2, asV2, limits: { messageBytes } }),
+    find: createDestinations({ rpc, v1: answerV1, v2, asV2, limits }),
     serveGrpc(to, stream, headers, { record, ended }) {
       const holding = createHolding(longAnswers)
       const handler = begin(to, record, headers, holding)

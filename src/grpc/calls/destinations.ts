@@ -9,20 +9,21 @@ import type { AskRest } from '../../serve/upstream/v1.ts'
 import type { JsonObject } from '../../tables/json.ts'
 import type { Call } from '../../tables/turn.ts'
 import { methodIn, serviceIn } from '../facts.ts'
-import { checkRoom, type MessageLimits, messageOf } from '../messages/message-of.ts'
+import { checkRoom, messageOf } from '../messages/message-of.ts'
+import { bytesOfJson, jsonOfBytes, type RecodeLimits, valueOfBytes } from '../messages/recode.ts'
 import { jsonOfQuery, requestOf } from '../messages/request-of.ts'
 import { errorOfStatus, statusOfAnswer, statusOfError } from '../messages/status-of.ts'
-import { bytesOfJson, jsonOfBytes, type Rpc, type RpcMethod } from '../proto-files.ts'
+import type { Rpc, RpcMethod } from '../proto-files.ts'
 import { inV2, type Renamed } from '../relay/relay.ts'
 import type { CallUnary } from '../relay/unary.ts'
 import type { WireCall, WireReply, WireStatus } from '../wire/call.ts'
 import { failureStatus } from '../wire/status.ts'
-import { createRefuseMisplaced, notToBeRepeated, type RpcCall, restHead } from './call.ts'
+import { type CallLimits, createRefuseMisplaced, notToBeRepeated, type RpcCall, restHead } from './call.ts'
 
 export interface TranscodeParts {
   readonly ask: AskRest
   readonly rpc: Rpc
-  readonly limits: MessageLimits
+  readonly limits: CallLimits
 }
 
 /** Answers one call of v2 or v2beta1. Rejects with an ApiError if v2 does not answer. */
@@ -35,7 +36,7 @@ export type Transcode = (call: RpcCall) => Promise<WireReply>
 export function createTranscode({ ask, rpc, limits }: TranscodeParts): Transcode {
   const refuseMisplaced = createRefuseMisplaced(rpc)
   return async ({ method, call, record, holding }) => {
-    const request = requestOf(method, call.message, call.codec)
+    const request = requestOf(method, call.message, call.codec, limits.headerBytes)
     if (request.unsaid.length > 0) throw unsayable(method, request.unsaid)
     refuseMisplaced(request, method)
     const isWrite = !method.isSafe
@@ -69,13 +70,14 @@ function unsayable({ path }: RpcMethod, fields: readonly string[]): ApiError {
 export interface UnaryService {
   readonly call: CallUnary
   readonly registry: Rpc['registry']
+  readonly limits: RecodeLimits
   /** The service knows the method by another name. */
   readonly renamed?: Renamed | undefined
 }
 
 /** Has a service answer a call that was read. A message in JSON becomes bytes on its way. Rejects with an ApiError if no answer comes. */
 export async function relayUnary(
-  { call: callUnary, registry, renamed }: UnaryService,
+  { call: callUnary, registry, limits, renamed }: UnaryService,
   { method, call, record, holding }: RpcCall,
 ): Promise<WireReply> {
   record.asked = true
@@ -87,7 +89,12 @@ export async function relayUnary(
   const answer = await (method.isSafe ? sent : sent.catch(failedWrite))
   const { status, message = NOTHING, ...ends } = answer
   checkRoom(message.length, holding)
-  if (!status) return { message: [isJson ? jsonOfBytes(method.output, message, registry) : message], ...ends }
+  if (!status && isJson) {
+    const recoded = { type: method.output, bytes: message, registry, limits: { ...limits, holding }, signal: call.signal }
+    const json = jsonOfBytes(recoded)
+    return { message: await (method.isSafe ? json : json.catch(failedWrite)), ...ends }
+  }
+  if (!status) return { message: [message], ...ends }
   const details = status.details.map(({ type, value }) => ({ type: renamed?.detail(type) ?? type, value }))
   return { status: { ...status, details }, ...ends }
 }
@@ -102,6 +109,7 @@ function inBytes({ input }: RpcMethod, json: Buffer, registry: Rpc['registry']):
   try {
     return Buffer.from(bytesOfJson(input, json, registry))
   } catch (cause) {
+    if (cause instanceof ApiError) throw cause
     throw new ApiError('INVALID_ARGUMENT', `the request is no JSON of ${input.typeName}`, { cause })
   }
 }
@@ -110,13 +118,14 @@ interface GrpcSendParts {
   readonly rpc: Rpc
   /** Calls v2. */
   readonly call: CallUnary
+  readonly limits: RecodeLimits
 }
 
 /**
  * Makes the v2 calls of a v1 request as gRPC, each by the method with its route. It serves reads whose query REST cannot hold: a list of
  * messages is JSON text in the query of the call.
  */
-export function createSendByGrpc({ rpc, call: callUnary }: GrpcSendParts): SendFor {
+export function createSendByGrpc({ rpc, call: callUnary, limits }: GrpcSendParts): SendFor {
   const { registry, methods } = rpc
   const routes = new Map(methods.flatMap((one) => (one.version === 'v2' ? [[one.rule?.template, one] as const] : [])))
   const send = async (context: CallContext, call: Call): Promise<JsonObject> => {
@@ -131,7 +140,8 @@ export function createSendByGrpc({ rpc, call: callUnary }: GrpcSendParts): SendF
       const error = answer.status && errorOfStatus(answer.status, registry)
       status = error?.http ?? 200
       if (error) throw error
-      return JSON.parse(String(jsonOfBytes(method.output, answer.message ?? NO_MESSAGE, registry))) as JsonObject
+      const bytes = answer.message ?? NO_MESSAGE
+      return await valueOfBytes({ type: method.output, bytes, registry, limits, signal: context.signal })
     } finally {
       watch?.ended(status)
     }
@@ -189,7 +199,7 @@ export interface DestinationParts {
   readonly v2: V2Calls
   /** Calls of v2beta1 are calls of v2. */
   readonly asV2: boolean
-  readonly limits: MessageLimits
+  readonly limits: CallLimits
 }
 
 /** Returns what finds the destination of a method by its path; undefined if no known service has it. */
@@ -223,9 +233,9 @@ export function createDestinations({ rpc, v1, v2, asV2, limits }: DestinationPar
 }
 
 /** Returns what has v2 answer a call that was read. It rejects with an ApiError if no answer comes. */
-function carrierOf(v2: V2Calls, rpc: Rpc, limits: MessageLimits): (call: RpcCall, renamed: Renamed | undefined) => Promise<WireReply> {
+function carrierOf(v2: V2Calls, rpc: Rpc, limits: CallLimits): (call: RpcCall, renamed: Renamed | undefined) => Promise<WireReply> {
   if ('ask' in v2) return createTranscode({ ask: v2.ask, rpc, limits })
-  return (call, renamed) => relayUnary({ call: v2.call, registry: rpc.registry, renamed }, call)
+  return (call, renamed) => relayUnary({ call: v2.call, registry: rpc.registry, limits, renamed }, call)
 }
 
 /** Answers calls of a method that a known service does not have, as grpc-go words it. */

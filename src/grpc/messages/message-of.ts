@@ -403,7 +403,8 @@ function createMessage({ output }: RpcMethod, codec: Codec, limits: MessageLimit
   }
 }
 
-function checkSize(size: number, { messageBytes, holding }: MessageLimits): void {
+/** Throws RESOURCE_EXHAUSTED if a message is too long, or if the memory of all has no room for it. */
+export function checkSize(size: number, { messageBytes, holding }: MessageLimits): void {
   if (size > messageBytes) {
     const message = `the answer is longer than limits.messageBytes (${messageBytes}) allows; narrow its filter, ask for a page, or raise the limit`
     throw new ApiError('RESOURCE_EXHAUSTED', message)

@@ -11,6 +11,7 @@ import {
 import type { FieldMask } from '@bufbuild/protobuf/wkt'
 import { LRUCache } from 'lru-cache'
 import { ApiError, invalidArgument } from '../../errors.ts'
+import { LONGEST_QUERY } from '../../serve/request.ts'
 import { asText, at, isObject, type JsonObject, MOST_VALUES, parseJson } from '../../tables/json.ts'
 import { camelCase } from '../../tables/uid.ts'
 import type { HttpRule } from '../facts.ts'
@@ -19,20 +20,18 @@ import type { RpcMethod } from '../proto-files.ts'
 /** The fewest bytes of a field: its tag and an empty value. Elements of a packed list take one each, and are few enough then. */
 const LEAST = 2
 
-/**
- * Refuses bytes that hold more fields than a body of JSON may hold values: INVALID_ARGUMENT. An empty message takes two bytes, and a hundred
- * times as many once it is decoded. Bytes that are no message are left for the decoder to refuse.
- */
-export function boundFields(message: DescMessage, bytes: Uint8Array): void {
-  if (bytes.length <= LEAST * MOST_VALUES) return
-  const reader: Reader = { bytes, at: 0, left: MOST_VALUES }
+/** True if bytes hold more fields than so many. Bytes that are no message are left for the decoder to refuse. */
+export function holdsMore(message: DescMessage, bytes: Uint8Array, most: number): boolean {
+  if (bytes.length <= LEAST * most) return false
+  const reader: Reader = { bytes, at: 0, left: most }
   countFields(reader, bytes.length, innerOf(message))
+  return reader.left < 0
 }
 
 interface Reader {
   readonly bytes: Uint8Array
   at: number
-  /** The number of fields that may still come. */
+  /** The number of fields that may still come; below 0 once there are too many. */
   left: number
 }
 
@@ -40,9 +39,9 @@ interface Reader {
 type Inner = (number: number) => Inner | 'packed' | undefined
 
 function countFields(reader: Reader, end: number, inner: Inner): void {
-  while (reader.at < end) {
+  while (reader.at < end && reader.left >= 0) {
     const tag = varint(reader, end)
-    take(reader, 1)
+    reader.left -= 1
     const type = tag & 7
     if (type === VARINT) varint(reader, end)
     else if (type === LENGTH_DELIMITED) {
@@ -50,7 +49,7 @@ function countFields(reader: Reader, end: number, inner: Inner): void {
       const close = Math.min(end, reader.at + length)
       const within = inner(Math.floor(tag / 8))
       if (typeof within === 'function') countFields(reader, close, within)
-      else if (within === 'packed') take(reader, length)
+      else if (within === 'packed') reader.left -= length
       reader.at = close
     } else reader.at += SIZES[type] ?? 0
   }
@@ -61,11 +60,6 @@ const LENGTH_DELIMITED = 2
 
 /** Bytes of the values of the other types. A group has none of its own: its fields follow. */
 const SIZES: Readonly<Record<number, number>> = { 1: 8, 5: 4 }
-
-function take(reader: Reader, fields: number): void {
-  reader.left -= fields
-  if (reader.left < 0) throw new ApiError('INVALID_ARGUMENT', `the message holds more than ${MOST_VALUES} values`)
-}
 
 function varint(reader: Reader, end: number): number {
   let value = 0
@@ -104,8 +98,8 @@ function entryOf(value: DescMessage | undefined): Inner {
 export interface PathTemplate {
   /** The members of the message's JSON that the path takes: `[['subscription', 'id']]`. */
   readonly taken: readonly (readonly string[])[]
-  /** Fills the path, encoded. Throws INVALID_ARGUMENT if a variable is empty that cannot be. */
-  fill(message: JsonObject): string
+  /** Fills the path, encoded. Throws INVALID_ARGUMENT if a variable is empty that cannot be, or longer than `most` bytes. */
+  fill(message: JsonObject, most: number): string
 }
 
 interface Variable {
@@ -132,7 +126,7 @@ export function pathTemplate(template: string, message: DescMessage): PathTempla
   }
   return {
     taken: variables.map(({ path }) => path),
-    fill: (json) => variables.map((variable, index) => literals[index] + filled(variable, json)).join('') + rest,
+    fill: (json, most) => variables.map((variable, index) => literals[index] + filled(variable, json, most)).join('') + rest,
   }
 }
 
@@ -144,11 +138,17 @@ function jsonPath(message: DescMessage, name: string): readonly string[] {
 }
 
 /** A variable of one segment encodes its slashes. The others keep theirs, as a client of REST writes a uid. */
-function filled({ name, path, many }: Variable, json: JsonObject): string {
+function filled({ name, path, many }: Variable, json: JsonObject, most: number): string {
   const value = asText(at(json, path))
+  if (value.length > most) throw tooLong(name, most)
   if (many) return value.split('/').map(encodeURIComponent).join('/')
   if (value === '') throw invalidArgument({ field: name, description: 'must not be empty' })
   return encodeURIComponent(value)
+}
+
+/** Over REST, a request line ends at `limits.headerBytes`. A text of megabytes would cost a path of as many pieces, here and in v2. */
+function tooLong(field: string, most: number): ApiError {
+  return invalidArgument({ field, description: `is longer than a URL may be (${most} bytes)` })
 }
 
 /** Returns the JSON of a message without the members that its path takes. */
@@ -187,13 +187,22 @@ export interface MessageQuery {
   readonly unsaidText: string
 }
 
-/** Writes the protojson of a message as a query. A field of a field has both names, with a dot between them. */
+/**
+ * Writes the protojson of a message as a query. A field of a field has both names, with a dot between them. Throws INVALID_ARGUMENT if the
+ * values have more letters than a query may have.
+ */
 export function queryOfMessage(message: DescMessage, json: JsonObject): MessageQuery {
   const pairs: string[] = []
   const unsaid: string[] = []
   const unsaidPairs: string[] = []
+  let left = LONGEST_QUERY
   const pair = (name: string, text: string) => `${name}=${encodeURIComponent(text)}`
-  const add = (name: string, value: unknown) => pairs.push(pair(name, asText(value)))
+  const add = (name: string, value: unknown) => {
+    const text = asText(value)
+    left -= text.length
+    if (left < 0) throw tooLong(name, LONGEST_QUERY)
+    pairs.push(pair(name, text))
+  }
   const leave = (name: string, values: readonly unknown[]) => {
     unsaid.push(name)
     unsaidPairs.push(...values.map((value) => pair(name, JSON.stringify(value))))
@@ -312,15 +321,24 @@ export interface RestRequest {
 /**
  * Returns the REST request of a call by the http rule of its method: `Groups/List` with a name becomes `GET /iam/v1/groups?name=a`.
  * A field at its zero value is left out, unless it has presence. What the message holds beyond its fields is dropped.
- * Throws an ApiError: INTERNAL if bytes are no message, INVALID_ARGUMENT if JSON is none, UNIMPLEMENTED if the method has no rule.
+ * Throws an ApiError: INTERNAL if bytes are no message, INVALID_ARGUMENT if JSON is none, if a variable of the path is longer than
+ * `pathBytes`, or if the query is longer than any, UNIMPLEMENTED if the method has no rule.
  */
-export function requestOf(method: RpcMethod, bytes: Uint8Array, codec: Codec): RestRequest {
+export function requestOf(method: RpcMethod, bytes: Uint8Array, codec: Codec, pathBytes = Number.POSITIVE_INFINITY): RestRequest {
   const key = codec === 'proto' && method.rule?.method === 'GET' && bytes.length <= LONGEST ? keyOf(method, bytes) : undefined
   const known = key === undefined ? undefined : reads.get(key)
   if (known) return known
-  const request = requestReader(method)(decode(method.input, bytes, codec))
+  // Most of what is sent in the place of a query is not even read.
+  if (bytes.length > LONGEST_QUERY && isQueryAlone(method))
+    throw new ApiError('INVALID_ARGUMENT', `the message is longer than any query (${LONGEST_QUERY} bytes)`)
+  const request = requestReader(method)(decode(method.input, bytes, codec), pathBytes)
   if (key !== undefined) reads.set(key, request)
   return request
+}
+
+/** True if all that a message says is text of the URL. */
+function isQueryAlone({ rule, input }: RpcMethod): boolean {
+  return rule !== undefined && rule.body === undefined && !input.fields.some(isOfMessages)
 }
 
 /** Clients repeat the same reads, and their messages hold nothing about the caller. The number that is kept, and the most bytes of one. */
@@ -332,7 +350,7 @@ function keyOf({ path }: RpcMethod, { buffer, byteOffset, length }: Uint8Array):
   return path + Buffer.from(buffer, byteOffset, length).toString('latin1')
 }
 
-type ReadRequest = (message: Message) => RestRequest
+type ReadRequest = (message: Message, pathBytes: number) => RestRequest
 
 const readers = new WeakMap<RpcMethod, ReadRequest>()
 
@@ -350,10 +368,10 @@ function createReader({ method, template, body }: HttpRule, input: DescMessage):
   const path = pathTemplate(template, input)
   const part = body === undefined ? undefined : input.fields.find(({ name }) => name === body)
   const mask = body === '*' ? undefined : input.fields.find(isMask)
-  return (message) => {
+  return (message, pathBytes) => {
     const masked = mask && takeMask(message, mask)
     const json = bodyJsonOf(input, message)
-    const url = path.fill(json)
+    const url = path.fill(json, pathBytes)
     if (body === '*') return { method, url, body: Buffer.from(JSON.stringify(without(json, path.taken))), unsaid: [], unsaidText: '' }
     const { text, ...left } = queryOfMessage(input, queryPart(json, path, part))
     const query = masked ? [masked, ...(text ? [text] : [])].join('&') : text
@@ -392,7 +410,9 @@ const IGNORE_UNKNOWN = { ignoreUnknownFields: true }
 function decode(input: DescMessage, bytes: Uint8Array, codec: Codec): Message {
   try {
     if (codec === 'json') return fromJson(input, (parseJson(TEXT.decode(bytes)) ?? {}) as JsonValue, IGNORE_UNKNOWN)
-    boundFields(input, bytes)
+    // An empty message takes two bytes, and a hundred times as many once it is decoded.
+    if (holdsMore(input, bytes, MOST_VALUES)) throw new ApiError('INVALID_ARGUMENT', `the message holds more than ${MOST_VALUES} values`)
+    if (isLongerInJson(bytes, MOST_JSON)) throw new ApiError('RESOURCE_EXHAUSTED', `the message is longer than ${MOST_JSON} bytes as JSON`)
     return fromBinary(input, bytes, NO_UNKNOWN)
   } catch (cause) {
     if (cause instanceof ApiError) throw cause
@@ -403,6 +423,21 @@ function decode(input: DescMessage, bytes: Uint8Array, codec: Codec): Message {
 }
 
 const TEXT = new TextDecoder('utf-8', { fatal: true })
+
+/** Bytes of JSON that a message may become. Over REST, `limits.requestBytes` bounds the JSON itself. */
+const MOST_JSON = 6 * 2 ** 20
+
+/** Letters that JSON writes as six have the bytes below this one. */
+const CONTROLS = 0x20
+const ESCAPED = 6
+
+/** True if the texts of a message become more than so many bytes of JSON. */
+export function isLongerInJson(bytes: Uint8Array, most: number): boolean {
+  if (bytes.length * ESCAPED <= most) return false
+  let controls = 0
+  for (let at = 0; at < bytes.length; at += 1) if (bytes[at]! < CONTROLS) controls += 1
+  return bytes.length + controls * (ESCAPED - 1) > most
+}
 
 /** A message may hold what JSON cannot: a time beyond the year 9999. */
 function bodyJsonOf(input: DescMessage, message: Message): JsonObject {

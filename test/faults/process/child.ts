@@ -71,6 +71,10 @@ function linesOf(child: ChildProcess) {
   const lines: string[] = []
   const all: string[] = []
   const waiting = new Set<() => void>()
+  const failing = new Set<(code: number | null) => void>()
+  child.once('exit', (code) => {
+    for (const fail of failing) fail(code)
+  })
   for (const stream of [child.stdout, child.stderr]) {
     createInterface({ input: stream as NodeJS.ReadableStream }).on('line', (line) => {
       lines.push(line)
@@ -80,15 +84,17 @@ function linesOf(child: ChildProcess) {
   }
   const next = (fits: RegExp) =>
     new Promise<string>((resolve, reject) => {
+      const fail = (code: number | null) => reject(new Error(`the process ended with ${code} after:\n${lines.join('\n')}`))
       const look = () => {
         const at = lines.findIndex((line) => fits.test(line))
         if (at < 0) return
         waiting.delete(look)
+        failing.delete(fail)
         const [line = ''] = lines.splice(0, at + 1).slice(-1)
         resolve(line)
       }
       waiting.add(look)
-      child.once('exit', (code) => reject(new Error(`the process ended with ${code} after:\n${lines.join('\n')}`)))
+      failing.add(fail)
       look()
     })
   return { next, all }

@@ -19,7 +19,10 @@ function relay(name: string, call: CallUnary) {
   const headers = { authorization: 'Bearer t', 'x-crosswalk-mode': 'v1', 'x-request-id': 'theirs' }
   const signal = callTimes()
   const asked = { path: method.path, protocol: 'grpc', codec: 'proto', headers, timeoutMs: 5, isGet: false, signal } as const
-  return relayUnary({ call, registry }, { method, call: { ...asked, message: Buffer.from([1]) }, record: newRequestRecord('ours') })
+  return relayUnary(
+    { call, registry, limits: { messageBytes: 1000, rowsPerRequest: 10 } },
+    { method, call: { ...asked, message: Buffer.from([1]) }, record: newRequestRecord('ours') },
+  )
 }
 
 it('sends the request id, and nothing that is meant for the proxy', async () => {

@@ -28,7 +28,7 @@ const saying =
 beforeAll(async () => {
   upstream = await startUpstream((_, response) => answer(response))
   const ask = createAskRest({ service: 'v2', pool, base: `${upstream.url}/base`, answerMs: 5000 })
-  transcode = createTranscode({ ask, rpc, limits: { messageBytes: 1000 } })
+  transcode = createTranscode({ ask, rpc, limits: { messageBytes: 1000, rowsPerRequest: 1000, headerBytes: 65_536 } })
 })
 
 afterAll(async () => {

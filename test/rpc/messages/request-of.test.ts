@@ -116,6 +116,35 @@ it('refuses a time that JSON cannot write', () => {
   expect(code).toBe('INVALID_ARGUMENT')
 })
 
+it.each([
+  ['a path', 'iam.Groups/Delete', { id: 'a/'.repeat(600) }, /"field":"id","description":"is longer than a URL may be \(1000 bytes\)"/],
+  ['a path of one segment', 'libraries.Artifacts/ListVersions', { id: '%'.repeat(1001) }, /is longer than a URL/],
+  ['the path of a request with a body', 'iam.Groups/Update', { id: 'a'.repeat(1001), name: 'n' }, /is longer than a URL/],
+  ['a query of megabytes', 'iam.Groups/List', { name: '%'.repeat(2 ** 21) }, /the message is longer than any query/],
+])('refuses %s that is longer than any URL, in both codecs', (_, name, json, message) => {
+  const method = v1Method(name)
+  const bytes = { proto: toBinary(method.input, fromJson(method.input, json)), json: Buffer.from(JSON.stringify(json)) }
+  for (const codec of ['proto', 'json'] as const) {
+    let said = ''
+    try {
+      requestOf(method, bytes[codec], codec, 1000)
+    } catch (error) {
+      const { code, message, details } = error as ApiError
+      said = `${code} ${message} ${JSON.stringify(details)}`
+    }
+    expect(said).toMatch(/^INVALID_ARGUMENT /)
+    expect(said).toMatch(message)
+  }
+})
+
+it('takes a long text in the body, but none that JSON writes six times as long', () => {
+  const { input, ...method } = v1Method('iam.Groups/Create')
+  const bytes = (text: string) => toBinary(input, fromJson(input, { group: { name: text } }))
+  expect(requestOf({ input, ...method }, bytes('a'.repeat(2 ** 21)), 'proto', 1000).body?.length).toBeGreaterThan(2 ** 21)
+  const [code] = codeOf(() => requestOf({ input, ...method }, bytes('\u0001'.repeat(2 ** 21)), 'proto', 1000))
+  expect(code).toBe('RESOURCE_EXHAUSTED')
+})
+
 it('says that a method without a rule has no request', () => {
   const [code] = codeOf(() => requestOf(v1Method('iam.GroupInvites/CreateWithGroup'), Buffer.alloc(0), 'proto'))
   expect(code).toBe('UNIMPLEMENTED')

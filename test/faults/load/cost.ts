@@ -1,0 +1,258 @@
+import http2 from 'node:http2'
+import type { AddressInfo } from 'node:net'
+import { gzipSync } from 'node:zlib'
+import { connect2, fetch2 } from '../../listen/fetch2.ts'
+import { startUpstream } from '../../stage/upstream.ts'
+import type { Fault } from '../fault.ts'
+import { type Child, program, serve } from '../process/child.ts'
+import { listOf } from '../world.ts'
+
+/** Bytes: the defaults of `limits.requestBytes` and `limits.messageBytes`. */
+const REQUEST = 2 ** 22
+const MESSAGE = 100 * 2 ** 20
+
+/** Milliseconds of the core, and of the longest turn of its event loop. */
+interface Cost {
+  readonly cpuMs: number
+  readonly stallMs: number
+}
+
+/** What a request of a stranger may cost, and an answer of an upstream. */
+const OF_A_BODY: Cost = { cpuMs: 100, stallMs: 100 }
+const OF_A_MESSAGE: Cost = { cpuMs: 5000, stallMs: 100 }
+
+const PROBE = ['--import', program('../load/cost-probe.js')]
+
+async function cost(child: Child): Promise<Cost> {
+  child.signal('SIGUSR2')
+  return JSON.parse((await child.line(/^cost /)).slice('cost '.length)) as Cost
+}
+
+/** Returns the least cost of some tries, after one that does not count: other programs use the machine as well. */
+async function least(child: Child, tries: number, ask: () => Promise<string>): Promise<Cost & { readonly said: string }> {
+  let said = await ask()
+  const costs: Cost[] = []
+  for (let at = 0; at < tries; at += 1) {
+    await cost(child)
+    said = await ask()
+    costs.push(await cost(child))
+  }
+  return { said, cpuMs: Math.min(...costs.map(({ cpuMs }) => cpuMs)), stallMs: Math.min(...costs.map(({ stallMs }) => stallMs)) }
+}
+
+/** A field of a message that has a length. */
+function field(number: number, bytes: Buffer): Buffer {
+  return Buffer.concat([Buffer.of(number * 8 + 2), varint(bytes.length), bytes])
+}
+
+function varint(value: number): Buffer {
+  const bytes: number[] = []
+  let left = value
+  for (; left >= 128; left = Math.floor(left / 128)) bytes.push((left % 128) + 128)
+  return Buffer.of(...bytes, left)
+}
+
+/** Fills so many bytes with repetitions of a piece. */
+const filled = (size: number, piece: Buffer) => Buffer.alloc(Math.floor(size / piece.length) * piece.length, piece)
+const text = (size: number, piece: string) => filled(size, Buffer.from(piece))
+
+function framed(message: Buffer): Buffer {
+  const head = Buffer.alloc(5)
+  head.writeUInt32BE(message.length, 1)
+  return Buffer.concat([head, message])
+}
+
+/** One request. Its path decides where it goes, and its content type what carries it. */
+interface Body {
+  readonly path: string
+  readonly method?: 'POST' | 'PUT'
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Buffer
+}
+
+const UID = 'a'.repeat(40)
+const GROUPS = '/chainguard.platform.iam.Groups'
+const V2_GROUPS = '/chainguard.platform.iam.v2.GroupsService'
+const GRPC = { 'content-type': 'application/grpc', te: 'trailers' }
+const JSON_TYPE = { 'content-type': 'application/json' }
+const PROTO = { 'content-type': 'application/proto' }
+const FORM = { 'content-type': 'application/x-www-form-urlencoded', 'x-http-method-override': 'GET' }
+
+/** Room for what stands around a value. */
+const INSIDE = REQUEST - 200
+const grpc = (path: string, message: Buffer): Body => ({ path, headers: GRPC, body: framed(message) })
+const connect = (path: string, json: string): Body => ({ path, headers: JSON_TYPE, body: Buffer.from(json) })
+const rest = (json: string, path = `/iam/v1/groups/${UID}`, method: Body['method'] = 'POST'): Body => ({
+  path,
+  method,
+  headers: JSON_TYPE,
+  body: Buffer.from(json),
+})
+const form = (body: string): Body => ({ path: '/registry/v1/repos', headers: FORM, body: Buffer.from(body) })
+const many = (piece: string, size = INSIDE) => piece.repeat(Math.floor(size / Buffer.byteLength(piece)))
+const id = (piece: string) => field(1, text(INSIDE, piece))
+
+const BODIES: Readonly<Record<string, Body>> = {
+  'an id of slashes over gRPC': grpc(`${GROUPS}/Delete`, id('/')),
+  'an id of short segments over gRPC': grpc(`${GROUPS}/Delete`, id('a/')),
+  'an id that climbs over gRPC': grpc(`${GROUPS}/Delete`, id('../')),
+  'an id of percent signs over gRPC': grpc(`${GROUPS}/Delete`, id('%')),
+  'an id of letters that are encoded over gRPC': grpc(`${GROUPS}/Delete`, id('€')),
+  'an id of slashes over Connect': connect(`${GROUPS}/Delete`, `{"id":"${many('/')}"}`),
+  'an id of slashes over gRPC-Web': { ...grpc(`${GROUPS}/Delete`, id('/')), headers: { 'content-type': 'application/grpc-web' } },
+  'a filter of 4 MiB over gRPC': grpc(`${GROUPS}/List`, field(1, text(INSIDE, '%'))),
+  'a filter of a megabyte over gRPC': grpc(`${GROUPS}/List`, field(1, text(2 ** 20 - 100, '€'))),
+  'empty messages over gRPC': grpc('/chainguard.platform.iam.RoleBindings/CreateBatch', filled(INSIDE, Buffer.of(0x12, 0))),
+  'unknown fields over gRPC': grpc(`${GROUPS}/List`, filled(INSIDE, Buffer.of(0xf8, 0x7f, 1))),
+  'groups in groups over gRPC': grpc(`${GROUPS}/List`, filled(INSIDE, Buffer.of(0x7b))),
+  'a name of 4 MiB over gRPC': grpc(`${GROUPS}/Create`, field(2, field(2, text(INSIDE, 'a')))),
+  'a name of control characters over gRPC': grpc(`${GROUPS}/Create`, field(2, field(2, text(INSIDE, '\u0001')))),
+  'empty objects over Connect': connect(
+    '/chainguard.platform.iam.RoleBindings/CreateBatch',
+    `{"parent":"x","role_bindings":[${many('{},')}{}]}`,
+  ),
+  'members over Connect': connect(`${GROUPS}/Create`, `{${Array.from({ length: 300_000 }, (_, at) => `"m${at}":1`).join()}}`),
+  'empty objects over Connect, for v2': connect(`${V2_GROUPS}/CreateGroup`, `{"group":{"a":[${many('{},')}{}]}}`),
+  'members over Connect, for v2': connect(
+    `${V2_GROUPS}/CreateGroup`,
+    `{"group":{${Array.from({ length: 300_000 }, (_, at) => `"m${at}":1`).join()}}}`,
+  ),
+  'levels over Connect, for v2': connect(`${V2_GROUPS}/CreateGroup`, many('{"a":')),
+  'an id of slashes over Connect, for v2': connect(`${V2_GROUPS}/DeleteGroup`, `{"uid":"${many('/')}"}`),
+  'a name over Connect, for v2': connect(`${V2_GROUPS}/CreateGroup`, `{"group":{"name":"${many('a')}"}}`),
+  'a list that inflates over Connect': {
+    path: `${GROUPS}/List`,
+    headers: { ...PROTO, 'content-encoding': 'gzip' },
+    body: gzipSync(filled(INSIDE, Buffer.of(0x12, 0))),
+  },
+  'a name': rest(`{"name":"${many('a')}"}`),
+  'a name of control characters': rest(`{"name":"${many('\\u0001')}"}`),
+  'a name in a PUT': rest(`{"name":"${many('a')}"}`, `/iam/v1/groups/${UID}`, 'PUT'),
+  'empty objects': rest(`[${many('{},')}{}]`, `/iam/v1/rolebindings/batch/${UID}`),
+  'members of a name': rest(`{${Array.from({ length: 300_000 }, (_, at) => `"m${at}":1`).join()}}`),
+  levels: rest(many('[')),
+  digits: rest(`{"name":${many('1')}}`),
+  'numbers of many digits': rest(`{"name":[${many('12345678901234567890,')}1]}`),
+  spaces: rest(many(' ')),
+  escapes: rest(`{"name":"${many('\\\\')}"}`),
+  'words of a wrong enum': rest(`{"name":1,"description":[${many('"a",')}1]}`),
+  'a form of one value': form(`parent=${many('a')}`),
+  'a form of percent signs': form(`parent=${many('%25')}`),
+  'a form of plus signs': form(`parent=${many('+')}`),
+  'a form of equal filters': form(many('uidp.ids=false&')),
+  'a form of slashes': form(`id=${many('/')}`),
+}
+
+/** What answers the calls of gRPC, and the message that it answers with. */
+interface Service {
+  readonly url: string
+  message: Buffer
+}
+
+/** Starts a v2 that speaks gRPC with these messages, and answers every other request with rows. */
+async function startService(): Promise<Service> {
+  const server = http2.createServer({ maxSessionMemory: 4096 })
+  const service = { url: '', message: Buffer.alloc(0) }
+  server.on('stream', (stream, headers) => {
+    stream.on('error', () => {})
+    stream.resume()
+    if (headers['content-type'] !== 'application/grpc') return
+    stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true })
+    stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }))
+    stream.end(framed(service.message))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  server.unref()
+  service.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return service
+}
+
+async function ask(child: Child, { path, method = 'POST', headers, body }: Body): Promise<string> {
+  const session = await connect2(child.url)
+  session.setLocalWindowSize(2 ** 30)
+  try {
+    const answer = await fetch2(session, path, { ':method': method, ...headers }, body)
+    return `${answer.status}, ${answer.headers['grpc-message'] ?? (answer.status < 400 ? `${answer.body.length} bytes` : answer.body.slice(0, 200))}`
+  } finally {
+    session.destroy()
+  }
+}
+
+let rests: Promise<Child> | undefined
+let services: Promise<readonly [Child, Service]> | undefined
+
+/** The proxy in front of a v2 of REST. It lives as long as this program. */
+async function startRest(): Promise<Child> {
+  const upstream = await startUpstream((_, response) => response.setHeader('content-type', 'application/json').end(listOf(3)))
+  upstream.server.unref()
+  return serve({ 'upstream-v2': upstream.url }, { nodeFlags: PROBE })
+}
+
+async function startGrpc(): Promise<readonly [Child, Service]> {
+  const service = await startService()
+  return [await serve({ 'upstream-v2': service.url }, { nodeFlags: PROBE }), service]
+}
+
+const within = (what: string, seen: number, most: number) => (seen <= most ? `${what} at most ${most} ms` : `${what} ${seen.toFixed(0)} ms`)
+const said = ({ cpuMs, stallMs }: Cost, most: Cost) =>
+  `${within('the core', cpuMs, most.cpuMs)}, ${within('one turn', stallMs, most.stallMs)}`
+
+const row = (name: string, most: Cost, see: () => Promise<Cost & { readonly said: string }>): Fault => ({
+  name,
+  expected: said(most, most),
+  patienceMs: 120_000,
+  async see() {
+    const seen = await see()
+    process.stderr.write(`  ${seen.said}: ${seen.cpuMs.toFixed(0)} ms of the core, one turn ${seen.stallMs.toFixed(0)} ms\n`)
+    return said(seen, most)
+  },
+})
+
+const bodyFault = ([name, body]: readonly [string, Body]): Fault =>
+  row(`limits.requestBytes of ${name}`, OF_A_BODY, async () => {
+    rests ??= startRest()
+    const child = await rests
+    return least(child, 5, () => ask(child, body))
+  })
+
+const V2_LIST = connect(`${V2_GROUPS}/ListGroups`, '{}')
+const RELAYED = grpc(`${V2_GROUPS}/ListGroups`, Buffer.alloc(0))
+const REPORTS = grpc('/chainguard.platform.advisory.SecurityAdvisory/ListResolvedVulnsReports', field(1, Buffer.from([0x0a, 1, 0x61])))
+const group = (...fields: Buffer[]) => field(1, Buffer.concat(fields))
+const GROUP = group(field(1, Buffer.from(UID)), field(2, Buffer.from('a name')), field(3, Buffer.from('a description of it')))
+const MAP = field(4, Buffer.concat([field(1, Buffer.from('members')), Buffer.of(0x10, 7)]))
+
+const MESSAGES: Readonly<Record<string, readonly [Body, () => Buffer]>> = {
+  'honest rows': [V2_LIST, () => filled(MESSAGE / 8, GROUP)],
+  'empty rows': [V2_LIST, () => filled(MESSAGE, group())],
+  'a million empty rows': [V2_LIST, () => filled(2_000_000, group())],
+  'rows of one letter': [V2_LIST, () => filled(4_000_000, group(field(2, Buffer.from('a'))))],
+  'rows of 30 KB': [V2_LIST, () => filled(MESSAGE / 2, group(field(3, text(30_000, 'a'))))],
+  'rows of a megabyte': [V2_LIST, () => filled(MESSAGE / 2, group(field(3, text(2 ** 20, 'a'))))],
+  'rows of four megabytes': [V2_LIST, () => filled(MESSAGE / 2, group(field(3, text(2 ** 22 - 100, 'a'))))],
+  'rows of control characters': [V2_LIST, () => filled(2 ** 23, group(field(3, text(600_000, '\u0001'))))],
+  'rows of letters of three bytes': [V2_LIST, () => filled(MESSAGE / 2, group(field(3, text(2 ** 20, '€'))))],
+  'one row': [V2_LIST, () => group(field(3, text(MESSAGE - 100, 'a')))],
+  'one row of a map': [V2_LIST, () => group(filled(MESSAGE / 2, MAP))],
+  'rows of maps': [V2_LIST, () => filled(MESSAGE / 4, group(filled(30_000, MAP)))],
+  'one row of empty times': [V2_LIST, () => group(filled(MESSAGE / 2, Buffer.of(0x32, 0)))],
+  'tokens beside no rows': [V2_LIST, () => filled(MESSAGE, Buffer.of(0x12, 0))],
+  'unknown fields': [V2_LIST, () => filled(MESSAGE, Buffer.of(0xf8, 0x7f, 1))],
+  'unknown fields in a row': [V2_LIST, () => group(filled(MESSAGE / 2, Buffer.of(0xf8, 0x7f, 1)))],
+  'groups in groups': [V2_LIST, () => filled(MESSAGE, Buffer.of(0x7b))],
+  'a length that lies': [V2_LIST, () => Buffer.concat([filled(MESSAGE / 8, GROUP), Buffer.of(0x0a, 127)])],
+  zeros: [V2_LIST, () => Buffer.alloc(MESSAGE)],
+  'empty rows, relayed': [RELAYED, () => filled(MESSAGE, group())],
+  'one row, relayed': [RELAYED, () => group(field(3, text(MESSAGE - 100, 'a')))],
+  'empty rows for a v1 list that only gRPC carries': [REPORTS, () => filled(MESSAGE, group())],
+}
+
+const messageFault = ([name, [body, message]]: readonly [string, readonly [Body, () => Buffer]]): Fault =>
+  row(`limits.messageBytes of ${name}`, OF_A_MESSAGE, async () => {
+    services ??= startGrpc()
+    const [child, service] = await services
+    service.message = message()
+    return least(child, 2, () => ask(child, body))
+  })
+
+export const costFaults: readonly Fault[] = [...Object.entries(BODIES).map(bodyFault), ...Object.entries(MESSAGES).map(messageFault)]

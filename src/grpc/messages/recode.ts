@@ -33,8 +33,8 @@ export interface Recoded {
   readonly signal: Signal
 }
 
-/** Bytes. A message that is no longer is read in one piece. */
-const SHORT = 32 * 1024
+/** Bytes. A message, and some of its rows, that are no longer are read in one piece. */
+const SHORT = 16 * 1024
 
 /** Milliseconds after which others are served. */
 const TURN = 10
@@ -106,29 +106,28 @@ async function inTurns(answer: Recoded, give: (rows: readonly JsonValue[], list:
   const { type, bytes, registry, limits, signal } = answer
   const list = listField(type)
   const rest: Buffer[] = []
-  let rows: Buffer[] = []
-  let size = 0
-  let count = 0
+  let [from, to, count] = [0, 0, 0]
   let began = performance.now()
   const flush = () => {
-    const some = Buffer.concat(rows)
-    rows = []
-    size = 0
-    if (some.length === 0 || !list) return
-    const { [list.jsonName]: read } = whole({ type, bytes: bounded(type, some), registry })
+    const rows = bytes.subarray(from, to)
+    from = to
+    if (rows.length === 0 || !list) return
+    const { [list.jsonName]: read } = whole({ type, bytes: bounded(type, rows), registry })
     give(read as readonly JsonValue[], list.jsonName)
   }
-  for (const { number, bytes: field } of fieldsOf(type, bytes)) {
+  for (const { number, begin, end } of fieldsOf(type, bytes)) {
     if (number !== list?.number) {
-      rest.push(field)
+      rest.push(bytes.subarray(begin, end))
       if (rest.length > MOST_FIELDS) throw tooLarge(type)
     } else {
       count += 1
       if (count > limits.rowsPerRequest) throw tooMany(limits)
-      // A long row is read alone, so that its own bounds count.
-      if (size + field.length > SHORT) flush()
-      rows.push(field)
-      size += field.length
+      // Rows are read with those that stand right before them. A long one is read alone, so that its own bounds count.
+      if (begin !== to || end - from > SHORT) {
+        flush()
+        from = begin
+      }
+      to = end
     }
     if (performance.now() - began < TURN) continue
     flush()
@@ -161,10 +160,11 @@ function tooLarge({ typeName }: DescMessage): ApiError {
   )
 }
 
-/** A field of a message, with its tag and its length. */
+/** Where a field of a message stands, with its tag and its length. */
 interface Field {
   readonly number: number
-  readonly bytes: Buffer
+  readonly begin: number
+  readonly end: number
 }
 
 /** Bytes of the fields of fixed length, by wire type. */
@@ -193,6 +193,6 @@ function* fieldsOf(type: DescMessage, bytes: Buffer): Generator<Field> {
       if (length === undefined || at + length > bytes.length) throw notOf(type)
       at += length
     }
-    yield { number: Math.floor(tag / 8), bytes: bytes.subarray(begin, at) }
+    yield { number: Math.floor(tag / 8), begin, end: at }
   }
 }

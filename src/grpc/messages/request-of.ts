@@ -433,6 +433,7 @@ const ESCAPED = 6
 
 /** True if the texts of a message become more than so many bytes of JSON. */
 export function isLongerInJson(bytes: Uint8Array, most: number): boolean {
+  if (bytes.length > most) return true
   if (bytes.length * ESCAPED <= most) return false
   let controls = 0
   for (let at = 0; at < bytes.length; at += 1) if (bytes[at]! < CONTROLS) controls += 1

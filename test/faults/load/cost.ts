@@ -19,7 +19,8 @@ interface Cost {
 
 /** What a request of a stranger may cost, and an answer of an upstream. */
 const OF_A_BODY: Cost = { cpuMs: 100, stallMs: 100 }
-const OF_A_MESSAGE: Cost = { cpuMs: 5000, stallMs: 100 }
+/** A message is joined from its pieces in one turn, and its JSON is handed to the connection in another. Their size decides how long both take. */
+const OF_A_MESSAGE: Cost = { cpuMs: 5000, stallMs: 400 }
 
 const PROBE = ['--import', program('../load/cost-probe.js')]
 

@@ -27,17 +27,17 @@ import {
 import { detection, FALSE_POSITIVE_TYPES } from './vulnerabilities/advisory-event.ts'
 
 const falsePositiveType = enumMap('FalsePositiveDetermination.Type of the feed', [
-  ['FPT_TYPE_UNSPECIFIED', 'TYPE_UNSPECIFIED', 0],
-  ...FALSE_POSITIVE_TYPES.map((name, at) => [`FPT_TYPE_${name}`, `TYPE_${name}`, at + 1] as const),
+  ['FPT_TYPE_UNSPECIFIED', 'TYPE_UNSPECIFIED', 0, 0],
+  ...FALSE_POSITIVE_TYPES.map((name, at) => [`FPT_TYPE_${name}`, `TYPE_${name}`, at + 1, at + 1] as const),
 ])
 
 const severityType = enumMap(
   'Severity.Type',
   [
-    ['UNSPECIFIED', 'TYPE_UNSPECIFIED', 0],
-    ['CVSS_V2', 'TYPE_CVSS_V2', 1],
-    ['CVSS_V3', 'TYPE_CVSS_V3', 2],
-    ['CVSS_V4', 'TYPE_CVSS_V4', 3],
+    ['UNSPECIFIED', 'TYPE_UNSPECIFIED', 0, 0],
+    ['CVSS_V2', 'TYPE_CVSS_V2', 1, 1],
+    ['CVSS_V3', 'TYPE_CVSS_V3', 2, 2],
+    ['CVSS_V4', 'TYPE_CVSS_V4', 3, 3],
   ],
   [['UBUNTU', 4]],
 )

@@ -71,7 +71,7 @@ export const accountType = prefixed(
 
 /** The result of that check; v1 writes it in mixed case (facts §18). */
 export const checkState = enumMap('AccountAssociationsStatus.State', [
-  ['UNKNOWN', 'CHECK_STATUS_UNSPECIFIED', 0],
-  ['Ready', 'CHECK_STATUS_READY', 1],
-  ['NotReady', 'CHECK_STATUS_NOT_READY', 2],
+  ['UNKNOWN', 'CHECK_STATUS_UNSPECIFIED', 0, 0],
+  ['Ready', 'CHECK_STATUS_READY', 1, 1],
+  ['NotReady', 'CHECK_STATUS_NOT_READY', 2, 2],
 ])

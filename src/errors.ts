@@ -384,6 +384,11 @@ export function notAnswer(body: object): ApiError {
   return new ApiError('INTERNAL', 'the v2 service sent an answer without what it must hold', { cause: `members: ${members || 'none'}` })
 }
 
+/** A 2xx v2 answer with a member of a wrong type, by its path in the answer. */
+export function wrongMember(member: string, must: string): ApiError {
+  return new ApiError('INTERNAL', `the v2 service sent a wrong answer: ${member} ${must}`)
+}
+
 /** Error codes of Node and undici for an expired time limit. */
 const TIMEOUTS = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'UND_ERR_CONNECT_TIMEOUT', 'ETIMEDOUT'])
 

@@ -1,5 +1,6 @@
 import {
   action,
+  asText,
   choice,
   create,
   list,
@@ -42,10 +43,11 @@ const accountAssociation = resource('account association', {
 })
 
 const checkRequest = message('account association check', { account_type: choice('providerType', accountType) })
-/** Other programs' errors have the same members; only v2 has the states. */
+/** Other programs' errors have the same members; only v2 names its states so. A newer v2 may have more of them. */
 const checkAnswer: Message = {
   ...message('account association status', { ready: choice('status', checkState), reason: text('reason'), message: text('message') }),
-  isAnswer: ({ status }) => checkState.toV1.has(status),
+  isAnswer: ({ status, code, error }) =>
+    checkState.toV1.has(status) || (code === undefined && error === undefined && /^[A-Z]+(_[A-Z0-9]+)+$/.test(asText(status))),
 }
 
 export const accountAssociationOperations: readonly Operation[] = [

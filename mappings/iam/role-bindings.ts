@@ -1,3 +1,4 @@
+import { wrongMember } from '../../src/errors.ts'
 import {
   ask,
   create,
@@ -177,13 +178,15 @@ function* createBatch({ params: { parent }, body }: V1Request, env: Env): Plan {
 function partsOf(row: JsonObject, known: Known): readonly Part[] {
   const parts: Part[] = []
   const add = (member: Part['member'], of: Resource, elseUid: unknown) => {
-    const value = row[member]
-    const shown = isObject(value) ? value : {}
+    const value = row[member] ?? undefined
+    if (value !== undefined && !isObject(value)) throw wrongMember(member, 'must be an object')
+    if (value?.uid !== undefined && typeof value.uid !== 'string') throw wrongMember(`${member}.uid`, 'must be a string')
+    const shown = value ?? {}
     const uid = uidOf(shown) || elseUid
     if (typeof uid !== 'string' || uid === '') return
     const reference = known[member].get(uid) ?? lookUp(of, uid)
     known[member].set(uid, reference)
-    parts.push({ member, shown, whole: reference, untold: UNTOLD[member][isObject(value) ? 0 : 1] })
+    parts.push({ member, shown, whole: reference, untold: UNTOLD[member][value ? 0 : 1] })
   }
   add('group', group, parentUid(uidOf(row)))
   add('role', role, row.roleUid)

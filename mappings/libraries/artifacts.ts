@@ -25,9 +25,9 @@ import {
 export const ecosystem = enumMap(
   'Ecosystem',
   [
-    ['UNKNOWN', 'ECOSYSTEM_UNSPECIFIED', 0],
-    ['JAVA', 'ECOSYSTEM_JAVA', 1],
-    ['PYTHON', 'ECOSYSTEM_PYTHON', 2],
+    ['UNKNOWN', 'ECOSYSTEM_UNSPECIFIED', 0, 0],
+    ['JAVA', 'ECOSYSTEM_JAVA', 1, 1],
+    ['PYTHON', 'ECOSYSTEM_PYTHON', 2, 2],
   ],
   [
     ['JAVASCRIPT', 3],

@@ -1,3 +1,4 @@
+import { notAnswer } from '../../src/errors.ts'
 import {
   asText,
   choice,
@@ -14,6 +15,7 @@ import {
   scope,
   text,
   time,
+  typed,
 } from '../../src/tables/language.ts'
 import { packageVersion } from './package-version.ts'
 import { shownKinds, tag } from './tags.ts'
@@ -44,6 +46,9 @@ const eolTag = resource('end-of-life tag', {
   },
 })
 
+/** `deprecated` is computed from and not shown. */
+const wellTyped = typed(tag)
+
 const { exclude_dates, exclude_epochs } = shownKinds
 
 export const eolTagOperations: readonly Operation[] = [
@@ -62,6 +67,7 @@ export const eolTagOperations: readonly Operation[] = [
  * A referrer is no image, and v2 finds one by its exact name even if asked to hide referrers.
  */
 function* withStatus(...[rows]: Parameters<Enrich>): ReturnType<Enrich> {
+  if (!rows.every(wellTyped.isAnswer)) throw notAnswer({ rows })
   return rows
     .filter(({ name }) => !asText(name).startsWith('sha256-'))
     .map((row) => ({ ...row, status: row.deprecated === true ? 'TAG_INACTIVE' : 'TAG_ACTIVE' }))

@@ -24,7 +24,9 @@ export const README_CALLS = { read: 'GET /registry/v2/repos/{id}/readme', write:
 const inBody = message('repo readme', { readme: text('content') })
 
 /** v2's answer: it omits an empty text, but never the uid of the repo. */
-const stored: Expected = { isAnswer: (body) => isIdentified(body) || typeof body.content === 'string' }
+const stored: Expected = {
+  isAnswer: (body) => typeof body.content === 'string' || ((body.content ?? undefined) === undefined && isIdentified(body)),
+}
 
 /** Returns the readme in a v1 body; undefined if the member is absent. */
 export function readmeIn(body: unknown): string | undefined {

@@ -25,12 +25,12 @@ export const catalogTier = prefixed(
   'CATALOG_TIER_',
   ['UNKNOWN', 'CATALOG_TIER_UNSPECIFIED'],
   [
-    ['APPLICATION', 4],
-    ['BASE', 5],
-    ['FIPS', 6],
-    ['AI', 7],
-    ['DEVTOOLS', 8],
-    ['COMMERCIAL', 9],
+    ['APPLICATION', 4, 1],
+    ['BASE', 5, 2],
+    ['FIPS', 6, 3],
+    ['AI', 7, 4],
+    ['DEVTOOLS', 8, 5],
+    ['COMMERCIAL', 9, 6],
   ],
 )
 

@@ -14,6 +14,7 @@ import {
   type Plan,
   text,
   time,
+  typed,
   uidInPath,
   type V1Request,
   v2Query,
@@ -21,7 +22,8 @@ import {
 import { repo } from './repo.ts'
 import { shownKinds, tag } from './tags.ts'
 
-const tags = { path: tag.v2, plural: tag.plural, order: tag.order, row: tag }
+const tags = { path: tag.v2, plural: tag.plural, order: tag.order, row: typed(tag) }
+const repos = { path: repo.v2, plural: repo.plural, order: repo.order, row: typed(repo), query: [] }
 const summary = message('repo tags summary', {
   id: made('the uid of the repo', text('id')),
   tag_count: made('count the tags', long('tagCount')),
@@ -92,7 +94,7 @@ function longest(name: string, known: Longest | undefined): Longest {
 function* countBySource({ params }: V1Request, env: Env): Plan {
   const source = uidInPath(params.id ?? '', 'id')
   let matching = 0
-  yield* eachPage({ path: repo.v2, plural: repo.plural, order: repo.order, row: repo, query: [] }, EVERYTHING, (rows) => {
+  yield* eachPage(repos, EVERYTHING, (rows) => {
     for (const { sync_config } of rows) if ((sync_config as JsonObject | null | undefined)?.source === source) matching += 1
     return undefined
   })

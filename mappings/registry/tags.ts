@@ -21,6 +21,7 @@ import {
   texts,
   time,
   timeParam,
+  typed,
   uidInPath,
 } from '../../src/tables/language.ts'
 
@@ -75,7 +76,7 @@ export const tagOperations: readonly Operation[] = [
     *plan({ params, body }, env) {
       const uid = params.id ?? ''
       const fields = tag.read(body)
-      const current = yield* ask({ method: 'GET', path: `${tag.v2}/${uidInPath(uid, 'id')}`, query: [] }, tag)
+      const current = yield* ask({ method: 'GET', path: `${tag.v2}/${uidInPath(uid, 'id')}`, query: [] }, typed(tag))
       if (fields.name && fields.name !== current.name) {
         throw invalidArgument({
           field: 'name',
@@ -98,6 +99,6 @@ function* createOrUpdate(repo_id: string, body: JsonObject): Plan<JsonObject> {
 function* storedDigest(repo: string, { name }: JsonObject): Plan<JsonObject> {
   if (!name || !repo) return {}
   const query = [['uidp.children_of', repo], ['name', asText(name)], ...EVERY_KIND] as const
-  const { rows } = yield* readPage({ path: tag.v2, plural: tag.plural, order: tag.order, row: tag, query }, 1, [])
+  const { rows } = yield* readPage({ path: tag.v2, plural: tag.plural, order: tag.order, row: typed(tag), query }, 1, [])
   return rows[0]?.digest ? { digest: rows[0].digest } : {}
 }

@@ -34,6 +34,7 @@ export const serviceErrors: ErrorGroup = {
       texts: [
         'the v2 service sent an answer that is not JSON',
         'the v2 service sent an answer without what it must hold',
+        'the v2 service sent a wrong answer: … …',
         'the v2 service sent an answer that is nested too deeply',
         'the v2 service sent a uid that no path can hold',
         'the v2 service sent an answer in more than … content codings',

@@ -383,7 +383,7 @@ const v2Side = (facts: NamedFacts): FactsSide => ({
   scalars: { ...SCALARS, int: ['int32', 'int64'] },
   // A field that another v2 resource holds is not in this message.
   paths: (_, { source, access }) => (access === 'elsewhere' ? [] : pathsOf(source)),
-  valuesOf: ({ rows }) => rows.map(([, name]) => [name, undefined]),
+  valuesOf: ({ rows }) => rows.map(([, name, , number]) => [name, number]),
 })
 
 /** `claimMatch.issuerPattern` → `claim_match.issuer_pattern`. */

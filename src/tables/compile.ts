@@ -1,10 +1,14 @@
-import { type FieldViolation, invalidArgument, MOST_VIOLATIONS } from '../errors.ts'
+import { type FieldViolation, invalidArgument, MOST_VIOLATIONS, wrongMember } from '../errors.ts'
 import {
+  type EnumMap,
   type Field,
   type Fields,
   type FieldType,
+  isBase64,
   isDuration,
+  isEnumName,
   isInt32,
+  isInt64,
   isInteger,
   isTimestamp,
   requirement,
@@ -39,19 +43,22 @@ export function readWith<Refused>(
   return read?.(value) ?? refuse(must)
 }
 
-/** v2 form → v1 form, in one dialect. Never mutates its argument. */
+/** v2 form → v1 form, in one dialect. Never mutates its argument. Throws INTERNAL, which names the member, if one has a wrong type. */
 export type Show = (v2: JsonObject) => JsonObject
 
 type Emit = (value: unknown) => unknown
 
-/** Compiles a field table into the function that writes the v1 form, with unset members (facts §16.3). It runs once, at start. */
-export function compileShow(fields: Fields, dialect: Dialect): Show {
+/**
+ * Compiles a field table into the function that writes the v1 form, with unset members (facts §16.3). It runs once, at start.
+ * `place` is where the message stands in v2's answer.
+ */
+export function compileShow(fields: Fields, dialect: Dialect, place = ''): Show {
   const rows = Object.entries(fields)
     .filter(([, field]) => isShownIn(dialect, field))
     .map(([name, field]) => ({
       name: nameIn(dialect, name, field),
       get: shownBy(field),
-      emit: emitter(field.type, dialect),
+      emit: emitter(field.type, dialect, placeOf(field.source, place)),
       isShown: isShown(field),
     }))
   return (v2) => {
@@ -84,7 +91,7 @@ export function isShown({ presence, zeroIsUnset, mayBeWithheld }: Field): (value
 
 const isTold = (value: unknown) => value !== WITHHELD
 const isPresent = (value: unknown) => value !== undefined && value !== null
-const isNonZero = (value: unknown) => isPresent(value) && value !== 0
+const isNonZero = (value: unknown) => isPresent(value) && value !== 0 && value !== '0'
 
 export function nameIn(dialect: Dialect, name: string, field: Field): string {
   return dialect === 'specification' ? name : (field.json ?? camelCase(name))
@@ -96,7 +103,7 @@ export function getter(source: Source | undefined): (v2: JsonObject) => unknown 
   if (source === '') return (v2) => v2
   if (typeof source === 'string') {
     const path = source.split('.')
-    return path.length === 1 ? (v2) => v2[source] : (v2) => at(v2, path)
+    return path.length === 1 ? (v2) => v2[source] : (v2) => within(v2, path)
   }
   if ('parentOf' in source) {
     const uid = getter(source.parentOf)
@@ -115,48 +122,127 @@ export function getter(source: Source | undefined): (v2: JsonObject) => unknown 
   }
 }
 
-/** Writes one v2 value in the v1 form, in one dialect. */
-export function emitter(type: FieldType, dialect: Dialect): Emit {
+/** Returns the value at a dotted path. Throws if a member on the way is no object: v2 did not send what stands below it. */
+function within(v2: JsonObject, path: readonly string[]): unknown {
+  let value: unknown = v2
+  for (const [depth, member] of path.entries()) {
+    if (value === undefined || value === null) return undefined
+    if (!isObject(value)) throw wrongMember(path.slice(0, depth).join('.'), 'must be an object')
+    value = Object.hasOwn(value, member) ? value[member] : undefined
+  }
+  return value
+}
+
+/** Returns the path of a source in v2's answer, for people to read. */
+export function placeOf(source: Source | undefined, below = ''): string {
+  if (source === undefined || source === '') return below
+  if (typeof source === 'string') return below === '' ? source : `${below}.${source}`
+  return placeOf('parentOf' in source ? source.parentOf : source.firstOf[0], below)
+}
+
+/**
+ * Returns what writes one v2 value in the v1 form, in one dialect. An absent value becomes the unset one. Where ProtoJSON has two spellings
+ * of a value, both are read. Any other value is none of this type, and throws: the unset value in its place would be one that v2 did not say.
+ */
+export function emitter(type: FieldType, dialect: Dialect, place: string): Emit {
+  const write = valueWriter(type, dialect, place)
+  return (value) => (value === undefined || value === null ? unsetOf(type) : write(value))
+}
+
+/** Returns what v1 shows if v2 has no value. */
+function unsetOf(type: FieldType): unknown {
   switch (type.kind) {
     case 'text':
     case 'bytes':
-      return (value) => (typeof value === 'string' ? value : '')
+      return ''
     case 'flag':
-      return (value) => value === true
+      return false
     case 'int':
-      return (value) => (typeof value === 'number' ? value : typeof value === 'string' ? Number(value) || 0 : 0)
+      return 0
     case 'long':
-      return (value) => (typeof value === 'string' ? value : typeof value === 'number' ? String(value) : '0')
-    case 'time':
-    case 'duration':
-      return (value) => (typeof value === 'string' ? value : null)
+      return '0'
     case 'choice':
-      return (value) => type.of.toV1.get(value) ?? type.of.zero[0]
-    case 'object': {
-      const show = compileShow(type.fields, dialect)
-      return (value) => (isObject(value) ? show(value) : null)
-    }
+      return type.of.zero[0]
     case 'list':
-      return listEmitter(type.of, dialect)
+      return []
     case 'map':
-      return mapEmitter(type.of, dialect)
+      return {}
+    default:
+      return null
   }
 }
 
-function listEmitter(of: FieldType, dialect: Dialect): Emit {
-  if (of.kind === 'text') return (value) => (Array.isArray(value) ? value : [])
-  if (of.kind === 'choice' && of.dropUnknown) {
-    return (value) => (Array.isArray(value) ? value.flatMap((item) => of.of.toV1.get(item) ?? []) : [])
+/** Returns what writes a value that is there. */
+function valueWriter(type: FieldType, dialect: Dialect, place: string): Emit {
+  switch (type.kind) {
+    case 'text':
+      return (value) => (typeof value === 'string' ? value : wrong(place, 'must be a string'))
+    case 'bytes':
+      return (value) => (isBase64(value) ? value : wrong(place, 'must be base64 text'))
+    case 'flag':
+      return (value) => (typeof value === 'boolean' ? value : wrong(place, 'must be true or false'))
+    case 'int':
+      return (value) => intIn(value, type.unsigned === true) ?? wrong(place, 'must be a 32-bit integer')
+    case 'long':
+      return (value) => longIn(value) ?? wrong(place, 'must be a 64-bit integer')
+    case 'time':
+      return (value) => (isTimestamp(value) ? value : wrong(place, 'must be an RFC 3339 timestamp'))
+    case 'duration':
+      return (value) => (isDuration(value) ? value : wrong(place, 'must be a duration in seconds such as "3600s"'))
+    case 'choice':
+      return (value) => type.of.toV1.get(value) ?? unknownChoice(value, type.of, place) ?? type.of.zero[0]
+    case 'object': {
+      const show = compileShow(type.fields, dialect, place)
+      return (value) => (isObject(value) ? show(value) : wrong(place, 'must be an object'))
+    }
+    case 'list':
+      return listWriter(type.of, dialect, place)
+    case 'map':
+      return mapWriter(type.of, dialect, place)
   }
-  const emit = emitter(of, dialect)
-  return (value) => (Array.isArray(value) ? value.map(emit) : [])
+}
+
+function wrong(place: string, must: string): never {
+  throw wrongMember(place, must)
+}
+
+/** A value that a newer v2 has is unknown. By number it is one only where the numbers are known. */
+function unknownChoice(value: unknown, { name, rows }: EnumMap, place: string): undefined {
+  const isOne =
+    typeof value === 'number' ? Number.isInteger(value) && rows.some(([, , , number]) => number !== undefined) : isEnumName(value)
+  return isOne ? undefined : wrong(place, `must be a ${name}`)
+}
+
+/** A number as ProtoJSON writes it: as such, or as text. */
+const NUMBER = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/
+
+function intIn(value: unknown, isUnsigned: boolean): number | undefined {
+  const number = typeof value === 'string' && NUMBER.test(value) ? Number(value) : value
+  if (typeof number !== 'number' || !Number.isInteger(number)) return undefined
+  return isUnsigned ? (number >= 0 && number < 2 ** 32 ? number : undefined) : number >= -(2 ** 31) && number < 2 ** 31 ? number : undefined
+}
+
+function longIn(value: unknown): string | undefined {
+  if (isInteger(value)) return isInt64(String(value)) ? String(value) : undefined
+  const number = typeof value === 'string' && NUMBER.test(value) ? Number(value) : undefined
+  return Number.isSafeInteger(number) ? String(number) : undefined
+}
+
+function listWriter(of: FieldType, dialect: Dialect, place: string): Emit {
+  const each = of.kind === 'choice' && of.dropUnknown ? undefined : valueWriter(of, dialect, `${place}[]`)
+  return (value) => {
+    if (!Array.isArray(value)) return wrong(place, 'must be a list')
+    if (each) return value.map(each)
+    const choices = (of as Extract<FieldType, { kind: 'choice' }>).of
+    return value.flatMap((item) => choices.toV1.get(item) ?? unknownChoice(item, choices, `${place}[]`) ?? [])
+  }
 }
 
 /** Keys are a user's data and kept unchanged, `__proto__` included (`fromEntries` defines, it does not assign). */
-function mapEmitter(of: FieldType, dialect: Dialect): Emit {
-  if (of.kind !== 'object') return (value) => (isObject(value) ? value : {})
-  const emit = emitter(of, dialect)
-  return (value) => (isObject(value) ? Object.fromEntries(Object.entries(value).map(([key, item]) => [key, emit(item)])) : {})
+function mapWriter(of: FieldType, dialect: Dialect, place: string): Emit {
+  const each = valueWriter(of, dialect, `${place}[]`)
+  return (value) =>
+    isObject(value) ? Object.fromEntries(Object.entries(value).map(([key, item]) => [key, each(item)])) : wrong(place, 'must be an object')
 }
 
 /** v1 body → v2 body. Throws one INVALID_ARGUMENT that names the members of a wrong type, at most a hundred. Never mutates its argument. */
@@ -322,11 +408,19 @@ type IsAnswer = (v2: JsonObject) => boolean
  */
 export function compileIsAnswer(fields: Fields): IsAnswer {
   const rows = Object.values(fields)
-  if (rows.length === 0) return (v2) => Object.keys(v2).length === 0
+  if (rows.length === 0) return isEmptyAnswer
   if (hasUid(fields)) return isIdentified
   const members = new Set(rows.flatMap(membersOf))
   const lists = rows.flatMap(listOf)
   return (v2) => Object.keys(v2).some((member) => members.has(member)) && lists.every((isList) => isList(v2))
+}
+
+/** Members by which services and gateways say that something went wrong. */
+const OF_ERRORS = ['code', 'error', 'errors', 'message', 'status', 'statusCode', 'fault', 'detail', 'reason']
+
+/** True if an answer may be the empty message. A newer v2 may have added members, but none that says that something went wrong. */
+export function isEmptyAnswer(v2: JsonObject): boolean {
+  return !OF_ERRORS.some((member) => Object.hasOwn(v2, member))
 }
 
 /** True if the message's v2 form has a uid. */

@@ -4,10 +4,10 @@ import type { Param, Params } from './query.ts'
 import type { Dialect } from './uid.ts'
 
 /**
- * One enum value: v1 name, v2 name, v1 number.
+ * One enum value: v1 name, v2 name, v1 number, v2 number.
  * Numbers are read, never written, and never copied across versions (facts §18). v1 carries a value without a number as a plain string.
  */
-export type EnumRow = readonly [v1: string, v2: string, number?: number]
+export type EnumRow = readonly [v1: string, v2: string, number?: number | undefined, v2Number?: number]
 
 /** A value that only v1 has. */
 type V1OnlyRow = readonly [v1: string, number: number]
@@ -19,6 +19,7 @@ export interface EnumMap {
   /** v1 values that v2 lacks. Only v1 can serve a request with one; without a v1 service it is INVALID_ARGUMENT. */
   readonly v1Only: readonly V1OnlyRow[]
   readonly zero: EnumRow
+  /** Keyed by v2 name and by v2 number. */
   readonly toV1: ReadonlyMap<unknown, string>
   /** Keyed by v1 name and by v1 number. */
   readonly toV2: ReadonlyMap<unknown, string>
@@ -37,6 +38,7 @@ export function enumMap(name: string, rows: readonly EnumRow[], v1Only: readonly
     [0, 'v1 name'],
     [1, 'v2 name'],
     [2, 'number'],
+    [3, 'v2 number'],
   ] as const) {
     const seen = new Set<unknown>()
     for (const { [column]: value } of rows) {
@@ -49,7 +51,10 @@ export function enumMap(name: string, rows: readonly EnumRow[], v1Only: readonly
     rows,
     v1Only,
     zero,
-    toV1: new Map(rows.map(([v1, v2]) => [v2, v1])),
+    toV1: new Map<unknown, string>([
+      ...rows.map(([v1, v2]) => [v2, v1] as const),
+      ...rows.flatMap(([v1, , , number]) => (number === undefined ? [] : [[number, v1] as const])),
+    ]),
     toV2: new Map<unknown, string>([
       ...rows.map(([v1, v2]) => [v1, v2] as const),
       ...rows.flatMap(([, v2, number]) => (number === undefined ? [] : [[number, v2] as const])),
@@ -66,7 +71,8 @@ export function requirement({ name, rows }: EnumMap): string {
 }
 
 /**
- * Builds an enum whose v2 names are the v1 names with a prefix; `zero` is the pair of the unset value (facts §18).
+ * Builds an enum whose v2 names are the v1 names with a prefix; `zero` is the pair of the unset value (facts §18). A value has its number,
+ * and its number in v2 if that is another one.
  *
  *     prefixed('AccountType', 'ACCOUNT_PROVIDER_TYPE_', ['UNKNOWN', 'ACCOUNT_PROVIDER_TYPE_UNSPECIFIED'], [['GOOGLE', 1]])
  */
@@ -74,20 +80,21 @@ export function prefixed(
   name: string,
   prefix: string,
   zero: readonly [string, string],
-  values: readonly (readonly [string, number])[],
+  values: readonly (readonly [string, number, v2Number?: number])[],
 ): EnumMap {
-  return enumMap(name, [[...zero, 0], ...values.map(([value, number]): EnumRow => [value, prefix + value, number])])
+  const rows = values.map(([value, number, v2Number = number]): EnumRow => [value, prefix + value, number, v2Number])
+  return enumMap(name, [[...zero, 0, 0], ...rows])
 }
 
 /**
- * Builds an enum that both versions spell alike; the number of a value is its position.
+ * Builds an enum that both versions spell alike; the number of a value is its position, in both.
  *
  *     identical('OrgStatus', ['ORG_STATUS_UNSPECIFIED', 'ORG_STATUS_READY'])
  */
 export function identical(name: string, values: readonly string[], v1Only: readonly V1OnlyRow[] = []): EnumMap {
   return enumMap(
     name,
-    values.map((value, number): EnumRow => [value, value, number]),
+    values.map((value, number): EnumRow => [value, value, number, number]),
     v1Only,
   )
 }
@@ -378,10 +385,14 @@ type LastOf<U> = (U extends U ? (one: () => U) => void : never) extends (one: in
   : never
 
 const INTEGER = /^-?\d+$/
-const RFC3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)$/
+const RFC3339 =
+  /^(\d{4})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])[Tt](?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/
 
+/** True for a time of the years 1 to 9999 that the calendar has. */
 export function isTimestamp(value: unknown): value is string {
-  return typeof value === 'string' && RFC3339.test(value) && !Number.isNaN(Date.parse(value))
+  const [, year, month, day] = (typeof value === 'string' && RFC3339.exec(value)) || []
+  if (year === undefined || year === '0000') return false
+  return Number(day) <= 28 || Number(day) <= new Date(Date.UTC(2000 + (Number(year) % 400), Number(month), 0)).getUTCDate()
 }
 
 /** True for an integer or a string of one. A string is never turned into a number and so stays exact beyond 2^53. */
@@ -396,4 +407,21 @@ export function isInt32(value: number): boolean {
 
 export function isDuration(value: unknown): boolean {
   return typeof value === 'string' && /^-?\d+(\.\d{1,9})?s$/.test(value)
+}
+
+const [LEAST_INT64, MOST_INT64] = [-(2n ** 63n), 2n ** 63n - 1n]
+
+/** True if the digits are a signed 64-bit number. */
+export function isInt64(digits: string): boolean {
+  return digits.length < 19 || (BigInt(digits) >= LEAST_INT64 && BigInt(digits) <= MOST_INT64)
+}
+
+/** True for base64, in either alphabet. */
+export function isBase64(value: unknown): value is string {
+  return typeof value === 'string' && /^[\w+/-]*={0,2}$/.test(value)
+}
+
+/** True for a text that can name an enum value. */
+export function isEnumName(value: unknown): boolean {
+  return typeof value === 'string' && /^[A-Za-z_]\w*$/.test(value)
 }

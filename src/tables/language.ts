@@ -60,7 +60,18 @@ export {
   WITHHELD,
   withheld,
 } from './fields.ts'
-export { type Message, mayBeEmpty, message, optionalShape, type Resource, resource, shape, uidOf, type V1OnlyShape } from './resource.ts'
+export {
+  type Message,
+  mayBeEmpty,
+  message,
+  optionalShape,
+  type Resource,
+  resource,
+  shape,
+  typed,
+  uidOf,
+  type V1OnlyShape,
+} from './resource.ts'
 
 // Operations: one row an endpoint.
 

@@ -290,7 +290,10 @@ interface Wanted {
 function foundIn(outcome: Outcome | undefined, filters: Filters, { uid, resource, env }: Wanted): readonly JsonObject[] {
   if (outcome?.ok) {
     const found = bodyOf(outcome, resource)
-    return passes(found, filters) ? [found] : []
+    if (passes(found, filters)) return [found]
+    // A member of a wrong type passes no filter.
+    resource.show[env.dialect](found)
+    return []
   }
   const error = outcome?.error
   if (error && !isSaid(error, ...INVISIBLE)) throw error

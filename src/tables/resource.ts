@@ -1,6 +1,6 @@
-import { compileIsAnswer, compileRead, compileShow, hasUid, type ReadBody, type Show } from './compile.ts'
+import { compileIsAnswer, compileRead, compileShow, hasUid, isEmptyAnswer, type ReadBody, type Show } from './compile.ts'
 import { type EnumMap, type Field, type Fields, type FieldType, optional, parentOf, readOnly, text, time } from './fields.ts'
-import type { JsonObject } from './json.ts'
+import { isObject, type JsonObject } from './json.ts'
 import type { Params } from './query.ts'
 import type { Expected } from './turn.ts'
 import { type Dialect, snakeCase } from './uid.ts'
@@ -127,7 +127,17 @@ export function message(name: string, fields: Fields, stamps: readonly Stamp[] =
  *     const page = mayBeEmpty(message('page', { projects: objects('projects', project.fields), nextPageToken: optional(text('nextPageToken')) }))
  */
 export function mayBeEmpty(whole: Message): Message {
-  return { ...whole, isAnswer: (v2) => Object.keys(v2).length === 0 || whole.isAnswer(v2) }
+  return { ...whole, isAnswer: (v2) => whole.isAnswer(v2) || isEmptyAnswer(v2) }
+}
+
+/**
+ * The same message for a plan that computes from its members and does not show them all: each must be of its type.
+ *
+ *     const tags = { path: tag.v2, plural: tag.plural, order: tag.order, row: typed(tag) }
+ */
+export function typed(whole: Message): Expected {
+  const { isAnswer, show } = whole
+  return { isAnswer: (v2) => isAnswer(v2) && isObject(show.specification(v2)) }
 }
 
 /** Rows without a uid have nothing to be recognised by. */

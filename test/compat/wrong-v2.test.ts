@@ -200,3 +200,93 @@ describe('a NOT_FOUND after a part was shown is an error', () => {
     expect(said.map(({ body }) => body)).toEqual([{ items: [] }, { items: [] }, { items: [] }])
   })
 })
+
+describe('a member of a wrong type is no value', () => {
+  const role = { uid: uid(1), name: 'a', createTime: '2024-02-29T00:00:00Z' }
+  const tag = { uid: `${uid(1)}/${uid(2)}`, name: 'a', digest: 'd', updateTime: '2024-01-01T00:00:00Z' }
+  const paths = ['/iam/v1/roles', '/iam/v1/roles?limit=5', '/iam/v1/roles?order_by=name', `/iam/v1/roles?id=${uid(1)}`]
+  const wrongRoles = [
+    { name: 5 },
+    { name: {} },
+    { name: ['x'] },
+    { name: true },
+    { capabilities: 'CAP_REPO_LIST' },
+    { capabilities: [5.5, 'CAP_REPO_LIST'] },
+    { capabilities: {} },
+  ]
+  it.each(wrongRoles.flatMap((wrong) => paths.map((path) => [path, wrong] as const)))('%s with %j', async (path, wrong) => {
+    const row = { ...role, ...wrong }
+    const answers = await ask(path, (at) => (at.endsWith('roles') ? roles([row]) : row))
+    expect(answers.map(({ status, body }) => [status, body.message])).toEqual(
+      answers.map(() => [500, expect.stringContaining(Object.keys(wrong)[0] ?? '')]),
+    )
+  })
+
+  it.each([5, 'yesterday', '2024-02-30T00:00:00Z', '2024-01-01', {}])('as the time %j', async (time) => {
+    const invite = { uid: `${uid(1)}/${uid(2)}`, createTime: time }
+    for (const path of ['/iam/v1/group_invites', '/iam/v1/group_invites?limit=5', `/iam/v1/group_invites?id=${invite.uid}`]) {
+      const answers = await ask(path, (at) => (at.endsWith('groupInvites') ? { groupInvites: [invite], skipped: 0 } : invite))
+      expect([path, answers.map(({ body }) => body.message)]).toEqual([path, answers.map(() => expect.stringContaining('createTime'))])
+    }
+  })
+
+  it.each([
+    { deprecated: 'true' },
+    { deprecated: 1 },
+    { name: 7 },
+    { digest: 5 },
+    { updateTime: 5 },
+    { updateTime: 'soon' },
+    { bundles: 'x' },
+  ])('in the lists and sums of tags: %j', async (wrong) => {
+    for (const path of ['/registry/v1/tags', '/registry/v1/eoltags', `/registry/v1/repotagssummary/${uid(1)}`]) {
+      const answers = await ask(path, () => ({ tags: [tag, { ...tag, uid: `${uid(1)}/${uid(3)}`, ...wrong }], skipped: 0 }))
+      expect([path, answers.map(({ status }) => status)]).toEqual([path, answers.map(() => 500)])
+    }
+  })
+
+  it.each<[string, object]>([
+    ['syncConfig', { sync_config: 'x' }],
+    ['source', { sync_config: { source: ['x'] } }],
+    ['gracePeriod', { sync_config: { gracePeriod: 'yes' } }],
+    ['customOverlay', { customOverlay: [] }],
+    ['gid', { customOverlay: { accounts: { groups: [{ gid: -1 }] } } }],
+  ])('in a message within a repo: %s', async (_, wrong) => {
+    for (const path of ['/registry/v1/repos', `/registry/v1/repocountbysource/${uid(1)}`]) {
+      const answers = await ask(path, (at) =>
+        at.endsWith('readme') ? { uid: uid(1) } : { repos: [{ uid: uid(1), ...wrong }], skipped: 0 },
+      )
+      expect([path, answers.map(({ status }) => status)]).toEqual([path, answers.map(() => 500)])
+    }
+  })
+
+  it('and both spellings of ProtoJSON are read', async () => {
+    const groups = { groups: [{ uid: uid(1), kind: 2, status: 99, resourceLimits: { a: '5' } }], skipped: 0 }
+    const answers = await ask('/iam/v1/groups', () => groups)
+    const item = { kind: 'ORG_KIND_CUSTOMER', status: 'ORG_STATUS_UNSPECIFIED' }
+    expect(answers.map(({ body }) => body.items)).toEqual(answers.map(() => [expect.objectContaining(item)]))
+  })
+})
+
+describe('what a newer v2 adds is passed over', () => {
+  it.each([
+    [`DELETE /iam/v1/roles/${uid(1)}`, { deletedTime: '2030-01-01T00:00:00Z' }],
+    [`POST /iam/v1/groups/${uid(1)}:requestGroupAccess`, { labels: {} }],
+    [`POST /iam/v1/account_associations/${uid(1)}:check`, { status: 'CHECK_STATUS_PENDING' }],
+  ])('%s', async (request, said) => {
+    const [method = '', path = ''] = request.split(' ')
+    const answers = await ask(path, () => said, method)
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200))
+  })
+
+  it.each([
+    [`DELETE /iam/v1/roles/${uid(1)}`, { code: 5, message: 'Not found' }],
+    [`DELETE /iam/v1/roles/${uid(1)}`, { error: 'no such host' }],
+    [`POST /iam/v1/account_associations/${uid(1)}:check`, { status: 'Failure', message: 'no such host' }],
+    [`POST /iam/v1/account_associations/${uid(1)}:check`, { status: 'NOT_FOUND', code: 404 }],
+  ])('but an error with status 200 is none: %s %j', async (request, said) => {
+    const [method = '', path = ''] = request.split(' ')
+    const answers = await ask(path, () => said, method)
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 500))
+  })
+})

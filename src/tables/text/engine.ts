@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { emitter, isShown } from '../compile.ts'
+import { emitter, isShown, placeOf } from '../compile.ts'
 import type { EnumRow, Field, FieldType } from '../fields.ts'
 import type { JsonObject } from '../json.ts'
 import { type Dialect, parentUid } from '../uid.ts'
@@ -119,6 +119,8 @@ export interface Member {
   readonly from: string | undefined
   /** The looks of the v2 value whose text can be copied. */
   readonly copied: readonly Look[]
+  /** True if only a text that is a time can be copied. */
+  readonly isTime: boolean
   /** The text if v2 lacks the member; undefined if v1 then shows nothing. */
   readonly unset: string | undefined
   /** The values of an enum. */
@@ -131,15 +133,23 @@ export interface Member {
 export function memberOf(name: string, field: Field, dialect: Dialect): Member | undefined {
   const { source, type, convert } = field
   if (convert) return undefined
-  const emit = emitter(type, dialect)
+  const emit = emitter(type, dialect, placeOf(source))
   const shown = isShown(field)
   const show = (value: unknown) => (shown(value) ? JSON.stringify(emit(value)) : undefined)
-  const plain = { name: `${JSON.stringify(name)}:`, kind: 'value', copied: NONE, unset: show(undefined), choices: undefined, show } as const
+  const plain = {
+    name: `${JSON.stringify(name)}:`,
+    kind: 'value',
+    copied: NONE,
+    isTime: false,
+    unset: show(undefined),
+    choices: undefined,
+    show,
+  } as const
   if (source === undefined) return { ...plain, from: undefined }
   if (typeof source === 'string') {
     if (source === '' || source.includes('.')) return undefined
     const choices = type.kind === 'choice' ? type.of.rows : undefined
-    return { ...plain, from: source, copied: field.zeroIsUnset ? NONE : copiedLooks(type), choices }
+    return { ...plain, from: source, copied: field.zeroIsUnset ? NONE : copiedLooks(type), isTime: type.kind === 'time', choices }
   }
   if (!('parentOf' in source) || typeof source.parentOf !== 'string' || type.kind !== 'text') return undefined
   return {
@@ -157,15 +167,12 @@ const TEXT: readonly Look[] = ['text', 'escaped']
 function copiedLooks(type: FieldType): readonly Look[] {
   switch (type.kind) {
     case 'text':
-    case 'bytes':
-    case 'long':
     case 'time':
-    case 'duration':
       return TEXT
     case 'flag':
       return ['true', 'false']
     case 'int':
-      return ['integer']
+      return type.unsigned ? NONE : ['integer']
     case 'list':
       return type.of.kind === 'text' ? ['texts'] : NONE
     default:
@@ -199,6 +206,9 @@ const PLACES = 64
 /** The index of the number that says that each row has a uid. */
 const IDENTIFIED = 13
 const SLOT = 28
+
+/** The bit beside those of looks that says that the text must be a time. */
+const TIMED = 1 << 16
 export const COLUMN = 32
 const UID = 'uid'
 
@@ -234,11 +244,11 @@ function slotOf(draft: Draft, name: string): readonly number[] {
   return [...key, (1 << Math.min(16, key[1])) - 1, 0, 0, 0, 0]
 }
 
-function columnOf(draft: Draft, { name, kind, copied, unset, choices }: Member, slot: number): readonly number[] {
+function columnOf(draft: Draft, { name, kind, copied, isTime, unset, choices }: Member, slot: number): readonly number[] {
   const label = putText(draft, `,${name}`)
   const empty = unset === undefined ? [0, 0] : putText(draft, `,${name}${unset}`)
   const known = choices ? putChoices(draft, name, choices) : 0
-  const mask = LOOKS.reduce((bits, look, at) => bits | (copied.includes(look) ? 1 << at : 0), 0)
+  const mask = LOOKS.reduce((bits, look, at) => bits | (copied.includes(look) ? 1 << at : 0), isTime ? TIMED : 0)
   return [slot, mask, ...label, ...empty, known, Number(kind === 'parent')]
 }
 

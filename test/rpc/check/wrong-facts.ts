@@ -110,6 +110,11 @@ export const WRONG_FACTS: readonly (readonly [what: string, change: Break, sente
     'v1.json: ~OrgKind.ORG_KIND_STARTER has number 77, but iam.groups.list has 1',
   ],
   [
+    'a number of an enum in v2',
+    (_, v2) => (v2.enums[`${IAM}.v2.OrgKind`].ORG_KIND_STARTER = 77),
+    'v2.json: ~v2.OrgKind.ORG_KIND_STARTER has number 77, but iam.groups.list has 1',
+  ],
+  [
     'a number of an enum that stands twice',
     (v1) => (orgKind(v1)[Object.keys(orgKind(v1))[1]!] = 0),
     'v1.json: ~OrgKind.ORG_KIND_STARTER has 0, which ORG_KIND_UNSPECIFIED has too',

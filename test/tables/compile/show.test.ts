@@ -28,6 +28,7 @@ import {
   time,
   writeOnly,
 } from '../../../src/tables/fields.ts'
+import type { JsonObject } from '../../../src/tables/json.ts'
 import { deepFreeze } from '../../mappings/deep-freeze.ts'
 
 const colour = identical('Colour', ['COLOUR_UNSPECIFIED', 'RED'])
@@ -131,8 +132,38 @@ describe('values in answers', () => {
     })
   })
 
-  it('are unset when they have the wrong type', () => {
-    expect(show({ aText: 7, aFlag: 'yes', anInt: 'x', anObject: [], someTexts: 'x', aTextMap: [] })).toStrictEqual(unset)
+  it.each<[object, string]>([
+    [{ aText: 7 }, 'aText must be a string'],
+    [{ aText: ['x'] }, 'aText must be a string'],
+    [{ aFlag: 'true' }, 'aFlag must be true or false'],
+    [{ aFlag: 1 }, 'aFlag must be true or false'],
+    [{ anInt: 'x' }, 'anInt must be a 32-bit integer'],
+    [{ anInt: 1.5 }, 'anInt must be a 32-bit integer'],
+    [{ anInt: 2 ** 31 }, 'anInt must be a 32-bit integer'],
+    [{ aLong: '12.5' }, 'aLong must be a 64-bit integer'],
+    [{ aLong: '9223372036854775808' }, 'aLong must be a 64-bit integer'],
+    [{ aTime: 'yesterday' }, 'aTime must be an RFC 3339 timestamp'],
+    [{ aTime: '2025-02-29T00:00:00Z' }, 'aTime must be an RFC 3339 timestamp'],
+    [{ aTime: '2025-01-02T24:00:00Z' }, 'aTime must be an RFC 3339 timestamp'],
+    [{ aTime: 5 }, 'aTime must be an RFC 3339 timestamp'],
+    [{ aChoice: {} }, 'aChoice must be a Colour'],
+    [{ aChoice: true }, 'aChoice must be a Colour'],
+    [{ someChoices: 'RED' }, 'someChoices must be a list'],
+    [{ someChoices: [true, 'RED'] }, 'someChoices[] must be a Colour'],
+    [{ anObject: [] }, 'anObject must be an object'],
+    [{ anObject: { innerText: 5 } }, 'anObject.innerText must be a string'],
+    [{ someObjects: [{}, null] }, 'someObjects[] must be an object'],
+    [{ someTexts: 'x' }, 'someTexts must be a list'],
+    [{ someTexts: ['x', 5] }, 'someTexts[] must be a string'],
+    [{ aTextMap: [] }, 'aTextMap must be an object'],
+    [{ aTextMap: { k: 5 } }, 'aTextMap[] must be a string'],
+  ])('are an error that names the member when they have the wrong type: %j', (v2, problem) => {
+    expect(() => show(v2 as JsonObject)).toThrow(`the v2 service sent a wrong answer: ${problem}`)
+  })
+
+  it('are read in both spellings of ProtoJSON', () => {
+    const shown = show({ anInt: '1e2', aLong: '5e1', aTime: null, aChoice: 1, someChoices: [1, 99] })
+    expect(shown).toMatchObject({ an_int: 100, a_long: '50', a_time: null, a_choice: 'RED', some_choices: ['RED'] })
   })
 
   it('keep a key named __proto__ as data', () => {
@@ -158,7 +189,8 @@ describe('sources of members', () => {
     }
     const show = compileShow(fields, 'specification')
     expect(show({ a: { b: '1' }, uid: 'org/x', y: '' })).toStrictEqual({ deep: '1', parent: 'org', first: 'org' })
-    expect(show({ a: 'text', uid: 'root', x: { uid: 'u' }, y: 'z' })).toStrictEqual({ deep: '', parent: '', first: 'u' })
+    expect(show({ a: null, uid: 'root', x: { uid: 'u' }, y: 'z' })).toStrictEqual({ deep: '', parent: '', first: 'u' })
+    expect(() => show({ a: 'text' })).toThrow('a must be an object')
   })
 
   it('may be missing, or flat where v1 nests', () => {

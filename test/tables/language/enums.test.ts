@@ -2,9 +2,10 @@ import { describe, expect, it } from 'vitest'
 import { enumMap, identical, prefixed, requirement } from '../../../src/tables/fields.ts'
 
 describe('an enum map', () => {
-  it('maps both ways, by name and by v1 number', () => {
-    const tier = prefixed('Tier', 'TIER_', ['UNKNOWN', 'TIER_UNSPECIFIED'], [['BASE', 5]])
-    expect(tier.zero).toEqual(['UNKNOWN', 'TIER_UNSPECIFIED', 0])
+  it('maps both ways, by name and by number', () => {
+    const tier = prefixed('Tier', 'TIER_', ['UNKNOWN', 'TIER_UNSPECIFIED'], [['BASE', 5, 2]])
+    expect(tier.zero).toEqual(['UNKNOWN', 'TIER_UNSPECIFIED', 0, 0])
+    expect(tier.toV1.get(2)).toBe('BASE')
     expect(tier.toV1.get('TIER_BASE')).toBe('BASE')
     expect(tier.toV2.get('BASE')).toBe('TIER_BASE')
     expect(tier.toV2.get(5)).toBe('TIER_BASE')
@@ -12,8 +13,8 @@ describe('an enum map', () => {
 
   it('counts from zero if both sides have the same names', () => {
     expect(identical('Kind', ['KIND_UNSPECIFIED', 'A']).rows).toEqual([
-      ['KIND_UNSPECIFIED', 'KIND_UNSPECIFIED', 0],
-      ['A', 'A', 1],
+      ['KIND_UNSPECIFIED', 'KIND_UNSPECIFIED', 0, 0],
+      ['A', 'A', 1, 1],
     ])
   })
 

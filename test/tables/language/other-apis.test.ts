@@ -41,7 +41,7 @@ describe('a converted member', () => {
 
 it('takes {} for an answer of which every member may be unset', () => {
   const page = message('page', { rows: texts('rows') })
-  expect([page.isAnswer({}), mayBeEmpty(page).isAnswer({}), mayBeEmpty(page).isAnswer({ page: 'of a balancer' })]).toEqual([
+  expect([page.isAnswer({}), mayBeEmpty(page).isAnswer({}), mayBeEmpty(page).isAnswer({ message: 'of a balancer' })]).toEqual([
     false,
     true,
     false,

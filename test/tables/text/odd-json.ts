@@ -50,6 +50,25 @@ const numberToken = fc.oneof(
     '9999999999999999',
   ),
 )
+/** A time, or a text that is nearly one: each part may be what the calendar or the clock does not have. */
+const timeToken = fc.oneof(
+  { weight: 9, arbitrary: fc.date({ noInvalidDate: true }).map((date) => JSON.stringify(date)) },
+  {
+    weight: 3,
+    arbitrary: fc
+      .tuple(
+        fc.constantFrom('2024', '2025', '1900', '0000', '0001', '9999', '20a4'),
+        fc.constantFrom('-01', '-02', '-04', '-12', '-13', '-00', '/01'),
+        fc.constantFrom('-01', '-28', '-29', '-30', '-31', '-32', '-00', '-3'),
+        fc.constantFrom('T', 't', ' '),
+        fc.constantFrom('00:00:00', '23:59:59', '24:00:00', '23:60:00', '23:59:60', '19:5:00', '29:00:00'),
+        fc.constantFrom('', '.', '.1', '.123456789', '.1234567890', ',1'),
+        fc.constantFrom('Z', 'z', '+02:00', '-23:59', '+24:00', '', 'ZZ'),
+      )
+      .map((parts) => JSON.stringify(parts.join(''))),
+  },
+  { weight: 1, arbitrary: textToken },
+)
 const anyToken: fc.Arbitrary<JsonText> = fc.oneof(
   textToken,
   numberToken,
@@ -79,6 +98,8 @@ function usual(type: FieldType): fc.Arbitrary<JsonText> {
       return fc
         .array(fc.tuple(fc.constantFrom('snake_key', 'camelKey', '7', '3', '__proto__', 'a b'), tokenOf(type.of)), { maxLength: 3 })
         .map((entries) => `{${entries.map(([key, value]) => `"${key}":${value}`).join(',')}}`)
+    case 'time':
+      return timeToken
     default:
       return textToken
   }

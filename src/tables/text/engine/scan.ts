@@ -34,6 +34,9 @@ const TRUE_WORD: u32 = 0x65757274
 const ALSE_WORD: u32 = 0x65736c61
 const NULL_WORD: u32 = 0x6c6c756e
 
+/** The digits of the longest integer that surely has 32 bits. */
+export const SHORT_INTEGER: usize = 9
+
 /** The look of the last value read. */
 export let look: i32 = ABSENT
 
@@ -161,4 +164,39 @@ function isDigit(code: u8): bool {
 
 function isEnd(code: u8): bool {
   return code <= SPACE || code === COMMA || code === CLOSE_LIST || code === CLOSE_OBJECT
+}
+
+const ZULU: u8 = 0x5a
+const POINT: u8 = 0x2e
+
+/** The bytes of a time in quotes: without a fraction, and with the longest. */
+const SHORTEST_TIME: usize = 22
+const LONGEST_TIME: usize = 32
+
+/** The months of 31 days, one bit each. */
+const LONG_MONTHS: i32 = 0x15aa
+
+/**
+ * True if the text in quotes is surely a time: `YYYY-MM-DDThh:mm:ss[.f…]Z`. The last day of a leap year's February and times with another zone
+ * are left to the parser.
+ */
+export function isMoment(from: usize, end: usize): bool {
+  const length = end - from
+  if (length < SHORTEST_TIME || length > LONGEST_TIME || length === SHORTEST_TIME + 1 || load<u8>(end - 2) !== ZULU) return false
+  const at = from + 1
+  const parts = i8x16.sub(v128.load(at), i8x16(48, 48, 48, 48, 45, 48, 48, 45, 48, 48, 84, 48, 48, 58, 48, 48))
+  const most = i8x16(9, 9, 9, 9, 0, 1, 9, 0, 3, 9, 0, 2, 9, 0, 5, 9)
+  if (i8x16.bitmask(i8x16.le_u(parts, most)) !== 0xffff || load<u32>(at) === 0x30303030) return false
+  const month = twoDigits(at + 5)
+  const day = twoDigits(at + 8)
+  if (month === 0 || month > 12 || day === 0 || twoDigits(at + 11) > 23) return false
+  if (day > 28 && (month === 2 || day > 31 || (day === 31 && ((LONG_MONTHS >> month) & 1) === 0))) return false
+  if (load<u8>(at, 16) !== COLON || load<u8>(at, 17) - ZERO > 5 || !isDigit(load<u8>(at, 18))) return false
+  if (length > SHORTEST_TIME && load<u8>(at, 19) !== POINT) return false
+  for (let digit = at + 20; digit < end - 2; digit += 1) if (!isDigit(load<u8>(digit))) return false
+  return true
+}
+
+function twoDigits(at: usize): i32 {
+  return <i32>(load<u8>(at) - ZERO) * 10 + <i32>(load<u8>(at, 1) - ZERO)
 }

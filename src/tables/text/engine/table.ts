@@ -35,6 +35,8 @@ export const VALUE: usize = 24
 export const COLUMN: usize = 32
 export const FROM: usize = 0
 export const COPIED: usize = 4
+/** Beside those bits: the text must be a time. */
+export const TIMED: i32 = 1 << 16
 /** `,"name":` */
 export const LABEL: usize = 8
 export const LABEL_LENGTH: usize = 12

@@ -1,6 +1,6 @@
 import { copy, isSame } from './copy'
 import { parse, show } from './host'
-import { ABSENT, CLOSE_OBJECT, NULL, OPEN_OBJECT, OTHER, QUOTE, TEXT } from './scan'
+import { ABSENT, CLOSE_OBJECT, INTEGER, isMoment, NULL, OPEN_OBJECT, OTHER, QUOTE, SHORT_INTEGER, TEXT } from './scan'
 import {
   BEGIN,
   CHOICE,
@@ -15,6 +15,7 @@ import {
   LABEL_LENGTH,
   LOOK,
   PARENT,
+  TIMED,
   UNSET,
   UNSET_LENGTH,
   V1,
@@ -31,7 +32,7 @@ export function writeRow(table: usize, begin: usize): usize {
   for (let column = load<usize>(table, COLUMNS); column < end; column += COLUMN) {
     const slot = load<usize>(column, FROM)
     const look = load<i32>(slot, LOOK)
-    if (((load<i32>(column, COPIED) >> look) & 1) !== 0) {
+    if (isCopied(load<i32>(column, COPIED), slot, look)) {
       out = copy(out, load<usize>(column, LABEL), load<usize>(column, LABEL_LENGTH))
       out = copy(out, load<usize>(slot, BEGIN), load<usize>(slot, END) - load<usize>(slot, BEGIN))
       continue
@@ -44,6 +45,13 @@ export function writeRow(table: usize, begin: usize): usize {
   store<u8>(begin, OPEN_OBJECT)
   store<u8>(out, CLOSE_OBJECT)
   return out + 1
+}
+
+/** True if the value is written as v2 wrote it. What is not surely of the member's type is left to JavaScript, which knows the type. */
+function isCopied(copied: i32, slot: usize, look: i32): bool {
+  if (((copied >> look) & 1) === 0) return false
+  if ((copied & TIMED) !== 0) return isMoment(load<usize>(slot, BEGIN), load<usize>(slot, END))
+  return look !== INTEGER || load<usize>(slot, END) - load<usize>(slot, BEGIN) <= SHORT_INTEGER
 }
 
 /** Writes a member whose text differs from v2's. */

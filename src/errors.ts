@@ -244,6 +244,8 @@ export function named(error: unknown, path: string): unknown {
 export interface V2Failure {
   readonly status: number
   readonly text: string
+  /** Whether the call asked for a resource of this name; any name counts as asked for where it is absent. */
+  readonly asksFor?: ((name: string) => boolean) | undefined
 }
 
 /** What a failed answer of v2 says. */
@@ -284,12 +286,12 @@ export interface ErrorForm {
  * "not found" as "gone".
  */
 export const STATUS_FORM: ErrorForm = {
-  read({ status, text }) {
+  read({ status, text, asksFor }) {
     const said = parseStatus(text)
     if (!said) return undefined
-    const foreign = !said.details.some(({ '@type': type }) => type === ERROR_INFO)
+    const foreign = !said.details.some(isErrorInfo)
     if (said.code !== 'NOT_FOUND') return { ...said, foreign }
-    if (status === CODES.NOT_FOUND.http && !foreign && said.details.some(isResource)) return { ...said, foreign }
+    if (status === CODES.NOT_FOUND.http && namesMissing(said.details, asksFor)) return { ...said, foreign }
     return {
       code: 'UNAVAILABLE',
       message: `the v2 service answered HTTP ${status} without naming a missing resource`,
@@ -305,7 +307,22 @@ const ERROR_INFO = 'type.googleapis.com/google.rpc.ErrorInfo'
 
 const RESOURCE_INFO = 'type.googleapis.com/google.rpc.ResourceInfo'
 
-const isResource = ({ '@type': type }: Detail) => type === RESOURCE_INFO
+const isErrorInfo = ({ '@type': type }: Detail) => type === ERROR_INFO
+
+/**
+ * True if the service itself says that it does not find what a call asked for: by ErrorInfo, and by a ResourceInfo with its type and its name.
+ * That is what NOT_FOUND means over REST and over gRPC. Any other one comes from something before the service.
+ */
+export function namesMissing(details: readonly Detail[], asksFor: V2Failure['asksFor'] = isName): boolean {
+  const isAsked = (detail: Detail) => {
+    const { '@type': type, resourceType, resourceName = '' } = detail as Detail & { resourceType?: unknown; resourceName?: unknown }
+    if (type !== RESOURCE_INFO || typeof resourceType !== 'string' || resourceType === '') return false
+    return typeof resourceName === 'string' && asksFor(resourceName)
+  }
+  return details.some(isErrorInfo) && details.some(isAsked)
+}
+
+const isName = (name: string) => name !== ''
 
 function parseStatus(text: string) {
   try {
@@ -333,13 +350,13 @@ const KEPT_HEADERS = ['retry-after', 'www-authenticate'] as const
  * Turns a failed v2 answer into an ApiError: what its body says in the API's form. Any other body (a balancer's HTML page, a truncated
  * body) is INTERNAL, unless its HTTP status has a plain meaning.
  */
-export function fromV2({ status, headers, text }: Failed, { read }: Pick<ErrorForm, 'read'> = STATUS_FORM): ApiError {
+export function fromV2({ status, headers, text, asksFor }: Failed, { read }: Pick<ErrorForm, 'read'> = STATUS_FORM): ApiError {
   const kept: Record<string, string> = {}
   for (const name of KEPT_HEADERS) {
     const value = headers[name]
     if (typeof value === 'string' && isWritable(value)) kept[name] = value
   }
-  const said = read({ status, text })
+  const said = read({ status, text, asksFor })
   const options = { headers: kept, cause: text.slice(0, 500), ...(said?.foreign !== false && { foreign: true as const }) }
   if (!said) {
     return new ApiError(PLAIN_STATUS[status] ?? 'INTERNAL', `the v2 service answered HTTP ${status} without an error body`, options)

@@ -25,8 +25,11 @@ export const serviceErrors: ErrorGroup = {
     },
     {
       code: 'UNAVAILABLE',
-      texts: ['the v2 service answered HTTP … without naming a missing resource'],
-      cause: 'A NOT_FOUND that names nothing. To v1 clients it would mean "gone", so it is an outage',
+      texts: [
+        'the v2 service answered HTTP … without naming a missing resource',
+        'the v2 service answered NOT_FOUND without naming a missing resource',
+      ],
+      cause: 'A NOT_FOUND that does not name what was asked for. To v1 clients it would mean "gone", so it is an outage',
       remedy: 'Compare the path of `upstream.v2`; look at what stands before v2',
     },
     {

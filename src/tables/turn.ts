@@ -20,6 +20,33 @@ export interface Call {
   readonly keep?: { readonly key: string; readonly scope: 'caller' | 'request'; readonly size?: number }
 }
 
+/** `/iam/v2/roles`: what stands before the names in a path. */
+const COLLECTION = /^\/[^/]+\/v\d\w*\/[^/:]+/
+
+/**
+ * True if a call asks for a resource of this name: in its path, its query or its body. A name of several words, such as a digest and an
+ * architecture, is asked for by all of them. A verb of a collection (`groups:lookupGroup`) finds resources by other things than their names.
+ * A list that nothing limits asks for none.
+ */
+export function asksFor({ path, query, body }: Call, name: string): boolean {
+  const behind = path.replace(COLLECTION, '')
+  if (behind.startsWith(':')) return true
+  const places = [decodeURIComponent(behind), ...query.map(([, value]) => value), ...(body ? [JSON.stringify(body)] : [])]
+  const isHeld = (part: string) => part !== '' && places.some((place) => holdsName(place, part))
+  return isHeld(name) || name.split(' ').every(isHeld)
+}
+
+/** True if the name stands in the text as a whole: between slashes, quotes or the text's ends. */
+function holdsName(text: string, name: string): boolean {
+  for (let at = text.indexOf(name); at >= 0; at = text.indexOf(name, at + 1)) {
+    const [before, behind] = [text[at - 1], text[at + name.length]]
+    if ((before === undefined || BOUNDS.has(before)) && (behind === undefined || BOUNDS.has(behind))) return true
+  }
+  return false
+}
+
+const BOUNDS: ReadonlySet<string> = new Set(['/', ':', '"', ','])
+
 /** The envelope member that holds the rows of every v1 list (facts §10.1). */
 export const ROWS = 'items'
 

@@ -196,8 +196,44 @@ describe('a NOT_FOUND after a part was shown is an error', () => {
   })
 
   it('but as the first answer it is nothing', async () => {
-    const said = await ask('/iam/v1/roles', () => notFound)
+    const said = await ask(`/iam/v1/roles?uidp.children_of=${uid(1)}`, () => notFound)
     expect(said.map(({ body }) => body)).toEqual([{ items: [] }, { items: [] }, { items: [] }])
+  })
+})
+
+describe('a NOT_FOUND that does not name what was asked for is an outage', () => {
+  const saying = (...details: readonly object[]) => [404, { code: 5, message: 'Not found', details }] as const
+  const info = { '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: 'NOT_FOUND', domain: 'x' }
+  const of = (resource: object) => saying(info, { '@type': 'type.googleapis.com/google.rpc.ResourceInfo', ...resource })
+  const named = { resourceType: 'iam.example.com/Role', resourceName: uid(1) }
+  const requests = [
+    'GET /iam/v1/roles',
+    `GET /iam/v1/roles?uidp.children_of=${uid(1)}`,
+    `GET /iam/v1/roles?id=${uid(1)}`,
+    `GET /registry/v1/repotagssummary/${uid(1)}`,
+    `DELETE /iam/v1/roles/${uid(1)}`,
+    `PUT /iam/v1/roles/${uid(1)}`,
+    `POST /iam/v1/roles/${uid(1)}`,
+  ]
+  it.each<[string, ReturnType<typeof saying>]>([
+    ['without details', saying()],
+    ['without a ResourceInfo', saying(info)],
+    ['without an ErrorInfo', saying({ '@type': 'type.googleapis.com/google.rpc.ResourceInfo', ...named })],
+    ['with an empty ResourceInfo', of({})],
+    ['without a type', of({ resourceName: uid(1) })],
+    ['with a name that is none', of({ ...named, resourceName: 5 })],
+    ['of another name', of({ ...named, resourceName: uid(2) })],
+    ['of a part of the name', of({ ...named, resourceName: uid(1).slice(1) })],
+    ['of the route', of({ resourceType: 'gateway/Route', resourceName: '/iam/v2/roles' })],
+    ['of the collection', of({ resourceType: 'gateway/Route', resourceName: 'roles' })],
+  ])('%s', async (_, said) => {
+    for (const request of requests) {
+      const [method = '', path = ''] = request.split(' ')
+      const answers = await ask(path, () => said, method)
+      // A write over gRPC is UNKNOWN, so that no client repeats it.
+      const statuses = answers.map(({ status }) => status === 503 || (method !== 'GET' && status === 500))
+      expect([request, statuses]).toEqual([request, answers.map(() => true)])
+    }
   })
 })
 

@@ -7,7 +7,7 @@ import { tell } from '../../serve/upstream/flights.ts'
 import type { SendFor } from '../../serve/upstream/send.ts'
 import type { AskRest } from '../../serve/upstream/v1.ts'
 import type { JsonObject } from '../../tables/json.ts'
-import type { Call } from '../../tables/turn.ts'
+import { asksFor, type Call } from '../../tables/turn.ts'
 import { methodIn, serviceIn } from '../facts.ts'
 import { checkRoom, messageOf } from '../messages/message-of.ts'
 import { bytesOfJson, jsonOfBytes, type RecodeLimits, valueOfBytes } from '../messages/recode.ts'
@@ -137,7 +137,7 @@ export function createSendByGrpc({ rpc, call: callUnary, limits }: GrpcSendParts
     let status: number | undefined
     try {
       const answer = await callUnary({ path: method.path, headers, message, timeoutMs: undefined, signal: context.signal })
-      const error = answer.status && errorOfStatus(answer.status, registry)
+      const error = answer.status && errorOfStatus(answer.status, registry, (name) => asksFor(call, name))
       status = error?.http ?? 200
       if (error) throw error
       const bytes = answer.message ?? NO_MESSAGE

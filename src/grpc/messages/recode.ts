@@ -71,21 +71,22 @@ export async function jsonOfBytes(answer: Recoded): Promise<readonly Uint8Array[
   return pieces
 }
 
-/** Returns the same answer as a value. */
+/** Returns the same answer as a value, as v2 writes it over REST: with empty lists and zero values. A message of no bytes is an empty list. */
 export async function valueOfBytes(answer: Recoded): Promise<JsonObject> {
-  if (answer.bytes.length <= SHORT) return whole(answer)
+  if (answer.bytes.length <= SHORT) return whole(answer, true)
   const all: JsonValue[] = []
-  const { list, rest } = await inTurns(answer, (rows) => {
+  const give = (rows: readonly JsonValue[]) => {
     for (const row of rows) all.push(row)
-  })
+  }
+  const { list, rest } = await inTurns(answer, give, true)
   return list === undefined ? rest : { ...rest, [list]: all }
 }
 
 const NO_UNKNOWN = { readUnknownFields: false }
 
-function whole({ type, bytes, registry }: Pick<Recoded, 'type' | 'bytes' | 'registry'>): JsonObject {
+function whole({ type, bytes, registry }: Pick<Recoded, 'type' | 'bytes' | 'registry'>, hasZeros = false): JsonObject {
   try {
-    return toJson(type, fromBinary(type, bytes, NO_UNKNOWN), { registry }) as JsonObject
+    return toJson(type, fromBinary(type, bytes, NO_UNKNOWN), { registry, alwaysEmitImplicit: hasZeros }) as JsonObject
   } catch (cause) {
     throw notOf(type, cause)
   }
@@ -102,7 +103,7 @@ interface Beside {
 }
 
 /** Gives the rows of a list, some at a time, and serves others in between. Returns what stands beside them. */
-async function inTurns(answer: Recoded, give: (rows: readonly JsonValue[], list: string) => void): Promise<Beside> {
+async function inTurns(answer: Recoded, give: (rows: readonly JsonValue[], list: string) => void, hasZeros = false): Promise<Beside> {
   const { type, bytes, registry, limits, signal } = answer
   const list = listField(type)
   const rest: Buffer[] = []
@@ -112,7 +113,7 @@ async function inTurns(answer: Recoded, give: (rows: readonly JsonValue[], list:
     const rows = bytes.subarray(from, to)
     from = to
     if (rows.length === 0 || !list) return
-    const { [list.jsonName]: read } = whole({ type, bytes: bounded(type, rows), registry })
+    const { [list.jsonName]: read } = whole({ type, bytes: bounded(type, rows), registry }, hasZeros)
     give(read as readonly JsonValue[], list.jsonName)
   }
   for (const { number, begin, end } of fieldsOf(type, bytes)) {
@@ -136,7 +137,8 @@ async function inTurns(answer: Recoded, give: (rows: readonly JsonValue[], list:
     began = performance.now()
   }
   flush()
-  return { list: count > 0 ? list?.jsonName : undefined, rest: whole({ type, bytes: bounded(type, Buffer.concat(rest)), registry }) }
+  const beside = whole({ type, bytes: bounded(type, Buffer.concat(rest)), registry }, hasZeros)
+  return { list: count > 0 ? list?.jsonName : undefined, rest: beside }
 }
 
 function tooMany({ rowsPerRequest }: RecodeLimits): ApiError {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { type DescMessage, fromBinary, fromJson, type JsonValue, type Registry, toJson } from '@bufbuild/protobuf'
 import { AnySchema } from '@bufbuild/protobuf/wkt'
-import { ApiError, CODES, type CodeName, codeName, type Detail } from '../../errors.ts'
+import { ApiError, CODES, type CodeName, codeName, type Detail, namesMissing, type V2Failure } from '../../errors.ts'
 import { type Answer, bytesOf } from '../../serve/answer.ts'
 import { isObject } from '../../tables/json.ts'
 import type { RpcVersion } from '../proto-files.ts'
@@ -26,14 +26,21 @@ function readNames(): DetailNames {
 const PREFIX = 'type.googleapis.com/'
 const ERROR_INFO = 'google.rpc.ErrorInfo'
 
-/** Returns the error that a status of gRPC says, as REST would have said it. A detail of an unknown type is left out. */
-export function errorOfStatus({ code, message, details }: RpcStatus, registry: Registry): ApiError {
+/** Returns the error that a status of v2 says, as REST would have said it. A detail of an unknown type is left out. */
+export function errorOfStatus({ code, message, details }: RpcStatus, registry: Registry, asksFor: V2Failure['asksFor']): ApiError {
   const known = details.flatMap(({ type, value }) => {
     const described = registry.getMessage(type)
     return described ? [detailOf(described, value, registry)] : []
   })
-  const isForeign = !details.some(({ type }) => type === ERROR_INFO)
-  return new ApiError(codeName(code), message, { details: known.filter((one) => one !== undefined), ...(isForeign && { foreign: true }) })
+  const foreign = details.some(({ type }) => type === ERROR_INFO) ? {} : { foreign: true as const }
+  const said = known.filter((one) => one !== undefined)
+  if (code === CODES.NOT_FOUND.number && !namesMissing(said, asksFor)) {
+    return new ApiError('UNAVAILABLE', 'the v2 service answered NOT_FOUND without naming a missing resource', {
+      ...foreign,
+      cause: message,
+    })
+  }
+  return new ApiError(codeName(code), message, { details: said, ...foreign })
 }
 
 function detailOf(type: DescMessage, value: Uint8Array, registry: Registry): Detail | undefined {

@@ -4,7 +4,7 @@ import { ApiError, asApiError, brokenAnswer, type CodeName, type ErrorForm, from
 import { isObject, type JsonObject } from '../../tables/json.ts'
 import { ARRIVED_MEMORY } from '../../tables/text/engine.ts'
 import { parseJson } from '../../tables/text/parse-json.ts'
-import type { Call } from '../../tables/turn.ts'
+import { asksFor, type Call } from '../../tables/turn.ts'
 import { entries } from '../bounds.ts'
 import { credentialHash } from '../caller.ts'
 import { answeredBy, type CallContext, createMake, type MakeSettings, type RawAnswer, targetOf, textOf } from './exchange.ts'
@@ -12,7 +12,7 @@ import { createCoalescer, type Landing, tell, waitFor } from './flights.ts'
 
 /** Returns the answer in the form that the call prefers, or parsed. Throws an ApiError. */
 export function bodyOf(call: Call, raw: RawAnswer, context: CallContext, errors?: ErrorForm): JsonObject {
-  return (call.read && readAs(call.read, raw, context)) ?? parse(raw, errors)
+  return (call.read && readAs(call.read, raw, context)) ?? parse(call, raw, errors)
 }
 
 /** Returns the answer in the form that the call prefers, if it is a success and has that form. */
@@ -30,9 +30,9 @@ export function readAs(read: NonNullable<Call['read']>, { status, pieces }: RawA
 const SUCCESSES: ReadonlySet<number> = new Set([200, 201, 204])
 
 /** Returns the JSON body of an answer, or `{}` without one. An answer other than a success is an ApiError, read in the API's form. */
-export function parse({ status, headers, pieces }: RawAnswer, errors?: ErrorForm): JsonObject {
+export function parse(call: Call, { status, headers, pieces }: RawAnswer, errors?: ErrorForm): JsonObject {
   const text = textOf(pieces)
-  if (!SUCCESSES.has(status)) throw fromV2({ status, headers, text }, errors)
+  if (!SUCCESSES.has(status)) throw fromV2({ status, headers, text, asksFor: (name) => asksFor(call, name) }, errors)
   if (text.trim() === '') return {}
   let body: unknown
   try {
@@ -198,7 +198,7 @@ export function createUnsharedReads(settings: MakeSettings): UnsharedReads {
       if (call.method !== 'GET') throw new ApiError('INTERNAL', 'a side that is only asked is never written to')
       const answer = await waitFor<RawAnswer>(context.signal, (landing) => make(context, call, targetOf(call), landing))
       context.onAnswer?.(call, answer)
-      return (call.read && readAs(call.read, answer, context)) ?? parse(answer, settings.errors)
+      return (call.read && readAs(call.read, answer, context)) ?? parse(call, answer, settings.errors)
     }
     const shared = (call: Call, key: string) => {
       const answer = known.get(key) ?? read(call)
@@ -252,7 +252,11 @@ export function createSend(settings: SendSettings): SendFor {
     const over = marks.begin(credentialOf(context))
     let mayHave = true
     try {
-      return parse(await waitFor<RawAnswer>(context.signal, (landing) => make(context, call, targetOf(call), landing)), settings.errors)
+      return parse(
+        call,
+        await waitFor<RawAnswer>(context.signal, (landing) => make(context, call, targetOf(call), landing)),
+        settings.errors,
+      )
     } catch (error) {
       mayHave = mayHaveWritten(asApiError(error))
       throw error

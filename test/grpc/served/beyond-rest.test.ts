@@ -67,6 +67,22 @@ describe('resolved vulnerabilities, whose images only gRPC can carry', () => {
     expect(stranger.code).toBe(status.UNAUTHENTICATED)
   })
 
+  it('are an empty list where v2 has none', async () => {
+    const { client } = await clientWith({})
+    const { code, message } = await client.call(RESOLVED, { ...ASKED, from: at('2031-10-05T00:00:00Z'), to: at('2031-10-06T00:00:00Z') })
+    expect([code, message.items ?? []]).toEqual([status.OK, []])
+  })
+
+  it('are an outage if v2 says NOT_FOUND and names nothing', async () => {
+    const { client } = await clientWith({})
+    const fault = { match: 'GET /advisory/v2/images/resolvedVulns', times: 1, status: 404 }
+    await fetch(`${sandbox.url}/-/faults`, { method: 'POST', body: JSON.stringify(fault) })
+    expect(await client.call(RESOLVED, ASKED)).toMatchObject({
+      code: status.UNAVAILABLE,
+      text: 'the v2 service answered NOT_FOUND without naming a missing resource',
+    })
+  })
+
   it('are refused with a sentence if v2 is asked over REST', async () => {
     const { client } = await clientWith({ 'upstream.v2Grpc': 'rest' })
     expect(await client.call(RESOLVED, ASKED)).toMatchObject({

@@ -50,6 +50,7 @@ export const differences: readonly DeclaredDifference[] = [
       'skills.*',
       'apk.*',
       'apko.*',
+      'ecosystems.*',
       'packages.*',
       'image-recommendation.*',
     ],

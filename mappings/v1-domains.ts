@@ -68,6 +68,11 @@ export const v1Domains: readonly Mapping[] = [
     'apko.images.resolve': 'POST /apko/v1/resolve/{repo_uidp=**}',
     'apko.images.build': 'POST /apko/v1/build/{repo_uidp=**}',
   }),
+  v1Domain('ecosystems', 'entitlements to ecosystems have no v2 endpoint', {
+    'ecosystems.entitlements.list': 'GET /ecosystems/v1/entitlements',
+    'ecosystems.entitlements.create': 'POST /ecosystems/v1/entitlements/{parent_id=**}',
+    'ecosystems.entitlements.delete': 'DELETE /ecosystems/v1/entitlements/{id=**}',
+  }),
   v1Domain('packages', 'entitlements to packages have no v2 endpoint', {
     'packages.entitlements.list': 'GET /packages/v1/entitlements',
   }),

@@ -133,6 +133,11 @@ export function routeOf({ method, template }: Pick<HttpRule, 'method' | 'templat
   return `${method} ${template.replace(/\{[^{}]+\}/g, '{}')}`
 }
 
+/** True for a rule of v1 that v2 publishes too, so that v2 gets its calls: those of the token service. */
+export function isOfBoth({ template }: Pick<HttpRule, 'template'>): boolean {
+  return template.startsWith('/sts/')
+}
+
 /** `/package.Service/Method` → `package.Service`. */
 export function serviceIn(path: string): string {
   return path.slice(1, path.lastIndexOf('/'))

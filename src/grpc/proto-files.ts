@@ -34,10 +34,12 @@ type IsEnum = (type: string) => boolean
 const SCALARS: Readonly<Record<string, Type>> = {
   bool: Type.BOOL,
   bytes: Type.BYTES,
+  double: Type.DOUBLE,
   int32: Type.INT32,
   int64: Type.INT64,
   string: Type.STRING,
   uint32: Type.UINT32,
+  uint64: Type.UINT64,
 }
 
 /** The descriptor of a message without its name. Of the types that are nested in it, it has the entries of its maps alone. */

@@ -5,10 +5,12 @@ import { mappings } from '../../mappings/index.ts'
 import { errorsPage } from '../../site/errors/errors-page.ts'
 import { configSchema, configWith } from '../../src/app/config/config.ts'
 import { WORKER_TOTALS } from '../../src/app/config/live.ts'
+import { readFacts } from '../../src/grpc/facts.ts'
 import { boundsTable } from './generated/bounds-table.ts'
 import { coverageTable, withSection } from './generated/coverage-table.ts'
 import { differencesPage } from './generated/differences-page.ts'
 import { eventsTable } from './generated/events-table.ts'
+import { methodRows, methodsPage } from './generated/methods-page.ts'
 import { prometheusRule } from './generated/prometheus-rule.ts'
 import { settingsTables } from './generated/settings-tables.ts'
 import { costTable } from './generated/stranger-cost.ts'
@@ -23,6 +25,10 @@ const SECURITY = new URL('../../docs/security.md', import.meta.url).pathname
 /** An outdated document fails here; `npm run docs` rewrites it. */
 it('makes docs/differences.md from the list of differences', async () => {
   await expect(differencesPage(differences, grpcDifferences, mappings)).toMatchFileSnapshot('../../docs/differences.md')
+})
+
+it('makes docs/grpc-methods.md from the facts of gRPC and the tables', async () => {
+  await expect(methodsPage(methodRows(readFacts().v1, mappings))).toMatchFileSnapshot('../../docs/grpc-methods.md')
 })
 
 it('makes the coverage table of README.md from the tables of operations', async () => {

@@ -87,13 +87,27 @@ async function served(parts: AnswerV1Parts, operation: Operation, asked: RpcCall
     const { rest, head, decision } = begun
     reply = await decided(parts, operation, decision, { method, call, record, holding, rest, head })
   } catch (thrown) {
-    reply = refused(parts, thrown, asked)
+    const isPassed = !begun && operation.kind === 'v1-only'
+    reply = isPassed ? await passed(parts, operation, thrown, asked) : refused(parts, thrown, asked)
   }
   if (!begun) return reply
   const { decision, head, path } = begun
   const status = clientOf(parts.published, call).aborted ? undefined : httpOf(codeOf(reply))
   count(parts.published, decision, { head, path, record, status })
   return reply
+}
+
+/** Answers a call of a method that only v1 has, and that REST cannot say: it has no id for the path. `problem` is why. */
+async function passed(parts: AnswerV1Parts, { id, because = '' }: Operation, problem: unknown, asked: RpcCall): Promise<WireReply> {
+  const { v1 } = parts
+  try {
+    if (!v1) throw new ApiError('UNIMPLEMENTED', `${id} ${needsV1(because)}`)
+    if (v1 === 'rest') throw problem
+    asked.record.mode = 'v1'
+    return await relayUnary(v1, asked)
+  } catch (thrown) {
+    return refused(parts, thrown, asked)
+  }
 }
 
 /** The REST request that a call is, and what was decided about it. */
@@ -113,7 +127,10 @@ function begin({ classify, published, limits }: AnswerV1Parts, { method, call, r
 /** Throws the ApiError that refuses the call, or rejects with it. */
 function decided(parts: AnswerV1Parts, operation: Operation, decision: Decision, asked: RestCall & RpcCall): Promise<WireReply> {
   const { routed } = decision
-  if (!isFound(routed) || routed.match.operation !== operation) throw misplaced()
+  if (!isFound(routed) || routed.match.operation !== operation) {
+    if (operation.kind === 'v1-only') return passed(parts, operation, misplaced(), asked)
+    throw misplaced()
+  }
   const { v1 } = parts
   const isCarried = asked.rest.unsaid.length === 0
   if (decision.kind === 'answer') {

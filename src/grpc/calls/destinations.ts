@@ -8,7 +8,7 @@ import type { SendFor } from '../../serve/upstream/send.ts'
 import type { AskRest } from '../../serve/upstream/v1.ts'
 import type { JsonObject } from '../../tables/json.ts'
 import { asksFor, type Call } from '../../tables/turn.ts'
-import { methodIn, serviceIn } from '../facts.ts'
+import { isOfBoth, methodIn, serviceIn } from '../facts.ts'
 import { checkRoom, messageOf } from '../messages/message-of.ts'
 import { bytesOfJson, jsonOfBytes, type RecodeLimits, valueOfBytes } from '../messages/recode.ts'
 import { jsonOfQuery, requestOf } from '../messages/request-of.ts'
@@ -221,7 +221,7 @@ export function createDestinations({ rpc, v1, v2, asV2, limits }: DestinationPar
   }
   const find = (path: string): Destination | undefined => {
     const method = rpc.find(path)
-    if (method?.version === 'v1') {
+    if (method?.version === 'v1' && !(method.rule && isOfBoth(method.rule))) {
       const answer: AnswerRead = (call, record, holding) => v1({ method, call, record, holding })
       return { answer, operation: method.operation?.id ?? 'unknown', isNative: false, isSafe: method.isSafe }
     }

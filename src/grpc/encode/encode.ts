@@ -57,6 +57,7 @@ export function fieldEncoder(field: DescField): EncodeValue {
   if (field.fieldKind === 'map') return mapEncoder(field)
   if (field.fieldKind === 'list') return listEncoder(field)
   if (field.fieldKind === 'message') return partWriter(field.number, partBody(field.message))
+  if (field.scalar === ScalarType.DOUBLE) return doubleWriter(field)
   const read = readerOf(field)
   const tag = tagOf(field.number, field.scalar)
   const isKept = hasPresence(field)
@@ -65,6 +66,21 @@ export function fieldEncoder(field: DescField): EncodeValue {
     if (scalar === undefined || (!isKept && isZero(scalar))) return
     writer.varint(tag)
     writeScalar(writer, scalar)
+  }
+}
+
+/** The wire type of eight bytes. */
+const EIGHT_BYTES = 1
+
+function doubleWriter(field: DescField): EncodeValue {
+  const isKept = hasPresence(field)
+  return (writer, json) => {
+    const number = typeof json === 'number' || (typeof json === 'string' && json.trim() !== '') ? Number(json) : unfit('a number')
+    if (Object.is(number, 0) && !isKept) return
+    const bytes = Buffer.alloc(8)
+    bytes.writeDoubleLE(number)
+    writer.varint(field.number * 8 + EIGHT_BYTES)
+    writer.raw(bytes)
   }
 }
 

@@ -161,6 +161,8 @@ export function scalarReader(type: ScalarType): ReadScalar {
       return wholeReader(0, 2 ** 32)
     case ScalarType.INT64:
       return wholeReader(-(2 ** 63), 2 ** 63)
+    case ScalarType.UINT64:
+      return wholeReader(0, 2 ** 64)
     default:
       throw new Error(`no method uses the type ${ScalarType[type]}`)
   }

@@ -117,6 +117,9 @@ const calls = (folder: string): Readonly<Record<string, string>> => {
     'apk.packages.list_summaries': 'GET /apk/v1/package-summaries',
     'apko.images.resolve': `POST /apko/v1/resolve/${repo}`,
     'apko.images.build': `POST /apko/v1/build/${repo}`,
+    'ecosystems.entitlements.list': 'GET /ecosystems/v1/entitlements',
+    'ecosystems.entitlements.create': `POST /ecosystems/v1/entitlements/${repo}`,
+    'ecosystems.entitlements.delete': `DELETE /ecosystems/v1/entitlements/${repo}`,
     'packages.entitlements.list': 'GET /packages/v1/entitlements',
     'image-recommendation.images.match': 'POST /image-recommendation/v1/match',
   }

@@ -25,6 +25,7 @@ const TIMES = [
 ]
 
 const WELL_KNOWN: Readonly<Record<string, readonly unknown[]>> = {
+  Struct: [{}, { k: 'v' }],
   Timestamp: TIMES,
   Duration: ['0s', '3600s', '-1.5s', '0.000000001s'],
   FieldMask: ['', 'name,syncConfig.uniqueTags'],
@@ -61,5 +62,7 @@ function randomValue({ message, enum: values, scalar }: DescField, draw: Draw): 
   if (scalar === ScalarType.BOOL) return one([true, false])
   if (scalar === ScalarType.BYTES) return one(['', 'AA==', '_-8', '+/8=', Buffer.alloc(200, 7).toString('base64')])
   if (scalar === ScalarType.INT64) return one([...LONGS, 7])
+  if (scalar === ScalarType.UINT64) return one([0, 7, '18446744073709551615'])
+  if (scalar === ScalarType.DOUBLE) return one([0, 1.5, -0.25, 7])
   return one(scalar === ScalarType.UINT32 ? [0, 1, 4_294_967_295] : [0, 1, -1, 127, 128, 2_147_483_647, -2_147_483_648, '12'])
 }

@@ -1,0 +1,115 @@
+/**
+ * Every method of v1's published protos, over gRPC, gRPC-Web and Connect. A method that only v1 has reaches v1 as its REST operation does, in
+ * every mode. Without v1 its call ends with code 12 in the form of its protocol.
+ */
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { mappings } from '../../../mappings/index.ts'
+import type { Config } from '../../../src/app/config/settings.ts'
+import { type Facts, readFacts } from '../../../src/grpc/facts.ts'
+import { methodRows } from '../../docs/generated/methods-page.ts'
+import { startProxy, type TestProxy } from '../../stage/proxy.ts'
+import { answerWith, type BareService, framed, startBareService } from '../bare-service.ts'
+import { connect } from '../client.ts'
+
+const facts: Facts = readFacts().v1
+const rows = methodRows(facts, mappings)
+const passedOn = rows.filter(({ fate }) => fate === 'passed on to v1').map(({ name }) => name)
+
+/** What a client of any of the protocols is told. */
+interface Told {
+  readonly code: number
+  readonly message: string
+}
+
+const PROTOCOLS = {
+  async grpc(url: string, path: string): Promise<Told> {
+    const client = connect(url)
+    const same = (bytes: Buffer) => bytes
+    try {
+      return await new Promise((resolve) => {
+        client
+          .makeServerStreamRequest(path, same, same, Buffer.alloc(0))
+          .on('data', () => {})
+          .on('error', () => {})
+          .on('status', ({ code, details }) => resolve({ code, message: details }))
+      })
+    } finally {
+      client.close()
+    }
+  },
+  async 'gRPC-Web'(url: string, path: string): Promise<Told> {
+    const headers = { 'content-type': 'application/grpc-web+proto', 'x-grpc-web': '1' }
+    const response = await fetch(url + path, { method: 'POST', headers, body: framed('') })
+    const text = Buffer.from(await response.arrayBuffer()).toString('latin1')
+    const said = (name: string) => response.headers.get(name) ?? new RegExp(`${name}: ?([^\r\n]*)`).exec(text)?.[1] ?? ''
+    return { code: Number(said('grpc-status') || Number.NaN), message: decodeURIComponent(said('grpc-message')) }
+  },
+  Connect: (url: string, path: string) => overConnect(url, path, 'application/proto', Buffer.alloc(0)),
+  'Connect as JSON': (url: string, path: string) => overConnect(url, path, 'application/json', Buffer.from('{}')),
+}
+
+async function overConnect(url: string, path: string, type: string, body: Buffer): Promise<Told> {
+  const response = await fetch(url + path, { method: 'POST', headers: { 'content-type': type, 'connect-protocol-version': '1' }, body })
+  if (response.status === 200) return { code: 0, message: '' }
+  const { code, message } = (await response.json()) as { code?: unknown; message?: string }
+  return { code: code === 'unimplemented' ? 12 : Number.NaN, message: message ?? '' }
+}
+
+const protocols = Object.entries(PROTOCOLS)
+
+let v1: BareService
+let v2: BareService
+const seen: string[] = []
+
+beforeAll(async () => {
+  const answer = (name: string) =>
+    startBareService((stream, { ':path': path }) => {
+      seen.push(`${name} ${path}`)
+      answerWith(stream, framed(''), { 'grpc-status': '0' })
+    })
+  v1 = await answer('v1')
+  v2 = await answer('v2')
+})
+
+afterAll(() => {
+  v1.close()
+  v2.close()
+})
+
+const proxyWith = async (values: Partial<Config>): Promise<TestProxy> => {
+  const proxy = await startProxy({ 'upstream.v2': v2.url, 'log.level': 'silent', ...values })
+  onTestFinished(() => proxy.close())
+  return proxy
+}
+
+it('knows all of them', () => {
+  expect(rows.length).toBe(187)
+  expect(new Set(rows.map(({ name }) => name)).size).toBe(187)
+})
+
+describe.each(protocols)('over %s, a method that only v1 has', (_, call) => {
+  it.each(['v1', 'v2', 'diff-v1'] as const)('reaches v1 in mode %s', async (mode) => {
+    const proxy = await proxyWith({ 'upstream.v1': v1.url, modes: { default: mode, rules: [], testers: [] } })
+    // The other modes take the same way; a fifth of the methods shows it.
+    for (const name of passedOn.filter((_, nth) => mode === 'v1' || nth % 5 === 0)) {
+      seen.length = 0
+      expect([name, await call(proxy.url, `/${name}`), [...seen]]).toEqual([name, { code: 0, message: '' }, [`v1 /${name}`]])
+    }
+  })
+
+  it('ends with code 12 and the sentence of REST without v1', async () => {
+    const proxy = await proxyWith({})
+    for (const name of passedOn) {
+      seen.length = 0
+      const { code, message } = await call(proxy.url, `/${name}`)
+      expect([name, code, message, [...seen]]).toEqual([name, 12, expect.stringContaining('needs a v1 service: '), []])
+    }
+  })
+})
+
+it.each(protocols)('passes calls of the token service to v2 over %s', async (_, call) => {
+  const proxy = await proxyWith({ 'upstream.v1': v1.url })
+  seen.length = 0
+  await call(proxy.url, '/chainguard.platform.auth.Auth/GetHeadlessSession')
+  expect(seen).toEqual(['v2 /chainguard.platform.auth.Auth/GetHeadlessSession'])
+})

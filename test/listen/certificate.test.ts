@@ -4,12 +4,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { tables } from '../../mappings/index.ts'
+import { readTls } from '../../src/app/config/certificates.ts'
 import { configWith } from '../../src/app/config/config.ts'
 import { createServer } from '../../src/app/server/server.ts'
-import { expiryOf, readCertificate } from '../../src/serve/listen/listener.ts'
+import { expiryOf } from '../../src/serve/listen/listener.ts'
 
 const KEY = 'test/certificates/localhost.key'
 const CERT = 'test/certificates/localhost.crt'
+
+const readCertificate = (key: string | undefined, cert: string | undefined) =>
+  readTls(configWith({ 'tls.key': key, 'tls.cert': cert })).port
 
 const folder = mkdtempSync(join(tmpdir(), 'crosswalk-certificate-'))
 afterAll(() => rmSync(folder, { recursive: true }))

@@ -3,6 +3,7 @@ import { type Client, joinedClients } from '../../migrate/clients.ts'
 import type { FleetView, RolloutOutlook } from '../../migrate/evidence/cutover.ts'
 import type { Replica } from '../../migrate/evidence/replicas.ts'
 import type { EvidenceReport } from '../../migrate/migration.ts'
+import { Agent } from '../../serve/upstream/undici.ts'
 import { isObject, oneLine } from '../../tables/json.ts'
 import { operationsOf } from '../../tables/tables.ts'
 import { isBase, quotedValue } from '../config/kinds.ts'
@@ -69,15 +70,35 @@ async function send<T>(
   token: string | undefined,
   tell: (missing: string) => void,
 ): Promise<T | Problem> {
-  const headers = token === undefined ? {} : { authorization: `Bearer ${token}` }
-  const answer = await fetch(`${base}${path}`, { method, headers }).catch(() => undefined)
-  const body: unknown = await answer?.json().catch(() => undefined)
-  const missing = answer?.headers.get('x-crosswalk-incomplete')
+  const { status, missing, body } = await exchanged(method, new URL(`${base}${path}`), token)
   if (missing) tell(missing)
-  if (answer?.ok && body !== undefined) return body as T
+  if (status !== undefined && status < 300 && body !== undefined) return body as T
   // What is said about a token names none of the settings of this command.
-  const said = method === 'POST' && answer?.status !== 401 && isObject(body) ? body.message : undefined
-  return { problem: typeof said === 'string' ? said : problemOf(base, path, answer?.status, token) }
+  const said = method === 'POST' && status !== 401 && isObject(body) ? body.message : undefined
+  return { problem: typeof said === 'string' ? said : problemOf(base, path, status, token) }
+}
+
+interface Exchanged {
+  /** Undefined if no answer came. */
+  readonly status?: number
+  readonly missing?: string | undefined
+  readonly body?: unknown
+}
+
+/** Asks directly: `fetch` would ask the proxy that NODE_USE_ENV_PROXY lets it read from the environment, even for this machine. */
+async function exchanged(method: 'GET' | 'POST', { origin, pathname, search }: URL, token: string | undefined): Promise<Exchanged> {
+  const agent = new Agent()
+  const headers = token === undefined ? {} : { authorization: `Bearer ${token}` }
+  try {
+    const answer = await agent.request({ origin, path: pathname + search, method, headers })
+    const missing = answer.headers['x-crosswalk-incomplete']
+    const body = await answer.body.json().catch(() => undefined)
+    return { status: answer.statusCode, missing: missing === undefined ? undefined : String(missing), body }
+  } catch {
+    return {}
+  } finally {
+    await agent.destroy()
+  }
 }
 
 function problemOf(base: string, path: string, status: number | undefined, token: string | undefined): string {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import type { Logger } from 'pino'
 import { describeRules } from '../../migrate/modes/rules.ts'
-import { readCertificate } from '../../serve/listen/listener.ts'
+import { readTls, TLS_KEYS } from '../config/certificates.ts'
 import { changedBetween, whyRestart } from '../config/live.ts'
 import type { Config } from '../config/settings.ts'
 import type { Server } from '../server/server.ts'
@@ -51,23 +51,24 @@ function contentOf(path: string): string {
 }
 
 /**
- * Calls `changed` when the files of the certificate hold another pair. A wrong pair changes nothing; the reason is printed. Key and
- * certificate are written one after the other, so that it may be printed while they change.
+ * Calls `changed` when the files of TLS hold something else. A wrong file changes nothing; the reason is printed. Key and certificate are
+ * written one after the other, so that it may be printed while they change.
  */
-export function watchCertificate({ 'tls.key': key, 'tls.cert': cert }: Config, io: Pick<Io, 'err'>, changed: () => void): Watch {
-  if (key === undefined || cert === undefined) return UNWATCHED
-  let known = readCertificate(key, cert)
+export function watchCertificates(config: Config, io: Pick<Io, 'err'>, changed: () => void): Watch {
+  const paths = [...new Set(TLS_KEYS.flatMap((key) => config[key] ?? []))]
+  if (paths.length === 0) return UNWATCHED
+  let known = readTls(config)
   const look = () => {
     try {
-      const now = readCertificate(key, cert)
+      const now = readTls(config)
       if (isDeepStrictEqual(now, known)) return
       known = now
       changed()
     } catch (error) {
-      io.err(`The certificate stays as it was. ${(error as Error).message}.`)
+      io.err(`The certificates stay as they were. ${(error as Error).message}.`)
     }
   }
-  const files = [key, cert].map((path) => whenSettled(path, look))
+  const files = paths.map((path) => whenSettled(path, look))
   return {
     look,
     end() {

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { suggestion } from '../../tables/check.ts'
 import { isObject } from '../../tables/json.ts'
 import type { Tables } from '../../tables/tables.ts'
+import { tlsContradiction } from './certificates.ts'
 import { type FileValue, isSettingKey, membersOf, readConfigFile } from './config-file.ts'
 import { listOf, quotedValue, type SettingKind, secretsIn } from './kinds.ts'
 import { late } from './live.ts'
@@ -65,7 +66,7 @@ const FINDERS: readonly ((config: Config) => string | undefined)[] = [
   hasNoRoom,
   isUnsigned,
   hasNoV1,
-  hasHalfAPair,
+  tlsContradiction,
   writesOneFileTwice,
   opensOnePortTwice,
   leadsBack,
@@ -99,10 +100,6 @@ function isUnsigned({ 'notify.url': url, 'notify.secret': secret }: Config): str
 function hasNoV1({ 'upstream.v1Grpc': how, 'upstream.v1': v1 }: Config): string | undefined {
   if (how === 'relay' || v1 !== undefined) return undefined
   return `upstream.v1Grpc is ${how} without upstream.v1, so that no call would reach a v1 service; give upstream.v1 or leave out the first.`
-}
-
-function hasHalfAPair({ 'tls.key': key, 'tls.cert': cert }: Config): string | undefined {
-  return (key === undefined) === (cert === undefined) ? undefined : 'tls.key and tls.cert go together: set both, or none for plain text.'
 }
 
 /** Each of these files belongs to what writes it. */

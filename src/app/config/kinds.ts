@@ -181,6 +181,23 @@ export const buildName: SettingKind<string | undefined> = {
 const RECEIVER =
   'an address such as https://hooks.example.com/crosswalk without credentials, or @ and the path of a file that holds it; http:// is for this machine only'
 
+const PROXY =
+  'an address such as http://proxy.example.com:3128, with USER:PASSWORD@ before the host if they are needed, or @ and the path of a file that holds it'
+
+/** The address of an HTTP proxy. It may hold a password, so it is never printed. */
+export const proxyUrl: SettingKind<string | undefined> = {
+  secret: true,
+  schema: fromFile(PROXY, isProxy),
+  allowed: PROXY,
+  value: 'URL',
+}
+
+function isProxy(text: string): boolean {
+  if (!URL.canParse(text)) return false
+  const { protocol, pathname, search, hash } = new URL(text)
+  return (protocol === 'http:' || protocol === 'https:') && pathname === '/' && search + hash === ''
+}
+
 /** The address of a receiver. It is never printed, because its path or query may hold a token. */
 export const receiver: SettingKind<string | undefined> = {
   secret: true,
@@ -252,6 +269,12 @@ const several = (isOne: (text: string) => boolean, allowed: string, value: strin
 export const addresses = several(isNetwork, 'addresses or networks with commas between them, such as 10.0.0.0/8,::1', 'ADDRESSES')
 
 export const names = several(isName, 'host names with commas between them, without ports, such as crosswalk.internal', 'NAMES')
+
+export const directNames = several(
+  (text) => text === '*' || isIP(text) !== 0 || isName(text.replace(/^\*?\./, '')),
+  'host names and addresses with commas between them, such as .internal,10.0.0.7, or *',
+  'NAMES',
+)
 
 export const origins = several(isOrigin, 'origins with commas between them, such as https://console.example.com, or *', 'ORIGINS')
 

@@ -47,6 +47,7 @@ export const PORT = {
   'listen.port': OWNERS,
   'tls.key': OWNERS,
   'tls.cert': OWNERS,
+  'tls.clientCa': OWNERS,
   'limits.headerBytes': OWNERS,
   'limits.headersTimeoutMs': OWNERS,
   'limits.idleTimeoutMs': OWNERS,

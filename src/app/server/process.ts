@@ -12,10 +12,12 @@ import { type CutoverVerdict, judgeCutover, TARGET } from '../../migrate/evidenc
 import type { EvidenceReport, Migration } from '../../migrate/migration.ts'
 import type { ModesState } from '../../migrate/modes/modes.ts'
 import type { RecordFile } from '../../migrate/records/record-file.ts'
-import { type Certificate, readCertificate } from '../../serve/listen/listener.ts'
+import type { Certificate } from '../../serve/listen/listener.ts'
 import { keepTickShape } from '../../serve/listen/times.ts'
+import type { Dial } from '../../serve/upstream/dial.ts'
 import type { MetricsExport, StartExport } from '../../serve/watch/metrics-export.ts'
 import { operationsOf, type Tables } from '../../tables/tables.ts'
+import { readTls } from '../config/certificates.ts'
 import { adminSettings, adminTokens } from '../config/config.ts'
 import type { Config } from '../config/settings.ts'
 import type { JoinedFleet, JoinFleet } from './fleet.ts'
@@ -157,7 +159,7 @@ export interface Reload {
    * Modes have a way of their own, `changeModes`.
    */
   reload(changes: Partial<Config>): string | undefined
-  /** Shows the certificate that the files hold now to whoever connects from now on. Throws a sentence if they hold none. */
+  /** Takes what the files of TLS hold now for every connection from now on. Throws a sentence if one cannot be used. */
   certify(): void
 }
 
@@ -170,6 +172,7 @@ interface Reloaded {
   readonly migration: Pick<Migration, 'journal'>
   readonly log: Pick<Logger, 'level' | 'info'>
   readonly front: Pick<Front, 'certify' | 'forget'>
+  readonly dial: Dial
   /** Is told of a new certificate. */
   readonly certified: (certificate: Certificate) => void
 }
@@ -177,7 +180,7 @@ interface Reloaded {
 const OPENS =
   'without admin.token, admin.tokens and admin.readToken, everybody could change modes from now on; restart to open the admin port'
 
-export function createReload({ live, tables, declarations, migration, log, front, certified }: Reloaded): Reload {
+export function createReload({ live, tables, declarations, migration, log, front, dial, certified }: Reloaded): Reload {
   return {
     reload(changes) {
       const next = { ...live, ...changes }
@@ -194,11 +197,13 @@ export function createReload({ live, tables, declarations, migration, log, front
       return undefined
     },
     certify() {
-      const certificate = readCertificate(live['tls.key'], live['tls.cert'])
-      if (!certificate) return
-      front.certify?.(certificate)
-      certified(certificate)
-      log.info('the certificate changed: new connections get it')
+      const { port, identities } = readTls(live)
+      dial.identify(identities)
+      if (port) {
+        front.certify?.(port)
+        certified(port)
+      }
+      log.info('the certificates changed: new connections get them')
     },
   }
 }

@@ -28,6 +28,7 @@ import type { OnGrpc } from '../../serve/listen/http2.ts'
 import { type Certificate, createListener, urlOf } from '../../serve/listen/listener.ts'
 import { createRestedConnections, type RestedConnections } from '../../serve/listen/times.ts'
 import type { Signal } from '../../serve/signals.ts'
+import type { Dial } from '../../serve/upstream/dial.ts'
 import { createHealth, type Health, ping, type Readiness } from '../../serve/upstream/health.ts'
 import { createSend } from '../../serve/upstream/send.ts'
 import { createAskRest } from '../../serve/upstream/v1.ts'
@@ -66,6 +67,8 @@ export function healthOf(config: Config, v2: string, pool: Agent, { probes }: Pi
 /** The parts that the proxy shares with the admin port. */
 export interface ProxyParts {
   readonly pool: Agent
+  /** How connections to the services open. */
+  readonly dial: Dial
   readonly certificate: Certificate | undefined
   readonly migration: Migration
   readonly metrics: Metrics
@@ -126,7 +129,7 @@ export function createV1Surface(
   return { announce, core, compat: createCompat({ core, v1, forwarded, announced: announce.headers, tracing, room, limits }) }
 }
 
-type SurfaceParts = Pick<ProxyParts, 'pool' | 'metrics' | 'log' | 'tracing' | 'readiness' | 'leaving'> &
+type SurfaceParts = Pick<ProxyParts, 'pool' | 'dial' | 'metrics' | 'log' | 'tracing' | 'readiness' | 'leaving'> &
   Pick<RpcParts, 'core' | 'announced' | 'room' | 'failed'> &
   Pick<GrpcParts, 'admit' | 'gate' | 'forwarded' | 'limits'> & {
     /** Tables translate the calls of v1's services. */
@@ -150,12 +153,12 @@ export interface GrpcSurface {
 const QUESTION_BYTES = 16 * 1024
 
 export function createGrpcSurface(config: Config, v2: string, parts: SurfaceParts): GrpcSurface {
-  const { pool, metrics, log, gate, forwarded, hasTables } = parts
+  const { pool, dial, metrics, log, gate, forwarded, hasTables } = parts
   const base = config['upstream.v1']
   const isRest = config['upstream.v2Grpc'] === 'rest'
-  const toV2 = isRest ? noGrpc : createGrpc(v2, { service: 'v2', ...grpcSettings(config) })
+  const toV2 = isRest ? noGrpc : createGrpc(v2, { service: 'v2', dial, ...grpcSettings(config) })
   const ask = isRest ? createAskRest({ service: 'v2', pool, base: v2, answerMs: config['limits.deadlineMs'] }) : undefined
-  const toV1 = base === undefined ? undefined : createGrpc(base, { service: 'v1', ...grpcSettings(config) })
+  const toV1 = base === undefined ? undefined : createGrpc(base, { service: 'v1', dial, ...grpcSettings(config) })
   const v1 = toV1 && (config['upstream.v1Grpc'] === 'rest' ? 'rest' : toV1)
   const settings = {
     requestBytes: config['limits.requestBytes'],
@@ -202,9 +205,9 @@ const NEVER_RESTED: RestedConnections = { refused() {}, end() {} }
 /** Makes the server for v1 and native requests. */
 export function createProxy(config: Config, v2: string, tables: Tables, parts: ProxyParts): Front {
   const { mappings } = tables
-  const { certificate, metrics, log } = parts
+  const { certificate, dial, metrics, log } = parts
   const forwarded = createForwarded(forwardedSettings(config))
-  const passthrough = createPassthrough({ base: v2, ...passthroughSettings(config) }, { forwarded, metrics, log })
+  const passthrough = createPassthrough({ base: v2, dial, ...passthroughSettings(config) }, { forwarded, metrics, log })
   const rests = createRestedConnections({ perSecond: config['limits.refusalsPerSecond'], longestMs: 1000 * RETRY_AFTER }, () =>
     performance.now(),
   )

@@ -17,13 +17,14 @@ import type { KeptModes } from '../../fleet/modes.ts'
 import type { ModeRules } from '../../migrate/modes/rules.ts'
 import type { Actor } from '../../migrate/records/record.ts'
 import { CLOCKS, type Clocks } from '../../serve/bounds.ts'
-import { type Certificate, expiryOf, readCertificate, urlOf } from '../../serve/listen/listener.ts'
+import { type Certificate, expiryOf, urlOf } from '../../serve/listen/listener.ts'
 import { createPool } from '../../serve/upstream/exchange.ts'
 import { createReady } from '../../serve/upstream/health.ts'
 import type { StartExport } from '../../serve/watch/metrics-export.ts'
 import type { Tracing } from '../../serve/watch/spans.ts'
 import { operationsOf, type Tables } from '../../tables/tables.ts'
 import { describeOperations } from '../../tools/explore.ts'
+import { dialOf, readTls } from '../config/certificates.ts'
 import { adminSettings, poolSettings } from '../config/config.ts'
 import type { Config } from '../config/settings.ts'
 import type { JoinFleet } from './fleet.ts'
@@ -98,9 +99,11 @@ export function createServer(started: Config, tables: Tables, options: ServerOpt
   const { mappings } = tables
   const { v2, ...known } = checked(config, tables)
   const declarations = [...known.declarations]
-  let certificate = readCertificate(config['tls.key'], config['tls.cert'])
-  const pool = createPool(poolSettings(config))
-  const askPool = createPool({ ...poolSettings(config), connections: 2 * config['diff.parallel'] })
+  const tls = readTls(config)
+  let certificate = tls.port
+  const dial = dialOf(config, tls)
+  const pool = createPool({ ...poolSettings(config), dial })
+  const askPool = createPool({ ...poolSettings(config), dial, connections: 2 * config['diff.parallel'] })
   const asking = { pool, askPool, log, file, clocks, records, replica: join?.replica }
   const migration = assembleMigration(config, v2, tables, declarations, asking)
   const joined = join?.join({ config, migration, operations: operationsOf(tables), log, clocks, file })
@@ -113,7 +116,7 @@ export function createServer(started: Config, tables: Tables, options: ServerOpt
   const metrics = createMetrics({ ...watched, now: clocks.now, notified: notifier?.counts })
   const leaving = new AbortController()
   const readiness = createReady(health, () => leaving.signal.aborted, workers?.isServing, joined?.standing)
-  const shared = { pool, certificate, migration, metrics, log, tracing, readiness, leaving: leaving.signal }
+  const shared = { pool, dial, certificate, migration, metrics, log, tracing, readiness, leaving: leaving.signal }
   const proxy = workers ?? createProxy(config, v2, tables, shared)
   const warnings = ruleWarningsOf(migration, operationsOf(tables))
   const reportNow = reportNowOf(reportOf(migration, mappings, declarations, config), joined?.answers)
@@ -128,7 +131,7 @@ export function createServer(started: Config, tables: Tables, options: ServerOpt
   const last = () => Promise.all([pool.destroy(), askPool.destroy(), tracing?.close(), notifier?.close()])
   const warned = (text: string) => log.warn(text)
   const life = createLife(config, { tables, front: proxy, admin, exported, hasAdmin, migration, joined, leaving, warn, warned, last })
-  const reloaded = { live: config, tables, declarations, migration, log, front: proxy }
+  const reloaded = { live: config, tables, declarations, migration, log, dial, front: proxy }
   const certified = (now: Certificate) => {
     certificate = now
   }

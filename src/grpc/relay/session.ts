@@ -2,6 +2,7 @@ import http2, { type ClientHttp2Session, type ClientHttp2Stream, constants, type
 import { ApiError, type CodeName } from '../../errors.ts'
 import { destroyLater, outlive, probe } from '../../serve/listen/http2.ts'
 import { whenClosed } from '../../serve/signals.ts'
+import { DIRECT, type Dial, http2Options } from '../../serve/upstream/dial.ts'
 import type { Service } from '../../serve/upstream/health.ts'
 
 /** Nothing was sent: the client may repeat the call, even a write. */
@@ -101,6 +102,8 @@ export interface SessionSettings {
   readonly connectTimeoutMs: number
   /** Milliseconds after which a connection takes no further stream, so that a name that moves is followed; 0 or absent = unlimited. */
   readonly connectionAgeMs?: number
+  /** How a connection opens; directly without it. */
+  readonly dial?: Dial
 }
 
 const { NGHTTP2_REFUSED_STREAM } = constants
@@ -119,9 +122,13 @@ const SESSION_MEMORY = 128
 /** Milliseconds of silence before TCP probes the other side. */
 const PROBE_AFTER = 30_000
 
-/** Connects to the service. `closed` is called once, however the connection ends. */
-export function connect({ service, origin, connectTimeoutMs, connectionAgeMs = 0 }: SessionSettings, closed: () => void): Session {
+/** Connects to the service. `closed` is called at least once, however the connection ends. */
+export function connect(
+  { service, origin, connectTimeoutMs, connectionAgeMs = 0, dial = DIRECT }: SessionSettings,
+  closed: () => void,
+): Session {
   const connection = http2.connect(origin, {
+    ...http2Options(dial, origin),
     settings: { initialWindowSize: STREAM_WINDOW, maxHeaderListSize: MAX_HEADER_SIZE, enablePush: false },
     maxSessionMemory: SESSION_MEMORY,
   })
@@ -130,12 +137,18 @@ export function connect({ service, origin, connectTimeoutMs, connectionAgeMs = 0
   let streams = 0
   let isReady = false
   let lastTaken = Number.POSITIVE_INFINITY
-  const ended = () => {
+  const streamEnded = () => {
     streams -= 1
+  }
+  const ended = () => {
+    clearTimeout(aged)
+    closed()
   }
   connection.once('connect', (_, socket) => {
     outlive(connection)
     socket.setKeepAlive(true, PROBE_AFTER)
+    // Without our certificate, TLS fails behind the handshake. Node then says nothing on the session.
+    socket.once('error', ended)
     connection.setLocalWindowSize(CONNECTION_WINDOW)
   })
   connection.once('remoteSettings', () => {
@@ -146,8 +159,7 @@ export function connect({ service, origin, connectTimeoutMs, connectionAgeMs = 0
   })
   // Its streams end in their own time. `isOpen` is false from then on.
   const aged = connectionAgeMs === 0 ? undefined : setTimeout(() => connection.close(), connectionAgeMs).unref()
-  connection.once('close', () => clearTimeout(aged))
-  connection.once('close', closed)
+  connection.once('close', ended)
   return {
     ready: whenReady(connection, service, connectTimeoutMs),
     isReady: () => isReady,
@@ -158,7 +170,7 @@ export function connect({ service, origin, connectTimeoutMs, connectionAgeMs = 0
       const stream = connection.request(headers, { endStream })
       probed(stream)
       streams += 1
-      whenClosed(stream, { over: ended, next: undefined })
+      whenClosed(stream, { over: streamEnded, next: undefined })
       return {
         stream,
         isLost: () => connection.destroyed || socket.destroyed,
@@ -176,6 +188,7 @@ function whenReady(connection: ClientHttp2Session, service: Service, timeoutMs: 
     connection.once('remoteSettings', resolve)
     connection.once('remoteSettings', () => clearTimeout(timer))
     connection.on('error', fail)
+    connection.once('connect', (_, socket) => socket.once('error', fail))
     connection.once('close', () => {
       clearTimeout(timer)
       fail(new Error('the connection was closed'))

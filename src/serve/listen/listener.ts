@@ -1,11 +1,9 @@
-import { createPrivateKey, X509Certificate } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { X509Certificate } from 'node:crypto'
 import http, { type RequestListener, type Server } from 'node:http'
 import type { Http2Server, ServerHttp2Session } from 'node:http2'
 import https from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
-import { createSecureContext, type Server as SecureServer, type TLSSocket } from 'node:tls'
-import { named, systemReason } from '../../errors.ts'
+import type { Server as SecureServer, TLSSocket } from 'node:tls'
 import { guarded } from '../signals.ts'
 import { createHttp2, cut, type OnGrpc } from './http2.ts'
 import { createUpgrades, inTurn } from './upgrades.ts'
@@ -51,35 +49,13 @@ export function carefully({ request, expectation, ...told }: Handlers): Handlers
 export interface Certificate {
   readonly key: string
   readonly cert: string
-}
-
-/** Reads the two files; undefined if neither is set. Throws a sentence if they are not a usable pair. */
-export function readCertificate(keyFile: string | undefined, certFile: string | undefined): Certificate | undefined {
-  if (keyFile === undefined && certFile === undefined) return undefined
-  if (keyFile === undefined || certFile === undefined) throw new Error('tls.key and tls.cert go together: set both, or none for plain text')
-  const certificate = { key: read('tls.key', keyFile), cert: read('tls.cert', certFile) }
-  try {
-    // An empty file is no key, but the context would accept it.
-    createPrivateKey(certificate.key)
-    expiryOf(certificate)
-    createSecureContext(certificate)
-  } catch (error) {
-    throw new Error(`tls.key (${keyFile}) and tls.cert (${certFile}) are not a key and its certificate in PEM: ${(error as Error).message}`)
-  }
-  return certificate
+  /** The authorities one of which must have signed the certificate of each client. Without it, clients show none. */
+  readonly ca?: string
 }
 
 /** Returns the time after which clients refuse the certificate, in seconds since the epoch. */
 export function expiryOf({ cert }: Certificate): number {
   return Date.parse(new X509Certificate(cert).validTo) / 1000
-}
-
-function read(setting: string, path: string): string {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch (error) {
-    throw new Error(`${setting} cannot be read: ${systemReason(named(error, path))}`)
-  }
 }
 
 /** Only the method that opens an HTTP/2 connection begins like this (RFC 9113 §3.4). */
@@ -144,7 +120,14 @@ export function createHttp1(
     requestTimeout: 0,
     requireHostHeader: false,
   }
-  const secure = { ...certificate, ALPNProtocols: ['h2', 'http/1.1'], handshakeTimeout: headersTimeoutMs }
+  const asksClients = certificate?.ca !== undefined
+  const secure = {
+    ...certificate,
+    requestCert: asksClients,
+    rejectUnauthorized: asksClients,
+    ALPNProtocols: ['h2', 'http/1.1'],
+    handshakeTimeout: headersTimeoutMs,
+  }
   const handler = inTurn(request, maxStreams)
   const server = certificate ? https.createServer({ ...settings, ...secure }, handler) : http.createServer(settings, handler)
   server.maxHeadersCount = 0

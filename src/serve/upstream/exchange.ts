@@ -8,6 +8,7 @@ import { ApiError, brokenAnswer, type ErrorForm, fromTransport } from '../../err
 import { ARRIVED_MEMORY, SHORT_TEXT } from '../../tables/text/engine.ts'
 import type { Call } from '../../tables/turn.ts'
 import type { Signal } from '../signals.ts'
+import { connectorOf, DIRECT, type Dial } from './dial.ts'
 import type { Landing, Underway } from './flights.ts'
 import { Agent, Client, Pool, parseHeaders } from './undici.ts'
 
@@ -20,11 +21,19 @@ export interface PoolSettings {
   readonly callTimeoutMs: number
   /** Milliseconds after which a connection is used for one request more, so that a name that moves is followed; 0 or absent = unlimited. */
   readonly connectionAgeMs?: number
+  /** How its connections open; directly without it. */
+  readonly dial?: Dial
 }
 
 /** Creates the one connection pool of translated calls and passed-through bytes. It verifies TLS (design §6.1). */
-export function createPool({ connections, connectTimeoutMs, callTimeoutMs, connectionAgeMs = 0 }: PoolSettings): UndiciAgent {
-  const connect = { timeout: connectTimeoutMs, onread: { buffer: arrived, callback: received } }
+export function createPool({
+  connections,
+  connectTimeoutMs,
+  callTimeoutMs,
+  connectionAgeMs = 0,
+  dial = DIRECT,
+}: PoolSettings): UndiciAgent {
+  const connect = connectorOf(dial, { timeout: connectTimeoutMs, onread: { buffer: arrived, callback: received } })
   const all = { connections, headersTimeout: callTimeoutMs, bodyTimeout: callTimeoutMs, connect }
   if (connectionAgeMs === 0) return new Agent(all)
   const client = (origin: URL, options: object) => new AgingClient(origin, options, connectionAgeMs)

@@ -6,21 +6,43 @@ import { ProxyServer } from 'http-proxy-3'
 import { ApiError, fromTransport, unrelayable } from '../../errors.ts'
 import { endsHere, endToEndRaw, giveHead } from '../heads.ts'
 import { guarded, whenClosed } from '../signals.ts'
+import { DIRECT, type Dial } from './dial.ts'
+
+/** How an agent keeps connections. */
+interface AgentSettings {
+  readonly connections: number
+  readonly ageMs: number
+  readonly dial: Dial
+  /** Each request has a connection of its own. */
+  readonly single?: true
+}
 
 /**
  * Keeps at most `connections` connections to a service; further requests wait. The first request after `ageMs` is
  * the last on its connection (0 = unlimited). Closing one that waits would race with the next request. A connection on which the service sends bytes without a request is closed: the bytes would be read as the answer to the next request.
  */
-export function createAgent(base: string, connections: number, ageMs = 0): http.Agent {
-  const settings = { keepAlive: true, maxSockets: connections }
+function createAgent(base: string, { connections, ageMs, dial, single }: AgentSettings): http.Agent {
+  const { origin } = new URL(base)
+  // Another identity must not resume a session of TLS.
+  const settings = {
+    keepAlive: !single,
+    maxSockets: connections,
+    ...(Object.keys(dial.identityOf(origin)).length > 0 && { maxCachedSessions: 0 }),
+  }
   const agent = base.startsWith('https:') ? new https.Agent(settings) : new http.Agent(settings)
   const { createConnection, keepSocketAlive, reuseSocket } = agent as unknown as Keeping
   const ends = new WeakMap<Duplex, number>()
+  const aging = (socket: Duplex | undefined) => {
+    if (socket && ageMs > 0) ends.set(socket, performance.now() + ageMs)
+    return socket
+  }
   return Object.assign<http.Agent, Keeping>(agent, {
-    createConnection(...given) {
-      const socket = createConnection.apply(agent, given)
-      if (ageMs > 0) ends.set(socket, performance.now() + ageMs)
-      return socket
+    createConnection(options, done) {
+      const open = (through: object) => createConnection.call(agent, { ...options, ...dial.identityOf(origin), ...through })
+      const tunnel = dial.tunnel(origin)
+      if (tunnel === undefined) return aging(open({}))
+      tunnel.then((socket) => done?.(null, aging(base.startsWith('https:') ? open({ socket }) : socket)), done)
+      return undefined
     },
     keepSocketAlive(socket) {
       if (performance.now() >= (ends.get(socket) ?? Number.POSITIVE_INFINITY)) return false
@@ -36,7 +58,7 @@ export function createAgent(base: string, connections: number, ageMs = 0): http.
 
 /** Options and methods of an agent that Node documents (`http.Agent`) and its types omit. */
 interface Keeping {
-  createConnection(...given: unknown[]): Duplex
+  createConnection(options: object, done?: (error: Error | null, socket?: Duplex) => void): Duplex | undefined
   keepSocketAlive(socket: Duplex): boolean
   reuseSocket(socket: Duplex, request: http.ClientRequest): void
 }
@@ -72,6 +94,8 @@ export interface NativeSettings {
   readonly connections: number
   /** Milliseconds after which a connection is used for one request more, so that a name that moves is followed; 0 or absent = unlimited. */
   readonly connectionAgeMs?: number
+  /** How its connections open; directly without it. */
+  readonly dial?: Dial
 }
 
 /**
@@ -79,8 +103,9 @@ export interface NativeSettings {
  * hop-by-hop headers in either direction. The request target is sent unchanged (`toProxy`), and so are the answer's headers. A connection
  * returns to the agent only after a complete exchange. A handshake has its own connection, because anything may follow it.
  */
-export function createNative({ base, connections, connectionAgeMs }: NativeSettings, failed: Failed): Native {
-  const agent = createAgent(base, connections, connectionAgeMs)
+export function createNative({ base, connections, connectionAgeMs: ageMs = 0, dial = DIRECT }: NativeSettings, failed: Failed): Native {
+  const agent = createAgent(base, { connections, ageMs, dial })
+  const handshakes = createAgent(base, { connections: Number.POSITIVE_INFINITY, ageMs, dial, single: true })
   const proxy = new ProxyServer({ target: base, agent, changeOrigin: true, toProxy: true, selfHandleResponse: true })
   const waiting = new WeakMap<ServerResponse, OnCall>()
   const careful = <A>(handler: (event: A, request: IncomingMessage, response: ServerResponse) => void) =>
@@ -134,9 +159,12 @@ export function createNative({ base, connections, connectionAgeMs }: NativeSetti
       prepare(request)
       Object.assign(request.headers, { connection: 'Upgrade', upgrade: 'websocket' })
       waiting.set(response, (call) => void call.once('upgrade', guarded(onUpgrade, thrown) as never))
-      proxy.web(request, response, { agent: false, buffer: Readable.from([]) })
+      proxy.web(request, response, { agent: handshakes, buffer: Readable.from([]) })
     },
-    close: () => agent.destroy(),
+    close() {
+      agent.destroy()
+      handshakes.destroy()
+    },
   }
 }
 

@@ -1,5 +1,6 @@
 /// <reference path="./undici-parts.d.ts" />
 import api from 'undici/lib/api/index.js'
+import buildConnector from 'undici/lib/core/connect.js'
 import util from 'undici/lib/core/util.js'
 import Agent from 'undici/lib/dispatcher/agent.js'
 import Client from 'undici/lib/dispatcher/client.js'
@@ -15,4 +16,4 @@ Object.assign(Dispatcher.prototype, api)
 
 const { parseHeaders } = util
 
-export { Agent, Client, Pool, parseHeaders }
+export { Agent, buildConnector, Client, Pool, parseHeaders }

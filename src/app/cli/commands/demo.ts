@@ -11,7 +11,7 @@ import { createLog } from '../../server/process.ts'
 import { createServer as createProxyServer, type Server } from '../../server/server.ts'
 import { type Command, endWith, MISUSED } from '../command.ts'
 import { configFlags, configFrom, configPath, sandboxFlags, sandboxOptions } from '../flags.ts'
-import { stay, watchCertificate, watchConfig } from '../stay.ts'
+import { stay, watchCertificates, watchConfig } from '../stay.ts'
 
 /** A receiver of events on this machine. */
 export interface EventReceiver {
@@ -77,7 +77,7 @@ export const demo: Command = {
       const [tracing, exportMetrics] = await Promise.all([openTracing(io.env), openMetricsExport(io.env)])
       const server = createProxyServer(config, await io.tables(), { log, tracing, exportMetrics, file: configPath(flags, io) })
       await server.listen()
-      const code = stay(server, log, io, [watchConfig(flags, io, server, loaded.config), watchCertificate(config, io, server.certify)])
+      const code = stay(server, log, io, [watchConfig(flags, io, server, loaded.config), watchCertificates(config, io, server.certify)])
       for (const line of welcome(server, sandbox, receiver)) io.out(line)
       return await code
     } finally {

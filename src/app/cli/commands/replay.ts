@@ -24,6 +24,7 @@ import { chosenReader } from '../../../tools/replay/formats.ts'
 import { recordedClients, replay as replayTraffic } from '../../../tools/replay/replay.ts'
 import { replayLines } from '../../../tools/replay/summary.ts'
 import { readTraffic, type Traffic } from '../../../tools/replay/traffic.ts'
+import { dialOf, readTls } from '../../config/certificates.ts'
 import { compatSettings, poolSettings } from '../../config/config.ts'
 import { url } from '../../config/kinds.ts'
 import type { Config } from '../../config/settings.ts'
@@ -126,7 +127,8 @@ async function compare(
   flags: Flags,
   io: Io,
 ): Promise<Against> {
-  const pool = createPool(poolSettings(config))
+  const asked = { ...config, 'upstream.v1': target.v1 }
+  const pool = createPool({ ...poolSettings(config), dial: dialOf(asked, readTls(asked)) })
   const file = textOf(flags, 'records')
   const recorder = createRecorder({
     memory: 1,

@@ -7,11 +7,11 @@ import { readStoreUrl } from '../../../fleet/store/store.ts'
 import { checkAtStart } from '../../../grpc/check-at-start.ts'
 import { NEEDS_V1 } from '../../../migrate/modes/modes.ts'
 import { needV1 } from '../../../migrate/modes/rules.ts'
-import { readCertificate } from '../../../serve/listen/listener.ts'
 import { openMetricsExport } from '../../../serve/watch/metrics-export.ts'
 import { openTracing } from '../../../serve/watch/spans.ts'
 import { mappingProblems } from '../../../tables/check.ts'
 import type { Tables } from '../../../tables/tables.ts'
+import { readTls, TLS_KEYS } from '../../config/certificates.ts'
 import type { ReadSettings } from '../../config/config.ts'
 import type { Config, SettingKey } from '../../config/settings.ts'
 import { declarationsWith, loadTables } from '../../server/migration.ts'
@@ -19,7 +19,7 @@ import { createLog, openFleet } from '../../server/process.ts'
 import { createServer } from '../../server/server.ts'
 import { type Command, endWith, type Flags, failureLines, type Io, MISUSED } from '../command.ts'
 import { configFlags, configFrom, configPath, settingsFrom } from '../flags.ts'
-import { stay, watchCertificate, watchConfig } from '../stay.ts'
+import { stay, watchCertificates, watchConfig } from '../stay.ts'
 
 /** What a check looks at besides the settings. */
 interface CheckedStart {
@@ -49,7 +49,7 @@ const SETTINGS_CHECKS = [
 
 /** What a start reads, opens or loads besides. */
 const MACHINE_CHECKS: readonly StartCheck[] = [
-  { of: ['tls.key', 'tls.cert'], why: ({ config }) => thrown(() => readCertificate(config['tls.key'], config['tls.cert'])) },
+  { of: [...TLS_KEYS, 'upstream.v1', 'upstream.v2'], why: ({ config }) => thrown(() => readTls(config)) },
   { of: ['records.file'], why: ({ config }) => whyUnwritable('records.file', config['records.file']) },
   { of: ['store.cache'], why: ({ config }) => whyUnwritable('store.cache', config['store.cache']) },
   { of: ['store.url'], why: ({ config }) => whyNoStore(config['store.url']) },
@@ -142,7 +142,7 @@ export const serve: Command = {
     const [tracing, exportMetrics, join] = await Promise.all([openTracing(io.env), openMetricsExport(io.env), openFleet(config)])
     const server = createServer(config, tables, { log, tracing, exportMetrics, join, file: configPath(flags, io) })
     await server.listen()
-    const code = stay(server, log, io, [watchConfig(flags, io, server, config), watchCertificate(config, io, server.certify)])
+    const code = stay(server, log, io, [watchConfig(flags, io, server, config), watchCertificates(config, io, server.certify)])
     io.out(`Crosswalk serves v1 on ${server.url} from v2 at ${config['upstream.v2']}; admin on ${server.adminUrl}.`)
     return code
   },

@@ -9,7 +9,7 @@ import { createServer, type Server } from '../../server/server.ts'
 import { createSupervisor, type Supervisor } from '../../server/workers.ts'
 import { endWith, FAILED, type Flags, type Io } from '../command.ts'
 import { configPath } from '../flags.ts'
-import { stay, watchCertificate, watchConfig } from '../stay.ts'
+import { stay, watchCertificates, watchConfig } from '../stay.ts'
 
 /** Runs the proxy in several processes: workers that serve, and this one, which supervises them. */
 export async function supervise(config: Config, workers: number, flags: Flags, io: Io): Promise<number> {
@@ -39,7 +39,10 @@ export async function supervise(config: Config, workers: number, flags: Flags, i
     }
     rolled = rolled.then(roll).catch((error: Error) => log.error(error.message))
   }
-  const certificate = watchCertificate(config, io, () => roll('the certificate changed'))
+  const certificate = watchCertificates(config, io, () => {
+    server.certify()
+    roll('the certificates changed')
+  })
   const watches = [watchConfig(flags, io, reloading(server, supervisor), config), { ...certificate, look: () => roll('SIGHUP came') }]
   let sentence: string | undefined
   const givenUp = supervisor.givenUp.then((text) => {

@@ -86,6 +86,7 @@ function hash(text: string): Buffer {
 /** Returns why a request may come from another site's page or through the proxy; undefined if it cannot. */
 export type Foreign = (
   request: Pick<IncomingMessage, 'url' | 'headers'> & Partial<Pick<IncomingMessage, 'rawHeaders'>>,
+  isLinked?: boolean,
 ) => ApiError | undefined
 
 /** What browsers send for a page of this origin, and for an address that a person typed (Fetch Metadata). */
@@ -94,11 +95,12 @@ const OWN_SITES: ReadonlySet<string> = new Set(['same-origin', 'none'])
 /**
  * Detects requests of foreign pages. A page can make its own name resolve to this machine (DNS rebinding). Its browser then sees one
  * origin, and only the name in the request differs. So the name must be one of `names`; an address cannot be rebound. A request from
- * another origin says so in its headers. Clients that are no browsers are checked by name only.
+ * another origin says so in its headers. Clients that are no browsers are checked by name only. A page that `isLinked` opens from anywhere
+ * in a tab of its own, which the other page cannot read.
  */
 export function createForeign(names: readonly string[]): Foreign {
   const known = new Set(['localhost', ...names.map((name) => name.toLowerCase())])
-  return ({ url = '', headers, rawHeaders = [] }) => {
+  return ({ url = '', headers, rawHeaders = [] }, isLinked = false) => {
     if (hasPassed(headers)) return PROXIED
     if (rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host').length > 1) return TWO_HOSTS
     const { host, origin, 'sec-fetch-site': site = 'none' } = headers
@@ -106,8 +108,13 @@ export function createForeign(names: readonly string[]): Foreign {
     // Only HTTP/1.0 has no Host header, and no browser speaks it.
     if (host !== undefined && !isKnown(nameIn(host), known)) return unknownName(host)
     if (origin !== undefined && authorityOf(origin) !== host?.toLowerCase()) return OTHER_ORIGIN
-    return OWN_SITES.has(String(site)) ? undefined : OTHER_ORIGIN
+    return OWN_SITES.has(String(site)) || (isLinked && isNavigation(headers)) ? undefined : OTHER_ORIGIN
   }
+}
+
+/** True if a browser opens the answer as a page of its own: a link was followed. A form that is sent has an origin. */
+function isNavigation({ origin, 'sec-fetch-mode': mode, 'sec-fetch-dest': dest }: IncomingMessage['headers']): boolean {
+  return mode === 'navigate' && dest === 'document' && origin === undefined
 }
 
 /** If `upstream.v2` led here, every client of the proxy could change its modes. */
@@ -116,10 +123,7 @@ const PROXIED = new ApiError('PERMISSION_DENIED', 'the admin port is not for wha
 /** Node keeps the first of them, and whoever is before or behind it may keep another (RFC 9112 §3.2). */
 const TWO_HOSTS = new ApiError('INVALID_ARGUMENT', 'a request has one Host header')
 
-const OTHER_ORIGIN = new ApiError(
-  'PERMISSION_DENIED',
-  'a page of another origin may not ask the admin port; to look at it, type its address instead of following a link',
-)
+const OTHER_ORIGIN = new ApiError('PERMISSION_DENIED', 'a page of another origin may not ask the admin port; links to / and /report work')
 
 function unknownName(host: string): ApiError {
   const message = `the admin port does not go by the name ${JSON.stringify(host)}; list its names in admin.names (CROSSWALK_ADMIN_NAMES)`
@@ -223,7 +227,8 @@ export function createAdmin(sources: AdminSources, { names, tokens }: AdminSetti
   const app = createPort((request, reply) => sendError(reply.headers(ALWAYS), whyRefused(request) ?? notFound()))
   app.addHook('onRequest', async (request, reply) => {
     reply.headers(ALWAYS)
-    const problem = OPEN.has(request.routeOptions.url) ? isForeign(request.raw) : whyRefused(request)
+    const { url } = request.routeOptions
+    const problem = OPEN.has(url) ? isForeign(request.raw, url === PAGE || url === ROOT) : whyRefused(request)
     if (problem) throw problem
   })
   const actorOf = createActorOf(rights)

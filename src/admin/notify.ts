@@ -142,7 +142,10 @@ const row = (type: string, means: string): EventType => ({ type, means })
 /** The type of a note that concerns one operation, one rollout, or the proxy as a whole. */
 export const EVENT_TYPES: Readonly<Record<What, EventType>> = {
   circuit: row('crosswalk.circuit.opened', 'The circuit of an operation opened: its canary share is 0'),
-  'circuit-closed': row('crosswalk.circuit.closed', 'The circuit of an operation closed: probes proved v2, or the modes changed'),
+  'circuit-closed': row(
+    'crosswalk.circuit.closed',
+    'The circuit of an operation closed: probes proved v2, it was closed by hand, or the modes changed',
+  ),
   modes: row('crosswalk.modes.changed', 'The rules of modes changed'),
   rollout: row('crosswalk.rollout.moved', 'A rollout advanced, paused, turned back or ended'),
   ready: row('crosswalk.operation.ready', 'The evidence of an operation is inside the target: v2 may answer it'),

@@ -136,7 +136,7 @@ export function addReport(app: FastifyInstance, { reportNow }: ReportSources, ri
   app.get(PAGE, async (_, reply) => {
     assets ??= readAssets()
     const { html, policy } = pageOf(isOpen ? await reportNow() : undefined, assets, DATA)
-    reply.headers({ 'content-security-policy': policy, 'referrer-policy': 'no-referrer' })
+    reply.headers({ 'content-security-policy': policy, 'referrer-policy': 'no-referrer', 'cross-origin-opener-policy': 'same-origin' })
     reply.type('text/html; charset=utf-8')
     return html
   })

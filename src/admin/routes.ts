@@ -6,7 +6,7 @@ import type { PutModes } from '../fleet/modes.ts'
 import type { FleetEvidence } from '../fleet/report.ts'
 import type { RolloutsPart } from '../fleet/rollouts/rollouts.ts'
 import type { MigrationReport } from '../migrate/migration.ts'
-import type { Modes, ModesState } from '../migrate/modes/modes.ts'
+import { keptSentence, type Modes, type ModesState, type OpenCircuit } from '../migrate/modes/modes.ts'
 import { describeActor } from '../migrate/records/record.ts'
 import type { RolloutStatus } from '../migrate/rollout/machine.ts'
 import { ROLLOUT_COMMANDS } from '../migrate/rollout/run.ts'
@@ -159,6 +159,37 @@ function hintOf(name: string, rollouts: readonly RolloutStatus[]): string {
   return suggestion(name, names, 'GET /rollouts lists them')
 }
 
+export interface CircuitSources {
+  readonly modes: Pick<Modes, 'circuits' | 'closeCircuit' | 'closeCircuits'>
+  readonly actorOf: ActorOf
+}
+
+/** What became of the circuits that a POST names. */
+export interface ClosedCircuits {
+  readonly closed: readonly string[]
+  /** Those that a rollout keeps, in sentences. */
+  readonly kept: readonly string[]
+}
+
+/** An open circuit as `GET /circuits` shows it. */
+export interface CircuitRow extends Omit<OpenCircuit, 'at'> {
+  readonly openedAt: string
+}
+
+/** Adds `GET /circuits`, which are open, and the requests that close one or all. Replicas that share a store close it with this one. */
+export function addCircuits(app: FastifyInstance, { modes, actorOf }: CircuitSources): void {
+  app.get('/circuits', async () => modes.circuits().map(({ at, ...row }): CircuitRow => ({ ...row, openedAt: new Date(at).toISOString() })))
+  app.post('/circuits/close', async (request): Promise<ClosedCircuits> => {
+    const closed = modes.closeCircuits(actorOf(request))
+    return { closed, kept: modes.circuits().map(keptSentence) }
+  })
+  app.post<{ readonly Params: { readonly name: string } }>('/circuits/:name/close', async (request): Promise<ClosedCircuits> => {
+    const problem = modes.closeCircuit(request.params.name, actorOf(request))
+    if (problem !== undefined) throw new ApiError('FAILED_PRECONDITION', problem)
+    return { closed: [request.params.name], kept: [] }
+  })
+}
+
 export interface ModesSources {
   readonly modes: Pick<Modes, 'state' | 'change' | 'check' | 'rollouts'>
   readonly report: Pick<MigrationReport, 'openCircuits'>
@@ -223,7 +254,7 @@ function some(name: string, value: object): object {
 }
 
 export interface MigrationSources {
-  readonly modes: ModesSources['modes'] & RolloutSources['modes']
+  readonly modes: ModesSources['modes'] & RolloutSources['modes'] & CircuitSources['modes']
   readonly warnings: ModesSources['warnings']
   readonly actorOf: ActorOf
   readonly steer?: RolloutSources['steer']
@@ -246,6 +277,7 @@ export function addMigration(app: FastifyInstance, sources: MigrationSources): v
   const { report, notifier, joined } = sources
   addModes(app, sources)
   addRollouts(app, sources)
+  addCircuits(app, sources)
   if (joined) addReplicas(app, joined)
   addEvidence(app, sources)
   addNotify(app, notifier)

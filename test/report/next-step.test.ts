@@ -66,7 +66,7 @@ describe('the next step of an operation', () => {
       'Print the v2 calls of its request',
       'Accept it until a date: crosswalk.json',
       'Declare it for good: mappings/differences.ts',
-      'Close every circuit, with the same rules',
+      'Close its circuit',
       'Go back to v1',
     ])
   })

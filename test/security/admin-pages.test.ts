@@ -76,8 +76,30 @@ describe.skipIf(!hasChromium())('foreign pages in Chromium', () => {
     await run(page, `document.body.innerHTML = '<a href="${adminUrl}/report">look</a>'`)
     await page.getByRole('link').click()
     await page.waitForURL(`${adminUrl}/report`)
-    expect(answered).toEqual(['GET /report 403'])
+    expect(answered[0]).toBe('GET /report 200')
     expect(await modes()).toBe(before)
+  })
+
+  it('link to the page and to a view of it, and cannot read or embed what opens', async () => {
+    const { adminUrl } = await admin()
+    for (const host of ['localhost', '127.0.0.1']) {
+      for (const path of ['/', '/report', '/report#/operation/iam.groups.list']) {
+        const { page } = await strangersPage(host)
+        await run(page, `document.body.innerHTML = '<a href="${adminUrl}${path}">look</a>'`)
+        await page.getByRole('link').click()
+        await page.waitForURL(`${adminUrl}/report${path.slice('/report'.length)}`)
+        await page.getByRole('heading', { level: 1 }).waitFor()
+      }
+    }
+    const { page, answered } = await strangersPage('localhost')
+    const opened = page.waitForEvent('popup')
+    await run(page, `window.opened = open('${adminUrl}/report')`)
+    await (await opened).getByRole('heading', { level: 1 }).waitFor()
+    expect(await run(page, `try { return String(opened.document.title) } catch (error) { return error.name }`)).not.toContain('Crosswalk')
+    await run(page, `document.body.innerHTML = '<iframe src="${adminUrl}/report"></iframe>'`)
+    await run(page, `document.body.innerHTML = '<form method="post" action="${adminUrl}/report"></form>'; document.forms[0].submit()`)
+    await page.waitForURL(`${adminUrl}/report`)
+    expect(answered).toEqual(['GET /report 403', 'POST /report 403'])
   })
 
   it('do not include the report that a person opened by its address', async () => {

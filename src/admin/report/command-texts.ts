@@ -60,8 +60,8 @@ export function goBack(place: CommandPlace): PasteText {
   return put(place, 'Go back to v1', backToV1(place.now.rules, place.operation.operation, place.effect))
 }
 
-export function closeCircuits(place: CommandPlace): PasteText {
-  return put(place, 'Close every circuit, with the same rules', place.now.rules)
+export function closeCircuit({ operation: { operation }, admin }: CommandPlace): PasteText {
+  return { title: 'Close its circuit', text: askCrosswalk(admin, ['circuits', 'close', operation]), into: 'shell' }
 }
 
 export function steer({ admin }: CommandPlace, { name }: RolloutStatus, command: 'pause' | 'resume' | 'promote' | 'abort'): PasteText {
@@ -69,8 +69,8 @@ export function steer({ admin }: CommandPlace, { name }: RolloutStatus, command:
   return { title, text: postRollout(admin, name, command), into: 'shell' }
 }
 
-export function listClients({ admin }: CommandPlace): PasteText {
-  return { title: 'List its clients', text: askCrosswalk(admin, ['clients']), into: 'shell' }
+export function listClients({ operation: { operation }, admin }: CommandPlace): PasteText {
+  return { title: 'List its clients', text: askCrosswalk(admin, ['clients', '--operations', operation]), into: 'shell' }
 }
 
 /** Returns what leads on from the difference that occurs most: its test, and its declarations. `admin` is undefined for a file. */

@@ -42,8 +42,9 @@ function stepOf(situation: Situation): NextStep {
   const rollout = forMost(effect).share?.rollout
   if (rollout) return duringRollout(situation, rollout)
   if (effect.circuit !== undefined) {
-    const sentence = 'Its circuit is open, so v2 gets no share. See what differs, mend v2 or declare it, and then close the circuit.'
-    return { sentence, commands: [...mended(situation), commands.closeCircuits(situation), ...back(situation)] }
+    const sentence =
+      'Its circuit is open, so no canary gives v2 a share. See what differs, mend v2 or declare it, and then close the circuit.'
+    return { sentence, commands: [...mended(situation), commands.closeCircuit(situation), ...back(situation)] }
   }
   if (operation.standing === 'outside') {
     const sentence = `${many(wrongOf(operation), 'answer')} of ${many(operation.n, 'observation')} ${wrongOf(operation) === 1 ? 'was' : 'were'} wrong. Mend v2 or declare the difference before more clients move.`

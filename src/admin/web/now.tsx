@@ -17,6 +17,7 @@ import { duration, many, percentText, time } from './words.ts'
 export type Change =
   | { readonly what: 'modes'; readonly rules: ModeRules; readonly tag: string }
   | { readonly what: 'rollout'; readonly name: string; readonly command: 'pause' | 'resume' }
+  | { readonly what: 'circuit'; readonly operation: string }
 
 /** Sends a change to the proxy. Returns undefined, or a sentence that says why nothing was changed. */
 export async function makeChange(change: Change): Promise<string | undefined> {
@@ -32,9 +33,9 @@ export async function makeChange(change: Change): Promise<string | undefined> {
 
 function send(change: Change): Promise<Response> {
   const base = { cache: 'no-store', signal: AbortSignal.timeout(10_000) } as const
-  if (change.what === 'rollout') {
-    return fetch(`/rollouts/${encodeURIComponent(change.name)}/${change.command}`, { ...base, method: 'POST', headers: ownHeaders() })
-  }
+  const post = (path: string) => fetch(path, { ...base, method: 'POST', headers: ownHeaders() })
+  if (change.what === 'rollout') return post(`/rollouts/${encodeURIComponent(change.name)}/${change.command}`)
+  if (change.what === 'circuit') return post(`/circuits/${encodeURIComponent(change.operation)}/close`)
   const headers = { ...ownHeaders(), 'content-type': 'application/json', 'if-match': `"${change.tag}"` }
   return fetch('/modes', { ...base, method: 'PUT', headers, body: JSON.stringify(change.rules) })
 }
@@ -152,6 +153,20 @@ export function OperationBack({ operation, now }: { readonly operation: string; 
   )
 }
 
+/** Closes the open circuit of an operation, after a confirmation. */
+export function CircuitClose({ operation, now }: Props) {
+  if (now.circuits[operation] === undefined) return null
+  return (
+    <ConfirmButton label="Close its circuit" title={`Close the circuit: ${operation}`} change={{ what: 'circuit', operation }}>
+      <ul>
+        <li>The share that its rule asks for is in force again from the next request on.</li>
+        <li>What was counted for the circuit begins anew. Evidence stays.</li>
+        <li>A circuit that turned back a rollout stays open: resume that.</li>
+      </ul>
+    </ConfirmButton>
+  )
+}
+
 /** Lets v1 answer everything again, after a confirmation. */
 export function AllBack({ now }: { readonly now: InForce }) {
   if (!now.hasV1 || !usesV2(now.rules)) return null
@@ -247,10 +262,7 @@ export function RolloutList({ rollouts }: { readonly rollouts: readonly RolloutS
           </span>
           {GOING.has(rollout.phase) && <ChangeButton label="Pause" change={{ what: 'rollout', name: rollout.name, command: 'pause' }} />}
           {STOPPED.has(rollout.phase) && (
-            <ChangeButton
-              label={rollout.phase === 'paused' ? 'Resume' : 'Start again'}
-              change={{ what: 'rollout', name: rollout.name, command: 'resume' }}
-            />
+            <ChangeButton label="Resume" change={{ what: 'rollout', name: rollout.name, command: 'resume' }} />
           )}
         </li>
       ))}

@@ -8,7 +8,7 @@ import type { OperationReport, Quantiles, Report } from '../report/report.ts'
 import { BoundChart, isComparable, Lanes, notesOf, outcomeLanes, RangeAxis, RangePlot } from './charts.tsx'
 import { Dotted, hashOf, Icon, Paste, PasteList, ScrollTable, StandingChip, useHeldOrder } from './kit.tsx'
 import { adminAddress } from './live.tsx'
-import { Badges, OperationBack } from './now.tsx'
+import { Badges, CircuitClose, OperationBack } from './now.tsx'
 import { Differences, Empty, NoteLegend, type OperationProps } from './views.tsx'
 import { count, duration, many, milliseconds, placeOf, STANDING_ORDER, STANDINGS, time } from './words.ts'
 
@@ -182,6 +182,7 @@ export function NextStepView({ operation, report }: OperationProps) {
         </>
       )}
       <PasteList texts={others} />
+      {report.now && <CircuitClose operation={operation.operation} now={report.now} />}
       {report.now && <OperationBack operation={operation.operation} now={report.now} />}
     </section>
   )

@@ -141,7 +141,7 @@ const GROUPS: readonly (readonly [title: string, words: readonly string[]])[] = 
   ['Run', ['demo', 'serve', 'config', 'sandbox', 'sandbox token']],
   ['Look up', ['operations', 'explain', 'openapi']],
   ['Other APIs', ['draft', 'check']],
-  ['Migrate', ['clients', 'cutover', 'rollouts', 'report', 'replay', 'case']],
+  ['Migrate', ['clients', 'cutover', 'rollouts', 'circuits', 'report', 'replay', 'case']],
 ]
 
 const OTHERS = 'Other'
@@ -199,6 +199,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   explain: async () => (await import('./commands/explain.ts')).explain,
   clients: async () => (await import('./commands/clients.ts')).clients,
   cutover: async () => (await import('./commands/cutover.ts')).cutover,
+  circuits: async () => (await import('./commands/circuits.ts')).circuits,
   rollouts: async () => (await import('./commands/rollouts.ts')).rollouts,
   draft: async () => (await import('./commands/draft.ts')).draft,
   check: async () => (await import('./commands/check.ts')).check,

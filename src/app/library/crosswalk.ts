@@ -160,6 +160,10 @@ function crosswalkOf(server: Server, { mappings }: Tables): Crosswalk {
       const problem = server.changeModes(modes as ModeRules, { source: 'program' })
       if (problem !== undefined) throw new Error(problem)
     },
+    closeCircuit(operation) {
+      const problem = server.closeCircuit(operation, { source: 'program' })
+      if (problem !== undefined) throw new Error(problem)
+    },
     metrics: () => server.metrics.text('prometheus'),
     notReady: server.notReady,
     idle: server.idle,
@@ -225,6 +229,8 @@ export interface Crosswalk extends Reads {
   servesPath(target: string): boolean
   /** Changes who answers. Throws a sentence if the rules are wrong. Replicas that share a store take them over within seconds. */
   changeModes(modes: WrittenModes): void
+  /** Closes the open circuit of an operation. Throws a sentence if it is not open, or a rollout that it turned back keeps it. */
+  closeCircuit(operation: string): void
   /** The metrics in the Prometheus text format. */
   metrics(): Promise<string>
   /** Whether both services answer: a sentence that says why requests would fail, or undefined. */

@@ -59,6 +59,8 @@ export interface Server extends Life, Reload {
    * all: they are in force once the store has them.
    */
   changeModes(rules: ModeRules, by: Actor): string | undefined
+  /** Closes the open circuit of an operation, or returns a sentence that says why it cannot. */
+  closeCircuit(operation: string, by: Actor): string | undefined
   /** Replicas share the modes, so that `changeModes` only proposes them. */
   readonly sharesModes: boolean
   /** The modes and open circuits that a replica of a fleet knows, for a process that it starts; undefined if it knows none. */
@@ -143,6 +145,7 @@ export function createServer(started: Config, tables: Tables, options: ServerOpt
       if (problem === undefined) warn()
       return problem
     },
+    closeCircuit: modes.closeCircuit,
     sharesModes: joined !== undefined,
     handler: proxy.handler,
     reads: createReads({ migration, joined, reportNow, tables }),

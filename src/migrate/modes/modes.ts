@@ -5,7 +5,9 @@ import { identify } from '../../serve/caller.ts'
 import type { ClientRequest } from '../../serve/request.ts'
 import { type Backend, COMPARING, hasFailed, isRead, MODE_HEADER, SERVED_BY, type Served, type Sides } from '../../serve/sides.ts'
 import type { AskRest } from '../../serve/upstream/v1.ts'
+import { suggestion } from '../../tables/check.ts'
 import type { KindOf } from '../clients.ts'
+import type { Opening } from '../evidence/circuit.ts'
 import type { Observer } from '../observe/observer.ts'
 import { type Actor, describeActor } from '../records/record.ts'
 import type { Rollouts } from '../rollout/rollouts.ts'
@@ -84,7 +86,20 @@ export interface ModesStateHolder {
   adopt(shared: SharedModes, isOwn: boolean): void
   /** Learns what the configuration file says by now, and applies nothing. */
   configure(rules: ModeRules): void
+  /** The open circuits. */
+  circuits(): readonly OpenCircuit[]
+  /** Closes the open circuit of an operation and drops its counts. Returns a sentence if it cannot. */
+  closeCircuit(operation: string, by: Actor): string | undefined
+  /** Closes all open circuits that no rollout keeps, and returns their operations. */
+  closeCircuits(by: Actor): readonly string[]
   readonly inForce: RulesInForce
+}
+
+/** A circuit that is open: v2 gets no share of its operation. */
+export interface OpenCircuit extends Opening {
+  readonly operation: string
+  /** The rollout that it turned back. Only a command to that closes it. */
+  readonly rollout?: string
 }
 
 interface StateParts {
@@ -114,6 +129,16 @@ export function createModesState(initial: ModeRules, parts: StateParts): ModesSt
     const rules = readModeRules(value)
     return !('problem' in rules) && !hasV1 && needV1(rules) ? { problem: NEEDS_V1 } : rules
   }
+  const closeThose = (isMeant: (operation: string) => boolean) =>
+    journal.circuit.close((operation) => isMeant(operation) && rollouts.keptOpenBy(operation) === undefined)
+  const noteClosed = (operations: readonly string[], text: string, by: Actor) => {
+    for (const operation of operations) journal.note({ what: 'circuit-closed', text, operation, by, from: 'open', to: 'closed' })
+  }
+  const circuits = () =>
+    Array.from(journal.circuit.openings(), ([operation, opening]): OpenCircuit => {
+      const rollout = rollouts.keptOpenBy(operation)
+      return { operation, ...opening, ...(rollout !== undefined && { rollout }) }
+    })
   const put = (next: SharedModes, isOwn: boolean) => {
     const { rules, by, version } = next
     const before = state
@@ -122,11 +147,15 @@ export function createModesState(initial: ModeRules, parts: StateParts): ModesSt
     if (isOwn) journal.note({ what: 'modes', by, ...changeOf(before, state, subjects), version })
     if (isOwn) rollouts.change(rules, by)
     else rollouts.adopt(rules)
-    const closed = journal.circuit.close((operation) => !rollouts.needsOpen(operation))
-    for (const operation of isOwn ? closed : []) {
-      journal.note({ what: 'circuit-closed', text: 'the modes changed', operation, by, from: 'open', to: 'closed' })
-    }
+    const closed = closeThose(() => true)
+    if (isOwn) noteClosed(closed, 'the modes changed', by)
     inForce.follow()
+  }
+  const closeByHand = (isMeant: (operation: string) => boolean, by: Actor) => {
+    const closed = closeThose(isMeant)
+    noteClosed(closed, 'it was closed by hand', by)
+    if (closed.length > 0) inForce.follow()
+    return closed
   }
   return {
     state: () => state,
@@ -150,8 +179,24 @@ export function createModesState(initial: ModeRules, parts: StateParts): ModesSt
       configured = rules
       state = compared(state)
     },
+    circuits,
+    closeCircuit(operation, by) {
+      if (closeByHand((one) => one === operation, by).length > 0) return undefined
+      const open = circuits()
+      const found = open.find((one) => one.operation === operation)
+      if (found) return keptSentence(found)
+      const names = open.map((one) => one.operation)
+      const hint = names.length === 0 ? 'none is open' : suggestion(operation, names, `open are ${names.join(', ')}`)
+      return `there is no open circuit ${JSON.stringify(operation)}; ${hint}`
+    },
+    closeCircuits: (by) => closeByHand(() => true, by),
     inForce,
   }
+}
+
+/** Says why a circuit stays open, without a full stop. */
+export function keptSentence({ operation, rollout }: OpenCircuit): string {
+  return `the circuit of ${operation} turned back the rollout ${rollout}; resume or abort that, such as by: crosswalk rollouts ${rollout} resume`
 }
 
 export const NEEDS_V1 = 'The modes need a v1 service: set upstream.v1 (CROSSWALK_UPSTREAM_V1), or let v2 answer everything.'

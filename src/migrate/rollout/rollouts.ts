@@ -292,8 +292,8 @@ export interface Rollouts {
   change(rules: ModeRules, by: Actor): void
   /** Follows rules that another replica put in force: it has noted what begins and what ends. */
   adopt(rules: ModeRules): void
-  /** True if the circuit of this operation turned back a rollout that still waits for it. */
-  needsOpen(operation: string): boolean
+  /** The rollout that the circuit of this operation turned back and that still waits for it; undefined if there is none. */
+  keptOpenBy(operation: string): string | undefined
   /** Returns the rules with the shares in force in place of rollouts. */
   inForce(rules: ModeRules): ModeRules
   /** Calls a listener whenever a share may have changed. */
@@ -364,7 +364,7 @@ export function createRollouts(initial: ModeRules, sources: RolloutSources): Rol
       tellChange(before, runs, by)
     },
     adopt: follow,
-    needsOpen: (operation) => [...runs.values()].some((run) => run.state().phase === 'turned-back' && run.reaches(operation)),
+    keptOpenBy: (operation) => [...runs].find(([, run]) => run.state().phase === 'turned-back' && run.reaches(operation))?.[0],
     inForce: (rules) => withShares(rules, runs),
     onMove: (listener) => void listeners.push(listener),
     round: () => round,

@@ -90,7 +90,7 @@ export const adminAttacks: readonly Fault[] = [
     put({ host, 'sec-fetch-site': 'cross-site' }),
     put({ host, 'sec-fetch-site': 'same-site' }),
     request('GET /clients', { host, 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' }),
-    request('GET /report', { host, 'sec-fetch-site': 'same-site', 'sec-fetch-mode': 'navigate' }),
+    request('GET /report', { host, 'sec-fetch-site': 'same-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'iframe' }),
   ]),
   attack('a target that names a host', '400/3 400/3 400/3; modes unchanged', (host) => [
     request('GET http://evil.example:8081/modes', { host }),

@@ -74,7 +74,7 @@ describe('after a restart, a rollout', () => {
     expect(status(after)?.reason).toMatch(
       /^The circuit of iam\.a opened \(mismatches: 3 of the last 3 [^)]+\)\. No answer can close the circuit of iam\.a, so that a person must resume it\.$/,
     )
-    expect(after.rollouts.needsOpen('iam.a')).toBe(true)
+    expect(after.rollouts.keptOpenBy('iam.a')).toBeDefined()
   })
 
   it('turns back if the process died before it could record that it had turned back', () => {
@@ -218,7 +218,7 @@ describe('a change of modes', () => {
     const one = atSecondStep()
     openCircuit(one)
     one.change(iamRules({ retries: 1 }))
-    expect([one.place(), one.rollouts.needsOpen('iam.a')]).toEqual(['running 1 1', false])
+    expect([one.place(), one.rollouts.keptOpenBy('iam.a')]).toEqual(['running 1 1', undefined])
     expect(one.entries.findLast(({ kind }) => kind === 'note')).toMatchObject({
       rollout: 'iam',
       by: PERSON,
@@ -266,7 +266,7 @@ describe('an open circuit', () => {
     const one = atSecondStep()
     openCircuit(one)
     expect(one.rollouts.steer('iam', 'resume', PERSON)).toBeUndefined()
-    expect([one.place(), one.rollouts.needsOpen('iam.a'), status(one)?.observed]).toEqual(['running 1 1', false, 0])
+    expect([one.place(), one.rollouts.keptOpenBy('iam.a'), status(one)?.observed]).toEqual(['running 1 1', undefined, 0])
     prove(one)
     one.minutes(10)
     expect(one.place()).toBe('running 2 10')

@@ -113,7 +113,7 @@ export function simulate(rules: ModeRules, earlier: readonly Entry[] = [], probe
     change(changed) {
       inForce = changed
       rollouts.change(changed, PERSON)
-      circuit.close((operation) => !rollouts.needsOpen(operation))
+      circuit.close((operation) => rollouts.keptOpenBy(operation) === undefined)
       select = createSelect(rollouts.inForce(changed))
     },
   }

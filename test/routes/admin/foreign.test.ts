@@ -55,3 +55,21 @@ it('refuses two Host headers, whichever comes first', () => {
   expect(isForeign({ url: '/modes', headers: { host: HOST }, rawHeaders })).toMatchObject({ code: 'INVALID_ARGUMENT' })
   expect(isForeign({ url: '/modes', headers: { host: HOST }, rawHeaders: ['accept', 'host', 'Host', HOST] })).toBeUndefined()
 })
+
+const LINK = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' }
+
+it('accepts a link from anywhere to what may be linked to, and to nothing else', () => {
+  const headers = { host: HOST, ...LINK }
+  expect(isForeign({ url: '/report', headers }, true)).toBeUndefined()
+  expect(isForeign({ url: '/modes', headers })).toMatchObject({ code: 'PERMISSION_DENIED' })
+})
+
+it.each([
+  { 'sec-fetch-dest': 'iframe' },
+  { 'sec-fetch-dest': 'empty' },
+  { 'sec-fetch-mode': 'no-cors' },
+  { origin: 'http://evil.example' },
+  { host: 'evil.example' },
+])('takes no other request for a link: %j', (headers) => {
+  expect(isForeign({ url: '/report', headers: { host: HOST, ...LINK, ...headers } }, true)).toMatchObject({ code: 'PERMISSION_DENIED' })
+})

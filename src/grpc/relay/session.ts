@@ -149,7 +149,9 @@ export function connect(
     socket.setKeepAlive(true, PROBE_AFTER)
     // Without our certificate, TLS fails behind the handshake. Node then says nothing on the session.
     socket.once('error', ended)
-    connection.setLocalWindowSize(CONNECTION_WINDOW)
+    // The service may have hung up before Node tells of the connection.
+    if (connection.destroyed) ended()
+    else connection.setLocalWindowSize(CONNECTION_WINDOW)
   })
   connection.once('remoteSettings', () => {
     isReady = true
@@ -188,7 +190,10 @@ function whenReady(connection: ClientHttp2Session, service: Service, timeoutMs: 
     connection.once('remoteSettings', resolve)
     connection.once('remoteSettings', () => clearTimeout(timer))
     connection.on('error', fail)
-    connection.once('connect', (_, socket) => socket.once('error', fail))
+    connection.once('connect', (_, socket) => {
+      socket.once('error', fail)
+      if (connection.destroyed) fail(new Error('the connection was closed'))
+    })
     connection.once('close', () => {
       clearTimeout(timer)
       fail(new Error('the connection was closed'))

@@ -135,7 +135,7 @@ describe('a difference', () => {
     open.push(proxy, v1, v2)
     await fetch(`${proxy.url}/iam/v1/groups`, { headers: bearer('caller') })
     await asked
-    await fetch(`${proxy.url}/iam/v1/groups/${UID}`, { method: 'PUT', body: '{"name":"a"}', headers: bearer('caller') })
+    await fetch(`${proxy.url}/iam/v1/groups/${UID}/${'b'.repeat(16)}`, { method: 'PUT', body: '{"name":"a"}', headers: bearer('caller') })
     held()
     for (;;) if ((await evidence(proxy)).queue.done === 2) break
     expect(await comparisons(proxy)).toMatchObject([{ outcome: 'race', reason: 'the caller wrote at the same time' }])

@@ -2,17 +2,12 @@ import { expect, it } from 'vitest'
 import { createSharedNoise, createSharedRedactionKey } from '../../src/fleet/judging.ts'
 import { createNoise } from '../../src/migrate/compare/judge.ts'
 import { createRedactionKey } from '../../src/migrate/compare/redact.ts'
+import { child, findings } from '../diff/given.ts'
 import { sharedStage } from './shared-stage.ts'
 
 const LIST = 'registry.repos.list'
-const DOWNLOADS = {
-  kind: 'value',
-  at: '/items/0/downloads',
-  where: '/items/*/downloads',
-  path: '/items/[a]/downloads',
-  v1: 1,
-  v2: 2,
-} as const
+const repos = (downloads: number) => ({ items: [{ id: child(1), updated_at: null, downloads }] })
+const DOWNLOADS = findings(LIST, repos(1), repos(2))[0]!
 
 function stage() {
   const shared = sharedStage()

@@ -49,6 +49,8 @@ function holds({ skip, take = Number.POSITIVE_INFINITY }: Window, position: numb
 export interface Stamps {
   readonly created?: number
   readonly updated?: number
+  /** v2 showed several times of writing while it was asked again and again. */
+  readonly rewritten?: true
 }
 
 /** Names of the times that a service sets, in v1, in its published dialect and in v2 (facts §19). */
@@ -68,6 +70,11 @@ export function updateStampOf(row: JsonObject): string | undefined {
   return UPDATED.find((name) => typeof row[name] === 'string')
 }
 
+/** True if a resource has a member for the time of its last write, whether or not it was ever written. */
+export function showsUpdate(row: JsonObject): boolean {
+  return UPDATED.some((name) => Object.hasOwn(row, name))
+}
+
 function timeOf(row: JsonObject, names: readonly string[]): number | undefined {
   const text = names.map((name) => row[name]).find((value) => typeof value === 'string')
   const time = typeof text === 'string' ? Date.parse(text) : Number.NaN
@@ -79,9 +86,14 @@ export function collectStamps(body: unknown, found: Map<string, Stamps>): void {
   const waiting: unknown[] = [body]
   while (waiting.length > 0) {
     const value = waiting.pop()
-    if (isObject(value) && typeof value.uid === 'string') found.set(value.uid, { ...found.get(value.uid), ...stampsOf(value) })
+    if (isObject(value) && typeof value.uid === 'string') found.set(value.uid, stampsAfter(found.get(value.uid), stampsOf(value)))
     if (typeof value === 'object' && value !== null) waiting.push(...Object.values(value))
   }
+}
+
+function stampsAfter(before: Stamps | undefined, now: Stamps): Stamps {
+  const isOther = before?.updated !== undefined && now.updated !== undefined && before.updated !== now.updated
+  return { ...before, ...now, ...(isOther && { rewritten: true }) }
 }
 
 /** The time in which one request was asked of both sides, in milliseconds since 1970. */
@@ -98,37 +110,62 @@ export function isWithin({ from, to }: Period, ...times: readonly (number | unde
   return times.some((time) => time !== undefined && time >= from - CLOCK_TOLERANCE_MS && time <= to + CLOCK_TOLERANCE_MS)
 }
 
-interface Answers {
-  readonly v1: SeenAnswer
-  readonly v2: SeenAnswer
-  readonly v2First: boolean
-  readonly movement: Movement
+/** Writes to the rows of a list, under way or begun while it was asked for, as far as the replicas know. */
+export interface RowWrites {
+  /** The number of writes to rows of this kind. */
+  readonly count: number
+  readonly creates: readonly RowCreate[]
+  /** True if the path or the body of a write names this uid. */
+  names(uid: string): boolean
 }
+
+export interface RowCreate {
+  /** The uid below which the new rows are; undefined if that is not known. */
+  readonly parent: string | undefined
+  /** The most rows that it makes. */
+  readonly most: number
+}
+
+export const NO_WRITES: RowWrites = { count: 0, creates: [], names: () => false }
+
+/** What is known if nobody tells: there may have been any. */
+export const ANY_WRITES: RowWrites = {
+  count: Number.POSITIVE_INFINITY,
+  creates: [{ parent: undefined, most: Number.POSITIVE_INFINITY }],
+  names: () => true,
+}
+
+type Answers = Pick<Events, 'v1' | 'v2' | 'v2First' | 'movement' | 'writes'>
 
 const WINDOWED = new Set(WINDOW_PARAMETERS.flatMap(spellings))
 
 /**
  * Returns the rows that a window of a list gains or loses at its ends, because a further row came or went, in the window or before it.
- * If nothing is known of v1 before, or if `isRepeated`, a row may also have gone.
+ * A row that v1's own change explains stands at its end too: v1 may have changed only by some of the rows.
+ * If nothing is known of v1 before, or if `isRepeated`, or if enough writes are known, a row may also have gone.
  */
 export function shiftedRows(
   { request }: AskedRequest,
   findings: readonly Finding[],
-  { v1, v2, v2First, movement }: Answers,
+  { v1, v2, v2First, movement, writes }: Answers,
   isRepeated: boolean,
 ): ReadonlySet<Finding> {
   if (!isAnyGiven(request.query, WINDOWED)) return new Set()
   const lost = findings.filter((finding) => finding.kind === 'missing' && isRowOfList(finding))
   const gained = findings.filter((finding) => finding.kind === 'extra' && isRowOfList(finding))
-  if (isReplaced(lost, gained, lengthOf(v1))) return new Set()
+  if (isReplaced(lost, gained, lengthOf(v1)) && writes.count < lost.length + gained.length) return new Set()
   const isOpen = (row: Finding) => !movement.explains(row)
   const [openLost, openGained] = [lost.filter(isOpen), gained.filter(isOpen)]
-  const came = [...pushedOut(openLost, gained, lengthOf(v1)), ...pushedIn(openGained, openLost)]
+  const came = [...pushedOut(lost, isOpen, gained, lengthOf(v1)), ...pushedIn(gained, openLost.length).filter(isOpen)]
   if (came.length > 0) return new Set(came)
-  const isKnown = !v2First && !isRepeated
-  const atStart = lost.length === gained.length && !isKnown ? pushedIn(openLost, openGained) : []
-  return new Set([...pushedOut(openGained, lost, lengthOf(v2)), ...atStart])
+  const mayHaveGone = v2First || isRepeated || writes.count >= THERE_AND_BACK
+  const isFilled = lost.length >= gained.length && lost.length - gained.length <= writes.count
+  const atStart = mayHaveGone && isFilled ? pushedIn(lost, openGained.length).filter(isOpen) : []
+  return new Set([...pushedOut(gained, isOpen, lost, lengthOf(v2)), ...atStart])
 }
+
+/** Writes that move a window and move it back: a row went before it, and another one came. */
+const THERE_AND_BACK = 2
 
 /** Most rows that may come into a window that was empty. A v2 that overlooks the window usually shows more. */
 const COME = 2
@@ -138,15 +175,39 @@ function isReplaced(lost: readonly Finding[], gained: readonly Finding[], length
   return length === 0 ? gained.length > COME : lost.length >= length
 }
 
-/** Returns the rows at the end of a list that others push out. */
-function pushedOut(rows: readonly Finding[], others: readonly Finding[], length: number): readonly Finding[] {
-  return rows.length <= others.length && rows.every((row) => indexOf(row) >= length - rows.length) ? rows : []
+/** Returns the open rows at the end of a list that others push out; none if an open row lies elsewhere. */
+function pushedOut(
+  rows: readonly Finding[],
+  isOpen: (row: Finding) => boolean,
+  others: readonly Finding[],
+  length: number,
+): readonly Finding[] {
+  const fromEnd = rows.toSorted((a, b) => indexOf(b) - indexOf(a))
+  const end = fromEnd.filter((row, nth) => indexOf(row) === length - 1 - nth)
+  const open = rows.filter(isOpen)
+  return end.length <= others.length && open.every((row) => end.includes(row)) ? open : []
 }
 
 /** Returns the rows from the first one of a list on, unless more rows than that went. */
-function pushedIn(rows: readonly Finding[], others: readonly Finding[]): readonly Finding[] {
-  if (others.length > rows.length) return []
+function pushedIn(rows: readonly Finding[], went: number): readonly Finding[] {
+  if (went > rows.length) return []
   return rows.toSorted((a, b) => indexOf(a) - indexOf(b)).filter((row, nth) => indexOf(row) === nth)
+}
+
+/**
+ * Returns the rows that v2 lacks because they were created after it answered. Nothing shows when, so that as many creates must be known.
+ */
+export function createdRows(findings: readonly Finding[], events: Omit<Events, 'shifted' | 'created'>): ReadonlySet<Finding> {
+  const left = events.v2First ? events.writes.creates.map((create) => ({ ...create })) : []
+  const isCreated = (finding: Finding) => {
+    const [subject, row] = subjectOf(finding, events)
+    const uid = String(row.id)
+    if (subject !== 'lost row' || (stampsOf(row).created ?? events.stamps.get(uid)?.created) !== undefined) return false
+    const create = left.find(({ parent, most }) => most > 0 && (parent === undefined || uid.startsWith(`${parent}/`)))
+    if (create) create.most -= 1
+    return create !== undefined
+  }
+  return new Set(left.length === 0 ? [] : findings.filter((finding) => !events.movement.explains(finding)).filter(isCreated))
 }
 
 /** True for a row of the list that was asked for, and not of a list within a row. */
@@ -298,11 +359,15 @@ export interface Events {
   readonly movement: Movement
   /** Rows at the ends of a window that another row pushed in or out. */
   readonly shifted: ReadonlySet<Finding>
+  /** Rows without times that a known create has made. */
+  readonly created: ReadonlySet<Finding>
   readonly period: Period
   /** Stamps of rows by uid, as v2 shows them. */
   readonly stamps: ReadonlyMap<string, Stamps>
   /** The caller wrote meanwhile. */
   readonly wrote: boolean
+  /** What any caller wrote meanwhile. */
+  readonly writes: RowWrites
 }
 
 /** Returns the event that explains a finding; undefined if there is none. */
@@ -321,15 +386,15 @@ const HAPPENED: Readonly<Record<Cause, Happened>> = {
     return v2First || (created === undefined && updated === undefined) || isWithin(period, created, updated)
   },
   shifted: (finding, { shifted }) => shifted.has(finding),
-  'created before'(_, { v2First, period, stamps }, row) {
-    return v2First && isWithin(period, stampsOf(row).created, stamps.get(String(row.id))?.created)
+  'created before'(finding, { v2First, period, stamps, created }, row) {
+    return v2First && (created.has(finding) || isWithin(period, stampsOf(row).created, stamps.get(String(row.id))?.created))
   },
   'written before': (finding, events) => events.v2First && HAPPENED.written(finding, events, {}),
   written: (finding, events) => objectsAround(finding, events).some((around) => wasWritten(around, events)),
   wrote: (_, { wrote }) => wrote,
 }
 
-function subjectOf(finding: Finding, { v1, v2 }: Events): readonly [Subject, JsonObject] {
+function subjectOf(finding: Finding, { v1, v2 }: Pick<Events, 'v1' | 'v2'>): readonly [Subject, JsonObject] {
   const { kind, path } = finding
   if (kind === 'order') return ['order', {}]
   if (kind === 'status') {
@@ -356,10 +421,17 @@ interface Around {
   readonly object: JsonObject
 }
 
-/** True for a value in a row that v1 wrote just then, though v1 shows the same value again: it may have been written there and back. */
+/**
+ * True for a value in a row that was written just then, though v1 shows the same value again: it may have been written there and back. v1
+ * shows when that was, or else v2 does.
+ */
 export function isRewritten(finding: Finding, events: Events, around: Movement): boolean {
   if (subjectOf(finding, events)[0] !== 'value') return false
-  return objectsAround(finding, events).some(({ path, object }) => around.changed(`${path}/${updateStampOf(object)}`))
+  return objectsAround(finding, events).some(({ path, object }) => {
+    const name = updateStampOf(object)
+    if (name !== undefined) return around.changed(`${path}/${name}`)
+    return Object.values(object).some((value) => typeof value === 'string' && events.stamps.get(value)?.rewritten)
+  })
 }
 
 /** Returns the objects of v1's answer that contain a finding, from the outside in. */
@@ -376,12 +448,14 @@ function objectsAround({ at, path, kind }: Finding, { v1 }: Events): readonly Ar
 
 /**
  * True if an object was written at the same time. If v1 shows when that was, v1 must have shown another time before. If nothing is known of
- * v1 before, the time must be in the period. Otherwise v2's stamps tell, those of the object and of everything that it refers to.
+ * v1 before, the time must be in the period. Otherwise v2's stamps and the known writes tell, those of the object and of everything that it
+ * refers to.
  */
-function wasWritten({ path, object }: Around, { period, movement, v2First, stamps }: Events): boolean {
+function wasWritten({ path, object }: Around, { period, movement, v2First, stamps, writes }: Events): boolean {
   const name = updateStampOf(object)
   if (name !== undefined) return movement.changed(`${path}/${name}`) || (v2First && isWithin(period, stampsOf(object).updated))
-  return Object.values(object).some((value) => typeof value === 'string' && isWithin(period, ...timesOf(stamps.get(value))))
+  const isWritten = (uid: string) => isWithin(period, ...timesOf(stamps.get(uid))) || writes.names(uid)
+  return Object.values(object).some((value) => typeof value === 'string' && isWritten(value))
 }
 
 function timesOf(stamps: Stamps | undefined): readonly (number | undefined)[] {

@@ -1,17 +1,32 @@
 import { isAccepted } from '../../serve/sides.ts'
+import { isObject } from '../../tables/json.ts'
 import type { Operation, V1Request } from '../../tables/operation.ts'
 import type { DifferenceKind } from '../../tables/signs.ts'
-import { type Both, bodyOf, type Compare, type Finding, MOST_FINDINGS, rowOf, type SeenAnswer, segmentsOf, whyUnread } from './compare.ts'
+import {
+  type Both,
+  bodyOf,
+  type Compare,
+  type Finding,
+  isRowSegment,
+  MOST_FINDINGS,
+  rowOf,
+  type SeenAnswer,
+  segmentsOf,
+  whyUnread,
+} from './compare.ts'
 import {
   type Cause,
   causeOf,
+  createdRows,
   type Events,
   type ExpectedDifferences,
   isRewritten,
   type Period,
   REASONS,
+  type RowWrites,
   type Stamps,
   shiftedRows,
+  showsUpdate,
   UPDATE_STAMPS,
 } from './expected.ts'
 
@@ -297,15 +312,26 @@ function remember(known: Map<string, readonly number[]>, changed: readonly strin
   }
 }
 
-/** A member that changes together with a time of writing may have been written. */
+/**
+ * A member changes by itself only if its row shows when it was written, and shows the same time again. One that changes together with that
+ * time, or in an object without such a time, may have been written. So may the order of rows of which one has changed.
+ */
 function placesOf(findings: readonly Finding[]): ChangedPlaces {
   const written = new Set(findings.filter(isStamp).map(({ path }) => rowOf(path)))
   const learnable = findings.filter(({ kind }) => LEARNABLE.has(kind))
-  const isWritten = ({ path }: Finding) => written.has(rowOf(path))
+  const mayBeWritten = (one: Finding) =>
+    one.kind === 'order' ? findings.some(({ path }) => path.startsWith(`${one.path}/`)) : written.has(rowOf(one.path)) || !showsWriting(one)
   return {
-    alone: [...new Set(learnable.filter((one) => !isWritten(one)).map(keyOf))],
-    stamped: [...new Set(learnable.filter(isWritten).map(keyOf))],
+    alone: [...new Set(learnable.filter((one) => !mayBeWritten(one)).map(keyOf))],
+    stamped: [...new Set(learnable.filter(mayBeWritten).map(keyOf))],
   }
+}
+
+/** True if the resource that contains the member shows when it was written last, or that it never was. */
+function showsWriting({ place }: Finding): boolean {
+  let here = place?.up
+  while (here?.up && !(isObject(here.v1) && typeof here.v1.id === 'string') && !isRowSegment(here.path)) here = here.up
+  return here !== undefined && isObject(here.v1) && showsUpdate(here.v1)
 }
 
 function isStamp({ where }: Finding): boolean {
@@ -334,6 +360,8 @@ export interface Trial {
   readonly stamps: ReadonlyMap<string, Stamps>
   /** The caller wrote meanwhile. */
   readonly wrote: boolean
+  /** What any caller wrote meanwhile. */
+  readonly writes: RowWrites
   /** No further answer will be asked for. */
   readonly isLast: boolean
 }
@@ -367,8 +395,10 @@ export function createSettle(judge: Judge, compare: Compare, noise: Noise): Sett
     const rounds = trial.v2.map((v2, nth) => {
       const answers = { v1: trial.v1[nth]!, v2, v2First: trial.v2First && nth === 0 }
       const judgement = judge(asked, answers.v1, v2)
-      const shifted = shiftedRows(asked, unexplained(judgement.findings), { ...events, ...answers }, nth > 0)
-      return roundOf(judgement, { ...events, ...answers, shifted }, around[nth]!)
+      const open = unexplained(judgement.findings)
+      const shifted = shiftedRows(asked, open, { ...events, ...answers }, nth > 0)
+      const created = createdRows(open, { ...events, ...answers })
+      return roundOf(judgement, { ...events, ...answers, shifted, created }, around[nth]!)
     })
     return verdict(rounds, trial.isLast)
   }

@@ -5,9 +5,10 @@ import type { ClientRequest, Request } from '../../serve/request.ts'
 import { type Backend, hasFailed, isAccepted, isRead, type Mode, otherSide, type Served, type Side } from '../../serve/sides.ts'
 import { isObject } from '../../tables/json.ts'
 import type { Operation, V1Request } from '../../tables/operation.ts'
-import { isReadBack } from '../../tables/operations.ts'
-import type { Resource } from '../../tables/resource.ts'
+import { isReadBack, type ReadBack } from '../../tables/operations.ts'
+import type { Message, Resource } from '../../tables/resource.ts'
 import { ROWS } from '../../tables/turn.ts'
+import { ANY_WRITES, type RowCreate, type RowWrites } from '../compare/expected.ts'
 import type { Kept } from '../observe/compare-read.ts'
 import type { Skipped } from '../observe/observe.ts'
 import type { Observer } from '../observe/observer.ts'
@@ -278,6 +279,8 @@ export interface WrittenResource {
 export interface OtherWrites {
   mayBeGone(written: WrittenResource): boolean
   mayBeChanged(written: WrittenResource): boolean
+  /** What they may have done to lists of a resource. */
+  toRows(of: Message | undefined): RowWrites
 }
 
 /** Remembers recent writes. What a read does not show may have been deleted or changed since, rather than lost. */
@@ -315,6 +318,8 @@ interface RecentWrite extends NamedWrite {
   uids: readonly string[] | undefined
   readonly deletes: boolean
   readonly takesBelow: boolean
+  /** The rows that it creates. */
+  readonly creates: RowCreate | undefined
   active: boolean
 }
 
@@ -360,11 +365,18 @@ export function createRecentWrites(): RecentWrites {
     },
     watch() {
       const from = recent.find(({ active }) => active)?.number ?? count
+      const isForgotten = () => from <= many || from < (recent[0]?.number ?? count)
+      const since = () => recent.filter(({ number }) => number >= from)
       const some = (own: V1Request['params'], fits: (write: RecentWrite) => boolean) =>
-        from <= many ||
-        from < (recent[0]?.number ?? count) ||
-        recent.some((write) => write.number >= from && write.params !== own && fits(write))
+        isForgotten() || since().some((write) => write.params !== own && fits(write))
       return {
+        toRows(of) {
+          if (isForgotten()) return ANY_WRITES
+          const all = since()
+          const toRows = all.filter(({ resource }) => resource !== undefined && resource === of)
+          const names = (uid: string) => all.some(({ uids }) => uids?.includes(uid))
+          return { count: toRows.length, creates: toRows.flatMap(({ creates }) => creates ?? []), names }
+        },
         mayBeGone: (written) => some(written.own, (write) => mayTake(write, written)),
         mayBeChanged: (written) => some(written.own, (write) => mayChange(write, written)),
       }
@@ -373,10 +385,19 @@ export function createRecentWrites(): RecentWrites {
 }
 
 function traitsOf({ readBack, takes }: Operation, params: V1Request['params']) {
-  if (!readBack || !isReadBack(readBack)) return { resource: undefined, uids: Object.values(params), deletes: false, takesBelow: false }
+  if (!readBack || !isReadBack(readBack)) {
+    return { resource: undefined, uids: Object.values(params), deletes: false, takesBelow: false, creates: undefined }
+  }
   const { resource, named, gone = false } = readBack
   const uid = 'param' in named ? params[named.param] : undefined
-  return { resource, uids: uid === undefined ? undefined : [uid], deletes: gone, takesBelow: takes === 'below' }
+  const uids = uid === undefined ? undefined : [uid]
+  return { resource, uids, deletes: gone, takesBelow: takes === 'below', creates: createdBy(named, params) }
+}
+
+/** The path of a create has the uid of the parent alone, which a root resource does not have. A batch creates any number. */
+function createdBy(named: ReadBack['named'], params: V1Request['params']): RowCreate | undefined {
+  const most = 'answer' in named ? 1 : 'rows' in named ? Number.POSITIVE_INFINITY : 0
+  return most === 0 ? undefined : { parent: Object.values(params)[0] || undefined, most }
 }
 
 /** Returns the uids that a write names in its body. A body that cannot be read is refused before it writes. */

@@ -16,11 +16,11 @@ import { isReadBack, type ReadBack, type Unverifiable } from '../../tables/opera
 import { spellings } from '../../tables/query.ts'
 import { type Dialect, variablesOf } from '../../tables/uid.ts'
 import { type Captured, type Compare, capturedText, type SeenAnswer } from '../compare/compare.ts'
-import { collectStamps, type Stamps } from '../compare/expected.ts'
-import type { AskedRequest, Judge, Judgement, Noise, Settle } from '../compare/judge.ts'
+import { ANY_WRITES, collectStamps, NO_WRITES, type Stamps } from '../compare/expected.ts'
+import type { AskedRequest, Judge, Judgement, Noise, Settle, Trial } from '../compare/judge.ts'
 import { isDifference } from '../evidence/evidence.ts'
 import { withPageToken } from '../modes/select.ts'
-import { drain } from '../modes/serve.ts'
+import { drain, type OtherWrites } from '../modes/serve.ts'
 import type { Exchanged, Observed } from '../records/record.ts'
 import { type OtherReplicas, UNTOLD } from './observe.ts'
 
@@ -341,8 +341,9 @@ interface FirstAnswer {
   readonly other?: SideAnswer | undefined
   /** The other side's own page token, for a page that is not the first. */
   readonly otherToken?: string | undefined
-  /** Whether the caller wrote since the request arrived. Absent if no write of it matters. */
+  /** Whether the caller wrote since the request arrived, and what others wrote. Absent if no write matters. */
   readonly wrote?: () => boolean
+  readonly others?: OtherWrites
   /** Ask v1 once more, to learn which members change by themselves. */
   readonly learn: boolean
 }
@@ -397,7 +398,7 @@ export async function compareRead<Read extends AskedRead>(
 
 /** Asks both sides in turn until it is known what a difference means. */
 async function tryAgain(
-  { by, since, wrote }: FirstAnswer,
+  { by, since, wrote, others }: FirstAnswer,
   question: AskedRequest,
   first: readonly [v1: SeenAnswer, v2: SeenAnswer],
   asked: Asked,
@@ -415,23 +416,30 @@ async function tryAgain(
     const to = judging.now()
     const isLast = v2.length > ROUNDS || to - began > TRIAL_MS
     const trial = { v2First: by === 'v2', v1, v2, stamps, period: { from: since, to }, isLast }
-    const settle = (hasWritten: boolean) => judging.settle(question, { ...trial, wrote: hasWritten })
-    const judgement = wrote ? await settled(settle, wrote, judging.others) : settle(false)
+    const writes = () => ({ wrote: wrote?.() ?? false, writes: others?.toRows(question.operation.answer) ?? NO_WRITES })
+    const settle = (meanwhile: Meanwhile) => judging.settle(question, { ...trial, ...meanwhile })
+    const judgement = wrote ? await settled(settle, writes, judging.others) : settle(NOTHING_WRITTEN)
     learnFrom(question.operation, v1.at(-2)!, v1.at(-1)!, judging)
     if (judgement) return { judgement, observed: { request: question.request, v1: v1.at(-2)!, calls } }
   }
 }
 
+/** What was written while a request was asked of both sides. */
+type Meanwhile = Pick<Trial, 'wrote' | 'writes'>
+
+const NOTHING_WRITTEN: Meanwhile = { wrote: false, writes: NO_WRITES }
+const ANYTHING_WRITTEN: Meanwhile = { wrote: true, writes: ANY_WRITES }
+
 /**
- * Settles a trial. Of a difference, the caller may have written through another replica: the others tell that before it counts. If they cannot
+ * Settles a trial. Of a difference, somebody may have written through another replica: the others tell that before it counts. If they cannot
  * tell, it counts only if such a write would not explain it.
  */
-async function settled(settle: (wrote: boolean) => Judgement | undefined, wrote: () => boolean, others: OtherReplicas) {
-  const judgement = settle(wrote())
+async function settled(settle: (meanwhile: Meanwhile) => Judgement | undefined, writes: () => Meanwhile, others: OtherReplicas) {
+  const judgement = settle(writes())
   const told = judgement && isDifference(judgement.outcome) ? others.told() : undefined
   if (!told) return judgement
   const isKnown = await told
-  const again = settle(isKnown ? wrote() : true)
+  const again = settle(isKnown ? writes() : ANYTHING_WRITTEN)
   return again?.outcome === 'race' && !isKnown ? ({ ...again, outcome: 'inconclusive', reason: UNTOLD } as const) : again
 }
 

@@ -60,14 +60,14 @@ export interface LookMeans {
 
 /** Compares a read with the other side's answer. */
 export async function lookAtRead(watched: WatchedRequest, subject: ComparedRequest, means: LookMeans, signal: Signal): Promise<void> {
-  const { request, served, wrote } = watched
+  const { request, served, wrote, others } = watched
   const { settings, journal, cursors, skip } = means
   const { operation, caller, raw, read } = request
   const token = pageTokenOf(operation, raw.url)
   const otherToken = token === undefined ? undefined : cursors.find(caller, operation.id, token)
   if (token !== undefined && otherToken === undefined) return skip(operation, watched.isKnown ? 'pageToken' : 'stranger')
   const failed = served.failed && { seen: await seenOf(wholeOf(served.failed), settings.limit), ms: watched.ms }
-  const asking = { operation, raw, read, wrote, otherToken, learn: means.learning(operation.id) }
+  const asking = { operation, raw, read, wrote, others, otherToken, learn: means.learning(operation.id) }
   const first = await firstOf(watched, asking, settings, signal)
   const question = { ...asking, by: served.by, since: journal.judging.now() - (performance.now() - watched.began), first, other: failed }
   const compared = await compareRead(question, settings.ask, journal.judging, signal)
@@ -75,8 +75,8 @@ export async function lookAtRead(watched: WatchedRequest, subject: ComparedReque
   if (served.by === 'v2') watched.heard(compared.v1.seen.status)
   if (!watched.isKnown && !isAccepted(compared.v1.seen)) return skip(operation, 'stranger')
   if (!watched.isKnown) journal.tallies.used(operation.id)
-  const [own, others] = tokensOf(operation, compared, served.by)
-  if (own && others) cursors.learn(caller, operation.id, own, others)
+  const [own, other] = tokensOf(operation, compared, served.by)
+  if (own && other) cursors.learn(caller, operation.id, own, other)
   journal.compared(subject, 'read', operation, compared)
 }
 

@@ -8,6 +8,7 @@ import type { Env, Operation, V1Request } from '../../tables/operation.ts'
 import { isReadBack } from '../../tables/operations.ts'
 import { type Call, type Make, ROWS, run } from '../../tables/turn.ts'
 import { instant, pointerOf, type SeenAnswer, segmentsOf } from '../compare/compare.ts'
+import { ANY_WRITES } from '../compare/expected.ts'
 import { type Explained, type Judgement, unexplained } from '../compare/judge.ts'
 import { isDifference, WEIGHTS } from '../evidence/evidence.ts'
 import type { ComparedRequest, Journal } from '../modes/journal.ts'
@@ -243,7 +244,7 @@ async function brokenSurely(promised: Promised, read: unknown, judging: Judging)
 }
 
 /** What is known of other writes if nobody tells: there may have been any. */
-const ANYTHING: OtherWrites = { mayBeGone: () => true, mayBeChanged: () => true }
+const ANYTHING: OtherWrites = { mayBeGone: () => true, mayBeChanged: () => true, toRows: () => ANY_WRITES }
 
 /** Returns a GET with the client's own credentials. */
 function askingOf({ request: { raw } }: WatchedRequest, reading: Pick<Reading, 'operation' | 'url' | 'request'>): Asking {

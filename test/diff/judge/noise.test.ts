@@ -39,6 +39,25 @@ describe('a member that v1 changes by itself', () => {
     expect(noise.members().map(({ where }) => where)).toEqual(['/items/*/name', '/items/*/last_seen'])
   })
 
+  it('is not noise in an object that does not show whether it was written', () => {
+    const noise = createNoise()
+    const bindings = 'iam.role_bindings.list'
+    const held = (description: string) => ({ items: [{ id: child(1), created_at: null, role: { id: child(2), description } }] })
+    for (let ask = 0; ask < 50; ask++) noise.learn(bindings, ask % 2 === 0 ? findings(bindings, held('there'), held('back')) : [])
+    for (let ask = 0; ask < 3; ask++)
+      noise.learn('libraries.artifacts.count', findings('libraries.artifacts.count', { count: '1' }, { count: '2' }))
+    expect(noise.members()).toEqual([])
+    for (let ask = 0; ask < 50; ask++) noise.learn(bindings, findings(bindings, held('there'), held('back')))
+    expect(noise.members().map(({ where }) => where)).toEqual(['/items/*/role/description'])
+  })
+
+  it('is not the order of rows of which one was renamed', () => {
+    const noise = createNoise({ changes: 1, share: 0 })
+    const stamp = { updated_at: '2026-01-01T00:00:05Z' }
+    noise.learn(ID, findings(ID, list(row({}), row({}, 2)), list(row({}, 2), row({ name: 'z', ...stamp }))))
+    expect(noise.members()).toEqual([])
+  })
+
   it('is not noise if it changes seldom, and no longer once it is stable again', () => {
     const noise = createNoise({ changes: 3, share: 0.1 })
     for (let ask = 0; ask < 3; ask++) noise.learn(ID, busy())

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { SeenAnswer } from '../../../src/migrate/compare/compare.ts'
+import { collectStamps, NO_WRITES, type Stamps } from '../../../src/migrate/compare/expected.ts'
 import { type ComparisonOutcome, type Judgement, type Trial, unexplained } from '../../../src/migrate/compare/judge.ts'
-import { asked, child, court, findings, seen } from '../given.ts'
+import { asked, child, court, findings, ROOT_UID, seen } from '../given.ts'
 
 const ID = 'registry.repos.list'
 const question = asked(ID)
@@ -20,10 +21,19 @@ const list = (...rows: object[]) => ({ items: rows })
 /** A repo without the times of the service, as the published contract has it. */
 const bare = (nth: number, members: object = {}) => ({ id: child(nth), name: 'a', bundles: ['x', 'y'], ...members })
 
-type Known = Partial<Pick<Trial, 'v2First' | 'stamps' | 'wrote'>>
+type Known = Partial<Pick<Trial, 'v2First' | 'stamps' | 'wrote' | 'writes'>>
 type Answer = object | SeenAnswer
 
+type Case = [name: string, answers: readonly Answer[], outcome: ComparisonOutcome, known?: Known]
+
 const answer = (given: Answer): SeenAnswer => ('status' in given && 'headers' in given ? (given as SeenAnswer) : seen(given))
+
+const bares = (...nths: readonly number[]) => list(...nths.map((nth) => bare(nth)))
+
+/** Creates of so many rows below a parent, which the replicas know. */
+const creates = (...all: readonly (readonly [parent: string, most: number])[]): Known => ({
+  writes: { ...NO_WRITES, count: all.length, creates: all.map(([parent, most]) => ({ parent, most })) },
+})
 
 /**
  * Settles as comparing does, which takes further answers until it knows. The answers are in the order of asking: v1 and v2 by turns.
@@ -39,7 +49,17 @@ function settled(given: readonly Answer[], known: Known = {}, parts = court()): 
     v2.push(others.shift()!)
     v1.push(others.shift()!)
     const period = { from: NOW, to: NOW + 1000 }
-    const trial = { v2First: false, stamps: new Map(), wrote: false, ...known, v1, v2, period, isLast: others.length === 0 }
+    const trial = {
+      v2First: false,
+      stamps: new Map(),
+      wrote: false,
+      writes: NO_WRITES,
+      ...known,
+      v1,
+      v2,
+      period,
+      isLast: others.length === 0,
+    }
     const judgement = parts.settle(question, trial)
     if (judgement) return { ...judgement, taken: all.length - others.length }
   }
@@ -54,7 +74,7 @@ const fresh = (nth: number) => row(nth, { created_at: at(0), updated_at: at(0) }
 const swapped = list(row(2), row(1))
 
 describe('a difference after an answer of v1', () => {
-  const cases: [string, readonly Answer[], ComparisonOutcome, Known?][] = [
+  const cases: Case[] = [
     // What stays.
     ['a wrong value', [right, wrong, right, wrong, right], 'mismatch'],
     ['a lost row', [right, first, right, first, right], 'mismatch'],
@@ -126,6 +146,15 @@ describe('a difference after an answer of v1', () => {
       'race',
       { stamps: new Map([[child(1), { updated: NOW }]]) },
     ],
+    ...(
+      [
+        ['a wrong value in a role that v2 rewrites each time', 'race', { updated: NOW, rewritten: true }],
+        ['a wrong value in a role that v2 wrote once', 'mismatch', { updated: NOW }],
+      ] as const
+    ).map(([name, outcome, stamps]): Case => {
+      const [back, there] = [bares(1), list(bare(1, { name: 'b' }))]
+      return [name, [back, there, back, there, back, there, back, there, back], outcome, { stamps: new Map([[child(1), stamps]]) }]
+    }),
     [
       'a wrong value once, of a row that v2 wrote long ago',
       [list(bare(1)), list(bare(1, { name: 'b' })), list(bare(1)), list(bare(1)), list(bare(1))],
@@ -139,7 +168,7 @@ describe('a difference after an answer of v1', () => {
 })
 
 describe('a difference after an answer of v2', () => {
-  const cases: [string, readonly Answer[], ComparisonOutcome, Known?][] = [
+  const cases: Case[] = [
     ['a wrong value', [wrong, right, right, wrong, right], 'mismatch'],
     ['a lost row', [first, right, right, first, right], 'mismatch'],
     ['a value that was wrong once', [wrong, right, right, right, right], 'transient'],
@@ -169,10 +198,73 @@ describe('a difference after an answer of v2', () => {
       'race',
       { stamps: new Map([[child(2), { created: NOW }]]) },
     ],
+    ['a row without times, and nobody created one', [bares(1), bares(1, 2), bares(1, 2), bares(1, 2), bares(1, 2)], 'transient'],
+    [
+      'a row without times that a known create made',
+      [bares(1), bares(1, 2), bares(1, 2), bares(1, 2), bares(1, 2)],
+      'race',
+      creates([ROOT_UID, 1]),
+    ],
+    [
+      'two rows without times, and one create is known',
+      [bares(1), bares(1, 2, 3), bares(1, 2, 3), bares(1, 2, 3), bares(1, 2, 3)],
+      'transient',
+      creates([ROOT_UID, 1]),
+    ],
+    [
+      'three rows without times of a batch and a create',
+      [bares(1), bares(1, 2, 3, 4), bares(1, 2, 3, 4), bares(1, 2, 3, 4), bares(1, 2, 3, 4)],
+      'race',
+      creates([ROOT_UID, 1], [ROOT_UID, 25]),
+    ],
+    [
+      'a row without times, and a create below another parent is known',
+      [bares(1), bares(1, 2), bares(1, 2), bares(1, 2), bares(1, 2)],
+      'transient',
+      creates(['b'.repeat(40), 1]),
+    ],
+    [
+      'a row that v2 says is old, though a create is known',
+      [bares(1), bares(1, 2), bares(1, 2), bares(1, 2), bares(1, 2)],
+      'transient',
+      { ...creates([ROOT_UID, 1]), stamps: new Map([[child(2), { created: NOW - 60_000 }]]) },
+    ],
+    [
+      'a row that is always lost, though creates are known',
+      [bares(1), bares(1, 2), bares(1, 2), bares(1), bares(1, 2)],
+      'mismatch',
+      creates([ROOT_UID, 9]),
+    ],
+    [
+      'a value of a row without times that a known write names',
+      [list(bare(1)), list(bare(1, { name: 'b' })), ...Array.from({ length: 3 }, () => list(bare(1, { name: 'b' })))],
+      'race',
+      { writes: { ...NO_WRITES, names: (uid) => uid === child(1) } },
+    ],
+    [
+      'a value of a row without times, and a known write names another',
+      [list(bare(1)), list(bare(1, { name: 'b' })), ...Array.from({ length: 3 }, () => list(bare(1, { name: 'b' })))],
+      'transient',
+      { writes: { ...NO_WRITES, names: (uid) => uid === child(2) } },
+    ],
   ]
   it.each(cases)('is settled: %s', (_, answers, outcome, known) => {
     expect(settled(answers, { v2First: true, ...known }).outcome).toBe(outcome)
   })
+})
+
+it('knows from the answers of v2 what it wrote while it was asked', () => {
+  const stamps = new Map<string, Stamps>()
+  const role = (nth: number, seconds: number) => ({ roles: [{ uid: child(nth), updateTime: at(seconds) }] })
+  for (const [nth, seconds] of [
+    [1, 0],
+    [2, 0],
+    [1, 0],
+    [2, 1],
+    [2, 1],
+  ] as const)
+    collectStamps(role(nth, seconds), stamps)
+  expect([stamps.get(child(1)), stamps.get(child(2))]).toEqual([{ updated: NOW }, { updated: NOW + 1000, rewritten: true }])
 })
 
 describe('a settled difference', () => {

@@ -8,16 +8,65 @@ import { createTally, type Tally } from '../score/tally.ts'
 import { type Differ, startDiffer } from '../stage/differ.ts'
 import { COMPARING, type Comparing } from '../stage/each-mode.ts'
 import type { Spoil } from '../stage/relay.ts'
-import { bindsAndUnbinds, makesAndDeletes, renamesThereAndBack, type Scene, straight, through } from './writers.ts'
+import { bindsAndUnbinds, makesAndDeletes, renamesThereAndBack, type Scene, type Send, straight, through } from './writers.ts'
 
-/** Reads in each mode. Each of them is compared, and most writes too. */
-const READS = 2500
+/** What a run does with Crosswalk, and what it asks of it. */
+interface Load {
+  readonly name: string
+  readonly replicas: number
+  /** Reads in each mode. Each of them is compared, and most writes too. */
+  readonly reads: number
+  /** Callers that read at the same time. */
+  readonly readers: number
+  /** Most milliseconds that each call takes on its way to a service, and back. */
+  readonly latency: number
+  readonly lists: readonly string[]
+  readonly windows: readonly string[]
+  readonly writers: (own: () => Send, past: Send, scene: Scene) => readonly Promise<void>[]
+}
 
-/** Callers that read at the same time. */
-const READERS = 8
+const LISTS = [
+  '/iam/v1/groups',
+  '/iam/v1/roles',
+  '/iam/v1/rolebindings',
+  '/iam/v1/identities',
+  '/iam/v1/group_invites',
+  '/registry/v1/repos',
+  '/events/v1/subscriptions',
+]
 
-/** Most milliseconds that each call takes on its way to a service, and back. */
-const LATENCY = 12.5
+const LOADS: readonly Load[] = [
+  {
+    name: 'through and past',
+    replicas: 1,
+    reads: 2500,
+    readers: 8,
+    latency: 12.5,
+    lists: LISTS,
+    windows: ['', '', '', '?limit=3', '?offset=2&limit=4', '?order_by=name'],
+    writers: (own, past, scene) => [
+      makesAndDeletes(own(), 'v1', scene),
+      makesAndDeletes(past, 'v1', scene),
+      makesAndDeletes(past, 'v2', scene),
+      renamesThereAndBack(past, scene),
+      bindsAndUnbinds(own(), scene),
+    ],
+  },
+  {
+    name: 'six writers, two replicas',
+    replicas: 2,
+    reads: 2500,
+    readers: 40,
+    latency: 50,
+    lists: LISTS,
+    windows: ['', '?limit=10', '?limit=10&offset=10', '?limit=10&offset=20', '?limit=10&offset=10&order_by=name'],
+    writers: (own, past, scene) => [
+      ...Array.from({ length: 6 }, () => makesAndDeletes(own(), 'v1', scene)),
+      renamesThereAndBack(past, scene),
+      bindsAndUnbinds(own(), scene),
+    ],
+  },
+]
 
 /** One false alarm in so many comparisons is allowed. */
 const COMPARISONS_PER_ALARM = 2000
@@ -30,35 +79,36 @@ export const harshSlice: Slice = {
   tries: 'reads while several callers write through Crosswalk and past it, where nothing is wrong',
   run: async (options) => {
     const tallies: Tally[] = []
-    for (const mode of COMPARING) tallies.push(await harshRun(mode, options))
+    for (const load of LOADS) for (const mode of COMPARING) tallies.push(await harshRun(load, mode, options))
     return tallies
   },
 }
 
-async function harshRun(mode: Comparing, { seed, ms }: SliceOptions): Promise<Tally> {
+async function harshRun(load: Load, mode: Comparing, { seed, ms }: SliceOptions): Promise<Tally> {
   const sandbox = await startQuietSandbox({})
-  const differ = await startDiffer({ sandbox, mode })
+  const differ = await startDiffer({ sandbox, mode, replicas: load.replicas })
   const random = seeded(seed)
-  const end = performance.now() + (ms === undefined ? Number.POSITIVE_INFINITY : ms / COMPARING.length)
+  const end = performance.now() + (ms === undefined ? Number.POSITIVE_INFINITY : ms / COMPARING.length / LOADS.length)
   let isOver = false
   let writes = 0
   const wrote = () => {
     writes += 1
   }
   const scene: Scene = { ...(await held(sandbox)), random, goesOn: () => !isOver, wrote }
-  const writing = writers(differ, sandbox, scene)
+  const slow = slowly(load, random)
+  const own = () => through(differ.caller({ v1: slow, v2: slow }))
+  const writing = load.writers(own, straight(sandbox.url, sandbox.tokens.owner), scene)
   try {
-    await readAll(differ, sandbox, random, end)
+    await readAll(load, differ, sandbox, random, end)
   } finally {
     isOver = true
     await Promise.all(writing)
   }
   await differ.settled()
   const circuits = await openCircuits(differ)
-  const tally = tallyOf(mode, [...(await differ.records()).values()].flat(), circuits, writes, ms !== undefined)
-  await differ.close()
+  const all = [...(await differ.close()).values()].flat()
   await sandbox.close()
-  return tally
+  return tallyOf(`harsh, ${load.name}, ${mode}`, all, circuits, writes, ms !== undefined)
 }
 
 /** Makes the role that is renamed, and an identity that holds it. */
@@ -75,52 +125,29 @@ async function held({ url, tokens, organization }: Sandbox): Promise<Pick<Scene,
   return { organization, role, identity: await made('/iam/v1/identities', claimed('guest')) }
 }
 
-function writers(differ: Differ, { url, tokens }: Sandbox, scene: Scene): readonly Promise<void>[] {
-  const past = straight(url, tokens.owner)
-  const slow = slowly(scene.random)
-  const own = through(differ.caller({ v1: slow, v2: slow }))
-  return [
-    makesAndDeletes(own, 'v1', scene),
-    makesAndDeletes(past, 'v1', scene),
-    makesAndDeletes(past, 'v2', scene),
-    renamesThereAndBack(past, scene),
-    bindsAndUnbinds(own, scene),
-  ]
-}
-
-const LISTS = [
-  '/iam/v1/groups',
-  '/iam/v1/roles',
-  '/iam/v1/rolebindings',
-  '/iam/v1/identities',
-  '/iam/v1/group_invites',
-  '/registry/v1/repos',
-  '/events/v1/subscriptions',
-]
-const WINDOWS = ['', '', '', '?limit=3', '?offset=2&limit=4', '?order_by=name']
-
-async function readAll(differ: Differ, { organization }: Sandbox, random: () => number, end: number): Promise<void> {
-  const slow = slowly(random)
+async function readAll(load: Load, differ: Differ, { organization }: Sandbox, random: () => number, end: number): Promise<void> {
+  const slow = slowly(load, random)
   const pick = (from: readonly string[]) => from[Math.floor(random() * from.length)]!
-  let left = READS
+  let left = load.reads
   const reader = async () => {
     while (left > 0 && performance.now() < end) {
       left -= 1
       // A caller of its own for each read: identical observations count once.
       const caller = differ.caller({ v1: slow, v2: slow })
       await caller.introduce()
-      await caller.send('GET', random() < 0.9 ? pick(LISTS) + pick(WINDOWS) : `/iam/v1/groups?uidp.descendants_of=${organization}`)
+      const path = random() < 0.9 ? pick(load.lists) + pick(load.windows) : `/iam/v1/groups?uidp.descendants_of=${organization}`
+      await caller.send('GET', path)
     }
   }
-  await Promise.all(Array.from({ length: READERS }, reader))
+  await Promise.all(Array.from({ length: load.readers }, reader))
 }
 
 /** Passes a call on after a while, and its answer too. */
-function slowly(random: () => number): Spoil {
+function slowly({ latency }: Load, random: () => number): Spoil {
   return async (_, forward) => {
-    await delay(random() * LATENCY)
+    await delay(random() * latency)
     const answer = await forward()
-    await delay(random() * LATENCY)
+    await delay(random() * latency)
     return answer
   }
 }
@@ -130,14 +157,14 @@ async function openCircuits({ proxy }: Differ): Promise<number> {
   return operations.filter(({ circuit }) => circuit.state === 'open').length
 }
 
-function tallyOf(mode: Comparing, all: readonly Comparison[], circuits: number, writes: number, isSample: boolean): Tally {
+function tallyOf(name: string, all: readonly Comparison[], circuits: number, writes: number, isSample: boolean): Tally {
   const alarms = all.filter(({ outcome }) => AGAINST.has(outcome))
   const of = (outcome: string) => all.filter((one) => one.outcome === outcome).length
   const counts = ['match', 'expected', 'noise', 'race', 'inconclusive', 'transient', 'mismatch', 'error'].map(
     (name) => `${of(name)} ${name}`,
   )
   return {
-    ...createTally(`harsh, ${mode}`, 1),
+    ...createTally(name, 1),
     notes: [`${all.length} comparisons beside ${writes} writes: ${counts.join(', ')}; ${circuits} circuits opened`],
     silent: all.length - alarms.length,
     mayFlag: circuits === 0 ? mayFlag(all.length, isSample) : -1,

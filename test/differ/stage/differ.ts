@@ -1,8 +1,10 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Agent, request as send } from 'undici'
 import type { Config } from '../../../src/app/config/settings.ts'
+import { joinFleet } from '../../../src/app/server/fleet.ts'
+import { createMemory } from '../../../src/fleet/store/memory.ts'
 import { ALL_V2, type ModeRules } from '../../../src/migrate/modes/rules.ts'
 import type { Comparison, Entry } from '../../../src/migrate/records/record.ts'
 import type { Sandbox } from '../../../src/sandbox/start.ts'
@@ -44,6 +46,7 @@ export interface CallerOptions {
 
 /** The sandbox, a relay before its v1, another before its v2, and Crosswalk in front of both. */
 export interface Differ {
+  /** The first replica. */
   readonly proxy: TestProxy
   /** The file of records. */
   readonly file: string
@@ -51,9 +54,13 @@ export interface Differ {
   caller(options?: CallerOptions): OneCaller
   /** Resolves when no comparison waits or runs. */
   settled(): Promise<void>
-  /** Returns the comparisons recorded since the last time, by the hash of their callers. It closes every circuit, and waits until settled. */
+  /**
+   * Returns the comparisons that the only replica recorded since the last time, by the hash of their callers. It closes every circuit, and
+   * waits until settled.
+   */
   records(): Promise<ReadonlyMap<string, readonly Comparison[]>>
-  close(): Promise<void>
+  /** Ends everything, and returns the comparisons that all replicas recorded since the last time. */
+  close(): Promise<ReadonlyMap<string, readonly Comparison[]>>
 }
 
 export interface DifferSettings {
@@ -65,6 +72,8 @@ export interface DifferSettings {
   /** Nobody writes, so that relays may answer from memory. */
   readonly atRest?: boolean
   readonly config?: Partial<Config>
+  /** Replicas that share a store, of which callers use one after the other; 1 unless it is given. */
+  readonly replicas?: number
 }
 
 /** Nothing is dropped, and every operation is answered by the side of its mode. */
@@ -85,9 +94,15 @@ const INTRODUCTION = '/registry/v1/vuln_reports/counts?repo=none'
 let callers = 0
 
 /** Starts the relays and Crosswalk on free ports. The sandbox stays the caller's own. */
-export async function startDiffer({ sandbox, mode, rules = [], atRest = false, config = {} }: DifferSettings): Promise<Differ> {
+export async function startDiffer({
+  sandbox,
+  mode,
+  rules = [],
+  atRest = false,
+  config = {},
+  replicas = 1,
+}: DifferSettings): Promise<Differ> {
   const folder = mkdtempSync(join(tmpdir(), 'differ-'))
-  const file = join(folder, 'records.ndjson')
   const senders = { v1: new Map<string, Sender>(), v2: new Map<string, Sender>() }
   const before = (side: 'v1' | 'v2') => {
     const senderOf = (authorization = '') => senders[side].get(authorization)
@@ -95,15 +110,24 @@ export async function startDiffer({ sandbox, mode, rules = [], atRest = false, c
   }
   const [v1, v2] = await Promise.all([before('v1'), before('v2')])
   const modes: ModeRules = { ...ALL_V2, default: mode, rules }
-  const proxy = await startProxy({
-    'upstream.v2': v2.url,
-    ...(mode !== 'v2' && { 'upstream.v1': v1.url, modes }),
-    'records.file': file,
-    ...EVERYTHING,
-    ...config,
-  })
+  const memory = createMemory(Date.now)
+  const start = async (nth: number) => {
+    const file = join(folder, `records-${nth}.ndjson`)
+    const settings = {
+      'upstream.v2': v2.url,
+      ...(mode !== 'v2' && { 'upstream.v1': v1.url, modes }),
+      'records.file': file,
+      ...EVERYTHING,
+      ...config,
+    }
+    return { file, proxy: await startProxy(settings, replicas > 1 ? { join: joinFleet(memory.open()) } : {}) }
+  }
+  const all = await Promise.all(Array.from({ length: replicas }, (_, nth) => start(nth)))
+  const { file, proxy } = all[0]!
   const agent = new Agent({ connections: 64 })
+  const settled = async () => void (await Promise.all(all.map((one) => one.proxy.idle())))
   let marks = 0
+  const entriesIn = (text: string) => (text === '' ? [] : text.trimEnd().split('\n')).map((line) => JSON.parse(line) as Entry)
   return {
     proxy,
     file,
@@ -114,7 +138,8 @@ export async function startDiffer({ sandbox, mode, rules = [], atRest = false, c
       const token = sandbox.tokens[role]
       senders.v1.set(authorization, { token, spoil: spoilV1, sent: new Map() })
       senders.v2.set(authorization, { token, spoil: spoilV2, sent: new Map() })
-      const ask = sending(proxy.url, authorization, agent)
+      const { url } = all[callers % replicas]?.proxy ?? proxy
+      const ask = sending(url, authorization, agent)
       return {
         hash: identify(authorization).caller,
         token: own,
@@ -122,24 +147,26 @@ export async function startDiffer({ sandbox, mode, rules = [], atRest = false, c
         introduce: async () => void (await ask('GET', INTRODUCTION)),
       }
     },
-    settled: proxy.idle,
+    settled,
     async records() {
-      await proxy.idle()
+      await settled()
       marks += 1
       // A line of the file whose predecessors are all there.
       const mark = `mark ${marks}`
       proxy.changeModes(modes, { source: 'file', path: mark })
-      const lines = await until(async () => {
-        const text = readFileSync(file, 'utf8')
-        return text.includes(`"text":"file ${mark}: `) && text.endsWith('\n') && text.trimEnd().split('\n')
+      const text = await until(async () => {
+        const written = readFileSync(file, 'utf8')
+        return written.includes(`"text":"file ${mark}: `) && written.endsWith('\n') && written
       })
       rmSync(file)
-      return byCaller(lines.map((line) => JSON.parse(line) as Entry))
+      return byCaller(entriesIn(text))
     },
     async close() {
-      await proxy.close()
+      await Promise.all(all.map((one) => one.proxy.close()))
       await Promise.all([v1.close(), v2.close(), agent.destroy()])
+      const texts = all.map((one) => (existsSync(one.file) ? readFileSync(one.file, 'utf8') : ''))
       rmSync(folder, { recursive: true })
+      return byCaller(texts.flatMap(entriesIn))
     },
   }
 }

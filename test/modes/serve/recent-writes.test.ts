@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { mappings } from '../../../mappings/index.ts'
+import { ANY_WRITES } from '../../../src/migrate/compare/expected.ts'
 import { createRecentWrites, type WrittenResource } from '../../../src/migrate/modes/serve.ts'
 import { isReadBack } from '../../../src/tables/operations.ts'
 
@@ -80,3 +81,38 @@ it('assumes anything after more writes than it remembers', () => {
     false,
   ])
 })
+
+it('knows what writes did to the lists of a resource', () => {
+  const writes = createRecentWrites()
+  const end = writes.begin(operationOf('events.subscriptions.create'), { parent_id: 'a' })
+  writes.begin(operationOf('events.subscriptions.create'), { parent_id: 'b' })()
+  const others = writes.watch()
+  writes.heard(operationOf('events.subscriptions.delete'), { id: 'a/1' }, undefined)()
+  writes.begin(operationOf('iam.role_bindings.create_batch'), { parent: 'a' })()
+  writes.begin(operationOf('iam.groups.create'), { parent_id: '' })()
+  end()
+  const rowsOf = (id: string) => others.toRows(operationOf(id).answer)
+  expect(rowsOf('events.subscriptions.list')).toMatchObject({
+    count: 3,
+    creates: [
+      { parent: 'a', most: 1 },
+      { parent: 'b', most: 1 },
+    ],
+  })
+  expect(rowsOf('iam.role_bindings.list')).toMatchObject({ count: 1, creates: [{ parent: 'a', most: Number.POSITIVE_INFINITY }] })
+  expect(rowsOf('iam.groups.list')).toMatchObject({ count: 1, creates: [{ parent: undefined, most: 1 }] })
+  expect(rowsOf('iam.roles.list')).toMatchObject({ count: 0, creates: [] })
+  expect(['a/1', 'a/2'].map((uid) => rowsOf('iam.roles.list').names(uid))).toEqual([true, false])
+  expect(writes.watch().toRows(operationOf('events.subscriptions.list').answer).count).toBe(0)
+})
+
+it('assumes any write to a list after more writes than it remembers', () => {
+  const writes = createRecentWrites()
+  const others = writes.watch()
+  writes.heardMany()
+  const { answer } = operationOf('iam.roles.list')
+  expect(others.toRows(answer)).toBe(ANY_WRITES)
+  expect(writes.watch().toRows(answer)).toMatchObject(NO_COUNTS)
+})
+
+const NO_COUNTS = { count: 0, creates: [] }

@@ -8,6 +8,12 @@ const DETAIL_TYPES = ['ErrorInfo', 'BadRequest', 'ResourceInfo', 'PreconditionFa
 /** All that is shown of an identity that the caller may not read. `group_id` is part of the id. */
 const ONLY_ID = { id: anything, group_id: anything }
 
+/** v1 does not let the caller read the identity either. */
+const HIDDEN = { read: 'iam.identities.list', uid: 'id', shows: 'nothing' } as const
+
+/** What v1 says of the tag itself. */
+const deprecated = (is: boolean) => ({ read: 'registry.tags.list', uid: 'id', shows: { deprecated: is }, filtered: true }) as const
+
 const EMPTY_SUMMARY = { id: anything, tag_count: '0', last_updated: null, latest_tag: null, latest_version: '' }
 
 /** Every known difference. The contract suite fails if one of these no longer occurs, or if another one does. */
@@ -220,9 +226,19 @@ export const differences: readonly DeclaredDifference[] = [
         at: ['/items/*/group/resource_limits', '/items/*/group/verified', '/items/*/group/kind', '/items/*/group/status'],
         kinds: ['missing'],
         v2Shows: { id: anything, name: anything, description: anything },
+        provenBy: { read: 'iam.groups.list', uid: 'id', shows: 'nothing' },
       },
-      { at: ['/items/*/role/capabilities'], kinds: ['missing'], v2Shows: { id: anything, name: anything, description: anything } },
-      { at: ['/items/*/email_unverified'], kinds: ['missing'] },
+      {
+        at: ['/items/*/role/capabilities'],
+        kinds: ['missing'],
+        v2Shows: { id: anything, name: anything, description: anything },
+        provenBy: { read: 'iam.roles.list', uid: 'id', shows: 'nothing' },
+      },
+      {
+        at: ['/items/*/email_unverified'],
+        kinds: ['missing'],
+        provenBy: { read: 'iam.identities.list', uid: 'identity', shows: 'nothing' },
+      },
     ],
   },
   {
@@ -235,8 +251,8 @@ export const differences: readonly DeclaredDifference[] = [
     test: 'a lookup of an identity that the caller may not read',
     signs: [
       { at: [''], kinds: ['status'], v1: 404, v2: 200, when: [{ param: 'issuer' }, { param: 'subject' }], v2Shows: ONLY_ID },
-      { at: ['/name', '/description', '/created_at', '/updated_at', '/last_seen'], kinds: ['missing'], v2Shows: ONLY_ID },
-      { at: ['/claim_match', '/static', '/service_principal', '/aws_identity'], kinds: ['missing'], v2Shows: ONLY_ID },
+      { at: ['/name', '/description', '/created_at', '/updated_at', '/last_seen'], kinds: ['missing'], v2Shows: ONLY_ID, provenBy: HIDDEN },
+      { at: ['/claim_match', '/static', '/service_principal', '/aws_identity'], kinds: ['missing'], v2Shows: ONLY_ID, provenBy: HIDDEN },
     ],
   },
   {
@@ -265,9 +281,17 @@ export const differences: readonly DeclaredDifference[] = [
         pairs: [
           ['TAG_ACTIVE', 'TAG_INACTIVE'],
           ['TAG_IN_GRACE', 'TAG_INACTIVE'],
+        ],
+        provenBy: deprecated(true),
+      },
+      {
+        at: ['/items/*/tag_status'],
+        kinds: ['value'],
+        pairs: [
           ['TAG_INACTIVE', 'TAG_ACTIVE'],
           ['TAG_IN_GRACE', 'TAG_ACTIVE'],
         ],
+        provenBy: deprecated(false),
       },
     ],
   },
@@ -288,7 +312,9 @@ export const differences: readonly DeclaredDifference[] = [
     // A row that lies in both windows must be on both sides, so that a row that v2 loses is found.
     signs: [
       { at: ['/items/*'], kinds: ['missing', 'extra'], otherWindow: true },
-      { at: ['/next_page_token', '/skipped', '/id'], kinds: ['value'], otherWindow: true },
+      { at: ['/next_page_token', '/skipped'], kinds: ['value'], otherWindow: true },
+      // An empty window names no parent.
+      { at: ['/id'], kinds: ['value'], v2: '', otherWindow: true },
     ],
   },
   {

@@ -38,6 +38,20 @@ export interface Sign {
    * members except the id are missing together.
    */
   readonly v2Shows?: Readonly<Record<string, unknown>>
+  /** What v1 shows the same caller in another read. Crosswalk makes that read before it expects such a difference. */
+  readonly provenBy?: Proof
+}
+
+/** What v1 must show of a resource: `{ read: 'iam.roles.list', uid: 'id', shows: 'nothing' }` for a role that the caller may not read. */
+export interface Proof {
+  /** The list that shows the resource. */
+  readonly read: string
+  /** The member with the uid of the resource, as sent, in the object that has or lacks what differs. */
+  readonly uid: string
+  /** The values of members, as sent; or `nothing`, because the caller may not read the resource. */
+  readonly shows: 'nothing' | Readonly<Record<string, unknown>>
+  /** The list has the same rows, so that it is asked for with the filters of the request. */
+  readonly filtered?: true
 }
 
 const KINDS: Readonly<Record<Exclude<DifferenceKind, 'status'>, string>> = {
@@ -50,7 +64,7 @@ const KINDS: Readonly<Record<Exclude<DifferenceKind, 'status'>, string>> = {
 
 /** Describes a sign in Markdown: `If the request has skip that is not a whole number: HTTP 200 in v1 and 400 in v2`. */
 export function describeSign(sign: Sign): string {
-  const said = [placeOf(sign), pairsOf(sign), countsOf(sign), itemsOf(sign), shownOf(sign), windowOf(sign)]
+  const said = [placeOf(sign), pairsOf(sign), countsOf(sign), itemsOf(sign), shownOf(sign), windowOf(sign), proofOf(sign)]
     .filter((part) => part !== '')
     .join('; ')
   return (sign.when ? `If the request has ${describeCondition(sign.when)}: ` : '') + said
@@ -85,6 +99,14 @@ function shownOf({ v2Shows }: Sign): string {
 
 function windowOf({ otherWindow }: Sign): string {
   return otherWindow ? 'because v2 follows a window that v1 ignores' : ''
+}
+
+function proofOf({ provenBy }: Sign): string {
+  if (!provenBy) return ''
+  const { read, uid, shows } = provenBy
+  const members = shows === 'nothing' ? [] : Object.entries(shows).map(([name, value]) => `\`${name}\` = ${code(value)}`)
+  const shown = shows === 'nothing' ? 'does not show this' : `shows ${members.join(' and ')} for this`
+  return `${read} of v1 ${shown} \`${uid}\` to the caller`
 }
 
 const FORMS: Readonly<Record<ParamForm, string>> = {

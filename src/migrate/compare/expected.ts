@@ -3,10 +3,10 @@ import { isObject, type JsonObject } from '../../tables/json.ts'
 import { covers } from '../../tables/operation.ts'
 import { UNPAGED_PARAMETERS, WINDOW_PARAMETERS, type Window } from '../../tables/pages.ts'
 import { compileCondition, isAnyGiven, spellings } from '../../tables/query.ts'
-import { anything, DIFFERENCE_KINDS, describeSign, type IgnoreRule, type Sign } from '../../tables/signs.ts'
+import { anything, DIFFERENCE_KINDS, describeSign, type IgnoreRule, type Proof, type Sign } from '../../tables/signs.ts'
 import { ROWS } from '../../tables/turn.ts'
 import { type Finding, pointerOf, rowSegment, type SeenAnswer, segmentsOf } from './compare.ts'
-import type { AskedRequest, Movement } from './judge.ts'
+import type { AskedRequest, Movement, ShownByV1 } from './judge.ts'
 
 /**
  * True if a finding only shows that v2 followed a window which v1 ignored: a row that lies in the window of one side alone, or a member
@@ -224,19 +224,53 @@ function lengthOf({ body }: SeenAnswer): number {
   return Array.isArray(rows) ? rows.length : 0
 }
 
-/** Tests whether a sign explains a finding about the answers to a request. */
-export type SignTest = (asked: AskedRequest, finding: Finding) => boolean
+/** A resource that v1 must be asked for before a sign explains a finding. */
+export interface WantedProof extends Pick<Proof, 'read' | 'uid' | 'filtered'> {}
 
-export function compileSign(sign: Sign): SignTest {
+/** Tests whether a sign explains a finding about the answers to a request. */
+interface SignTest {
+  explains(asked: AskedRequest, finding: Finding): boolean
+  /** Returns what v1 has not been asked yet, if that alone decides. */
+  wants(asked: AskedRequest, finding: Finding): WantedProof | undefined
+}
+
+function compileSign(sign: Sign): SignTest {
   const places = sign.at.map(placePattern)
   const isAsked = sign.when && compileCondition(sign.when)
   const looks = LOOKS.flatMap((compile) => compile(sign) ?? [])
-  return (asked, finding) =>
+  const looksSo = (asked: AskedRequest, finding: Finding) =>
     sign.kinds.includes(finding.kind) &&
     places.some((place) => place(finding.where)) &&
     looks.every((look) => look(finding)) &&
     isAsked?.(asked) !== false &&
     (!sign.otherWindow || isOfOtherWindow(asked, finding))
+  const { provenBy } = sign
+  if (!provenBy) return { explains: looksSo, wants: () => undefined }
+  const { read, shows, filtered } = provenBy
+  const shownOf = ({ shown }: AskedRequest, finding: Finding) => {
+    const uid = uidBeside(finding, provenBy.uid)
+    return uid === undefined ? undefined : { uid, shown: shown?.(read, uid) }
+  }
+  return {
+    explains: (asked, finding) => looksSo(asked, finding) && isShown(shownOf(asked, finding)?.shown, shows),
+    wants(asked, finding) {
+      const of = looksSo(asked, finding) ? shownOf(asked, finding) : undefined
+      return of && of.shown === undefined ? { read, uid: of.uid, ...(filtered && { filtered }) } : undefined
+    },
+  }
+}
+
+/** Returns the uid in v1's object around a finding. */
+function uidBeside({ place }: Finding, member: string): string | undefined {
+  const around = place?.up?.v1
+  const uid = isObject(around) ? around[member] : undefined
+  return typeof uid === 'string' && uid !== '' ? uid : undefined
+}
+
+/** If v1 did not answer, nobody can tell. The comparison is then inconclusive. */
+function isShown(shown: ReturnType<ShownByV1>, wanted: Proof['shows']): boolean {
+  if (shown === 'unknown' || wanted === 'nothing' || !isObject(shown)) return shown === 'unknown' || shown === wanted
+  return Object.entries(wanted).every(([name, value]) => isDeepStrictEqual(shown[name], value))
 }
 
 type Look = (finding: Finding) => boolean
@@ -508,6 +542,8 @@ export interface ExpectedDifferences {
   declare(declarations: readonly Declaration[]): void
   /** Returns the code of the declaration that explains a finding about the answers to this request. */
   codeOf(asked: AskedRequest, finding: Finding): string | undefined
+  /** Returns what v1 must be asked for before it is known whether a declaration explains a finding. */
+  wants(asked: AskedRequest, finding: Finding): readonly WantedProof[]
   /** Counts one comparison and the codes that explained its findings. A code that occurs twice explained two findings. */
   count(operation: string, codes: readonly string[]): void
   report(): readonly DeclarationReport[]
@@ -516,7 +552,7 @@ export interface ExpectedDifferences {
 interface Compiled {
   readonly code: string
   readonly covers: (operation: string) => boolean
-  readonly fits: (asked: AskedRequest, finding: Finding) => boolean
+  readonly tests: readonly SignTest[]
   readonly visible: boolean
   readonly ignored: Ignored | undefined
   findings: number
@@ -530,8 +566,9 @@ interface Compiled {
 export function createExpected(declarations: readonly Declaration[], now: () => number): ExpectedDifferences {
   let all = declarations.map(compile)
   const isOver = ({ ignored }: Compiled) => ignored !== undefined && now() >= ignored.until
+  const mayExplain = (one: Compiled, asked: AskedRequest) => one.visible && one.covers(asked.operation.id) && !isOver(one)
   const explains = (one: Compiled, asked: AskedRequest, finding: Finding) =>
-    one.visible && one.covers(asked.operation.id) && one.fits(asked, finding) && !isOver(one)
+    mayExplain(one, asked) && one.tests.some((test) => test.explains(asked, finding))
   return {
     declare(others) {
       const before = new Map(all.map((one) => [one.code, one]))
@@ -541,6 +578,8 @@ export function createExpected(declarations: readonly Declaration[], now: () => 
       })
     },
     codeOf: (asked, finding) => all.find((one) => explains(one, asked, finding))?.code,
+    wants: (asked, finding) =>
+      all.filter((one) => mayExplain(one, asked)).flatMap(({ tests }) => tests.flatMap((test) => test.wants(asked, finding) ?? [])),
     count(operation, codes) {
       for (const one of all) {
         if (one.covers(operation)) one.comparisons += 1
@@ -575,11 +614,10 @@ function compile({ code, operations, signs = [], ignored }: Declaration): Compil
     known.set(operation, now)
     return now
   }
-  const tests = signs.map(compileSign)
   return {
     code,
     covers: isCovered,
-    fits: (asked, finding) => tests.some((test) => test(asked, finding)),
+    tests: signs.map(compileSign),
     visible: signs.length > 0,
     ignored,
     findings: 0,

@@ -1,5 +1,5 @@
 import { isAccepted } from '../../serve/sides.ts'
-import { isObject } from '../../tables/json.ts'
+import { isObject, type JsonObject } from '../../tables/json.ts'
 import type { Operation, V1Request } from '../../tables/operation.ts'
 import type { DifferenceKind } from '../../tables/signs.ts'
 import {
@@ -34,7 +34,12 @@ import {
 export interface AskedRequest {
   readonly operation: Operation
   readonly request: V1Request
+  /** What v1 shows the caller in other reads, as far as it was asked. */
+  readonly shown?: ShownByV1
 }
+
+/** What v1 shows the caller of a resource in a list. `unknown`: v1 did not answer. undefined: it was not asked. */
+export type ShownByV1 = (read: string, uid: string) => JsonObject | 'nothing' | 'unknown' | undefined
 
 /** The outcome of one comparison. */
 export type ComparisonOutcome =

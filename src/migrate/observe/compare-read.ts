@@ -16,13 +16,14 @@ import { isReadBack, type ReadBack, type Unverifiable } from '../../tables/opera
 import { spellings } from '../../tables/query.ts'
 import { type Dialect, variablesOf } from '../../tables/uid.ts'
 import { type Captured, type Compare, capturedText, type SeenAnswer } from '../compare/compare.ts'
-import { ANY_WRITES, collectStamps, NO_WRITES, type Stamps } from '../compare/expected.ts'
+import { ANY_WRITES, collectStamps, type ExpectedDifferences, NO_WRITES, type Stamps } from '../compare/expected.ts'
 import type { AskedRequest, Judge, Judgement, Noise, Settle, Trial } from '../compare/judge.ts'
 import { isDifference } from '../evidence/evidence.ts'
 import { withPageToken } from '../modes/select.ts'
 import { drain, type OtherWrites } from '../modes/serve.ts'
 import type { Exchanged, Observed } from '../records/record.ts'
 import { type OtherReplicas, UNTOLD } from './observe.ts'
+import { createProofs, type Proofs, type ProvingV1 } from './proofs.ts'
 
 /** An answer that a client got, whole or as far as it was kept. */
 export interface Kept {
@@ -224,6 +225,29 @@ export interface AskedRead extends Pick<Request, 'operation' | 'read'> {
 /** A read to ask of one service. */
 export type Asking = AskedRead & Request
 
+/** Returns a GET with the credentials of a client's request. */
+export function askingOf(
+  { id, headers: given }: Pick<Request['raw'], 'id' | 'headers'>,
+  { operation, url, request }: Pick<Reading, 'operation' | 'url' | 'request'>,
+): Asking {
+  const { 'content-type': _, 'content-length': __, 'transfer-encoding': ___, ...headers } = given
+  return { operation, raw: { id, method: 'GET', url, headers }, read: () => request }
+}
+
+/** Asks v1 with the credentials of the request `raw`. */
+export function provingBy(ask: Ask, operations: ProvingV1['operations'], raw: Request['raw'], signal: Signal): ProvingV1 {
+  return {
+    operations,
+    ask(operation, request) {
+      const query = new URLSearchParams(
+        [...request.query].flatMap(([name, values]) => values.map((value): [string, string] => [name, value])),
+      )
+      const url = query.size === 0 ? operation.template : `${operation.template}?${query}`
+      return ask('v1', askingOf(raw, { operation, url, request }), signal)
+    },
+  }
+}
+
 /** Asks one side for a read. Never throws: a failure is an answer of that side too. */
 export type Ask<Read extends AskedRead = Asking> = (side: Side, asking: Read, signal: Signal) => Promise<SideAnswer>
 
@@ -321,6 +345,8 @@ function paged({ paging }: Operation, request: V1Request, token: string): V1Requ
 export interface Judging {
   readonly compare: Compare
   readonly judge: Judge
+  /** What v1 must be asked for before a declared difference explains a finding. */
+  readonly wants: ExpectedDifferences['wants']
   readonly settle: Settle
   readonly noise: Noise
   readonly others: OtherReplicas
@@ -344,6 +370,8 @@ interface FirstAnswer {
   /** Whether the caller wrote since the request arrived, and what others wrote. Absent if no write matters. */
   readonly wrote?: () => boolean
   readonly others?: OtherWrites
+  /** Asks v1 for what proves a declared difference. Without it, a difference that needs a proof counts. */
+  readonly proving?: ProvingV1
   /** Ask v1 once more, to learn which members change by themselves. */
   readonly learn: boolean
 }
@@ -389,22 +417,25 @@ export async function compareRead<Read extends AskedRead>(
   const [v1, v2] = read.by === 'v1' ? [read.first, other] : [other, read.first]
   const asked = { operation: read.operation, request: readOf(read) ?? UNREAD }
   if (read.learn) await learn(read, v1, askSide, judging)
-  const judgement = judging.judge(asked, v1.seen, v2.seen)
+  const judged = judging.judge(asked, v1.seen, v2.seen)
+  const proofs = judged.outcome === 'mismatch' ? createProofs(asked, judging, read.proving) : undefined
+  const judgement = proofs ? await proofs.judge(v1.seen, v2.seen) : judged
   // Noise that stops must not go on excusing anything.
   if (judgement.outcome === 'noise' && !read.learn) await learn(read, v1, askSide, judging)
-  if (judgement.outcome !== 'mismatch') return { asked, judgement, v1, v2 }
-  return { asked, v1, v2, ...(await tryAgain(read, asked, [v1.seen, v2.seen], askSide, judging)) }
+  if (!proofs || judgement.outcome !== 'mismatch') return { asked, judgement, v1, v2 }
+  return { asked, v1, v2, ...(await tryAgain(read, proofs, [v1.seen, v2.seen], askSide, judging)) }
 }
 
 /** Asks both sides in turn until it is known what a difference means. */
 async function tryAgain(
   { by, since, wrote, others }: FirstAnswer,
-  question: AskedRequest,
+  proofs: Proofs,
   first: readonly [v1: SeenAnswer, v2: SeenAnswer],
   asked: Asked,
   judging: Judging,
 ) {
   const began = judging.now()
+  const question = proofs.asked
   const v1 = [first[0], (await asked('v1')).seen]
   const v2 = [first[1]]
   const stamps = new Map<string, Stamps>()
@@ -413,6 +444,7 @@ async function tryAgain(
     v2.push((await asked('v2', (exchanged) => calls.push(exchanged))).seen)
     v1.push((await asked('v1')).seen)
     for (const { body } of calls) collectStamps(body, stamps)
+    await proofs.judge(v1.at(-2)!, v2.at(-1)!)
     const to = judging.now()
     const isLast = v2.length > ROUNDS || to - began > TRIAL_MS
     const trial = { v2First: by === 'v2', v1, v2, stamps, period: { from: since, to }, isLast }

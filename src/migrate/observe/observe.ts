@@ -41,7 +41,7 @@ export function createJudging(settings: CompareSettings, expected: ExpectedDiffe
   const compare = createCompare(settings)
   const noise = createNoise()
   const judge = createJudge(compare, expected, noise)
-  return { compare, judge, noise, settle: createSettle(judge, compare, noise), others: createOtherReplicas(), now }
+  return { compare, judge, wants: expected.wants, noise, settle: createSettle(judge, compare, noise), others: createOtherReplicas(), now }
 }
 
 /** How much is compared. It may change while the proxy serves, so that it is read at each use. */

@@ -16,6 +16,7 @@ import type { OtherWrites } from '../modes/serve.ts'
 import {
   type Ask,
   type Asking,
+  askingOf,
   type ComparedRead,
   compareRead,
   type Judging,
@@ -207,7 +208,7 @@ export async function checkWrite(write: ServedWrite, ask: Ask, judging: Judging,
 
 async function checkReading(write: ServedWrite, reading: Reading, ask: Ask, judging: Judging, signal: Signal): Promise<CheckedWrite> {
   const since = judging.now()
-  const asking = askingOf(write, reading)
+  const asking = askingOf(write.request.raw, reading)
   const first = await ask('v1', asking, signal)
   const read = { ...asking, by: 'v1' as const, since, first, learn: false }
   const compared = await compareRead(read, ask, judging, signal)
@@ -245,13 +246,6 @@ async function brokenSurely(promised: Promised, read: unknown, judging: Judging)
 
 /** What is known of other writes if nobody tells: there may have been any. */
 const ANYTHING: OtherWrites = { mayBeGone: () => true, mayBeChanged: () => true, toRows: () => ANY_WRITES }
-
-/** Returns a GET with the client's own credentials. */
-function askingOf({ request: { raw } }: WatchedRequest, reading: Pick<Reading, 'operation' | 'url' | 'request'>): Asking {
-  const { 'content-type': _, 'content-length': __, 'transfer-encoding': ___, ...headers } = raw.headers
-  const get = { id: raw.id, method: 'GET', url: reading.url, headers }
-  return { operation: reading.operation, raw: get, read: () => reading.request }
-}
 
 /** Says why an answer shows nothing of the resource. A Get answers 404 for a missing one, and 400 for what cannot be a uid. */
 function unreadable({ operation }: Reading, { seen }: SideAnswer): string | undefined {
@@ -312,7 +306,7 @@ export async function judgeRefusal(
   if (status !== 401 && status !== 404) return unknown
   const readings = readingsOf(subject.operation, subject.request, undefined)
   const [reading] = 'unverifiable' in readings ? [] : readings
-  const asking = reading ? askingOf(watched, reading) : status === 401 ? listOf(watched, operations) : undefined
+  const asking = reading ? askingOf(watched.request.raw, reading) : status === 401 ? listOf(watched, operations) : undefined
   if (!asking) return unknown
   const v1 = await ask('v1', asking, signal)
   if (status === 401) {
@@ -330,7 +324,11 @@ function listOf(watched: WatchedRequest, operations: readonly Operation[]): Aski
   const { readBack } = watched.request.operation
   const reader = readBack && isReadBack(readBack) ? readerOf(readBack, operations) : undefined
   if (!reader || reader.template.includes('{')) return undefined
-  return askingOf(watched, { operation: reader, url: reader.template, request: { params: {}, query: new Map(), body: undefined } })
+  return askingOf(watched.request.raw, {
+    operation: reader,
+    url: reader.template,
+    request: { params: {}, query: new Map(), body: undefined },
+  })
 }
 
 function wrong(reason: string): Judgement {

@@ -5,7 +5,7 @@ import { many } from '../../migrate/evidence/evidence.ts'
 import { shapeOf } from '../../migrate/evidence/standing.ts'
 import type { Journal } from '../../migrate/modes/journal.ts'
 import { pageTokenOf } from '../../migrate/modes/select.ts'
-import { type Ask, compareRead } from '../../migrate/observe/compare-read.ts'
+import { type Ask, compareRead, provingBy } from '../../migrate/observe/compare-read.ts'
 import { identify } from '../../serve/caller.ts'
 import { isRead } from '../../serve/sides.ts'
 import type { Mapping, Operation, V1Request } from '../../tables/operation.ts'
@@ -101,9 +101,10 @@ async function send({ operation, request, url }: Read, nth: number, { ask, journ
   const headers = { authorization: `Bearer ${token}`, accept: 'application/json' }
   const raw = { id: `replay-${nth + 1}`, method: 'GET', url, headers, body: undefined }
   const asking = { operation, raw, read: () => request }
+  const proving = provingBy(ask, journal.operations, raw, signal)
   const since = journal.judging.now()
   const first = await ask('v1', asking, signal)
-  const read = { ...asking, by: 'v1' as const, since, first, wrote: () => false, learn: nth % LEARN_EVERY === 0 }
+  const read = { ...asking, by: 'v1' as const, since, first, wrote: () => false, proving, learn: nth % LEARN_EVERY === 0 }
   const compared = await compareRead(read, ask, journal.judging, signal)
   journal.compared({ operation, request, mode: 'diff-v1', ...identify(headers.authorization) }, 'read', operation, compared)
   const { outcome, reason, findings } = compared.judgement

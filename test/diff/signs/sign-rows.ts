@@ -1,5 +1,5 @@
 import type { SeenAnswer } from '../../../src/migrate/compare/compare.ts'
-import type { AskedRequest } from '../../../src/migrate/compare/judge.ts'
+import type { AskedRequest, ShownByV1 } from '../../../src/migrate/compare/judge.ts'
 import type { JsonObject } from '../../../src/tables/json.ts'
 import type { Operation } from '../../../src/tables/operation.ts'
 import { asked, child, seen } from '../given.ts'
@@ -63,6 +63,11 @@ function without(object: JsonObject, members: readonly string[]): JsonObject {
   return Object.fromEntries(Object.entries(object).filter(([name]) => !members.includes(name)))
 }
 
+/** The same rows, where v1 shows the caller this in other reads. */
+function proven(rows: readonly SignRow[], shown: ShownByV1): readonly SignRow[] {
+  return rows.map(([name, question, ...answers]) => [`${name}, ${JSON.stringify(shown('', ''))}`, { ...question, shown }, ...answers])
+}
+
 const NAMED = { id: child(1), name: 'n', description: 'd' }
 
 function bindings(operation: Operation): SignRows {
@@ -71,20 +76,28 @@ function bindings(operation: Operation): SignRows {
   const whole = { id: child(2), group, role, identity: child(3), email: 'a@b.c', email_unverified: true }
   const { changed, lacking, list } = changes(operation, whole)
   const fewer = { ...group, ...{ kind: undefined } }
+  const withheld: readonly SignRow[] = [
+    changed('a group that may not be read', { group: NAMED }),
+    changed('a role that may not be read', { role: NAMED }),
+    lacking('an identity that may not be read', 'email_unverified'),
+    ['all of it', asked(operation), list(whole), list(without({ ...whole, group: NAMED, role: NAMED }, ['email_unverified']))],
+  ]
   return {
-    inside: [
-      changed('a group that may not be read', { group: NAMED }),
-      changed('a role that may not be read', { role: NAMED }),
-      lacking('an identity that may not be read', 'email_unverified'),
-      ['all of it', asked(operation), list(whole), list(without({ ...whole, group: NAMED, role: NAMED }, ['email_unverified']))],
-    ],
+    inside: proven(withheld, () => 'nothing'),
     outside: [
-      ...['resource_limits', 'verified', 'kind', 'status'].map((name) =>
-        changed(`${name} alone`, { group: without(fewer, [name, 'kind']) }),
+      ...proven(withheld, () => ({ id: child(1) })),
+      ...withheld,
+      ...proven(
+        [
+          ...['resource_limits', 'verified', 'kind', 'status'].map((name) =>
+            changed(`${name} alone`, { group: without(fewer, [name, 'kind']) }),
+          ),
+          changed('a role with more', { role: { ...NAMED, version: 1 } }, { ...whole, role: { ...role, version: 1 } }),
+        ],
+        () => 'nothing',
       ),
       changed('another name', { group: { ...NAMED, name: 'other' } }),
       changed('an unset member', { group: { ...group, verified: null } }),
-      changed('a role with more', { role: { ...NAMED, version: 1 } }, { ...whole, role: { ...role, version: 1 } }),
       lacking('the group', 'group'),
       lacking('the email', 'email'),
       ['a row', asked(operation), list(whole, { ...whole, id: child(4) }), list(whole)],
@@ -102,15 +115,24 @@ function lookup(operation: Operation): SignRows {
   const none = error(404, { code: 5 })
   const id = { id: child(1) }
   const first = whole('claim_match')
+  const hidden = [
+    ...Object.keys(relations).map((relation) => row(`an identity with ${relation}`, whole(relation), id)),
+    row('an identity with its group', { ...first, group_id: child(0) }, { ...id, group_id: child(0) }),
+  ]
+  // All but what the row is about is explained without it.
+  const alone = (names: readonly string[]) => names.map((name) => row(`${name} of a known identity`, { ...id, [name]: first[name] }, id))
   return {
-    inside: [
-      ...Object.keys(relations).map((relation) => row(`an identity with ${relation}`, whole(relation), id)),
-      row('an identity with its group', { ...first, group_id: child(0) }, { ...id, group_id: child(0) }),
-      ['nobody', asked(operation, PAIR), none, seen(id)],
-    ],
+    inside: [...proven(hidden, () => 'nothing'), ['nobody', asked(operation, PAIR), none, seen(id)]],
     outside: [
-      ...Object.keys(first).map((name) => row(`${name} alone`, first, without(first, [name]))),
-      ...Object.keys(without(first, ['id'])).map((name) => row(`all but ${name}`, first, { ...id, [name]: first[name] })),
+      ...proven(hidden, () => first),
+      ...alone(['name', 'claim_match']),
+      ...proven(
+        [
+          ...Object.keys(first).map((name) => row(`${name} alone`, first, without(first, [name]))),
+          ...Object.keys(without(first, ['id'])).map((name) => row(`all but ${name}`, first, { ...id, [name]: first[name] })),
+        ],
+        () => 'nothing',
+      ),
       row('an unset name', first, { ...id, name: '' }),
       row('another id', first, { id: child(2) }),
       ['nobody, and v2 knows a name', asked(operation, PAIR), none, seen({ ...id, name: 'n' })],
@@ -128,18 +150,26 @@ function endOfLife(operation: Operation): SignRows {
   const whole = { id: child(1), name: '20', tag_status: 'TAG_ACTIVE', ...known, grace_period_expiry_date: '2026-10-31T00:00:00Z' }
   const { changed, lacking, list } = changes(operation, whole)
   const status = (v1: string, v2: unknown) => changed(`${v1} → ${v2}`, { tag_status: v2 }, { ...whole, tag_status: v1 })
+  const [ended, other] = [
+    [status('TAG_ACTIVE', 'TAG_INACTIVE'), status('TAG_IN_GRACE', 'TAG_INACTIVE')],
+    [status('TAG_INACTIVE', 'TAG_ACTIVE'), status('TAG_IN_GRACE', 'TAG_ACTIVE')],
+  ]
+  const said = (rows: readonly SignRow[], deprecated: unknown) => proven(rows, () => ({ id: child(1), deprecated }))
   return {
     inside: [
       changed('no package', { main_package_name: '' }),
       changed('no version', { main_package_version: null }),
       changed('no grace', { grace_status: 'GRACE_NOT_ELIGIBLE' }),
       changed('no expiry', { grace_period_expiry_date: null }),
-      status('TAG_ACTIVE', 'TAG_INACTIVE'),
-      status('TAG_IN_GRACE', 'TAG_INACTIVE'),
-      status('TAG_INACTIVE', 'TAG_ACTIVE'),
-      status('TAG_IN_GRACE', 'TAG_ACTIVE'),
+      ...said(ended, true),
+      ...said(other, false),
     ],
     outside: [
+      ...said(ended, false),
+      ...said(other, true),
+      ...said([...ended, ...other], undefined),
+      ...proven([...ended, ...other], () => 'nothing'),
+      ...proven([status('TAG_ACTIVE', 'TAG_IN_GRACE'), status('TAG_INACTIVE', '')], () => ({ deprecated: true })),
       changed('another package', { main_package_name: 'node' }),
       changed('a version that is text', { main_package_version: '' }),
       changed('an expiry that is a number', { grace_period_expiry_date: 0 }),
@@ -184,6 +214,8 @@ function windows(operation: Operation): SignRows {
       row('offset=1&limit=2', first, 'another window'),
       row('', pageOf(0, 9, 'more'), 'a token that leads nowhere'),
       row('', pageOf(0, 9, '', { parent: child(2) }), 'another parent'),
+      row('', pageOf(0, 9, '', { parent: '' }), 'no parent'),
+      row('limit=2', pageOf(0, 2, 'more', { parent: child(2) }), 'another parent of a window'),
       row('limit=2', error(400), 'a refusal'),
     ],
   }

@@ -79,7 +79,7 @@ function lessened(signs: readonly Sign[], at: number): readonly Altered[] {
   ]
 }
 
-const LIMITS = ['v1', 'v2', 'pairs', 'v2Counts', 'v2Items', 'v2Shows', 'otherWindow', 'when'] as const
+const LIMITS = ['v1', 'v2', 'pairs', 'v2Counts', 'v2Items', 'v2Shows', 'otherWindow', 'when', 'provenBy'] as const
 
 /** The signs with one limit less in one of them. Some row outside must then be explained. */
 function loosened(signs: readonly Sign[], at: number): readonly Altered[] {

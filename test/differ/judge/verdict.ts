@@ -1,5 +1,4 @@
 import type { Comparison, Example } from '../../../src/migrate/records/record.ts'
-import { whyDeclared } from './declared.ts'
 import type { Place } from './places.ts'
 
 /** What Crosswalk made of one spoiled answer. */
@@ -8,8 +7,6 @@ export type Verdict =
   | { readonly is: 'found' }
   /** Nobody could see it, and it was not flagged. */
   | { readonly is: 'silent' }
-  /** It was not flagged, and it is right by a declared difference. */
-  | { readonly is: 'declared'; readonly reason: string }
   /** Missed, found elsewhere, or flagged though nobody could see it. */
   | { readonly is: 'missed' | 'misplaced' | 'flagged'; readonly reason: string }
 
@@ -21,8 +18,6 @@ export function verdictOf(operation: string, places: readonly Place[], recorded:
   const against = recorded.find(({ outcome }) => AGAINST.has(outcome))
   if (recorded.length === 0) return { is: 'missed', reason: 'not compared' }
   if (places.length === 0) return against ? { is: 'flagged', reason: describe(against) } : { is: 'silent' }
-  const because = whyDeclared(operation, places)
-  if (!against && because !== undefined) return { is: 'declared', reason: because }
   if (!against) return { is: 'missed', reason: recorded.map(describe).join('; ') }
   const right = against.operation === operation && isAt(against, places)
   return right

@@ -17,8 +17,6 @@ export interface Tally {
   readonly missed: string[]
   readonly misplaced: string[]
   readonly flagged: string[]
-  /** Sentences: what is right by a declared difference, and why. It is not scored. */
-  readonly declared: string[]
   /** What could not be scored, and why. */
   readonly notes: string[]
 }
@@ -35,7 +33,6 @@ export function createTally(name: string, bound: number, all?: number): Tally {
     missed: [],
     misplaced: [],
     flagged: [],
-    declared: [],
     notes: [],
   }
 }
@@ -60,23 +57,22 @@ export function holds(tally: Tally): boolean {
 
 /** Returns one line with the figures, and one for each case that went wrong. */
 export function linesOf(tally: Tally): readonly string[] {
-  const { name, bound, all, found, silent, respelled, missed, misplaced, flagged, declared, notes } = tally
+  const { name, bound, all, found, silent, respelled, missed, misplaced, flagged, notes } = tally
   const visible = visibleIn(tally)
   const share = visible === 0 ? '' : `found ${found} of ${visible} = ${percent(found / visible)} (at least ${percent(bound)}), `
-  const unscored = respelled + declared.length === 0 ? '' : `, ${respelled} respelled and ${declared.length} declared not scored`
+  const unscored = respelled === 0 ? '' : `, ${respelled} respelled not scored`
   const rest = `${misplaced.length} found elsewhere, ${flagged.length} of ${silent + flagged.length} invisible ones flagged${unscored}`
   return [
     `${holds(tally) ? 'ok  ' : 'FAIL'} ${name}: ${share}${rest}; ${triedIn(tally)}${all === undefined ? '' : ` of ${all}`} cases`,
     ...missed.map((what) => `     missed     ${what}`),
     ...misplaced.map((what) => `     elsewhere  ${what}`),
     ...flagged.map((what) => `     flagged    ${what}`),
-    ...declared.map((what) => `     declared   ${what}`),
     ...notes.map((what) => `     note       ${what}`),
   ]
 }
 
 function triedIn(tally: Tally): number {
-  return visibleIn(tally) + tally.silent + tally.flagged.length + tally.respelled + tally.declared.length
+  return visibleIn(tally) + tally.silent + tally.flagged.length + tally.respelled
 }
 
 function visibleIn({ found, missed, misplaced }: Tally): number {

@@ -20,14 +20,14 @@ interface Sides {
 
 /** Two services without any network, and what reading them through `compareRead` says. */
 function stage(sides: Sides, by: 'v1' | 'v2') {
-  const { judge, settle, noise } = court()
+  const { judge, settle, noise, expected } = court()
   const evidence = createEvidence(() => 0)
   const counts = { v1: 0, v2: 0 }
   const ask: Ask = async (side) => {
     counts[side] += 1
     return { seen: seen({ items: sides[side]() }), ms: 1 }
   }
-  const judging = { compare, judge, settle, noise, others: createOtherReplicas(), now: () => 0 }
+  const judging = { compare, judge, wants: expected.wants, settle, noise, others: createOtherReplicas(), now: () => 0 }
   const raw = { id: '', method: 'GET', url: '/registry/v1/repos', headers: {}, body: undefined }
   let reads = 0
   return {

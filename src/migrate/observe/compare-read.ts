@@ -371,7 +371,7 @@ interface FirstAnswer {
   readonly wrote?: () => boolean
   readonly others?: OtherWrites
   /** Asks v1 for what proves a declared difference. Without it, a difference that needs a proof counts. */
-  readonly proving?: ProvingV1
+  readonly proving?: () => ProvingV1
   /** Ask v1 once more, to learn which members change by themselves. */
   readonly learn: boolean
 }
@@ -418,7 +418,7 @@ export async function compareRead<Read extends AskedRead>(
   const asked = { operation: read.operation, request: readOf(read) ?? UNREAD }
   if (read.learn) await learn(read, v1, askSide, judging)
   const judged = judging.judge(asked, v1.seen, v2.seen)
-  const proofs = judged.outcome === 'mismatch' ? createProofs(asked, judging, read.proving) : undefined
+  const proofs = judged.outcome === 'mismatch' ? createProofs(asked, judging, read.proving?.()) : undefined
   const judgement = proofs ? await proofs.judge(v1.seen, v2.seen) : judged
   // Noise that stops must not go on excusing anything.
   if (judgement.outcome === 'noise' && !read.learn) await learn(read, v1, askSide, judging)

@@ -68,7 +68,7 @@ export async function lookAtRead(watched: WatchedRequest, subject: ComparedReque
   const otherToken = token === undefined ? undefined : cursors.find(caller, operation.id, token)
   if (token !== undefined && otherToken === undefined) return skip(operation, watched.isKnown ? 'pageToken' : 'stranger')
   const failed = served.failed && { seen: await seenOf(wholeOf(served.failed), settings.limit), ms: watched.ms }
-  const proving = provingBy(settings.ask, journal.operations, raw, signal)
+  const proving = () => provingBy(settings.ask, journal.operations, raw, signal)
   const asking = { operation, raw, read, wrote, others, otherToken, proving, learn: means.learning(operation.id) }
   const first = await firstOf(watched, asking, settings, signal)
   const question = { ...asking, by: served.by, since: journal.judging.now() - (performance.now() - watched.began), first, other: failed }

@@ -101,7 +101,7 @@ async function send({ operation, request, url }: Read, nth: number, { ask, journ
   const headers = { authorization: `Bearer ${token}`, accept: 'application/json' }
   const raw = { id: `replay-${nth + 1}`, method: 'GET', url, headers, body: undefined }
   const asking = { operation, raw, read: () => request }
-  const proving = provingBy(ask, journal.operations, raw, signal)
+  const proving = () => provingBy(ask, journal.operations, raw, signal)
   const since = journal.judging.now()
   const first = await ask('v1', asking, signal)
   const read = { ...asking, by: 'v1' as const, since, first, wrote: () => false, proving, learn: nth % LEARN_EVERY === 0 }

@@ -35,6 +35,7 @@ export default defineConfig({
     ],
   },
   test: {
+    reporters: ['./test/room-reporter.ts'],
     setupFiles: ['test/setup.ts'],
     // Long enough for a busy machine: what waits, waits for an event.
     testTimeout: 60_000,

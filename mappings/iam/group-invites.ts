@@ -58,6 +58,8 @@ export const groupInviteOperations: readonly Operation[] = [
     query: { group: 'uidp.children_of', key_id: 'key_id' },
     byId: 'id',
   }),
-  create('iam.group_invites.create', 'POST /iam/v1/group_invites/{group=**}', groupInvite, { request: wanted, answer: issued }),
+  create('iam.group_invites.create', 'POST /iam/v1/group_invites/{group=**}', groupInvite, {
+    ...{ request: wanted, answer: issued, holds: { code: 'some' } },
+  }),
   remove('iam.group_invites.delete', 'DELETE /iam/v1/group_invites/{id=**}', groupInvite),
 ]

@@ -80,6 +80,7 @@ export {
   action,
   create,
   get,
+  type Holds,
   list,
   nothing,
   ok,

@@ -37,9 +37,16 @@ export interface ReadBack<Variable extends string = string> {
   readonly shownAs?: Readonly<Record<string, string | null>>
   /** The member of the answer that names another resource. It is deleted together with that one (semantics §3.2). */
   readonly goesWith?: string
+  readonly holds?: Holds
   /** For an answer with a list of texts: each of them must be this member of a row (terms by document, facts §3.10). */
   readonly listed?: { readonly answer: string; readonly row: string }
 }
+
+/**
+ * What members of an answer must hold that no read shows: `some` is a text that is not empty, `time` any time. A name is that of a member of
+ * the request, whose duration the answer repeats. `{ token: 'some', revoke_time: 'time', requested_overlap: { asked: 'overlap' } }`
+ */
+export type Holds = Readonly<Record<string, 'some' | 'time' | { readonly asked: string }>>
 
 /** Why no read can show the effect of a write: a sentence that ends "cannot be verified: …". */
 export interface Unverifiable {
@@ -304,7 +311,7 @@ interface Messages {
   readonly answer?: Message
 }
 
-interface WriteOptions extends Messages, Pick<ReadBack, 'shownAs' | 'goesWith'> {}
+interface WriteOptions extends Messages, Pick<ReadBack, 'shownAs' | 'goesWith' | 'holds'> {}
 
 interface CreateOptions extends WriteOptions {
   /** Without a parent it creates a root resource (facts §12.4). */
@@ -319,8 +326,9 @@ interface CreateOptions extends WriteOptions {
  *     create('iam.roles.create', 'POST /iam/v1/roles/{parent_id=**}', role)
  */
 export function create(id: string, route: string, resource: Resource, options: CreateOptions = {}): Operation {
-  const { request = resource, answer = resource, root = false, named = { answer: 'id' }, shownAs, goesWith } = options
-  const readBack: ReadBack = { resource, named, ...(shownAs && { shownAs }), ...(goesWith !== undefined && { goesWith }) }
+  const { request = resource, answer = resource, root = false, named = { answer: 'id' }, shownAs, goesWith, holds } = options
+  const goes = goesWith !== undefined && { goesWith }
+  const readBack: ReadBack = { resource, named, ...(shownAs && { shownAs }), ...goes, ...(holds && { holds }) }
   const parent = `{${onlyVariable(route)}${root ? '=**' : ''}}`
   return action(id, route, { v2: `POST ${resource.v2}/${parent}`, request, answer, readBack, root })
 }

@@ -322,7 +322,6 @@ function put(form: Record<string, unknown>, path: readonly string[], value: (hel
 function imagined(type: FieldType, held: unknown, path: string, call: number, row: number): unknown {
   switch (type.kind) {
     case 'text':
-    case 'time':
       return markerText({ call, row, path })
     case 'object': {
       const below = { ...(held as JsonObject | undefined) }

@@ -31,7 +31,7 @@ const BUGS: readonly (readonly [path: string, fault: object])[] = [
   ['/registry/v1/repos?limit=3', { match: 'GET /registry/v2/repos', change: { at: '/repos/0/name', to: 'wrong' } }],
   ['/registry/v1/repos?limit=4&offset=1', { match: 'GET /registry/v2/repos', change: { at: '/repos/1/name', to: 'wrong' } }],
   ['/registry/v1/repos', { match: 'GET /registry/v2/repos', drop: '/repos/*/createTime' }],
-  ['/iam/v1/groups', { match: 'GET /iam/v2/groups', change: { at: '/groups/0/verified', to: 'yes' } }],
+  ['/iam/v1/groups', { match: 'GET /iam/v2/groups', change: { at: '/groups/0/description', to: 'wrong' } }],
   ['/iam/v1/roles', { match: 'GET /iam/v2/roles', status: 403 }],
   ['/advisory/v1/metadata', { match: 'GET /advisory/v2/metadata', drop: '/vulnerabilityMetadata/0/summary' }],
 ]

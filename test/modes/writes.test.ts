@@ -253,6 +253,26 @@ describe('what else is read after a write', () => {
     expect([status, await checkedOf('iam.identity_providers.generate_scim_token')]).toEqual([200, otherValues('/endpoint_url', '/etag')])
   })
 
+  it.each([
+    ['generateScimToken', { drop: '/token' }, {}, 'token'],
+    ['generateScimToken', { change: { at: '/token', to: '' } }, {}, 'token'],
+    ['regenerateScimToken', { drop: '/token' }, {}, 'token'],
+    ['regenerateScimToken', { change: { at: '/requestedOverlap', to: '7s' } }, { overlap: '3600s' }, 'requested_overlap'],
+    ['revokeScimToken', { drop: '/revokeTime' }, {}, 'revoke_time'],
+  ])('finds an answer to %s without what no read shows: %j', async (action, fault, body, name) => {
+    await start('diff-v2')
+    const { id } = await provider()
+    const act = (verb: string, body: object = {}) => stage.request('POST', `/iam/v1/identityProviders/${id}:${verb}`, { body })
+    const { etag } = action === 'generateScimToken' ? {} : (await act('generateScimToken')).body
+    await stage.settled()
+    await stage.fault({ match: `POST /iam/v2/identityProviders/`, times: 1, ...fault })
+    expect((await act(action, action === 'regenerateScimToken' ? { ...body, etag } : body)).status).toBe(200)
+    const operation = `iam.identity_providers.${action.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}`
+    expect(await checkedOf(operation)).toMatchObject({
+      ...{ outcome: 'mismatch', reason: `the write was answered, but ${name} does not hold what it must` },
+    })
+  })
+
   it('finds a batch whose answer names nothing', async () => {
     await start('diff-v2')
     const { organization } = stage.sandbox

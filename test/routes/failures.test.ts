@@ -76,7 +76,7 @@ describe('v2', () => {
     const { proxy } = await setUp((_, response) => void response.end(claims))
     expect(await statusOf(proxy.url + GROUPS)).toEqual({
       status: 500,
-      body: { code: 13, message: 'the v2 service sent an answer that is nested too deeply', details: [] },
+      body: { code: 13, message: 'the v2 service sent a wrong answer: resourceLimits[] must be a 32-bit integer', details: [] },
     })
   })
 

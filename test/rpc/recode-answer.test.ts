@@ -57,9 +57,10 @@ it.each([
   ['few rows', Buffer.concat([many(3, ROW), field(2, 'next')])],
   ['unknown fields', Buffer.concat([many(2_000, ROW), Buffer.of(0xf8, 0x01, 5), field(15, 'x')])],
 ])('gives %s as a whole message does', async (_, bytes) => {
-  const whole = toJson(LIST, fromBinary(LIST, bytes), { registry })
-  expect(JSON.parse(Buffer.concat(await jsonOfBytes(answer(bytes))).toString())).toEqual(whole)
-  expect(await valueOfBytes(answer(bytes))).toEqual(whole)
+  const whole = (alwaysEmitImplicit: boolean) => toJson(LIST, fromBinary(LIST, bytes), { registry, alwaysEmitImplicit })
+  expect(JSON.parse(Buffer.concat(await jsonOfBytes(answer(bytes))).toString())).toEqual(whole(false))
+  // A value has empty lists and zeros too, as v2 writes them over REST.
+  expect(await valueOfBytes(answer(bytes))).toEqual(whole(true))
 })
 
 it('serves others while it reads a long list', async () => {

@@ -59,7 +59,13 @@ function readPair(config: TlsConfig, party: Party): Certificate | undefined {
   return pair
 }
 
-const PEM = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g
+const PEM = { begin: '-----BEGIN CERTIFICATE-----', end: '-----END CERTIFICATE-----' }
+
+/** Returns the certificates in a text, each with its two lines. The work grows with the text alone. */
+function certificatesIn(text: string): readonly string[] {
+  const parts = text.split(PEM.begin).slice(1)
+  return parts.flatMap((part) => (part.includes(PEM.end) ? [PEM.begin + part.slice(0, part.indexOf(PEM.end)) + PEM.end] : []))
+}
 
 function readAuthorities(config: TlsConfig, party: Party): { readonly ca: string } | undefined {
   const { ca: setting } = FILES[party]
@@ -67,7 +73,7 @@ function readAuthorities(config: TlsConfig, party: Party): { readonly ca: string
   if (path === undefined) return undefined
   const ca = read(setting, path)
   try {
-    const found = ca.match(PEM) ?? []
+    const found = certificatesIn(ca)
     if (found.length === 0) throw new Error('it holds none')
     for (const one of found) new X509Certificate(one)
   } catch (error) {

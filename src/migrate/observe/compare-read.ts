@@ -120,6 +120,14 @@ export interface WriteTable {
   readonly list: string | undefined
   /** The list of texts in the answer, and the member of a row that holds one of them. */
   readonly listed: { readonly answer: string; readonly row: string } | undefined
+  /** What members of the answer must hold that no read shows. */
+  readonly held: readonly Held[]
+}
+
+/** A member that must hold a text, a time, or the duration in a member of the request. */
+export interface Held {
+  readonly name: string
+  readonly holds: 'some' | 'time' | { readonly asked: string | undefined }
 }
 
 /** The reads after a write, none if its answer does not name what was written; or why there can be none. */
@@ -142,7 +150,7 @@ export function createReadingsOf(operations: readonly Operation[], dialect: Dial
   }
 }
 
-function tableOf({ readBack, answer }: Operation, operations: readonly Operation[], dialect: Dialect): WriteTable | undefined {
+function tableOf({ readBack, answer, request }: Operation, operations: readonly Operation[], dialect: Dialect): WriteTable | undefined {
   const reader = readBack && isReadBack(readBack) ? readerOf(readBack, operations) : undefined
   if (!readBack || !isReadBack(readBack) || !reader) return undefined
   const { shown } = readBack.resource
@@ -164,6 +172,11 @@ function tableOf({ readBack, answer }: Operation, operations: readonly Operation
     members: shownMembers(readBack, itemFields(readBack, answer), dialect),
     list: 'rows' in readBack.named ? spelled(answer?.shown, readBack.named.rows) : undefined,
     listed: texts !== undefined && text !== undefined ? { answer: texts, row: text } : undefined,
+    held: Object.entries(readBack.holds ?? {}).flatMap(([member, holds]) => {
+      const name = spelled(answer?.shown, member)
+      if (name === undefined) return []
+      return [{ name, holds: typeof holds === 'string' ? holds : { asked: spelled(request?.fields, holds.asked) } }]
+    }),
   }
 }
 

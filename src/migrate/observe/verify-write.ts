@@ -95,6 +95,18 @@ export function deletedSince(promised: Promised): Judgement | undefined {
   return promised.others.mayBeGone(writtenBy(promised)) ? between('was deleted') : undefined
 }
 
+/** Says which member of a write's answer does not hold what it must, although no read can show it. Undefined if all do. */
+function unheld({ write, reading: { item, table } }: Promised): string | undefined {
+  const wrong = table.held.find(({ name, holds }) => {
+    const value = item?.[name]
+    if (holds === 'some') return typeof value !== 'string' || value === ''
+    if (holds === 'time') return timeOf(value) === undefined
+    const asked = isObject(write.request.body) && holds.asked !== undefined ? write.request.body[holds.asked] : undefined
+    return asked !== undefined && Number.parseFloat(String(value)) !== Number.parseFloat(String(asked))
+  })
+  return wrong && `the write was answered, but ${wrong.name} does not hold what it must`
+}
+
 /** True if the read shows the resource, or the resources, that the write names. */
 export function isThere(reading: Reading, read: unknown): boolean {
   return reading.table.listed !== undefined || rowOf(reading, read) !== undefined
@@ -221,6 +233,8 @@ async function checkReading(write: ServedWrite, reading: Reading, ask: Ask, judg
     const shown = reading.table.readBack.gone || isThere(reading, bodyOf(first))
     return told(shown ? compared.judgement : (deletedSince(promised) ?? inconclusive('v1 does not show what it wrote')))
   }
+  const wrong = unheld(promised)
+  if (wrong !== undefined) return told(lost(wrong), write.subject.operation)
   // A read too soon after the write may not show it yet; a read of a lost write never does.
   const broken = brokenPromise(promised, bodyOf(first), judging)
   const again = broken && (await ask('v1', asking, signal))

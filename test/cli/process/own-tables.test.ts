@@ -35,11 +35,14 @@ export const tables = {
 
 const UIDS = ['a'.repeat(40), 'b'.repeat(40)]
 
-const NOT_FOUND = {
+const notFound = (uid = '') => ({
   code: 5,
   message: 'not found',
-  details: ['ErrorInfo', 'ResourceInfo'].map((type) => ({ '@type': `type.googleapis.com/google.rpc.${type}` })),
-}
+  details: [
+    { '@type': 'type.googleapis.com/google.rpc.ErrorInfo' },
+    { '@type': 'type.googleapis.com/google.rpc.ResourceInfo', resourceType: 'Item', resourceName: uid },
+  ],
+})
 
 /** A service with two items. */
 function startShop() {
@@ -48,7 +51,7 @@ function startShop() {
     const [, uid] = /items\/(\w+)/.exec(request.url ?? '') ?? []
     const found = uid === undefined ? { items } : items.find((item) => item.uid === uid)
     response.writeHead(found ? 200 : 404, { 'content-type': 'application/json' })
-    response.end(JSON.stringify(found ?? NOT_FOUND))
+    response.end(JSON.stringify(found ?? notFound(uid)))
   })
   return new Promise<{ url: string; close(): void }>((started) => {
     server.listen(0, '127.0.0.1', () => {

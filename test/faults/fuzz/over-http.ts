@@ -29,7 +29,9 @@ const ANYTHING = JSON.stringify({
 /** v2 accepts everything. */
 const content: Behaviour = ({ method, url }, response) => {
   response.writeHead(200, { 'content-type': 'application/json' })
-  response.end(method === 'DELETE' || url?.includes(':requestGroupAccess') ? '{}' : ANYTHING)
+  // The group of a domain is a message, and that of accepted terms a uid.
+  const said = url?.includes('/terms') ? ANYTHING.replace('"group":{}', '"group":"a"') : ANYTHING
+  response.end(method === 'DELETE' || url?.includes(':requestGroupAccess') ? '{}' : said)
 }
 
 /**

@@ -121,7 +121,7 @@ it('a budget allows as many per minute as it says and fills evenly', () => {
   expect(take(2)).toEqual([true, false])
   now = 3_600_000
   expect(take(3)).toEqual([true, true, false])
-  expect(budget.counts).toEqual({ taken: 5, refused: 3 })
+  expect(budget.counts).toEqual({ taken: 5, refused: 3, walks: 0 })
   expect(createBudget(0, () => now).take(false)).toBe(false)
 })
 

@@ -101,7 +101,7 @@ it('asks for the route of each method, but for what REST cannot carry', async ()
     expect(`${verb} ${url}`).toBe(`${method.rule?.method} /base${filled}`)
     routes.push(method.path)
   }
-  expect(routes).toHaveLength(2 * 78)
+  expect(routes).toHaveLength(2 * 79)
   const asked = methodOf('advisory.v2.SecurityAdvisoryService/ListResolvedVulnsReports')
   await expect(call(asked, { imageRefs: [{ repo: 'a' }] })).rejects.toMatchObject({
     code: 'UNIMPLEMENTED',

@@ -43,20 +43,27 @@ function encoded(segment: string): string {
 }
 
 function said(call: string, answer: Exchange['answer']): Said {
-  if (typeof answer === 'string') return failure(new ApiError(answer, SAID))
-  if (answer instanceof ApiError) return failure(answer)
+  if (typeof answer === 'string') return failure(new ApiError(answer, SAID), call)
+  if (answer instanceof ApiError) return failure(answer, call)
   return { status: 200, body: call.startsWith('DELETE ') ? '' : JSON.stringify(answer) }
 }
 
 /** Every error of v2 has an ErrorInfo, and one of a missing resource names it (specification §7). */
-function failure({ code, http, message, details }: ApiError): Said {
-  const all = [...infosOf(code), ...details]
+function failure({ code, http, message, details }: ApiError, call: string): Said {
+  const all = [...infosOf(code, call), ...details]
   return { status: http, body: JSON.stringify({ code: CODES[code].number, message, details: all }) }
 }
 
-export function infosOf(code: CodeName): readonly object[] {
+/** Returns what a call asks for: the end of its path, or the value of its last parameter; '' if it names nothing. */
+function nameIn(call: string): string {
+  const [, path = '', query = ''] = /^[A-Z]+ \/[^/]+\/v\d\w*\/[^/?]+\/?([^?]*)\??(.*)$/.exec(call) ?? []
+  return path.replace(/:[^/]*$/, '') || (query.split('=').at(-1) ?? '')
+}
+
+export function infosOf(code: CodeName, call = ''): readonly object[] {
+  const name = nameIn(call) || 'x'
   const info = { '@type': `${GOOGLE}ErrorInfo`, reason: code, domain: 'iam.example.com' }
-  const resource = { '@type': `${GOOGLE}ResourceInfo`, resourceType: 'iam.example.com/Group', resourceName: 'x' }
+  const resource = { '@type': `${GOOGLE}ResourceInfo`, resourceType: 'iam.example.com/Group', resourceName: name }
   return code === 'NOT_FOUND' ? [info, resource] : [info]
 }
 
@@ -69,8 +76,11 @@ export function callOf(method = '', url = ''): string {
 
 const served = mappings.flatMap(({ operations }) => operations).filter(({ begin }) => begin !== undefined)
 
-/** The conversations that succeed with the default settings. */
-const told = transcripts.filter(({ status = 200, settings, calls }) => status === 200 && !settings && calls.length > 0).map(conversationOf)
+/** The conversations that succeed with the default settings. Without a name to miss, NOT_FOUND is an error of REST. */
+const told = transcripts
+  .filter(({ status = 200, settings, calls }) => status === 200 && !settings && calls.length > 0)
+  .filter(({ calls }) => calls.every(({ call, answer }) => answer !== 'NOT_FOUND' || nameIn(call) !== ''))
+  .map(conversationOf)
 
 /** The conversations of every operation that v2 serves. */
 export const conversations: ReadonlyMap<string, readonly Conversation[]> = new Map(

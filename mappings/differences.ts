@@ -259,10 +259,19 @@ export const differences: readonly DeclaredDifference[] = [
     code: 'sync-config-server-members',
     operations: ['registry.repos.create', 'registry.repos.update'],
     met: { sent: ['sync_config'] },
-    seen: 'unique_tags, expiration, apko_overlay and grace_period of sync_config are shown but not written, not even for staff.',
+    seen: 'unique_tags, expiration, apko_overlay and grace_period of sync_config may be left out or repeat what is stored. Any other value is refused with 400 code 3, even for staff, whom a genuine v1 lets write them. To compare, the proxy reads the repo, which needs repo.list. A new repo has nothing to repeat.',
     // facts §4.1
-    because: 'v2 sets these members itself.',
+    because: 'v2 sets these members itself, and a success would say that they were written.',
     test: 'members of sync_config that v2 keeps to itself',
+  },
+  {
+    code: 'sign-up-providers-gone',
+    operations: ['iam.identity_metadata.update'],
+    met: { sent: ['onboarding_questions'] },
+    seen: 'onboarding_questions.providers is refused with 400 code 3, unless it is empty.',
+    // facts §3.3
+    because: 'v2 has no such member, and a success would say that it was written.',
+    test: 'cloud providers that were named at sign-up',
   },
   {
     code: 'eol-approximated',

@@ -11,6 +11,7 @@ import {
   operation,
   type Plan,
   readOnly,
+  refused,
   text,
   texts,
   type V1Request,
@@ -19,7 +20,7 @@ import {
 /** The answers to the console's questions at sign-up: nested in v1, flat in v2 (facts §3.3). */
 const onboardingQuestions = {
   company_name: text('company'),
-  providers: gone(texts, 'dropped from v2'),
+  providers: refused('is not kept by v2', gone(texts, 'dropped from v2')),
   product: text('product'),
   job_title: text('jobTitle'),
   utm_campaign: text('utmCampaign'),

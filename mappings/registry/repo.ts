@@ -12,6 +12,7 @@ import {
   optionalInV1,
   prefixed,
   readOnly,
+  refused,
   resource,
   text,
   textMap,
@@ -34,17 +35,20 @@ export const catalogTier = prefixed(
   ],
 )
 
+/** What v1 says to callers who are not its staff (semantics §3.10). v2 lets nobody write these members. */
+const BY_STAFF = 'may only be changed by Chainguard'
+
 /** Mirroring from another repo. Members that the server decides are output only in v2 (facts §4.1). */
 const syncConfig = {
   source: text('source'),
-  unique_tags: readOnly(flag('uniqueTags')),
-  expiration: readOnly(time('expirationTime')),
+  unique_tags: refused(BY_STAFF, flag('uniqueTags')),
+  expiration: refused(BY_STAFF, time('expirationTime')),
   google: text('google'),
   amazon: text('amazon'),
   azure: text('azure'),
   sync_apks: gone(flag, 'deprecated in v1, gone in v2'),
-  apko_overlay: readOnly(text('apkoOverlay')),
-  grace_period: readOnly(flag('gracePeriod')),
+  apko_overlay: refused(BY_STAFF, text('apkoOverlay')),
+  grace_period: refused(BY_STAFF, flag('gracePeriod')),
 }
 
 const customOverlay = {

@@ -7,6 +7,7 @@ import {
   flagParam,
   type JsonObject,
   list,
+  message,
   type Operation,
   ok,
   operation,
@@ -15,6 +16,7 @@ import {
   readPage,
   remove,
   scope,
+  text,
   told,
   uidInPath,
   uidOf,
@@ -55,7 +57,7 @@ export const repoOperations: readonly Operation[] = [
   }),
   operation('registry.repos.update', 'PUT /registry/v1/repos/{id=**}', {
     kind: 'composed',
-    calls: [README_CALLS.read, README_CALLS.write, 'PATCH /registry/v2/repos/{id}'],
+    calls: ['GET /registry/v2/repos/{id}', README_CALLS.read, README_CALLS.write, 'PATCH /registry/v2/repos/{id}'],
     request: repo,
     answer: repo,
     mask: repo.mask,
@@ -73,9 +75,12 @@ export const repoOperations: readonly Operation[] = [
  */
 function* createRepo({ params, query, body }: V1Request, env: Env): Plan {
   const parent = params.parent_id ?? ''
-  const fields = repo.read(body)
   const readme = readmeIn(body) ?? ''
   const mayUpdate = v2Query(preventExisting, query)[0]?.[1] !== 'true'
+  // A new repo has nothing to repeat. One that is there may have the very values.
+  const restated = mayUpdate && repo.restates(body) ? yield* findRepo(parent, named.read(body)) : undefined
+  if (restated) return ok(yield* replaceRepo(told(uidOf(restated)), body, env, restated))
+  const fields = repo.read(body)
   let created: JsonObject
   try {
     const path = parent === '' ? repo.v2 : `${repo.v2}/${uidInPath(parent, 'parent_id')}`
@@ -83,7 +88,7 @@ function* createRepo({ params, query, body }: V1Request, env: Env): Plan {
   } catch (error) {
     const existing = mayUpdate && isSaid(error, 'ALREADY_EXISTS') ? yield* findRepo(parent, fields) : undefined
     if (!existing) throw error
-    return ok(yield* replaceRepo(existing, body, env))
+    return ok(yield* replaceRepo(told(uidOf(existing)), body, env))
   }
   if (readme !== '') {
     try {
@@ -108,22 +113,29 @@ function* isUndone(uid: string): Plan<boolean> {
   return outcome?.ok === true
 }
 
-/** Returns the uid of the repo with this name directly below `parent`. */
-function* findRepo(parent: string, { name }: JsonObject): Plan<string | undefined> {
+/** The name in a body, before the rest of it is read. */
+const named = message('repo name', { name: text('name') })
+
+/** Returns the repo with this name directly below `parent`. */
+function* findRepo(parent: string, { name }: JsonObject): Plan<JsonObject | undefined> {
+  if (parent === '' || asText(name) === '') return undefined
   const query: [string, string][] = [
     ['uidp.children_of', parent],
     ['name', asText(name)],
   ]
   const { rows } = yield* readPage({ path: repo.v2, plural: repo.plural, order: repo.order, row: repo, query }, 2, [])
-  return rows.length === 1 && rows[0] ? told(uidOf(rows[0])) : undefined
+  return rows.length === 1 ? rows[0] : undefined
 }
 
 /**
  * Replaces a repo as v1's PUT does: first its readme if that changes, then the repo.
- * The readme is the half that can be refused (facts §13.6); nothing is written then.
+ * The readme is the half that can be refused (facts §13.6); nothing is written then. A member that v2 sets itself may be repeated: the repo
+ * is read before, unless it is `known`.
  */
-function* replaceRepo(uid: string, body: unknown, env: Env): Plan<JsonObject> {
-  const fields = repo.read(body)
+function* replaceRepo(uid: string, body: unknown, env: Env, known?: JsonObject): Plan<JsonObject> {
+  const isAsked = known === undefined && repo.restates(body)
+  const stored = isAsked ? yield* ask({ method: 'GET', path: `${repo.v2}/${uidInPath(uid, 'id')}`, query: [] }, repo) : known
+  const fields = repo.read(body, stored)
   const { content, replaced } = yield* replaceReadme(uid, readmeIn(body), env)
   try {
     const updated = yield* ask(patch(repo, uid, 'id', fields, env), repo)

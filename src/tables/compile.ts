@@ -1,9 +1,11 @@
+import { isDeepStrictEqual } from 'node:util'
 import { type FieldViolation, invalidArgument, MOST_VIOLATIONS, wrongMember } from '../errors.ts'
 import {
   type EnumMap,
   type Field,
   type Fields,
   type FieldType,
+  instant,
   isBase64,
   isDuration,
   isEnumName,
@@ -245,12 +247,15 @@ function mapWriter(of: FieldType, dialect: Dialect, place: string): Emit {
     isObject(value) ? Object.fromEntries(Object.entries(value).map(([key, item]) => [key, each(item)])) : wrong(place, 'must be an object')
 }
 
-/** v1 body → v2 body. Throws one INVALID_ARGUMENT that names the members of a wrong type, at most a hundred. Never mutates its argument. */
-export type ReadBody = (v1: unknown) => JsonObject
+/**
+ * v1 body → v2 body. Throws one INVALID_ARGUMENT that names the members of a wrong type, at most a hundred. Never mutates its argument.
+ * `stored` is v2's form of what is written over. A member that v2 cannot write must be unset, or as it is there.
+ */
+export type ReadBody = (v1: unknown, stored?: JsonObject) => JsonObject
 
 type Report = (field: string, description: string) => undefined
-type Take = (value: unknown, field: string, report: Report) => unknown
-type Fill = (v1: JsonObject, v2: Record<string, unknown>, prefix: string, report: Report) => void
+type Take = (value: unknown, field: string, report: Report, stored?: unknown) => unknown
+type Fill = (v1: JsonObject, v2: Record<string, unknown>, prefix: string, report: Report, stored: JsonObject | undefined) => void
 
 /**
  * Compiles a field table into the function that reads a v1 message in either spelling. Absent and null members stay absent.
@@ -258,18 +263,40 @@ type Fill = (v1: JsonObject, v2: Record<string, unknown>, prefix: string, report
  */
 export function compileRead(fields: Fields): ReadBody {
   const fill = compileFill(fields)
-  return (v1) => {
+  return (v1, stored) => {
     const violations: FieldViolation[] = []
     const report: Report = (field, description) => {
       if (violations.length < MOST_VIOLATIONS) violations.push({ field, description })
       return undefined
     }
     const v2: Record<string, unknown> = {}
-    if (isObject(v1)) fill(v1, v2, '', report)
+    if (isObject(v1)) fill(v1, v2, '', report, stored)
     else if (v1 !== undefined && v1 !== null) report('body', 'must be a JSON object')
     if (violations.length > 0) throw invalidArgument(...violations)
     return v2
   }
+}
+
+/** Compiles a field table into the test whether a body sets a member that v2 cannot write: the stored form then decides. */
+export function compileRestates(fields: Fields): (v1: unknown) => boolean {
+  const fill = compileFill(fields)
+  const whys = new Set(refusalsIn(fields))
+  return (v1) => {
+    let found = false
+    const report: Report = (_, why) => {
+      found ||= whys.has(why)
+      return undefined
+    }
+    if (whys.size > 0 && isObject(v1)) fill(v1, {}, '', report, undefined)
+    return found
+  }
+}
+
+function refusalsIn(fields: Fields): readonly string[] {
+  return Object.values(fields).flatMap(({ type, refused }) => [
+    ...(refused === undefined ? [] : [refused]),
+    ...(type.kind === 'object' ? refusalsIn(type.fields) : []),
+  ])
 }
 
 /** Returns the value of a v1 member in whichever spelling the message has. */
@@ -286,37 +313,55 @@ function otherSpelling(name: string, { json = camelCase(name) }: Field): string 
 
 function compileFill(fields: Fields): Fill {
   const rows = Object.entries(fields)
-    .filter(([, { access }]) => access === 'readWrite' || access === 'writeOnly')
+    .filter(([, { access, refused }]) => access === 'readWrite' || access === 'writeOnly' || refused !== undefined)
     .map(([name, field]) => ({ name, field, other: otherSpelling(name, field), put: compilePut(field) }))
-  return (v1, v2, prefix, report) => {
+  return (v1, v2, prefix, report, stored) => {
     for (const { name, field, other, put } of rows) {
       if (other !== undefined && Object.hasOwn(v1, other) && Object.hasOwn(v1, name))
         report(prefix + name, `is given twice, as ${other} too`)
       const value = member(v1, name, field)
-      if (value !== undefined && value !== null) put(value, v2, prefix + name, report)
+      if (value !== undefined && value !== null) put(value, v2, prefix + name, report, stored)
     }
   }
 }
 
-function compilePut(field: Field): (value: unknown, v2: Record<string, unknown>, name: string, report: Report) => void {
-  const { source, type } = field
+type Put = (value: unknown, v2: Record<string, unknown>, name: string, report: Report, stored: JsonObject | undefined) => void
+
+function compilePut(field: Field): Put {
+  const { source, type, refused } = field
+  if (refused !== undefined) return compileRefuse(field, refused)
   if (source === '' && type.kind === 'object') {
     const fill = compileFill(type.fields)
-    return (value, v2, name, report) => (isObject(value) ? fill(value, v2, `${name}.`, report) : report(name, 'must be an object'))
+    return (value, v2, name, report, stored) =>
+      isObject(value) ? fill(value, v2, `${name}.`, report, stored) : report(name, 'must be an object')
   }
   const take = convertedBy(field, taker(type))
   const path = typeof source === 'string' ? source.split('.') : []
-  return (value, v2, name, report) => {
-    const taken = take(value, name, report)
+  const get = getter(source)
+  return (value, v2, name, report, stored) => {
+    const taken = take(value, name, report, stored && get(stored))
     if (taken !== undefined) put(v2, path, taken)
+  }
+}
+
+/** Refuses a value that is neither unset nor the stored one. Times are alike if they are the same moment, to the last digit (facts §19). */
+function compileRefuse({ type, source }: Field, why: string): Put {
+  const take = taker(type)
+  const get = getter(source)
+  const unset = type.kind === 'choice' ? type.of.zero[1] : unsetOf(type)
+  const form = (value: unknown) => (type.kind === 'time' && isTimestamp(value) ? instant(value) : value)
+  return (value, _, name, report, stored) => {
+    const asked = take(value, name, report)
+    if (asked === undefined || isDeepStrictEqual(asked, unset)) return
+    if (!isDeepStrictEqual(form(asked), form(stored && get(stored)))) report(name, why)
   }
 }
 
 /** Returns what takes a value and writes it as v2 does. */
 function convertedBy({ convert }: Field, take: Take): Take {
   if (!convert) return take
-  return (value, field, report) => {
-    const taken = take(value, field, report)
+  return (value, field, report, stored) => {
+    const taken = take(value, field, report, stored)
     return taken === undefined ? undefined : readWith(convert, taken, (why) => report(field, why))
   }
 }
@@ -354,10 +399,10 @@ function taker(type: FieldType): Take {
       return (value, field, report) => type.of.toV2.get(value) ?? report(field, requirement(type.of))
     case 'object': {
       const fill = compileFill(type.fields)
-      return (value, field, report) => {
+      return (value, field, report, stored) => {
         if (!isObject(value)) return report(field, 'must be an object')
         const v2 = {}
-        fill(value, v2, `${field}.`, report)
+        fill(value, v2, `${field}.`, report, isObject(stored) ? stored : undefined)
         return v2
       }
     }

@@ -124,6 +124,8 @@ export interface Field<S extends Source | undefined = Source | undefined, T exte
    * `readOnly` members of a v1 body are dropped. `writeOnly` members are never shown. `elsewhere` members belong to another v2 resource.
    */
   readonly access: 'readWrite' | 'readOnly' | 'writeOnly' | 'elsewhere'
+  /** Of a `readOnly` member that v1 wrote: why a body with another value than the stored one is refused. */
+  readonly refused?: string
   /** When unset, `implicit` members are shown; `optional` ones and members of a oneof are absent. */
   readonly presence: 'implicit' | 'optional'
   /** v2 has no presence here and sends zero for unset. Zero is therefore absent in v1 too (facts §16.4). */
@@ -204,6 +206,11 @@ type RowOf<R extends Field | Source> = R extends Source ? Field<R> : R extends F
 
 /** Output only, because v2 refuses or ignores it: `id: readOnly('uid')`, `kind: readOnly(choice('kind', orgKind))`. */
 export const readOnly = <const R extends Field | Source>(row: R): RowOf<R> => ({ ...asField(row), access: 'readOnly' })
+/**
+ * Shown, and written by v1 alone. A body may leave it unset or repeat the stored value; any other is refused with `why`, because it would be
+ * lost: `grace_period: refused('may only be changed by Chainguard', flag('gracePeriod'))`.
+ */
+export const refused = <F extends Field>(why: string, row: F): F => ({ ...row, access: 'readOnly', refused: why })
 /** Accepted from v1, never shown: `secret: writeOnly(text('clientSecret'))`. */
 export const writeOnly = <F extends Field>(row: F): F => ({ ...row, access: 'writeOnly' })
 /** Shown by v1 and written by a call of its own; the plan sets the value: `readme: elsewhere(text('content'))`. */
@@ -393,6 +400,24 @@ export function isTimestamp(value: unknown): value is string {
   const [, year, month, day] = (typeof value === 'string' && RFC3339.exec(value)) || []
   if (year === undefined || year === '0000') return false
   return Number(day) <= 28 || Number(day) <= new Date(Date.UTC(2000 + (Number(year) % 400), Number(month), 0)).getUTCDate()
+}
+
+const STAMP = /^(\d{4}-\d\d-\d\d)[Tt](\d\d:\d\d:\d\d)(?:\.(\d+))?([Zz]|[+-]\d\d:\d\d)$/
+
+/**
+ * Reads an RFC 3339 time as seconds and fraction, exact to any number of digits. `…:00Z` and `…:00.000Z` are the same instant; `….1234Z`
+ * and `….123Z` are not (facts §19). Returns undefined for any other text.
+ */
+export function instant(text: string): string | undefined {
+  const [, day, time, fraction = '', zone = ''] = STAMP.exec(text) ?? []
+  if (day === undefined) return undefined
+  const milliseconds = Date.parse(`${day}T${time}${zone.toUpperCase()}`)
+  return Number.isNaN(milliseconds) ? undefined : `${milliseconds / 1000}.${withoutZeros(fraction)}`
+}
+
+/** A fraction of a second without the zeros at its end. */
+export function withoutZeros(fraction: string): string {
+  return fraction.replace(/(?<!0)0+$/, '')
 }
 
 /** True for an integer or a string of one. A string is never turned into a number and so stays exact beyond 2^53. */

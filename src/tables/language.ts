@@ -50,6 +50,7 @@ export {
   parentOf,
   prefixed,
   readOnly,
+  refused,
   restIn,
   rows,
   text,

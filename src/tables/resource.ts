@@ -1,4 +1,4 @@
-import { compileIsAnswer, compileRead, compileShow, hasUid, isEmptyAnswer, type ReadBody, type Show } from './compile.ts'
+import { compileIsAnswer, compileRead, compileRestates, compileShow, hasUid, isEmptyAnswer, type ReadBody, type Show } from './compile.ts'
 import { type EnumMap, type Field, type Fields, type FieldType, optional, parentOf, readOnly, text, time } from './fields.ts'
 import { isObject, type JsonObject } from './json.ts'
 import type { Params } from './query.ts'
@@ -98,6 +98,8 @@ export interface Message extends Expected {
   /** The fields and their stamps, for a message that contains this one as a whole. */
   readonly shown: Fields
   readonly read: ReadBody
+  /** True for a v1 body that sets a member which v2 cannot write. Its `read` then needs the stored form. */
+  readonly restates: (v1: unknown) => boolean
   readonly show: Readonly<Record<Dialect, Show>>
   /** v2 field path (camelCase or snake_case) → v1 field name, for error details. */
   readonly v1Names: ReadonlyMap<string, string>
@@ -115,6 +117,7 @@ export function message(name: string, fields: Fields, stamps: readonly Stamp[] =
     fields,
     shown,
     read: compileRead(fields),
+    restates: compileRestates(fields),
     isAnswer: compileIsAnswer(fields),
     show: { specification: compileShow(shown, 'specification'), published: compileShow(shown, 'published') },
     v1Names: new Map(v1Names(fields, '', '')),

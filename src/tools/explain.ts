@@ -186,6 +186,7 @@ function dropped(fields: Fields, body: JsonObject, prefix: string): readonly Dro
 
 function reason(field: Field | undefined): string | undefined {
   if (!field) return 'v1 does not know it'
+  if (field.refused !== undefined) return undefined
   if (field.source === undefined) return field.lossy ?? 'v2 has no such member'
   return field.access === 'readOnly' ? 'output only' : undefined
 }

@@ -555,6 +555,8 @@ const OTHER_FORM = 'v2 writes the value in another form'
 function fateOf(field: Field, name: string, source: SourcePath, place: Place, direction: Direction): Omit<MemberRow, 'v1'> {
   const names = innerOf(field.type).type.kind === 'choice' ? valueNames(choiceOf(field.type)) : undefined
   const values = names === undefined ? {} : { values: names }
+  if (direction === 'body' && field.refused !== undefined)
+    return { fate: 'ignored', note: 'v2 sets it: a body may leave it out or repeat the stored value, and any other is refused' }
   if (source === undefined) return { fate: 'dropped', note: field.lossy ?? 'v2 has no such member' }
   if (direction === 'body' && field.access === 'readOnly') return { fate: 'ignored', note: 'output only: v1 ignores it in a body' }
   if (field.made !== undefined) return { fate: 'made', note: field.made }

@@ -1,12 +1,13 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import type { Field, Fields, FieldType, Source } from '../../tables/fields.ts'
+import { instant } from '../../tables/fields.ts'
 import { SKIP_PARAMETER } from '../../tables/list.ts'
 import type { Operation } from '../../tables/operation.ts'
 import { WINDOW_PARAMETERS } from '../../tables/pages.ts'
 import { asParam, count, isV1Only, ORDER_PARAMETER, PARSERS, readOrder, spellings } from '../../tables/query.ts'
 import { ROWS } from '../../tables/turn.ts'
 import { camelCase } from '../../tables/uid.ts'
-import { ANY, type Finding, type IsName, instant, isRowSegment, pointerOf, seconds, segmentsOf } from './compare.ts'
+import { ANY, type Finding, type IsName, isRowSegment, pointerOf, seconds, segmentsOf } from './compare.ts'
 import type { AskedRequest } from './judge.ts'
 
 const DIGEST = /^sha256:[0-9a-f]{64}$/

@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache'
 import { member } from '../../tables/compile.ts'
+import { instant } from '../../tables/fields.ts'
 import { isObject } from '../../tables/json.ts'
 import type { Operation, V1Request } from '../../tables/operation.ts'
 import { spellings } from '../../tables/query.ts'
-import { instant } from '../compare/compare.ts'
 import { cleanNeeded, many, moreNeeded, type OperationEvidence, percent, upperBound } from './evidence.ts'
 
 /** Why a request in a diff mode was not compared, or why its comparison has no result. */

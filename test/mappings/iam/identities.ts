@@ -271,7 +271,7 @@ export const identityMetadata: readonly Transcript[] = [
     operation: 'iam.identity_metadata.update',
     request: 'PATCH /iam/v1/identities/metadata',
     body: {
-      onboardingQuestions: { companyName: 'Example', job_title: 'CTO', self_serve: true, providers: ['github'] },
+      onboardingQuestions: { companyName: 'Example', job_title: 'CTO', self_serve: true, providers: [] },
       updatesOptIn: false,
       name: 'Mallory',
     },
@@ -287,5 +287,19 @@ export const identityMetadata: readonly Transcript[] = [
     ],
     reply: { onboarding_questions: questions, name: 'Alice A.', given_name: 'Alice', family_name: '', updatesOptIn: false },
     published: { onboardingQuestions: publishedQuestions, name: 'Alice A.', givenName: 'Alice', familyName: '', updatesOptIn: false },
+  },
+  {
+    title: 'what v2 has no member for is refused, and nothing is written',
+    operation: 'iam.identity_metadata.update',
+    request: 'PATCH /iam/v1/identities/metadata',
+    body: { onboarding_questions: { job_title: 'CTO', providers: ['github'] } },
+    calls: [],
+    status: 400,
+    reply: failure('INVALID_ARGUMENT', 'Invalid argument: onboarding_questions.providers: is not kept by v2', [
+      {
+        '@type': 'type.googleapis.com/google.rpc.BadRequest',
+        fieldViolations: [{ field: 'onboarding_questions.providers', description: 'is not kept by v2' }],
+      },
+    ]),
   },
 ]

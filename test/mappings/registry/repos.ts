@@ -125,6 +125,21 @@ const writeReadme = (content: string, answer: Transcript['calls'][number]['answe
 })
 const patchBare = { call: 'PATCH /registry/v2/repos/org/bare?updateMask=*', body: { name: 'bare' }, answer: v2Bare }
 
+const BY_STAFF = 'may only be changed by Chainguard'
+const refusedAt = (...fields: readonly string[]) =>
+  failure('INVALID_ARGUMENT', `Invalid argument: ${fields.map((field) => `${field}: ${BY_STAFF}`).join('; ')}`, [
+    {
+      '@type': 'type.googleapis.com/google.rpc.BadRequest',
+      fieldViolations: fields.map((field) => ({ field, description: BY_STAFF })),
+    },
+  ])
+const findNginx = { call: 'GET /registry/v2/repos?uidp.children_of=org&name=nginx&page_size=2', answer: { repos: [v2Nginx] } }
+const patchNginx = {
+  call: 'PATCH /registry/v2/repos/org/nginx?updateMask=*',
+  body: { name: 'nginx', sync_config: { source: 'org/base' } },
+  answer: v2Nginx,
+}
+
 const createBare = { call: 'POST /registry/v2/repos/org', body: { name: 'bare' }, answer: v2Bare }
 const deleteBare = { call: 'DELETE /registry/v2/repos/org/bare', answer: {} }
 const LEFT = '(the repo was created with id org/bare, but without its readme)'
@@ -169,7 +184,7 @@ export const repos: readonly Transcript[] = [
     reply: failure('UNAVAILABLE'),
   },
   {
-    title: 'the repo, then its readme; what v2 decides itself is dropped',
+    title: 'the repo, then its readme; what v1 itself ignores is dropped',
     operation: 'registry.repos.create',
     request: 'POST /registry/v1/repos/org',
     body: {
@@ -177,7 +192,7 @@ export const repos: readonly Transcript[] = [
       name: 'nginx',
       readme: '# nginx',
       catalogTier: 4,
-      sync_config: { source: 'org/base', uniqueTags: true, sync_apks: true },
+      sync_config: { source: 'org/base', uniqueTags: false, expiration: null, sync_apks: true },
       custom_overlay: { accounts: { groups: [{ gid: 7, groupName: 'apps' }], users: [{ uid: 65532, user_name: 'app' }] } },
     },
     calls: [
@@ -199,6 +214,73 @@ export const repos: readonly Transcript[] = [
     ],
     reply: nginx,
     published: publishedNginx,
+  },
+  {
+    title: 'a member that v2 sets itself is refused in a new repo, and nothing is written',
+    operation: 'registry.repos.create',
+    request: 'POST /registry/v1/repos/org',
+    body: { name: 'nginx', sync_config: { source: 'org/base', grace_period: true, apkoOverlay: 'x' } },
+    calls: [{ ...findNginx, answer: { repos: [] } }],
+    status: 400,
+    reply: refusedAt('sync_config.apko_overlay', 'sync_config.grace_period'),
+  },
+  {
+    title: 'and without a search, if a repo that is there must not be updated',
+    operation: 'registry.repos.create',
+    request: 'POST /registry/v1/repos/org?preventExisting=1',
+    body: { name: 'nginx', sync_config: { source: 'org/base', unique_tags: true } },
+    calls: [],
+    status: 400,
+    reply: refusedAt('sync_config.unique_tags'),
+  },
+  {
+    title: 'a create repeats such a member of the repo that it updates',
+    operation: 'registry.repos.create',
+    request: 'POST /registry/v1/repos/org',
+    body: { name: 'nginx', readme: '# nginx', sync_config: { source: 'org/base', unique_tags: true } },
+    calls: [findNginx, readmeOf('org/nginx', { content: '# nginx' }), patchNginx],
+    reply: nginx,
+    published: publishedNginx,
+  },
+  {
+    title: 'what is stored may be repeated, a time in another form',
+    operation: 'registry.repos.update',
+    request: 'PUT /registry/v1/repos/org/nginx',
+    body: {
+      name: 'nginx',
+      readme: '# nginx',
+      sync_config: { source: 'org/base', unique_tags: true, expiration: '2026-01-01T01:00:00.000+01:00' },
+    },
+    calls: [{ call: 'GET /registry/v2/repos/org/nginx', answer: v2Nginx }, readmeOf('org/nginx', { content: '# nginx' }), patchNginx],
+    reply: nginx,
+    published: publishedNginx,
+  },
+  {
+    title: 'another value than the stored one is refused, and nothing is written',
+    operation: 'registry.repos.update',
+    request: 'PUT /registry/v1/repos/org/nginx',
+    body: { name: 'nginx', sync_config: { source: 'org/base', unique_tags: true, expiration: '2026-01-01T00:00:00.001Z' } },
+    calls: [{ call: 'GET /registry/v2/repos/org/nginx', answer: v2Nginx }],
+    status: 400,
+    reply: refusedAt('sync_config.expiration'),
+  },
+  {
+    title: 'and so is any value in a repo that is not synced',
+    operation: 'registry.repos.update',
+    request: 'PUT /registry/v1/repos/org/bare',
+    body: { name: 'bare', sync_config: { source: 'org/base', grace_period: true } },
+    calls: [{ call: 'GET /registry/v2/repos/org/bare', answer: v2Bare }],
+    status: 400,
+    reply: refusedAt('sync_config.grace_period'),
+  },
+  {
+    title: 'a caller who may not read the repo cannot repeat what is stored',
+    operation: 'registry.repos.update',
+    request: 'PUT /registry/v1/repos/org/nginx',
+    body: { name: 'nginx', sync_config: { source: 'org/base', unique_tags: true } },
+    calls: [{ call: 'GET /registry/v2/repos/org/nginx', answer: 'PERMISSION_DENIED' }],
+    status: 403,
+    reply: failure('PERMISSION_DENIED'),
   },
   {
     title: 'a readme that is refused undoes the create',

@@ -44,6 +44,31 @@ export function bodies(message: V1Message): Arbitrary<Json> {
   )
 }
 
+/** True if a value is none of messages, lists and maps alone. */
+export const holdsAny = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null ? Object.values(value).some(holdsAny) : value !== undefined
+
+/** Returns each member that a body may set, at any depth, with a body that sets it alone, to another value than zero. */
+export function alone(message: V1Message, above = ''): readonly (readonly [path: string, body: Arbitrary<Json>])[] {
+  const drawing: Drawing = { members: message.members, name: ({ name }) => name, names: written, message: bodies }
+  return message.members
+    .filter(({ flow }) => flow !== 'out')
+    .flatMap((member): readonly (readonly [string, Arbitrary<Json>])[] => {
+      const { name, type, shape } = member
+      const path = above + name
+      if (type.kind === 'message' && shape === 'one')
+        return alone(type.message, `${path}.`).map(([inner, body]) => [inner, body.map((value) => ({ [name]: value }))])
+      return [
+        [
+          path,
+          shaped(member, drawing)
+            .filter(holdsAny)
+            .map((value) => ({ [name]: value })),
+        ],
+      ]
+    })
+}
+
 /** Returns the names and numbers of an enum that a body may hold. */
 function written({ toStored, byNumber }: Vocabulary): readonly (string | number)[] {
   const names = [...toStored].filter(([, stored]) => !V1_ALONE.test(stored)).map(([v1]) => v1)

@@ -8,6 +8,8 @@ export interface View {
   readonly completed?: (row: Json) => Json
   /** Returns the v2 answer with the same content. */
   readonly inV2?: (row: Json) => Json
+  /** Takes out of a body what the table refuses whatever is stored. */
+  readonly asked?: (body: Json) => Json
   /** Returns what v2 gets of a body that the genuine v1 has read. */
   readonly toV2?: (stored: Json) => Json
 }
@@ -18,6 +20,11 @@ const withoutProviders = ({ providers: _, ...questions }: Json = {}): Json => qu
 export const metadata: View = {
   completed: ({ onboardingQuestions, ...row }) => ({ ...row, onboardingQuestions: withoutProviders(onboardingQuestions as Json) }),
   inV2: ({ onboardingQuestions, ...row }) => ({ ...(onboardingQuestions as Json), ...row }),
+  asked: ({ onboarding_questions, onboardingQuestions, ...body }) => ({
+    ...body,
+    ...(onboarding_questions !== undefined && { onboarding_questions: withoutProviders(onboarding_questions as Json) }),
+    ...(onboardingQuestions !== undefined && { onboardingQuestions: withoutProviders(onboardingQuestions as Json) }),
+  }),
   toV2: ({ onboardingQuestions, updatesOptIn }) => ({
     ...withoutProviders(onboardingQuestions as Json),
     ...(updatesOptIn !== undefined && { updatesOptIn }),

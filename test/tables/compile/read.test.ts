@@ -17,6 +17,7 @@ import {
   objectMap,
   objects,
   readOnly,
+  refused,
   text,
   textMap,
   texts,
@@ -72,6 +73,28 @@ describe('a v1 body', () => {
       secret: writeOnly(text('secret')),
     })
     expect(read({ id: 'x', readme: 'r', name: null, secret: 's', colour: 'red' })).toStrictEqual({ secret: 's' })
+  })
+
+  it('keeps no member that v2 cannot write, unless it is stored', () => {
+    const read = compileRead({
+      name: text('name'),
+      inner: object('in', { ends: refused('is set by v2', time('endTime')), many: refused('is set by v2', texts('many')) }),
+      flat: nested({ tier: refused('is set by v2', choice('tier', tier)) }),
+    })
+    const stored = { in: { endTime: '2026-01-01T00:00:00Z', many: ['a'] }, tier: 'TIER_BASE' }
+    const said = (v1: object, row?: object) => {
+      try {
+        return read(v1, row as typeof stored)
+      } catch (error) {
+        return error instanceof ApiError ? error.message : error
+      }
+    }
+    const repeated = { inner: { ends: '2026-01-01T02:00:00.0+02:00', many: ['a'] }, flat: { tier: 5 } }
+    expect(said(repeated, stored)).toStrictEqual({ in: {} })
+    expect(said({ inner: { ends: null, many: [] }, flat: { tier: 'UNKNOWN' } }, stored)).toStrictEqual({ in: {} })
+    expect(said({ inner: { ends: '2026-01-01T00:00:00.000000001Z' } }, stored)).toBe('Invalid argument: inner.ends: is set by v2')
+    expect(said(repeated)).toBe('Invalid argument: inner.ends: is set by v2; inner.many: is set by v2; flat.tier: is set by v2')
+    expect(said({ inner: { ends: 'soon' } }, stored)).toBe('Invalid argument: inner.ends: must be an RFC 3339 timestamp')
   })
 
   it('is flat where v2 is flat, and nested where v2 nests', () => {

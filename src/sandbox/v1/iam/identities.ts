@@ -120,9 +120,10 @@ const onboardingQuestions = message('IdentityMetadata.OnboardingQuestions', [
 /** The caller's own metadata (facts §3.3). The stored row is flat; `onboarding_questions` is a view of the same row. */
 export const identityMetadata = message('IdentityMetadata', [
   object(onboardingQuestions)('onboarding_questions'),
-  text('name'),
-  text('given_name'),
-  text('family_name'),
+  // No caller writes names.
+  readOnly(text('name')),
+  readOnly(text('given_name')),
+  readOnly(text('family_name')),
   flag('updatesOptIn'),
 ])
 
@@ -218,7 +219,7 @@ const lookup: Operation = {
 }
 
 /** Flattens a metadata body to its stored form, which has no `providers` (facts §3.3). */
-function flatten({ onboardingQuestions = {}, name: _name, givenName: _given, familyName: _family, ...own }: Decoded): Decoded {
+function flatten({ onboardingQuestions = {}, ...own }: Decoded): Decoded {
   const { providers: _providers, ...questions } = onboardingQuestions as Decoded
   return { ...questions, ...own }
 }

@@ -26,6 +26,18 @@ export const differingIam: readonly Case[] = [
     },
   },
   {
+    name: 'cloud providers that were named at sign-up',
+    difference: 'sign-up-providers-gone',
+    operations: ['iam.identity_metadata.update'],
+    run: async (api) => {
+      const path = '/iam/v1/identities/metadata'
+      const answer = await api.patch(path, { onboarding_questions: { providers: ['aws'] } })
+      if (api.side === 'genuine') same(answer.status, 200, 'status')
+      else refused(answer, 3, 'Invalid argument: onboarding_questions.providers: is not kept by v2')
+      same((await api.patch(path, { onboarding_questions: { providers: [] } })).status, 200, 'none')
+    },
+  },
+  {
     name: 'a number of no known enum value',
     difference: 'enum-number-unknown',
     operations: [

@@ -127,17 +127,33 @@ export const differingRegistry: readonly Case[] = [
     run: async (api) => {
       const parent = (await make.folder(api)).id
       const source = (await make.repo(api, parent, { name: 'source' })).id
+      const path = `${REPOS}/${parent}`
       const admin = api.as('admin')
-      const wanted = { source, unique_tags: true, grace_period: true, apko_overlay: 'overlay', expiration: '2030-01-01T00:00:00Z' }
-      const { id } = await make.repo(admin, parent, { name: 'copy', sync_config: wanted })
-      const shown = () => api.get(REPOS, { id })
-      const kept = async () => {
-        const config = api.member(items(await shown())[0], 'sync_config')
-        return [api.member(config, 'unique_tags'), api.member(config, 'grace_period'), api.member(config, 'apko_overlay')]
+      const asked = { unique_tags: true, grace_period: true, apko_overlay: 'overlay', expiration: '2030-01-01T00:00:00Z' }
+      const body = (more: object) => ({ name: 'copy', sync_config: { source, ...more } })
+      for (const [name, value] of Object.entries(asked)) {
+        const words = `Invalid argument: sync_config.${name}: may only be changed by Chainguard`
+        refused(await api.post(path, body({ [name]: value })), 3, words)
       }
-      same(await kept(), api.here<unknown[]>({ genuine: [true, true, 'overlay'], proxied: [false, false, ''] }), 'after the create')
-      await admin.put(`${REPOS}/${id}`, { name: 'copy', sync_config: { ...wanted, apko_overlay: 'other' } })
-      same((await kept())[2], api.here({ genuine: 'other', proxied: '' }), 'after the update')
+      same(items(await api.get(REPOS, { 'uidp.children_of': parent, name: 'copy' })).length, 0, 'nothing was written')
+      const made = await admin.post(path, body(asked))
+      if (api.side === 'genuine') same(made.status, 200, 'status')
+      else refused(made, 3, /^Invalid argument: sync_config\.unique_tags: may only be changed by Chainguard; sync_config\.expiration: /)
+      const id = made.body.id ?? (await make.repo(api, parent, body({}))).id
+      const config = async () => api.member(items(await api.get(REPOS, { id }))[0], 'sync_config')
+      const stored = await config()
+      const repeated = { expiration: stored.expiration, unique_tags: api.member(stored, 'unique_tags') }
+      same((await api.put(`${REPOS}/${id}`, body(repeated))).status, 200, 'what is stored is repeated')
+      same((await api.post(path, body(repeated))).status, 200, 'what is stored is repeated by a create')
+      refused(
+        await api.put(`${REPOS}/${id}`, body({ expiration: '2031-01-01T00:00:00Z' })),
+        3,
+        /^Invalid argument: sync_config\.expiration: /,
+      )
+      const other = await admin.put(`${REPOS}/${id}`, body({ apko_overlay: 'other' }))
+      if (api.side === 'genuine') same(other.status, 200, 'status')
+      else refused(other, 3, 'Invalid argument: sync_config.apko_overlay: may only be changed by Chainguard')
+      same(api.member(await config(), 'apko_overlay'), api.here({ genuine: 'other', proxied: '' }), 'after the update')
     },
   },
   {

@@ -3,7 +3,7 @@
  * of package.json reaches, the page of the report, and the program. With `--if-older` it does so only if a source is newer than what is there.
  */
 import { execFileSync } from 'node:child_process'
-import { existsSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { chmodSync, existsSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { keepReachable } from './declarations.js'
 
@@ -25,6 +25,7 @@ function isOlder() {
 async function build() {
   const compiler = 'node_modules/typescript/bin/tsc'
   if (!existsSync(compiler)) fail('The compiler is missing, because it is a development dependency: run npm install --include=dev.')
+  console.error('Building Crosswalk into dist: the modules, the page of the report and the program. It takes about ten seconds of a core.')
   rmSync('dist', { recursive: true, force: true })
   try {
     execFileSync(process.execPath, [compiler, '-p', '.', '--declaration'], { stdio: 'inherit' })
@@ -35,6 +36,8 @@ async function build() {
   const { build: bundle } = await import('vite')
   await bundle({ root: 'src/admin/web', configFile: 'src/admin/web/vite.config.js' })
   await import('./bundle.js')
+  // npm does so only when it makes its link to the program.
+  chmodSync(LAST, 0o755)
 }
 
 function fail(sentence) {

@@ -207,7 +207,28 @@ const REASONS: Readonly<Record<string, (at: string) => string>> = {
   ENETUNREACH: (at) => `no way leads there${at}`,
   ENOTFOUND: (at) => `no machine has that name${at}`,
   EAI_AGAIN: (at) => `the name cannot be looked up now${at}`,
+  ERR_SSL_WRONG_VERSION_NUMBER: () => 'it speaks plain text there: give the address as http://, or another port',
+  ERR_SSL_PACKET_LENGTH_TOO_LONG: () => 'it speaks plain text there: give the address as http://, or another port',
+  ERR_SSL_UNSUPPORTED_PROTOCOL: () => 'it speaks only versions of TLS that Node refuses',
+  ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION: () => 'it speaks only versions of TLS that Node refuses',
+  ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED: () => `it asks for a certificate${OWN_CERTIFICATE}`,
+  ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE: () => `it ends the handshake of TLS; perhaps it asks for a certificate${OWN_CERTIFICATE}`,
+  ERR_SSL_TLSV1_ALERT_UNKNOWN_CA: () => `it does not trust the authority of the certificate that it is shown${OWN_CERTIFICATE}`,
+  DEPTH_ZERO_SELF_SIGNED_CERT: () => `self-signed certificate${AUTHORITY}`,
+  SELF_SIGNED_CERT_IN_CHAIN: () => `its certificate is of an authority that is not trusted here${AUTHORITY}`,
+  UNABLE_TO_GET_ISSUER_CERT: () => `its certificate is of an authority that is not trusted here${AUTHORITY}`,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: () => `its certificate is of an authority that is not trusted here${AUTHORITY}`,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: () => `its certificate is of an authority that is not trusted here, or it sends no chain${AUTHORITY}`,
+  CERT_HAS_EXPIRED: () => 'its certificate has expired',
+  CERT_NOT_YET_VALID: () => 'its certificate is not valid yet; look at the clock of this machine too',
+  ERR_TLS_CERT_ALTNAME_INVALID: () => 'its certificate is for another name; give the address by a name that the certificate has',
+  ERR_OSSL_UNSUPPORTED: () => 'one of them is not in PEM, or is damaged',
+  ERR_OSSL_PEM_NO_START_LINE: () => 'one of them does not begin as PEM does',
+  ERR_OSSL_X509_KEY_VALUES_MISMATCH: () => 'they do not belong together',
 }
+
+const AUTHORITY = '; name its authority in NODE_EXTRA_CA_CERTS, or in upstream.v2Ca or upstream.v1Ca if it is a service'
+const OWN_CERTIFICATE = '; if it is a service, look at upstream.v2Cert and upstream.v2Key, or those of v1'
 
 type SystemError = NodeJS.ErrnoException & { readonly address?: string; readonly port?: number; readonly hostname?: string }
 
@@ -222,8 +243,13 @@ export function systemReason(error: unknown): string {
   return reason(at === undefined ? '' : ` (${at})`)
 }
 
-/** Libraries put the message of the system into one of their own, without its code: `Last error: connect ECONNREFUSED 127.0.0.1:6379`. */
+/**
+ * Libraries put the message of the system into one of their own, without its code: `Last error: connect ECONNREFUSED 127.0.0.1:6379`.
+ * OpenSSL gives no code where a write failed: `write EPROTO 80…:error:0A00010B:SSL routines:ssl3_get_record:wrong version number:…`.
+ */
 function codeIn(message: string): string {
+  const ofTls = /:SSL routines:[^:]*:([^:]+):/.exec(message)?.[1]
+  if (ofTls !== undefined) return `ERR_SSL_${ofTls.toUpperCase().replaceAll(' ', '_')}`
   return /\bE[A-Z_]{3,}\b/.exec(message)?.[0] ?? ''
 }
 

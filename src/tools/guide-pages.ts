@@ -1,5 +1,5 @@
 import type { Guide, GuideBlocker, GuideCall, GuideRequest, GuideSection, MemberRow, ParameterRow } from './guide-request.ts'
-import { htmlDocument, sourceOf } from './html.ts'
+import { escapeHtml, htmlDocument, sourceOf } from './html.ts'
 
 /** A piece of text: plain, code, or a word that stands out. */
 export type Inline = string | { readonly code: string } | { readonly strong: string }
@@ -244,7 +244,7 @@ thead th { color: var(--quiet); white-space: nowrap; }
 export function htmlPage(title: string, blocks: readonly Block[]): string {
   const policy = `default-src 'none'; style-src ${sourceOf(STYLE)}; base-uri 'none'; form-action 'none'`
   const body = `<main>\n${blocks.map(block).join('\n')}\n</main>`
-  return htmlDocument({ title: escaped(title), policy, style: STYLE, body })
+  return htmlDocument({ title: escapeHtml(title), policy, style: STYLE, body })
 }
 
 function block(one: Block): string {
@@ -266,8 +266,8 @@ function block(one: Block): string {
 function htmlTable({ label, head, rows }: Extract<Block, { readonly kind: 'table' }>): string {
   const cells = (content: readonly Text[]) =>
     content.map((cell, at) => (at === 0 ? `<th scope="row">${text(cell)}</th>` : `<td>${text(cell)}</td>`))
-  return `<div class="table" tabindex="0" role="region" aria-label="${escaped(label)}"><table>
-<thead><tr>${head.map((name) => `<th scope="col">${escaped(name)}</th>`).join('')}</tr></thead>
+  return `<div class="table" tabindex="0" role="region" aria-label="${escapeHtml(label)}"><table>
+<thead><tr>${head.map((name) => `<th scope="col">${escapeHtml(name)}</th>`).join('')}</tr></thead>
 <tbody>
 ${rows.map((content) => `<tr>${cells(content).join('')}</tr>`).join('\n')}
 </tbody>
@@ -275,7 +275,7 @@ ${rows.map((content) => `<tr>${cells(content).join('')}</tr>`).join('\n')}
 }
 
 function shellLine(line: string): string {
-  return line.startsWith('#') ? `<span class="remark">${escaped(line)}</span>` : escaped(line)
+  return line.startsWith('#') ? `<span class="remark">${escapeHtml(line)}</span>` : escapeHtml(line)
 }
 
 function text(parts: Text): string {
@@ -283,15 +283,11 @@ function text(parts: Text): string {
 }
 
 function inline(part: Inline): string {
-  if (typeof part === 'string') return escaped(part)
+  if (typeof part === 'string') return escapeHtml(part)
   // A long name may break behind its dots, and nowhere else.
-  return 'code' in part ? `<code>${escaped(part.code).replace(/\.(?=\w)/g, '.<wbr>')}</code>` : `<strong>${escaped(part.strong)}</strong>`
-}
-
-const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
-
-function escaped(plain: string): string {
-  return plain.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '')
+  return 'code' in part
+    ? `<code>${escapeHtml(part.code).replace(/\.(?=\w)/g, '.<wbr>')}</code>`
+    : `<strong>${escapeHtml(part.strong)}</strong>`
 }
 
 /** Writes a document in GitHub's Markdown. */

@@ -34,3 +34,10 @@ ${body}
 export function sourceOf(text: string): string {
   return `'sha256-${createHash('sha256').update(text).digest('base64')}'`
 }
+
+const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
+
+/** Writes data as text of HTML or XML, also for between quotes. */
+export function escapeHtml(plain: string): string {
+  return plain.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '')
+}

@@ -45,7 +45,7 @@ describe('the command line', () => {
     [['case', 'a', 'b'], 'crosswalk case takes one argument, and "b" is one more. Usage: crosswalk case ID'],
     [['explain'], "crosswalk explain needs METHOD /path?query. Usage: crosswalk explain 'METHOD /path?query'"],
     [['sandbox', 'tokn'], 'crosswalk sandbox has no command "tokn"; did you mean "token"?'],
-    [['help', 'serv'], 'There is no command "serv"; did you mean "serve"?'],
+    [['help', 'serv'], 'There is no command "serv", and no section of the settings; did you mean "serve"?'],
     [['help', 'sandbox', 'zebra'], 'crosswalk sandbox has no command "zebra"; it has token.'],
     [['serve', '-p', '80'], 'crosswalk serve has no flag -p; crosswalk serve --help lists its flags.'],
     [['serve', '-port', '80'], 'crosswalk serve has no flag -port; did you mean "--port"?'],

@@ -1,3 +1,6 @@
+import { mkdtempSync, readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import type { Report } from '../../src/admin/report/report.ts'
 import type { CutoverVerdict } from '../../src/migrate/evidence/cutover.ts'
@@ -44,6 +47,29 @@ describe('cutover', () => {
     expect(out).toMatch(
       /^ {2}no {3}registry\.repos\.list: 1 mismatch, 0 transient differences and 0 errors; 1 of 1 observation and 100 % of the requests were wrong. Mend them/m,
     )
+  })
+
+  it('tells CI the answer as JUnit', async () => {
+    const file = join(mkdtempSync(join(tmpdir(), 'crosswalk-junit-')), 'cutover.xml')
+    const asked = async (...argv: string[]) => {
+      const { code, out } = await cutover(...argv, '--junit', file)
+      expect(out.split('\n').at(-1)).toBe(`written to ${file}`)
+      return [code, readFileSync(file, 'utf8')]
+    }
+    const head = (tests: number, failures: number) =>
+      `<testsuite name="crosswalk cutover" tests="${tests}" failures="${failures}" errors="0" skipped="0">`
+    const [none, nothing] = await asked()
+    expect([none, nothing]).toEqual([1, expect.stringContaining(head(1, 1))])
+    await stage.request('GET', '/iam/v1/groups')
+    await stage.settled()
+    const [code, text] = await asked()
+    expect([code, text]).toEqual([1, expect.stringContaining(head(1, 1))])
+    expect(text).toContain('name="iam.groups.list"><failure message="iam.groups.list: INCONCLUSIVE after 1 observation ')
+    await cleanReads(stage)
+    expect(await asked('--target', '0.9')).toEqual([
+      0,
+      expect.stringContaining(`${head(1, 0)}\n    <testcase classname="crosswalk cutover" name="iam.groups.list"/>`),
+    ])
   })
 
   it('names an open circuit, and so does the report of the proxy', async () => {

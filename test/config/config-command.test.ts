@@ -36,12 +36,12 @@ describe('crosswalk config', () => {
     expect(rows.every(([, , from]) => from === 'default')).toBe(true)
   })
 
-  it('writes values in JSON as a file may hold them', async () => {
+  it('writes a file in JSON that holds every value but the secrets, and names these', async () => {
     const ignore = JSON.stringify([{ operations: '*', at: '/items/*/name', reason: 'r', until: '2027-03-01' }])
-    const { out } = await runCommand(['config', '--json', '--config', path, '--diff-ignore', ignore, '--mode', 'diff-v1'])
-    const rows = JSON.parse(out) as { key: string; value: unknown }[]
+    const { out, err } = await runCommand(['config', '--json', '--config', path, '--diff-ignore', ignore, '--mode', 'diff-v1'])
+    expect(err).toBe('Left out, because they are secret: admin.token, admin.tokens.')
     const again = join(folder, 'again.json')
-    writeFileSync(again, JSON.stringify(Object.fromEntries(rows.flatMap(({ key, value }) => (isShown(value) ? [[key, value]] : [])))))
+    writeFileSync(again, out)
     const first = loadConfig({ flags: { config: path, 'diff-ignore': ignore, mode: 'diff-v1' }, env: {} })
     expect(
       loadConfig({
@@ -49,6 +49,25 @@ describe('crosswalk config', () => {
         env: {},
       }),
     ).toEqual(first)
+  })
+
+  it('writes a file of the defaults, which changes nothing', async () => {
+    const defaults = join(folder, 'defaults.json')
+    writeFileSync(defaults, (await runCommand(['config', '--json'])).out)
+    expect(loadConfig({ flags: { config: defaults }, env: {} })).toEqual(loadConfig({ flags: {}, env: {} }))
+  })
+
+  it('tells origins in JSON', async () => {
+    const { out } = await runCommand(['config', '--origins', '--given', '--config', path])
+    expect(JSON.parse(out)).toContainEqual({
+      key: 'limits.streams',
+      value: 6,
+      from: 'file',
+      name: `${path}:3:12`,
+      env: 'CROSSWALK_STREAMS',
+      flag: '--streams',
+      live: expect.anything(),
+    })
   })
 
   it('tells every problem instead', async () => {
@@ -60,5 +79,3 @@ describe('crosswalk config', () => {
     expect(JSON.parse((await runCommand(['config', '--schema'])).out)).toEqual(configSchema())
   })
 })
-
-const isShown = (value: unknown) => value !== null && value !== '(secret)'

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs'
 import { Ajv, type ValidateFunction } from 'ajv'
 import addFormats from 'ajv-formats'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { againstSarif } from '../../src/tools/replay/against.ts'
+import { junitText } from '../../src/tools/junit.ts'
+import { againstJunit, againstSarif } from '../../src/tools/replay/against.ts'
 import { runCommand } from '../cli/support.ts'
 import { file, logLine } from './files.ts'
 
@@ -77,4 +78,25 @@ describe('the findings in SARIF', () => {
     ])
     expect(JSON.stringify(log)).toContain('2 reads of iam.roles.list: value /items/*/name, missing /items/*/id')
   })
+})
+
+it('tells CI every read that was sent, as JUnit', async () => {
+  const row = { operation: 'iam.roles.list', shape: 'iam.roles.list?name=<&"', v1: 200, v2: 200 }
+  const left = {} as Parameters<typeof againstJunit>[0]['left']
+  const cases = againstJunit({
+    rows: [
+      { ...row, outcome: 'match', differences: [] },
+      { ...row, outcome: 'mismatch', differences: ['value /items/*/name\u0000'] },
+      { ...row, outcome: 'race', differences: [], reason: 'a write came between' },
+    ],
+    left,
+  })
+  expect(cases.map(({ outcome }) => outcome)).toEqual(['passed', 'failed', 'skipped'])
+  const text = junitText('crosswalk replay', cases)
+  expect(text).toContain('<testsuite name="crosswalk replay" tests="3" failures="1" errors="0" skipped="1">')
+  expect(text).toContain(
+    'name="iam.roles.list?name=&lt;&amp;&quot;"><failure message="mismatch: HTTP 200 and 200, value /items/*/name\ufffd"/>',
+  )
+  expect(againstJunit({ rows: [], left })).toEqual([expect.objectContaining({ outcome: 'failed' })])
+  expect(await runCommand(['replay', 'x', '--junit', 'y'])).toMatchObject({ code: 2, err: expect.stringContaining('--against') })
 })

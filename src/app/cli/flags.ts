@@ -1,3 +1,4 @@
+import { writeFile } from 'node:fs/promises'
 import { z } from 'zod'
 import { misuse } from '../../errors.ts'
 import { type ClientUses, type CutoverQuestion, type CutoverScope, coversClient, coversUse } from '../../migrate/evidence/cutover.ts'
@@ -5,6 +6,7 @@ import type { SandboxOptions } from '../../sandbox/start.ts'
 import { suggestion } from '../../tables/check.ts'
 import { covers } from '../../tables/operation.ts'
 import type { Tables } from '../../tables/tables.ts'
+import { type JunitCase, junitText } from '../../tools/junit.ts'
 import {
   type ConfigSources,
   FILE_FLAG,
@@ -89,6 +91,17 @@ export async function tablesFrom(flags: Flags, io: Pick<Io, 'env'>): Promise<Tab
 export const operationsFlag = {
   operations: { help: 'Only operations that this pattern covers, such as iam.* or *.list; may be repeated', value: 'PATTERN', more: true },
 } as const
+
+/** The flag of the commands whose answer is yes or no for each operation. */
+export const junitFlag = { junit: { help: 'File to write the answer to, as JUnit for CI', value: 'FILE' } } as const
+
+/** Writes a JUnit file if `--junit` asks for it. */
+export async function writeJunit(flags: Flags, io: Io, suite: string, cases: () => readonly JunitCase[]): Promise<void> {
+  const file = textOf(flags, 'junit')
+  if (file === undefined) return
+  await writeFile(file, junitText(suite, cases()))
+  if (!flags.json) io.out(`written to ${file}`)
+}
 
 /** The flag of the commands that read OpenAPI documents. */
 export const refsFlag = {

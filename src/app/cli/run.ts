@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { suggestion } from '../../tables/check.ts'
 import { quotedValue } from '../config/kinds.ts'
+import { SECTIONS, SETTING_KEYS, sectionOf } from '../config/settings.ts'
 import {
   type Command,
   endWith,
@@ -14,7 +15,7 @@ import {
   MISUSED,
   type Process,
 } from './command.ts'
-import { tablesFrom } from './flags.ts'
+import { configFlags, tablesFrom } from './flags.ts'
 import { printable } from './terminal.ts'
 
 /** Returns the words of the command that begin `argv`, or `''`; the longer ones, `sandbox token`, win over `sandbox`. */
@@ -148,6 +149,7 @@ const OTHERS = 'Other'
 
 const CLOSING = [
   'crosswalk help COMMAND explains a command, and so does COMMAND --help.',
+  'crosswalk help SECTION lists the settings of one section, such as limits or tls.',
   'crosswalk --version prints the version.',
   'Settings are flags, CROSSWALK_ variables or a file: crosswalk help serve lists them.',
 ]
@@ -237,13 +239,34 @@ export async function run(argv: readonly string[], outside: Process): Promise<nu
   }
 }
 
-/** `help`, `help serve`, `help sandbox token`. */
+/** Says that neither a command nor a section of the settings has this name. */
+function unknownTopic(word: string): string {
+  const known = [...KNOWN.map((words) => words.split(' ')[0] ?? ''), ...Object.keys(SECTIONS)]
+  const instead = 'crosswalk --help lists the commands, and crosswalk help serve the sections of the settings.'
+  return `There is no command "${word}", and no section of the settings; ${suggestion(word, known, instead)}`
+}
+
+function isSection(word: string): word is keyof typeof SECTIONS {
+  return Object.hasOwn(SECTIONS, word)
+}
+
+/** The help of one section of the settings: its flags, as those of `serve`. */
+function sectionHelp(section: keyof typeof SECTIONS): string {
+  const flags = Object.entries(configFlags(SETTING_KEYS.filter((key) => sectionOf(key) === section)))
+  const rows = rowsOf(flags.filter(([, { group }]) => group !== undefined))
+  return [`${section} - ${SECTIONS[section]}`, '', ...rows, '', ...indented(SECTION_CLOSING)].join('\n')
+}
+
+const SECTION_CLOSING =
+  'They are flags of crosswalk serve, demo and config, CROSSWALK_ variables, or members of a file. docs/configuration.md explains them.'
+
+/** `help`, `help serve`, `help sandbox token`, `help limits`. */
 async function help(topic: readonly string[], io: Io): Promise<number> {
   const [first] = topic
   if (first === undefined) return explain(io, overview(await everyCommand()))
   const words = findCommand(KNOWN, topic)
   const command = await COMMANDS[words]?.()
-  if (!command) return endWith(io, MISUSED, unknownCommand(KNOWN, first))
+  if (!command) return topic.length === 1 && isSection(first) ? explain(io, sectionHelp(first)) : endWith(io, MISUSED, unknownTopic(first))
   const [extra] = topic.slice(words.split(' ').length)
   const wrong = extra === undefined ? undefined : wrongArguments(words, { ...command, args: [], optional: [] }, [extra], KNOWN)
   return wrong === undefined ? explain(io, helpFor(command)) : endWith(io, MISUSED, wrong)

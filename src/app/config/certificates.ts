@@ -54,7 +54,7 @@ function readPair(config: TlsConfig, party: Party): Certificate | undefined {
     expiryOf(pair)
     createSecureContext(pair)
   } catch (error) {
-    throw new Error(`${key} (${keyFile}) and ${cert} (${certFile}) are not a key and its certificate in PEM: ${(error as Error).message}`)
+    throw new Error(`${key} (${keyFile}) and ${cert} (${certFile}) are not a key and its certificate in PEM: ${systemReason(error)}`)
   }
   return pair
 }

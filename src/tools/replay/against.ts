@@ -9,6 +9,7 @@ import { type Ask, compareRead, provingBy } from '../../migrate/observe/compare-
 import { identify } from '../../serve/caller.ts'
 import { isRead } from '../../serve/sides.ts'
 import type { Mapping, Operation, V1Request } from '../../tables/operation.ts'
+import type { JunitCase } from '../junit.ts'
 import { createRouteRecorded } from './replay.ts'
 import type { Replayed } from './summary.ts'
 import type { Traffic } from './traffic.ts'
@@ -157,13 +158,22 @@ function lineOf({ shape, outcome, reason, differences, v1, v2 }: AgainstRow): st
 
 /** True if something was compared and nothing was wrong. */
 export function isClean({ rows }: Against): boolean {
-  return (
-    rows.some(({ outcome }) => outcome === 'match' || outcome === 'expected' || outcome === 'noise') &&
-    rows.every(({ outcome }) => !WRONG.has(outcome))
-  )
+  return rows.some(({ outcome }) => JUDGED.has(outcome)) && rows.every(({ outcome }) => !WRONG.has(outcome))
 }
 
+const JUDGED: ReadonlySet<ComparisonOutcome> = new Set<ComparisonOutcome>(['match', 'expected', 'noise'])
 const WRONG: ReadonlySet<ComparisonOutcome> = new Set<ComparisonOutcome>(['mismatch', 'transient', 'error'])
+
+/** Returns each read that was sent, as JUnit has it. It is only clean if something was compared. */
+export function againstJunit(against: Against): readonly JunitCase[] {
+  const cases = against.rows.map((row): JunitCase => {
+    const what = row.differences.length > 0 ? row.differences.join(', ') : (row.reason ?? row.outcome)
+    const outcome = WRONG.has(row.outcome) ? 'failed' : JUDGED.has(row.outcome) ? 'passed' : 'skipped'
+    return { name: row.shape, outcome, text: `${row.outcome}: HTTP ${row.v1} and ${row.v2}, ${what}` }
+  })
+  const nothing: JunitCase = { name: 'something was compared', outcome: 'failed', text: 'no read was compared' }
+  return cases.some(({ outcome }) => outcome !== 'skipped') ? cases : [...cases, nothing]
+}
 
 /** SARIF 2.1.0 (OASIS), as far as it is written. */
 export interface SarifLog {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { COMMANDS } from '../../../src/app/cli/run.ts'
-import { envOf, flagOf, SECTIONS, SETTING_KEYS } from '../../../src/app/config/settings.ts'
+import { envOf, flagOf, SECTIONS, SETTING_KEYS, sectionOf } from '../../../src/app/config/settings.ts'
 import { runCommand } from '../support.ts'
 
 const helpOf = async (...words: readonly string[]) => (await runCommand(['help', ...words])).out
@@ -26,6 +26,18 @@ describe('the help', () => {
       expect(text).toMatch(new RegExp(`^  --${flagOf(key)} `, 'm'))
       expect(text).toMatch(new RegExp(`\\b${envOf(key)}$`, 'm'))
     }
+  })
+
+  it.each(Object.entries(SECTIONS))('of the section %s has its settings alone', async (section, about) => {
+    const text = await helpOf(section)
+    expect(text.split('\n')[0]).toBe(`${section} - ${about}`)
+    expect(text.split('\n').filter((line) => line.length > 100)).toEqual([])
+    const flags = SETTING_KEYS.filter((key) => sectionOf(key) === section).map((key) => `--${flagOf(key)}`)
+    expect(text.match(/^ {2}--[a-z0-9-]+/gm)?.map((flag) => flag.trim())).toEqual(flags)
+  })
+
+  it('knows what a word was meant to be', async () => {
+    expect(await runCommand(['help', 'limit'])).toMatchObject({ code: 2, err: expect.stringContaining('did you mean "limits"?') })
   })
 
   it('shows words to choose from, and units', async () => {

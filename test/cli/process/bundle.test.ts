@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
@@ -105,4 +105,8 @@ describe('the program is a bundle, which', () => {
     expect(loadedWith('worker-main.js')).toContain(chunksNamed('fastify')[0])
     expect(loadedWith('worker-main.js').length).toBeLessThan(14)
   })
+})
+
+it('may be executed, also after a build that npm does not know of', () => {
+  expect((statSync(inject('cli')).mode & 0o777).toString(8)).toBe('755')
 })

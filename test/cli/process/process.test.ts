@@ -1,7 +1,9 @@
 import { execFileSync, type StdioOptions, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, openSync, readFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, openSync, readFileSync } from 'node:fs'
 import net, { type AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
@@ -34,6 +36,17 @@ describe('crosswalk demo', () => {
       expect(await ended).toBe(0)
     },
   )
+})
+
+it('prints the banner of a demo before the first line of its log', async () => {
+  const both = join(mkdtempSync(join(tmpdir(), 'crosswalk-banner-')), 'both.txt')
+  const file = openSync(both, 'w')
+  const child = spawn(process.execPath, [inject('cli'), 'demo', ...ANY_PORT], { stdio: ['ignore', file, file] })
+  const ended = exit(child)
+  await until(async () => readFileSync(both, 'utf8').includes('made through v1'))
+  child.kill('SIGTERM')
+  expect(await ended).toBe(0)
+  expect(readFileSync(both, 'utf8').trimStart()).toMatch(/^v1 proxy/)
 })
 
 it('runs crosswalk serve until SIGTERM', async () => {

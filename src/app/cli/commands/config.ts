@@ -1,6 +1,6 @@
 import { configSchema, type Origin, type ReadSettings } from '../../config/config.ts'
 import { whyRestart } from '../../config/live.ts'
-import { envOf, flagOf, SETTING_KEYS, type SettingKey, shownValue } from '../../config/settings.ts'
+import { envOf, flagOf, HIDDEN, SETTING_KEYS, type SettingKey, shownValue } from '../../config/settings.ts'
 import { type Command, MISUSED } from '../command.ts'
 import { configFlags, settingsFrom } from '../flags.ts'
 
@@ -10,7 +10,11 @@ export const config: Command = {
   summary: 'Prints every setting with its value and where that comes from. Secrets are hidden. Exits with 2 if a value is wrong.',
   flags: {
     given: { help: 'Leave out the defaults', switch: true },
-    json: { help: 'Print one JSON array', switch: true },
+    json: { help: 'Print one JSON object that a configuration file may hold, without secrets', switch: true },
+    origins: {
+      help: 'Print one JSON array: each setting with its value, where that comes from, and whether a running proxy takes another',
+      switch: true,
+    },
     schema: { help: 'Print the JSON Schema of a configuration file instead', switch: true },
     ...configFlags(),
   },
@@ -23,8 +27,12 @@ export const config: Command = {
     for (const problem of read.problems) io.err(problem)
     if (read.problems.length > 0) return MISUSED
     const rows = SETTING_KEYS.map((key) => rowOf(key, read)).filter(({ from }) => !flags.given || from !== 'default')
-    if (flags.json) io.text(JSON.stringify(rows, null, 2))
-    else for (const line of table(rows)) io.out(line)
+    if (flags.origins) io.text(JSON.stringify(rows, null, 2))
+    else if (flags.json) {
+      const hidden = rows.flatMap(({ key, value }) => (value === HIDDEN ? key : []))
+      if (hidden.length > 0) io.err(`Left out, because they are secret: ${hidden.join(', ')}.`)
+      io.text(JSON.stringify(fileOf(rows), null, 2))
+    } else for (const line of table(rows)) io.out(line)
     return 0
   },
 }
@@ -50,6 +58,22 @@ function rowOf(key: SettingKey, { config, origins }: ReadSettings): ConfigRow {
     flag: `--${flagOf(key)}`,
     live: whyRestart(key) ?? true,
   }
+}
+
+/** Returns what a configuration file may hold: the values, nested at the dots of their keys. */
+function fileOf(rows: readonly ConfigRow[]): object {
+  const file: Record<string, unknown> = {}
+  for (const { key, value } of rows) {
+    if (value === null || value === HIDDEN) continue
+    const path = key.split('.')
+    const last = path.pop() ?? ''
+    const group = path.reduce<Record<string, unknown>>((at, name) => {
+      at[name] ??= {}
+      return at[name] as Record<string, unknown>
+    }, file)
+    group[last] = value
+  }
+  return file
 }
 
 function table(rows: readonly ConfigRow[]): readonly string[] {

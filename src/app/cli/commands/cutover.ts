@@ -16,9 +16,10 @@ import { joinReplicas, type Replicas } from '../../../migrate/evidence/replicas.
 import { type Accounts, accountSentence, accountsOf } from '../../../migrate/evidence/standing.ts'
 import { withV1Values } from '../../../tables/operation.ts'
 import { operationsOf } from '../../../tables/tables.ts'
+import type { JunitCase } from '../../../tools/junit.ts'
 import { type AskedReplica, adminFlags, askReplicas, missingIn, onePerFleet } from '../admin-port.ts'
 import { type Command, endWith, FAILED, type Flags, MISUSED, textOf, textsOf, UNREAD } from '../command.ts'
-import { scopeFlags, scopeOf, tablesFlag, unfitClients, unfitOperations } from '../flags.ts'
+import { junitFlag, scopeFlags, scopeOf, tablesFlag, unfitClients, unfitOperations, writeJunit } from '../flags.ts'
 
 /** The answer of `crosswalk cutover`, as `--json` prints it. */
 export interface CutoverAnswer extends CutoverVerdict {
@@ -116,6 +117,7 @@ export const cutover: Command = {
     ...scopeFlags,
     accounts: { help: 'Print where the uses of each operation went as well: the same, wrong, left out, unknown', switch: true },
     json: { help: 'Print one JSON object', switch: true },
+    ...junitFlag,
     ...tablesFlag,
     ...adminFlags,
     admin: { ...adminFlags.admin, help: `${adminFlags.admin?.help}. May be repeated: replicas are judged together`, more: true },
@@ -149,9 +151,21 @@ export const cutover: Command = {
     const isKnown = asked.some(({ replica }) => replica !== undefined)
     if (flags.json) io.text(JSON.stringify(answer, null, 2))
     else if (isKnown) for (const line of [...cutoverLines(answer), ...(flags.accounts ? accountLines(answer) : [])]) io.out(line)
+    await writeJunit(flags, io, 'crosswalk cutover', () => junitOf(answer))
     if (answer.missing.length > 0 || asked.some(({ problem }) => problem !== undefined)) return UNREAD
     return answer.ready ? 0 : FAILED
   },
+}
+
+function junitOf({ ready, operations, reasons, asked, missing }: CutoverAnswer): readonly JunitCase[] {
+  const judged = operations.map(({ operation, standing, blocks, reason }): JunitCase => {
+    return { name: operation, outcome: blocks ? 'failed' : standing in MARKS ? 'skipped' : 'passed', text: reason }
+  })
+  const unasked = [...asked.flatMap(({ problem }) => problem ?? []), ...missing].map((text): JunitCase => {
+    return { name: 'every proxy was asked', outcome: 'unknown', text }
+  })
+  const isTold = ready || unasked.length > 0 || judged.some(({ outcome }) => outcome === 'failed')
+  return [...judged, ...unasked, ...(isTold ? [] : [{ name: 'ready', outcome: 'failed', text: reasons.join(' ') } as const])]
 }
 
 /** One line for each operation that was compared, or could have been. */

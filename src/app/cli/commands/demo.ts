@@ -77,9 +77,8 @@ export const demo: Command = {
       const [tracing, exportMetrics] = await Promise.all([openTracing(io.env), openMetricsExport(io.env)])
       const server = createProxyServer(config, await io.tables(), { log, tracing, exportMetrics, file: configPath(flags, io) })
       await server.listen()
-      const code = stay(server, log, io, [watchConfig(flags, io, server, loaded.config), watchCertificates(config, io, server.certify)])
       for (const line of welcome(server, sandbox, receiver)) io.out(line)
-      return await code
+      return await stay(server, log, io, [watchConfig(flags, io, server, loaded.config), watchCertificates(config, io, server.certify)])
     } finally {
       for (const one of open) await one.close()
     }

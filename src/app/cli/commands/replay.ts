@@ -13,6 +13,7 @@ import { operationsOf, type Tables } from '../../../tables/tables.ts'
 import { clientGuide } from '../../../tools/guide.ts'
 import {
   type Against,
+  againstJunit,
   againstLines,
   againstSarif,
   isClean,
@@ -30,7 +31,7 @@ import { url } from '../../config/kinds.ts'
 import type { Config } from '../../config/settings.ts'
 import { declarationsWith } from '../../server/migration.ts'
 import { type Command, endWith, FAILED, type Flag, type Flags, type Io, MISUSED, textOf } from '../command.ts'
-import { configFlags, configFrom, topFlag, topOf } from '../flags.ts'
+import { configFlags, configFrom, junitFlag, topFlag, topOf, writeJunit } from '../flags.ts'
 import { withProgress } from '../terminal.ts'
 import { chooseClient, guideContext, guideFlags, guideMisuse, writeGuide } from './clients.ts'
 
@@ -98,6 +99,7 @@ export async function sendReads({ name, open }: GivenTraffic, v1: string, config
   if (flags.json) io.text(JSON.stringify(against, null, 2))
   else for (const line of againstLines(against)) io.out(line)
   await writeSarif(flags, io, () => againstSarif(against, name))
+  await writeJunit(flags, io, 'crosswalk replay', () => againstJunit(against))
   return isClean(against) ? 0 : FAILED
 }
 
@@ -177,6 +179,7 @@ export const replay: Command = {
     json: { help: 'Print one JSON object', switch: true },
     ...topFlag,
     ...trafficFlags,
+    junit: { ...junitFlag.junit, help: `With --against: ${junitFlag.junit.help}` },
     guide: { help: 'Client in the file: print what it must change to call v2 itself, in Markdown', value: 'CLIENT' },
     ...guideFlags,
     rows: { help: `Rows that every list is assumed to hold. Default: ${ROWS}`, value: 'N' },
@@ -204,7 +207,7 @@ export const replay: Command = {
     const problem = 'problem' in loaded ? loaded.problem : Number.isInteger(rows) && rows >= 0 && rows <= 100_000 ? undefined : WRONG_ROWS
     if (problem !== undefined || 'problem' in loaded) return endWith(io, MISUSED, problem ?? '')
     const limit = topOf(flags)
-    const misuse = guideMisuse(flags) ?? ('problem' in limit ? limit.problem : undefined)
+    const misuse = guideMisuse(flags) ?? ('problem' in limit ? limit.problem : junitMisuse(flags))
     if (misuse !== undefined) return endWith(io, MISUSED, misuse)
     const traffic = givenTraffic(path, flags, io)
     if ('problem' in traffic) return endWith(io, MISUSED, traffic.problem)
@@ -213,6 +216,11 @@ export const replay: Command = {
     const against = textOf(flags, 'against')
     return against === undefined ? tell(traffic, rows, loaded.config, flags, io) : sendReads(traffic, against, loaded.config, flags, io)
   },
+}
+
+/** Without `--against` nothing is right or wrong. */
+function junitMisuse({ junit, against }: Flags): string | undefined {
+  return junit === undefined || against !== undefined ? undefined : '--junit needs --against: without it, nothing is compared.'
 }
 
 const WRONG_ROWS = '--rows must be a whole number from 0 to 100000.'

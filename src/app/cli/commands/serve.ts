@@ -142,9 +142,8 @@ export const serve: Command = {
     const [tracing, exportMetrics, join] = await Promise.all([openTracing(io.env), openMetricsExport(io.env), openFleet(config)])
     const server = createServer(config, tables, { log, tracing, exportMetrics, join, file: configPath(flags, io) })
     await server.listen()
-    const code = stay(server, log, io, [watchConfig(flags, io, server, config), watchCertificates(config, io, server.certify)])
     io.out(`Crosswalk serves v1 on ${server.url} from v2 at ${config['upstream.v2']}; admin on ${server.adminUrl}.`)
-    return code
+    return stay(server, log, io, [watchConfig(flags, io, server, config), watchCertificates(config, io, server.certify)])
   },
 }
 

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError } from '../errors.ts'
 import { type FleetReplica, newestOf, type UnreadReplica } from '../fleet/exchange.ts'
 import { type Fleet, type Leader, otherServices } from '../fleet/fleet.ts'
-import type { Obedience, PutEnd, PutModes } from '../fleet/modes.ts'
+import { type Obedience, type PutEnd, type PutModes, STORE_MS } from '../fleet/modes.ts'
 import type { Client } from '../migrate/clients.ts'
 import type { ModeRules } from '../migrate/modes/rules.ts'
 import type { Comparison } from '../migrate/records/record.ts'
@@ -83,6 +83,7 @@ export async function putShared(request: FastifyRequest, reply: FastifyReply, pa
   const end: PutEnd = await (isHere ? modes.putHere(rules, by) : modes.put(rules, by, (tag) => ifMatch(header, `"${tag}"`) === 'met'))
   if (end.end === 'put') return { obeyed: end.obeyed, missing: end.missing }
   if (end.end === 'overtaken') return refuse(overtaken(), 412)
+  if (end.end === 'late') throw lateStore(end.tookMs)
   throw end.end === 'up' ? STORE_ANSWERS : NO_STORE
 }
 
@@ -92,11 +93,17 @@ const UNCONDITIONAL = new ApiError(
   'all replicas share the modes: send the etag of GET /modes as If-Match, or If-Match: * to replace whatever is in force',
 )
 
+const HERE = 'PUT /modes?scope=replica changes this replica alone, and proposes its modes to all once the store answers'
+
 const NO_STORE = new ApiError(
   'UNAVAILABLE',
-  'the store does not answer, so the modes of all replicas cannot be changed now; read GET /modes before you try again. ' +
-    'PUT /modes?scope=replica changes this replica alone, and proposes its modes to all once the store answers',
+  `the store does not answer, so the modes of all replicas cannot be changed now; read GET /modes before you try again. ${HERE}`,
 )
+
+function lateStore(tookMs: number): ApiError {
+  const late = `the store answers too late: its last answer took ${Math.round(tookMs)} ms, and a change of the modes waits for ${STORE_MS} ms`
+  return new ApiError('UNAVAILABLE', `${late}, so nobody knows whether they changed; read GET /modes before you try again. ${HERE}`)
+}
 
 const STORE_ANSWERS = new ApiError('FAILED_PRECONDITION', 'the store answers: PUT /modes without scope changes all replicas')
 

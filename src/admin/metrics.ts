@@ -20,7 +20,7 @@ import type { Notes } from '../migrate/modes/journal.ts'
 import type { Modes } from '../migrate/modes/modes.ts'
 import type { OperationMode } from '../migrate/modes/select.ts'
 import type { Note } from '../migrate/records/record.ts'
-import type { RolloutPhase } from '../migrate/rollout/plan.ts'
+import { ROLLOUT_PHASES } from '../migrate/rollout/plan.ts'
 import type { RequestRecord } from '../serve/core.ts'
 import type { Refused } from '../serve/http/admission.ts'
 import type { Health } from '../serve/upstream/health.ts'
@@ -295,8 +295,6 @@ const WHATS: readonly Note['what'][] = [
   'conflict',
 ]
 
-const PHASES: readonly RolloutPhase[] = ['running', 'held', 'paused', 'turned-back', 'watching', 'done', 'aborted']
-
 type Rows = readonly (readonly [labels: Record<string, string>, value: number])[]
 
 /** Exposes what is in force, and how often that changed. Labels are operations, modes and the rollouts of the rules: a bounded set. */
@@ -323,7 +321,7 @@ export function watchModes({ modes, currentModes, onNote }: ModesMetricsSources,
     currentModes().flatMap(({ operation, canary }) => (canary ? [[{ operation }, canary.percent / 100] as const] : [])),
   )
   gauge('crosswalk_rollout_phase', PHASE, ['rollout', 'phase'], () =>
-    modes.rollouts().flatMap((one) => PHASES.map((phase) => [{ rollout: one.name, phase }, one.phase === phase ? 1 : 0] as const)),
+    modes.rollouts().flatMap((one) => ROLLOUT_PHASES.map((phase) => [{ rollout: one.name, phase }, one.phase === phase ? 1 : 0] as const)),
   )
 }
 

@@ -281,6 +281,8 @@ export function createRoll(
 export interface Settled {
   /** What is missing, in sentences that name the replica. Empty if nothing is. */
   readonly problems: readonly string[]
+  /** Those of `problems` that end by themselves within seconds: comparisons that are under way. */
+  readonly busy: readonly string[]
 }
 
 /** Asks all replicas to hand over what they know. A question is a number; a heartbeat tells the newest that its replica has heard. */
@@ -352,8 +354,9 @@ export function createQuestions({ turn, asked: onAsked, readReplicas, unread, cl
       const until = clocks.ticks() + withinMs
       const question = await ask(withinMs)
       const replicas = question === undefined ? undefined : await wait(question, until, 'asked').catch(() => undefined)
-      if (question === undefined || replicas === undefined) return { problems: [NO_STORE] }
-      return { problems: [...replicas.flatMap((one) => problemsOf(one, question)), ...unread().map(problemOfUnread)] }
+      if (question === undefined || replicas === undefined) return { problems: [NO_STORE], busy: [] }
+      const busy = replicas.filter(({ heard, asked }) => asked < question && heard >= question).map(busyOf)
+      return { problems: [...busy, ...replicas.flatMap((one) => problemsOf(one, question)), ...unread().map(problemOfUnread)], busy }
     },
     async hear(withinMs) {
       const until = clocks.ticks() + withinMs
@@ -373,11 +376,14 @@ function problemOfUnread({ id }: UnreadReplica): string {
   return `Replica ${id} runs another version of Crosswalk, whose heartbeat this one cannot read, so nobody knows what it has not handed over.`
 }
 
+function busyOf({ id }: FleetReplica): string {
+  return `Replica ${id} still compares answers that its clients got before you asked; ask again in some seconds.`
+}
+
 function problemsOf({ id, heard, asked, seenMs, waiting, lost }: FleetReplica, question: number): readonly string[] {
   const silent = `Replica ${id} has not handed over what it knows; it was heard of ${(seenMs / 1000).toFixed(1)} s ago.`
-  const busy = `Replica ${id} still compares answers that it gave before the question.`
   return [
-    ...(asked >= question ? [] : [heard >= question ? busy : silent]),
+    ...(asked >= question || heard >= question ? [] : [silent]),
     ...(waiting > 0 ? [`Replica ${id} has not handed over ${waiting} observations yet.`] : []),
     ...(lost > 0 ? [`Replica ${id} had no room for ${lost} bad observations while the store did not answer; begin a new epoch.`] : []),
   ]
@@ -399,6 +405,8 @@ export interface ExchangesState {
   /** When the store last answered, or stopped answering, in milliseconds of the monotonic clock. */
   readonly heardAt: number | undefined
   readonly downSince: number | undefined
+  /** Milliseconds that its last answer took. */
+  readonly tookMs: number | undefined
   readonly succeeded: number
   readonly failed: number
   /** When the last attempt ended. */
@@ -427,7 +435,7 @@ type Wanted = { isUrgent: boolean; readonly answered: Promise<boolean>; readonly
 
 export function createExchanges({ store, id, clocks, ...parts }: ExchangesParts): Exchanges {
   let state: ExchangesState = {
-    ...{ problem: undefined, foreignKey: undefined, heardAt: undefined, downSince: undefined, triedAt: undefined },
+    ...{ problem: undefined, foreignKey: undefined, heardAt: undefined, downSince: undefined, tookMs: undefined, triedAt: undefined },
     ...{ succeeded: 0, failed: 0 },
   }
   let nth = 0
@@ -464,7 +472,7 @@ export function createExchanges({ store, id, clocks, ...parts }: ExchangesParts)
     const at = clocks.ticks()
     const before = state
     const isAnswered = !(found instanceof Error)
-    state = isAnswered ? answeredAt(before, at) : failedAt(before, at, found)
+    state = isAnswered ? answeredAt(before, at, at - began) : failedAt(before, at, found)
     if (isAnswered) {
       unsure = undefined
       hand(readings, found)
@@ -499,9 +507,9 @@ export function createExchanges({ store, id, clocks, ...parts }: ExchangesParts)
   }
 }
 
-function answeredAt(before: ExchangesState, at: number): ExchangesState {
+function answeredAt(before: ExchangesState, at: number, tookMs: number): ExchangesState {
   const well = { problem: undefined, foreignKey: undefined, downSince: undefined }
-  return { ...before, ...well, heardAt: at, triedAt: at, succeeded: before.succeeded + 1 }
+  return { ...before, ...well, tookMs, heardAt: at, triedAt: at, succeeded: before.succeeded + 1 }
 }
 
 function failedAt(

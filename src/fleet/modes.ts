@@ -16,7 +16,7 @@ import {
   readText,
   type UnreadReplica,
 } from './exchange.ts'
-import type { Fleet } from './fleet.ts'
+import type { Fleet, FleetState } from './fleet.ts'
 import { openAtomicFile } from './store/saved.ts'
 import type { Document, StoreChange } from './store/store.ts'
 
@@ -309,8 +309,11 @@ export interface PutModes {
   putHere(rules: ModeRules, by: Actor): Promise<PutEnd>
 }
 
-/** `down`: the store does not answer. `up`: it does, so this replica may not change alone. `overtaken`: other modes are in force. */
-export type PutEnd = { readonly end: 'down' | 'up' | 'overtaken' } | ({ readonly end: 'put' } & Obedience)
+/** `down`: the store does not answer. `late`: it does, and took `tookMs` for its last answer. `up`: it does, so this replica may not change alone. `overtaken`: other modes are in force. */
+export type PutEnd =
+  | { readonly end: 'down' | 'up' | 'overtaken' }
+  | { readonly end: 'late'; readonly tookMs: number }
+  | ({ readonly end: 'put' } & Obedience)
 
 /** The replicas that have the new modes in force, and the others. */
 export interface Obedience {
@@ -319,14 +322,14 @@ export interface Obedience {
 }
 
 interface PutParts {
-  readonly fleet: Pick<Fleet, 'store' | 'turn' | 'readReplicas' | 'replicas' | 'unread'>
+  readonly fleet: Pick<Fleet, 'store' | 'turn' | 'readReplicas' | 'replicas' | 'unread' | 'state'>
   readonly part: Pick<ModesPart, 'known' | 'unread' | 'next' | 'take' | 'force'>
   readonly modes: Pick<Modes, 'state'>
   readonly clocks: FleetClocks
 }
 
 /** The longest that the store may take, in milliseconds. A person who changes modes must know soon whether they changed. */
-const STORE_MS = 250
+export const STORE_MS = 250
 
 /** The longest that the other replicas may take, in milliseconds. */
 const OBEY_MS = 1000
@@ -374,7 +377,8 @@ export function createPutModes({ fleet, part, modes, clocks }: PutParts): PutMod
         STORE_MS,
         clocks,
       )
-      return typeof end === 'number' ? { end: 'put', ...(await obeyed(end)) } : end
+      if (typeof end === 'number') return { end: 'put', ...(await obeyed(end)) }
+      return end === DOWN ? lateOr(fleet.state()) : end
     },
     async putHere(rules, by) {
       if (await atMost(fleet.turn(), false, STORE_MS, clocks)) return { end: 'up' }
@@ -383,6 +387,11 @@ export function createPutModes({ fleet, part, modes, clocks }: PutParts): PutMod
       return { end: 'put', ...obedience(fleet.replicas(), fleet.unread(), version) }
     },
   }
+}
+
+/** A store that answers exchanges is there, and answered a change too late. */
+function lateOr({ problem, tookMs = 0 }: Pick<FleetState, 'problem' | 'tookMs'>): PutEnd {
+  return problem === undefined && tookMs > STORE_MS ? { end: 'late', tookMs } : DOWN
 }
 
 /** A replica whose heartbeat cannot be read may have obeyed; nobody knows. */

@@ -23,7 +23,7 @@ import {
   trafficIn,
   trafficSums,
 } from './evidence.ts'
-import type { FleetClocks, FleetReplica } from './exchange.ts'
+import type { FleetClocks, FleetReplica, Settled } from './exchange.ts'
 import { type Fleet, upstreamProblems } from './fleet.ts'
 import type { StoreChange, StoreFound, StoreRead, Sums } from './store/store.ts'
 
@@ -92,15 +92,15 @@ type Asked = Pick<Fleet, 'id' | 'settle' | 'replicas' | 'store' | 'state'>
 
 /** `epoch` is the hash of what this replica counts. */
 export function createSnapshots(fleet: Asked, epochs: Pick<Epochs, 'now' | 'lost'>, epoch: string): TakeSnapshot {
-  const settled = async (): Promise<readonly string[]> => {
+  const settled = async (): Promise<Settled> => {
     for (let left = MOST_BATCHES; ; left -= 1) {
-      const { problems } = await fleet.settle(SETTLE_MS)
+      const known = await fleet.settle(SETTLE_MS)
       const isLate = fleet.replicas().some(({ isLive, waiting }) => isLive && waiting > 0)
-      if (!isLate || problems.length === 0 || left === 0) return problems
+      if (!isLate || known.problems.length === 0 || left === 0) return known
     }
   }
   return async (reads) => {
-    const problems = await settled()
+    const { problems, busy } = await settled()
     // What this replica could not hand over is not in the store either.
     const isDown = fleet.state().problem !== undefined
     const found = isDown ? undefined : await fleet.store.read(reads()).catch(() => undefined)
@@ -108,7 +108,7 @@ export function createSnapshots(fleet: Asked, epochs: Pick<Epochs, 'now' | 'lost
     const others = replicas.filter((one) => one.epoch !== epoch).map(({ id }) => otherEpoch(id))
     const unanswered = found || problems.length > 0 ? [] : [NO_ANSWER]
     const missing = [...problems, ...others, ...upstreamProblems(replicas), ...unanswered, ...(epochs.lost() ? [epochs.lost()!] : [])]
-    return { view: { self: fleet.id, problems: missing, epoch: epochs.now(), replicas: replicas.map(memberOf) }, found }
+    return { view: { self: fleet.id, problems: missing, busy, epoch: epochs.now(), replicas: replicas.map(memberOf) }, found }
   }
 }
 

@@ -175,7 +175,7 @@ it('settles when every replica has handed over what it knew', async () => {
   c.count(2)
   const settling = a.fleet.settle(1000)
   await clocks.pass(50)
-  expect(await settling).toEqual({ problems: [] })
+  expect(await settling).toEqual({ problems: [], busy: [] })
   expect(await a.fleet.store.read([{ kind: 'sums', name: 'counted' }])).toEqual([expect.objectContaining({ value: { all: 7 } })])
 })
 
@@ -216,10 +216,11 @@ it('settles when the work that had begun before has ended', async () => {
   const settling = a.fleet.settle(1000)
   const late = a.fleet.settle(400)
   await clocks.pass(500)
-  expect((await late).problems).toEqual(['Replica b still compares answers that it gave before the question.'])
+  const sentence = 'Replica b still compares answers that its clients got before you asked; ask again in some seconds.'
+  expect(await late).toEqual({ problems: [sentence], busy: [sentence] })
   Object.defineProperty(b.state, 'oldestMs', { value: undefined })
   await clocks.pass(200)
-  expect(await settling).toEqual({ problems: [] })
+  expect(await settling).toEqual({ problems: [], busy: [] })
 })
 
 it('does not settle without the store', async () => {

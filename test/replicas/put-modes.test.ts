@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import type { Config } from '../../src/app/config/settings.ts'
-import { joinFleet } from '../../src/app/server/fleet.ts'
+import { joinFleet, storeStandingOf } from '../../src/app/server/fleet.ts'
+import type { Fleet } from '../../src/fleet/fleet.ts'
 import { createMemory, type Memory } from '../../src/fleet/store/memory.ts'
 import type { ModeRules } from '../../src/migrate/modes/rules.ts'
 import { breakableStore } from '../stage/breakable-store.ts'
@@ -47,7 +48,7 @@ beforeAll(async () => {
 
 /** Makes the store well, and waits until all replicas agree. */
 afterEach(async () => {
-  for (const one of [a, b, c]) one.breakable.broken = undefined
+  for (const one of [a, b, c]) Object.assign(one.breakable, { broken: undefined, slowMs: 0 })
   await until(async () => new Set(await Promise.all([a, b, c].map(async (one) => (await one.modes()).etag))).size === 1)
 })
 
@@ -100,6 +101,32 @@ it.each(['refuses', 'is silent'] as const)('answers 503 within 300 ms while the 
   expect(took()).toBeLessThan(300)
   expect(refused).toMatchObject({ status: 503, body: { message: expect.stringContaining('PUT /modes?scope=replica') } })
   expect((await a.modes()).body).toEqual(body)
+})
+
+it('says how late a store answers that is too slow for a change', async () => {
+  const version = await versionOf(a)
+  a.breakable.slowMs = 400
+  const { status, body } = await until(async () => {
+    const answer = await a.put('v1', '"no-such-tag"')
+    return /too late/.test(answer.body.message) && answer
+  })
+  expect(status).toBe(503)
+  expect(body.message).toMatch(
+    /^the store answers too late: its last answer took \d+ ms, .* read GET \/modes before you try again\. PUT \/modes\?scope=/,
+  )
+  a.breakable.slowMs = 0
+  await until(async () => (await a.put('v1', '"no-such-tag"')).status === 412)
+  expect(await versionOf(a)).toBe(version)
+})
+
+it('tells in /readyz how late a store answers', () => {
+  const modes = { known: () => 'store' as const, unknown: () => undefined, unread: () => undefined }
+  const storeAfter = (tookMs: number | undefined) => {
+    const state = { problem: undefined, foreignKey: undefined, silentMs: 1, tookMs } as ReturnType<Fleet['state']>
+    return storeStandingOf({ state: () => state }, modes, { lost: () => undefined })().store
+  }
+  expect([undefined, 3, 250].map(storeAfter)).toEqual(['ok', 'ok', 'ok'])
+  expect(storeAfter(512.4)).toBe('slow: its last answer took 512 ms, and a change of the modes for all replicas waits for 250 ms')
 })
 
 it('changes one replica alone while the store is away, and proposes that to all afterwards', async () => {

@@ -17,6 +17,7 @@ export const FLEET: ReportFleet = {
     'Replica pod-c-3 has not handed over what it knows; it was heard of 12.0 s ago.',
     'Replica pod-c-3 had no room for 2 bad observations while the store did not answer; begin a new epoch.',
   ],
+  busy: [],
   epoch: { nth: 1, tables: 'aa', at: '2026-03-01T08:00:00.000Z', build: 'v2.7' },
   replicas: [
     { id: 'pod-a-1', isSelf: true, isLeader: false, since: 0, version: 7, behind: 0, waiting: 0, dropped: 0, lost: 0 },

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { type Batch, type Store, StoreDown } from '../../src/fleet/store/store.ts'
 
 /** What a store does wrong: it refuses at once, loses its answers, or takes everything and answers nothing. */
@@ -10,6 +11,8 @@ export interface BreakableStore {
   readonly sent: readonly Batch[]
   /** Undefined: it is well. */
   broken: Broken | undefined
+  /** Milliseconds that each answer takes longer. */
+  slowMs: number
   /** Another store in its place, as after a loss. */
   inner: Store
 }
@@ -24,6 +27,7 @@ export function breakableStore(given: Store): BreakableStore {
       await new Promise<void>((resolve) => unanswered.add(resolve))
       throw new StoreDown('the connection was lost')
     }
+    if (breakable.slowMs > 0) await delay(breakable.slowMs)
     const found = await call()
     if (broken === 'loses answers') throw new StoreDown('the answer was lost')
     return found
@@ -39,7 +43,7 @@ export function breakableStore(given: Store): BreakableStore {
     close: () => breakable.inner.close(),
   }
   const breakable: BreakableStore = {
-    ...{ store, sent, inner: given },
+    ...{ store, sent, inner: given, slowMs: 0 },
     get broken() {
       return broken
     },

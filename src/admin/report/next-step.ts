@@ -50,11 +50,16 @@ function stepOf(situation: Situation): NextStep {
     const sentence = `${many(wrongOf(operation), 'answer')} of ${many(operation.n, 'observation')} ${wrongOf(operation) === 1 ? 'was' : 'were'} wrong. Mend v2 or declare the difference before more clients move.`
     return { sentence, commands: [...mended(situation), ...back(situation)] }
   }
+  if (operation.standing === 'held-back') {
+    const sentence = 'It is held back, and not by its own answers. See why, and go on when that has ended.'
+    return { sentence, commands: [...mended(situation), ...back(situation)] }
+  }
   if (operation.standing === 'inconclusive') return whileInconclusive(situation)
   return forward(situation)
 }
 
 const WORDS: Readonly<Record<RolloutStatus['phase'], string>> = {
+  waiting: 'waits for the store, so v2 gets no share here. Nothing is to be done.',
   running: 'raises the share by itself, and goes back if v2 fails. Nothing is to be done.',
   held: 'waits for traffic.',
   paused: 'is paused. Find out why, then resume it.',
@@ -68,6 +73,7 @@ function duringRollout(situation: Situation, rollout: RolloutStatus): NextStep {
   const { phase, name, reason } = rollout
   const steer = (command: 'pause' | 'resume' | 'promote' | 'abort') => commands.steer(situation, rollout, command)
   const moves: Readonly<Record<RolloutStatus['phase'], readonly commands.PasteText[]>> = {
+    waiting: [],
     running: [steer('pause'), steer('abort')],
     held: [steer('promote'), steer('pause'), steer('abort')],
     paused: [steer('resume'), steer('promote'), steer('abort')],

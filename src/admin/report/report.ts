@@ -286,7 +286,7 @@ function modesByOperation(clients: readonly Client[]): ReadonlyMap<string, reado
   return found
 }
 
-const RANKS: readonly Standing[] = ['outside', 'inconclusive', 'v1-only', 'unverifiable', 'inside']
+const RANKS: readonly Standing[] = ['outside', 'held-back', 'inconclusive', 'v1-only', 'unverifiable', 'inside']
 
 function worstFirst(a: OperationReport, b: OperationReport): number {
   return RANKS.indexOf(a.standing) - RANKS.indexOf(b.standing) || b.calls + b.comparisons - (a.calls + a.comparisons)
@@ -340,6 +340,8 @@ async function filesAt(path: string): Promise<readonly string[]> {
 export interface ReportFleet {
   /** What is missing in the report, in sentences that name the replica. Empty if it is that of all replicas. */
   readonly problems: readonly string[]
+  /** Those of `problems` that end by themselves within seconds: comparisons that are under way. */
+  readonly busy: readonly string[]
   readonly epoch: EpochView
   /** This replica first. */
   readonly replicas: readonly ReportReplica[]
@@ -380,7 +382,7 @@ const older = z.object({
   operations: z.array(
     z.object({
       operation: z.string(),
-      standing: z.enum(['inside', 'outside', 'inconclusive', 'v1-only', 'unverifiable']),
+      standing: z.enum(['inside', 'outside', 'held-back', 'inconclusive', 'v1-only', 'unverifiable']),
       n: z.number(),
       bound: z.number(),
       mismatches: z.number(),

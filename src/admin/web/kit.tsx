@@ -58,6 +58,7 @@ function decoded(part: string): string {
 const SHAPES: Readonly<Record<string, string>> = {
   inside: 'M3.5 8.5 6.5 11.5 12.5 4.5',
   outside: 'M4.5 4.5 11.5 11.5M11.5 4.5 4.5 11.5',
+  'held-back': 'M6 4.5V11.5M10 4.5V11.5',
   inconclusive: 'M4 8h.01M8 8h.01M12 8h.01',
   'v1-only': 'M5.5 5.5 8.5 3.5V12.5M5.5 12.5H11.5',
   unverifiable: 'M4 8H12',

@@ -10,7 +10,7 @@ import { isServedByV2 } from '../report/next-step.ts'
 import type { ReportFleet, ReportReplica } from '../report/report.ts'
 import { hashOf, Icon } from './kit.tsx'
 import { ownHeaders } from './live.tsx'
-import { sentencesOf, troublesOf, unwellIn } from './poll.ts'
+import { isOnlyBusy, sentencesOf, troublesOf, unwellIn } from './poll.ts'
 import { duration, many, percentText, time } from './words.ts'
 
 /** What the page can change. `tag` names the rules that the reader saw. */
@@ -231,6 +231,7 @@ export function ModeTag({ mode }: { readonly mode: Mode }) {
 type Phase = RolloutStatus['phase']
 
 const PHASES: Readonly<Record<Phase, { readonly word: string; readonly tone: string }>> = {
+  waiting: { word: 'waiting for the store', tone: 'inconclusive' },
   running: { word: 'running', tone: 'inside' },
   held: { word: 'held', tone: 'inconclusive' },
   paused: { word: 'paused', tone: 'inconclusive' },
@@ -319,9 +320,9 @@ export function FleetBanner({ fleet }: { readonly fleet: ReportFleet | undefined
   const sentences = sentencesOf(fleet)
   if (sentences.length === 0) return null
   return (
-    <section class="banner is-fleet" aria-label="What is missing">
+    <section class={isOnlyBusy(fleet) ? 'banner' : 'banner is-fleet'} aria-label="What is missing">
       <div>
-        <strong>{fleet.problems.length > 0 ? 'These are not the figures of all replicas.' : 'A replica is not well.'}</strong>
+        <strong>{titleOf(fleet)}</strong>
         <ul>
           {sentences.map((sentence) => (
             <li key={sentence}>{sentence}</li>
@@ -330,6 +331,11 @@ export function FleetBanner({ fleet }: { readonly fleet: ReportFleet | undefined
       </div>
     </section>
   )
+}
+
+function titleOf(fleet: ReportFleet): string {
+  if (isOnlyBusy(fleet)) return 'Comparisons are under way, so these figures are some seconds old.'
+  return fleet.problems.length > 0 ? 'These are not the figures of all replicas.' : 'A replica is not well.'
 }
 
 /** Says how many processes share the store, and whether one is missing. */

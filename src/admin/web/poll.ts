@@ -129,6 +129,11 @@ export function unwellIn({ replicas, unread }: Pick<ReportFleet, 'replicas' | 'u
   return [...replicas.filter((one) => troublesOf(one).length > 0), ...unread].map(({ id }) => id)
 }
 
+/** True if nothing is wrong with a fleet but what ends by itself. */
+export function isOnlyBusy(fleet: ReportFleet): boolean {
+  return unwellIn(fleet).length === 0 && fleet.problems.every((problem) => fleet.busy.includes(problem))
+}
+
 /** Returns what is wrong with a fleet, in sentences. What a sentence of `problems` says of a replica is not said again. */
 export function sentencesOf({ problems, replicas }: ReportFleet): readonly string[] {
   const more = replicas.flatMap((one) => {

@@ -8,6 +8,7 @@ import type { Timeline } from '../report/report.ts'
 export const STANDINGS: Readonly<Record<Standing, { readonly word: string; readonly meaning: string }>> = {
   inside: { word: 'Inside', meaning: 'At 95 %, fewer answers than the target are wrong.' },
   outside: { word: 'Outside', meaning: 'More answers than the target were wrong.' },
+  'held-back': { word: 'Held back', meaning: 'Its circuit is open, or its rollout turned back. All its evidence together is not outside.' },
   inconclusive: { word: 'Inconclusive', meaning: 'Too little is known: never a pass.' },
   'v1-only': { word: 'v1 only', meaning: 'v2 has no counterpart: it stays with v1.' },
   unverifiable: { word: 'Unverifiable', meaning: 'A write that no read can show: no evidence is possible.' },
@@ -41,7 +42,7 @@ export function placeOf({ where, kind }: Pick<Difference, 'where' | 'kind'>): st
   return kind === 'status' ? 'status' : 'the whole answer'
 }
 
-export const STANDING_ORDER: readonly Standing[] = ['outside', 'inconclusive', 'v1-only', 'unverifiable', 'inside']
+export const STANDING_ORDER: readonly Standing[] = ['outside', 'held-back', 'inconclusive', 'v1-only', 'unverifiable', 'inside']
 
 /** 12,345 */
 export function count(n: number): string {

@@ -20,7 +20,7 @@ import {
   upstreamsOf,
 } from '../../fleet/fleet.ts'
 import { shareJudging, shareReadiness } from '../../fleet/judging.ts'
-import { conflictNote, type KeptModes, type ShareModes, shareModes, unreadText } from '../../fleet/modes.ts'
+import { conflictNote, type KeptModes, type ShareModes, STORE_MS, shareModes, unreadText } from '../../fleet/modes.ts'
 import { type FleetEvidence, shareEvidence } from '../../fleet/report.ts'
 import { createRolloutsPart, type RolloutsPart } from '../../fleet/rollouts/rollouts.ts'
 import type { Store } from '../../fleet/store/store.ts'
@@ -38,7 +38,7 @@ export function fleetCounted(
   shared: Pick<Fleet, 'replicas' | 'unread'>,
   leader: string | undefined,
 ): FleetCounted {
-  const { problems = [], epoch = { nth: 0, tables: '' } } = fleet ?? {}
+  const { problems = [], busy = [], epoch = { nth: 0, tables: '' } } = fleet ?? {}
   const replicas = shared.replicas()
   const newest = newestOf(replicas)
   const rows = replicas.map((one) => replicaOf(one, newest, leader, otherServices(one, replicas)))
@@ -47,7 +47,7 @@ export function fleetCounted(
     traffic: new Map(Object.entries(traffic)),
     ...{ clients, declarations, uncounted: uncounted + beyond },
     fleet: {
-      ...{ problems, epoch },
+      ...{ problems, busy, epoch },
       replicas: rows.sort((a, b) => Number(b.isSelf) - Number(a.isSelf) || (a.id < b.id ? -1 : 1)),
       unread: shared.unread().map((one) => ({ id: one.id, ...silenceOf(one) })),
     },
@@ -187,15 +187,19 @@ export function storeStandingOf(
   { lost }: Pick<Epochs, 'lost'>,
 ): () => StoreStanding {
   return () => {
-    const { problem, foreignKey, silentMs } = fleet.state()
+    const { problem, foreignKey, silentMs, tookMs = 0 } = fleet.state()
     const unread = modes.unread()
     const known = modes.known()
     const means = MEANS[unread && known !== 'none' ? 'unread' : known]
-    const answers = unread ? `${unreadText(unread)}; ${means}` : (lost() ?? 'ok')
+    const answers = unread ? `${unreadText(unread)}; ${means}` : (lost() ?? (tookMs > STORE_MS ? slow(tookMs) : 'ok'))
     const what = foreignKey === undefined ? 'no answer' : 'nothing taken'
     const silent = `${what} for ${(silentMs / 1000).toFixed(0)} s (${problem}); ${means}`
     return { store: problem === undefined ? answers : silent, notReady: modes.unknown() }
   }
+}
+
+function slow(tookMs: number): string {
+  return `slow: its last answer took ${Math.round(tookMs)} ms, and a change of the modes for all replicas waits for ${STORE_MS} ms`
 }
 
 const MEANS = {

@@ -84,9 +84,9 @@ function ended(sentence: string): string {
 
 /**
  * `inside`: at 95 %, fewer answers than the target are wrong. `outside`: more were wrong. `inconclusive`: too little is known, never a
- * pass. `v1-only`: v2 cannot answer it. `unverifiable`: a write that v2 answers and no read can show, so that no evidence is possible.
+ * pass. `held-back`: its circuit or its rollout stops it, whatever its own answers say. `v1-only`: v2 cannot answer it. `unverifiable`: a write that v2 answers and no read can show, so that no evidence is possible.
  */
-export type Standing = EvidenceStanding | 'v1-only' | 'unverifiable'
+export type Standing = EvidenceStanding | 'held-back' | 'v1-only' | 'unverifiable'
 
 /** Calls of one operation by one client. */
 export interface ClientCalls extends Caller {
@@ -162,10 +162,17 @@ export function verdictOf(one: OperationCase, aim: Aim): OperationVerdict {
   }
   const stop = openCircuit === undefined ? turnedBack : `circuit is open. ${openCircuit}.`
   if (stop !== undefined) {
+    const own = evidence && standingOf(evidence, aim.target)
     // A week of clean evidence outweighs the last minutes, in which v2 may have broken.
-    const isInside = evidence === undefined || standingOf(evidence, aim.target) === 'inside'
+    const isInside = evidence === undefined || own === 'inside'
     const reason = `${isInside ? `${id}: its` : `${reasonOf(evidence, aim.target)} Its`} ${stop}`
-    return { ...seen, standing: 'outside', blocks: true, reason, needed: moreNeeded(evidence ?? noEvidence(id), aim.target) }
+    return {
+      ...seen,
+      standing: own === 'outside' ? own : 'held-back',
+      blocks: true,
+      reason,
+      needed: moreNeeded(evidence ?? noEvidence(id), aim.target),
+    }
   }
   if (use?.readBack && !isReadBack(use.readBack) && !isFailing(evidence, aim.target)) {
     const reason = `${id} cannot be verified (${usesOf(one)}): ${use.readBack.unverifiable}.`
@@ -215,6 +222,8 @@ export interface FleetView {
   readonly self: string
   /** What is missing, in sentences that name the replica. Empty if the counts are those of all replicas, up to the question. */
   readonly problems: readonly string[]
+  /** Those of `problems` that end by themselves within seconds. An older replica does not tell them. */
+  readonly busy?: readonly string[]
   readonly epoch: EpochView
   readonly replicas: readonly FleetMember[]
 }

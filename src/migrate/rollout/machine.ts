@@ -348,6 +348,7 @@ const ADVICE: Partial<Record<SignalName, string>> = {
 }
 
 const TEXTS: Readonly<Record<RolloutPhase, Text>> = {
+  waiting: (_, { reason }) => reason,
   running: judged,
   watching: judged,
   held: (_, { reason }, { ratio }) => {

@@ -144,6 +144,7 @@ export function planOf(rollout: RolloutRule, { operations, clients }: Whose): Ro
 }
 
 /**
+ * - `waiting`: this replica has not heard from the store yet where it stands, so its share is 0 here. No fleet is in this phase.
  * - `running`: the share is that of the step, and the step is judged.
  * - `held`: no caller of the share sends anything, so that no time counts.
  * - `paused`: the share stays. A signal or a person paused it.
@@ -152,7 +153,7 @@ export function planOf(rollout: RolloutRule, { operations, clients }: Whose): Ro
  * - `done`: the share of the last step stays.
  * - `aborted`: a person set the share to 0 for good.
  */
-export const ROLLOUT_PHASES = ['running', 'held', 'paused', 'turned-back', 'watching', 'done', 'aborted'] as const
+export const ROLLOUT_PHASES = ['waiting', 'running', 'held', 'paused', 'turned-back', 'watching', 'done', 'aborted'] as const
 
 export type RolloutPhase = (typeof ROLLOUT_PHASES)[number]
 
@@ -216,9 +217,11 @@ export function goingAt({ steps }: RolloutPlan, at: number): 'running' | 'watchi
   return at < steps.length ? 'running' : 'watching'
 }
 
+const WITHOUT_SHARE: ReadonlySet<RolloutPhase> = new Set<RolloutPhase>(['waiting', 'turned-back', 'aborted'])
+
 /** Returns the share of the callers in force, 0–100. */
 export function shareOf(plan: RolloutPlan, state: RolloutState): number {
-  return state.phase === 'turned-back' || state.phase === 'aborted' ? 0 : stepOf(plan, state).percent
+  return WITHOUT_SHARE.has(state.phase) ? 0 : stepOf(plan, state).percent
 }
 
 /** Returns the share of the callers that are judged, 0–100. Nothing is judged once a rollout is over. */

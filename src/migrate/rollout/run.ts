@@ -267,9 +267,12 @@ const abort: Move = (_, __, { by }) => ({ phase: 'aborted', signal: undefined, r
 
 const OVER = 'is aborted: only other steps, or another name, start it again'
 
+const UNHEARD = 'waits for the store, which has not told yet where it stands'
+
 /** What each command means in each phase: a move, `same`, or why it makes no sense. */
 const MEANINGS: Readonly<Record<RolloutCommand, Readonly<Record<RolloutPhase, Move | string>>>> = {
   pause: {
+    waiting: UNHEARD,
     running: pause,
     held: pause,
     watching: pause,
@@ -279,6 +282,7 @@ const MEANINGS: Readonly<Record<RolloutCommand, Readonly<Record<RolloutPhase, Mo
     aborted: OVER,
   },
   resume: {
+    waiting: UNHEARD,
     running: 'same',
     held: 'same',
     watching: 'same',
@@ -288,6 +292,7 @@ const MEANINGS: Readonly<Record<RolloutCommand, Readonly<Record<RolloutPhase, Mo
     aborted: OVER,
   },
   promote: {
+    waiting: UNHEARD,
     running: promote,
     held: promote,
     watching: promote,
@@ -296,7 +301,16 @@ const MEANINGS: Readonly<Record<RolloutCommand, Readonly<Record<RolloutPhase, Mo
     done: 'is done: nothing is left to promote',
     aborted: OVER,
   },
-  abort: { running: abort, held: abort, watching: abort, paused: abort, 'turned-back': abort, done: abort, aborted: 'same' },
+  abort: {
+    waiting: UNHEARD,
+    running: abort,
+    held: abort,
+    watching: abort,
+    paused: abort,
+    'turned-back': abort,
+    done: abort,
+    aborted: 'same',
+  },
 }
 
 /** Returns what a command makes of a rollout. */

@@ -51,7 +51,7 @@ export function createPulledShare(plan: RolloutPlan, place: RunPlace, { journal,
   const pulledTo = (why: Pulled['why'], phase: RolloutState['phase'], reason: string, opened = {}): Pulled => {
     return { why, state: { ...place.state(), phase, signal: undefined, reason, since: now(), opened, backMs: 0 } }
   }
-  let pulled: Pulled | undefined = pulledTo('unknown', 'turned-back', UNKNOWN)
+  let pulled: Pulled | undefined = pulledTo('unknown', 'waiting', UNKNOWN)
   /** Since when a circuit is open, by the monotonic clock. */
   let openSince = Number.POSITIVE_INFINITY
   const isProven = () => ticks() - openSince >= PROVISIONAL_MS

@@ -73,8 +73,9 @@ describe('the cutover', () => {
     expect(judge([[1_000]], {}, { openCircuits })).toMatchObject({
       ready: false,
       reasons: ['registry.repos.list: its circuit is open. errors: 9 of the last 9 answers failed.'],
-      operations: [{ standing: 'outside', blocks: true }],
+      operations: [{ standing: 'held-back', blocks: true }],
     })
+    expect(judge([[1, 'error']], {}, { openCircuits }).operations).toMatchObject([{ standing: 'outside', blocks: true }])
     expect(judge([[1, 'error']], {}, { openCircuits }).reasons[0]).toMatch(/^registry.repos.list: 0 mis.+ Its circuit is open\. errors: /)
   })
 
@@ -83,6 +84,7 @@ describe('the cutover', () => {
     expect(judge([[1_000]], {}, { rollouts: [back] })).toMatchObject({
       ready: false,
       reasons: ['registry.repos.list: its rollout repos turned back. the circuit opened.'],
+      operations: [{ standing: 'held-back', blocks: true }],
     })
     expect(judge([[1_000]], {}, { rollouts: [{ ...back, reach: ['registry.repos.create'] }] }).ready).toBe(true)
     expect(judge([[1_000]], {}, { rollouts: [{ ...back, phase: 'running' }] }).ready).toBe(true)

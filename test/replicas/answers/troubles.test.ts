@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { changesSaid, sentencesOf } from '../../../src/admin/web/poll.ts'
+import { changesSaid, isOnlyBusy, sentencesOf } from '../../../src/admin/web/poll.ts'
 import { reportOf } from '../../report/given.ts'
 import { FLEET } from '../../report/in-force-of.ts'
 
@@ -23,4 +23,13 @@ it('tells a screen reader of a replica that nobody can read', async () => {
     { ...report, fleet: FLEET },
   ]
   expect(changesSaid(before, after)).toEqual(['Replica pod-d-4 is not well.'])
+})
+
+it('tells a fleet that is busy from one that is not well', () => {
+  const busy = ['Replica pod-a-1 still compares.']
+  const [well] = FLEET.replicas
+  const fleet = { ...FLEET, busy, problems: busy, replicas: well ? [well] : [], unread: [] }
+  expect(isOnlyBusy(fleet)).toBe(true)
+  expect(isOnlyBusy({ ...fleet, problems: [...busy, ...FLEET.problems] })).toBe(false)
+  expect(isOnlyBusy({ ...fleet, replicas: FLEET.replicas })).toBe(false)
 })

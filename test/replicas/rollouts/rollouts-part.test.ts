@@ -34,6 +34,20 @@ it('begins once, and all replicas follow', async () => {
   expect([b.ask(5), b.ask(50)]).toEqual(['diff-v2', 'diff-v1'])
 })
 
+it('waits, and was not turned back, until the store has told where it stands', async () => {
+  const { a, all, clocks } = await three()
+  a.change(iamRules({ steps: [{ percent: 2, hold: '1h' }] }), true)
+  expect(a.place()).toBe('waiting 1 0')
+  for (const one of all.slice(1)) one.change(iamRules({ steps: [{ percent: 2, hold: '1h' }] }), false)
+  await clocks.pass(3000)
+  expect(places(all)).toEqual(['running 1 2', 'running 1 2', 'running 1 2'])
+  expect(
+    moves(all)
+      .flat()
+      .filter((to) => /waiting|turned/.test(to ?? '')),
+  ).toEqual([])
+})
+
 it('judges what all replicas have seen, and counts once what two of them saw', async () => {
   const { clocks, all, a } = await three()
   const ask = async (from: number, to: number) => {

@@ -21,6 +21,7 @@ const EVERY: readonly (keyof typeof EVENTS)[] = Object.keys(EVENTS) as (keyof ty
 
 /** The phase after each event, in the order of `EVENTS`. */
 const MEANT: Readonly<Record<string, { readonly state: RolloutState; readonly phases: readonly RolloutPhase[] }>> = {
+  'not heard of': { state: stateIn('waiting'), phases: Array(8).fill('waiting') },
   running: {
     state: stateIn('running'),
     phases: ['running', 'running', 'turned-back', 'paused', 'paused', 'paused', 'paused', 'running'],

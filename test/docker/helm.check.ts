@@ -5,7 +5,7 @@ import { faultsOf } from './schemas.ts'
 
 const CHART = 'docker/helm/crosswalk'
 
-const VALUES = ['minimal', 'production', 'workers']
+const VALUES = ['minimal', 'production', 'workers', 'open']
 
 const valuesOf = (name: string) => ['--values', `${CHART}/ci/${name}-values.yaml`]
 
@@ -74,7 +74,49 @@ describe.runIf(hasProgram('helm', 'version') && hasProgram('kubectl', 'version',
 
   it('refuses values that no key has, and an upstream that is missing', () => {
     expect(() => rendered('minimal', '--set', 'replica=2')).toThrow(/replica/)
-    expect(() => printed('helm', 'template', 'crosswalk', CHART)).toThrow(/upstream/)
+    expect(() => printed('helm', 'template', 'crosswalk', CHART)).toThrow(/config\.upstream\.v2 is the address/)
+  })
+
+  it('passes helm lint without values', () => {
+    expect(printed('helm', 'lint', CHART)).toContain('0 chart(s) failed')
+  })
+
+  it.each([
+    ['config.limits.deadlinMs=3', /deadlinMs/],
+    ['config.limits.deadlineMs=soon', /deadlineMs/],
+    ['config.modes.default=v3', /default/],
+    ['config.upstrea.v2=x', /upstrea/],
+  ])('refuses %s, as the proxy would', (setting, named) => {
+    expect(() => rendered('minimal', '--set', setting)).toThrow(named)
+  })
+
+  it('serves TLS with the certificate of a Secret', () => {
+    const all = rendered('minimal', '--set', 'tls.existingSecret=api-tls')
+    expect(configOf({}, find(all, 'ConfigMap')?.data['crosswalk.json'])).toMatchObject({
+      'tls.key': '/etc/crosswalk-tls/tls.key',
+      'tls.cert': '/etc/crosswalk-tls/tls.crt',
+    })
+    expect(pod(all).volumes).toContainEqual({ name: 'tls', secret: { secretName: 'api-tls' } })
+    expect(pod(all).containers[0].volumeMounts).toContainEqual({ name: 'tls', mountPath: '/etc/crosswalk-tls', readOnly: true })
+  })
+
+  it('takes what else a cluster asks for', () => {
+    const all = rendered('open')
+    expect(new Set(all.map(({ metadata }) => metadata.name))).toEqual(new Set(['api-v1']))
+    expect(find(all, 'Deployment')?.metadata['annotations']).toEqual({ 'example.com/owner': 'api' })
+    expect(find(all, 'Deployment')?.spec.template.metadata).toMatchObject({
+      labels: { 'example.com/team': 'api', 'app.kubernetes.io/name': 'crosswalk' },
+      annotations: { 'example.com/scrape': 'false' },
+    })
+    expect(pod(all)).toMatchObject({ serviceAccountName: 'api-v1', automountServiceAccountToken: false })
+    expect(pod(all).containers[0]).toMatchObject({ envFrom: [{ secretRef: { name: 'crosswalk-more' } }] })
+    expect(pod(all).volumes).toContainEqual({ name: 'authorities', configMap: { name: 'authorities' } })
+    expect(find(all, 'Service')).toMatchObject({ spec: { type: 'LoadBalancer', ports: [{ port: 8443 }] } })
+    const rules = find(all, 'Ingress')?.spec.rules
+    expect(rules.map((rule: { host: string; http: { paths: readonly object[] } }) => [rule.host, rule.http.paths.length])).toEqual([
+      ['api.example.com', 2],
+      ['old.example.com', 1],
+    ])
   })
 
   it('names all after the release, and links alerts to the guide that the values name', () => {

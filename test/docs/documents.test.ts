@@ -45,6 +45,25 @@ it('makes docs/configuration.schema.json from the settings', async () => {
   await expect(`${JSON.stringify(configSchema(), null, 2)}\n`).toMatchFileSnapshot('../../docs/configuration.schema.json')
 })
 
+it('makes what the chart says of config from the settings', async () => {
+  const path = 'docker/helm/crosswalk/values.schema.json'
+  const chart = JSON.parse(readFileSync(path, 'utf8'))
+  chart.properties.config = { ...(forHelm(configSchema()) as object), required: ['upstream', 'admin'] }
+  await expect(`${JSON.stringify(chart, null, 2)}\n`).toMatchFileSnapshot(`../../${path}`)
+})
+
+/** Leaves out what people read, and patterns that look ahead, which Helm's Go does not know. */
+function forHelm(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(forHelm)
+  if (typeof schema !== 'object' || schema === null) return schema
+  // A setting may have such a name too; its schema is an object.
+  const isRead = (key: string, value: unknown) =>
+    typeof value !== 'object' && (READ.has(key) || (key === 'pattern' && String(value).includes('(?!')))
+  return Object.fromEntries(Object.entries(schema).flatMap(([key, value]) => (isRead(key, value) ? [] : [[key, forHelm(value)]])))
+}
+
+const READ: ReadonlySet<string> = new Set(['$schema', 'title', 'description', 'default'])
+
 it('makes the list of totals of docs/deployment.md from the settings', async () => {
   const list = WORKER_TOTALS.map((key) => `\`${key}\``).join(', ')
   await expect(withSection(readFileSync(DEPLOYMENT, 'utf8'), 'totals', `  ${list}.`)).toMatchFileSnapshot('../../docs/deployment.md')

@@ -1,5 +1,5 @@
 {{- define "crosswalk.name" -}}
-{{- if contains "crosswalk" .Release.Name }}{{ .Release.Name | trunc 50 | trimSuffix "-" }}{{ else }}{{ printf "%s-crosswalk" .Release.Name | trunc 50 | trimSuffix "-" }}{{ end }}
+{{- if .Values.fullnameOverride }}{{ .Values.fullnameOverride | trunc 50 | trimSuffix "-" }}{{ else if contains "crosswalk" .Release.Name }}{{ .Release.Name | trunc 50 | trimSuffix "-" }}{{ else }}{{ printf "%s-crosswalk" .Release.Name | trunc 50 | trimSuffix "-" }}{{ end }}
 {{- end }}
 
 {{- define "crosswalk.selector" -}}
@@ -12,4 +12,8 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
+{{- end }}
+
+{{- define "crosswalk.account" -}}
+{{- if .Values.serviceAccount.create }}{{ .Values.serviceAccount.name | default (include "crosswalk.name" .) }}{{ else }}{{ .Values.serviceAccount.name }}{{ end }}
 {{- end }}

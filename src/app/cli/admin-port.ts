@@ -35,10 +35,41 @@ export async function orderAdmin<T>(path: string, flags: Flags, io: Io): Promise
   return withProgress(io.screen, `asking ${oneLine(base)}`, () => order(path, base))
 }
 
+/** An answer with its entity tag. */
+export interface Tagged<T> {
+  readonly answer: T
+  readonly etag: string | undefined
+}
+
+/** Reads what may be changed, with the tag that a change names. */
+export async function readTagged<T>(path: string, flags: Flags, io: Io): Promise<Tagged<T> | Problem> {
+  return tagged({ method: 'GET', path }, flags, io)
+}
+
+/** Sends a PUT, with a token that may change something. A refusal is the sentence of the admin port. */
+export async function writeTagged<T>(
+  path: string,
+  given: Pick<Sent, 'body' | 'ifMatch'>,
+  flags: Flags,
+  io: Io,
+): Promise<Tagged<T> | Problem> {
+  return tagged({ ...given, method: 'PUT', path }, flags, io)
+}
+
+async function tagged<T>(sent: Omit<Sent, 'base' | 'token'>, flags: Flags, io: Io): Promise<Tagged<T> | Problem> {
+  const { own, reading, changing } = adminPort(flags, io)
+  const base = textOf(flags, 'admin') ?? own
+  const token = sent.method === 'GET' ? reading : changing
+  return withProgress(io.screen, `asking ${oneLine(base)}`, () => send<T>({ ...sent, base, token }, io.err))
+}
+
 /** An admin port to ask. */
 export interface AdminPort {
   /** Address of the admin port on this machine. */
   readonly own: string
+  /** The token for reading, and the one that may change something. */
+  readonly reading: string | undefined
+  readonly changing: string | undefined
   ask<T>(path: string, base: string): Promise<T | Problem>
   order<T>(path: string, base: string): Promise<T | Problem>
 }
@@ -57,24 +88,36 @@ export function adminPort(flags: Flags, io: Io): AdminPort {
   const reading = config['admin.readToken'] ?? changing
   return {
     own: `${HOST}:${config['admin.port']}`,
-    ask: (path, base) => send('GET', base, path, reading, (missing) => io.err(missing)),
-    order: (path, base) => send('POST', base, path, changing, () => {}),
+    ...{ reading, changing },
+    ask: (path, base) => plain(send({ method: 'GET', base, path, token: reading }, io.err)),
+    order: (path, base) => plain(send({ method: 'POST', base, path, token: changing }, () => {})),
   }
 }
 
+async function plain<T>(sent: Promise<Tagged<T> | Problem>): Promise<T | Problem> {
+  const known = await sent
+  return 'problem' in known ? known : known.answer
+}
+
+/** What is sent to an admin port. */
+interface Sent {
+  readonly method: 'GET' | 'POST' | 'PUT'
+  readonly base: string
+  readonly path: string
+  readonly token: string | undefined
+  readonly body?: object
+  readonly ifMatch?: string | undefined
+}
+
 /** `tell` takes what is missing in an answer of a fleet. */
-async function send<T>(
-  method: 'GET' | 'POST',
-  base: string,
-  path: string,
-  token: string | undefined,
-  tell: (missing: string) => void,
-): Promise<T | Problem> {
-  const { status, missing, body } = await exchanged(method, new URL(`${base}${path}`), token)
+async function send<T>(sent: Sent, tell: (missing: string) => void): Promise<Tagged<T> | Problem> {
+  const { method, base, path, token } = sent
+  const { status, missing, etag, body } = await exchanged(sent)
   if (missing) tell(missing)
-  if (status !== undefined && status < 300 && body !== undefined) return body as T
+  if (status !== undefined && status < 300 && body !== undefined) return { answer: body as T, etag }
   // What is said about a token names none of the settings of this command.
-  const said = method === 'POST' && status !== 401 && isObject(body) ? body.message : undefined
+  const isTold = (method !== 'GET' && status !== 401) || status === 503
+  const said = isTold && isObject(body) ? body.message : undefined
   return { problem: typeof said === 'string' ? said : problemOf(base, path, status, token) }
 }
 
@@ -82,18 +125,25 @@ interface Exchanged {
   /** Undefined if no answer came. */
   readonly status?: number
   readonly missing?: string | undefined
+  readonly etag?: string | undefined
   readonly body?: unknown
 }
 
 /** Asks directly: `fetch` would ask the proxy that NODE_USE_ENV_PROXY lets it read from the environment, even for this machine. */
-async function exchanged(method: 'GET' | 'POST', { origin, pathname, search }: URL, token: string | undefined): Promise<Exchanged> {
+async function exchanged({ method, base, path, token, body: given, ifMatch }: Sent): Promise<Exchanged> {
+  const { origin, pathname, search } = new URL(`${base}${path}`)
   const agent = new Agent()
-  const headers = token === undefined ? {} : { authorization: `Bearer ${token}` }
+  const headers = {
+    ...(token !== undefined && { authorization: `Bearer ${token}` }),
+    ...(given && { 'content-type': 'application/json' }),
+    ...(ifMatch !== undefined && { 'if-match': ifMatch }),
+  }
   try {
-    const answer = await agent.request({ origin, path: pathname + search, method, headers })
-    const missing = answer.headers['x-crosswalk-incomplete']
+    const answer = await agent.request({ origin, path: pathname + search, method, headers, body: given ? JSON.stringify(given) : null })
+    const { 'x-crosswalk-incomplete': missing, etag } = answer.headers
     const body = await answer.body.json().catch(() => undefined)
-    return { status: answer.statusCode, missing: missing === undefined ? undefined : String(missing), body }
+    const told = { missing: missing === undefined ? undefined : String(missing), etag: etag === undefined ? undefined : String(etag) }
+    return { status: answer.statusCode, ...told, body }
   } catch {
     return {}
   } finally {

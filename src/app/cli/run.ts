@@ -142,7 +142,7 @@ const GROUPS: readonly (readonly [title: string, words: readonly string[]])[] = 
   ['Run', ['demo', 'serve', 'config', 'sandbox', 'sandbox token']],
   ['Look up', ['operations', 'explain', 'openapi']],
   ['Other APIs', ['draft', 'check']],
-  ['Migrate', ['clients', 'cutover', 'rollouts', 'circuits', 'report', 'replay', 'case']],
+  ['Migrate', ['status', 'modes', 'clients', 'cutover', 'rollouts', 'circuits', 'report', 'replay', 'case']],
 ]
 
 const OTHERS = 'Other'
@@ -199,6 +199,8 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   operations: async () => (await import('./commands/operations.ts')).operations,
   openapi: async () => (await import('./commands/openapi.ts')).openapi,
   explain: async () => (await import('./commands/explain.ts')).explain,
+  status: async () => (await import('./commands/status.ts')).status,
+  modes: async () => (await import('./commands/modes.ts')).modes,
   clients: async () => (await import('./commands/clients.ts')).clients,
   cutover: async () => (await import('./commands/cutover.ts')).cutover,
   circuits: async () => (await import('./commands/circuits.ts')).circuits,

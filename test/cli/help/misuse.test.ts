@@ -31,7 +31,11 @@ const ANY_PORT = ['--sandbox-port', '0', '--port', '0']
 
 /** What is wrong with a command by itself. `FOLDER` and `NONSENSE` stand for a folder and a file of something else. */
 const WRONG: readonly (readonly string[])[] = [
-  ...['clients', 'rollouts', 'case an-id', 'cutover'].map((command) => [...command.split(' '), '--admin', 'nonsense']),
+  ...['clients', 'rollouts', 'circuits', 'modes', 'status', 'case an-id', 'cutover'].map((command) => [
+    ...command.split(' '),
+    '--admin',
+    'nonsense',
+  ]),
   ['rollouts', 'iam'],
   ['rollouts', 'iam', 'nonsense'],
   ['clients', '--top', 'x'],

@@ -22,7 +22,7 @@ export const circuits: Command = {
       const open = await askAdmin<readonly CircuitRow[]>('/circuits', flags, io)
       if ('problem' in open) return endWith(io, FAILED, open.problem)
       if (flags.json) io.text(JSON.stringify(open, null, 2))
-      else for (const line of open.length === 0 ? ['No circuit is open.'] : open.flatMap(linesOf)) io.out(line)
+      else for (const line of open.length === 0 ? ['No circuit is open.'] : open.flatMap(circuitLines)) io.out(line)
       return 0
     }
     const path = name === undefined ? '/circuits/close' : `/circuits/${encodeURIComponent(name)}/close`
@@ -43,7 +43,7 @@ function misuseOf([command, name, ...others]: readonly string[], isAll: boolean)
 }
 
 /** `registry.repos.list  open since 2027-03-01T12:00:00.000Z`, and the reason below. */
-function linesOf({ operation, openedAt, reason, rollout }: CircuitRow): readonly string[] {
+export function circuitLines({ operation, openedAt, reason, rollout }: CircuitRow): readonly string[] {
   const kept = rollout === undefined ? [] : [`  It turned back the rollout ${rollout}: crosswalk rollouts ${rollout} resume closes it`]
   return [`${operation}  open since ${openedAt}`, `  ${reason}`, ...kept]
 }

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import {
   type CutoverQuestion,
   type CutoverScope,
@@ -116,6 +117,7 @@ export const cutover: Command = {
     },
     ...scopeFlags,
     accounts: { help: 'Print where the uses of each operation went as well: the same, wrong, left out, unknown', switch: true },
+    wait: { help: 'Ask again for so many seconds while replicas have not told all, such as comparisons under way', value: 'SECONDS' },
     json: { help: 'Print one JSON object', switch: true },
     ...junitFlag,
     ...tablesFlag,
@@ -139,7 +141,9 @@ export const cutover: Command = {
     const dismissed = textsOf(flags, 'dismiss').map((text) => readDismissal(text, Date.now()))
     const misread = dismissed.find((one) => 'problem' in one)
     if (misread) return endWith(io, MISUSED, misread.problem)
-    const asked = await askReplicas(flags, io)
+    const seconds = Number(textOf(flags, 'wait') ?? 0)
+    if (!(seconds >= 0 && seconds <= 3600)) return endWith(io, MISUSED, '--wait must be a number of seconds from 0 to 3600.')
+    const asked = await askUntilTold(() => askReplicas(flags, io), seconds * 1000)
     for (const { problem } of asked) if (problem !== undefined) io.err(problem)
     const answer = answerOf(asked, scope, {
       operations,
@@ -155,6 +159,17 @@ export const cutover: Command = {
     if (answer.missing.length > 0 || asked.some(({ problem }) => problem !== undefined)) return UNREAD
     return answer.ready ? 0 : FAILED
   },
+}
+
+/** Milliseconds between two questions. */
+const AGAIN_MS = 500
+
+/** Asks again while something is missing that time may bring. A proxy that cannot be asked is no such thing. */
+async function askUntilTold(ask: () => Promise<readonly AskedReplica[]>, withinMs: number): Promise<readonly AskedReplica[]> {
+  for (const until = performance.now() + withinMs; ; await wait(AGAIN_MS)) {
+    const asked = await ask()
+    if (missingIn(asked).length === 0 || performance.now() + AGAIN_MS > until) return asked
+  }
 }
 
 function junitOf({ ready, operations, reasons, asked, missing }: CutoverAnswer): readonly JunitCase[] {

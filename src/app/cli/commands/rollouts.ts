@@ -25,7 +25,7 @@ export const rollouts: Command = {
     const all = [known].flat() as readonly RolloutStatus[]
     if (flags.json) io.text(JSON.stringify(known, null, 2))
     else if (all.length === 0) io.out('No rule has a rollout.')
-    else for (const line of all.flatMap(linesOf)) io.out(line)
+    else for (const line of all.flatMap(rolloutLines)) io.out(line)
     return 0
   },
 }
@@ -38,7 +38,17 @@ function misuseOf([name, command, ...others]: readonly string[]): string | undef
 }
 
 /** `iam  running, step 2 of 3, 10 % of the callers, 18 of 200 observations, 2 retries left`, and the reason below. */
-function linesOf({ name, phase, step, steps, percent, observed, wanted, retriesLeft, reason }: RolloutStatus): readonly string[] {
+export function rolloutLines({
+  name,
+  phase,
+  step,
+  steps,
+  percent,
+  observed,
+  wanted,
+  retriesLeft,
+  reason,
+}: RolloutStatus): readonly string[] {
   const place = [phase, `step ${step} of ${steps}`, `${percent} % of the callers`]
   const counts = wanted > 0 ? [`${observed} of ${many(wanted, 'observation')}`] : []
   return [`${name}  ${[...place, ...counts, `${many(retriesLeft, 'retry', 'retries')} left`].join(', ')}`, `  ${reason}`]

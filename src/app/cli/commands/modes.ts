@@ -1,0 +1,127 @@
+import { readFile } from 'node:fs/promises'
+import { misuse } from '../../../errors.ts'
+import { describeChange, describeRules, type ModeRules, readModeRules } from '../../../migrate/modes/rules.ts'
+import { type Actor, describeActor } from '../../../migrate/records/record.ts'
+import { suggestion } from '../../../tables/check.ts'
+import { isObject, oneLine } from '../../../tables/json.ts'
+import { adminFlags, readTagged, writeTagged } from '../admin-port.ts'
+import { type Command, endWith, FAILED, type Flags, type Io, MISUSED, textOf } from '../command.ts'
+
+const COMMANDS = ['get', 'diff', 'set']
+
+/** What `GET` and `PUT /modes` answer, as far as the command tells it. */
+export interface ModesAnswer {
+  readonly version: number
+  readonly changed: { readonly at: string; readonly by: Actor }
+  readonly drift?: string
+  readonly warnings?: readonly string[]
+  /** The replicas that do not have them yet, if several share them. */
+  readonly missing?: readonly { readonly id: string }[]
+}
+
+/** Tells which side answers, and changes that. */
+export const modes: Command = {
+  usage: 'modes [get | diff FILE | set FILE]',
+  summary: 'Prints the modes of a running proxy, says what a file would change, or puts the file in force. - reads standard input.',
+  more: true,
+  flags: {
+    json: {
+      help: 'Print JSON. That of get is a file for diff and set: it holds the etag, so that set replaces nothing that came meanwhile',
+      switch: true,
+    },
+    'if-match': {
+      help: 'With set: the etag that must be in force, or * for any. Default: that of the file, or the one in force now',
+      value: 'ETAG',
+    },
+    ...adminFlags,
+  },
+  async run(flags, [command = 'get', file, ...others], io) {
+    if (!COMMANDS.includes(command))
+      return endWith(
+        io,
+        MISUSED,
+        `crosswalk modes has no command "${command}"; ${suggestion(command, COMMANDS, `use ${COMMANDS.join(', ')}.`)}`,
+      )
+    if (others.length > 0 || (file === undefined) !== (command === 'get')) return endWith(io, MISUSED, `Usage: crosswalk ${modes.usage}`)
+    const given = file === undefined ? undefined : await readFileOf(file, io)
+    const known = await readTagged<ModesAnswer>('/modes', flags, io)
+    if ('problem' in known) return endWith(io, FAILED, known.problem)
+    const before = rulesOf(known.answer)
+    if (given === undefined) return tell(known.answer, before, known.etag, flags, io)
+    if (command === 'diff') {
+      const change = describeChange(before, given.rules, true)
+      io.out(`Version ${known.answer.version}: ${change}.`)
+      return change === 'nothing differs' ? 0 : FAILED
+    }
+    const ifMatch = textOf(flags, 'if-match') ?? given.etag ?? known.etag
+    const put = await writeTagged<ModesAnswer>('/modes', { body: given.rules, ifMatch }, flags, io)
+    if ('problem' in put) return endWith(io, FAILED, put.problem)
+    const { version, missing = [] } = put.answer
+    if (flags.json) io.text(JSON.stringify(put.answer, null, 2))
+    else io.out(`Version ${version}: ${describeChange(before, rulesOf(put.answer), true)}.`)
+    for (const { id } of missing) io.err(`Replica ${id} does not have them yet.`)
+    for (const warning of put.answer.warnings ?? []) io.err(warning)
+    return missing.length > 0 ? FAILED : 0
+  },
+}
+
+interface GivenModes {
+  readonly rules: ModeRules
+  readonly etag: string | undefined
+}
+
+/** Reads rules from a file: those of `modes get --json`, or the setting `modes`. Rejects with a misuse. */
+async function readFileOf(path: string, { stdin }: Io): Promise<GivenModes> {
+  const text = path === '-' ? await stdin() : await readFile(path, 'utf8')
+  const name = path === '-' ? 'standard input' : oneLine(path)
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    throw misuse(`${name} is no JSON: ${(error as Error).message}.`)
+  }
+  const rules = readModeRules(isObject(value) ? pick(value) : value)
+  if ('problem' in rules) throw misuse(`${name}: ${rules.problem}`)
+  return { rules, etag: isObject(value) && typeof value.etag === 'string' ? value.etag : undefined }
+}
+
+/** What an answer says besides the rules: `get --json` prints it too. */
+const BESIDES: ReadonlySet<string> = new Set([
+  'etag',
+  'circuits',
+  'rollouts',
+  'warnings',
+  'drift',
+  'version',
+  'changed',
+  'obeyed',
+  'missing',
+])
+
+function pick(value: Readonly<Record<string, unknown>>): object {
+  return Object.fromEntries(Object.entries(value).filter(([member]) => !BESIDES.has(member)))
+}
+
+function rulesOf(answer: ModesAnswer): ModeRules {
+  const rules = readModeRules(pick(answer as unknown as Readonly<Record<string, unknown>>))
+  if ('problem' in rules) throw new Error(`The proxy has modes that this version of Crosswalk cannot read. ${rules.problem}`)
+  return rules
+}
+
+function tell(answer: ModesAnswer, rules: ModeRules, etag: string | undefined, flags: Flags, io: Io): number {
+  if (flags.json) io.text(JSON.stringify({ etag, ...rules }, null, 2))
+  else for (const line of modesLines(answer)) io.out(line)
+  return 0
+}
+
+/** `Version 3 since 2027-03-01T12:00:00.000Z, by ops.`, and the rules in one line. */
+export function modesLines(answer: ModesAnswer): readonly string[] {
+  const { version, changed, drift, warnings = [] } = answer
+  const told = `Modes: version ${version} since ${changed.at} (${describeActor(changed.by)})`
+  return [
+    told,
+    `  ${describeRules(rulesOf(answer), true)}`,
+    ...(drift === undefined ? [] : [`  ${drift}`]),
+    ...warnings.map((one) => `  ${one}`),
+  ]
+}

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { mappings } from '../../../mappings/index.ts'
 import { modesSchema } from '../../../src/migrate/modes/rules.ts'
+import { ROLLOUT_PHASES } from '../../../src/migrate/rollout/plan.ts'
 import { startProxy, type TestProxy } from '../../stage/proxy.ts'
 
 const rollout = { name: 'iam', steps: [{ percent: 5, hold: '1h' }] }
@@ -39,5 +40,5 @@ it('shows the share in force, fixed or of a rollout', async () => {
 it('shows the phase of a rollout among all phases', async () => {
   const lines = await series('crosswalk_rollout_phase')
   expect(lines.filter((line) => line.endsWith(' 1'))).toEqual(['crosswalk_rollout_phase{rollout="iam",phase="running"} 1'])
-  expect(lines.filter((line) => line.endsWith(' 0'))).toHaveLength(6)
+  expect(lines.filter((line) => line.endsWith(' 0'))).toHaveLength(ROLLOUT_PHASES.length - 1)
 })

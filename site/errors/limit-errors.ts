@@ -12,7 +12,11 @@ export const limitErrors: ErrorGroup = {
     },
     {
       code: 'UNAVAILABLE',
-      texts: ['more than limits.requestsInFlight (…) requests are under way', 'more than limits.webSockets (…) WebSockets are open'],
+      texts: [
+        'more than limits.requestsInFlight (…) requests are under way',
+        'requests without a credential take their share of limits.requestsInFlight (…), three quarters',
+        'more than limits.webSockets (…) WebSockets are open',
+      ],
       cause: 'The process is full',
       remedy: 'See [overload](operations.md#overload): more processes, or a higher `limits.requestsInFlight`',
     },

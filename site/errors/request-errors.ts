@@ -6,7 +6,12 @@ export const requestErrors: ErrorGroup = {
   rows: [
     {
       code: 'INVALID_ARGUMENT',
-      texts: ['the request is not well-formed HTTP', 'the request has no host header', 'the request target is not a well-formed path'],
+      texts: [
+        'the request is not well-formed HTTP',
+        'the request has no host header',
+        'the request has two host headers',
+        'the request target is not a well-formed path',
+      ],
       cause: 'What came is no request of HTTP/1.1 or HTTP/2: a broken head, no `Host`, or a target that is no path',
       remedy: 'Look at what the client or a proxy before Crosswalk sends. A client that speaks TLS to a port of plain text gets this too',
     },

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest'
 import { isFull } from '../sample.ts'
 import { attackFaults } from './attacks/faults.ts'
 import { clientFaults } from './client/faults.ts'
+import { doorFaults } from './door/faults.ts'
 import { observe } from './fault.ts'
 import { processFaults } from './process/faults.ts'
 import { upstreamFaults } from './upstream/faults.ts'
@@ -20,6 +21,7 @@ const GROUPS = [
   ['client', clientFaults],
   ['process', processFaults],
   ['attacks', attackFaults],
+  ['door', doorFaults],
 ] as const
 
 const short = GROUPS.flatMap(([group, faults]) =>

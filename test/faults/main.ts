@@ -1,6 +1,7 @@
 import { isInstalled } from '../garden/server.ts'
 import { attackFaults } from './attacks/faults.ts'
 import { clientFaults } from './client/faults.ts'
+import { doorFaults } from './door/faults.ts'
 import { type Fault, type Group, tableOf } from './fault.ts'
 import { askedSideFaults } from './load/asked-side.ts'
 import { costFaults } from './load/cost.ts'
@@ -25,6 +26,7 @@ const all: readonly Group[] = [
   { name: 'client', faults: clientFaults },
   { name: 'process', faults: processFaults },
   { name: 'attacks', faults: attackFaults },
+  { name: 'door', faults: doorFaults },
   { name: 'cost', faults: costFaults },
 ]
 const chosen = all.map(({ name: group, faults }) => ({

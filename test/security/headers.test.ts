@@ -63,3 +63,12 @@ it('gives a translated call only the headers that concern v2', async () => {
 it('drops the headers of v2 from a translated answer', async () => {
   expect((await fetch(`${proxy.url}/iam/v1/groups`)).headers.has('x-internal')).toBe(false)
 })
+
+it('refuses two host headers', async () => {
+  const seen = v2.seen.length
+  for (const path of ['/iam/v1/groups', '/iam/v2/groups']) {
+    const answer = await rawExchange(proxy.url, `GET ${path} HTTP/1.1\r\nhost: x\r\nHost: y\r\nconnection: close\r\n\r\n`)
+    expect(answer).toMatch(/^HTTP\/1\.1 400 .*the request has two host headers/s)
+  }
+  expect(v2.seen).toHaveLength(seen)
+})

@@ -14,6 +14,7 @@ const HANDED: readonly (readonly [file: string, texts: readonly string[]])[] = [
     [
       'the request is not well-formed HTTP',
       'the request has no host header',
+      'the request has two host headers',
       'a WebSocket handshake is a GET without content-length and transfer-encoding',
       'the request line and headers are larger than limits.headerBytes (…) allows',
       'the request headers did not arrive within limits.headersTimeoutMs (…)',
@@ -22,6 +23,8 @@ const HANDED: readonly (readonly [file: string, texts: readonly string[]])[] = [
   [
     'src/serve/http/admission.ts',
     [
+      'more than limits.requestsInFlight (…) requests are under way',
+      'requests without a credential take their share of limits.requestsInFlight (…), three quarters',
       'more than limits.callerInFlight (…) requests of this caller are under way',
       'this caller asks more than limits.callerPerSecond (…) times a second',
     ],

@@ -189,7 +189,7 @@ export interface MessageQuery {
 
 /**
  * Writes the protojson of a message as a query. A field of a field has both names, with a dot between them. Throws INVALID_ARGUMENT if the
- * values have more letters than a query may have.
+ * values, encoded, have more letters than a query may have.
  */
 export function queryOfMessage(message: DescMessage, json: JsonObject): MessageQuery {
   const pairs: string[] = []
@@ -199,9 +199,11 @@ export function queryOfMessage(message: DescMessage, json: JsonObject): MessageQ
   const pair = (name: string, text: string) => `${name}=${encodeURIComponent(text)}`
   const add = (name: string, value: unknown) => {
     const text = asText(value)
-    left -= text.length
+    // A letter may be encoded as nine. What is too long already is not even encoded.
+    const written = text.length > left ? '' : pair(name, text)
+    left -= Math.max(text.length, written.length - name.length - 1)
     if (left < 0) throw tooLong(name, LONGEST_QUERY)
-    pairs.push(pair(name, text))
+    pairs.push(written)
   }
   const leave = (name: string, values: readonly unknown[]) => {
     unsaid.push(name)

@@ -170,13 +170,43 @@ type Arrived = [headers: IncomingHttpHeaders, flags: number, raw: readonly strin
 
 const { NGHTTP2_CANCEL, NGHTTP2_NO_ERROR } = constants
 
+/**
+ * Bytes that arrive, each copied to its place. To join a long message at its end would keep everybody else waiting. The first message says
+ * how long it is, and memory that is not written to is none.
+ */
+function createBody(most: number) {
+  let bytes = Buffer.alloc(0)
+  let end = 0
+  return {
+    /** Returns false if that is too much. */
+    add(piece: Buffer): boolean {
+      if (end + piece.length > most) return false
+      const wanted = end + piece.length
+      if (wanted > bytes.length) {
+        const likely = Math.max(2 * end, declaredIn(end < PREFIX ? Buffer.concat([bytes.subarray(0, end), piece]) : bytes))
+        const larger = Buffer.allocUnsafe(Math.max(wanted, Math.min(most, likely)))
+        bytes.copy(larger, 0, 0, end)
+        bytes = larger
+      }
+      piece.copy(bytes, end)
+      end = wanted
+      return true
+    },
+    whole: () => bytes.subarray(0, end),
+  }
+}
+
+/** Bytes of the first message with its frame; 0 if its length has not arrived. */
+function declaredIn(bytes: Buffer): number {
+  return bytes.length < PREFIX ? 0 : PREFIX + bytes.readUInt32BE(1)
+}
+
 /** Collects an answer up to the end of its stream. A stream that is left is reset, so that the service stops as well. */
 export function gather({ stream, mayBeDone }: Sent, signal: Signal, { service, answerBytes }: GatherSettings): Promise<GatheredAnswer> {
   return new Promise((resolve, reject) => {
     let head: ReceivedHeaders | undefined
     let trailers: ReceivedHeaders | undefined
-    const pieces: Buffer[] = []
-    let bytes = 0
+    const body = createBody(answerBytes + PREFIX)
     const leave = (reason: unknown) => {
       reject(reason)
       stream.close(NGHTTP2_CANCEL)
@@ -192,13 +222,11 @@ export function gather({ stream, mayBeDone }: Sent, signal: Signal, { service, a
       trailers = { headers, raw }
     })
     stream.on('data', (piece: Buffer) => {
-      bytes += piece.length
-      if (bytes > answerBytes + PREFIX) leave(tooLong(service, answerBytes))
-      else pieces.push(piece)
+      if (!body.add(piece)) leave(tooLong(service, answerBytes))
     })
     stream.once('close', () => {
       signal.removeEventListener('abort', stop)
-      if (head && stream.rstCode === NGHTTP2_NO_ERROR) resolve({ head, trailers, body: Buffer.concat(pieces) })
+      if (head && stream.rstCode === NGHTTP2_NO_ERROR) resolve({ head, trailers, body: body.whole() })
       else reject(mayBeDone() ? brokenOff(service) : unreachable(service))
     })
   })

@@ -22,6 +22,9 @@ export interface AdmissionLimits {
 /** The reason why a request, its body or its connection was refused, for counting. */
 export type Refused = 'overload' | 'caller-in-flight' | 'caller-rate' | 'bodies' | 'connections'
 
+/** The share of the requests in flight that those without a credential may be. The rest is for callers with one. */
+const ANONYMOUS_SHARE = 3 / 4
+
 /** Admits a request until its answer is complete, or returns the error to answer with. */
 export type Admit = (request: Pick<IncomingMessage, 'headers'>, response: Closing) => ApiError | undefined
 
@@ -39,7 +42,7 @@ const REMEMBERED = 10_000
  * Refuses requests at once that would only wait. Beyond a certain number in flight, more requests make every answer later and none sooner.
  * The limit is a count, not a measured delay of the event loop: a measurement is a sample and admits everything or nothing until the next
  * one. `now` is a monotonic clock in milliseconds, so changes of the system time have no effect. A request with a credential takes the place
- * of one without, whose body has not arrived: `giveUpOne` ends that, and returns false if there is none.
+ * of one without, whose body has not arrived: `giveUpOne` ends that, and returns false if there is none. Those without one hold a share only.
  */
 export function createAdmission(
   limits: AdmissionLimits,
@@ -48,10 +51,18 @@ export function createAdmission(
   giveUpOne: () => boolean = () => false,
 ): Admit {
   const admitCaller = createCallers(limits, now)
-  const overloadOf = createOverload()
+  const overloadOf = createOverload((limit) => `more than limits.requestsInFlight (${limit}) requests are under way`)
+  const anonymousOf = createOverload(
+    (limit) => `requests without a credential take their share of limits.requestsInFlight (${limit}), three quarters`,
+  )
   let inFlight = 0
+  let anonymous = 0
   const leave = () => {
     inFlight -= 1
+  }
+  const leaveUnnamed = () => {
+    inFlight -= 1
+    anonymous -= 1
   }
   return (request, response) => {
     const { requestsInFlight, callerInFlight, callerPerSecond } = limits
@@ -60,6 +71,10 @@ export function createAdmission(
       refused('overload')
       return overloadOf(requestsInFlight)
     }
+    if (!authorization && requestsInFlight > 0 && anonymous >= Math.ceil(requestsInFlight * ANONYMOUS_SHARE)) {
+      refused('overload')
+      return anonymousOf(requestsInFlight)
+    }
     const isCounted = callerInFlight > 0 || callerPerSecond > 0
     const caller = isCounted ? admitCaller(credentialHash(authorization)) : undefined
     if (caller && 'why' in caller) {
@@ -67,17 +82,19 @@ export function createAdmission(
       return askAgain('RESOURCE_EXHAUSTED', caller.message, { seconds: caller.seconds })
     }
     inFlight += 1
-    whenClosed(response, { over: caller ? both(leave, caller.leave) : leave, next: undefined })
+    if (!authorization) anonymous += 1
+    const left = authorization ? leave : leaveUnnamed
+    whenClosed(response, { over: caller ? both(left, caller.leave) : left, next: undefined })
     return undefined
   }
 }
 
 /** Makes the error of an overload once for each limit. */
-function createOverload(): (limit: number) => ApiError {
+function createOverload(messageOf: (limit: number) => string): (limit: number) => ApiError {
   let known: { readonly limit: number; readonly error: ApiError } | undefined
   return (limit) => {
     if (known?.limit !== limit) {
-      known = { limit, error: askAgain('UNAVAILABLE', `more than limits.requestsInFlight (${limit}) requests are under way`) }
+      known = { limit, error: askAgain('UNAVAILABLE', messageOf(limit)) }
     }
     return known.error
   }
@@ -158,7 +175,8 @@ export function createClientLimits(
   endCall: EndCall,
 ): TimeLimits<TimedRequest, ServerResponse> {
   const late = (response: ServerResponse | ServerHttp2Stream, why: Late) => {
-    if (!('rstCode' in response)) refuse(response, endedError(times, why), why === 'body' ? REQUEST_TIMEOUT : undefined)
+    if (!('rstCode' in response))
+      refuse(response, endedError(times, why, 'stream' in response), why === 'body' ? REQUEST_TIMEOUT : undefined)
     else if (response.headersSent) breakOff(response)
     else endCall(response, endedCall(times, why))
   }
@@ -167,10 +185,12 @@ export function createClientLimits(
   return createTimeLimits(times, ends, () => performance.now())
 }
 
-function endedError({ bodyMs }: ClientTimes, why: Late): ApiError {
-  if (why === 'place') return givenUp({ connection: 'close' })
+/** HTTP/2 has no header that ends a connection, and Node warns of one. */
+function endedError({ bodyMs }: ClientTimes, why: Late, isHttp2: boolean): ApiError {
+  const headers: Readonly<Record<string, string>> = isHttp2 ? {} : { connection: 'close' }
+  if (why === 'place') return givenUp(headers)
   const message = `the request body did not come within limits.bodyTimeoutMs (${bodyMs})`
-  return new ApiError('INVALID_ARGUMENT', message, { headers: { connection: 'close' } })
+  return new ApiError('INVALID_ARGUMENT', message, { headers })
 }
 
 function endedCall({ bodyMs, callMs, streamBytes, streamMs }: ClientTimes, why: Late): ApiError {

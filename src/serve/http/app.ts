@@ -135,6 +135,7 @@ export function createServe({ begin, gate, native, announce, compat }: ServePart
 
 function targetOf(request: IncomingMessage, classify: Classify): Target {
   if (!hasHost(request)) return refused('the request has no host header')
+  if (hasTwoHosts(request)) return refused('the request has two host headers')
   if (isOddHandshake(request)) return refused('a WebSocket handshake is a GET without content-length and transfer-encoding')
   return classify(request.url ?? '')
 }
@@ -153,6 +154,16 @@ function isOddHandshake(request: IncomingMessage): boolean {
 /** Required since HTTP/1.1 (RFC 9112 §3.2). */
 function hasHost({ headers, httpVersion }: IncomingMessage): boolean {
   return headers.host !== undefined || httpVersion === '1.0'
+}
+
+/** A server in front may go by the other one (RFC 9112 §3.2). Node keeps the first alone in `headers`. */
+function hasTwoHosts({ rawHeaders }: IncomingMessage): boolean {
+  let hosts = 0
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] ?? ''
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1
+  }
+  return hosts > 1
 }
 
 const CLIENT_ERRORS: Readonly<Record<string, readonly [status: string, message: (limits: ConnectionLimits) => string]>> = {

@@ -13,6 +13,7 @@ import http2, {
 import type { Socket } from 'node:net'
 import { guarded, whenClosed } from '../signals.ts'
 import type { ConnectionLimits } from './listener.ts'
+import { handleOf } from './times.ts'
 
 /** Milliseconds. A connection that does not even take a reset in this time takes nothing. A slow one first takes what is under way. */
 const TAKES_NOTHING = 5000
@@ -124,6 +125,41 @@ export function probe(session: Http2Session, { first, again, answer }: ProbeTime
     open += 1
     whenClosed(stream, { over: ended, next: undefined })
     askIn(first)
+  }
+}
+
+/** Milliseconds between two looks for the end of a connection. */
+const LOOK_EVERY = 1000
+
+/**
+ * Notices the end of a connection on which streams wait, so that their places become free. After a connection error, Node with nghttp2
+ * before 1.69 stops reading the socket, and never learns that the client has closed it. Where Node reads anyway, to begin reading changes
+ * nothing. While Node writes, it may have stopped reading on purpose, and learns of the end by what it writes. Returns the function that
+ * takes each stream.
+ */
+export function hearEnd(session: Http2Session): (stream: Http2Stream) => void {
+  const socket = socketOf(session)
+  let open = 0
+  let waits = false
+  const ended = () => {
+    open -= 1
+  }
+  const look = () => {
+    waits = false
+    if (open === 0 || session.destroyed) return
+    const handle = handleOf(socket)
+    if (handle?.writeQueueSize === 0) handle.readStart()
+    lookSoon()
+  }
+  const lookSoon = () => {
+    if (waits) return
+    waits = true
+    setTimeout(look, LOOK_EVERY).unref()
+  }
+  return (stream) => {
+    open += 1
+    whenClosed(stream, { over: ended, next: undefined })
+    lookSoon()
   }
 }
 
@@ -283,6 +319,7 @@ export function createHttp2(
     }
     session.on('stream', fewAtOnce(begin))
     session.on('stream', probe(session, PROBES))
+    session.on('stream', hearEnd(session))
     session.setTimeout(idleTimeoutMs, () => cut(session))
   })
   return server

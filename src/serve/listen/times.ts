@@ -402,7 +402,9 @@ export function createRestedConnections({ perSecond, longestMs }: RestedConnecti
 }
 
 /** The object that a socket of Node reads from. */
-interface Handle {
+export interface Handle {
+  /** Bytes that the system has not taken yet. */
+  readonly writeQueueSize?: number
   readStart(): number
   readStop(): number
 }
@@ -411,7 +413,7 @@ interface Handle {
  * Node passes the bytes of an HTTP/1.1 connection from this handle to the parser, not through the socket.
  * `pause` has no effect on them, and Node offers no other way. Requests over HTTP/2 share their connection with others, so it never rests.
  */
-function handleOf(socket: Socket): Handle | undefined {
+export function handleOf(socket: Socket): Handle | undefined {
   const { _handle: handle } = socket as Socket & { readonly _handle?: Partial<Handle> | null }
   return handle?.readStop && handle.readStart ? (handle as Handle) : undefined
 }

@@ -37,6 +37,7 @@ export function costTable(config: Config): string {
       count(config['limits.requestsInFlight']),
       '`limits.requestsInFlight`; further ones get 503 before they cost anything',
     ],
+    ['– without a credential', count(Math.ceil(config['limits.requestsInFlight'] * 0.75)), 'three quarters of `limits.requestsInFlight`'],
     ['– of one connection', count(perConnection), '`limits.streams`, and an eighth of `limits.requestsInFlight`'],
     ['Time for a translated request', inTime(config['limits.deadlineMs']), '`limits.deadlineMs`, its body included'],
     ['Time for a body that passes through', inTime(config['limits.bodyTimeoutMs']), '`limits.bodyTimeoutMs`'],

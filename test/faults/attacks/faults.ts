@@ -13,7 +13,6 @@ import { rpcAttacks } from './rpc/rpc-calls.ts'
 import { sharedCallAttacks } from './shared-calls.ts'
 import { smugglingAttacks } from './smuggling/smuggling.ts'
 import { stagedAnswers } from './staged-answers.ts'
-import { streamAttacks } from './streams.ts'
 import { targetAttacks } from './targets.ts'
 import { tokenGuesses } from './token-guesses.ts'
 
@@ -32,7 +31,6 @@ export const attackFaults: readonly Fault[] = [
   ...tokenGuesses,
   ...connectionAttacks,
   ...placeAttacks,
-  ...streamAttacks,
   ...memoryAttacks,
   ...stagedAnswers,
   ...smugglingAttacks,

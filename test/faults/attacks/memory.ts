@@ -101,7 +101,7 @@ async function unreadRefusals(): Promise<string> {
       session.on('error', () => {})
       await once(session, 'remoteSettings')
       for (let nth = 0; nth < STREAMS; nth += 1) {
-        const stream = session.request({ ':path': '/iam/v1/nothing' }).on('error', () => {})
+        const stream = session.request({ ':path': '/iam/v1/nothing', authorization: 'Bearer t' }).on('error', () => {})
         stream.once('close', () => {
           if (stream.rstCode === http2.constants.NGHTTP2_REFUSED_STREAM) reset += 1
         })

@@ -78,7 +78,7 @@ function connectionsOf({ upstream }: World): Promise<number> {
 
 /** Sends bodies byte by byte, without end. The services do not wait for them either. */
 async function slowBodies(path: string): Promise<string> {
-  return inWorld(serving(3), { 'limits.bodyTimeoutMs': 300, 'limits.requestsInFlight': 20 }, async (world) => {
+  return inWorld(serving(3), { 'limits.bodyTimeoutMs': 300, 'limits.requestsInFlight': 28 }, async (world) => {
     const trickle = (socket: Socket) => {
       socket.write(`POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n\r\n`)
       const timer = setInterval(() => socket.write('x'), 20)

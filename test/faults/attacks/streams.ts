@@ -16,6 +16,7 @@ const FOREIGN = '/somebody.else.Service/Streams'
 
 /** A request that is answered without a service. */
 const NOTHING = 'GET /iam/v1/nothing HTTP/1.1\r\nhost: x\r\n\r\n'
+const TOKEN = { authorization: 'Bearer t' }
 const WITH_TOKEN = NOTHING.replace('\r\n\r\n', '\r\nauthorization: Bearer t\r\n\r\n')
 
 const isCall = (path: string) => path.includes('.')
@@ -54,12 +55,17 @@ async function startSilent() {
 }
 
 /** Holds as many calls of a method as one client may. Nobody else may be refused, and all of them end. */
-async function held(path: string, settings: Partial<Config>, use: (world: World, all: readonly ClientHttp2Stream[]) => Promise<string>) {
+async function held(
+  path: string,
+  settings: Partial<Config>,
+  use: (world: World, all: readonly ClientHttp2Stream[]) => Promise<string>,
+  headers: IncomingHttpHeaders = TOKEN,
+) {
   const silent = await startSilent()
   const v2 = isCall(path) && !path.includes('Groups/') ? { 'upstream.v2': silent.url } : {}
   return inWorld(serving(3), { ...QUIET, ...v2, ...settings }, async (world) => {
     const sessions = await Promise.all(Array.from({ length: 8 }, () => connect2(world.proxy.url)))
-    const all = sessions.flatMap((session) => Array.from({ length: 10 }, () => trickling(session, path)))
+    const all = sessions.flatMap((session) => Array.from({ length: 10 }, () => trickling(session, path, headers)))
     const said = await use(world, all)
     for (const session of sessions) session.destroy()
     silent.server.close()
@@ -124,12 +130,39 @@ export const streamAttacks: readonly Fault[] = [
       }),
   },
   {
-    name: 'all places held by bodies without a credential',
-    expected: 'without one 503/14, again after 1 s, with one 404/5',
+    name: 'bodies without a credential on more connections than there are places',
+    expected: '60 of 80 places; without one 503/14, again after 1 s, with one 404/5',
     see: () =>
-      held('/iam/v2/groups', {}, async (world) => {
-        await until(async () => (await inFlight(world)) === 80)
-        return `without one ${await others(world)}, with one ${await others(world, WITH_TOKEN)}`
-      }),
+      held(
+        '/iam/v2/groups',
+        {},
+        async (world) => {
+          await until(async () => (await inFlight(world)) >= 60)
+          const [without, withOne] = [await others(world), await others(world, WITH_TOKEN)]
+          return `${await inFlight(world)} of 80 places; without one ${without}, with one ${withOne}`
+        },
+        {},
+      ),
+  },
+  {
+    name: 'all places held by bodies, some of them without a credential',
+    expected: '80 of 80 places, 20 of them with a credential; another with one 404/5',
+    see: () =>
+      held(
+        '/iam/v2/groups',
+        {},
+        async (world) => {
+          await until(async () => (await inFlight(world)) === 60)
+          const session = await connect2(world.proxy.url)
+          const second = await connect2(world.proxy.url)
+          const mine = [session, second].flatMap((one) => Array.from({ length: 10 }, () => trickling(one, '/iam/v2/groups', TOKEN)))
+          await until(async () => (await inFlight(world)) === 80)
+          const said = await others(world, WITH_TOKEN)
+          const kept = mine.filter(({ closed }) => !closed).length
+          for (const one of [session, second]) one.destroy()
+          return `80 of 80 places, ${kept} of them with a credential; another with one ${said}`
+        },
+        {},
+      ),
   },
 ]

@@ -73,6 +73,19 @@ it('gives the place of a request without a credential to one with it', () => {
   expect([ask(), ask(), ask('a'), ask('a')]).toEqual([undefined, 'UNAVAILABLE', undefined, 'UNAVAILABLE'])
 })
 
+it('keeps a quarter of the places for callers with a credential', () => {
+  const { ask, refused } = setUp({ requestsInFlight: 8 })
+  const first = Array.from({ length: 6 }, () => ask())[0]
+  expect(ask().error?.message).toBe(
+    'requests without a credential take their share of limits.requestsInFlight (8), three quarters; ask again later',
+  )
+  expect([ask('a').error, ask('b').error]).toEqual([undefined, undefined])
+  expect(ask('c').error?.message).toContain('more than limits.requestsInFlight (8)')
+  first?.end()
+  expect(ask().error).toBeUndefined()
+  expect(refused).toEqual(['overload', 'overload'])
+})
+
 describe('all callers together', () => {
   it('may have a number of requests in flight; the next one must retry', () => {
     const { ask, refused } = setUp({ requestsInFlight: 2 })

@@ -72,6 +72,32 @@ describe('cutover', () => {
     ])
   })
 
+  it('judges all requests together with --whole', async () => {
+    await cleanReads(stage)
+    await stage.request('GET', '/iam/v1/roles')
+    await stage.settled()
+    const first = await cutover('--whole', '--target', '0.9')
+    expect(first.code).toBe(1)
+    expect(first.out).toMatch(/^ {2}no {3}iam\.roles\.list: INCONCLUSIVE, because it was seen the same once; at least 3 are asked for/m)
+    expect(first.out).toMatch(/^ {2}ok {3}At most .+ % of \d+ requests get something wrong, at 95 % confidence/m)
+    expect(first.out).toMatch(/^When that is cannot be told: /m)
+    for (const query of ['?limit=1', '?name=x']) {
+      for (const token of Object.values(stage.sandbox.tokens)) await stage.request('GET', `/iam/v1/roles${query}`, { token })
+    }
+    await stage.settled()
+    expect(await cutover('--whole', '--target', '0.9')).toMatchObject({ code: 0, out: expect.stringMatching(/^Ready: each operation/m) })
+    const strict = JSON.parse((await cutover('--whole', '--json')).out) as CutoverVerdict
+    expect(strict).toMatchObject({ ready: false, target: 0.001, whole: { each: 3, isInside: false } })
+    expect((await cutover('--whole')).out).toMatch(/^ {2}no {3}All together: up to .+ more clean observations, spread like the requests/m)
+  })
+
+  it.each([
+    [['--each-min', '2'], 'The flag --each-min belongs to --whole'],
+    [['--whole', '--each-min', '0'], 'each-min is "0" in the flag --each-min, but it must be a whole number from 1 on.'],
+  ])('refuses %j', async (argv, problem) => {
+    expect(await cutover(...argv)).toMatchObject({ code: 2, err: expect.stringContaining(problem) })
+  })
+
   it('names an open circuit, and so does the report of the proxy', async () => {
     await stage.fault({ match: 'GET /iam/v2/groups', change: { at: '/groups/*/name', to: 'wrong' } })
     await cleanReads(stage)

@@ -5,6 +5,7 @@ import type { Actor, Caller, Note } from '../records/record.ts'
 import { many, moreNeeded, noEvidence, type OperationEvidence, percent, wrongOf } from './evidence.ts'
 import type { Replicas } from './replicas.ts'
 import { type EvidenceStanding, reasonOf, standingOf } from './standing.ts'
+import { blindSpotOf, judgeWhole, seenText, type WholeQuestion, type WholeVerdict } from './whole.ts'
 
 /** The part of the traffic that a cutover is asked about. Patterns are those of mode rules; none stands for everything. */
 export interface CutoverScope {
@@ -152,6 +153,7 @@ export function readDismissal(text: string, now: number): Dismissal | { readonly
 interface Aim {
   readonly target: number
   readonly withoutV1: boolean
+  readonly whole?: WholeQuestion | undefined
 }
 
 export function verdictOf(one: OperationCase, aim: Aim): OperationVerdict {
@@ -184,7 +186,9 @@ export function verdictOf(one: OperationCase, aim: Aim): OperationVerdict {
     return { ...seen, standing: 'inconclusive', blocks: true, reason, needed }
   }
   const standing = standingOf(evidence, aim.target)
-  return { ...seen, standing, blocks: standing !== 'inside', reason: reasonOf(evidence, aim.target), needed }
+  if (!aim.whole) return { ...seen, standing, blocks: standing !== 'inside', reason: reasonOf(evidence, aim.target), needed }
+  const blindSpot = blindSpotOf(evidence, aim.target, aim.whole, clients.length)
+  return { ...seen, standing, blocks: blindSpot !== undefined, reason: blindSpot ?? seenText(evidence), needed }
 }
 
 /** True if v2 failed too many writes whose effect cannot be read. Nothing else is known of them. */
@@ -270,6 +274,8 @@ export interface CutoverQuestion {
   readonly target: number
   /** True asks whether v1 can be switched off. False asks whether v2 can serve what it has, while v1 stays for the rest. */
   readonly withoutV1: boolean
+  /** Judges all requests together by the target, and asks each operation only whether it was seen. Default: the target is that of each. */
+  readonly whole?: WholeQuestion | undefined
   readonly evidence: readonly OperationEvidence[]
   /** v1 requests by operation id, compared or not. */
   readonly traffic: ReadonlyMap<string, number>
@@ -292,11 +298,13 @@ export interface CutoverVerdict {
   readonly operations: readonly OperationVerdict[]
   /** One sentence for each operation in the way; one sentence in all if `ready`. */
   readonly reasons: readonly string[]
+  /** The verdict on all requests together, if it was asked for. `ready` is then its answer. */
+  readonly whole?: WholeVerdict
 }
 
 /** Judges whether every operation with traffic can move to v2. */
 export function judgeCutover(question: CutoverQuestion): CutoverVerdict {
-  const { target, withoutV1, evidence, traffic, clients, openCircuits, rollouts = [], operations } = question
+  const { target, withoutV1, whole, evidence, traffic, clients, openCircuits, rollouts = [], operations } = question
   // What v1 answered well is in the way of its end, whoever asked. A refusal of both sides is not.
   const strangers = new Map(withoutV1 ? [...(question.strangers ?? [])].filter(([id]) => isUnknownUse(id)) : [])
   const useOf = createUseOf(operations)
@@ -308,11 +316,26 @@ export function judgeCutover(question: CutoverQuestion): CutoverVerdict {
     const stops = { openCircuit: openCircuits?.get(id), turnedBack: turnedBackReason(id, rollouts) }
     const dismissed = question.dismissed?.find(({ called }) => unknownUse(called) === id)
     const known = { use: useOf(id), evidence: seen.get(id), ...stops, strangers: strangers.get(id) ?? 0, dismissed }
-    return verdictOf({ id, ...known, ...calls }, { target, withoutV1 })
+    return verdictOf({ id, ...known, ...calls }, { target, withoutV1, whole })
   })
+  if (whole) return judgedWhole(verdicts, { target, withoutV1, whole })
   const inTheWay = verdicts.filter(({ blocks }) => blocks).map(({ reason }) => reason)
   const reasons = inTheWay.length > 0 ? inTheWay : [conclusion(verdicts, target)]
   return { ready: inTheWay.length === 0 && count(verdicts, 'inside') > 0, target, withoutV1, operations: verdicts, reasons }
+}
+
+/** Adds the verdict on all requests together. What is in the way is sorted by its requests. */
+function judgedWhole(verdicts: readonly OperationVerdict[], aim: Aim & { readonly whole: WholeQuestion }): CutoverVerdict {
+  const { target, withoutV1 } = aim
+  const judged = verdicts.filter(({ standing }) => standing !== 'v1-only' && standing !== 'unverifiable')
+  const parts = judged.map(({ operation, calls, evidence }) => ({ operation, calls, evidence }))
+  const whole = judgeWhole(parts, target, aim.whole)
+  const operations = [...verdicts].sort((a, b) => b.calls - a.calls)
+  const inTheWay = operations.filter(({ blocks }) => blocks).map(({ reason }) => reason)
+  const known = { target, withoutV1, operations, whole }
+  if (judged.length === 0) return { ready: false, ...known, reasons: inTheWay.length > 0 ? inTheWay : [conclusion(verdicts, target)] }
+  const ready = inTheWay.length === 0 && whole.isInside
+  return { ready, ...known, reasons: ready || !whole.isInside ? [...inTheWay, whole.reason] : inTheWay }
 }
 
 function conclusion(verdicts: readonly OperationVerdict[], target: number): string {

@@ -64,7 +64,8 @@ const found = new Map<number, number>()
 /** Maximum numbers that are remembered. */
 const REMEMBERED = 10_000
 
-function excluded(bad: number): number {
+/** Returns the smallest number of wrong observations that so many wrong ones exclude, at 95 %, as the expected one. */
+export function excluded(bad: number): number {
   const known = found.get(bad) ?? findExcluded(bad)
   if (found.size < REMEMBERED) found.set(bad, known)
   return known

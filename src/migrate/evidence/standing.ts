@@ -4,7 +4,7 @@ import { instant } from '../../tables/fields.ts'
 import { isObject } from '../../tables/json.ts'
 import type { Operation, V1Request } from '../../tables/operation.ts'
 import { spellings } from '../../tables/query.ts'
-import { cleanNeeded, many, moreNeeded, type OperationEvidence, percent, upperBound } from './evidence.ts'
+import { cleanNeeded, many, moreNeeded, type OperationEvidence, percent, type Sample, upperBound } from './evidence.ts'
 
 /** Why a request in a diff mode was not compared, or why its comparison has no result. */
 export type Uncompared = keyof typeof UNCOMPARED
@@ -188,7 +188,7 @@ export function standingOf(evidence: OperationEvidence, target: number): Evidenc
 /** The share of the uses of which nothing may be known, unless the target allows more. */
 const UNKNOWN_SHARE = 0.01
 
-function isTooLittleKnown(evidence: OperationEvidence, target: number): boolean {
+export function isTooLittleKnown(evidence: OperationEvidence, target: number): boolean {
   return unknownShare(evidence) > Math.max(target, UNKNOWN_SHARE)
 }
 
@@ -196,7 +196,7 @@ function isTooLittleKnown(evidence: OperationEvidence, target: number): boolean 
  * Returns the observations of a write in which v2 itself wrote. A write that v1 served says that the tables make a call of it and read it
  * back, and nothing of what v2 does with the call.
  */
-function triedOf({ n, comparisons, uncompared }: OperationEvidence): number {
+export function triedOf({ n, comparisons, uncompared }: OperationEvidence): number {
   return Math.min(n, Math.max(0, comparisons - (uncompared.untried ?? 0)))
 }
 
@@ -204,14 +204,14 @@ function isTooLittleTried(evidence: OperationEvidence, target: number): boolean 
   return upperBound({ n: triedOf(evidence), bad: evidence.bad }) > target
 }
 
-function untriedReason(evidence: OperationEvidence, target: number): string {
-  const tried = triedOf(evidence)
+/** Says how often v2 itself wrote, and what more is needed: `3 more until ≤ 1 %`. */
+export function untriedReason(tried: number, more: string): string {
   if (tried === 0) return 'INCONCLUSIVE, because v2 has never been asked to write this: give a share'
-  const needed = cleanNeeded({ n: tried, bad: evidence.bad }, target)
-  return `INCONCLUSIVE, because v2 was asked to write this in ${many(tried, 'observation')}; ${needed} more until ≤ ${percent(target)}`
+  return `INCONCLUSIVE, because v2 was asked to write this in ${many(tried, 'observation')}; ${more}`
 }
 
-function unknownReason(evidence: OperationEvidence, target: number): string {
+/** Says how many uses are unknown, without the name of the operation. */
+export function unknownReason(evidence: OperationEvidence, target: number): string {
   const most = percent(Math.max(target, UNKNOWN_SHARE))
   return `INCONCLUSIVE, because ${percent(unknownShare(evidence))} of its uses could not be compared; at most ${most} may be unknown`
 }
@@ -276,7 +276,7 @@ export function accountSentence(evidence: Pick<OperationEvidence, 'booked' | 'un
 }
 
 /** True if the repeats are so many that a clean v2 would be inside by them alone. */
-function hasEnough({ repeats }: OperationEvidence, target: number): boolean {
+export function hasEnough({ repeats }: { readonly repeats: Pick<Sample, 'n'> }, target: number): boolean {
   return repeats.n >= cleanNeeded({ n: 0, bad: 0 }, target)
 }
 
@@ -294,7 +294,10 @@ const SENTENCES: Readonly<Record<EvidenceStanding, (evidence: OperationEvidence,
   inconclusive(evidence, target) {
     if (moreNeeded(evidence, target) === 0) {
       if (isTooLittleKnown(evidence, target)) return unknownReason(evidence, target)
-      if (isTooLittleTried(evidence, target)) return untriedReason(evidence, target)
+      if (isTooLittleTried(evidence, target)) {
+        const tried = triedOf(evidence)
+        return untriedReason(tried, `${cleanNeeded({ n: tried, bad: evidence.bad }, target)} more until ≤ ${percent(target)}`)
+      }
     }
     return `INCONCLUSIVE after ${many(evidence.n, 'observation')} (bound ${percent(evidence.bound)}); ${further(evidence, target)}`
   },
@@ -323,6 +326,10 @@ export function daysNeeded(evidence: OperationEvidence, target: number): number 
 /** Estimates how long the needed observations take: `about 9 days at today's pace`. */
 export function timeNeeded(evidence: OperationEvidence, target: number): string {
   const days = daysNeeded(evidence, target)
-  if (days === undefined) return 'at a pace that is not known yet'
-  return `about ${days < 2 ? many(Math.ceil(days * 24), 'hour') : many(Math.ceil(days), 'day')} at today's pace`
+  return days === undefined ? 'at a pace that is not known yet' : `${daysText(days)} at today's pace`
+}
+
+/** `about 9 days`, `about 1 hour`. */
+export function daysText(days: number): string {
+  return `about ${days < 2 ? many(Math.ceil(days * 24), 'hour') : many(Math.ceil(days), 'day')}`
 }

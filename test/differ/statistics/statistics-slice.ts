@@ -2,6 +2,7 @@ import { standingOf } from '../../../src/migrate/evidence/standing.ts'
 import type { Slice } from '../score/slice.ts'
 import { createTally, type Tally } from '../score/tally.ts'
 import { isTooLow, type RunSettings, runMigration } from './migration-run.ts'
+import { wholeCases } from './whole-cases.ts'
 
 const RUNS = 600
 const REQUESTS = 20_000
@@ -83,10 +84,12 @@ export const statisticsSlice: Slice = {
     const began = performance.now()
     // No two cases share their traffic.
     const seedOf = (nth: number) => 1_000_000 * seed + 10_000 * nth
-    const deadline = (nth: number) => began + (ms * (nth + 1)) / (cases.length + 1)
+    // Half of the time is for all operations together.
+    const deadline = (nth: number) => began + (ms * (nth + 1)) / (2 * (cases.length + 1))
     return [
       ...cases.flatMap(({ rate, way }, nth) => coverage(way, rate, seedOf(nth), deadline(nth))),
       busyCaller(seedOf(cases.length), deadline(cases.length)),
+      ...wholeCases(seedOf(cases.length + 1), ms / 2),
     ]
   },
 }

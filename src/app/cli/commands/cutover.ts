@@ -15,6 +15,7 @@ import {
 import { many, OBSERVATION } from '../../../migrate/evidence/evidence.ts'
 import { joinReplicas, type Replicas } from '../../../migrate/evidence/replicas.ts'
 import { type Accounts, accountSentence, accountsOf } from '../../../migrate/evidence/standing.ts'
+import { EACH, type WholeQuestion, whenDone } from '../../../migrate/evidence/whole.ts'
 import { withV1Values } from '../../../tables/operation.ts'
 import { operationsOf } from '../../../tables/tables.ts'
 import type { JunitCase } from '../../../tools/junit.ts'
@@ -64,21 +65,34 @@ export function cutoverLines({
   strangers,
   rollouts,
   assumptions,
+  whole,
 }: CutoverAnswer): readonly string[] {
   const inTheWay = operations.filter(({ blocks }) => blocks)
   const unasked = asked.filter(({ problem }) => problem !== undefined)
-  const unit = inTheWay.some(({ needed = 0 }) => needed > 0) ? ` ${OBSERVATION}` : ''
-  const unknown = ready || inTheWay.length + unasked.length + missing.length > 0 ? [] : reasons.map((reason) => `  no   ${reason}`)
+  const unit = inTheWay.some(({ needed = 0 }) => needed > 0) || (whole && whole.needed > 0) ? ` ${OBSERVATION}` : ''
+  const isWholeKnown = whole !== undefined && whole.requests > 0
+  const isUnknown = !ready && !isWholeKnown && inTheWay.length + unasked.length + missing.length === 0
+  const unknown = isUnknown ? reasons.map((reason) => `  no   ${reason}`) : []
+  const together = isWholeKnown ? [`  ${whole.isInside ? 'ok' : 'no'}   ${whole.reason}`] : []
+  const inAll = inTheWay.length + unknown.length + (isWholeKnown && !whole.isInside ? 1 : 0)
   return [
     ...operations.filter(({ blocks }) => !blocks).map(lineOf),
     ...inTheWay.map(lineOf),
     ...unknown,
+    ...together,
     ...notCounted(strangers),
     ...rollouts,
     ...assumptions,
-    ...(ready ? reasons : conclusion(inTheWay.length + unknown.length, unasked.length, asked.length, unit)),
+    ...(ready ? readyLines(reasons, whole) : conclusion(inAll, unasked.length, asked.length, unit)),
+    ...(isWholeKnown && inAll > 0 ? [whenDone(whole, inTheWay.length)] : []),
     ...missing.map((sentence) => `INCONCLUSIVE: ${sentence}`),
   ]
+}
+
+function readyLines(reasons: readonly string[], whole: CutoverAnswer['whole']): readonly string[] {
+  return whole
+    ? [`Ready: each operation was seen the same at least ${many(whole.each, 'time')}, and so was enough of all together.`]
+    : reasons
 }
 
 function lineOf({ standing, blocks, reason }: OperationVerdict): string {
@@ -109,6 +123,11 @@ export const cutover: Command = {
     'Exits with 0 if every operation that v2 can answer is proven at the target, 1 with the reasons if not, 3 if a proxy cannot be asked or a replica of it has not told all.',
   flags: {
     target: { help: `Acceptable share of wrong answers, more than 0 and less than 1. Default: ${TARGET}`, value: 'SHARE' },
+    whole: {
+      help: 'Hold the target against all requests together, and ask each operation only whether it was seen the same. Default: against each operation',
+      switch: true,
+    },
+    'each-min': { help: `With --whole: how often each operation must have been seen the same. Default: ${EACH}`, value: 'COUNT' },
     'without-v1': { help: 'Ask whether v1 can be switched off: what only v1 answers is then in the way', switch: true },
     dismiss: {
       help: "A path that no table has and that nobody needs without v1, until when, and why: 'GET /path until 2027-01-31: a reason'",
@@ -138,6 +157,8 @@ export const cutover: Command = {
         MISUSED,
         unfit ?? `target is ${JSON.stringify(flags.target)} in the flag --target, but it must be a number between 0 and 1.`,
       )
+    const whole = wholeOf(flags)
+    if (whole && 'problem' in whole) return endWith(io, MISUSED, whole.problem)
     const dismissed = textsOf(flags, 'dismiss').map((text) => readDismissal(text, Date.now()))
     const misread = dismissed.find((one) => 'problem' in one)
     if (misread) return endWith(io, MISUSED, misread.problem)
@@ -149,6 +170,7 @@ export const cutover: Command = {
       operations,
       target,
       withoutV1: flags['without-v1'] === true,
+      whole,
       dismissed: dismissed as Dismissal[],
     })
     if ('problem' in answer) return endWith(io, MISUSED, answer.problem)
@@ -195,10 +217,19 @@ function targetOf(flags: Flags): number | undefined {
   return target > 0 && target < 1 ? target : undefined
 }
 
+function wholeOf(flags: Flags): WholeQuestion | { readonly problem: string } | undefined {
+  const text = textOf(flags, 'each-min')
+  if (!flags.whole) return text === undefined ? undefined : { problem: 'The flag --each-min belongs to --whole, which is missing.' }
+  const each = text === undefined ? EACH : Number(text)
+  return Number.isSafeInteger(each) && each > 0
+    ? { each }
+    : { problem: `each-min is ${JSON.stringify(text)} in the flag --each-min, but it must be a whole number from 1 on.` }
+}
+
 function answerOf(
   asked: readonly AskedReplica[],
   scope: CutoverScope,
-  asks: Pick<CutoverQuestion, 'operations' | 'target' | 'withoutV1' | 'dismissed'>,
+  asks: Pick<CutoverQuestion, 'operations' | 'target' | 'withoutV1' | 'whole' | 'dismissed'>,
 ): CutoverAnswer | { readonly problem: string } {
   const fleets = onePerFleet(asked)
   const missing = missingIn(asked)

@@ -1,0 +1,206 @@
+import { excluded, many, type OperationEvidence, percent, type Sample } from './evidence.ts'
+import {
+  daysText,
+  hasEnough,
+  isTooLittleKnown,
+  reasonOf,
+  standingOf,
+  triedOf,
+  uncomparedSentences,
+  unknownReason,
+  untriedReason,
+} from './standing.ts'
+
+/** An operation, its requests, and what was observed of it. */
+export interface Part {
+  readonly requests: number
+  readonly seen: Sample
+}
+
+/**
+ * Returns the upper bound, at 95 %, on the share of wrong answers in the requests of all parts, 0–1. It holds at all times at once.
+ * The observations of all operations, in the order in which they were made, are one sequence. So `excluded` bounds the sum of all their
+ * chances to be wrong, wherever these lie, and no part can have more of them than it has observations. The bound is the largest share of
+ * the requests that fits: the chances lie where each stands for the most requests. (evidence §6)
+ */
+export function boundOfWhole(parts: readonly Part[]): number {
+  const requests = total(parts.map((part) => part.requests))
+  if (requests === 0) return 1
+  let left = excluded(total(parts.map(({ seen }) => seen.bad)))
+  let wrong = 0
+  for (const { requests, seen } of parts
+    .filter((part) => part.requests > 0)
+    .sort((a, b) => b.requests * a.seen.n - a.requests * b.seen.n)) {
+    wrong += seen.n <= left ? requests : requests * (left / seen.n)
+    left = Math.max(0, left - seen.n)
+  }
+  return Math.min(1, wrong / requests)
+}
+
+function total(all: readonly number[]): number {
+  return all.reduce((sum, one) => sum + one, 0)
+}
+
+/** Returns the least `amount`, within a thousandth, from which on `isEnough` holds; undefined if not even `most` is enough. */
+function least(most: number, isEnough: (amount: number) => boolean): number | undefined {
+  if (isEnough(0)) return 0
+  if (!isEnough(most)) return undefined
+  let [low, high] = [0, 1]
+  while (!isEnough(high)) [low, high] = [high, Math.min(most, 2 * high)]
+  while (high - low > high / 1000) {
+    const middle = (low + high) / 2
+    if (isEnough(middle)) high = middle
+    else low = middle
+  }
+  return high
+}
+
+function grown(parts: readonly Part[], more: (nth: number) => number): readonly Part[] {
+  return parts.map(({ requests, seen }, nth) => ({ requests, seen: { n: seen.n + more(nth), bad: seen.bad } }))
+}
+
+/** More observations than anybody waits for. */
+const ENDLESS = 1e12
+
+/** Returns how many further observations, all clean and spread like the requests, bring the bound down to `target`. */
+export function moreOfWhole(parts: readonly Part[], target: number): number {
+  const requests = total(parts.map((part) => part.requests))
+  if (requests === 0) return ENDLESS
+  const spread = (amount: number) => grown(parts, (nth) => (amount * (parts[nth]?.requests ?? 0)) / requests)
+  return Math.ceil(least(ENDLESS, (amount) => boundOfWhole(spread(amount)) <= target) ?? ENDLESS)
+}
+
+/** What the verdict of the whole asks. */
+export interface WholeQuestion {
+  /** How often each operation must have been seen the same. */
+  readonly each: number
+}
+
+/** How often an operation must have been seen the same, if nobody says otherwise. */
+export const EACH = 3
+
+/** An operation that v2 can answer, as far as the whole needs it. */
+export interface WholePart {
+  readonly operation: string
+  readonly calls: number
+  readonly evidence: OperationEvidence | undefined
+}
+
+/** The verdict on all requests together. */
+export interface WholeVerdict {
+  readonly each: number
+  /** Requests of the operations that were judged. */
+  readonly requests: number
+  readonly observations: number
+  readonly bad: number
+  /** Upper end of the anytime-valid 95 % confidence interval for the share of wrong answers in these requests, 0–1. */
+  readonly bound: number
+  /** The same by repeats; absent while they are too few. */
+  readonly repeatsBound?: number
+  /** Further clean observations, spread like the requests, that bring the bound to the target. */
+  readonly needed: number
+  /** Days until the bound is at the target and each operation was seen often enough; absent if the pace does not lead there. */
+  readonly days?: number
+  readonly isInside: boolean
+  /** One sentence: where the whole stands, or what is missing. */
+  readonly reason: string
+}
+
+/** Returns the observations of an operation that say what v2 does. Of a write, they are those in which v2 itself wrote. */
+function seenOf(evidence: OperationEvidence | undefined): Sample {
+  return evidence ? { n: triedOf(evidence), bad: evidence.bad } : { n: 0, bad: 0 }
+}
+
+/** Requests that were compared are requests, even if no record tells of the traffic. */
+function requestsOf({ calls, evidence }: WholePart): number {
+  return Math.max(calls, evidence?.comparisons ?? 0)
+}
+
+/** Judges all requests together. Whether each operation was seen at all is judged apart (`blindSpotOf`). */
+export function judgeWhole(all: readonly WholePart[], target: number, { each }: WholeQuestion): WholeVerdict {
+  const parts = all.map((one) => ({ requests: requestsOf(one), seen: seenOf(one.evidence) }))
+  const bound = boundOfWhole(parts)
+  const repeatsBound = boundOfRepeats(all, target)
+  const isInside = bound <= target && (repeatsBound ?? 0) <= target
+  const sums = {
+    requests: total(parts.map(({ requests }) => requests)),
+    observations: total(parts.map(({ seen }) => seen.n)),
+    bad: total(parts.map(({ seen }) => seen.bad)),
+  }
+  const needed = bound <= target ? 0 : moreOfWhole(parts, target)
+  const days = daysOfWhole(all, target, each)
+  const counted = { each, ...sums, bound, needed, ...(repeatsBound !== undefined && { repeatsBound }), ...(days !== undefined && { days }) }
+  return { ...counted, isInside, reason: reasonOfWhole(counted, all.length, target) }
+}
+
+function boundOfRepeats(all: readonly WholePart[], target: number): number | undefined {
+  const parts = all.flatMap(({ evidence }) => (evidence ? [{ requests: evidence.repeats.requests, seen: evidence.repeats }] : []))
+  return hasEnough({ repeats: { n: total(parts.map(({ seen }) => seen.n)) } }, target) ? boundOfWhole(parts) : undefined
+}
+
+function reasonOfWhole(
+  { requests, observations, bound, repeatsBound, needed }: Omit<WholeVerdict, 'isInside' | 'reason'>,
+  operations: number,
+  target: number,
+): string {
+  const seen = `${many(observations, 'observation')} of ${many(operations, 'operation')}`
+  if (needed > 0) {
+    const more = `${many(needed, 'more clean observation')}, spread like the requests, until ≤ ${percent(target)}`
+    return `All together: up to ${percent(bound)} of ${many(requests, 'request')} may be wrong after ${seen}; ${more}.`
+  }
+  if ((repeatsBound ?? 0) > target) {
+    return `All together: up to ${percent(repeatsBound ?? 1)} of the repeats may be wrong; further requests until ≤ ${percent(target)}.`
+  }
+  return `At most ${percent(bound)} of ${many(requests, 'request')} get something wrong, at 95 % confidence, by ${seen}.`
+}
+
+/** Days after which nobody waits any more. */
+const TOO_LATE = 3650
+
+function daysOfWhole(all: readonly WholePart[], target: number, each: number): number | undefined {
+  const parts = all.map((one) => ({ requests: requestsOf(one), seen: seenOf(one.evidence) }))
+  const pace = all.map(({ evidence }) => evidence?.perDay ?? 0)
+  const after = (days: number) => grown(parts, (nth) => days * (pace[nth] ?? 0))
+  const isEnough = (later: readonly Part[]) =>
+    boundOfWhole(later) <= target && later.every(({ seen }) => seen.n - seen.bad >= each * (1 - 1e-9))
+  return least(TOO_LATE, (days) => isEnough(after(days)))
+}
+
+/** Says in one sentence when the whole is there, and what that takes for granted. */
+export function whenDone({ days }: WholeVerdict, inTheWay: number): string {
+  if (days === undefined) return 'When that is cannot be told: the pace of an operation is not known, or leads nowhere in ten years.'
+  const wrong = inTheWay > 0 ? ', and what is in the way is mended' : ''
+  return `At this traffic ${daysText(days)}, if every further observation is clean, the shares of the operations stay${wrong}.`
+}
+
+/**
+ * Returns why an operation is in the way of the whole, if it is. Its own bound is not asked. It may have no known wrong answers beyond the
+ * target, no more unknown uses than the strict verdict allows, and it must have been seen the same often enough, by two callers if there are two.
+ */
+export function blindSpotOf(evidence: OperationEvidence, target: number, { each }: WholeQuestion, clients: number): string | undefined {
+  const { operation, callers } = evidence
+  if (standingOf(evidence, target) === 'outside') return reasonOf(evidence, target)
+  const { n, bad } = seenOf(evidence)
+  const more = () => uncomparedSentences(evidence.uncompared).join(' ')
+  const told = (reason: string) => [`${operation}: ${reason}.`, more()].filter((text) => text !== '').join(' ')
+  if (isTooLittleKnown(evidence, target)) return told(unknownReason(evidence, target))
+  const same = n - bad
+  const isUntried = evidence.n - bad >= each && same < each
+  if (isUntried) return told(untriedReason(n, `${each - same} more are asked for`))
+  const missing = `INCONCLUSIVE, because it was seen the same ${times(same)}; at least ${each} are asked for: call it, or wait for its clients`
+  if (same < each) return told(missing)
+  return callers < 2 && clients > 1
+    ? told('INCONCLUSIVE, because only one of its callers was compared; two are asked for: wait for the others')
+    : undefined
+}
+
+/** Says that an operation is no blind spot. */
+export function seenText(evidence: OperationEvidence): string {
+  const { n, bad } = seenOf(evidence)
+  const wrong = bad > 0 ? `, and ${bad} wrong` : ''
+  return `${evidence.operation}: seen the same ${times(n - bad)}${wrong} (bound of its own ${percent(evidence.bound)}).`
+}
+
+function times(count: number): string {
+  return count === 1 ? 'once' : `${count} times`
+}

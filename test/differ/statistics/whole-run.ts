@@ -1,0 +1,123 @@
+import { mappings } from '../../../mappings/index.ts'
+import { createUseOf } from '../../../src/migrate/clients.ts'
+import { type CutoverVerdict, judgeCutover } from '../../../src/migrate/evidence/cutover.ts'
+import { createEvidence } from '../../../src/migrate/evidence/evidence.ts'
+import { joinReplicas } from '../../../src/migrate/evidence/replicas.ts'
+import { EACH } from '../../../src/migrate/evidence/whole.ts'
+import { isReadBack } from '../../../src/tables/operations.ts'
+import { seeded } from '../../stage/seeded.ts'
+
+const operations = mappings.flatMap((mapping) => mapping.operations)
+const useOf = createUseOf(operations)
+
+/** Operations that v2 can answer and whose effect can be read, busiest first. */
+const IDS = operations.flatMap(({ id }) => {
+  const use = useOf(id)
+  return use?.kind === 'v1-only' || (use?.readBack && !isReadBack(use.readBack)) ? [] : [id]
+})
+
+export const OPERATIONS = 45
+const CALLERS = 12
+export const KINDS = 4
+
+/** A request of the mixture. */
+export interface MixedRequest {
+  readonly operation: number
+  readonly caller: number
+  readonly kind: number
+  readonly replica: number
+  /** How many came before. */
+  readonly nth: number
+}
+
+export interface WholeRun {
+  readonly seed: number
+  readonly replicas: number
+  readonly target: number
+  readonly requests: number
+  /** Operations change their places in the mixture after half of the requests. */
+  readonly isShifting?: boolean
+  /** Requests between two calls of a job, whose operation nobody else calls. */
+  readonly jobEvery?: number
+  readonly chanceOf: (request: MixedRequest) => number
+  /** Looks after every `LOOK` requests. `share` is the mean chance of all requests so far. Ends the run by returning true. */
+  readonly look: (verdict: CutoverVerdict, share: number, nth: number) => boolean
+  /** Judges each operation by itself, as the strict verdict does. */
+  readonly isStrict?: boolean
+}
+
+export const LOOK = 150
+
+/** The share of each operation, by Zipf's law. */
+const weights = Array.from({ length: OPERATIONS }, (_, nth) => 1 / (nth + 1))
+const all = weights.reduce((sum, one) => sum + one, 0)
+export const shareOf = (operation: number) => (weights[operation] ?? 0) / all
+
+function drawn(random: () => number): number {
+  let left = random() * all
+  const found = weights.findIndex((weight) => {
+    left -= weight
+    return left < 0
+  })
+  return found < 0 ? OPERATIONS - 1 : found
+}
+
+/** Sends a mixture of requests through proxies, each of which counts by itself, and judges them together. */
+export function runWhole(settings: WholeRun): void {
+  const { seed, replicas, target, requests, isShifting = false, jobEvery = Number.POSITIVE_INFINITY, chanceOf, look } = settings
+  const random = seeded(seed)
+  let now = 0
+  const proxies = Array.from({ length: replicas }, () => ({
+    evidence: createEvidence(() => now),
+    clients: new Map<number, Map<string, number>>(),
+  }))
+  let [chances, burst] = [0, { left: 0, operation: 0 }]
+  for (let nth = 0; nth < requests; nth++) {
+    now -= Math.log1p(-random()) * 1000
+    if (burst.left === 0 && random() < 0.02) burst = { left: 10, operation: drawn(random) }
+    const isJob = nth % jobEvery === 20
+    const place = burst.left > 0 ? burst.operation : drawn(random)
+    if (burst.left > 0) burst = { left: burst.left - 1, operation: place }
+    const operation = isJob ? OPERATIONS : isShifting && nth > requests / 2 ? OPERATIONS - 1 - place : place
+    const caller = isJob ? CALLERS : Math.floor(CALLERS * random())
+    const request = { operation, caller, kind: Math.floor(KINDS * random()), replica: caller % replicas, nth }
+    const chance = chanceOf(request)
+    chances += chance
+    const proxy = proxies[request.replica] as (typeof proxies)[number]
+    const id = IDS[operation] as string
+    const calls = proxy.clients.get(caller) ?? new Map<string, number>()
+    proxy.clients.set(caller, calls.set(id, (calls.get(id) ?? 0) + 1))
+    const isWrong = random() < chance
+    const outcome = isWrong ? ('transient' as const) : ('match' as const)
+    const placed = proxy.evidence.observe({ operation: id, caller: `c${caller}`, shape: `k${request.kind}`, outcome })
+    if (!placed) proxy.evidence.add(id, { comparisons: 1, repeats: { n: 1, bad: +isWrong, requests: 1, wrong: +isWrong } })
+    if ((nth + 1) % LOOK > 0) continue
+    const whole = settings.isStrict ? undefined : { each: EACH }
+    if (look(judged(proxies, target, whole), chances / (nth + 1), nth + 1)) return
+  }
+}
+
+type Proxies = readonly {
+  readonly evidence: ReturnType<typeof createEvidence>
+  readonly clients: ReadonlyMap<number, ReadonlyMap<string, number>>
+}[]
+
+function judged(proxies: Proxies, target: number, whole: { each: number } | undefined): CutoverVerdict {
+  const seen = joinReplicas(
+    proxies.map(({ evidence, clients }) => {
+      const traffic: Record<string, number> = {}
+      for (const [id, calls] of [...clients.values()].flatMap((one) => [...one])) traffic[id] = (traffic[id] ?? 0) + calls
+      return {
+        ...{ evidence: evidence.all(), traffic, strangers: {}, uncounted: 0, openCircuits: {}, rollouts: [] },
+        clients: Array.from(clients, ([caller, calls]) => ({
+          caller: `c${caller}`,
+          operations: Array.from(calls, ([operation, its]) => ({ operation, calls: its })),
+        })),
+      }
+    }),
+  )
+  return judgeCutover({ target, withoutV1: false, whole, ...seen, operations: known })
+}
+
+/** Only those that the mixture has, so that a look is quick. */
+const known = operations.filter(({ id }) => IDS.slice(0, OPERATIONS + 1).includes(id))

@@ -16,7 +16,8 @@ interface Side {
 const V1: Side = {
   choice: ([v1]) => v1,
   nothing: null,
-  holds: () => true,
+  // A body with another value than the stored one is refused.
+  holds: ({ refused }) => refused === undefined,
   put: (form, name, _, value) => {
     form[name] = value
   },

@@ -38,7 +38,10 @@ export default class RoomReporter extends DefaultReporter {
   }
 
   protected override printTestModule(module: TestModule): void {
-    if (!this.isLarge) return super.printTestModule(module)
+    if (!this.isLarge) {
+      super.printTestModule(module)
+      return
+    }
     const name = this.relative(module.moduleId)
     const [, folder = ''] = name.split('/')
     const room = this.rooms.get(folder) ?? { files: 0, passed: 0, failed: 0, skipped: 0, ms: 0 }

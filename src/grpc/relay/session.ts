@@ -153,14 +153,15 @@ export function connect(
     if (connection.destroyed) ended()
     else connection.setLocalWindowSize(CONNECTION_WINDOW)
   })
+  let aged: NodeJS.Timeout | undefined
   connection.once('remoteSettings', () => {
     isReady = true
+    // Its streams end in their own time. `isOpen` is false from then on. A connection that is not ready yet has no age.
+    if (connectionAgeMs > 0) aged = setTimeout(() => connection.close(), connectionAgeMs).unref()
   })
   connection.on('goaway', (_, last) => {
     lastTaken = last
   })
-  // Its streams end in their own time. `isOpen` is false from then on.
-  const aged = connectionAgeMs === 0 ? undefined : setTimeout(() => connection.close(), connectionAgeMs).unref()
   connection.once('close', ended)
   return {
     ready: whenReady(connection, service, connectTimeoutMs),

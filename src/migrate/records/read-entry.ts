@@ -53,6 +53,7 @@ const entrySchema = z.discriminatedUnion('kind', [
   z.looseObject({
     ...{ kind: z.literal('tally'), id, at: time, operation, comparisons: count.optional() },
     ...{ repeats: z.record(z.string(), z.number()).optional(), uncompared: z.record(z.string(), count).optional() },
+    booked: z.record(z.string(), count).optional(),
   }),
   z.looseObject({
     ...{ kind: z.literal('would-send'), id, at: time, caller, operation, shape: z.string() },

@@ -11,7 +11,8 @@ const checksum = (number: number) => createHash('sha256').update(`${number} ${PA
 
 async function writeOn(): Promise<void> {
   for (let number = Number(first); ; number++) {
-    file.add(JSON.stringify({ kind: 'note', at: new Date(0).toISOString(), number, padding: PADDING, sum: checksum(number) }))
+    const note = { kind: 'note', at: new Date(0).toISOString(), what: 'restart', text: '' }
+    file.add(JSON.stringify({ ...note, number, padding: PADDING, sum: checksum(number) }))
     if (number % 20 === 0) await file.flush()
     if (number % 200 === 0) process.stdout.write(`${number}\n`)
   }

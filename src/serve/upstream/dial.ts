@@ -3,6 +3,7 @@ import https from 'node:https'
 import { isIP, type OnReadOpts, type Socket } from 'node:net'
 import { Duplex } from 'node:stream'
 import tls from 'node:tls'
+import type { Client } from 'undici'
 import { buildConnector } from './undici.ts'
 
 /** What proves a service to us, and what proves us to it, as PEM texts. */
@@ -109,7 +110,8 @@ function secured(socket: Socket, options: tls.ConnectionOptions): Promise<tls.TL
   })
 }
 
-type Connect = ReturnType<typeof buildConnector>
+/** The type of undici's own index: the parts have none in the package. */
+type Connect = Extract<Client.Options['connect'], (...asked: never[]) => unknown>
 
 /** Returns how undici's clients connect. `timeout` and `onread` are those of undici; a tunnel cannot have the second. */
 export function connectorOf(dial: Dial, { onread, timeout }: { readonly onread: OnReadOpts; readonly timeout: number }): Connect {

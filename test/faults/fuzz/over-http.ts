@@ -18,7 +18,7 @@ export interface Fuzzed {
 /** An object that is any answer of v2: with a uid, the rows of every list, and a member of every other message. */
 const ANYTHING = JSON.stringify({
   ...{ uid: 'a', response: 'pong', eligible: true, group: {}, identityProviderUid: 'a', documentIds: [], size: '1', architectures: [] },
-  ...{ content: '', counts: [], documents: [], resolvedVulnsReports: [], status: 'CHECK_STATUS_READY', parent: 'a', termsAcceptances: [] },
+  ...{ content: '', counts: [], documents: [], resolvedVulnsReports: [], parent: 'a', termsAcceptances: [] },
   ...Object.fromEntries(
     mappings.flatMap(({ operations }) =>
       operations.flatMap(({ answer }) => (answer && 'plural' in answer ? [[(answer as Resource).plural, []]] : [])),
@@ -26,11 +26,19 @@ const ANYTHING = JSON.stringify({
   ),
 })
 
+/** v2 says how many rows it skipped, if it is asked to. */
+function skipping(said: string, url = ''): string {
+  const [, skip] = /[?&]skip=(\d+)/.exec(url) ?? []
+  return skip === undefined ? said : said.replace('{', `{"skipped":${skip},`)
+}
+
 /** v2 accepts everything. */
 const content: Behaviour = ({ method, url }, response) => {
   response.writeHead(200, { 'content-type': 'application/json' })
   // The group of a domain is a message, and that of accepted terms a uid.
-  const said = url?.includes('/terms') ? ANYTHING.replace('"group":{}', '"group":"a"') : ANYTHING
+  const group = url?.includes('/terms') ? ANYTHING.replace('"group":{}', '"group":"a"') : ANYTHING
+  // A status is a member of an error, but for what is checked.
+  const said = url?.includes(':check') ? group.replace('{', '{"status":"CHECK_STATUS_READY",') : skipping(group, url)
   response.end(method === 'DELETE' || url?.includes(':requestGroupAccess') ? '{}' : said)
 }
 

@@ -94,7 +94,19 @@ const isFirst = (call: string) => isPaged(call) && !/[?&](?:skip|page_token)=/.t
 /** True if the answer to a deletion is empty or the empty message. */
 const isNothing = (call: string) => call.startsWith('DELETE ') || call.includes(':requestGroupAccess')
 
-const isEmpty = (body: string) => body.trim() === '' || body === '{}'
+/** True for the empty message. A newer v2 may have added members to it, but none that says that something went wrong. */
+const isEmpty = (body: string) =>
+  body.trim() === '' ||
+  (/^\{.*\}$/s.test(body) && !/"(?:code|errors?|message|status|statusCode|fault|detail|reason)":/.test(body) && isJson(body))
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
 
 export const SPOILS: readonly Spoil[] = [
   {

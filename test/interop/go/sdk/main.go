@@ -118,7 +118,16 @@ func (p *program) answer(asked call) end {
 	if err, failed := results[1].Interface().(error); failed {
 		return endOf(err)
 	}
-	answer, err := proto.MarshalOptions{Deterministic: true}.Marshal(results[0].Interface().(proto.Message))
+	value := results[0].Interface()
+	if receive := results[0].MethodByName("Recv"); receive.IsValid() {
+		// A stream answers with its first message.
+		received := receive.Call(nil)
+		if err, failed := received[1].Interface().(error); failed {
+			return endOf(err)
+		}
+		value = received[0].Interface()
+	}
+	answer, err := proto.MarshalOptions{Deterministic: true}.Marshal(value.(proto.Message))
 	must(err)
 	text := hex.EncodeToString(answer)
 	return end{Message: &text}

@@ -121,6 +121,8 @@ export const differingRegistry: readonly Case[] = [
   },
   {
     name: 'members of sync_config that v2 keeps to itself',
+    // In the published dialect, the genuine side keeps the folder of this case over gRPC, which later lists show.
+    dialect: 'specification',
     difference: 'sync-config-server-members',
     operations: ['registry.repos.create', 'registry.repos.update'],
     roles: ['admin'],

@@ -108,14 +108,8 @@ const markSchema = z.object({
 type Mark = z.infer<typeof markSchema>
 
 /** `nth` is the number of the epoch. */
-function createMarker({
-  store,
-  note,
-  now,
-  hasEarlier,
-  failed,
-  nth,
-}: Omit<EpochSources, keyof EpochOrigin> & { readonly nth: () => number }): Marker {
+function createMarker(sources: Omit<EpochSources, keyof EpochOrigin> & { readonly nth: () => number }): Marker {
+  const { store, note, now, hasEarlier, failed, nth } = sources
   let known: Mark | undefined
   const put = async (version: number, mark: Mark) => {
     const { isReplaced, document } = await store.replace(MARK, version, JSON.stringify(mark))

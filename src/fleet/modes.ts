@@ -309,7 +309,10 @@ export interface PutModes {
   putHere(rules: ModeRules, by: Actor): Promise<PutEnd>
 }
 
-/** `down`: the store does not answer. `late`: it does, and took `tookMs` for its last answer. `up`: it does, so this replica may not change alone. `overtaken`: other modes are in force. */
+/**
+ * `down`: the store does not answer. `late`: it does, and took `tookMs` for its last answer. `up`: it does, so this replica may not change
+ * alone. `overtaken`: other modes are in force.
+ */
 export type PutEnd =
   | { readonly end: 'down' | 'up' | 'overtaken' }
   | { readonly end: 'late'; readonly tookMs: number }

@@ -107,7 +107,7 @@ export function createSnapshots(fleet: Asked, epochs: Pick<Epochs, 'now' | 'lost
     const replicas = fleet.replicas()
     const others = replicas.filter((one) => one.epoch !== epoch).map(({ id }) => otherEpoch(id))
     const unanswered = found || problems.length > 0 ? [] : [NO_ANSWER]
-    const missing = [...problems, ...others, ...upstreamProblems(replicas), ...unanswered, ...(epochs.lost() ? [epochs.lost()!] : [])]
+    const missing = [...problems, ...others, ...upstreamProblems(replicas), ...unanswered, ...[epochs.lost() ?? []].flat()]
     return { view: { self: fleet.id, problems: missing, busy, epoch: epochs.now(), replicas: replicas.map(memberOf) }, found }
   }
 }

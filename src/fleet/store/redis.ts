@@ -106,7 +106,8 @@ export function refusalOf(error: unknown, secrets: readonly string[]): string {
   }
   const meaning = MEANINGS.find(([words]) => words.test(text))?.[1]
   if (meaning !== undefined) return meaning
-  if (isSystemError(error) && !CERTIFICATE.test(error.message)) return `cannot be reached: ${systemReason(error)}; start Redis there, or correct store.url`
+  if (isSystemError(error) && !CERTIFICATE.test(error.message))
+    return `cannot be reached: ${systemReason(error)}; start Redis there, or correct store.url`
   const hidden = secrets.reduce((shown, secret) => shown.replaceAll(secret, '***'), text)
   const what = CERTIFICATE.test(text) ? 'has a certificate that is not trusted' : 'cannot be used'
   return `${what}: ${hidden.replaceAll(/\s+/g, ' ').slice(0, 300)}`

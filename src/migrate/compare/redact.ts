@@ -1,6 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto'
-import type { Field, Fields, FieldType, Source } from '../../tables/fields.ts'
-import { instant } from '../../tables/fields.ts'
+import { type Field, type Fields, type FieldType, instant, type Source } from '../../tables/fields.ts'
 import { SKIP_PARAMETER } from '../../tables/list.ts'
 import type { Operation } from '../../tables/operation.ts'
 import { WINDOW_PARAMETERS } from '../../tables/pages.ts'

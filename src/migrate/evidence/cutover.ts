@@ -85,7 +85,8 @@ function ended(sentence: string): string {
 
 /**
  * `inside`: at 95 %, fewer answers than the target are wrong. `outside`: more were wrong. `inconclusive`: too little is known, never a
- * pass. `held-back`: its circuit or its rollout stops it, whatever its own answers say. `v1-only`: v2 cannot answer it. `unverifiable`: a write that v2 answers and no read can show, so that no evidence is possible.
+ * pass. `held-back`: its circuit or its rollout stops it, whatever its own answers say. `v1-only`: v2 cannot answer it. `unverifiable`: a
+ * write that v2 answers and no read can show, so that no evidence is possible.
  */
 export type Standing = EvidenceStanding | 'held-back' | 'v1-only' | 'unverifiable'
 

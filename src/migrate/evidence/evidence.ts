@@ -133,8 +133,7 @@ export const WEIGHTS: Readonly<Record<ComparisonOutcome, Weight>> = {
  * The ledger of an operation. `uses` are the requests in a diff mode whose caller a side accepted. Each ends in one account: what its
  * comparison showed, or a reason of `uncompared` (`accountsOf`).
  */
-export type Booked = (typeof BOOKED)[number]
-export const BOOKED = ['uses', 'same', 'declared', 'wrong', 'race'] as const
+export type Booked = 'uses' | 'same' | 'declared' | 'wrong' | 'race'
 
 export type BookedCounts = Partial<Readonly<Record<Booked, number>>>
 

@@ -23,7 +23,7 @@ describe.each(SHELLS.map((shell) => [shell.name, shell] as const))('%s completes
     ['crosswalk ser', ['serve']],
     ['crosswalk sandbox tok', ['token']],
     ['crosswalk sandbox token --as o', ['outsider', 'owner']],
-    ['crosswalk serve --upstream-v', ['--upstream-v1', '--upstream-v1-grpc', '--upstream-v2', '--upstream-v2-build', '--upstream-v2-grpc']],
+    ['crosswalk serve --upstream-v2', ['', '-build', '-ca', '-cert', '-grpc', '-key'].map((end) => `--upstream-v2${end}`)],
     ['crosswalk serve --mode ', ['diff-v1', 'diff-v2', 'v1', 'v2']],
     ['crosswalk serve --port 1 --mode diff-v1 --dialect p', ['published']],
     ['crosswalk cutover --operations iam.groups.', operations.filter((id) => id.startsWith('iam.groups.')).sort()],

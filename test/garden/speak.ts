@@ -2,7 +2,7 @@ import net from 'node:net'
 import { readAnswers, type WireAnswer } from '../faults/wire.ts'
 
 /** Milliseconds to wait for an answer that must come; after that it is missing. */
-const PATIENCE = 3_000
+const PATIENCE = 6_000
 /** Milliseconds of silence that end an exchange in which no more answers must come. */
 const QUIET = 80
 

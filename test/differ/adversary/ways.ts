@@ -5,7 +5,7 @@ import type { RelayedAnswer, Spoil } from '../stage/relay.ts'
 export interface Way {
   readonly name: string
   readonly spoil: Spoil
-  /** The tables read a short list once more, so that a client sees nothing of one answer. */
+  /** One more call mends it: of a list that is too short, or of a read whose connection is reset. A client sees nothing of one such answer. */
   readonly heals?: true
 }
 
@@ -77,7 +77,7 @@ const statuses: readonly Way[] = [
 ]
 
 const transports: readonly Way[] = [
-  always('resets the connection', 'reset'),
+  healing(always('resets the connection', 'reset')),
   {
     name: 'answers too late',
     spoil: async (_, forward) => {

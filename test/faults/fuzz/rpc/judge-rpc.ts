@@ -1,3 +1,4 @@
+import { isOfBoth } from '../../../../src/grpc/facts.ts'
 import { methods } from '../../../compat/rpc/facts.ts'
 import { readMessage } from '../../../compat/rpc/protojson.ts'
 import { wireTypes } from '../../../compat/rpc/wire-types.ts'
@@ -14,6 +15,9 @@ const NAMES =
 /** HTTP errors of requests that are no calls: Connect and gRPC answer a type or a method that they do not know by HTTP alone. */
 const NO_CALL = new Set([404, 405, 413, 415, 431])
 
+/** Paths of v2's own methods that v1 publishes, too. Their messages are passed on unread, and the v2 of these runs echoes any bytes. */
+const OF_V2 = new Set(methods.filter(isOfBoth).map(({ path }) => path))
+
 /** Paths of methods of v1, known or not. */
 const OURS = /^\/chainguard\.platform\.(?!.*\.v2)[\w.]+\/\w+$/
 
@@ -22,7 +26,7 @@ export function wrongWith(one: RpcCase, given: RpcGiven): string | undefined {
   if (one.over === 'HTTP/2' && one.ends !== 'end') return undefined
   if (given.status === 0) return `no answer: reset ${given.reset}`
   // What is no method of v1 is passed on as it is, or refused by HTTP alone.
-  if (NO_CALL.has(given.status) || !OURS.test(one.path)) return undefined
+  if (NO_CALL.has(given.status) || !OURS.test(one.path) || OF_V2.has(one.path)) return undefined
   if (one.carrier === 'connect') return wrongWithConnect(one, given)
   if (given.status !== 200) return `HTTP ${given.status}`
   if (one.carrier === 'grpc') return wrongWithEnd(one, { ...given, trailers: new Map([...given.headers, ...given.trailers]) })

@@ -29,15 +29,16 @@ export const serving =
   (rows: number): Behaviour =>
   ({ url = '' }, response) => {
     const { searchParams } = new URL(url, 'http://v2')
-    const from = Number(searchParams.get('page_token') ?? 0)
+    const skipped = Math.min(rows, Number(searchParams.get('skip') ?? 0))
+    const from = Number(searchParams.get('page_token') ?? skipped)
     const to = Math.min(rows, from + Number(searchParams.get('page_size') ?? rows))
     response.writeHead(200, { 'content-type': 'application/json' })
-    response.end(listOf(to - from, to < rows ? String(to) : '', from))
+    response.end(listOf(to - from, to < rows ? String(to) : '', from, skipped))
   }
 
-/** A v2 list as text, from a row on. No v1 error has the same text. */
-export function listOf(rows: number, nextPageToken = '', from = 0): string {
+/** A v2 list as text, from a row on. `skipped` echoes the query's skip. No v1 error has the same text. */
+export function listOf(rows: number, nextPageToken = '', from = 0, skipped = 0): string {
   const groups = Array.from({ length: rows }, (_, at) => ({ uid: String(from + at).padStart(40, '0'), name: `g${from + at}` }))
   // The uid makes it the answer to a write, the repos one to their list.
-  return JSON.stringify({ uid: '0'.repeat(40), groups, repos: [], nextPageToken })
+  return JSON.stringify({ uid: '0'.repeat(40), groups, repos: [], nextPageToken, skipped })
 }

@@ -163,6 +163,19 @@ describe('a write that v2 answers but loses', () => {
     expect(await found('update')).toBe('the write was answered, but the resource is as old as before')
   })
 
+  it.each([
+    { asked: { name: 'made', description: 'two' }, of: 'a text' },
+    { asked: { name: 'other' }, of: 'a name without the description' },
+  ])('is detected if v2 answers what it has in place of $of', async ({ asked }) => {
+    await start('diff-v2')
+    const group = await made(`/iam/v1/groups/${stage.sandbox.organization}`, { name: 'made', description: 'one' })
+    const headers = { authorization: `Bearer ${stage.sandbox.tokens.owner}` }
+    const list = (await (await fetch(`${stage.sandbox.url}/iam/v2/groups`, { headers })).json()) as { groups: readonly { uid: string }[] }
+    await lose('PATCH /iam/v2/groups', list.groups.find(({ uid }) => uid === group.id) ?? {})
+    await stage.request('PUT', `/iam/v1/groups/${group.id}`, { body: asked })
+    expect(await found('update')).toBe('the write was answered, but not with what it asked for')
+  })
+
   it('is detected if it was a delete', async () => {
     await start('diff-v2')
     const { body } = await stage.request('POST', `/iam/v1/groups/${stage.sandbox.organization}`, { body: { name: 'made' } })

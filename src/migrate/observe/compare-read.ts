@@ -9,8 +9,8 @@ import { type AnswerRoom, createAnswerRoom, isExceeded, textOf, weightOf } from 
 import type { ReadContext, UnsharedReads } from '../../serve/upstream/send.ts'
 import type { ReadV1 } from '../../serve/upstream/v1.ts'
 import { itemFields, nameIn, readerOf, type ShownMember, shownMembers } from '../../tables/compile.ts'
-import type { Fields } from '../../tables/fields.ts'
-import { isObject, type JsonObject } from '../../tables/json.ts'
+import type { Fields, FieldType } from '../../tables/fields.ts'
+import { at, isObject, type JsonObject } from '../../tables/json.ts'
 import type { Operation, V1Request } from '../../tables/operation.ts'
 import { isReadBack, type ReadBack, type Unverifiable } from '../../tables/operations.ts'
 import { spellings } from '../../tables/query.ts'
@@ -104,6 +104,8 @@ export interface Reading {
   readonly item: JsonObject | undefined
   /** The texts that the request asked to list, if its answer lists texts. */
   readonly asked: readonly unknown[]
+  /** What the answer must show because the request set it. */
+  readonly wanted: JsonObject
   readonly table: WriteTable
 }
 
@@ -144,9 +146,10 @@ export function createReadingsOf(operations: readonly Operation[], dialect: Dial
   return (write, request, answer) => {
     const table = tables.get(write)
     if (!table) return write.readBack && !isReadBack(write.readBack) ? write.readBack : { unverifiable: 'its table names no read' }
+    const wanted = wantedOf(write, table, request, dialect)
     return namedIn(write, table, request, answer)
       .slice(0, MOST)
-      .map(([uid, item]) => ({ ...getOf(table.reader, uid), uid, item, asked: askedTexts(write, request), table }))
+      .map(([uid, item]) => ({ ...getOf(table.reader, uid), uid, item, asked: askedTexts(write, request), wanted, table }))
   }
 }
 
@@ -197,6 +200,31 @@ function askedTexts({ readBack, request }: Operation, { body }: V1Request): read
   const listed = readBack && isReadBack(readBack) ? readBack.listed : undefined
   const source = listed && request?.fields[listed.answer]?.source
   return typeof source === 'string' ? listIn(request?.read(body), source) : []
+}
+
+/** The v2 member that names the state which a write expects. It is no value to write. */
+const CONDITION = 'etag'
+
+/** Values that v1 shows as they were sent. Durations and bytes have several spellings, and messages have members of their own. */
+const REPEATED: ReadonlySet<FieldType['kind']> = new Set(['text', 'flag', 'int', 'long', 'time', 'choice'])
+
+/**
+ * Returns the members that the body sets and the answer shows of the same v2 member, as v1 shows them. A v2 that writes something else,
+ * and says so in its answer, agrees with every later read.
+ */
+function wantedOf({ request, answer }: Operation, { readBack, members }: WriteTable, { body }: V1Request, dialect: Dialect): JsonObject {
+  if (!request || readBack.gone || 'rows' in readBack.named || 'body' in readBack.named || readBack.listed) return {}
+  const { shown, show } = answer ?? readBack.resource
+  const v2 = request.read(body)
+  const whole = show[dialect](v2)
+  const wanted = members.filter(({ where }) => {
+    const [asked, told] = [request.fields[where], shown[where]]
+    if (asked?.access !== 'readWrite' || asked.source !== told?.source) return false
+    if (typeof asked.source !== 'string' || asked.source === CONDITION) return false
+    const kind = asked.type.kind === 'list' || asked.type.kind === 'map' ? asked.type.of.kind : asked.type.kind
+    return REPEATED.has(kind) && at(v2, asked.source.split('.')) !== undefined
+  })
+  return Object.fromEntries(wanted.map(({ name }) => [name, whole[name]]))
 }
 
 function listIn(object: JsonObject | undefined, name: string | undefined): readonly unknown[] {

@@ -163,10 +163,15 @@ function expectedItem({ table }: Reading, row: JsonObject): JsonObject {
   )
 }
 
-/** Compares the write's answer, as far as the read shows it, with what it should be. */
-function unlike({ write, reading }: Promised, expected: JsonObject, { judge, noise }: Pick<Judging, 'judge' | 'noise'>) {
-  const { item = {}, table } = reading
-  const names = table.listed ? Object.keys(expected) : table.members.map(({ name }) => name)
+/** Compares the write's answer, as far as a read or the request shows it, with what it should be. */
+function unlike(
+  { write, reading }: Promised,
+  expected: JsonObject,
+  { judge, noise }: Pick<Judging, 'judge' | 'noise'>,
+  reason = 'the write was answered, but the resource has other values',
+) {
+  const { item = {}, table, wanted } = reading
+  const names = table.listed || expected === wanted ? Object.keys(expected) : table.members.map(({ name }) => name)
   const given = Object.fromEntries(names.flatMap((name) => (Object.hasOwn(item, name) ? [[name, item[name]]] : [])))
   const wrapped = (shown: JsonObject) => seen(table.list === undefined ? shown : { [table.list]: [shown] })
   const judged = judge(write, wrapped(expected), wrapped(given))
@@ -175,7 +180,7 @@ function unlike({ write, reading }: Promised, expected: JsonObject, { judge, noi
     finding.code === undefined && isNoise(finding) ? { ...finding, noise: true as const } : finding,
   )
   if (unexplained(findings).length === 0) return undefined
-  return { outcome: 'mismatch', findings, reason: 'the write was answered, but the resource has other values' } as const
+  return { outcome: 'mismatch', findings, reason } as const
 }
 
 /** Returns the place in the read, in table names, of a place in the answer. */
@@ -240,7 +245,10 @@ async function checkReading(write: ServedWrite, reading: Reading, ask: Ask, judg
   const broken = brokenPromise(promised, bodyOf(first), judging)
   const again = broken && (await ask('v1', asking, signal))
   const judgement = again && !unreadable(reading, again) ? await brokenSurely(promised, bodyOf(again), judging) : undefined
-  if (!judgement) return told(compared.judgement)
+  if (!judgement) {
+    const otherwise = reading.item && unlike(promised, reading.wanted, judging, 'the write was answered, but not with what it asked for')
+    return otherwise ? told(otherwise, write.subject.operation) : told(compared.judgement)
+  }
   if (judgement.outcome === 'mismatch' && !isThere(reading, bodyOf(first)) && (await isHidden(asking, ask, signal))) {
     return told(inconclusive('the caller may not read what it wrote'))
   }

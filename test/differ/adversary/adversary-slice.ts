@@ -204,7 +204,8 @@ async function run(
     isWrong = true
     const rounds = scope === 'all' ? 1 : ROUNDS
     let after = before
-    for (let nth = 0; nth < rounds && after.length > 0; nth += 1) {
+    // A part of the answers ends READY of the records later: an open circuit, of which they know nothing, ends it before the share does.
+    for (let nth = 0; nth < rounds && (after.length > 0 || scope === '10 %'); nth += 1) {
       await round(seen)
       after = await saysReady(differ, carrier.operation)
     }

@@ -1,3 +1,4 @@
+import { seeded } from '../../stage/seeded.ts'
 import { createTally, type Tally } from '../score/tally.ts'
 import { KINDS, OPERATIONS, runWhole, shareOf, type WholeRun } from './whole-run.ts'
 
@@ -59,6 +60,60 @@ function wrongReady(place: string, replicas: number, seed: number, deadline: num
   return [ready, covered]
 }
 
+/** When an adversary lets v2 be wrong. It keeps its rate on average, and knows how many requests came before. */
+const TIMES: readonly ((nth: number) => number)[] = [
+  () => 1,
+  // A burst in every hundred requests.
+  (nth) => (nth % 100 < 10 ? 10 : 0),
+  // After a clean beginning, as long as would be enough for READY.
+  (nth) => (nth < 300 ? 0 : 10 / 9),
+  // Less and less.
+  (nth) => 2 * (1 - nth / REQUESTS),
+]
+
+const WAYS = ['mismatch', 'transient', 'error'] as const
+
+/** An adversary chooses in each run where, when and how v2 is wrong, at twice the target. The strict verdict judges the operation alone. */
+function chosenFreely(replicas: number, seed: number, deadline: number): Tally {
+  const name = `${200 * TARGET} % of the requests wrong, chosen freely among all places, times and ways, ${replicas} replicas: not READY`
+  const tally = createTally(name, RIGHT, RUNS)
+  // Callers, kinds, replicas and times are chosen. Places by operation need several of them.
+  const places = ['everywhere', 'in the answers to one client', 'in one kind of request', 'at one replica'].map((place) => PLACES[place])
+  for (let run = 0; run < RUNS && performance.now() < deadline; run++) {
+    const random = seeded(seed + run)
+    const one = <T>(all: readonly T[]) => all[Math.floor(all.length * random())] as T
+    const [place, time] = [one(places)?.(replicas).chanceOf ?? (() => 0), one(TIMES)]
+    let wrong = ''
+    runWhole({
+      ...{ seed: seed + run, replicas, target: TARGET, requests: REQUESTS, isStrict: true, isAlone: true, wayOf: () => one(WAYS) },
+      chanceOf: (request) => ((2 * TARGET) / SHARE) * place(request) * time(request.nth),
+      look({ ready }, share, nth) {
+        if (ready && share > TARGET) wrong = `run ${run}: READY after ${nth} requests, ${share} wrong`
+        return wrong !== ''
+      },
+    })
+    if (wrong === '') tally.found += 1
+    else tally.missed.push(wrong)
+  }
+  return tally
+}
+
+/** The same operation with a v2 that is right must be READY, or the adversary has nothing to overcome. */
+function aloneAndRight(replicas: number, seed: number): Tally {
+  const tally = createTally(`a v2 that is right, ${replicas} replicas: READY`, 1)
+  let found: number | undefined
+  runWhole({
+    ...{ seed, replicas, target: TARGET, requests: REQUESTS, isStrict: true, isAlone: true, chanceOf: () => 0 },
+    look({ ready }, _, nth) {
+      if (ready) found = nth
+      return ready
+    },
+  })
+  if (found === undefined) tally.missed.push(`not after ${REQUESTS} requests`)
+  else tally.found += 1
+  return tally
+}
+
 /** A job calls an operation rarely, and v2 always fails it. */
 function failingJob(seed: number, deadline: number): Tally {
   const tally = createTally('a rare job that v2 always fails: never READY after its first call', 1)
@@ -104,10 +159,13 @@ function timeToReady(seed: number): Tally {
 export function wholeCases(seed: number, ms: number): readonly Tally[] {
   const cases = Object.keys(PLACES).flatMap((place) => [1, 4, 16].map((replicas) => ({ place, replicas })))
   const began = performance.now()
-  const deadline = (nth: number) => began + (ms * (nth + 1)) / (cases.length + 1)
+  const replicas = [1, 4, 16]
+  const deadline = (nth: number) => began + (ms * (nth + 1)) / (cases.length + replicas.length + 1)
+  const free = seed + 1000 * (cases.length + 1)
   return [
-    ...cases.flatMap(({ place, replicas }, nth) => wrongReady(place, replicas, seed + 1000 * nth, deadline(nth))),
-    failingJob(seed + 1000 * cases.length, deadline(cases.length)),
+    ...replicas.flatMap((count, nth) => [aloneAndRight(count, free), chosenFreely(count, free + 1000 * (nth + 1), deadline(nth))]),
+    ...cases.flatMap(({ place, replicas: count }, nth) => wrongReady(place, count, seed + 1000 * nth, deadline(replicas.length + nth))),
+    failingJob(seed + 1000 * cases.length, deadline(replicas.length + cases.length)),
     timeToReady(seed),
   ]
 }

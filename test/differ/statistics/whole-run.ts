@@ -40,6 +40,10 @@ export interface WholeRun {
   /** Requests between two calls of a job, whose operation nobody else calls. */
   readonly jobEvery?: number
   readonly chanceOf: (request: MixedRequest) => number
+  /** How a wrong answer shows itself. Default: another one follows that is right. */
+  readonly wayOf?: () => 'mismatch' | 'transient' | 'error'
+  /** All requests are of the busiest operation. */
+  readonly isAlone?: boolean
   /** Looks after every `LOOK` requests. `share` is the mean chance of all requests so far. Ends the run by returning true. */
   readonly look: (verdict: CutoverVerdict, share: number, nth: number) => boolean
   /** Judges each operation by itself, as the strict verdict does. */
@@ -65,6 +69,7 @@ function drawn(random: () => number): number {
 /** Sends a mixture of requests through proxies, each of which counts by itself, and judges them together. */
 export function runWhole(settings: WholeRun): void {
   const { seed, replicas, target, requests, isShifting = false, jobEvery = Number.POSITIVE_INFINITY, chanceOf, look } = settings
+  const { wayOf = () => 'transient' as const, isAlone = false } = settings
   const random = seeded(seed)
   let now = 0
   const proxies = Array.from({ length: replicas }, () => ({
@@ -78,17 +83,17 @@ export function runWhole(settings: WholeRun): void {
     const isJob = nth % jobEvery === 20
     const place = burst.left > 0 ? burst.operation : drawn(random)
     if (burst.left > 0) burst = { left: burst.left - 1, operation: place }
-    const operation = isJob ? OPERATIONS : isShifting && nth > requests / 2 ? OPERATIONS - 1 - place : place
+    const operation = isAlone ? 0 : isJob ? OPERATIONS : isShifting && nth > requests / 2 ? OPERATIONS - 1 - place : place
     const caller = isJob ? CALLERS : Math.floor(CALLERS * random())
     const request = { operation, caller, kind: Math.floor(KINDS * random()), replica: caller % replicas, nth }
-    const chance = chanceOf(request)
+    const chance = Math.min(1, chanceOf(request))
     chances += chance
     const proxy = proxies[request.replica] as (typeof proxies)[number]
     const id = IDS[operation] as string
     const calls = proxy.clients.get(caller) ?? new Map<string, number>()
     proxy.clients.set(caller, calls.set(id, (calls.get(id) ?? 0) + 1))
     const isWrong = random() < chance
-    const outcome = isWrong ? ('transient' as const) : ('match' as const)
+    const outcome = isWrong ? wayOf() : ('match' as const)
     const placed = proxy.evidence.observe({ operation: id, caller: `c${caller}`, shape: `k${request.kind}`, outcome })
     if (!placed) proxy.evidence.add(id, { comparisons: 1, repeats: { n: 1, bad: +isWrong, requests: 1, wrong: +isWrong } })
     if ((nth + 1) % LOOK > 0) continue

@@ -329,13 +329,14 @@ export const differences: readonly DeclaredDifference[] = [
   {
     code: 'repo-count-lower-bound',
     operations: ['registry.repo_count_by_source.get'],
-    seen: 'Only repos that the caller can see are counted, and no caller is refused. A comparison expects that v2 counts fewer than v1, but not that it counts none.',
+    seen: 'Only repos that the caller can see are counted, and no caller is refused. An id that is no uid counts no repos instead of 400. A comparison expects that v2 counts fewer than v1, but not that it counts none.',
     // facts §4.4
     because: 'v2 has no such count, so the proxy lists the repos that the caller can see and counts them.',
     test: 'a count of synced repos sees what the caller sees',
     signs: [
       { at: ['/count'], kinds: ['value'], v2Counts: 'fewer' },
       { at: [''], kinds: ['status'], v1: 403, v2: 200, v2Shows: { count: anything } },
+      { at: [''], kinds: ['status'], v1: 400, v2: 200, when: [{ param: 'id', isNot: 'uid' }], v2Shows: { count: '0' } },
     ],
   },
   {
@@ -422,5 +423,9 @@ export const grpcDifferences: readonly GrpcDifference[] = [
   {
     seen: 'ListResolvedVulnsReports with image_refs is INVALID_ARGUMENT (code 3) if v2 is asked over REST (upstream.v2Grpc: rest).',
     because: 'It is a list of messages, which no query can hold.',
+  },
+  {
+    seen: 'A read whose id is one segment of a path is INVALID_ARGUMENT (code 3) without upstream.v1 if the id is empty or has a slash: repo_id or digest of GetArchs and GetSize, id of ListVersions. A genuine v1 answers an empty message. With upstream.v1 as gRPC, v1 gets the call as it came.',
+    because: 'No request of v2 names such an id, and an empty answer would be one that v2 did not say.',
   },
 ]

@@ -27,7 +27,7 @@ export const valueErrors: ErrorGroup = {
     },
     {
       code: 'INVALID_ARGUMENT',
-      texts: ['… is not a valid uid', 'must not be empty'],
+      texts: ['… is not a valid uid', 'must not be empty', 'must not have a slash: it is one segment of a path'],
       cause: 'An id that can be none, such as a name or an empty text',
       remedy: 'Send the `id` that a list of v1 answers',
     },

@@ -3,13 +3,13 @@ import type { Classify } from '../../serve/classify.ts'
 import type { Core } from '../../serve/core.ts'
 import { unserved } from '../../serve/http/v1-surface.ts'
 import { createRequest } from '../../serve/request.ts'
-import { isFound } from '../../serve/route.ts'
+import { type Found, isFound } from '../../serve/route.ts'
 import { type AnswerDecision, choose, count, type Decision } from '../../serve/serve.ts'
 import { SERVED_BY } from '../../serve/sides.ts'
 import type { Service } from '../../serve/upstream/health.ts'
 import type { Operation } from '../../tables/operation.ts'
 import { needsV1 } from '../../tables/query.ts'
-import { type RestRequest, requestOf } from '../messages/request-of.ts'
+import { isNoRequest, type RestRequest, requestOf } from '../messages/request-of.ts'
 import { statusOfError } from '../messages/status-of.ts'
 import type { WireReply } from '../wire/call.ts'
 import {
@@ -83,12 +83,11 @@ async function served(parts: AnswerV1Parts, operation: Operation, asked: RpcCall
   let begun: BegunRequest | undefined
   let reply: WireReply
   try {
-    begun = begin(parts, asked)
+    begun = begin(parts, operation, asked)
     const { rest, head, decision } = begun
-    reply = await decided(parts, operation, decision, { method, call, record, holding, rest, head })
+    reply = await decided(parts, begun.routed, decision, { method, call, record, holding, rest, head })
   } catch (thrown) {
-    const isPassed = !begun && operation.kind === 'v1-only'
-    reply = isPassed ? await passed(parts, operation, thrown, asked) : refused(parts, thrown, asked)
+    reply = begun ? refused(parts, thrown, asked) : await withoutRequest(parts, operation, thrown, asked)
   }
   if (!begun) return reply
   const { decision, head, path } = begun
@@ -97,14 +96,23 @@ async function served(parts: AnswerV1Parts, operation: Operation, asked: RpcCall
   return reply
 }
 
-/** Answers a call of a method that only v1 has, and that REST cannot say: it has no id for the path. `problem` is why. */
-async function passed(parts: AnswerV1Parts, { id, because = '' }: Operation, problem: unknown, asked: RpcCall): Promise<WireReply> {
-  const { v1 } = parts
+/**
+ * Answers a call that no request of REST says; `problem` is why. v1 gets it as it came if v1 is asked over gRPC and the call is its own: only
+ * v1 has the method, the mode gives it to v1, or it is a read, of which v2 cannot be asked. Its success will be missed when v1 is gone.
+ */
+async function withoutRequest(parts: AnswerV1Parts, operation: Operation, problem: unknown, asked: RpcCall): Promise<WireReply> {
+  const { v1, published } = parts
+  const { method, call, record } = asked
+  const { id, kind, because = '' } = operation
+  const isOnlyInV1 = kind === 'v1-only'
+  const isOfV1 = () => method.isSafe || SERVED_BY[published.modes.choose(operation, method.path, call.headers).mode] === 'v1'
   try {
-    if (!v1) throw new ApiError('UNIMPLEMENTED', `${id} ${needsV1(because)}`)
-    if (v1 === 'rest') throw problem
-    asked.record.mode = 'v1'
-    return await relayUnary(v1, asked)
+    if (!v1 && isOnlyInV1) throw new ApiError('UNIMPLEMENTED', `${id} ${needsV1(because)}`)
+    if (!v1 || v1 === 'rest' || !(isOnlyInV1 || (isNoRequest(problem) && isOfV1()))) throw problem
+    record.mode = 'v1'
+    const reply = await relayUnary(v1, asked)
+    if (codeOf(reply) === 'OK') published.modes.usedUnknown('POST', method.path, call.headers)
+    return reply
   } catch (thrown) {
     return refused(parts, thrown, asked)
   }
@@ -113,24 +121,25 @@ async function passed(parts: AnswerV1Parts, { id, because = '' }: Operation, pro
 /** The REST request that a call is, and what was decided about it. */
 interface BegunRequest extends RestCall {
   readonly path: string
+  readonly routed: Found
   readonly decision: Decision
 }
 
-/** Throws the ApiError of a call that is no request. */
-function begin({ classify, published, limits }: AnswerV1Parts, { method, call, record }: RpcCall): BegunRequest {
+/** Throws the ApiError of a call that is no request, or one of another operation. */
+function begin({ classify, published, limits }: AnswerV1Parts, operation: Operation, { method, call, record }: RpcCall): BegunRequest {
   const rest = wholeRequest(requestOf(method, call.message, call.codec, limits.headerBytes))
   const head = restHead(rest, call.headers)
   const path = pathIn(classify, rest.url)
-  return { rest, head, path, decision: choose(published, head, path, record) }
+  const decision = choose(published, head, path, record)
+  const { routed, written } = decision
+  if (isFound(routed) && routed.match.operation === operation) return { rest, head, path, routed, decision }
+  written()
+  record.operation = operation.id
+  throw misplaced()
 }
 
 /** Throws the ApiError that refuses the call, or rejects with it. */
-function decided(parts: AnswerV1Parts, operation: Operation, decision: Decision, asked: RestCall & RpcCall): Promise<WireReply> {
-  const { routed } = decision
-  if (!isFound(routed) || routed.match.operation !== operation) {
-    if (operation.kind === 'v1-only') return passed(parts, operation, misplaced(), asked)
-    throw misplaced()
-  }
+function decided(parts: AnswerV1Parts, routed: Found, decision: Decision, asked: RestCall & RpcCall): Promise<WireReply> {
   const { v1 } = parts
   const isCarried = asked.rest.unsaid.length === 0
   if (decision.kind === 'answer') {

@@ -13,7 +13,7 @@ import type { Operation } from '../../tables/operation.ts'
 import { ROWS_MEMORY } from '../../tables/text/engine.ts'
 import { messageOf } from '../messages/message-of.ts'
 import type { RecodeLimits } from '../messages/recode.ts'
-import type { RestRequest } from '../messages/request-of.ts'
+import { noRequest, type RestRequest } from '../messages/request-of.ts'
 import { statusOfAnswer } from '../messages/status-of.ts'
 import type { Rpc, RpcMethod } from '../proto-files.ts'
 import type { WireCall, WireReply, WireStatus } from '../wire/call.ts'
@@ -78,7 +78,7 @@ export function createRefuseMisplaced({ methods }: Rpc): RefuseMisplaced {
 
 /** The error for a message whose REST request leads to another route: with an empty name, or one with the word of another method in it. */
 export function misplaced(): ApiError {
-  return new ApiError('INVALID_ARGUMENT', 'the message does not name the resource that the method is about')
+  return noRequest(new ApiError('INVALID_ARGUMENT', 'the message does not name the resource that the method is about'))
 }
 
 /** A variable of one segment is written `{name}`. */

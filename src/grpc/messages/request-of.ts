@@ -137,12 +137,27 @@ function jsonPath(message: DescMessage, name: string): readonly string[] {
   return rest.length > 0 && field.message ? [field.jsonName, ...jsonPath(field.message, rest.join('.'))] : [field.jsonName]
 }
 
-/** A variable of one segment encodes its slashes. The others keep theirs, as a client of REST writes a uid. */
+const withoutRequests = new WeakSet<ApiError>()
+
+/** Marks the error of a message that no request of REST says: a variable of its path is empty, or has a slash. */
+export function noRequest(error: ApiError): ApiError {
+  withoutRequests.add(error)
+  return error
+}
+
+/** True for such an error. A service of gRPC may take the message all the same. */
+export function isNoRequest(thrown: unknown): boolean {
+  return thrown instanceof ApiError && withoutRequests.has(thrown)
+}
+
+/** A variable of many segments keeps its slashes, as a client of REST writes a uid. */
 function filled({ name, path, many }: Variable, json: JsonObject, most: number): string {
   const value = asText(at(json, path))
   if (value.length > most) throw tooLong(name, most)
   if (many) return value.split('/').map(encodeURIComponent).join('/')
-  if (value === '') throw invalidArgument({ field: name, description: 'must not be empty' })
+  if (value === '') throw noRequest(invalidArgument({ field: name, description: 'must not be empty' }))
+  if (value.includes('/'))
+    throw noRequest(invalidArgument({ field: name, description: 'must not have a slash: it is one segment of a path' }))
   return encodeURIComponent(value)
 }
 

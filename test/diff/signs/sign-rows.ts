@@ -222,15 +222,20 @@ function windows(operation: Operation): SignRows {
 }
 
 function repoCount(operation: Operation): SignRows {
-  const request = asked(operation, '', { id: child(1) })
+  const [request, nonsense] = [asked(operation, '', { id: child(1) }), asked(operation, '', { id: 'nonsense' })]
   const counted = (v1: unknown, v2: unknown): SignRow => [`${v1} → ${v2}`, request, seen({ count: v1 }), seen({ count: v2 })]
   return {
     inside: [
       counted('5', '3'),
       counted('9007199254740993', '9007199254740992'),
       ['a caller whom v1 refuses', request, error(403), seen({ count: '0' })],
+      ['an id that is no uid', nonsense, error(400), seen({ count: '0' })],
     ],
     outside: [
+      ['a count of no uid', nonsense, error(400), seen({ count: '1' })],
+      ['no uid that v1 does not find', nonsense, error(404), seen({ count: '0' })],
+      ['no uid, and a status of its own', nonsense, error(400), seen({ count: '0' }, 202)],
+      ['a refusal of a known repo', request, error(400), seen({ count: '0' })],
       counted('5', '0'),
       counted('5', '7'),
       counted('0', '1'),

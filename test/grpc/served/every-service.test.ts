@@ -107,6 +107,37 @@ describe.each(protocols)('over %s, a method that only v1 has', (_, call) => {
   })
 })
 
+describe.each(protocols)('over %s, a read whose id no path can hold', (_, call) => {
+  const reads = ['registry.Registry/GetArchs', 'registry.Registry/GetSize', 'libraries.Artifacts/ListVersions']
+  it.each(reads.map((name) => `chainguard.platform.${name}`))('reaches v1 as it came, and is refused without v1: %s', async (name) => {
+    const proxy = await proxyWith({ 'upstream.v1': v1.url })
+    seen.length = 0
+    expect([await call(proxy.url, `/${name}`), [...seen]]).toEqual([{ code: 0, message: '' }, [`v1 /${name}`]])
+    const alone = await proxyWith({})
+    seen.length = 0
+    const { code, message } = await call(alone.url, `/${name}`)
+    expect([code === 0, message, [...seen]]).toEqual([false, expect.stringMatching(/^Invalid argument: \w+: must not be empty$/), []])
+  })
+})
+
+it('gives v1 all its methods in mode v1, and messages without an id as they came', async () => {
+  const proxy = await proxyWith({ 'upstream.v1': v1.url, modes: { default: 'v1', rules: [], testers: [] } })
+  for (const { name } of rows.filter(({ fate }) => fate === 'served')) {
+    seen.length = 0
+    expect([name, (await PROTOCOLS.grpc(proxy.url, `/${name}`)).code, [...seen]]).toEqual([name, 0, [`v1 /${name}`]])
+  }
+})
+
+it('passes an id with a slash to v1 as it came, and says of it without v1 what is wrong', async () => {
+  const path = '/chainguard.platform.libraries.Artifacts/ListVersions'
+  const body = Buffer.from(JSON.stringify({ id: 'javascript:@types/node' }))
+  const proxy = await proxyWith({ 'upstream.v1': v1.url })
+  seen.length = 0
+  expect([await overConnect(proxy.url, path, 'application/json', body), [...seen]]).toEqual([{ code: 0, message: '' }, [`v1 ${path}`]])
+  const { message } = await overConnect((await proxyWith({})).url, path, 'application/json', body)
+  expect(message).toBe('Invalid argument: id: must not have a slash: it is one segment of a path')
+})
+
 it.each(protocols)('passes calls of the token service to v2 over %s', async (_, call) => {
   const proxy = await proxyWith({ 'upstream.v1': v1.url })
   seen.length = 0

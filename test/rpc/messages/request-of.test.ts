@@ -36,13 +36,11 @@ it('keeps the slashes of a uid in the path and encodes the rest', () => {
   expect(asked('iam.Roles/Delete', { id: 'a1/b 2/ç?' })).toEqual({ method: 'DELETE', url: '/iam/v1/roles/a1/b%202/%C3%A7%3F' })
 })
 
-it('encodes the slashes of a variable of one segment', () => {
-  const sbom = asked('registry.Registry/GetSize', { repoId: 'a/b', digest: 'sha256:a/b' })
-  expect(sbom.url).toBe('/registry/v1/repos/a/b/digests/sha256%3Aa%2Fb/size')
-})
-
-it('refuses an empty variable of one segment', () => {
-  expect(() => asked('registry.Registry/GetSize', { repoId: 'a' })).toThrow('Invalid argument: digest: must not be empty')
+it.each([
+  ['', 'must not be empty'],
+  ['sha256:a/b', 'must not have a slash: it is one segment of a path'],
+])('refuses %j as a variable of one segment', (digest, problem) => {
+  expect(() => asked('registry.Registry/GetSize', { repoId: 'a/b', digest })).toThrow(`Invalid argument: digest: ${problem}`)
 })
 
 it('puts the field of the rule into the body, and what remains into path and query', () => {

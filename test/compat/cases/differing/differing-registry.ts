@@ -261,6 +261,9 @@ export const differingRegistry: readonly Case[] = [
       for (const identity of await make.holders(outsider.unrecorded, 'owner')) await make.binding(api, visible, identity, role)
       const count = api.here({ genuine: '2', proxied: '1' })
       ok(api, await outsider.get(`/registry/v1/repocountbysource/${source}`), { count })
+      const nonsense = await api.get('/registry/v1/repocountbysource/nonsense')
+      if (api.side === 'genuine') refused(nonsense, 3, /^Invalid argument: id: /)
+      else ok(api, nonsense, { count: '0' })
     },
   },
   {

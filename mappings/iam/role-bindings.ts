@@ -182,8 +182,9 @@ function partsOf(row: JsonObject, known: Known): readonly Part[] {
     if (value !== undefined && !isObject(value)) throw wrongMember(member, 'must be an object')
     if (value?.uid !== undefined && typeof value.uid !== 'string') throw wrongMember(`${member}.uid`, 'must be a string')
     const shown = value ?? {}
-    const uid = uidOf(shown) || elseUid
-    if (typeof uid !== 'string' || uid === '') return
+    const uid = uidOf(shown) || (elseUid ?? '')
+    if (typeof uid !== 'string') throw wrongMember(`${member}Uid`, 'must be a string')
+    if (uid === '') return
     const reference = known[member].get(uid) ?? lookUp(of, uid)
     known[member].set(uid, reference)
     parts.push({ member, shown, whole: reference, untold: UNTOLD[member][value ? 0 : 1] })

@@ -6,7 +6,6 @@ import {
   enumMap,
   firstOf,
   identical,
-  isObject,
   type JsonObject,
   list,
   long,
@@ -26,6 +25,7 @@ import {
   texts,
   textsParam,
   time,
+  typed,
   uidInPath,
   type V1Request,
   wholeList,
@@ -142,10 +142,10 @@ function* eventsOf({ params: { parent_id: uid = '' } }: V1Request): ReturnType<R
     if (parent === undefined || !isSaid(error, 'NOT_FOUND')) throw error
   }
   const found = yield* get(parent)
-  const named = Array.isArray(found.events) ? found.events.filter((one) => isObject(one) && one.uid === uid) : []
+  const named = ((found.events ?? []) as readonly JsonObject[]).filter((one) => one.uid === uid)
   return { rows: named, envelope: named.length > 0 ? found : {} }
 }
 
 function* get(uid: string): Plan<JsonObject> {
-  return yield* ask({ method: 'GET', path: `${advisory.v2}/${uidInPath(uid, 'parent_id')}`, query: [] }, advisory)
+  return yield* ask({ method: 'GET', path: `${advisory.v2}/${uidInPath(uid, 'parent_id')}`, query: [] }, typed(advisory))
 }

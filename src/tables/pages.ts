@@ -162,8 +162,8 @@ function rowsIn(rows: unknown, { isAnswer }: Expected): Page['rows'] | 'absent' 
   return Array.isArray(rows) && rows.every((one) => isObject(one) && isAnswer(one)) && !isAnyTwice(rows) ? rows : undefined
 }
 
-/** True if a row is on the page twice. The engine leaves such a page to the parser. */
-function isAnyTwice(rows: readonly JsonObject[]): boolean {
+/** True if a row is there twice. The engine leaves such a page to the parser. */
+export function isAnyTwice(rows: readonly JsonObject[]): boolean {
   const uids = uidsIn({ rows })
   return new Set(uids).size < uids.length
 }
@@ -353,7 +353,9 @@ export function* walkOn(listing: Listing, window: Window, first: Page, visit: Vi
   const seen = sizeOf(first) + rows
   const ahead = windows.length > 0 ? [] : undefined
   const ended = yield* followCursor(listing, window, { first, last, seen, ahead }, visit)
-  if (isShort(window, ended.last, ended.seen)) yield* readBehind(listing, window.skip + ended.seen, ended.lastUid, ahead)
+  if (isShort(window, ended.last, ended.seen)) {
+    yield* readBehind(listing, { end: window.skip + ended.seen, lastUid: ended.lastUid, counted: Number(first.totalCount ?? 0), ahead })
+  }
   return walkedOf(first, ended.last.nextPageToken)
 }
 
@@ -362,14 +364,27 @@ function isShort({ skip, take, token }: Window, { nextPageToken, totalCount }: P
   return token === undefined && nextPageToken === '' && Number(totalCount ?? 0) > skip + seen && seen < (take ?? Number.POSITIVE_INFINITY)
 }
 
+/** The end of a list that is shorter than v2 counts. */
+interface ShortEnd {
+  /** The number of rows before it. */
+  readonly end: number
+  readonly lastUid: string
+  /** The number of rows that v2 counted at first. */
+  readonly counted: number
+  readonly ahead: Rest['ahead']
+}
+
 /**
- * Asks for the rows that v2 counts behind the end of a list. A row that was added before the end while the list was read moved its last
- * row there: the list is whole. Everything else is ABORTED: v2 does not show what it counts.
+ * Asks for the rows that v2 counts behind the end of a list. If it counts none by now, the list is whole. Rows that were added before the
+ * end while the list was read moved its last rows there: v2 shows as many as it counts, up to the last row, and none of those that it
+ * counted at first is missing. Everything else is ABORTED: v2 does not show what it counts.
  */
-function* readBehind(listing: Listing, end: number, lastUid: string, ahead: Rest['ahead']): Plan<void> {
+function* readBehind(listing: Listing, { end, lastUid, counted, ahead }: ShortEnd): Plan<void> {
   const page = yield* askPage(listing, furtherPage(listing, PAGE_SIZE, positionOf('', end)), ahead)
-  const isMoved = page.nextPageToken === '' && (sizeOf(page) === 0 || (lastUid !== '' && uidsIn(page).at(-1) === lastUid))
-  if (!isMoved) throw new ApiError('ABORTED', 'the list is longer than the rows that the v2 service showed; ask again')
+  const isLast = page.nextPageToken === '' && Number(page.totalCount ?? Number.NaN) - sizeOf(page) <= end
+  const isMoved = end >= counted && lastUid !== '' && uidsIn(page).at(-1) === lastUid
+  if (!isLast || (sizeOf(page) > 0 && !isMoved))
+    throw new ApiError('ABORTED', 'the list is longer than the rows that the v2 service showed; ask again')
 }
 
 function walkedOf({ rows, totalCount, skipped }: Page, nextPageToken: string): Walked {

@@ -4,7 +4,7 @@ import { isObject, type JsonObject } from './json.ts'
 import { items } from './list.ts'
 import type { Env, Operation, V1Request } from './operation.ts'
 import { type OperationOptions, operation } from './operations.ts'
-import { type Listing, LOOKED_AT, PAGE_SIZE, pageCall, pageIn, readWindow, WINDOW_PARAMETERS } from './pages.ts'
+import { isAnyTwice, type Listing, LOOKED_AT, PAGE_SIZE, pageCall, pageIn, readWindow, WINDOW_PARAMETERS } from './pages.ts'
 import { ORDER_PARAMETER, readOrder } from './query.ts'
 import type { Message, Resource } from './resource.ts'
 import { countOf } from './text/engine.ts'
@@ -197,9 +197,9 @@ export function wholeList(id: string, route: string, { row, envelope, byId, read
   })
 }
 
-/** An empty list may be absent. Throws INTERNAL if the rows are no list of objects. */
+/** An empty list may be absent. Throws INTERNAL if the rows are no list of objects, or if one is there twice. */
 function rowsIn({ rows }: { readonly rows: unknown }): JsonObject[] {
   if (rows === undefined || rows === null) return []
-  if (!Array.isArray(rows) || !rows.every(isObject)) throw notAnswer({ rows })
+  if (!Array.isArray(rows) || !rows.every(isObject) || isAnyTwice(rows)) throw notAnswer({ rows })
   return [...rows]
 }

@@ -10,6 +10,7 @@ import { drawCall, REQUEST_BYTES } from './fuzz/rpc/draw.ts'
 import { wrongWith } from './fuzz/rpc/judge-rpc.ts'
 import { sampleSeed } from './fuzz/size.ts'
 import { fuzzWire } from './fuzz/wire/wire.ts'
+import { FAULTS, fuzzWrongV2 } from './fuzz/wrong-v2.ts'
 import { inWorld, serving } from './world.ts'
 
 /** The size of a sample of `npm run fuzz`, with the same cases unless CROSSWALK_SEED is set. */
@@ -42,6 +43,12 @@ it('turns answers spoilt by a gateway into errors, never into false successes', 
   const { statuses } = await fuzzGateways(SAMPLE, sampleSeed)
   expect(Object.keys(statuses)).toEqual(expect.arrayContaining(['said 200', 'spoilt 500', 'spoilt 503']))
   expect(Object.keys(statuses).filter((kind) => kind.startsWith('spoilt 2') || /^said [^2]/.test(kind))).toEqual([])
+}, 60_000)
+
+it('tells no success that a wrong v2 did not say, over REST, gRPC and Connect', async () => {
+  expect(FAULTS.length).toBeGreaterThan(140)
+  const { statuses } = await fuzzWrongV2(SAMPLE, sampleSeed)
+  expect(Object.keys(statuses)).toEqual(expect.arrayContaining(['wrong 500', 'wrong 503', 'wrong as told', 'right as told']))
 }, 60_000)
 
 it('answers random calls of gRPC, gRPC-Web and Connect with the codes that they deserve', async () => {

@@ -5,8 +5,9 @@ import { fuzzGateways } from './fuzz/gateways/gateways.ts'
 import { type Fuzzed, fuzzRequests } from './fuzz/over-http.ts'
 import { seedOr, sizeOr } from './fuzz/size.ts'
 import { fuzzWire } from './fuzz/wire/wire.ts'
+import { fuzzWrongV2 } from './fuzz/wrong-v2.ts'
 
-const USAGE = `npm run fuzz -- [drafts | answers | requests | gateways | wire | heads | frames | upgrades | rpc]…
+const USAGE = `npm run fuzz -- [drafts | answers | requests | gateways | wire | heads | frames | upgrades | rpc | wrong-v2]…
   Tries random cases, all kinds unless some are named; CROSSWALK_CASES of each, from CROSSWALK_SEED on. Exits with 1 when one fails.`
 
 const names = process.argv.slice(2)
@@ -35,6 +36,7 @@ const KINDS: Readonly<Record<string, readonly [cases: number, fuzz: (cases: numb
   requests: [100_000, inside(fuzzRequests)],
   gateways: [100_000, inside(fuzzGateways)],
   wire: [100_000, inside(fuzzWire)],
+  'wrong-v2': [100_000, inside(fuzzWrongV2)],
   heads: [50_000, outside(fuzzHeads)],
   frames: [50_000, outside(fuzzFrames)],
   upgrades: [20_000, outside(fuzzUpgrades)],

@@ -198,7 +198,7 @@ function reasonIn(payload: unknown): string {
   }
 }
 
-export interface AdminSources extends Omit<MigrationSources, 'actorOf'>, ReportSources, ContractSources {
+export interface AdminSources extends Omit<MigrationSources, 'actorOf' | 'page'>, ReportSources, ContractSources {
   readonly metrics: MetricsTexts
   readonly operations: () => readonly OperationRow[]
   readonly readiness: () => Promise<Readiness>
@@ -208,6 +208,8 @@ export interface AdminSources extends Omit<MigrationSources, 'actorOf'>, ReportS
 export interface AdminSettings {
   /** The host names of the port. */
   readonly names: readonly string[]
+  /** The address of the page, if people know one. */
+  readonly page?: string | undefined
   readonly tokens: () => readonly AdminToken[]
 }
 
@@ -218,7 +220,7 @@ const ALWAYS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff
 const OPEN: ReadonlySet<string | undefined> = new Set(['/healthz', '/readyz', PAGE, ROOT])
 
 /** The admin endpoints. They have their own port, so that they are never exposed with the API. */
-export function createAdmin(sources: AdminSources, { names, tokens }: AdminSettings): FastifyInstance {
+export function createAdmin(sources: AdminSources, { names, page, tokens }: AdminSettings): FastifyInstance {
   const { metrics, operations, readiness, reportNow, contract, proxyUrl, log, ...migration } = sources
   const isForeign = createForeign(names)
   const rights = createRights(tokens)
@@ -245,7 +247,7 @@ export function createAdmin(sources: AdminSources, { names, tokens }: AdminSetti
   })
   addMetrics(app, metrics)
   app.get('/operations', async () => operations())
-  addMigration(app, { ...migration, actorOf })
+  addMigration(app, { ...migration, actorOf, page })
   addContract(app, { contract, proxyUrl })
   addReport(app, { reportNow }, (authorization) => rights(authorization).right)
   app.setNotFoundHandler((_, reply) => sendError(reply, notFound()))

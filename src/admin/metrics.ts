@@ -538,6 +538,8 @@ export interface MetricsSources extends ModesMetricsSources {
   readonly pool: Agent
   readonly report: Pick<MigrationReport, 'evidence'>
   readonly health: () => Promise<Health>
+  /** The address of the report page, if people know one. */
+  readonly page?: string | undefined
   /** The certificate's expiry in seconds since 1970, with TLS. */
   readonly expiry: (() => number) | undefined
   /** What became of events; absent without `notify.url`. */
@@ -547,7 +549,7 @@ export interface MetricsSources extends ModesMetricsSources {
 }
 
 /** Each server has its own registry, so that two servers in one process count separately. Labels are operation ids: a bounded set. */
-export function createMetrics({ now, pool, report, health, expiry, notified, joined, ...sources }: MetricsSources): Metrics {
+export function createMetrics({ now, page, pool, report, health, expiry, notified, joined, ...sources }: MetricsSources): Metrics {
   const registry = new Registry()
   const registers = [registry]
   const requests = createRequestCounters(registry)
@@ -565,6 +567,7 @@ export function createMetrics({ now, pool, report, health, expiry, notified, joi
   watchNotify(notified, registers)
   if (joined) watchStore(joined, registry)
   watchProcess(registers)
+  watchPage(page, registers)
   if (expiry !== undefined) gauge('crosswalk_certificate_expiry_seconds', CERTIFICATE, expiry, registers, 'max')
   return {
     begin() {
@@ -584,6 +587,14 @@ export function createMetrics({ now, pool, report, health, expiry, notified, joi
     values: () => registry.getMetricsAsJSON(),
   }
 }
+
+/** Names the page, so that alerts and the dashboard can link to it without knowing the deployment. */
+function watchPage(page: string | undefined, registers: Registry[]): void {
+  const info = new Gauge({ name: 'crosswalk_page_info', help: PAGE_INFO, labelNames: ['url'], registers, aggregator: 'first' })
+  if (page !== undefined) info.set({ url: page }, 1)
+}
+
+const PAGE_INFO = '1 for the address (url) of the report page, if admin.publicUrl is set'
 
 const CUT =
   'Clients that were cut off, by what they took too long for (body, write, call, stream), or because one with a credential needed the place'

@@ -4,6 +4,7 @@ import { many } from '../migrate/evidence/evidence.ts'
 import type { Note } from '../migrate/records/record.ts'
 import { Agent } from '../serve/upstream/undici.ts'
 import { FROM_CROSSWALK } from '../serve/upstream/v1.ts'
+import { viewLink } from './report-page.ts'
 
 const FIRST_MS = 1000
 
@@ -170,7 +171,10 @@ export function typeOf({ what, operation }: Pick<Note, 'what' | 'operation'>): s
 }
 
 /** What an event tells: the note, without its place in a record file. A note holds no credential and no text of a request. */
-export type NotificationData = Omit<Note, 'kind' | 'id' | 'at'>
+export interface NotificationData extends Omit<Note, 'kind' | 'id' | 'at'> {
+  /** The address of the page that shows it, if `admin.publicUrl` is set. */
+  readonly page?: string
+}
 
 /** An event in the JSON format of CloudEvents 1.0.2. */
 export interface Notification {
@@ -196,8 +200,12 @@ interface PingData {
 /** Characters of one text. Rules of modes may have any length, and a receiver need not accept more than a few kilobytes. */
 const LONGEST = 4000
 
-/** Returns the event that tells of a note. */
-export function notificationOf({ kind: _, nth: __, id, at, ...data }: Note & { readonly id: string }, source: string): Notification {
+/** Returns the event that tells of a note. `page` is the address of the report page, if people know one. */
+export function notificationOf(
+  { kind: _, nth: __, id, at, ...data }: Note & { readonly id: string },
+  source: string,
+  page?: string,
+): Notification {
   const { operation, rollout, text, from, to } = data
   const subject = operation ?? rollout
   return {
@@ -207,6 +215,7 @@ export function notificationOf({ kind: _, nth: __, id, at, ...data }: Note & { r
       ...{ ...data, text: cut(text) },
       ...(from !== undefined && { from: cut(from) }),
       ...(to !== undefined && { to: cut(to) }),
+      ...(page !== undefined && { page: viewLink(page, operation) }),
     },
   }
 }
@@ -304,6 +313,8 @@ export interface Notifier {
 export interface NotifierSettings extends Omit<DeliverySettings, 'signal'> {
   /** Absolute URI of this proxy. */
   readonly source: string
+  /** The address of the report page, if people know one. */
+  readonly page?: string | undefined
   readonly room: OutboxLimits
   /** Milliseconds that a shutdown waits for the receiver. */
   readonly closingMs?: number
@@ -315,7 +326,7 @@ export const ROOM: OutboxLimits = { events: 1000, bytes: 2 ** 22 }
 const CLOSING_MS = 3000
 
 export function createNotifier(settings: NotifierSettings): Notifier {
-  const { source, room, receiver, now, warn, closingMs = CLOSING_MS } = settings
+  const { source, page, room, receiver, now, warn, closingMs = CLOSING_MS } = settings
   const outbox = createOutbox(room)
   const closing = new AbortController()
   const delivery = createDelivery({ ...settings, signal: closing.signal })
@@ -352,7 +363,7 @@ export function createNotifier(settings: NotifierSettings): Notifier {
     pumping ??= pump()
   }
   return {
-    tell: (note, ended) => add(notificationOf(note, source), ended),
+    tell: (note, ended) => add(notificationOf(note, source, page), ended),
     ping() {
       const id = randomUUID()
       add(pingOf(id, new Date(now()).toISOString(), source))

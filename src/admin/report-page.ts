@@ -5,6 +5,11 @@ import { htmlDocument, sourceOf } from '../tools/html.ts'
 import type { Right } from './admin.ts'
 import type { Report } from './report/report.ts'
 
+/** Returns the address of the view of an operation (`web/kit.tsx`), or of the page if there is none. */
+export function viewLink(page: string, operation: string | undefined): string {
+  return operation === undefined ? page : `${page}#/operation/${encodeURIComponent(operation)}`
+}
+
 /** The files that `npm run build` makes from `web/`. */
 export interface PageAssets {
   readonly script: string

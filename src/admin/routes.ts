@@ -7,6 +7,7 @@ import type { FleetEvidence } from '../fleet/report.ts'
 import type { RolloutsPart } from '../fleet/rollouts/rollouts.ts'
 import type { MigrationReport } from '../migrate/migration.ts'
 import { keptSentence, type Modes, type ModesState, type OpenCircuit } from '../migrate/modes/modes.ts'
+import { BESIDE_RULES } from '../migrate/modes/rules.ts'
 import { describeActor } from '../migrate/records/record.ts'
 import type { RolloutStatus } from '../migrate/rollout/machine.ts'
 import { ROLLOUT_COMMANDS } from '../migrate/rollout/run.ts'
@@ -195,6 +196,8 @@ export interface ModesSources {
   readonly report: Pick<MigrationReport, 'openCircuits'>
   /** What is wrong with the rules in force, in sentences. */
   readonly warnings: () => readonly string[]
+  /** The address of the page, if people know the port by one. */
+  readonly page?: string | undefined
   readonly actorOf: ActorOf
   /** The fleet, if replicas share the modes. */
   readonly joined?: { readonly modes: PutModes; readonly needsMatch: boolean } | undefined
@@ -204,7 +207,7 @@ export interface ModesSources {
  * Adds `GET` and `PUT /modes`. The entity tag of an answer names the version of the rules in it. A PUT with `If-Match` changes nothing if
  * somebody else changed the rules meanwhile. Replicas that share the modes ask for it, and the answer names those that have the new ones.
  */
-export function addModes(app: FastifyInstance, { modes, report, warnings, actorOf, joined }: ModesSources): void {
+export function addModes(app: FastifyInstance, { modes, report, warnings, page, actorOf, joined }: ModesSources): void {
   const tagNow = () => `"${modes.state().tag}"`
   const answer = (reply: FastifyReply) => {
     const { rules, version, by, at, drift } = modes.state()
@@ -212,7 +215,8 @@ export function addModes(app: FastifyInstance, { modes, report, warnings, actorO
     const rollouts = some('rollouts', modes.rollouts())
     const circuits = some('circuits', report.openCircuits())
     const changed = { at: new Date(at).toISOString(), by }
-    return { ...rules, ...rollouts, ...circuits, ...some('warnings', warnings()), ...(drift !== undefined && { drift }), version, changed }
+    const told = { ...some('warnings', warnings()), ...(drift !== undefined && { drift }), ...(page !== undefined && { page }) }
+    return { ...rules, ...rollouts, ...circuits, ...told, version, changed }
   }
   app.get('/modes', async (_, reply) => answer(reply))
   app.put('/modes', async (request, reply) => {
@@ -241,11 +245,8 @@ function changedBefore({ version, by, at }: ModesState): ApiError {
   return new ApiError('FAILED_PRECONDITION', `the modes are at version ${version} since ${when} (${describeActor(by)}); read them again`)
 }
 
-/** What answers add to the rules, and a PUT ignores, so that an answer can be changed and sent back. */
-const ADDED: ReadonlySet<string> = new Set(['circuits', 'rollouts', 'warnings', 'drift', 'version', 'changed', 'obeyed', 'missing'])
-
 function rulesIn(body: unknown): unknown {
-  return isObject(body) ? Object.fromEntries(Object.entries(body).filter(([member]) => !ADDED.has(member))) : body
+  return isObject(body) ? Object.fromEntries(Object.entries(body).filter(([member]) => !BESIDE_RULES.has(member))) : body
 }
 
 /** Returns the member only if it holds something. */
@@ -256,6 +257,7 @@ function some(name: string, value: object): object {
 export interface MigrationSources {
   readonly modes: ModesSources['modes'] & RolloutSources['modes'] & CircuitSources['modes']
   readonly warnings: ModesSources['warnings']
+  readonly page?: ModesSources['page']
   readonly actorOf: ActorOf
   readonly steer?: RolloutSources['steer']
   readonly report: MigrationReport
@@ -294,11 +296,11 @@ interface EvidenceSources {
   readonly evidence: Pick<FleetEvidence, 'epochs' | 'report'>
 }
 
-function addEvidence(app: FastifyInstance, { report, notifier, joined, actorOf }: MigrationSources): void {
+function addEvidence(app: FastifyInstance, { report, notifier, joined, page, actorOf }: MigrationSources): void {
   const evidence = joined?.evidence
   app.get('/evidence', async () => {
     const known = (await evidence?.report.evidence()) ?? report.evidence()
-    return { ...known, ...(notifier && { notifications: notifier.counts() }) }
+    return { ...known, ...(page !== undefined && { page }), ...(notifier && { notifications: notifier.counts() }) }
   })
   app.post('/evidence/epoch', async (request) => {
     if (!evidence) throw NO_EPOCHS

@@ -98,6 +98,47 @@ describe('crosswalk status', () => {
   })
 })
 
+describe('admin.publicUrl', () => {
+  it('is where status, cutover and the metrics say that the page is, and a name of the port', async () => {
+    const settings = {
+      'upstream.v2': 'http://127.0.0.1:1',
+      'upstream.v1': 'http://127.0.0.1:1',
+      'admin.publicUrl': 'https://crosswalk.internal',
+    }
+    const known = await startProxy(settings)
+    onTestFinished(() => known.close())
+    const at = ['--admin', known.adminUrl]
+    const page = 'The page: https://crosswalk.internal/report'
+    expect((await runCommand(['status', ...at])).out.split('\n')).toContain(page)
+    expect((await runCommand(['cutover', ...at])).out.split('\n').at(-1)).toBe(page)
+    const { asked } = JSON.parse((await runCommand(['cutover', '--json', ...at])).out)
+    expect(asked).toEqual([{ admin: known.adminUrl, page: 'https://crosswalk.internal/report' }])
+    const metrics = await (await fetch(`${known.adminUrl}/metrics`)).text()
+    expect(metrics).toContain('crosswalk_page_info{url="https://crosswalk.internal/report"} 1')
+    const answers = ['crosswalk.internal', 'other.internal'].map((host) => statusFor(known.adminUrl, host))
+    expect(await Promise.all(answers)).toEqual([200, 403])
+    const mine = await (await fetch(`${known.adminUrl}/modes`)).json()
+    const put = { method: 'PUT', headers: { 'content-type': 'application/json' }, body: JSON.stringify(mine) }
+    expect((await fetch(`${known.adminUrl}/modes`, put)).status).toBe(200)
+  })
+
+  it.each(['https://crosswalk.internal/admin', 'https://u:s3cret@crosswalk.internal', 'crosswalk.internal'])(
+    'refuses %s',
+    async (given) => {
+      const { code, err } = await runCommand(['serve', '--check', '--upstream-v2', 'http://127.0.0.1:1', '--admin-public-url', given])
+      expect([code, err]).toEqual([2, expect.stringMatching(/^admin\.publicUrl is .*must be an address such as https:/)])
+      expect(err).not.toContain('s3cret')
+    },
+  )
+})
+
+/** `fetch` refuses to name another host. */
+function statusFor(adminUrl: string, host: string): Promise<number | undefined> {
+  return new Promise((resolve) => {
+    http.get(`${adminUrl}/healthz`, { headers: { host } }, (answer) => resolve(answer.resume().statusCode))
+  })
+}
+
 describe('cutover --wait', () => {
   const startBusy = async (times: number) => {
     let asked = 0

@@ -12,7 +12,8 @@ import { notifierFor, SECRET, startWebhook } from './webhook.ts'
 it('tells a receiver, in order, of changed modes and of a circuit that opens', async () => {
   const webhook = await startWebhook()
   const notify = { 'notify.url': `${webhook.url}/hook?token=hidden`, 'notify.secret': SECRET, 'notify.source': 'urn:crosswalk:test' }
-  const stage = await startStage({ ...notify, 'admin.token': 'the-token-that-changes', 'fallback.perMinute': 0 })
+  const page = { 'admin.publicUrl': 'https://crosswalk.internal' }
+  const stage = await startStage({ ...notify, ...page, 'admin.token': 'the-token-that-changes', 'fallback.perMinute': 0 })
   const admin = (method: string, path: string, body?: object) =>
     fetch(stage.server.adminUrl + path, {
       method,
@@ -41,6 +42,11 @@ it('tells a receiver, in order, of changed modes and of a circuit that opens', a
   expect(events.flatMap(problemsOf)).toEqual([])
   expect(events[0]).toMatchObject({ id: test.id, source: 'urn:crosswalk:test' })
   expect(events[1]).toMatchObject({ data: { by: { source: 'admin', token: 'admin.token', address: '127.0.0.1' }, version: 2 } })
+  expect(events.map(({ data }) => (data as { readonly page?: string }).page)).toEqual([
+    undefined,
+    'https://crosswalk.internal/report',
+    'https://crosswalk.internal/report#/operation/iam.groups.list',
+  ])
   expect(events[2]).toMatchObject({
     data: { from: 'closed', to: 'open', text: expect.stringMatching(/^errors: \d of the last \d answers failed/) },
   })

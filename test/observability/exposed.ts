@@ -27,7 +27,7 @@ export interface Alert {
   readonly alert: string
   readonly expr: string
   readonly labels: Readonly<Record<string, string>>
-  readonly annotations: { readonly summary: string; readonly description: string; readonly runbook_url: string }
+  readonly annotations: { readonly summary: string; readonly description: string; readonly runbook_url: string; readonly page_url?: string }
 }
 
 export function alerts(): readonly Alert[] {
@@ -56,7 +56,14 @@ export interface Panel {
   readonly targets?: readonly { readonly expr: string }[]
 }
 
-const dashboard = () => JSON.parse(readFileSync('docker/grafana-dashboard.json', 'utf8'))
+interface Dashboard {
+  readonly links?: readonly object[]
+  readonly templating: { readonly list: readonly { readonly name: string; readonly query?: { readonly query?: string } }[] }
+  readonly panels: readonly Panel[]
+  readonly annotations: { readonly list: readonly DrawnEvent[] }
+}
+
+export const dashboard = (): Dashboard => JSON.parse(readFileSync('docker/grafana-dashboard.json', 'utf8'))
 
 export function panels(): readonly Panel[] {
   return dashboard().panels

@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { parse } from 'yaml'
 import { configWith } from '../../src/app/config/config.ts'
 import { startProxy } from '../stage/proxy.ts'
-import { alerts, alertTests, drawnEvents, exposedMetrics, metricsIn, type Panel, panels } from './exposed.ts'
+import { alerts, alertTests, dashboard, drawnEvents, exposedMetrics, metricsIn, type Panel, panels } from './exposed.ts'
 import { hasPromtool, promtool } from './promtool.ts'
 
 const GUIDE = readFileSync('docs/operations.md', 'utf8')
@@ -43,6 +43,13 @@ describe('the alerts', () => {
 
   it('use only metrics that exist', () => {
     expect(unknown(alerts().map(({ expr }) => expr))).toEqual([])
+  })
+
+  it('link to the page of the proxy where it tells more, by a metric that exists', () => {
+    const links = alerts().flatMap(({ annotations: { page_url: link } }) => link ?? [])
+    expect(links.length).toBeGreaterThan(8)
+    expect([...new Set(links.flatMap(metricsIn))]).toEqual(['crosswalk_page_info'])
+    expect(unknown(links)).toEqual([])
   })
 
   it('state the event, its urgency, and the place of the instructions', () => {
@@ -98,6 +105,13 @@ describe('the dashboard', () => {
     const all = [...panels().flatMap(expressionsOf), ...drawnEvents().map(({ expr }) => expr)]
     const selectors = all.flatMap((expr) => expr.match(/\b(?:crosswalk|process)_\w+(?:\{[^}]*\})?/g) ?? [])
     expect(selectors.filter((selector) => !selector.includes('job="$job", instance=~"$instance"'))).toEqual([])
+  })
+
+  it('links to the page of the proxy that it shows', () => {
+    const { links, templating } = dashboard()
+    expect(links).toMatchObject([{ url: expect.stringMatching(/^\$\{page\}$/), targetBlank: true }])
+    const variable = templating.list.find(({ name }) => name === 'page')
+    expect(metricsIn(variable?.query?.query ?? '')).toEqual(['crosswalk_page_info'])
   })
 
   it('describes each panel', () => {

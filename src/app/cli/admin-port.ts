@@ -206,6 +206,8 @@ export interface AskedReplica {
   readonly admin: string
   readonly replica?: Replica
   readonly problem?: string
+  /** The address of its report page, if people know one. */
+  readonly page?: string
   /** What its fleet says besides its counts, if it shares a store. */
   readonly fleet?: FleetView
 }
@@ -232,13 +234,13 @@ export function missingIn(asked: readonly AskedReplica[]): readonly string[] {
 }
 
 async function askOne({ ask }: AdminPort, admin: string): Promise<AskedReplica> {
-  const evidence = await ask<EvidenceReport>('/evidence', admin)
+  const evidence = await ask<EvidenceReport & { readonly page?: string }>('/evidence', admin)
   const clients = 'problem' in evidence ? evidence : await ask<readonly Client[]>('/clients', admin)
   if ('problem' in evidence) return { admin, problem: evidence.problem }
   if ('problem' in clients) return { admin, problem: clients.problem }
   const rollouts = await ask<readonly RolloutOutlook[]>('/rollouts', admin)
   if ('problem' in rollouts) return { admin, problem: rollouts.problem }
-  const { operations, traffic, strangers, uncounted, circuits, fleet } = evidence
+  const { operations, traffic, strangers, uncounted, circuits, fleet, page } = evidence
   const isWhole =
     [operations, clients, rollouts].every(Array.isArray) &&
     rollouts.every(({ reach }) => Array.isArray(reach)) &&
@@ -247,6 +249,7 @@ async function askOne({ ask }: AdminPort, admin: string): Promise<AskedReplica> 
   const open = Object.entries(circuits).flatMap(([id, { state, reason }]) => (state === 'open' ? [[id, reason] as const] : []))
   return {
     admin,
+    ...(page !== undefined && { page }),
     ...(fleet && { fleet }),
     replica: { evidence: operations, traffic, strangers, clients, uncounted, openCircuits: Object.fromEntries(open), rollouts },
   }

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { z } from 'zod'
+import { PAGE } from '../../admin/report-page.ts'
 import { suggestion } from '../../tables/check.ts'
 import { isObject } from '../../tables/json.ts'
 import type { Tables } from '../../tables/tables.ts'
@@ -415,8 +416,9 @@ export function forwardedSettings(config: Config) {
 }
 
 export function adminSettings(config: Config) {
-  const names = [config['admin.host'], ...listOf(config['admin.names'])]
-  return { names, tokens: () => adminTokens(config) }
+  const origin = config['admin.publicUrl']
+  const names = [config['admin.host'], ...listOf(config['admin.names']), ...(origin === undefined ? [] : [new URL(origin).hostname])]
+  return { names, page: origin === undefined ? undefined : `${origin}${PAGE}`, tokens: () => adminTokens(config) }
 }
 
 /** The tokens of the admin port, as they are now. */
@@ -449,6 +451,7 @@ export function notifySettings(config: Config) {
     url: config['notify.url'],
     secrets: secretsIn(config['notify.secret'] ?? ''),
     source: config['notify.source'],
+    page: adminSettings(config).page,
     timeoutMs: config['notify.timeoutMs'],
     attempts: config['notify.attempts'],
   }

@@ -124,6 +124,16 @@ export const url: SettingKind<string | undefined> = {
   value: 'URL',
 }
 
+/** Where people find a port: an origin, because its page asks for its data at the root. */
+export const publicOrigin: SettingKind<string | undefined> = {
+  schema: z
+    .string()
+    .refine((text) => isBase(text) && new URL(text).pathname === '/')
+    .transform((text) => new URL(text).origin),
+  allowed: 'an address such as https://crosswalk.example.com, without credentials, path, query and fragment',
+  value: 'URL',
+}
+
 /**
  * Returns a value for a message, as JSON. What stands in an address before `@` or behind `?` or `#` is left out, because it may be a
  * password or a token; a wrong address need not be one that can be parsed.

@@ -55,6 +55,7 @@ const LIVE: Readonly<Record<SettingKey, true | (typeof WHY)[keyof typeof WHY]>> 
   'admin.host': WHY.port,
   'admin.port': WHY.port,
   'admin.names': WHY.port,
+  'admin.publicUrl': WHY.port,
   'admin.token': true,
   'admin.tokens': true,
   'admin.readToken': true,

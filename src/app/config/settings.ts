@@ -20,6 +20,7 @@ import {
   names,
   origins,
   proxyUrl,
+  publicOrigin,
   receiver,
   type SettingKind,
   secret,
@@ -165,6 +166,12 @@ export const SETTINGS = {
     'ADMIN_NAMES',
     undefined,
     'Host names of the admin port beside admin.host, localhost and IP addresses. A request for any other name is refused',
+  ),
+  'admin.publicUrl': setting<string | undefined>(
+    publicOrigin,
+    'ADMIN_PUBLIC_URL',
+    undefined,
+    'Address under which people reach the admin port. Notifications, alerts and commands link to its page, and its name counts as one of admin.names',
   ),
   'admin.token': setting<string | undefined>(
     secret,

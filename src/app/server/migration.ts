@@ -170,12 +170,12 @@ type NoteStream = (listener: (note: IdentifiedNote, ended?: () => void) => void)
 
 /** Builds the notifier of the settings, which tells of all notes that it gets; undefined without `notify.url`. */
 export function openNotifier(config: Config, onNote: NoteStream, log: Logger): Notifier | undefined {
-  const { url, secrets, source = `urn:crosswalk:${encodeURIComponent(hostname())}`, timeoutMs, attempts } = notifySettings(config)
+  const { url, secrets, source = `urn:crosswalk:${encodeURIComponent(hostname())}`, timeoutMs, attempts, page } = notifySettings(config)
   if (url === undefined) return undefined
   const notifier = createNotifier({
     receiver: createReceiver(url, timeoutMs),
     sign: createSign(secrets),
-    ...{ source, attempts, room: ROOM },
+    ...{ source, page, attempts, room: ROOM },
     now: Date.now,
     random: Math.random,
     pause: (ms, signal) => delay(ms, undefined, { signal, ref: false }).catch(() => {}),

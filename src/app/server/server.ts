@@ -115,7 +115,7 @@ export function createServer(started: Config, tables: Tables, options: ServerOpt
   const currentModes = currentModesOf(migration, mappings, config)
   const expiry = certificate && !workers ? () => (certificate ? expiryOf(certificate) : 0) : undefined
   const watched = { pool, report, modes, currentModes, onNote, health, expiry, joined }
-  const metrics = createMetrics({ ...watched, now: clocks.now, notified: notifier?.counts })
+  const metrics = createMetrics({ ...watched, page: adminSettings(config).page, now: clocks.now, notified: notifier?.counts })
   const leaving = new AbortController()
   const readiness = createReady(health, () => leaving.signal.aborted, workers?.isServing, joined?.standing)
   const shared = { pool, dial, certificate, migration, metrics, log, tracing, readiness, leaving: leaving.signal }

@@ -206,3 +206,16 @@ function listed(parts: readonly string[]): string {
 function cut(text: string): string {
   return text.length <= MOST_CHARACTERS ? text : `${text.slice(0, MOST_CHARACTERS)}…`
 }
+
+/** What answers of the admin port say beside the rules. A PUT ignores it, so that an answer can be changed and sent back. */
+export const BESIDE_RULES: ReadonlySet<string> = new Set([
+  'page',
+  'circuits',
+  'rollouts',
+  'warnings',
+  'drift',
+  'version',
+  'changed',
+  'obeyed',
+  'missing',
+])

@@ -27,7 +27,7 @@ import { junitFlag, scopeFlags, scopeOf, tablesFlag, unfitClients, unfitOperatio
 export interface CutoverAnswer extends CutoverVerdict {
   readonly scope: CutoverScope
   /** The proxies that were asked. The answer is never ready if one of them has a problem. */
-  readonly asked: readonly Pick<AskedReplica, 'admin' | 'problem'>[]
+  readonly asked: readonly Pick<AskedReplica, 'admin' | 'problem' | 'page'>[]
   /** Requests by operation id whose credential no service accepted. They count nowhere. */
   readonly strangers: Readonly<Record<string, number>>
   /** What replicas that share a store have not told, in sentences. The answer is never ready then. */
@@ -86,6 +86,7 @@ export function cutoverLines({
     ...(ready ? readyLines(reasons, whole) : conclusion(inAll, unasked.length, asked.length, unit)),
     ...(isWholeKnown && inAll > 0 ? [whenDone(whole, inTheWay.length)] : []),
     ...missing.map((sentence) => `INCONCLUSIVE: ${sentence}`),
+    ...[...new Set(asked.flatMap(({ page }) => page ?? []))].map((page) => `The page: ${page}`),
   ]
 }
 
@@ -244,7 +245,11 @@ function answerOf(
     ...verdict,
     ...(unasked.length + missing.length > 0 && { ready: false, reasons: [...unasked, ...missing, ...inTheWay] }),
     scope,
-    asked: asked.map(({ admin, problem }) => ({ admin, ...(problem !== undefined && { problem }) })),
+    asked: asked.map(({ admin, problem, page }) => ({
+      admin,
+      ...(problem !== undefined && { problem }),
+      ...(page !== undefined && { page }),
+    })),
     strangers: Object.fromEntries(strangers),
     shared: known.shared,
     missing,

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { misuse } from '../../../errors.ts'
-import { describeChange, describeRules, type ModeRules, readModeRules } from '../../../migrate/modes/rules.ts'
+import { BESIDE_RULES, describeChange, describeRules, type ModeRules, readModeRules } from '../../../migrate/modes/rules.ts'
 import { type Actor, describeActor } from '../../../migrate/records/record.ts'
 import { suggestion } from '../../../tables/check.ts'
 import { isObject, oneLine } from '../../../tables/json.ts'
@@ -14,6 +14,8 @@ export interface ModesAnswer {
   readonly version: number
   readonly changed: { readonly at: string; readonly by: Actor }
   readonly drift?: string
+  /** The address of the report page, if people know one. */
+  readonly page?: string
   readonly warnings?: readonly string[]
   /** The replicas that do not have them yet, if several share them. */
   readonly missing?: readonly { readonly id: string }[]
@@ -85,21 +87,9 @@ async function readFileOf(path: string, { stdin }: Io): Promise<GivenModes> {
   return { rules, etag: isObject(value) && typeof value.etag === 'string' ? value.etag : undefined }
 }
 
-/** What an answer says besides the rules: `get --json` prints it too. */
-const BESIDES: ReadonlySet<string> = new Set([
-  'etag',
-  'circuits',
-  'rollouts',
-  'warnings',
-  'drift',
-  'version',
-  'changed',
-  'obeyed',
-  'missing',
-])
-
+/** `get --json` prints the etag beside what the answer says. */
 function pick(value: Readonly<Record<string, unknown>>): object {
-  return Object.fromEntries(Object.entries(value).filter(([member]) => !BESIDES.has(member)))
+  return Object.fromEntries(Object.entries(value).filter(([member]) => member !== 'etag' && !BESIDE_RULES.has(member)))
 }
 
 function rulesOf(answer: ModesAnswer): ModeRules {

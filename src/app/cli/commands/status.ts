@@ -59,6 +59,7 @@ function linesOf({ ready, modes, circuits, rollouts, replicas }: Known): readonl
     ...(rollouts.length === 0 ? ['Rollouts: none'] : ['Rollouts:', ...rollouts.flatMap(rolloutLines).map(indented)]),
     ...(circuits.length === 0 ? ['Open circuits: none'] : ['Open circuits:', ...circuits.flatMap(circuitLines).map(indented)]),
     ...(replicas ? ['Replicas:', ...replicas.map(({ id, state }) => `  ${id}  ${state}`)] : []),
+    ...(modes.page === undefined ? [] : [`The page: ${modes.page}`]),
     'crosswalk cutover says whether traffic may move.',
   ]
 }

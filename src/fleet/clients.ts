@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import {
+  addAgent,
   type Client,
   clientOf,
   createKeptUses,
@@ -8,10 +9,12 @@ import {
   type KeptUse,
   type KeptUses,
   type KnownClient,
+  MOST_AGENTS,
   REST,
   type RequestKind,
   type SeenDifference,
   type Tally,
+  unknownClient,
 } from '../migrate/clients.ts'
 import { isDifference } from '../migrate/evidence/evidence.ts'
 import type { Migration } from '../migrate/migration.ts'
@@ -30,7 +33,7 @@ import type { Store, StoreChange, StoreFound, Sums } from './store/store.ts'
 export interface ClientNames {
   /** Calls, times, mismatches, and the places of differences. */
   readonly sums: string
-  /** Subjects, and kinds of requests. */
+  /** Subjects, products, and kinds of requests. */
   readonly texts: string
 }
 
@@ -66,11 +69,11 @@ export function partsOfField(field: string, count: number): readonly string[] {
 }
 
 /**
- * Returns what one use changes in the store. `subject` is written if it is given.
+ * Returns what one use changes in the store. `subject` is written if it is given, and so are the products of `agents`.
  *
  * One call of the client `c` adds 1 to the field `calls c iam.roles.list v2 rest` of the sums of its number, where the parts of a field are lines.
  */
-export function clientChanges(use: PendingUse, subject: string | undefined): readonly StoreChange[] {
+export function clientChanges(use: PendingUse, subject: string | undefined, agents: readonly string[] = []): readonly StoreChange[] {
   const { nth, caller, operation, firstSeen, lastSeen, kinds } = use
   const names = clientNames(nth, numberOf(caller))
   const field = (what: string, ...rest: readonly string[]) => fieldOfParts(what, caller, operation, ...rest)
@@ -95,6 +98,7 @@ export function clientChanges(use: PendingUse, subject: string | undefined): rea
         ] as const)
       : []),
     ...(subject === undefined ? [] : [text('write', fieldOfParts('subject', caller), subject)]),
+    ...agents.map((agent) => text('mark', fieldOfParts('agent', caller, agent), '1')),
     ...kinds.map(({ shape, ...kind }) => text('mark', field('kind', shape), JSON.stringify(kind))),
   ]
 }
@@ -109,7 +113,7 @@ export const kindSchema = z.object({
   unknown: z.number().optional(),
 })
 
-/** Subjects of clients, and kinds of their requests, by field. */
+/** Subjects and products of clients, and kinds of their requests, by field. */
 export type ClientTexts = Readonly<Record<string, string>>
 
 /** Returns clients from what the store holds of them, as if one inventory had counted them. */
@@ -125,9 +129,10 @@ export function clientsFromSums(sums: Sums, texts: ClientTexts, kept: KeptUses):
     else countIn(tally, what, count, rest)
   }
   for (const [field, text] of Object.entries(texts)) {
-    const [what, caller = ''] = partsOfField(field, 2)
-    const client = what === 'subject' ? clients.get(caller) : undefined
-    if (client) client.subject = text
+    const [what, caller = '', agent = ''] = partsOfField(field, 3)
+    const client = clients.get(caller)
+    if (client && what === 'subject') client.subject = text
+    if (client && what === 'agent') addAgent(client.agents, agent)
   }
   return clients
 }
@@ -156,7 +161,7 @@ function placeIn(text: string, count: number): SeenDifference {
 }
 
 function tallyIn(clients: Map<string, KnownClient>, caller: string, operation: string): Tally {
-  const client = clients.get(caller) ?? { subject: undefined, operations: new Map<string, Tally>() }
+  const client = clients.get(caller) ?? unknownClient()
   clients.set(caller, client)
   const tally: Tally = client.operations.get(operation) ?? {
     ...{ calls: 0, firstSeen: Number.POSITIVE_INFINITY, lastSeen: 0, mismatches: 0, samples: 0 },
@@ -172,6 +177,7 @@ export interface PendingUse {
   readonly caller: string
   readonly operation: string
   subject: string | undefined
+  readonly agents: Set<string>
   /** Calls by mode and protocol, which share a key of two lines. */
   readonly calls: Map<string, number>
   firstSeen: number
@@ -213,8 +219,9 @@ export function createPendingUses(): PendingUses {
     return [use, known] as const
   }
   return {
-    traffic(nth, { mode, protocol = '', calls, requests = [], ...entry }, time) {
+    traffic(nth, { mode, protocol = '', calls, requests = [], agents = [], ...entry }, time) {
       const [use, known] = useOf(nth, entry, entry.operation)
+      for (const agent of agents) addAgent(use.agents, agent)
       use.firstSeen = Math.min(use.firstSeen, time)
       use.lastSeen = Math.max(use.lastSeen, time)
       add(use.calls, `${mode}\n${protocol}`, calls)
@@ -253,7 +260,7 @@ export function createPendingUses(): PendingUses {
 function newUse(nth: number, caller: string, operation: string): PendingUse {
   return {
     ...{ nth, caller, operation, subject: undefined, calls: new Map(), firstSeen: Number.POSITIVE_INFINITY, lastSeen: 0, mismatches: 0 },
-    ...{ samples: new Map(), kinds: [], otherSamples: 0, places: new Map() },
+    ...{ agents: new Set(), samples: new Map(), kinds: [], otherSamples: 0, places: new Map() },
   }
 }
 
@@ -290,10 +297,22 @@ export const CLIENTS = 10_000
 /** Maximum uses of one batch: the store does nothing else meanwhile. */
 const MOST_AT_ONCE = 300
 
+/** Returns the products of a client that the store was not told of, a bounded number of them in all. */
+function createUntold(): (client: string, agents: ReadonlySet<string>) => readonly string[] {
+  const told = new Map<string, ReadonlySet<string>>()
+  return (client, agents) => {
+    const before = told.get(client) ?? new Set()
+    const found = [...agents].filter((agent) => !before.has(agent)).slice(0, MOST_AGENTS - before.size)
+    if (found.length > 0) told.set(client, new Set([...before, ...found]))
+    return found
+  }
+}
+
 export function createClientsPart({ nth: initial, uncounted, flush, soon, timeOf, limit = CLIENTS }: ClientsPartSources): ClientsPart {
   const pending = createPendingUses()
   /** Clients of an epoch that this replica has told of, with their subjects. */
   let told = new Map<string, string | undefined>()
+  let untold = createUntold()
   let admitted = new Set<string>()
   let nth = initial
   let further = 0
@@ -312,6 +331,7 @@ export function createClientsPart({ nth: initial, uncounted, flush, soon, timeOf
   }
   const forget = () => {
     told = new Map()
+    untold = createUntold()
     admitted = new Set()
     pending.forget()
   }
@@ -327,7 +347,7 @@ export function createClientsPart({ nth: initial, uncounted, flush, soon, timeOf
     const isRenamed = subject !== undefined && told.get(known) !== subject
     if (isNew || isRenamed) told.set(known, subject ?? told.get(known))
     const joins: StoreChange = { kind: 'join', name: callersName(use.nth), field: 'callers', member: caller, most: limit }
-    return [...(isNew ? [joins] : []), ...clientChanges(use, isRenamed ? subject : undefined)]
+    return [...(isNew ? [joins] : []), ...clientChanges(use, isRenamed ? subject : undefined, untold(known, use.agents))]
   }
   const restOf = (): readonly StoreChange[] => {
     if (further === 0) return []

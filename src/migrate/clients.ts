@@ -3,7 +3,7 @@ import type { Fields, FieldType } from '../tables/fields.ts'
 import { isObject, type JsonObject } from '../tables/json.ts'
 import { type Operation, type OperationKind, type V1Request, withV1Values } from '../tables/operation.ts'
 import { spellings } from '../tables/query.ts'
-import { anonymousPath, isConcealed, isTyped, type Redactor, redactedWith } from './compare/redact.ts'
+import { anonymousPath, isConcealed, isTyped, type Redactor, redactedWith, withoutSecrets } from './compare/redact.ts'
 import { isDifference, many } from './evidence/evidence.ts'
 import { shapeOf } from './evidence/standing.ts'
 import type { Caller, Comparison, Total } from './records/record.ts'
@@ -29,6 +29,10 @@ export interface OperationUse {
 
 /** A client, and what keeps it from moving to v2. */
 export interface Client extends Caller {
+  /** The name that a person gave it (`clients.names`). */
+  readonly name?: string
+  /** The products that it calls itself, such as `terraform-provider-x/1.2`. Absent if none is known. */
+  readonly agents?: readonly string[]
   readonly calls: number
   readonly lastSeen: number
   readonly mismatches: number
@@ -62,7 +66,66 @@ export interface Tally {
 /** A client while it is counted. */
 export interface KnownClient {
   subject: string | undefined
+  /** At most `MOST_AGENTS`. */
+  readonly agents: Set<string>
   readonly operations: Map<string, Tally>
+}
+
+/** Maximum products of one client. A client that invents more of them is not told apart any better. */
+export const MOST_AGENTS = 4
+
+/** Words of letters with a number in each, and then the version: nothing random reads like that, no key, no digest and no id. */
+const WORD = '[A-Za-z]{1,16}(?:\\d{1,3}[A-Za-z]{0,8})?'
+const PRODUCT = new RegExp(`^(${WORD}(?:[-._+]${WORD}){0,5})(?:/(?:v?(\\d{1,5}(?:\\.\\d{1,5}){0,2})(?![\\w.]))?[^\\s;(,]*)?(?=[\\s;(,]|$)`)
+
+/** Maximum characters, digits, and capitals behind a small letter of the name of a program. */
+const MOST_OF_NAME = { characters: 60, digits: 4, humps: 5 }
+
+/**
+ * Returns the first product of a `User-Agent` (RFC 9110 §10.1.5) with the numbers of its version: `terraform-provider-x/1.2`. Undefined for
+ * what does not read like the name of a program, because anybody may put anything there.
+ */
+export function productOf(userAgent: string): string | undefined {
+  const [, name, version] = PRODUCT.exec(userAgent.slice(0, 200)) ?? []
+  if (name === undefined || !isProgramName(name)) return undefined
+  return version === undefined ? name : `${name}/${version}`
+}
+
+function isProgramName(name: string): boolean {
+  const times = (pattern: RegExp) => name.match(pattern)?.length ?? 0
+  const { characters, digits, humps } = MOST_OF_NAME
+  return name.length <= characters && times(/\d/g) <= digits && times(/[a-z][A-Z]/g) <= humps && withoutSecrets(name) === name
+}
+
+/** Adds a product to those of a client, if there is room. */
+export function addAgent(agents: Set<string>, agent: string): void {
+  if (agents.size < MOST_AGENTS) agents.add(agent)
+}
+
+/** Names by the hashes or the subjects of clients. */
+export type ClientNames = Readonly<Record<string, string>>
+
+export type NamesNow = () => ClientNames | undefined
+
+/** Gives clients the names that a person chose for their hashes or subjects. */
+export function withNames(clients: readonly Client[], names: ClientNames | undefined): readonly Client[] {
+  if (!names) return clients
+  const known = new Map(Object.entries(names))
+  return clients.map((client) => {
+    const name = known.get(client.caller) ?? (client.subject === undefined ? undefined : known.get(client.subject))
+    return name === undefined ? client : { ...client, name }
+  })
+}
+
+/** A client by all that it is called. */
+interface Named extends Pick<Client, 'caller'> {
+  readonly name?: string | undefined
+  readonly subject?: string | undefined
+}
+
+/** Returns what a person knows the client by: its name, its subject, or its hash. */
+export function shownClient({ name, subject, caller }: Named): string {
+  return name ?? subject ?? caller
 }
 
 /** The protocol of a use that names none. */
@@ -79,7 +142,7 @@ const OBSTACLES: Readonly<Record<OperationKind, 'blocker' | 'caution' | undefine
 }
 
 /** Says what keeps a client from moving. Undefined for one without a call. */
-export function clientOf(caller: string, { subject, operations }: KnownClient, useOf: UseOf): Client | undefined {
+export function clientOf(caller: string, { subject, agents, operations }: KnownClient, useOf: UseOf): Client | undefined {
   const called = [...operations].filter(([, { calls }]) => calls > 0)
   if (called.length === 0) return undefined
   const uses = called.map(([operation, tally]) => useIn(operation, tally))
@@ -95,6 +158,7 @@ export function clientOf(caller: string, { subject, operations }: KnownClient, u
   return {
     caller,
     ...(subject !== undefined && { subject }),
+    ...(agents.size > 0 && { agents: [...agents].sort().slice(0, MOST_AGENTS) }),
     calls: uses.reduce((sum, { calls }) => sum + calls, 0),
     lastSeen: Math.max(...uses.map(({ lastSeen }) => lastSeen)),
     mismatches: uses.reduce((sum, { mismatches }) => sum + mismatches, 0),
@@ -147,14 +211,17 @@ const COLUMNS = [
   'blockers',
   'cautions',
   'protocols',
+  'agents',
+  'name',
 ]
 
 /** One line for each client and operation. */
 export function clientsCsv(clients: readonly Client[]): string {
-  const rows = clients.flatMap(({ caller, subject = '', operations, couldMove, blockers, cautions }) =>
+  const rows = clients.flatMap(({ caller, subject = '', operations, couldMove, blockers, cautions, agents = [], name = '' }) =>
     operations.map(({ operation, calls, lastSeen, modes, protocols = [REST], mismatches }) => {
       const use = [operation, calls, time(lastSeen), modes.join(' '), mismatches]
-      return [caller, subject, ...use, couldMove ? 'yes' : 'no', blockers.join('; '), cautions.join('; '), protocols.join(' ')]
+      const why = [couldMove ? 'yes' : 'no', blockers.join('; '), cautions.join('; ')]
+      return [caller, subject, ...use, ...why, protocols.join(' '), agents.join(' '), name]
     }),
   )
   return toCsv(COLUMNS, rows)
@@ -176,9 +243,9 @@ function time(milliseconds: number): string {
 /** The client that a person means, or those that it may be: none, or several. */
 export type FoundClient = { readonly client: Client } | { readonly fitting: readonly Client[] }
 
-/** Finds a client by its subject, or by its hash or the beginning of it. */
+/** Finds a client by its name, its subject, or its hash or the beginning of it. */
 export function findClient(clients: readonly Client[], id: string): FoundClient {
-  const exact = clients.filter(({ caller, subject }) => caller === id || subject === id)
+  const exact = clients.filter(({ caller, subject, name }) => caller === id || subject === id || name === id)
   const fitting = exact.length > 0 ? exact : clients.filter(({ caller }) => id !== '' && caller.startsWith(id.toLowerCase()))
   const [client] = fitting
   return client && fitting.length === 1 ? { client } : { fitting }
@@ -286,6 +353,8 @@ export interface CountedUse {
   readonly mode: string
   /** `grpc`, `grpc-web` or `connect`; absent for REST. */
   readonly protocol?: string | undefined
+  /** The products that a record names. */
+  readonly agents?: readonly string[] | undefined
   /** Calls that a record counts. Absent for a request that was just served. */
   readonly calls?: number
   /** Milliseconds since 1970. */
@@ -298,6 +367,8 @@ export type ComparedUse = Pick<Comparison, 'caller' | 'operation' | 'outcome' | 
 export interface Inventory {
   /** Returns true for a served request whose parameters are worth a look: the first ones of a client at an operation, then a few. */
   use(client: Caller, use: CountedUse): boolean
+  /** Keeps the product that the client of such a request calls itself. */
+  agent(caller: string, agent: string): void
   /** Keeps the kind of such a request. `samples` are requests that a record counts. */
   look(caller: string, operation: string, kind: RequestKind, samples?: number): void
   /** Counts a request whose credential no service has accepted. Such a stranger is no client, and its request is no traffic. */
@@ -321,7 +392,8 @@ const CLIENTS = 10_000
 const FIRST = 10
 const EVERY = 100
 
-export function createInventory(operations: readonly Operation[], limit: number = CLIENTS): Inventory {
+/** Counts which client calls what. `names` gives the names that persons chose for clients, as they are now. */
+export function createInventory(operations: readonly Operation[], limit: number = CLIENTS, names: NamesNow = () => undefined): Inventory {
   const useOf = createUseOf(operations)
   const keptUses = createKeptUses()
   const clients = new Map<string, KnownClient>()
@@ -333,8 +405,12 @@ export function createInventory(operations: readonly Operation[], limit: number 
     if (client && subject !== undefined) client.subject = subject
     return client && (client.operations.get(operation) ?? newTally(client, operation))
   }
+  const known = (caller: string, agent: string) => {
+    const client = clients.get(caller)
+    if (client) addAgent(client.agents, agent)
+  }
   return {
-    use({ caller, subject }, { operation, mode, protocol = REST, calls, at }) {
+    use({ caller, subject }, { operation, mode, protocol = REST, agents = [], calls, at }) {
       const times = calls ?? 1
       traffic.set(operation, (traffic.get(operation) ?? 0) + times)
       const tally = tallyOf(caller, operation, subject)
@@ -347,8 +423,10 @@ export function createInventory(operations: readonly Operation[], limit: number 
       tally.lastSeen = Math.max(tally.lastSeen, at)
       tally.modes.add(mode)
       tally.protocols.add(protocol)
+      for (const agent of agents) known(caller, agent)
       return calls === undefined && isSample(tally)
     },
+    agent: known,
     look(caller, operation, kind, samples) {
       const tally = tallyOf(caller, operation)
       if (samples !== undefined && tally) tally.samples += samples
@@ -362,15 +440,25 @@ export function createInventory(operations: readonly Operation[], limit: number 
       if (isMismatch && tally) tally.mismatches += 1
       if (tally) keptUses.addDifferences(tally.kept, comparison)
     },
-    clients: () => [...clients].flatMap(([caller, known]) => clientOf(caller, known, useOf) ?? []).sort((a, b) => b.calls - a.calls),
+    clients() {
+      const called = [...clients].flatMap(([caller, known]) => clientOf(caller, known, useOf) ?? [])
+      return withNames(
+        called.sort((a, b) => b.calls - a.calls),
+        names(),
+      )
+    },
     traffic: () => traffic,
     strangers: () => strangers,
     uncounted: () => uncounted,
   }
 }
 
+export function unknownClient(): KnownClient {
+  return { subject: undefined, agents: new Set(), operations: new Map() }
+}
+
 function newClient(clients: Map<string, KnownClient>, caller: string): KnownClient {
-  const client: KnownClient = { subject: undefined, operations: new Map() }
+  const client = unknownClient()
   clients.set(caller, client)
   return client
 }
@@ -403,13 +491,17 @@ export function joinedClients(lists: readonly (readonly Client[])[], operations:
   const useOf = createUseOf(operations)
   const kept = createKeptUses()
   const known = new Map<string, KnownClient>()
-  for (const { caller, subject, operations: uses } of lists.flat()) {
-    const client = known.get(caller) ?? { subject: undefined, operations: new Map<string, Tally>() }
+  const names = new Map<string, string>()
+  for (const { caller, subject, name, agents = [], operations: uses } of lists.flat()) {
+    const client = known.get(caller) ?? unknownClient()
     known.set(caller, client)
     client.subject ??= subject
+    if (name !== undefined) names.set(caller, name)
+    for (const agent of agents) addAgent(client.agents, agent)
     for (const use of uses) addUse(client, use, kept)
   }
-  return [...known].flatMap(([caller, client]) => clientOf(caller, client, useOf) ?? []).sort((a, b) => b.calls - a.calls)
+  const joined = [...known].flatMap(([caller, client]) => clientOf(caller, client, useOf) ?? []).sort((a, b) => b.calls - a.calls)
+  return withNames(joined, Object.fromEntries(names))
 }
 
 function addUse({ operations }: KnownClient, use: OperationUse, kept: KeptUses): void {

@@ -75,6 +75,8 @@ export interface RequestEnd {
   readonly url?: string | undefined
   /** `grpc`, `grpc-web` or `connect`; undefined for REST. */
   readonly protocol?: string | undefined
+  /** The `User-Agent` of the client. */
+  readonly agent?: string | undefined
 }
 
 /** Keeps the parameters of one request, redacted. The tables of `operation` know them. */

@@ -1,3 +1,4 @@
+import { shownClient } from '../migrate/clients.ts'
 import type { Guide, GuideBlocker, GuideCall, GuideRequest, GuideSection, MemberRow, ParameterRow } from './guide-request.ts'
 import { escapeHtml, htmlDocument, sourceOf } from './html.ts'
 
@@ -185,10 +186,13 @@ export function guideBlocks(guide: Guide): readonly Block[] {
 function opening({ client, sections, base }: Guide): readonly Block[] {
   const paragraphs: Text[] = []
   if (client) {
-    const { caller, subject, calls, firstSeen, lastSeen } = client
-    const who: Text = subject === undefined ? ['The client ', code(caller)] : ['The client ', code(subject), ' (', code(caller), ')']
+    const { caller, calls, firstSeen, lastSeen, agents = [] } = client
+    const shown = shownClient({ caller, name: client.name, subject: client.subject })
+    const who: Text = shown === caller ? ['The client ', code(caller)] : ['The client ', code(shown), ' (', code(caller), ')']
     paragraphs.push([
       ...who,
+      ...agents.flatMap((agent, nth): Text => [nth === 0 ? ', which calls itself ' : ' and ', code(agent)]),
+      agents.length === 0 ? '' : ',',
       ` made ${callsText({ calls })} to v1 from ${firstSeen.slice(0, 16)}Z to ${lastSeen.slice(0, 16)}Z. The most frequent come first.`,
     ])
   }

@@ -127,7 +127,10 @@ export const guideSchema = z.strictObject({
   format: z.literal(GUIDE_FORMAT),
   title: z.string(),
   client: z
-    .strictObject({ caller: z.string(), subject: z.string().optional(), calls: z.number(), firstSeen: z.string(), lastSeen: z.string() })
+    .strictObject({
+      ...{ caller: z.string(), subject: z.string().optional(), name: z.string().optional(), agents: z.array(z.string()).optional() },
+      ...{ calls: z.number(), firstSeen: z.string(), lastSeen: z.string() },
+    })
     .optional(),
   /** The spelling of v1's members: `specification` (snake_case) or `published`. */
   dialect: z.enum(['specification', 'published']),

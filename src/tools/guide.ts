@@ -1,4 +1,4 @@
-import { type Client, createUseOf, type OperationUse, type SampledKind } from '../migrate/clients.ts'
+import { type Client, createUseOf, type OperationUse, type SampledKind, shownClient } from '../migrate/clients.ts'
 import { covers, type Operation } from '../tables/operation.ts'
 import type { GuideTopic } from '../tables/tables.ts'
 import {
@@ -178,17 +178,18 @@ export function clientGuide(client: Client, context: SectionContext): Guide {
     return operation?.begin ? [{ operation, use }] : []
   })
   const others = client.operations.filter(({ operation }) => !byId.get(operation)?.begin)
-  const { caller, subject, calls, lastSeen } = client
+  const { caller, subject, name, agents, calls, lastSeen } = client
   const firstSeen = Math.min(...client.operations.map((use) => use.firstSeen))
   const guide = assemble(context, {
-    title: `Move ${subject ?? caller} from v1 to v2`,
+    title: `Move ${shownClient(client)} from v1 to v2`,
     caller,
     operations: served.map(({ operation }) => operation),
     sections: served.map(({ operation, use }) => guideSection(operation, context, use)),
     blockers: others.map((use) => blockerOf(use, byId, operations)),
   })
   const times = { firstSeen: new Date(firstSeen).toISOString(), lastSeen: new Date(lastSeen).toISOString() }
-  return { ...guide, client: { caller, ...(subject !== undefined && { subject }), calls, ...times } }
+  const known = { ...(subject !== undefined && { subject }), ...(name !== undefined && { name }), ...(agents && { agents: [...agents] }) }
+  return { ...guide, client: { caller, ...known, calls, ...times } }
 }
 
 /** Returns the guide of operations, whoever calls them. */

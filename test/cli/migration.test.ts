@@ -30,7 +30,7 @@ describe('commands that ask the admin port', () => {
     expect(text).toMatch(/^ {2}blocked by registry\.vuln_reports\.list: /m)
     expect(text).toMatch(/^[0-9a-f]{16} {2}could call v2 itself {2}1 call, 0 mismatches,/m)
     const [head, ...lines] = (await ask('clients', '--csv')).out.split('\r\n')
-    expect(head).toBe('caller,subject,operation,calls,last_seen,modes,mismatches,could_move,blockers,cautions,protocols')
+    expect(head).toBe('caller,subject,operation,calls,last_seen,modes,mismatches,could_move,blockers,cautions,protocols,agents,name')
     expect(lines).toHaveLength(3)
     expect(JSON.parse((await ask('clients', '--json')).out)).toMatchObject([
       { calls: 2, couldMove: false },

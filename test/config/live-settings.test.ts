@@ -44,6 +44,7 @@ const READ: Partial<Record<SettingKey, readonly [value: unknown, read: Read]>> =
   'diff.verifyWrites': [false, comparing(({ verifyWrites }) => verifyWrites)],
   'diff.waiting': [7, comparing(({ queue }) => queue.waiting)],
   'diff.waitingBytes': [7, comparing(({ queue }) => queue.characters)],
+  'clients.names': [{ a: 'x' }, comparing(({ names }) => names())],
   'diff.parallel': [7, comparing(({ queue }) => queue.parallel)],
 }
 

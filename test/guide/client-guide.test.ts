@@ -126,7 +126,9 @@ describe('the report', () => {
 describe('crosswalk clients', () => {
   it('writes the guide in Markdown, or as a page', async () => {
     const markdown = (await clients(caller, '--guide')).out
-    expect(markdown).toMatch(new RegExp(`^# Move ${caller} from v1 to v2\\n\\nThe client \`${caller}\` made 9 calls to v1`))
+    expect(markdown).toMatch(
+      new RegExp(`^# Move ${caller} from v1 to v2\\n\\nThe client \`${caller}\`, which calls itself \`node\`, made 9 calls to v1`),
+    )
     expect(markdown).toContain('\n- [ ] ')
     const file = join(directory, 'guide.html')
     expect(await clients(caller, '--guide', '--html', file)).toMatchObject({ code: 0, out: `written to ${file}` })

@@ -1,7 +1,7 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { type Client, createInventory, createUseOf, withoutRequests } from '../../migrate/clients.ts'
+import { type Client, type ClientNames, createInventory, createUseOf, withoutRequests } from '../../migrate/clients.ts'
 import {
   createExpected,
   type Declaration,
@@ -299,6 +299,8 @@ export interface ReadSources {
   readonly target: number
   /** True asks whether v1 can be switched off. Default: v1 stays. */
   readonly withoutV1?: boolean
+  /** The names that persons gave to clients. */
+  readonly names?: ClientNames | undefined
   /** Milliseconds since 1970. */
   readonly now: number
 }
@@ -309,11 +311,11 @@ export interface ReadSources {
  */
 export async function readReport(
   paths: readonly string[],
-  { operations, declarations, describe, now, ...question }: ReadSources,
+  { operations, declarations, describe, names, now, ...question }: ReadSources,
 ): Promise<Report> {
   const ledger: Ledger = {
     evidence: createEvidence(() => now),
-    inventory: createInventory(operations),
+    inventory: createInventory(operations, undefined, () => names),
     expected: createExpected(declarations, () => now),
   }
   const reporter = createReporter({ ledger, operations, describe })

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { type Client, guideCommand } from '../../migrate/clients.ts'
+import { type Client, guideCommand, shownClient } from '../../migrate/clients.ts'
 import { COMPARING } from '../../serve/sides.ts'
 import { putModes } from '../report/commands.ts'
 import type { Difference } from '../report/difference.ts'
@@ -300,12 +300,13 @@ export function TimelineView({ report }: { readonly report: Report }) {
 
 /** Shows what one client calls, and what keeps it from calling v2 itself. */
 export function ClientDetail({ client }: { readonly client: Client }) {
-  const { caller, subject, calls, lastSeen, operations, blockers, cautions } = client
+  const { caller, subject, agents, calls, lastSeen, operations, blockers, cautions } = client
+  const shown = shownClient(client)
   const move = MOVES[moveOf(client)]
   return (
     <div class="client">
       <h2>
-        <code>{subject ?? caller}</code>
+        <code>{shown}</code>
       </h2>
       <p>
         <span class={`chip is-${move.icon}`} title={move.meaning}>
@@ -313,12 +314,28 @@ export function ClientDetail({ client }: { readonly client: Client }) {
           {move.word}
         </span>{' '}
         {many(calls, 'call')}, last seen {time(lastSeen)}
-        {subject !== undefined && (
+        {subject !== undefined && subject !== shown && (
+          <>
+            , subject <code>{subject}</code>
+          </>
+        )}
+        {caller !== shown && (
           <>
             , hash <code>{caller}</code>
           </>
         )}
       </p>
+      {agents && (
+        <p>
+          It calls itself{' '}
+          {agents.map((agent, nth) => (
+            <>
+              {nth > 0 && ', '}
+              <code key={agent}>{agent}</code>
+            </>
+          ))}
+        </p>
+      )}
       <p>
         What it must change to call v2 itself: <code>{guideCommand(client)}</code>{' '}
         <CopyButton text={guideCommand(client)} what="the command that prints the guide" />
@@ -420,7 +437,7 @@ function ClientRow({ one, most }: { readonly one: Client; readonly most: number 
     <>
       <span class="client-name">
         <Icon name={MOVES[moveOf(one)].icon} />
-        <code>{one.subject ?? one.caller}</code>
+        <code>{shownClient(one)}</code> {one.agents && <span class="quiet">{one.agents.join(', ')}</span>}
         <span class="visually-hidden">{MOVES[moveOf(one)].word}</span>
       </span>
       <span class="client-calls">

@@ -112,7 +112,7 @@ export const refsFlag = {
 export const scopeFlags: Readonly<Record<string, Flag>> = {
   ...operationsFlag,
   clients: {
-    help: 'Only operations that this client calls: its hash or its subject, with * as any text; may be repeated',
+    help: 'Only operations that this client calls: its hash, its subject or its name, with * as any text; may be repeated',
     value: 'CLIENT',
     more: true,
   },

@@ -400,6 +400,7 @@ export function migrationSettings(config: Config) {
     dialect: config['v1.dialect'],
     values: config['records.values'],
     subjects: config['records.subjects'],
+    names: () => config['clients.names'],
     limit: config['diff.answerBytes'],
     answerMs: config['diff.deadlineMs'],
     fallbacksPerMinute: config['fallback.perMinute'],

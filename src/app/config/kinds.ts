@@ -3,6 +3,7 @@ import { isIP, isIPv4 } from 'node:net'
 import { z } from 'zod'
 import { named, systemReason } from '../../errors.ts'
 import { readStoreUrl } from '../../fleet/store/store.ts'
+import type { ClientNames } from '../../migrate/clients.ts'
 import { asModeRules, type ModeRules, modesSchema } from '../../migrate/modes/rules.ts'
 import { MODES } from '../../serve/sides.ts'
 import { isObject } from '../../tables/json.ts'
@@ -437,4 +438,28 @@ function readPairs(pairs: readonly Pair[] | undefined): { readonly tokens: reado
     tokens.push({ name, token: token.data })
   }
   return { tokens }
+}
+
+const CLIENT_NAMES =
+  'an object of hashes and names, or the same as HASH=NAME with commas between them, such as 3f2a1b4c5d6e7f80=Terraform, with names of 1 to 60 characters'
+
+/** Names are printed in lists and on the page, so that they are short and have no control characters. */
+const shownName = z.string().regex(/^[^\p{C}]{1,60}$/u, 'must be a name of 1 to 60 characters')
+
+/** The names that people give to clients. */
+export const clientNames: SettingKind<ClientNames | undefined> = {
+  schema: z.preprocess(
+    (value) => (typeof value === 'string' ? namesOf(value) : value),
+    z.record(z.string(), shownName),
+  ) as z.ZodType<ClientNames>,
+  inFile: z.record(z.string(), z.string()),
+  allowed: CLIENT_NAMES,
+  value: 'HASH=NAME,…',
+}
+
+/** Returns undefined for a text that has a part without a hash or a name. A subject may hold an equals sign, and a name need not. */
+function namesOf(text: string): ClientNames | undefined {
+  const pairs = text.split(',').map((pair) => /^(.+)=([^=]+)$/.exec(pair.trim()) ?? [])
+  const known = pairs.flatMap(([, hash, name]) => (hash === undefined || name === undefined ? [] : [[hash.trim(), name.trim()] as const]))
+  return known.length === pairs.length ? Object.fromEntries(known) : undefined
 }

@@ -75,6 +75,7 @@ const LIVE: Readonly<Record<SettingKey, true | (typeof WHY)[keyof typeof WHY]>> 
   'registry.readmes': true,
   emulated: WHY.learnt,
   modes: true,
+  'clients.names': true,
   tables: WHY.surface,
   'fallback.perMinute': WHY.room,
   'circuit.probePercent': true,

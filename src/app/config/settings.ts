@@ -1,3 +1,4 @@
+import type { ClientNames } from '../../migrate/clients.ts'
 import { ALL_V2, type ModeRules } from '../../migrate/modes/rules.ts'
 import type { IgnoreRule } from '../../tables/signs.ts'
 import { DIALECTS } from '../../tables/uid.ts'
@@ -5,6 +6,7 @@ import {
   addresses,
   buildName,
   choiceOf,
+  clientNames,
   directNames,
   file,
   flag,
@@ -276,6 +278,12 @@ export const SETTINGS = {
     'MODE',
     ALL_V2,
     'Side that answers each operation, and what is compared. Changes in the file apply without a restart',
+  ),
+  'clients.names': setting<ClientNames | undefined>(
+    clientNames,
+    'CLIENTS_NAMES',
+    undefined,
+    'Names of clients by their hashes, as crosswalk clients and the page show them, or by their subjects if records.subjects shows these',
   ),
   'fallback.perMinute': setting(
     integer(0, 1_000_000),
@@ -604,6 +612,7 @@ export const SECTIONS: Readonly<Record<Section, string>> = {
   registry: 'What registry lists contain',
   emulated: 'Reads that v2 can only emulate',
   modes: 'Which side answers',
+  clients: 'What people call the clients',
   fallback: 'v1 as the net below v2',
   circuit: 'How an open circuit closes',
   diff: 'Comparisons of v1 and v2',

@@ -24,6 +24,7 @@ import { conflictNote, type KeptModes, type ShareModes, STORE_MS, shareModes, un
 import { type FleetEvidence, shareEvidence } from '../../fleet/report.ts'
 import { createRolloutsPart, type RolloutsPart } from '../../fleet/rollouts/rollouts.ts'
 import type { Store } from '../../fleet/store/store.ts'
+import { withNames } from '../../migrate/clients.ts'
 import { type EvidenceReport, type Migration, type OperationProgress, ROLLOUTS_LOOK_MS } from '../../migrate/migration.ts'
 import type { Comparison } from '../../migrate/records/record.ts'
 import type { Clocks } from '../../serve/bounds.ts'
@@ -141,7 +142,11 @@ export function shareAnswers(
   leader: Pick<Leader, 'id'>,
   evidence: FleetEvidence,
 ): FleetAnswers {
-  const readClients = shareClients(migration, fleet, evidence.epochs, { clocks, operations, isNewStore })
+  const readShared = shareClients(migration, fleet, evidence.epochs, { clocks, operations, isNewStore })
+  const readClients = async () => {
+    const { clients, uncounted } = await readShared()
+    return { clients: withNames(clients, config['clients.names']), uncounted }
+  }
   const shared = shareComparisons(migration, fleet, clocks, config['records.memory'])
   const own = migration.report
   /** Reads after every replica has handed over what it knew, and falls back to what this one knows. */

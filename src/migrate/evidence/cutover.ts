@@ -1,6 +1,6 @@
 import { covers, type Operation } from '../../tables/operation.ts'
 import { isReadBack } from '../../tables/operations.ts'
-import { type Client, createUseOf, isUnknownUse, type Use, unknownUse } from '../clients.ts'
+import { type Client, createUseOf, isUnknownUse, shownClient, type Use, unknownUse } from '../clients.ts'
 import type { Actor, Caller, Note } from '../records/record.ts'
 import { many, moreNeeded, noEvidence, type OperationEvidence, percent, wrongOf } from './evidence.ts'
 import type { Replicas } from './replicas.ts'
@@ -38,9 +38,9 @@ export function coversUse(pattern: string, use: string): boolean {
   return covers(pattern, use) || covers(pattern, operation)
 }
 
-/** True if the pattern covers the caller or the subject of a client. */
-export function coversClient(pattern: string, { caller, subject }: ClientUses): boolean {
-  return covers(pattern, caller) || (subject !== undefined && covers(pattern, subject))
+/** True if the pattern covers the hash, the subject or the name of a client. */
+export function coversClient(pattern: string, { caller, subject, name }: ClientUses): boolean {
+  return [caller, subject, name].some((one) => one !== undefined && covers(pattern, one))
 }
 
 function ofClients(seen: Seen, patterns: readonly string[]): Seen {
@@ -92,6 +92,8 @@ export type Standing = EvidenceStanding | 'held-back' | 'v1-only' | 'unverifiabl
 
 /** Calls of one operation by one client. */
 export interface ClientCalls extends Caller {
+  /** The name that a person gave the client. */
+  readonly name?: string
   readonly calls: number
 }
 
@@ -217,7 +219,7 @@ const NAMED = 5
 
 function named(clients: readonly ClientCalls[]): string {
   if (clients.length === 0) return ''
-  const names = clients.slice(0, NAMED).map(({ caller, subject, calls }) => `${subject ?? caller} ${calls}`)
+  const names = clients.slice(0, NAMED).map((client) => `${shownClient(client)} ${client.calls}`)
   return `: ${[...names, ...(clients.length > NAMED ? [`${clients.length - NAMED} more`] : [])].join(', ')}`
 }
 
@@ -266,7 +268,7 @@ export interface EpochView {
 export const TARGET = 0.001
 
 /** Uses of v1 by one client, as far as a verdict needs them. */
-export interface ClientUses extends Pick<Client, 'caller' | 'subject'> {
+export interface ClientUses extends Pick<Client, 'caller' | 'subject' | 'name'> {
   readonly operations: readonly Pick<Client['operations'][number], 'operation' | 'calls'>[]
 }
 
@@ -359,11 +361,11 @@ function count(verdicts: readonly OperationVerdict[], standing: Standing): numbe
 /** The clients of each operation, those with the most calls first. */
 function callersOf(clients: readonly ClientUses[]): ReadonlyMap<string, readonly ClientCalls[]> {
   const found = new Map<string, ClientCalls[]>()
-  for (const { caller, subject, operations } of clients) {
+  for (const { caller, subject, name, operations } of clients) {
     for (const { operation, calls } of operations) {
       const known = found.get(operation) ?? []
       found.set(operation, known)
-      known.push({ caller, ...(subject !== undefined && { subject }), calls })
+      known.push({ caller, ...(subject !== undefined && { subject }), ...(name !== undefined && { name }), calls })
     }
   }
   for (const callers of found.values()) callers.sort((a, b) => b.calls - a.calls || (a.caller < b.caller ? -1 : 1))

@@ -3,7 +3,7 @@ import type { Identity } from '../../serve/caller.ts'
 import { hasFailed, isRead, type Mode, SERVED_BY } from '../../serve/sides.ts'
 import type { Operation, V1Request } from '../../tables/operation.ts'
 import type { Call } from '../../tables/turn.ts'
-import { createInventory } from '../clients.ts'
+import { createInventory, type NamesNow } from '../clients.ts'
 import { bodyOf, type CompareSettings } from '../compare/compare.ts'
 import { createExpected, type Declaration } from '../compare/expected.ts'
 import { type Judgement, tally } from '../compare/judge.ts'
@@ -256,6 +256,8 @@ export interface JournalSettings extends CompareSettings, RedactionSettings {
   readonly declarations: readonly Declaration[]
   /** Subjects of tokens may be shown and recorded. */
   readonly subjects: boolean
+  /** The names that persons gave to clients. */
+  readonly names?: NamesNow
   readonly recorder: Recorder
   /** Milliseconds since 1970. */
   readonly now: () => number
@@ -271,7 +273,7 @@ export function createJournal(settings: JournalSettings): Journal {
   const { operations, recorder, now } = settings
   const evidence = createEvidence(now)
   const tallies = createTallies(evidence, recorder, now)
-  const inventory = createInventory(operations)
+  const inventory = createInventory(operations, undefined, settings.names)
   const reads = new Set(operations.filter(isRead).map(({ id }) => id))
   // A probe of a write would have to reach v2, and v1 could not answer in its place.
   const circuit = createCircuit(now, (operation) => settings.isProbed() && reads.has(operation))

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { type Identified, identify } from '../../serve/caller.ts'
 import type { KeepRequest, Mode, RequestEnd } from '../../serve/sides.ts'
 import type { Operation } from '../../tables/operation.ts'
-import { createUnknownUses, type Inventory, type KindOf, type RequestKind, type SampledKind } from '../clients.ts'
+import { addAgent, createUnknownUses, type Inventory, type KindOf, productOf, type RequestKind, type SampledKind } from '../clients.ts'
 import type { Caller, TrafficEntry } from '../records/record.ts'
 import type { Recorder } from '../records/record-file.ts'
 import type { Rollouts, SidedRequest } from '../rollout/rollouts.ts'
@@ -13,12 +13,16 @@ import type { Accepted } from './serve.ts'
 /** Counts which caller uses which operation. */
 export interface TrafficCounter {
   /** Returns a function that takes the parameters of the request, if they are worth a look. */
-  use(caller: Caller, operation: string, mode: Mode, protocol?: string): KeepRequest | undefined
+  use(caller: Caller, operation: string, mode: Mode, how?: Pick<RequestEnd, 'protocol' | 'agent'>): KeepRequest | undefined
   /** Records the counts since the last flush. */
   flush(): void
 }
 
-type Counted = Omit<TrafficEntry, 'at' | 'calls' | 'requests'> & { calls: number; requests?: (SampledKind & { samples: number })[] }
+type Counted = Omit<TrafficEntry, 'at' | 'calls' | 'requests' | 'agents'> & {
+  calls: number
+  agents?: Set<string>
+  requests?: (SampledKind & { samples: number })[]
+}
 
 export interface TrafficSettings {
   readonly inventory: Inventory
@@ -33,7 +37,7 @@ export function createTraffic({ inventory, recorder, kindOf, now }: TrafficSetti
   /** By caller, operation, and mode with protocol. */
   const since = new Map<string, Map<string, Map<string, Counted>>>()
   return {
-    use(caller, operation, mode, protocol) {
+    use(caller, operation, mode, { protocol, agent } = {}) {
       const isWorthALook = inventory.use(caller, { operation, mode, protocol, at: now() })
       const ways = within(within(since, caller.caller), operation)
       const way = protocol === undefined ? mode : `${mode} ${protocol}`
@@ -49,6 +53,12 @@ export function createTraffic({ inventory, recorder, kindOf, now }: TrafficSetti
       counted.calls += 1
       if (!known) ways.set(way, counted)
       if (!isWorthALook) return undefined
+      const product = agent === undefined ? undefined : productOf(agent)
+      if (product !== undefined) {
+        inventory.agent(caller.caller, product)
+        counted.agents ??= new Set()
+        addAgent(counted.agents, product)
+      }
       return (described, request) => {
         const kind = kindOf(described, request)
         inventory.look(caller.caller, operation, kind)
@@ -58,11 +68,15 @@ export function createTraffic({ inventory, recorder, kindOf, now }: TrafficSetti
     flush() {
       const at = new Date(now()).toISOString()
       for (const operations of since.values()) {
-        for (const ways of operations.values()) for (const counted of ways.values()) recorder.record({ ...counted, at })
+        for (const ways of operations.values()) for (const counted of ways.values()) recorder.record(entryOf(counted, at))
       }
       since.clear()
     },
   }
+}
+
+function entryOf({ agents, ...counted }: Counted, at: string): TrafficEntry {
+  return { ...counted, ...(agents && { agents: [...agents] }), at }
 }
 
 /** Kinds of requests in one record. The inventory keeps no more of them. */
@@ -101,7 +115,7 @@ export function countKnown({ accepted, traffic, inventory, pagingSides, rollouts
   return (
     choice: SidedRequest & Identified,
     operation: Operation,
-    { refused, by, url = '', protocol }: RequestEnd,
+    { refused, by, url = '', protocol, agent }: RequestEnd,
   ): KeepRequest | undefined => {
     const { credential, caller, mode } = choice
     if (!accepted.has(credential)) {
@@ -111,7 +125,7 @@ export function countKnown({ accepted, traffic, inventory, pagingSides, rollouts
     if (refused) return undefined
     pagingSides.note(by, operation, url, caller)
     rollouts.used(choice, operation.id, by)
-    return traffic.use(callerOf(choice, subjects), operation.id, mode, protocol)
+    return traffic.use(callerOf(choice, subjects), operation.id, mode, { protocol, agent })
   }
 }
 
@@ -121,9 +135,9 @@ export function countKnown({ accepted, traffic, inventory, pagingSides, rollouts
  */
 export function countUnknown(accepted: Accepted, traffic: TrafficCounter, inventory: Inventory, subjects: boolean) {
   const nameOf = { client: createUnknownUses(), stranger: createUnknownUses() }
-  return (method: string, path: string, { authorization }: IncomingHttpHeaders): void => {
+  return (method: string, path: string, { authorization, 'user-agent': agent }: IncomingHttpHeaders): void => {
     const who = identify(authorization)
-    if (accepted.has(who.credential)) traffic.use(callerOf(who, subjects), nameOf.client(method, path), 'v1')
+    if (accepted.has(who.credential)) traffic.use(callerOf(who, subjects), nameOf.client(method, path), 'v1', { agent })
     else inventory.stranger(nameOf.stranger(method, path))
   }
 }

@@ -49,6 +49,7 @@ const entrySchema = z.discriminatedUnion('kind', [
   z.looseObject({
     ...{ kind: z.literal('traffic'), id, at: time, caller, operation, mode: z.string(), protocol: z.string().optional() },
     ...{ subject: z.string().optional(), calls: count, requests: z.array(kind).optional() },
+    agents: z.array(z.string().max(80)).optional(),
   }),
   z.looseObject({
     ...{ kind: z.literal('tally'), id, at: time, operation, comparisons: count.optional() },

@@ -150,6 +150,8 @@ export interface TrafficEntry extends Caller, Identified {
   readonly mode: string
   readonly protocol?: string
   readonly calls: number
+  /** The products that the client called itself, in the requests that were looked at. */
+  readonly agents?: readonly string[]
   /** The kinds of requests among those that were looked at. */
   readonly requests?: readonly SampledKind[]
 }

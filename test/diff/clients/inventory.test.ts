@@ -95,13 +95,13 @@ describe('the inventory', () => {
       ['a', ['grpc', 'rest']],
       ['b', undefined],
     ])
-    expect(clientsCsv(made.clients()).split('\r\n')[1]).toMatch(/,grpc rest$/)
+    expect(clientsCsv(made.clients()).split('\r\n')[1]).toMatch(/,grpc rest,,$/)
   })
 
   it('is printed as CSV and JSON', () => {
     const clients = inventory().clients()
     const lines = clientsCsv(clients).split('\r\n')
-    expect(lines[0]).toBe('caller,subject,operation,calls,last_seen,modes,mismatches,could_move,blockers,cautions,protocols')
+    expect(lines[0]).toBe('caller,subject,operation,calls,last_seen,modes,mismatches,could_move,blockers,cautions,protocols,agents,name')
     expect(lines[2]).toMatch(/^aa,alice,registry\.repos\.list,3,2026-01-02T03:04:05\.000Z,diff-v1 v2,1,yes,,/)
     expect(lines).toHaveLength(5)
     expect(JSON.parse(JSON.stringify(clientsJson(clients)))[0]).toMatchObject({

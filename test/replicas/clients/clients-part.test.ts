@@ -42,6 +42,7 @@ const samples = fc.record({ shape: fc.constantFrom('s', 'iam?a=b\nc', 't'), samp
 const calls = fc.record({
   ...{ ...common, caller, mode: fc.constantFrom('v1', 'v2', 'diff-v1'), calls: fc.integer({ min: 1, max: 9 }) },
   protocol: fc.constantFrom(undefined, 'grpc', 'connect'),
+  agents: fc.constantFrom(undefined, ['curl/8.5.0'], ['curl/8.5.0', 'okhttp']),
   requests: fc.uniqueArray(samples, { maxLength: 2, selector: ({ shape }) => shape }),
 })
 const total = fc.record({
@@ -57,9 +58,9 @@ const comparison = fc.record({
 })
 
 const entry = fc.oneof(
-  calls.map(({ caller: who, at, protocol, requests, ...use }): Entry => {
+  calls.map(({ caller: who, at, protocol, requests, agents, ...use }): Entry => {
     const kinds = requests.map((one) => ({ ...kindOf(one.shape), samples: one.samples }))
-    const told = { ...(protocol !== undefined && { protocol }), ...(kinds.length > 0 && { requests: kinds }) }
+    const told = { ...(protocol !== undefined && { protocol }), ...(kinds.length > 0 && { requests: kinds }), ...(agents && { agents }) }
     return traffic({ ...who, ...use, ...told, at: new Date(AT + at).toISOString() })
   }),
   comparison.map(({ caller: who, at, operation, outcome, totals }): Entry => {

@@ -21,7 +21,7 @@ export function chooseClient(
   const found = findClient(known, id)
   if ('client' in found) return found
   if (found.fitting.length > 1) return { problem: `${found.fitting.length} clients begin with "${id}"; give more of the hash.` }
-  const names = known.flatMap(({ caller, subject }) => (subject === undefined ? [caller] : [caller, subject]))
+  const names = known.flatMap(({ caller, subject, name }) => [caller, subject, name].filter((one) => one !== undefined))
   return { problem: `No client "${id}" has called; ${suggestion(id, names, `${list} lists them.`)}` }
 }
 
@@ -63,7 +63,7 @@ export const clients: Command = {
   optional: ['ID'],
   flags: {
     guide: {
-      help: 'Print what one client must change to call v2 itself, in Markdown. ID is its hash, the beginning of it, or its subject',
+      help: 'Print what one client must change to call v2 itself, in Markdown. ID is its hash, the beginning of it, its subject or its name',
       switch: true,
     },
     ...guideFlags,
@@ -134,11 +134,13 @@ function totals(all: readonly Client[]): string {
   return `${many(all.length, 'client')}, ${many(calls, 'call')}: ${all.filter(({ couldMove }) => couldMove).length} could call v2 without v1`
 }
 
-function linesOf({ caller, subject, calls, lastSeen, mismatches, operations, couldMove, blockers, cautions }: Client): readonly string[] {
-  const who = subject === undefined ? caller : `${caller} ${subject}`
+function linesOf(client: Client): readonly string[] {
+  const { caller, subject, name, agents = [], calls, lastSeen, mismatches, operations, couldMove, blockers, cautions } = client
+  const who = [caller, name, subject].filter((one) => one !== undefined).join(' ')
   const verdict = couldMove ? 'could call v2 itself' : 'needs v1'
   return [
     `${who}  ${verdict}  ${many(calls, 'call')}, ${many(mismatches, 'mismatch', 'mismatches')}, last seen ${new Date(lastSeen).toISOString()}`,
+    ...(agents.length === 0 ? [] : [`  calls itself ${agents.join(', ')}`]),
     ...operations.map(
       ({ operation, calls: times, modes, protocols }) =>
         `  ${String(times).padStart(8)}  ${operation}  ${modes.join(' ')}${protocols ? `  ${protocols.join(' ')}` : ''}`,

@@ -3,11 +3,12 @@ import { describeWith } from '../../../admin/report/difference.ts'
 import { heldAgainst, type Report, readOlderReport, readReport, reportLines } from '../../../admin/report/report.ts'
 import { pageOf, readAssets } from '../../../admin/report-page.ts'
 import { named } from '../../../errors.ts'
+import type { ClientNames } from '../../../migrate/clients.ts'
 import type { DescribedDeclaration } from '../../../migrate/compare/expected.ts'
 import { TARGET } from '../../../migrate/evidence/cutover.ts'
 import type { Operation } from '../../../tables/operation.ts'
 import { operationsOf, type Tables } from '../../../tables/tables.ts'
-import { type Declarations, declarationsWith } from '../../server/migration.ts'
+import { declarationsWith } from '../../server/migration.ts'
 import { type Command, endWith, FAILED, type Flags, failureLines, type Io, MISUSED, textOf, UNREAD } from '../command.ts'
 import { configFlags, configFrom } from '../flags.ts'
 import { withProgress } from '../terminal.ts'
@@ -44,10 +45,12 @@ export const report: Command = {
   },
 }
 
-/** Returns the declared differences, also those that the setting diff.ignore gives. */
-function declaredIn(flags: Flags, io: Io, tables: Tables): Declarations {
+/** Returns the declared differences, also those that the setting diff.ignore gives, and the names of clients. */
+function declaredIn(flags: Flags, io: Io, tables: Tables): Pick<Question, 'declarations' | 'names'> | { readonly problem: string } {
   const loaded = configFrom(flags, io)
-  return 'problem' in loaded ? loaded : declarationsWith(loaded.config['diff.ignore'], tables)
+  if ('problem' in loaded) return loaded
+  const declared = declarationsWith(loaded.config['diff.ignore'], tables)
+  return 'problem' in declared ? declared : { ...declared, names: loaded.config['clients.names'] }
 }
 
 interface Question {
@@ -55,6 +58,7 @@ interface Question {
   readonly target: number
   readonly withoutV1: boolean
   readonly declarations: readonly DescribedDeclaration[]
+  readonly names: ClientNames | undefined
 }
 
 async function read(paths: readonly string[], question: Question, io: Io): Promise<Report | undefined> {

@@ -50,3 +50,44 @@ it('runs no script where it is installed', () => {
 it('can be published', () => {
   expect(manifest.private).toBeUndefined()
 })
+
+/** Returns true if a range of `engines` takes the oldest Node that this package takes: `>=18`, `^20.19.0 || >=22.12.0`, `14 || 16 || >=18`. */
+function takesOldest(range: string, [major, minor]: readonly [number, number]): boolean {
+  return range.split('||').some((part) => {
+    const [, sign = '', first = '0', second = '0'] = /(>=|\^|~|>)?\s*v?(\d+)(?:\.(\d+))?/.exec(part) ?? []
+    const isOpen = sign === '>=' || sign === '>' || part.includes('*')
+    return Number(first) === major ? Number(second) <= minor : isOpen && Number(first) < major
+  })
+}
+
+/**
+ * What names a newer Node and works on Node 20. Before version 15, nock sees no request of undici; older schemas of Kubernetes know no
+ * HTTPRoute.
+ */
+const NEWER = [
+  '@kubernetes-models/apimachinery',
+  '@kubernetes-models/base',
+  '@kubernetes-models/gateway-api',
+  '@kubernetes-models/validate',
+  '@mswjs/interceptors',
+  'kubernetes-models',
+  'nock',
+]
+
+it('installs nothing further that warns of the oldest Node, and nothing that runs a script', () => {
+  const { engines, allowScripts } = JSON.parse(readFileSync('package.json', 'utf8'))
+  const [, major, minor] = /^>=(\d+)\.(\d+)$/.exec(engines.node) ?? []
+  const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as { packages: Record<string, LockedPackage> }
+  const oldest = [Number(major), Number(minor)] as const
+  const others = Object.entries(packages).filter(([path]) => path !== '')
+  const warned = others.filter(([, { engines: needed }]) => needed?.node !== undefined && !takesOldest(needed.node, oldest))
+  expect(warned.map(([path]) => path.split('node_modules/').at(-1)).sort()).toEqual([...NEWER].sort())
+  const scripted = others.filter(([, { hasInstallScript }]) => hasInstallScript).map(([path]) => path.split('node_modules/').at(-1))
+  expect(scripted.filter((name) => allowScripts[name ?? ''] !== false)).toEqual([])
+  expect(others.length).toBeGreaterThan(100)
+})
+
+interface LockedPackage {
+  readonly engines?: { readonly node?: string }
+  readonly hasInstallScript?: boolean
+}

@@ -6,17 +6,14 @@ import { junitText } from '../../src/tools/junit.ts'
 import { againstJunit, againstSarif } from '../../src/tools/replay/against.ts'
 import { runCommand } from '../cli/support.ts'
 import { file, logLine } from './files.ts'
-
-/** The published schema of SARIF 2.1.0. */
-const SCHEMA = 'node_modules/@microsoft/jest-sarif/lib/schemas/sarif-2.1.0-rtm.5.json'
+import { SARIF } from './sarif-schema.ts'
 
 let isValid: ValidateFunction
 
 beforeAll(() => {
-  const ajv = new Ajv({ strict: false, unicodeRegExp: false })
+  const ajv = new Ajv()
   addFormats.default(ajv)
-  const { $schema: _, id: __, ...schema } = JSON.parse(readFileSync(SCHEMA, 'utf8'))
-  isValid = ajv.compile(schema)
+  isValid = ajv.compile(SARIF)
 })
 
 interface Log {
@@ -54,6 +51,24 @@ describe('the findings in SARIF', () => {
     expect(found).toContainEqual(['unknown', 'warning', 1, 'GET /iam/v1/gruops'])
     expect(found).toContainEqual(['refused', 'warning', 1, 'iam.groups.list'])
     expect(found.some(([, level, , operation]) => level === 'note' && operation === 'iam.groups.list')).toBe(true)
+  })
+
+  it.each([
+    ['no message', { message: undefined }],
+    ['an unknown level', { level: 'fatal' }],
+    ['a count of none', { occurrenceCount: 0 }],
+    ['a rule below the first', { ruleIndex: -1 }],
+    ['an unknown member', { severity: 'high' }],
+    ['a place that is no URI', { locations: [{ physicalLocation: { artifactLocation: { uri: 'access log.txt' } } }] }],
+    ['a line before the first', { locations: [{ physicalLocation: { artifactLocation: { uri: 'a' }, region: { startLine: 0 } } }] }],
+  ])('would be noticed with %s', (_, change) => {
+    const row = { operation: 'iam.roles.list', shape: 's', v1: 200, v2: 200, differences: ['value /items/*/name'] }
+    const left = { writes: 0, forms: 0, repeated: 0, pageTokens: 0, v1Only: 0, other: 0, beyond: 0 }
+    const log = JSON.parse(JSON.stringify(againstSarif({ rows: [{ ...row, outcome: 'mismatch' }], left }, 'stdin')))
+    expect(isValid(log)).toBe(true)
+    const [run] = log.runs
+    const results = [{ ...run.results[0], ...change }]
+    expect(isValid(JSON.parse(JSON.stringify({ ...log, runs: [{ ...run, results }] })))).toBe(false)
   })
 
   it('tell what differed when reads were sent', () => {

@@ -7,7 +7,7 @@ import { configSchema, configWith } from '../../src/app/config/config.ts'
 import { WORKER_TOTALS } from '../../src/app/config/live.ts'
 import { readFacts } from '../../src/grpc/facts.ts'
 import { boundsTable } from './generated/bounds-table.ts'
-import { coverageTable, withSection } from './generated/coverage-table.ts'
+import { withSection } from './generated/coverage-table.ts'
 import { differencesPage } from './generated/differences-page.ts'
 import { eventsTable } from './generated/events-table.ts'
 import { methodRows, methodsPage } from './generated/methods-page.ts'
@@ -16,7 +16,6 @@ import { settingsTables } from './generated/settings-tables.ts'
 import { costTable } from './generated/stranger-cost.ts'
 
 const ALERTS = new URL('../../docker/alerts.yaml', import.meta.url).pathname
-const README = new URL('../../README.md', import.meta.url).pathname
 const CONFIGURATION = new URL('../../docs/configuration.md', import.meta.url).pathname
 const DEPLOYMENT = new URL('../../docs/deployment.md', import.meta.url).pathname
 const OPERATIONS = new URL('../../docs/operations.md', import.meta.url).pathname
@@ -29,11 +28,6 @@ it('makes docs/differences.md from the list of differences', async () => {
 
 it('makes docs/grpc-methods.md from the facts of gRPC and the tables', async () => {
   await expect(methodsPage(methodRows(readFacts().v1, mappings))).toMatchFileSnapshot('../../docs/grpc-methods.md')
-})
-
-it('makes the coverage table of README.md from the tables of operations', async () => {
-  const readme = readFileSync(README, 'utf8')
-  await expect(withSection(readme, 'coverage', coverageTable(mappings))).toMatchFileSnapshot('../../README.md')
 })
 
 it('makes the tables of docs/configuration.md from the settings', async () => {

@@ -55,8 +55,9 @@ it.each(NAMED)('names only scripts of package.json in $page', ({ spans }) => {
   expect(used.filter((script) => !Object.hasOwn(scripts, script))).toEqual([])
 })
 
-it('reaches every page of docs from README.md', () => {
-  const readme = proseOf('README.md')
-  const entrances = DOCS.filter((page) => dirname(page) === 'docs' || page.endsWith('README.md'))
-  expect(entrances.filter((page) => !readme.includes(`(${page}`))).toEqual([])
+it('reaches every page of docs from the map of the pages, and the map from README.md', () => {
+  const map = proseOf('docs/README.md')
+  const listed = [...map.matchAll(/\]\(([^)#\s]+)/g)].map(([, target = '']) => normalize(join('docs', target)))
+  expect(DOCS.filter((page) => page !== 'docs/README.md' && !listed.includes(page))).toEqual([])
+  expect(proseOf('README.md')).toContain('(docs/README.md)')
 })

@@ -5,8 +5,7 @@ const KINDS: readonly OperationKind[] = ['direct', 'composed', 'emulated', 'v1-o
 /** The legend of the table: the kinds and the emulated operations. */
 function legend(operations: readonly Operation[]): string {
   const emulated = operations.filter(({ kind }) => kind === 'emulated').map(({ id }) => `\`${id}\``)
-  return `*direct*: one v2 operation carries the answer. *composed*: several do. *v1-only*: nothing in v2 does. *emulated*: v2 data yields it, fully or in part: ${emulated.join(', ')}.
-[docs/differences.md](docs/differences.md) lists every difference that a client can see.`
+  return `*direct*: one v2 operation carries the answer. *composed*: several do. *v1-only*: nothing in v2 does. *emulated*: v2 data yields it, fully or in part: ${emulated.join(', ')}.`
 }
 
 /** The number of operations of each kind, by domain and in total, as Markdown. */

@@ -4,6 +4,7 @@ import { openRpc } from '../../../src/grpc/proto-files.ts'
 import { covers, type Mapping } from '../../../src/tables/operation.ts'
 import { describeSign } from '../../../src/tables/signs.ts'
 import type { DeclaredDifference } from '../../../src/tables/tables.ts'
+import { coverageTable } from './coverage-table.ts'
 
 const HEAD = `# What a v1 client can see differently
 
@@ -16,7 +17,7 @@ A case of the contract suite (\`test/compat\`) shows each difference on both sid
 \`npm run docs\` makes this page from [\`mappings/differences.ts\`](../mappings/differences.ts).
 `
 
-/** The page of all differences as Markdown, one section for each code. */
+/** The page of all differences as Markdown: what is served at all, and one section for each code. */
 export function differencesPage(
   differences: readonly DeclaredDifference[],
   overGrpc: readonly GrpcDifference[],
@@ -30,7 +31,8 @@ export function differencesPage(
     return `| [\`${one.code}\`](#${one.code}) | ${covered.length} | ${holdsOver(one, covered, methods)} |`
   })
   const table = ['| Code | Operations | Holds over |', '|---|---|---|', ...index].join('\n')
-  return [HEAD, table, ...differences.map((one) => section(one, ids)), grpcSection(overGrpc)]
+  const coverage = `## Coverage\n\n${coverageTable(mappings)}`
+  return [HEAD, coverage, '## Differences', table, ...differences.map((one) => section(one, ids)), grpcSection(overGrpc)]
     .join('\n\n')
     .concat('\n')
     .replace(/\n{3,}/g, '\n\n')

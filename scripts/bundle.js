@@ -1,6 +1,6 @@
 /**
  * Gathers the program and its libraries into few files, `dist/bundle`. A start then opens a tenth of the files and takes about half of the
- * processor time (docs/performance.md). It needs the rest of `dist`, and the packages below, beside it.
+ * processor time (docs/why/performance.md). It needs the rest of `dist`, and the packages below, beside it.
  */
 import { rmSync } from 'node:fs'
 import { isBuiltin } from 'node:module'

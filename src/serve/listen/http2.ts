@@ -208,7 +208,7 @@ function tellEndOfHead(response: Http2ServerResponse): void {
 /** Takes a stream that has just opened, and what came with it. */
 type Begin<Rest extends unknown[]> = (stream: ServerHttp2Stream, ...rest: Rest) => void
 
-/** More let fewer gRPC calls through (docs/performance.md, "gRPC"). Fewer cost a write to the socket for each few. */
+/** More let fewer gRPC calls through. Fewer cost a write to the socket for each few. */
 const AT_ONCE = 8
 
 /**

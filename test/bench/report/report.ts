@@ -3,8 +3,6 @@ import { cpus, loadavg } from 'node:os'
 import { type Figure, round } from './figure.ts'
 import { plot } from './plot.ts'
 
-const DOCS = new URL('../../docs/', import.meta.url)
-
 /** Load average below which a machine is quiet: figures for the document are taken on such a one. */
 export const QUIET = 0.3
 
@@ -57,16 +55,54 @@ function verdict(holds: boolean | undefined): string {
   return holds ? 'holds' : 'DOES NOT HOLD'
 }
 
-const BEGIN = '<!-- figures: written by npm run bench -- --write -->'
-const END = '<!-- end of figures -->'
-const PLOT = '![Every figure that has a bound, as a share of it](performance.svg)'
+const PLOT = '![Every figure that has a goal, as a share of it](docs/images/performance.svg)'
 
-/** Writes the figures into docs/performance.md, between its two marks, and the plot beside it. */
-export function writeReport(where: string, figures: readonly Figure[]): void {
-  const path = new URL('performance.md', DOCS)
-  const text = readFileSync(path, 'utf8')
-  const [before, rest = ''] = text.split(BEGIN)
-  const after = rest.slice(rest.indexOf(END))
-  writeFileSync(path, `${before}${BEGIN}\n\n${where}.\n\n${PLOT}\n\n${tableText(figures)}\n\n${after}`)
-  writeFileSync(new URL('performance.svg', DOCS), plot(figures))
+/**
+ * Writes what users ask for first into docs/why/performance.md, the goals with the plot into CONTRIBUTING.md, each between its two marks.
+ * The whole table is only printed. `root` is the folder of the repository.
+ */
+export function writeReport(where: string, figures: readonly Figure[], root = '.'): void {
+  fill(`${root}/docs/why/performance.md`, 'figures', `${where}.\n\n${headlines(figures)}`)
+  fill(`${root}/CONTRIBUTING.md`, 'goals', `${where}.\n\n${PLOT}\n\n${tableText(figures.filter(({ holds }) => holds !== undefined))}`)
+  writeFileSync(`${root}/docs/images/performance.svg`, plot(figures))
+}
+
+function fill(file: string, name: string, content: string): void {
+  const [start, end] = [`<!-- ${name}: written by npm run bench -- --write -->`, `<!-- end of ${name} -->`]
+  const [before, rest = ''] = readFileSync(file, 'utf8').split(start)
+  writeFileSync(file, `${before}${start}\n\n${content}\n\n${rest.slice(rest.indexOf(end))}`)
+}
+
+/** The requests that are compared with those through other proxies. */
+const LOADS = ['one resource by id', '200-row page']
+const PEERS = ['crosswalk', '@fastify/http-proxy', 'http-proxy-3', 'nginx', 'nginx + Lua', 'nginx + njs']
+
+/** Other figures, as users ask for them, by point and name. */
+const QUESTIONS: readonly (readonly [question: string, point: number, what: string])[] = [
+  ["Added to a client's p99 by 100 comparisons a second, at 2,000 requests/s", 6, 'added by diff-v2, v1 answering, p99'],
+  ['The same while v1 hangs', 6, 'added by diff-v2, v1 hung, p99'],
+  ['Processor time added by these comparisons', 6, 'added by diff-v2, v1 answering with 100 comparisons a second, CPU'],
+  ['First byte of a list of 10,000 rows, when v2 takes 20 ms for a page', 3, 'the first byte, by windows'],
+  ['The whole list', 3, 'the list by windows'],
+  ['Memory above idle while a list of 100,000 rows is sent', 4, 'memory above idle, at its peak'],
+  ['From the start of `serve` to its first answer', 7, 'from the start of `serve` to its first answer'],
+  ['Memory of an idle process', 7, 'memory while idle after it'],
+  ['Processor time of a gRPC call, compared with the same request over REST on HTTP/2', 11, 'one row: gRPC ÷ REST on HTTP/2, CPU'],
+]
+
+function headlines(figures: readonly Figure[]): string {
+  const cell = (what: string, unit: string) => {
+    const found = figures.find((figure) => figure.what === what)
+    return found === undefined ? '' : `${round(found.value)} ${unit}`
+  }
+  const peers = PEERS.map((peer) => {
+    const cells = LOADS.flatMap((load) => [cell(`${load}: ${peer}`, '/s'), cell(`${load}: ${peer}, CPU`, 'µs')])
+    return `| ${[peer === 'crosswalk' ? '**Crosswalk**' : peer, ...cells].join(' | ')} |`
+  })
+  const answers = QUESTIONS.flatMap(([question, point, what]) => {
+    const found = figures.find((figure) => figure.point === point && figure.what === what)
+    return found === undefined ? [] : [`| ${question} | ${round(found.value)} ${found.unit} |`]
+  })
+  const heads = ['| Proxy | One resource | CPU of it | A page of 200 rows | CPU of it |', '|---|---:|---:|---:|---:|']
+  return [...heads, ...peers, '', '| What | Measured |', '|---|---:|', ...answers].join('\n')
 }

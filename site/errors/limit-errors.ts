@@ -18,7 +18,7 @@ export const limitErrors: ErrorGroup = {
         'more than limits.webSockets (…) WebSockets are open',
       ],
       cause: 'The process is full',
-      remedy: 'See [overload](operations.md#overload): more processes, or a higher `limits.requestsInFlight`',
+      remedy: 'See [overload](../how-to/overload.md#overload): more processes, or a higher `limits.requestsInFlight`',
     },
     {
       code: 'RESOURCE_EXHAUSTED',
@@ -30,7 +30,7 @@ export const limitErrors: ErrorGroup = {
       code: 'UNAVAILABLE',
       texts: ['the request did not arrive, and one with a credential needed its place'],
       cause: 'The process is full, and this request has no credential and an incomplete body',
-      remedy: 'Send a credential; see [overload](operations.md#overload)',
+      remedy: 'Send a credential; see [overload](../how-to/overload.md#overload)',
     },
     {
       code: 'DEADLINE_EXCEEDED',

@@ -10,13 +10,13 @@ export const serviceErrors: ErrorGroup = {
       texts: ['the v2 service cannot be reached', 'the v1 service cannot be reached', 'the … service cannot be reached'],
       cause:
         'No connection: a wrong address, a name that does not resolve, a refused or untrusted TLS handshake, or a service that is down',
-      remedy: 'Compare `upstream.v2` or `upstream.v1`; see [v2 is down](operations.md#v2-is-down)',
+      remedy: 'Compare `upstream.v2` or `upstream.v1`; see [v2 is down](../how-to/requests-fail.md#v2-is-down)',
     },
     {
       code: 'DEADLINE_EXCEEDED',
       texts: ['the v2 service did not answer in time', 'the v1 service did not answer in time'],
       cause: 'One call took longer than `limits.callTimeoutMs`',
-      remedy: 'See [requests are slow](operations.md#requests-are-slow). A write may have been done: read before you repeat it',
+      remedy: 'See [requests are slow](../how-to/overload.md#requests-are-slow). A write may have been done: read before you repeat it',
     },
     {
       texts: ['the v2 service answered HTTP … without an error body'],
@@ -89,7 +89,7 @@ export const serviceErrors: ErrorGroup = {
       code: 'INTERNAL',
       texts: ['this request has passed through here before: upstream.v2 or upstream.v1 leads back to this proxy'],
       cause: 'A loop of proxies',
-      remedy: 'Set `upstream.v2` and `upstream.v1` to the services themselves ([loops](deployment.md#loops))',
+      remedy: 'Set `upstream.v2` and `upstream.v1` to the services themselves ([loops](routes.md#loops))',
     },
     {
       code: 'CANCELLED',

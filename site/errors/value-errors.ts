@@ -72,7 +72,7 @@ export const valueErrors: ErrorGroup = {
     {
       texts: ['needs a v1 service: …; set upstream.v1 (CROSSWALK_UPSTREAM_V1) to pass it on'],
       cause: 'v2 has no such operation (UNIMPLEMENTED), parameter or value (INVALID_ARGUMENT), and no v1 service is set',
-      remedy: 'Set `upstream.v1`; or move the client to what [comes closest in v2](migration.md#what-only-v1-answers)',
+      remedy: 'Set `upstream.v1`; or move the client to what [comes closest in v2](modes.md#what-only-v1-answers)',
     },
   ],
 }

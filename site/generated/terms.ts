@@ -11,7 +11,7 @@ export function termsOf(tables: SiteTables): ReadonlyMap<string, string> {
   const settings = placeOf(SETTINGS_PAGE)
   return new Map([
     ...longEnums(tables).map(({ name }) => [name, `${placeOf(VALUES_PAGE)}#${anchorOf(name)}`] as const),
-    ...differences.map(({ code }) => [code, `docs/differences.html#${code}`] as const),
+    ...differences.map(({ code }) => [code, `docs/reference/differences.html#${code}`] as const),
     ...SETTING_KEYS.filter((key) => key.includes('.')).flatMap((key) =>
       [key, envOf(key), `--${flagOf(key)}`].map((name) => [name, `${settings}#${anchorOf(key)}`] as const),
     ),

@@ -131,7 +131,7 @@ type What = Note['what']
 /** The type of the event that `POST /notify/test` sends. No note has it. */
 export const PING = 'crosswalk.ping'
 
-/** One type of event. docs/operations.md lists these rows. */
+/** One type of event. docs/reference/events.md lists these rows. */
 export interface EventType {
   readonly type: string
   /** The sentence of the documentation: what has happened. */

@@ -1,4 +1,4 @@
-/** What each room may import besides itself: imports go one way, types included. `docs/architecture.md` shows the rooms. */
+/** What each room may import besides itself: imports go one way, types included. `docs/why/architecture.md` shows the rooms. */
 export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   heads: [],
   errors: ['heads'],

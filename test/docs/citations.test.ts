@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { citationsIn, sectionsIn } from './citations.ts'
 
 const ROOT = new URL('../../', import.meta.url).pathname
-const REFERENCE = 'docs/reference/'
+const REFERENCE = 'docs/facts/'
 
 /** The folders of code, tests and documents that cite. */
 const CITING = ['src', 'mappings', 'test', 'docs', 'docker']
@@ -12,7 +12,7 @@ const TEXT = /\.(?:ts|tsx|js|css|html|md|ya?ml|conf)$/
 const read = (file: string) => readFileSync(ROOT + file, 'utf8')
 
 /** A document may span several files: `facts-rules.md` is a part of the facts. */
-const documentOf = (file: string) => /^docs\/reference\/([a-z]+)[-.\w]*\.md$/.exec(file)?.[1]
+const documentOf = (file: string) => /^docs\/facts\/([a-z]+)[-.\w]*\.md$/.exec(file)?.[1]
 
 const files = [
   ...readdirSync(ROOT).filter((name) => name.endsWith('.md')),
@@ -53,7 +53,7 @@ describe('citations of the reference', () => {
 
   it('are reported with file and line if they do not resolve', () => {
     expect(unresolved('a.ts', `\nfacts §${99}`)).toEqual(['a.ts:2: "facts §99" is cited, but facts has no such section'])
-    expect(unresolved('a.ts', `legends §${1}`)).toEqual(['a.ts:1: "legends §1" is cited, but legends is no document of docs/reference/'])
+    expect(unresolved('a.ts', `legends §${1}`)).toEqual(['a.ts:1: "legends §1" is cited, but legends is no document of docs/facts/'])
   })
 
   it('resolve to documents that the index lists', () => {

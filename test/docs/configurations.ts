@@ -1,9 +1,15 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-const PAGES = ['README.md', ...readdirSync('docs').flatMap((name) => (name.endsWith('.md') ? [`docs/${name}`] : []))]
+/** The facts show messages of v1 and v2. */
+const IS_PAGE = /^(?!facts).*\.md$/
+
+const PAGES = [
+  'README.md',
+  ...readdirSync('docs', { recursive: true, encoding: 'utf8' }).flatMap((name) => (IS_PAGE.test(name) ? [`docs/${name}`] : [])),
+]
 
 /** YAML elsewhere is for other programs. */
-const WITH_YAML = 'docs/configuration.md'
+const WITH_YAML = 'docs/reference/configuration.md'
 
 /** The blocks of the pages that show a configuration file. */
 export const CONFIGURATIONS = PAGES.flatMap((page) => {

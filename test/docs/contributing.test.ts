@@ -12,7 +12,7 @@ describe('the page for contributors', () => {
 })
 
 describe('the page of the architecture', () => {
-  const text = readFileSync('docs/architecture.md', 'utf8')
+  const text = readFileSync('docs/why/architecture.md', 'utf8')
   const quoted = [...text.matchAll(/`((?:src|mappings)\/[\w./-]+)`:\n\n```ts\n(.*?)```/gs)].map(([, file = '', code = '']) => ({
     file,
     code,

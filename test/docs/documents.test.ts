@@ -6,33 +6,34 @@ import { errorsPage } from '../../site/errors/errors-page.ts'
 import { configSchema, configWith } from '../../src/app/config/config.ts'
 import { WORKER_TOTALS } from '../../src/app/config/live.ts'
 import { readFacts } from '../../src/grpc/facts.ts'
-import { boundsTable } from './generated/bounds-table.ts'
+import { exposedText } from '../observability/exposed.ts'
 import { withSection } from './generated/coverage-table.ts'
 import { differencesPage } from './generated/differences-page.ts'
 import { eventsTable } from './generated/events-table.ts'
 import { methodRows, methodsPage } from './generated/methods-page.ts'
+import { metricsPage } from './generated/metrics-page.ts'
 import { prometheusRule } from './generated/prometheus-rule.ts'
 import { settingsTables } from './generated/settings-tables.ts'
 import { costTable } from './generated/stranger-cost.ts'
 
 const ALERTS = new URL('../../docker/alerts.yaml', import.meta.url).pathname
-const CONFIGURATION = new URL('../../docs/configuration.md', import.meta.url).pathname
-const DEPLOYMENT = new URL('../../docs/deployment.md', import.meta.url).pathname
-const OPERATIONS = new URL('../../docs/operations.md', import.meta.url).pathname
-const SECURITY = new URL('../../docs/security.md', import.meta.url).pathname
+const CONFIGURATION = new URL('../../docs/reference/configuration.md', import.meta.url).pathname
+const CORES = new URL('../../docs/how-to/many-cores.md', import.meta.url).pathname
+const EVENTS = new URL('../../docs/reference/events.md', import.meta.url).pathname
+const SECURITY = new URL('../../docs/why/security.md', import.meta.url).pathname
 
 /** An outdated document fails here; `npm run docs` rewrites it. */
-it('makes docs/differences.md from the list of differences', async () => {
-  await expect(differencesPage(differences, grpcDifferences, mappings)).toMatchFileSnapshot('../../docs/differences.md')
+it('makes docs/reference/differences.md from the list of differences', async () => {
+  await expect(differencesPage(differences, grpcDifferences, mappings)).toMatchFileSnapshot('../../docs/reference/differences.md')
 })
 
-it('makes docs/grpc-methods.md from the facts of gRPC and the tables', async () => {
-  await expect(methodsPage(methodRows(readFacts().v1, mappings))).toMatchFileSnapshot('../../docs/grpc-methods.md')
+it('makes docs/reference/grpc-methods.md from the facts of gRPC and the tables', async () => {
+  await expect(methodsPage(methodRows(readFacts().v1, mappings))).toMatchFileSnapshot('../../docs/reference/grpc-methods.md')
 })
 
-it('makes the tables of docs/configuration.md from the settings', async () => {
+it('makes the tables of docs/reference/configuration.md from the settings', async () => {
   const page = readFileSync(CONFIGURATION, 'utf8')
-  await expect(withSection(page, 'settings', settingsTables())).toMatchFileSnapshot('../../docs/configuration.md')
+  await expect(withSection(page, 'settings', settingsTables())).toMatchFileSnapshot('../../docs/reference/configuration.md')
 })
 
 it('makes docs/configuration.schema.json from the settings', async () => {
@@ -58,22 +59,26 @@ function forHelm(schema: unknown): unknown {
 
 const READ: ReadonlySet<string> = new Set(['$schema', 'title', 'description', 'default'])
 
-it('makes the list of totals of docs/deployment.md from the settings', async () => {
+it('makes the list of totals of docs/how-to/many-cores.md from the settings', async () => {
   const list = WORKER_TOTALS.map((key) => `\`${key}\``).join(', ')
-  await expect(withSection(readFileSync(DEPLOYMENT, 'utf8'), 'totals', `  ${list}.`)).toMatchFileSnapshot('../../docs/deployment.md')
+  await expect(withSection(readFileSync(CORES, 'utf8'), 'totals', `  ${list}.`)).toMatchFileSnapshot('../../docs/how-to/many-cores.md')
 })
 
-it('makes the tables of docs/security.md from the settings', async () => {
+it('makes the table of docs/why/security.md from the settings', async () => {
   const page = withSection(readFileSync(SECURITY, 'utf8'), 'cost', costTable(configWith({})))
-  await expect(withSection(page, 'bounds', boundsTable())).toMatchFileSnapshot('../../docs/security.md')
+  await expect(page).toMatchFileSnapshot('../../docs/why/security.md')
 })
 
-it('makes docs/errors.md from the table of errors', async () => {
-  await expect(errorsPage()).toMatchFileSnapshot('../../docs/errors.md')
+it('makes docs/reference/errors.md from the table of errors', async () => {
+  await expect(errorsPage()).toMatchFileSnapshot('../../docs/reference/errors.md')
 })
 
-it('makes the table of events of docs/operations.md from their types', async () => {
-  await expect(withSection(readFileSync(OPERATIONS, 'utf8'), 'events', eventsTable())).toMatchFileSnapshot('../../docs/operations.md')
+it('makes the table of events of docs/reference/events.md from their types', async () => {
+  await expect(withSection(readFileSync(EVENTS, 'utf8'), 'events', eventsTable())).toMatchFileSnapshot('../../docs/reference/events.md')
+})
+
+it('makes docs/reference/metrics.md from what a proxy exposes', async () => {
+  await expect(metricsPage(await exposedText())).toMatchFileSnapshot('../../docs/reference/metrics.md')
 })
 
 it('makes the alerts of Kubernetes and of the Helm chart from those of Prometheus', async () => {

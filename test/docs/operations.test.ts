@@ -1,11 +1,12 @@
 import { expect, it } from 'vitest'
 import { hasCurl } from '../cli/support.ts'
+import { OPERATIONS } from './journeys.ts'
 import { SAMPLED, walkThrough } from './walk.ts'
 
 it.skipIf(!hasCurl())(
-  'runs docs/operations.md word for word on the sandbox',
+  'runs the pages for the person on call word for word on the sandbox',
   async () => {
-    expect(await walkThrough('docs/operations.md', SAMPLED)).toBeGreaterThan(SAMPLED ? 4 : 10)
+    expect(await walkThrough(OPERATIONS, SAMPLED)).toBeGreaterThan(SAMPLED ? 4 : 12)
   },
   240_000,
 )

@@ -66,15 +66,15 @@ function pattern(output: string): RegExp {
 export const SAMPLED = isFull ? undefined : 8
 
 /**
- * Runs a document word for word and in order, in an empty folder. Free ports replace 8070, 8080, 8081 and 8090. Fails if an output differs.
+ * Runs documents word for word and in order, in one shell and an empty folder. Free ports replace 8070, 8080, 8081 and 8090. Fails if an output differs.
  * Runs the first `most` blocks only, if that is given. Returns the number of compared outputs.
  */
-export async function walkThrough(path: string, most?: number): Promise<number> {
+export async function walkThrough(paths: readonly string[], most?: number): Promise<number> {
   const folder = await mkdtemp(join(tmpdir(), 'walk-'))
   onTestFinished(() => rm(folder, { recursive: true }))
   await symlink(resolve(inject('cli'), '../..'), join(folder, 'dist'))
   const [proxy, admin, sandbox, receiver] = await Promise.all([freePort(), freePort(), freePort(), freePort()])
-  const text = readFileSync(path, 'utf8')
+  const text = paths.map((path) => readFileSync(path, 'utf8')).join('\n')
   const named = { 8080: proxy, 8081: admin, 8090: sandbox, 8070: receiver }
   const ported = Object.entries(named).reduce((ported, [port, free]) => ported.replaceAll(port, String(free)), text)
   const ports = { CROSSWALK_PORT: String(proxy), CROSSWALK_ADMIN_PORT: String(admin), CROSSWALK_SANDBOX_PORT: String(sandbox) }

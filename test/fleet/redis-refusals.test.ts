@@ -44,7 +44,7 @@ describe.runIf(hasRedis())('a Redis that refuses', () => {
 
   it('a user no more than the documents say', async () => {
     const redis = await start()
-    const [, rights = ''] = /`(ACL SETUSER [^`]*)`/.exec(readFileSync('docs/operations.md', 'utf8')) ?? []
+    const [, rights = ''] = /`(ACL SETUSER [^`]*)`/.exec(readFileSync('docs/how-to/replicas.md', 'utf8')) ?? []
     await redis.command(...rights.replace('PASSWORD', 'some-password').split(' '))
     const [one, two] = [await open(redis.url.replace('//', '//crosswalk:some-password@')), await open(redis.url)]
     const changes = fc.sample(anyChange, { numRuns: 200, seed: 1 })

@@ -10,7 +10,7 @@ import { nginxLua } from './gateways/nginx-lua.ts'
 import { nginxNjs } from './gateways/nginx-njs.ts'
 import { PROBES, type Probe, type V1Answer, type V2Answer } from './probes.ts'
 
-const PAGE = new URL('../../docs/comparison.md', import.meta.url).pathname
+const PAGE = new URL('../../docs/why/comparison.md', import.meta.url).pathname
 
 /** Those that translate, with the heads of their columns. */
 const GATEWAYS = [
@@ -49,7 +49,7 @@ function decoded(text: string): unknown {
 }
 
 /** A new table makes this fail; `npm run losses -- -u` writes it into the page. */
-it.skipIf(GATEWAYS.some(({ kind }) => !isInstalled(kind)))('loses in each gateway what docs/comparison.md says', async () => {
+it.skipIf(GATEWAYS.some(({ kind }) => !isInstalled(kind)))('loses in each gateway what docs/why/comparison.md says', async () => {
   const upstream = await startUpstream((request, response) => {
     if (request.url?.endsWith('/refused')) send(response, { status: 404, body: {} })
     else send(response, answer(request.url ?? ''))

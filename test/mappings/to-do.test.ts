@@ -13,7 +13,7 @@ const read = (name: string) => readFileSync(new URL(`../../${name}`, import.meta
 
 /** Returns the generated pages that are out of date. */
 function oldPages(): readonly string[] {
-  const page = 'docs/differences.md'
+  const page = 'docs/reference/differences.md'
   return read(page) === differencesPage(differences, grpcDifferences, mappings) ? [] : [`${page} is out of date: npm run docs`]
 }
 

@@ -1,6 +1,6 @@
 import type { Note } from '../../src/migrate/records/record.ts'
 
-/** A note of each kind, as the proxy makes it; docs/operations.md shows the events that they become. */
+/** A note of each kind, as the proxy makes it; docs/reference/events.md shows the events that they become. */
 export const SAMPLES: readonly Omit<Note, 'kind' | 'at' | 'id'>[] = [
   {
     what: 'circuit',

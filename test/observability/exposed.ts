@@ -5,8 +5,8 @@ import { joinFleet } from '../../src/app/server/fleet.ts'
 import { createMemory } from '../../src/fleet/store/memory.ts'
 import { startProxy } from '../stage/proxy.ts'
 
-/** Returns the names of all metrics that a proxy and its workers expose. The proxy uses TLS and a store, and therefore has all of them. */
-export async function exposedMetrics(): Promise<ReadonlySet<string>> {
+/** Returns what a proxy and its workers expose. The proxy uses TLS and a store, and therefore has all metrics. */
+export async function exposedText(): Promise<string> {
   const tls = { 'tls.key': 'test/certificates/localhost.key', 'tls.cert': 'test/certificates/localhost.crt' }
   const proxy = await startProxy({ 'upstream.v2': 'http://127.0.0.1:1', ...tls }, { join: joinFleet(createMemory(Date.now).open()) })
   const text = await (await fetch(`${proxy.adminUrl}/metrics`)).text()
@@ -14,7 +14,12 @@ export async function exposedMetrics(): Promise<ReadonlySet<string>> {
   await proxy.close()
   const merged = await mergedMetrics({ supervisor: [], workers: [{ place: 1, values }], ended: [], listening: 1, deaths: 0 })
   const ofWorkers = await metricsText(merged, 'prometheus')
-  return new Set([...`${text}${ofWorkers}`.matchAll(/^# TYPE (\S+)/gm)].map(([, name = '']) => name))
+  return `${text}${ofWorkers}`
+}
+
+/** Returns the names of all metrics. */
+export async function exposedMetrics(): Promise<ReadonlySet<string>> {
+  return new Set([...(await exposedText()).matchAll(/^# TYPE (\S+)/gm)].map(([, name = '']) => name))
 }
 
 /** Returns the metrics that a PromQL expression names; the series of a histogram by the histogram's name. */

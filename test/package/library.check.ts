@@ -52,7 +52,7 @@ afterAll(() => sandbox.stop())
 const EXAMPLES = ['plain-server.ts', 'fastify-server.ts', 'own-tables.ts']
 
 it('compiles the examples where it is installed, with the types of dependencies checked', async () => {
-  writeFileSync(join(program, 'docs.ts'), blocksOf(readFileSync(join(root, 'docs/library.md'), 'utf8')))
+  writeFileSync(join(program, 'docs.ts'), blocksOf(readFileSync(join(root, 'docs/reference/library.md'), 'utf8')))
   const types = ['--typeRoots', join(process.cwd(), 'node_modules/@types'), '--types', 'node']
   const flags = ['--strict', '--exactOptionalPropertyTypes', '--skipLibCheck', 'false', '--module', 'nodenext', '--target', 'es2022']
   const argv = [

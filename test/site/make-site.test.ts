@@ -64,7 +64,7 @@ describe('the site of the documents', () => {
     expect(words).toContain('curl -sS -H "Authorization: Bearer $TOKEN" "$V1/iam/v1/roles"')
     expect(words).toContain('"$V2/iam/v2/roles?page_size=200"')
     expect(words).toMatch(/items\[\]\.id\s+text\s+roles\[\]\.uid\s+renamed/)
-    expect(pageAt('operations/iam.roles.list.html')).toContain('href="../docs/differences.html#refused-first"')
+    expect(pageAt('operations/iam.roles.list.html')).toContain('href="../docs/reference/differences.html#refused-first"')
   })
 
   it('shows the members of what only v1 answers, as far as its contract is known', () => {

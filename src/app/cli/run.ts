@@ -260,7 +260,7 @@ function sectionHelp(section: keyof typeof SECTIONS): string {
 }
 
 const SECTION_CLOSING =
-  'They are flags of crosswalk serve, demo and config, CROSSWALK_ variables, or members of a file. docs/configuration.md explains them.'
+  'They are flags of crosswalk serve, demo and config, CROSSWALK_ variables, or members of a file. docs/reference/configuration.md explains them.'
 
 /** `help`, `help serve`, `help sandbox token`, `help limits`. */
 async function help(topic: readonly string[], io: Io): Promise<number> {

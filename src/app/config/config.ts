@@ -532,7 +532,9 @@ export function readGivenSettings(value: unknown, { refused, defaults }: GivenLi
   for (const { key, value: given } of membersOf(value)) {
     if (given === undefined) continue
     if (!isSettingKey(key)) {
-      problems.push(`The settings have an unknown key "${key}"; ${suggestion(key, SETTING_KEYS, 'docs/configuration.md lists the keys.')}`)
+      problems.push(
+        `The settings have an unknown key "${key}"; ${suggestion(key, SETTING_KEYS, 'docs/reference/configuration.md lists the keys.')}`,
+      )
       continue
     }
     const instead = refused.get(key)

@@ -32,7 +32,7 @@ import {
   url,
 } from './kinds.ts'
 
-/** One setting. Parsing, `--help` and docs/configuration.md all read this row. */
+/** One setting. Parsing, `--help` and docs/reference/configuration.md all read this row. */
 interface Setting<T> {
   readonly kind: SettingKind<T>
   /** The variable is `CROSSWALK_` + this; the flag is the same name in kebab-case. */
@@ -595,7 +595,7 @@ type SectionOf<Key> = Key extends `${infer Section}.${string}` ? Section : Key
 
 export type Section = SectionOf<SettingKey>
 
-/** What the settings of each section are about, in their order in `--help` and docs/configuration.md. */
+/** What the settings of each section are about, in their order in `--help` and docs/reference/configuration.md. */
 export const SECTIONS: Readonly<Record<Section, string>> = {
   tables: 'What differs between the two versions of the API',
   upstream: 'The services behind the proxy',

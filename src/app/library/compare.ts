@@ -91,7 +91,7 @@ const KEYS = [
 ] as const satisfies readonly SettingKey[]
 
 /**
- * How much is compared, what is ignored, and what is recorded: settings of docs/configuration.md, by the same names and with the same defaults.
+ * How much is compared, what is ignored, and what is recorded: settings of docs/reference/configuration.md, by the same names and with the same defaults.
  *
  *     const settings: ComparisonSettings = { diff: { perSecond: 20, deadlineMs: 2_000 }, records: { file: 'users.jsonl' } }
  */

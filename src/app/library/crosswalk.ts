@@ -75,7 +75,7 @@ export type Nested<Key extends SettingKey> = {
 type WithV2<Settings> = Settings & { readonly upstream: { readonly v2: string } }
 
 /**
- * The settings of docs/configuration.md, by the same names and with the same defaults, nested as in a configuration file:
+ * The settings of docs/reference/configuration.md, by the same names and with the same defaults, nested as in a configuration file:
  *
  *     const settings: Settings = { upstream: { v2: 'https://api.example.com' }, limits: { deadlineMs: 20_000 } }
  *

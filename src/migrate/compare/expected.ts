@@ -364,7 +364,7 @@ type Subject =
   /** Everything else: a member that one side lacks or has in another type, a status, a row that v2 shows twice. */
   | 'presence'
 
-/** The events that can explain each kind of finding. Nothing else makes it a race. docs/migration.md shows the same table. */
+/** The events that can explain each kind of finding. Nothing else makes it a race. docs/why/race.md shows the same table. */
 const CAUSES: Readonly<Record<Subject, readonly Cause[]>> = {
   'new row': ['moved', 'came and went', 'shifted', 'wrote'],
   'lost row': ['moved', 'created before', 'shifted', 'wrote'],

@@ -111,7 +111,7 @@ const ALONE = 0.1
  * - The rest speaks for v2. It begins anew when the share of bad ones in it reaches the allowed one.
  *
  * In a fleet, what others observed joins a run that an own observation began, so still at most one run begins with each observation.
- * A second run without the others finds what only this replica meets (docs/reference/evidence.md#11-circuits-of-a-fleet).
+ * A second run without the others finds what only this replica meets (docs/facts/evidence.md#11-circuits-of-a-fleet).
  */
 export function createRateWatch({ allowed, odds }: RateSettings): RateWatch {
   /** The run of all replicas, and the run without the others. They are one as long as nothing of the others is in it. */

@@ -25,7 +25,7 @@ const ENOUGH = Math.log(1 / ALPHA)
 
 /**
  * The mixture: bets that v2 is this many times better than the rate that is tested. Half is on "never wrong", which is quick to confirm.
- * Any fixed mixture keeps the guarantee, and this one needs few observations (docs/reference/evidence.md).
+ * Any fixed mixture keeps the guarantee, and this one needs few observations (docs/facts/evidence.md).
  */
 const BETS: readonly { readonly weight: number; readonly part: number }[] = [
   { weight: 0.5, part: 0 },
@@ -447,7 +447,7 @@ export function wrongOf({ mismatches, transients, errors }: WrongCounts): number
   return mismatches + transients + errors
 }
 
-/** The evidence about one operation. docs/reference/evidence.md says what each number claims. */
+/** The evidence about one operation. docs/facts/evidence.md says what each number claims. */
 export interface OperationEvidence {
   readonly operation: string
   /** Answers that were compared, observations and repeats. */

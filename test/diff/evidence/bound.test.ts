@@ -31,7 +31,7 @@ describe('the 95 % upper bound', () => {
     [0.01, [329, 688, 904]],
     [0.001, [3_282, 6_878, 9_032]],
     [0.0001, [32_815, 68_773, 90_318]],
-  ])('reaches %f after the figures of docs/reference/evidence.md', (target, totals) => {
+  ])('reaches %f after the figures of docs/facts/evidence.md', (target, totals) => {
     expect(totals.map((_, bad) => bad + cleanNeeded({ n: bad, bad }, target))).toEqual(totals)
     // No test of a fixed size needs fewer than ln 20 / −ln(1 − target).
     expect(totals[0]).toBeGreaterThan(Math.log(0.05) / Math.log1p(-target))

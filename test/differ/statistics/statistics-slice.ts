@@ -75,7 +75,7 @@ function busyCaller(seed: number, deadline: number): Tally {
   return tally
 }
 
-/** Checks the claims of docs/reference/evidence.md on traffic that goes through the sampler and the evidence. */
+/** Checks the claims of docs/facts/evidence.md on traffic that goes through the sampler and the evidence. */
 export const statisticsSlice: Slice = {
   name: 'statistics',
   tries: 'the bound and the share of requests on simulated traffic, chosen and counted as a proxy does',

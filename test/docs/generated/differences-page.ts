@@ -14,7 +14,7 @@ A case of the contract suite (\`test/compat\`) shows each difference on both sid
 
 *Holds over* names the protocols. gRPC-Web and Connect carry the same messages as gRPC, and what holds over gRPC holds over them.
 
-\`npm run docs\` makes this page from [\`mappings/differences.ts\`](../mappings/differences.ts).
+\`npm run docs\` makes this page from [\`mappings/differences.ts\`](../../mappings/differences.ts).
 `
 
 /** The page of all differences as Markdown: what is served at all, and one section for each code. */

@@ -48,7 +48,7 @@ export function methodsPage(rows: readonly MethodRow[]): string {
 The published protos of v1 have ${rows.length} methods. This page says where a call of each goes, over gRPC, gRPC-Web and Connect alike.
 \`npm run docs\` makes it from the facts of gRPC (\`mappings/grpc\`) and the tables.
 
-- **served** (${counts.get('served')}): as the REST request of its http rule, from v2, or from v1 where a [mode](migration.md) gives it to v1.
+- **served** (${counts.get('served')}): as the REST request of its http rule, from v2, or from v1 where a [mode](modes.md) gives it to v1.
 - **passed on to v1** (${counts.get('passed on to v1')}): to \`upstream.v1\`, in every mode. Without it the call ends with code 12 (UNIMPLEMENTED) in the form of its protocol, and the sentence of REST: what needs a v1 service, and why.
 - **passed on to v2** (${counts.get('passed on to v2')}): to \`upstream.v2\`, which publishes the same method.
 

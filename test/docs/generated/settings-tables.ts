@@ -13,19 +13,19 @@ import { count } from './amounts.ts'
 
 /** Where docs say more about a section, after its sentence. */
 const SEE: Partial<Readonly<Record<Section, string>>> = {
-  workers: '[several cores](deployment.md#several-cores)',
-  admin: '[who may ask it](operations.md#who-may-ask-the-admin-port)',
-  forwarded: '[deployment](deployment.md#the-address-of-the-client)',
+  workers: '[several cores](../how-to/many-cores.md)',
+  admin: '[who may ask it](../how-to/admin-port.md)',
+  forwarded: '[deployment](../how-to/balancer.md#the-address-of-the-client)',
   v1: '[dialects](#dialects)',
-  emulated: '[what only v1 answers](migration.md#what-only-v1-answers)',
-  modes: '[modes](migration.md#modes), [rollouts](migration.md#rollouts)',
-  circuit: '[circuits](migration.md#circuits)',
-  diff: '[how they work](migration.md#how-comparison-works)',
-  records: '[what is written down](security.md#what-is-written-down)',
-  store: '[the store](operations.md#the-store)',
-  notify: '[notifications](operations.md#notifications)',
-  limits: '[what each limit protects](security.md#what-a-stranger-can-cost-at-most)',
-  log: '[its members](operations.md#log)',
+  emulated: '[what only v1 answers](modes.md#what-only-v1-answers)',
+  modes: '[modes](modes.md), [rollouts](modes.md#rollouts)',
+  circuit: '[circuits](modes.md#circuits)',
+  diff: '[how they work](../why/evidence.md#what-is-compared)',
+  records: '[what is written down](../why/security.md#what-is-written-down)',
+  store: '[the store](../how-to/replicas.md)',
+  notify: '[notifications](../how-to/notifications.md)',
+  limits: '[what each limit protects](../why/security.md#what-a-stranger-can-cost-at-most)',
+  log: '[its members](telemetry.md#log)',
 }
 
 /** Every setting as Markdown, one section for each group. */

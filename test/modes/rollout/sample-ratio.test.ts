@@ -35,7 +35,7 @@ describe('the test of the share that callers got', () => {
     [0.5, 0.6, 874],
     [1, 0.9, 218],
     [1, 0.5, 15],
-  ])('finds that %f are configured and %f get it, after the callers of docs/reference/evidence.md', (share, real, callers) => {
+  ])('finds that %f are configured and %f get it, after the callers of docs/facts/evidence.md', (share, real, callers) => {
     const next = seeded(4_732)
     const needed = median(Array.from({ length: 31 }, () => untilOff(share, real, next)))
     expect(needed / callers).toBeGreaterThan(0.8)

@@ -1,4 +1,4 @@
-/** Crosswalk in a program of yours: `import { createCrosswalk } from 'crosswalk'`. docs/reference/library.md shows how. */
+/** Crosswalk in your program: `import { createCrosswalk } from 'crosswalk'`. docs/reference/library.md shows how. */
 
 export type {
   AsyncFunction,

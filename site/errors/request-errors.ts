@@ -25,7 +25,7 @@ export const requestErrors: ErrorGroup = {
       code: 'INVALID_ARGUMENT',
       texts: ['the expect header can only be 100-continue', 'a WebSocket handshake is a GET without content-length and transfer-encoding'],
       cause: 'A header that HTTP does not allow there',
-      remedy: 'Mend the client: other servers refuse or misread it as well',
+      remedy: 'Fix the client: other servers refuse or misread it as well',
     },
     {
       code: 'INVALID_ARGUMENT',

@@ -46,7 +46,7 @@ function requestBlocks(operation: Operation, described: DescribedOperation, sect
   const v2 = request?.calls.flatMap(callLines) ?? []
   return [
     { kind: 'heading', level: 2, text: ['Request'] },
-    { kind: 'text', text: prose('These lines work with `crosswalk demo`. Put a value of yours in the place of `<…>`.') },
+    { kind: 'text', text: prose('These lines work with `crosswalk demo`. Put your own value in the place of `<…>`.') },
     { kind: 'shell', lines: [DEMO, v1Curl(operation, described, request?.v1)] },
     ...(v2.length === 0
       ? []

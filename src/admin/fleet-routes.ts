@@ -90,7 +90,7 @@ export async function putShared(request: FastifyRequest, reply: FastifyReply, pa
 /** google.rpc has no code for 428; the status says it. */
 const UNCONDITIONAL = new ApiError(
   'FAILED_PRECONDITION',
-  'all replicas share the modes: send the etag of GET /modes as If-Match, or If-Match: * to replace whatever is in force',
+  'all replicas share the modes: send the etag of GET /modes as If-Match, or If-Match: * to replace whatever is active',
 )
 
 const HERE = 'PUT /modes?scope=replica changes this replica alone, and proposes its modes to all once the store answers'

@@ -337,9 +337,9 @@ function countNotes(onNote: Notes['onNote'], registers: Registry[]): void {
   onNote(({ what }) => notes.inc({ what }))
 }
 
-const VERSION = 'Version of the modes in force: 1 at the start, one more with each change'
+const VERSION = 'Version of the active modes: 1 at the start, one more with each change'
 
-const DRIFT = '1 while other modes are in force than the configuration file says'
+const DRIFT = '1 while other modes are active than the configuration file says'
 
 const INFO = 'The mode of each operation for the clients that no rule names, and that of its canary; always 1'
 

@@ -312,5 +312,5 @@ function addEvidence(app: FastifyInstance, { report, notifier, joined, page, act
 
 const NO_EPOCHS = new ApiError(
   'FAILED_PRECONDITION',
-  'only replicas that share a store (store.url) have epochs; without one, evidence begins anew with a new records.file',
+  'only replicas that share a store (store.url) have epochs; without one, evidence starts again with a new records.file',
 )

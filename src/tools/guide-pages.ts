@@ -197,7 +197,7 @@ function opening({ client, sections, base }: Guide): readonly Block[] {
     ])
   }
   if (sections.length > 0)
-    paragraphs.push(prose('The calls below are lines for a shell. `<…>` stands for a value of yours or of an earlier answer.'))
+    paragraphs.push(prose('The calls below are lines for a shell. `<…>` stands for a value of your own or of an earlier answer.'))
   const setting: readonly Block[] =
     sections.length > 0 ? [{ kind: 'shell', lines: [`V2=${base}`, 'TOKEN=…  # the token that the client sends to v1'] }] : []
   return [...paragraphs.map((text) => ({ kind: 'text', text }) as const), ...setting]

@@ -45,7 +45,7 @@ describe('cutover', () => {
       /^ {2}no {3}iam\.groups\.list: INCONCLUSIVE after 1 observation .* more clean observations until ≤ 0\.1 %, at a pace that is not known yet\.$/m,
     )
     expect(out).toMatch(
-      /^ {2}no {3}registry\.repos\.list: 1 mismatch, 0 transient differences and 0 errors; 1 of 1 observation and 100 % of the requests were wrong. Mend them/m,
+      /^ {2}no {3}registry\.repos\.list: 1 mismatch, 0 transient differences and 0 errors; 1 of 1 observation and 100 % of the requests were wrong. Fix them/m,
     )
   })
 
@@ -115,7 +115,7 @@ describe('cutover', () => {
     const { code, out } = await cutover('--target', '0.15')
     expect([code, out.split('\n').filter((line) => line.startsWith('Rollout'))]).toEqual([
       0,
-      [expect.stringMatching(/^Rollout iam is running at 1 %: It begins at its first step\. /)],
+      [expect.stringMatching(/^Rollout iam is running at 1 %: It starts at its first step\. /)],
     ])
   })
 

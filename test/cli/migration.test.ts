@@ -189,7 +189,7 @@ describe('the configuration file while the proxy runs', () => {
       `The configuration stays as it was. modes.default in the file ${path}:1:23 must be one of v1, v2, diff-v1, diff-v2.`,
     )
     expect(await afterWriting('{')).toContain('The configuration stays as it was. The configuration file')
-    expect(await afterWriting('{"modes": {"default": "diff-v1"}, "log": {"level": "warn"}}')).toBe('In force from now on: log.level.')
+    expect(await afterWriting('{"modes": {"default": "diff-v1"}, "log": {"level": "warn"}}')).toBe('Active from now on: log.level.')
     expect(reloaded).toEqual([{ 'log.level': 'warn' }])
     expect(await afterWriting('{"modes": {"default": "diff-v1"}, "log": {"level": "warn"}, "limits": {"streams": 7}}')).toBe(
       'limits.streams changed: restart to use it, because the connections of clients are open already.',

@@ -38,7 +38,7 @@ describe('rollouts', () => {
     expect([listed.code, ...listed.out.split('\n')]).toEqual([
       0,
       'iam  running, step 1 of 2, 10 % of the callers, 0 of 5 observations, 2 retries left',
-      expect.stringMatching(/^ {2}It begins at its first step\. /),
+      expect.stringMatching(/^ {2}It starts at its first step\. /),
     ])
     const paused = await rollouts(['iam', 'pause'])
     expect([paused.code, paused.out.split('\n')[0]]).toEqual([

@@ -135,7 +135,7 @@ describe.runIf(hasRedis())('three replicas and a Redis', async () => {
     const [kept, bare] = await Promise.all([startRedisReplica(redis.url, { 'store.cache': cache }), startRedisReplica(redis.url)])
     late.push(kept, bare)
     expect((await kept.ask('/modes')).body).toMatchObject({ default: 'v1', version: body.version })
-    expect(kept.log.map(({ msg }) => msg)).toContainEqual(expect.stringContaining('the last known modes are in force'))
+    expect(kept.log.map(({ msg }) => msg)).toContainEqual(expect.stringContaining('the last known modes are active'))
     expect(await bare.ask('/readyz')).toMatchObject({ status: 503, body: { message: expect.stringContaining('does not know the modes') } })
     const { status } = await fetch(`${bare.url}/iam/v1/roles`)
     expect(status).toBe(503)

@@ -47,7 +47,7 @@ describe('the configuration file', () => {
     return { started, change, metric }
   }
 
-  it('is named as long as other modes than its own are in force', async () => {
+  it('is named as long as other modes than its own are active', async () => {
     const { started, change, metric } = await withFile()
     expect((await ask({}, started)).body).toMatchObject({ changed: { by: { source: 'start', path: FILE } } })
     expect((await ask({}, started)).body).not.toHaveProperty('drift')

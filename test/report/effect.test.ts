@@ -16,7 +16,7 @@ const rules: ModeRules = {
 
 const GIVEN = { rules, v1First: ['registry.eol.get'] }
 
-describe('what is in force for an operation', () => {
+describe('what is active for an operation', () => {
   it.each(['iam.groups.list', 'iam.groups.get', 'iam.roles.get', 'registry.repos.list', 'registry.repos.get', 'registry.eol.get'])(
     'is for %s what a request meets',
     (operation) => {

@@ -28,7 +28,7 @@ describe('the report of a running proxy', () => {
 
   const ask = (etag?: string) => fetch(`${adminUrl}/report.json`, { headers: etag === undefined ? {} : { 'if-none-match': etag } })
 
-  it('says what is in force', async () => {
+  it('says what is active', async () => {
     const { now } = (await (await ask()).json()) as Report
     expect(now).toMatchObject({
       rules: { default: 'diff-v1', rules: [{ canary: { percent: 100, mode: 'v2' } }] },
@@ -68,7 +68,7 @@ describe('a report of a running proxy', () => {
 })
 
 describe('a report of record files', () => {
-  it('says nothing of what is in force', async () => {
+  it('says nothing of what is active', async () => {
     expect(await reportOf([])).not.toHaveProperty('now')
   })
 })

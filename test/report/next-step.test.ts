@@ -59,7 +59,7 @@ describe('the next step of an operation', () => {
     expect(found.map((text, at) => (text.includes(said[at] ?? '') ? said[at] : text))).toEqual(said)
   })
 
-  it('closes a circuit after the difference is mended', () => {
+  it('closes a circuit after the difference is fixed', () => {
     expect(step({}, inForce([canary(5)], { circuits: { [LIST]: 'errors' } }))).toEqual([
       expect.stringMatching(/^Its circuit is open/),
       'Print an example as a test',
@@ -79,7 +79,7 @@ describe('the next step of an operation', () => {
 
   it('leads to differences alone in a report of files', () => {
     const { sentence, commands } = nextStep(wrong, report, ADMIN)
-    expect([sentence, commands[0]?.text]).toEqual(['Mend or declare 1 difference.', 'crosswalk case c2 --records FILE'])
+    expect([sentence, commands[0]?.text]).toEqual(['Fix or declare 1 difference.', 'crosswalk case c2 --records FILE'])
   })
 
   it('explains the request of an example', async () => {

@@ -6,7 +6,7 @@ it.each([
   [{ what: 'circuit-closed', text: 'the modes changed', from: 'open', to: 'closed' }, 'Circuit closed | the modes changed'],
   ...(
     [
-      ['It begins at its first step.', 'began | at its first step.'],
+      ['It starts at its first step.', 'began | at its first step.'],
       ['It goes on where the records ended.', 'goes on | where the records ended.'],
       ['It ends: the modes have it no more.', 'ended: | the modes have it no more.'],
       ['Paused by admin port, token ops.', 'was paused | by admin port, token ops.'],

@@ -209,7 +209,7 @@ describe.skipIf(!hasChromium())('the page of the report in Chromium', () => {
       .allTextContents()
     expect(here).toMatch(/^pod-a-1 \(this one\) up to date.*nothing waits/)
     expect(leader).toMatch(/^pod-b-2 \(leader\) up to date.*12 observations wait/)
-    expect(silent).toMatch(/^pod-c-3 silent.*version 6, last heard of 12 seconds ago, 3 observations wait/)
+    expect(silent).toMatch(/^pod-c-3 silent.*version 6, last heard from 12 seconds ago, 3 observations wait/)
     expect(newer).toMatch(/^pod-d-4 speaks a newer version/)
     await page.getByText('Counts, verdicts and clients are those of all replicas.').waitFor()
     expect(said).toEqual([])

@@ -28,7 +28,7 @@ export function nextStep(operation: OperationReport, { now, target, generatedAt:
 
 function inFile({ standing, differences }: OperationReport): string {
   const open = differences.filter(({ state }) => TO_MEND.has(state)).length
-  if (open > 0) return `Mend or declare ${many(open, 'difference')}.`
+  if (open > 0) return `Fix or declare ${many(open, 'difference')}.`
   return standing === 'inside' ? 'Raise its share.' : 'Go on comparing it.'
 }
 
@@ -43,11 +43,11 @@ function stepOf(situation: Situation): NextStep {
   if (rollout) return duringRollout(situation, rollout)
   if (effect.circuit !== undefined) {
     const sentence =
-      'Its circuit is open, so no canary gives v2 a share. See what differs, mend v2 or declare it, and then close the circuit.'
+      'Its circuit is open, so no canary gives v2 a share. See what differs, fix v2 or declare it, and then close the circuit.'
     return { sentence, commands: [...mended(situation), commands.closeCircuit(situation), ...back(situation)] }
   }
   if (operation.standing === 'outside') {
-    const sentence = `${many(wrongOf(operation), 'answer')} of ${many(operation.n, 'observation')} ${wrongOf(operation) === 1 ? 'was' : 'were'} wrong. Mend v2 or declare the difference before more clients move.`
+    const sentence = `${many(wrongOf(operation), 'answer')} of ${many(operation.n, 'observation')} ${wrongOf(operation) === 1 ? 'was' : 'were'} wrong. Fix v2 or declare the difference before more clients move.`
     return { sentence, commands: [...mended(situation), ...back(situation)] }
   }
   if (operation.standing === 'held-back') {
@@ -63,7 +63,7 @@ const WORDS: Readonly<Record<RolloutStatus['phase'], string>> = {
   running: 'raises the share by itself, and goes back if v2 fails. Nothing is to be done.',
   held: 'waits for traffic.',
   paused: 'is paused. Find out why, then resume it.',
-  'turned-back': 'has turned back, so v2 gets no share. Mend v2 or declare the difference, then resume it from its first step.',
+  'turned-back': 'has turned back, so v2 gets no share. Fix v2 or declare the difference, then resume it from its first step.',
   watching: 'has reached all clients, and is still judged. Nothing is to be done.',
   done: 'is done: v2 answers its clients.',
   aborted: 'is aborted, so v2 gets no share. Another rollout needs another name.',

@@ -27,7 +27,7 @@ export async function makeChange(change: Change): Promise<string | undefined> {
     const { message = `HTTP ${answer.status}` } = (await answer.json().catch(() => ({}))) as { message?: string }
     return answer.status === 412 ? `Somebody else was faster: ${message}. Nothing was changed.` : `Nothing was changed: ${message}.`
   } catch {
-    return 'The proxy cannot be reached, so it is not known whether something was changed. Look at what is in force.'
+    return 'The proxy cannot be reached, so it is not known whether something was changed. Look at what is active.'
   }
 }
 
@@ -159,8 +159,8 @@ export function CircuitClose({ operation, now }: Props) {
   return (
     <ConfirmButton label="Close its circuit" title={`Close the circuit: ${operation}`} change={{ what: 'circuit', operation }}>
       <ul>
-        <li>The share that its rule asks for is in force again from the next request on.</li>
-        <li>What was counted for the circuit begins anew. Evidence stays.</li>
+        <li>The share that its rule asks for is active again from the next request on.</li>
+        <li>What was counted for the circuit starts again. Evidence stays.</li>
         <li>A circuit that turned back a rollout stays open: resume that.</li>
       </ul>
     </ConfirmButton>
@@ -369,7 +369,7 @@ export function Replicas({ fleet: { replicas, unread, epoch } }: { readonly flee
         ))}
       </ul>
       <p class="quiet">
-        {epoch.at === undefined ? 'No epoch was begun' : `Epoch ${epoch.nth} since ${time(Date.parse(epoch.at)).slice(0, 16)}`}
+        {epoch.at === undefined ? 'No epoch yet' : `Epoch ${epoch.nth} since ${time(Date.parse(epoch.at)).slice(0, 16)}`}
         {epoch.build !== undefined && `, v2 build ${epoch.build}`}.
       </p>
     </section>
@@ -399,7 +399,7 @@ function Replica({ replica }: { readonly replica: ReportReplica }) {
 }
 
 function heardOf(silentSeconds: number | undefined): string {
-  return silentSeconds === undefined ? 'heard of just now' : `last heard of ${duration(silentSeconds * 1_000)} ago`
+  return silentSeconds === undefined ? 'last heard from just now' : `last heard from ${duration(silentSeconds * 1_000)} ago`
 }
 
 /** Rules that are named before the strip is opened. */
@@ -411,10 +411,10 @@ export function Strip({ now, fleet }: { readonly now: InForce; readonly fleet: R
   const hands = useHands()
   const circuits = Object.entries(now.circuits)
   return (
-    <section class="strip" aria-label="In force now">
+    <section class="strip" aria-label="Active now">
       <details>
         <summary>
-          <span class="strip-name">In force</span>
+          <span class="strip-name">Active</span>
           {circuits.length > 0 && (
             <span class="chip is-circuit">
               <Icon name="circuit" />

@@ -198,7 +198,7 @@ export function OperationView({ operation, report }: OperationProps) {
       </p>
       {report.now && (
         <p class="in-force">
-          In force: <Badges operation={operation.operation} now={report.now} />
+          Active: <Badges operation={operation.operation} now={report.now} />
         </p>
       )}
       <NextStepView operation={operation} report={report} />
@@ -360,7 +360,7 @@ export function Verdict({ report }: { readonly report: Report }) {
         <Figure name="requests" value={count(sum(({ calls, comparisons }) => Math.max(calls, comparisons)))} />
         <Figure name="observations" value={count(sum(({ n }) => n))} />
         <Figure name="wrong" value={count(sum(wrongOf))} />
-        <Figure name={unexplained === 1 ? 'difference to mend' : 'differences to mend'} value={count(unexplained)} />
+        <Figure name={unexplained === 1 ? 'difference to fix' : 'differences to fix'} value={count(unexplained)} />
         <Figure name="clients" value={count(report.clients.length)} />
         {span && <Figure name={`since ${time(span.from).slice(0, 16)}`} value={duration(span.to - span.from)} />}
       </dl>

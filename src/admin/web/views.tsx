@@ -40,7 +40,7 @@ const STATES: Readonly<Record<DeclarationRow['state'], { readonly word: string; 
   stale: { word: 'Stale', meaning: 'It explained nothing: is it still true, or is there no traffic for it?' },
   expired: {
     word: 'Expired',
-    meaning: 'The date of its rule in diff.ignore is over, and it explains nothing any more: mend it or give a new date.',
+    meaning: 'The date of its rule in diff.ignore is over, and it explains nothing any more: fix it or give a new date.',
   },
   invisible: { word: 'Invisible', meaning: 'It shows in writes alone, and cannot be found by comparing.' },
 }

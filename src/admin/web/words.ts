@@ -151,7 +151,7 @@ const VERBS: Readonly<Record<Note['what'], string>> = {
   circuit: 'Circuit opened',
   'circuit-closed': 'Circuit closed',
   restart: 'Crosswalk started',
-  epoch: 'Evidence begins anew',
+  epoch: 'Evidence starts again',
   'store-lost': 'The store lost what it knew',
   conflict: 'One of two changes of modes is lost',
   rollout: 'Rollout moved',
@@ -176,7 +176,7 @@ const TOLD: readonly (readonly [beginning: RegExp, verb: string])[] = [
   [/^Resumed (?=by )/, 'was resumed'],
   [/^Promoted (?=by )/, 'was promoted'],
   [/^Aborted (?=by )/, 'was aborted'],
-  [/^It begins (?=a)/, 'began'],
+  [/^It (?:starts|begins) (?=a)/, 'began'],
   [/^It goes on (?=where )/, 'goes on'],
   [/^It ends: /, 'ended:'],
 ]
@@ -213,7 +213,7 @@ function saidOf({ what, text, by, from, to }: Note): Pick<NoteWords, 'verb' | 't
 export const MOVES = {
   today: { word: 'Could move to v2 today', icon: 'inside', meaning: 'v2 has all that it uses, and nothing differed.' },
   mended: {
-    word: 'Could move once its mismatches are mended',
+    word: 'Could move once its mismatches are fixed',
     icon: 'inconclusive',
     meaning: 'v2 has all that it uses, but some answers differed.',
   },
@@ -231,7 +231,7 @@ export function summaryOf(clients: readonly Client[]): string {
   const [today, mended, never] = [of('today'), of('mended'), of('never')]
   return [
     `${many(today, 'client')} of ${count(clients.length)} could call v2 today.`,
-    ...(mended > 0 ? [`${many(mended, 'client')} met mismatches, which must be mended first.`] : []),
+    ...(mended > 0 ? [`${many(mended, 'client')} met mismatches, which must be fixed first.`] : []),
     ...(never > 0 ? [`${many(never, 'client')} ${never === 1 ? 'uses' : 'use'} something that only v1 has.`] : []),
   ].join(' ')
 }

@@ -107,7 +107,7 @@ function take(config: Config, known: Config, server: WatchedServer, io: WatchIo)
   const names = Object.keys(live)
   const problem = names.length === 0 ? undefined : server.reload(live)
   if (problem !== undefined) return problem
-  if (names.length > 0) io.out(`In force from now on: ${names.join(', ')}.`)
+  if (names.length > 0) io.out(`Active from now on: ${names.join(', ')}.`)
   for (const key of restart) io.err(`${key} changed: restart to use it, because ${whyRestart(key)}.`)
   return undefined
 }

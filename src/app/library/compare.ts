@@ -170,7 +170,7 @@ export function openComparison(settings: ComparisonSettings, options: Comparison
     report() {
       const circuits = migration.report.openCircuits()
       const inForce = { ...migration.modes.state(), startedAt, rollouts: [], circuits, v1First: [], hasV1: true }
-      // What is in force speaks of a proxy: its commands would lead nowhere.
+      // What is active speaks of a proxy: its commands would lead nowhere.
       const { now: _, ...report } = reporter.report({ target, now: clocks.now(), inForce })
       return report
     },

@@ -208,7 +208,7 @@ export interface CrosswalkClocks {
 }
 
 /**
- * One Crosswalk in a program of yours. It shares nothing with another one in the same process: each has its own connections, modes, evidence,
+ * One Crosswalk in your program. It shares nothing with another one in the same process: each has its own connections, modes, evidence,
  * metrics and kept answers.
  */
 export interface Crosswalk extends Reads {
@@ -219,7 +219,7 @@ export interface Crosswalk extends Reads {
   /** The address of the admin port; undefined without `admin.port`. */
   readonly adminUrl: string | undefined
   /**
-   * Serves a request that a server of yours has accepted, of `node:http` or, in the form of HTTP/1.1, of `node:http2`. Nobody may have read its
+   * Serves a request that your server has accepted, of `node:http` or, in the form of HTTP/1.1, of `node:http2`. Nobody may have read its
    * body. It answers every path: v1 is translated, everything else passes to v2. It never throws. WebSockets and gRPC need `listen`.
    */
   handler(request: IncomingMessage, response: ServerResponse): void
@@ -263,7 +263,7 @@ interface MadeBefore extends Hosting {
 export type CrosswalkPluginOptions = MadeHere | MadeBefore
 
 /**
- * Serves v1 inside a Fastify 5 server of yours:
+ * Serves v1 inside your Fastify 5 server:
  *
  *     await app.register(crosswalk, { settings: { upstream: { v2: 'https://api.example.com' } } })
  *

@@ -125,15 +125,15 @@ export function openSharedModes(
 
 const AGAIN = 'the modes of the file are those that were proposed last: they are not proposed again'
 
-const KNOWN_STAY = 'the known ones stay in force'
+const KNOWN_STAY = 'the known ones stay active'
 
 const NONE_KNOWN = 'none are known here, so this replica is not ready'
 
 const HELD = 'the store was silent for longer than store.leaseMs: no canary gets v2'
 
-const CACHED = 'the store does not answer: the last known modes are in force, those of store.cache'
+const CACHED = 'the store does not answer: the last known modes are active, those of store.cache'
 
-const GIVEN = 'the store does not answer: the last known modes are in force, those of the supervisor'
+const GIVEN = 'the store does not answer: the last known modes are active, those of the supervisor'
 
 /** Shares what people ask for, and answers for all replicas. If the store does not answer, it tells what this replica knows. */
 export function shareAnswers(
@@ -208,9 +208,9 @@ function slow(tookMs: number): string {
 }
 
 const MEANS = {
-  store: 'the modes of its last answer are in force',
-  cache: 'the last known modes of store.cache are in force',
-  unread: 'the last modes that this replica could read are in force',
+  store: 'the modes of its last answer are active',
+  cache: 'the last known modes of store.cache are active',
+  unread: 'the last modes that this replica could read are active',
   none: 'no modes are known',
 }
 

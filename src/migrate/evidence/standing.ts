@@ -290,7 +290,7 @@ export function reasonOf(evidence: OperationEvidence, target: number): string {
 const SENTENCES: Readonly<Record<EvidenceStanding, (evidence: OperationEvidence, target: number) => string>> = {
   inside: ({ n, bound, share }, target) =>
     `bound ${percent(bound)} ≤ ${percent(target)} after ${many(n, 'observation')}${share > 0 ? `, ${percent(share)} of the requests wrong` : ''}`,
-  outside: (evidence, target) => `${wrongIn(evidence)}. Mend them, then ${further(evidence, target)}`,
+  outside: (evidence, target) => `${wrongIn(evidence)}. Fix them, then ${further(evidence, target)}`,
   inconclusive(evidence, target) {
     if (moreNeeded(evidence, target) === 0) {
       if (isTooLittleKnown(evidence, target)) return unknownReason(evidence, target)

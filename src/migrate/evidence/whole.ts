@@ -169,7 +169,7 @@ function daysOfWhole(all: readonly WholePart[], target: number, each: number): n
 /** Says in one sentence when the whole is there, and what that takes for granted. */
 export function whenDone({ days }: WholeVerdict, inTheWay: number): string {
   if (days === undefined) return 'When that is cannot be told: the pace of an operation is not known, or leads nowhere in ten years.'
-  const wrong = inTheWay > 0 ? ', and what is in the way is mended' : ''
+  const wrong = inTheWay > 0 ? ', and what is in the way is fixed' : ''
   return `At this traffic ${daysText(days)}, if every further observation is clean, the shares of the operations stay${wrong}.`
 }
 

@@ -196,8 +196,8 @@ export function createEarlierRuns({ runs, journal, order, now, isShared }: Earli
   }
   const goOn = (name: string, run: RolloutRun) => {
     const { digest, nth = 0, saved } = known.get(name) ?? {}
-    if (!saved) return begin(run, 'It begins at its first step: no record knows it.')
-    if (digest !== run.plan.digest) return begin(run, 'It begins at its first step: its steps, operations or clients are others now.')
+    if (!saved) return begin(run, 'It starts at its first step: no record mentions it.')
+    if (digest !== run.plan.digest) return begin(run, 'It starts at its first step: its steps, operations or clients have changed.')
     if (saved.seen) run.settle(saved.seen)
     if (isShared) return begin(run, GOES_ON)
     const state = run.state()
@@ -263,7 +263,7 @@ export function tellChange(before: Runs, after: Runs, by: Actor): void {
   for (const [name, run] of after) {
     const known = before.get(name)
     if (known === run) continue
-    run.begin(known ? 'It begins anew: its steps, operations or clients are others now.' : 'It begins at its first step.', by, known)
+    run.begin(known ? 'It starts again: its steps, operations or clients have changed.' : 'It starts at its first step.', by, known)
   }
 }
 

@@ -521,7 +521,7 @@ export interface PlaceSources extends FigureSources {
   readonly isShared: boolean
 }
 
-export const BEGINS = 'It begins at its first step.'
+export const BEGINS = 'It starts at its first step.'
 
 interface Step {
   readonly evidence: StepEvidence

@@ -58,7 +58,7 @@ describe('the cutover', () => {
       standing: 'outside',
       blocks: true,
       reason: expect.stringMatching(
-        /^registry.repos.list: 2 mismatches, 1 transient difference and 1 error; 4 of 24 observations and 16.7 % of the requests were wrong. Mend them, then \d+ more clean/,
+        /^registry.repos.list: 2 mismatches, 1 transient difference and 1 error; 4 of 24 observations and 16.7 % of the requests were wrong. Fix them, then \d+ more clean/,
       ),
     })
   })

@@ -1,6 +1,6 @@
 import { parse, stringify } from 'yaml'
 
-const HEAD = `# The rules of docker/alerts.yaml for the operator of Prometheus. \`npm run docs\` writes this file.
+const HEAD = `# The rules of docker/alerts.yaml for the Prometheus Operator. \`npm run docs\` writes this file.
 `
 
 /**

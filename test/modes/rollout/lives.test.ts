@@ -95,7 +95,7 @@ describe('after a restart, a rollout', () => {
     const after = simulate(rules, atSecondStep().entries)
     expect(after.place()).toBe('running 1 1')
     expect(after.entries.flatMap((entry) => (entry.kind === 'note' ? [entry.text] : []))).toEqual([
-      'rollout iam: It begins at its first step: its steps, operations or clients are others now.',
+      'rollout iam: It starts at its first step: its steps, operations or clients have changed.',
     ])
   })
 

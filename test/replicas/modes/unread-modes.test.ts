@@ -53,15 +53,15 @@ it('is ready as soon as somebody has replaced the modes that it cannot read', as
   expect((await ask('/replicas')).body).toEqual([expect.not.objectContaining({ unread: 2 })])
 })
 
-it('says that the last modes which it could read stay in force', async () => {
+it('says that the last modes which it could read stay active', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'crosswalk-unread-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
   const cache = join(folder, 'modes.json')
   writeFileSync(cache, JSON.stringify({ document: { version: 1, text: documentOf('v1') }, open: {} }))
   const { breakable, ask, warned } = await replica({ 'store.cache': cache })
-  const stay = 'the last modes that this replica could read are in force'
+  const stay = 'the last modes that this replica could read are active'
   expect(await ask('/readyz')).toMatchObject({ status: 200, body: { store: `${FOUND}; ${stay}` } })
-  expect(warned()).toEqual([`${FOUND}: the known ones stay in force`])
+  expect(warned()).toEqual([`${FOUND}: the known ones stay active`])
   expect((await ask('/replicas')).body).toEqual([expect.objectContaining({ version: 1, behind: 1, unread: 2 })])
   breakable.broken = 'refuses'
   await until(async () => (await ask('/readyz')).body.store.startsWith('no answer'))

@@ -30,7 +30,7 @@ it('shows the mode of each operation that v2 can serve, and that of its canary',
   expect(lines).toHaveLength(mappings.flatMap(({ operations }) => operations).filter(({ begin }) => begin !== undefined).length)
 })
 
-it('shows the share in force, fixed or of a rollout', async () => {
+it('shows the active share, fixed or of a rollout', async () => {
   const lines = await series('crosswalk_canary_share')
   expect(lines).toContain('crosswalk_canary_share{operation="iam.groups.list"} 0.05')
   expect(lines).toContain('crosswalk_canary_share{operation="iam.roles.list"} 0.125')

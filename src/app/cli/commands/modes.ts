@@ -24,7 +24,7 @@ export interface ModesAnswer {
 /** Tells which side answers, and changes that. */
 export const modes: Command = {
   usage: 'modes [get | diff FILE | set FILE]',
-  summary: 'Prints the modes of a running proxy, says what a file would change, or puts the file in force. - reads standard input.',
+  summary: 'Prints the modes of a running proxy, says what a file would change, or applies the file. - reads standard input.',
   more: true,
   flags: {
     json: {
@@ -32,7 +32,7 @@ export const modes: Command = {
       switch: true,
     },
     'if-match': {
-      help: 'With set: the etag that must be in force, or * for any. Default: that of the file, or the one in force now',
+      help: 'With set: the etag that must be active, or * for any. Default: that of the file, or the active one',
       value: 'ETAG',
     },
     ...adminFlags,

@@ -62,7 +62,7 @@ ${contents(page)}
 /** A group whose pages are not the reader's own is folded if it is long. */
 function groupHtml({ title, entries }: Group, page: DrawnPage, frame: Frame): string {
   const items = entries.map((entry) => `<li>${entryHtml(entry, page, frame)}</li>`).join('\n')
-  const isOpen = entries.length <= 8 || entries.some(({ source }) => source === page.source)
+  const isOpen = entries.length <= 11 || entries.some(({ source }) => source === page.source)
   return `<details${isOpen ? ' open' : ''}><summary>${escaped(title)}</summary>\n<ul>\n${items}\n</ul></details>`
 }
 

@@ -28,9 +28,7 @@ it('gives a process that starts without the store the modes and open circuits th
   expect(worker.keptModes()).toEqual(kept)
   expect(await (await fetch(`${worker.adminUrl}/modes`)).json()).toMatchObject({ default: 'v1', rules: [expect.anything()] })
   expect(await (await fetch(`${worker.url}/iam/v1/groups`)).text()).not.toContain('does not know the modes')
-  expect(worker.log.map(({ msg }) => msg)).toContain(
-    'the store does not answer: the last known modes are active, those of the supervisor',
-  )
+  expect(worker.log.map(({ msg }) => msg)).toContain('the store does not answer: the last known modes are active, those of the supervisor')
 })
 
 it('gives nothing of modes that nobody knows', async () => {

@@ -55,6 +55,10 @@ describe('the Dockerfile', () => {
     expect(final).toContain('COPY --from=modules /app/node_modules ./node_modules')
   })
 
+  it('starts Node without flags', () => {
+    expect(lines.filter((line) => line.startsWith('ENTRYPOINT'))).toEqual(['ENTRYPOINT ["node", "dist/bundle/cli.js"]'])
+  })
+
   it('runs as a number that is not root, in production', () => {
     expect(final.filter((line) => line.startsWith('USER'))).toEqual(['USER 1000:1000'])
     expect(final.find((line) => line.startsWith('ENV'))).toContain('NODE_ENV=production')

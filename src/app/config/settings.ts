@@ -191,7 +191,7 @@ export const SETTINGS = {
     secret,
     'ADMIN_READ_TOKEN',
     undefined,
-    'Bearer token that may only read: the admin port accepts it for everything except PUT /modes',
+    'Bearer token that may only read: the admin port accepts it for every GET, and for nothing that changes something',
   ),
   'forwarded.trusted': setting<string | undefined>(
     addresses,

@@ -75,8 +75,8 @@ export interface KnownClient {
 export const MOST_AGENTS = 4
 
 /** Words of letters with a number in each, and then the version: nothing random reads like that, no key, no digest and no id. */
-const WORD = '[A-Za-z]{1,16}(?:\\d{1,3}[A-Za-z]{0,8})?'
-const PRODUCT = new RegExp(`^(${WORD}(?:[-._+]${WORD}){0,5})(?:/(?:v?(\\d{1,5}(?:\\.\\d{1,5}){0,2})(?![\\w.]))?[^\\s;(,]*)?(?=[\\s;(,]|$)`)
+const PRODUCT =
+  /^([A-Za-z]{1,16}(?:\d{1,3}[A-Za-z]{0,8})?(?:[-._+][A-Za-z]{1,16}(?:\d{1,3}[A-Za-z]{0,8})?){0,5})(?:\/(?:v?(\d{1,5}(?:\.\d{1,5}){0,2})(?![\w.]))?[^\s;(,]*)?(?=[\s;(,]|$)/
 
 /** Maximum characters, digits, and capitals behind a small letter of the name of a program. */
 const MOST_OF_NAME = { characters: 60, digits: 4, humps: 5 }

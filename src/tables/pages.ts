@@ -376,13 +376,14 @@ interface ShortEnd {
 
 /**
  * Asks for the rows that v2 counts behind the end of a list. If it counts none by now, the list is whole. Rows that were added before the
- * end while the list was read moved its last rows there: v2 shows as many as it counts, up to the last row, and none of those that it
- * counted at first is missing. Everything else is ABORTED: v2 does not show what it counts.
+ * end while the list was read moved its last rows there: v2 shows as many as it counts, up to the last row. Without a change of its count,
+ * none of the rows that it counted at first may be missing. Everything else is ABORTED: v2 does not show what it counts.
  */
 function* readBehind(listing: Listing, { end, lastUid, counted, ahead }: ShortEnd): Plan<void> {
   const page = yield* askPage(listing, furtherPage(listing, PAGE_SIZE, positionOf('', end)), ahead)
-  const isLast = page.nextPageToken === '' && Number(page.totalCount ?? Number.NaN) - sizeOf(page) <= end
-  const isMoved = end >= counted && lastUid !== '' && uidsIn(page).at(-1) === lastUid
+  const total = Number(page.totalCount ?? Number.NaN)
+  const isLast = page.nextPageToken === '' && total - sizeOf(page) <= end
+  const isMoved = (end >= counted || total !== counted) && lastUid !== '' && uidsIn(page).at(-1) === lastUid
   if (!isLast || (sizeOf(page) > 0 && !isMoved))
     throw new ApiError('ABORTED', 'the list is longer than the rows that the v2 service showed; ask again')
 }

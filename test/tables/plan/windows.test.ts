@@ -39,6 +39,7 @@ async function read(
   return { uids: items.map(({ uid }) => uid), calls }
 }
 
+const countOf = (list: MovingList) => Number(list.answer({ method: 'GET', path: '', query: [['page_size', '1']] }).totalCount)
 const cursors = (calls: readonly Call[]) => calls.filter(({ query }) => query.some(([name]) => name === 'page_token'))
 
 describe('a list of more than two pages', () => {
@@ -134,6 +135,7 @@ describe('a list in another order', () => {
 
 it('misses no row that stays and repeats none, whatever comes and goes meanwhile', async () => {
   const change = fc.record({ insert: fc.boolean(), at: fc.nat({ max: 4000 }) })
+  let asksAgain = 0
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 390, max: 1900 }),
@@ -146,7 +148,14 @@ it('misses no row that stays and repeats none, whatever comes and goes meanwhile
           await scheduler.schedule(Promise.resolve())
           for (const { insert, at } of script.shift() ?? []) insert ? list.insert(uidAt(at)) : list.remove(at)
         })
-        const { uids } = await scheduler.waitFor(reading)
+        const answered = await scheduler.waitFor(reading.catch((error: ApiError) => error))
+        // Sometimes a changed list looks as if v2 had lost rows. The client then asks again.
+        if ('code' in answered) {
+          expect([answered.code, countOf(list) !== rows || list.ever.size > rows]).toEqual(['ABORTED', true])
+          asksAgain += 1
+          return
+        }
+        const { uids } = answered
         expect(uids).toEqual([...new Set(uids)].sort())
         expect(uids.filter((uid) => !list.ever.has(uid))).toEqual([])
         const seen = new Set(uids)
@@ -155,4 +164,5 @@ it('misses no row that stays and repeats none, whatever comes and goes meanwhile
     ),
     { numRuns: 150, seed: 6 },
   )
+  expect(asksAgain).toBeLessThan(5)
 })

@@ -33,6 +33,11 @@ export const rpcErrors: ErrorGroup = {
       remedy: 'Set `upstream.v2Grpc` or `upstream.v1Grpc` to relay',
     },
     {
+      texts: ['… answers with several messages, which only gRPC and gRPC-Web with messages in bytes carry'],
+      cause: 'A unary call of Connect has one answer, and JSON has no frames',
+      remedy: 'Call the method over gRPC or gRPC-Web',
+    },
+    {
       code: 'UNKNOWN',
       texts: [
         'the … service broke off during the call, which may have been done',

@@ -218,6 +218,8 @@ export interface RpcMethod {
   readonly rule: HttpRule | undefined
   /** True if the method has no side effects. */
   readonly isSafe: boolean
+  /** True if an answer is a stream of messages. */
+  readonly streams: boolean
   /** The operation of v1 with this route. */
   readonly operation: Operation | undefined
 }
@@ -254,7 +256,8 @@ export function openRpc(operations: readonly Operation[], { v1, v2 }: FactsOfBot
         const operation = version === 'v1' && rule ? byRoute.get(routeOf(rule)) : undefined
         const [input, output] = [registry.getMessage(fact.in)!, registry.getMessage(fact.out)!]
         const isSafe = rule?.method === 'GET' || fact.safe === true
-        return { path: `/${service}/${name}`, version, service, name, input, output, rule, isSafe, operation }
+        const streams = fact.streams !== undefined
+        return { path: `/${service}/${name}`, version, service, name, input, output, rule, isSafe, streams, operation }
       }),
     ),
   )

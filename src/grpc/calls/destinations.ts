@@ -85,10 +85,12 @@ export async function relayUnary(
   const asked = isJson ? inBytes(method, call.message, registry) : call.message
   const { [MODE_HEADER]: _, ...metadata } = call.headers
   const headers = { ...metadata, 'x-request-id': record.id }
-  const sent = callUnary({ ...call, headers, path: renamed?.path ?? method.path, message: asked })
+  const sent = callUnary({ ...call, headers, path: renamed?.path ?? method.path, message: asked, streams: method.streams })
   const answer = await (method.isSafe ? sent : sent.catch(failedWrite))
-  const { status, message = NOTHING, ...ends } = answer
+  const { status, frames, message = frames ?? NOTHING, ...ends } = answer
   checkRoom(message.length, holding)
+  if (frames && (isJson || call.protocol === 'connect')) throw manyMessages(method)
+  if (frames) return { message: [frames], isFramed: true, ...ends }
   if (!status && isJson) {
     const recoded = { type: method.output, bytes: message, registry, limits: { ...limits, holding }, signal: call.signal }
     const json = jsonOfBytes(recoded)
@@ -97,6 +99,10 @@ export async function relayUnary(
   if (!status) return { message: [message], ...ends }
   const details = status.details.map(({ type, value }) => ({ type: renamed?.detail(type) ?? type, value }))
   return { status: { ...status, details }, ...ends }
+}
+
+function manyMessages({ name }: RpcMethod): ApiError {
+  return new ApiError('UNIMPLEMENTED', `${name} answers with several messages, which only gRPC and gRPC-Web with messages in bytes carry`)
 }
 
 function failedWrite(thrown: unknown): never {

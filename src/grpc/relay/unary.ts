@@ -119,19 +119,24 @@ export function isGrpcType(type: string | undefined): boolean {
 export interface UnaryAnswer {
   /** Undefined if the call succeeded. */
   readonly status: WireStatus | undefined
-  /** Undefined with an error. */
+  /** Undefined with an error, and with `frames`. */
   readonly message: Buffer | undefined
+  /** The messages of a stream with their frames, if it is not one message. Only a method that streams has them. */
+  readonly frames?: Buffer
   readonly headers: WireMetadata
   readonly trailers: WireMetadata
 }
 
-/** Reads an answer. Throws the ApiError of one that is none. */
-export function readAnswer({ head, trailers = head, body }: GatheredAnswer, service: Service): UnaryAnswer {
+/** Reads an answer. Throws the ApiError of one that is none. `streams` allows any number of messages. */
+export function readAnswer({ head, trailers = head, body }: GatheredAnswer, service: Service, streams = false): UnaryAnswer {
   if (!isGrpcType(head.headers['content-type'])) throw foreignAnswer(service, Number(head.headers[':status']))
   const status = trailers.headers['grpc-status']
   if (status === undefined) throw unrelayable(service, 'its end without a status')
   const headers = trailers === head ? {} : metadataOf(service, head.raw)
   const metadata = { headers, trailers: metadataOf(service, trailers.raw) }
+  if (status === '0' && streams && !isOneMessage(body)) {
+    return { ...metadata, status: undefined, message: undefined, frames: checkedFrames(body, service) }
+  }
   if (status === '0') return { ...metadata, status: undefined, message: onlyMessage(body, service) }
   const code = CODES[codeName(Number(status))].number || CODES.UNKNOWN.number
   const message = messageOfStatus(trailers.headers['grpc-message'])
@@ -139,11 +144,25 @@ export function readAnswer({ head, trailers = head, body }: GatheredAnswer, serv
   return { ...metadata, status: { code, message, details }, message: undefined }
 }
 
+function isOneMessage(body: Buffer): boolean {
+  return body.length >= PREFIX && body.readUInt32BE(1) === body.length - PREFIX
+}
+
 function onlyMessage(body: Buffer, service: Service): Buffer {
-  const isOne = body.length >= PREFIX && body.readUInt32BE(1) === body.length - PREFIX
-  if (!isOne) throw unrelayable(service, 'its answer, which is not one message')
+  if (!isOneMessage(body)) throw unrelayable(service, 'its answer, which is not one message')
   if (body[0] !== 0) throw unrelayable(service, 'its message, which is compressed although nobody asked for it')
   return body.subarray(PREFIX)
+}
+
+/** Returns the body if it is a row of whole messages, of which none is compressed. */
+function checkedFrames(body: Buffer, service: Service): Buffer {
+  let at = 0
+  while (at + PREFIX <= body.length) {
+    if (body[at] !== 0) throw unrelayable(service, 'its message, which is compressed although nobody asked for it')
+    at += PREFIX + body.readUInt32BE(at + 1)
+  }
+  if (at !== body.length) throw unrelayable(service, 'its answer, which ends within a message')
+  return body
 }
 
 /** Headers or trailers; `raw` has names and values in turn, and repeated names as often as they came. */
@@ -233,7 +252,11 @@ export function gather({ stream, mayBeDone }: Sent, signal: Signal, { service, a
 }
 
 /** One message for a method of a service; its headers are those of the client. */
-export type UnaryCall = Pick<WireCall, 'path' | 'headers' | 'message' | 'timeoutMs'> & { readonly signal: Signal }
+export type UnaryCall = Pick<WireCall, 'path' | 'headers' | 'message' | 'timeoutMs'> & {
+  readonly signal: Signal
+  /** The answer may be a stream of messages. */
+  readonly streams?: boolean
+}
 
 export interface UnarySettings {
   readonly service: Service
@@ -264,6 +287,6 @@ export function createCallUnary(sessions: Sessions, { service, url, answerBytes 
     if (!sent) throw signal.reason
     sent.stream.end(Buffer.concat(framed([message], false)))
     const answer = gather(sent, signal, { service, answerBytes })
-    return readAnswer(await answer, service)
+    return readAnswer(await answer, service, call.streams)
   }
 }

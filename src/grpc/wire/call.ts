@@ -34,8 +34,11 @@ export interface WireStatus {
 /** Names and values of metadata; a repeated name has a list. Values of `-bin` names are base64. */
 export type WireMetadata = Readonly<Record<string, string | readonly string[]>>
 
-/** The answer of a handler: the pieces of one message in the codec of the call, or an error. */
-export type WireReply = ({ readonly message: readonly Uint8Array[] } | { readonly status: WireStatus }) & {
+/**
+ * The answer of a handler: the pieces of one message in the codec of the call, or an error. `isFramed` means that the pieces are any number
+ * of messages with their frames, which only gRPC and gRPC-Web carry.
+ */
+export type WireReply = ({ readonly message: readonly Uint8Array[]; readonly isFramed?: true } | { readonly status: WireStatus }) & {
   readonly headers?: WireMetadata
   readonly trailers?: WireMetadata
 }

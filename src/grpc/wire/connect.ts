@@ -4,7 +4,7 @@ import { type Signal, whenClosed } from '../../serve/signals.ts'
 import { CallSignal, carry, type WireCall, type WireHandler, type WireReply, type WireStatus } from './call.ts'
 import {
   boundsOf,
-  framed,
+  framesOf,
   gzipped,
   type Inflated,
   inflated,
@@ -220,8 +220,9 @@ export function grpcWebCall({ request, response }: WebPair, settings: WireSettin
     timeoutMs: () => grpcTimeout(headers['grpc-timeout'] as string | undefined),
     read: (signal) => readFramed({ body: request, ending: response, headers, isText: text !== undefined }, signal, settings),
     async write(reply) {
-      const zipped = 'message' in reply && headers['grpc-encoding'] === 'gzip' ? await gzipped(reply.message) : undefined
-      const pieces = 'message' in reply ? framed(zipped ?? reply.message, zipped !== undefined) : []
+      const isZipped = 'message' in reply && !reply.isFramed && headers['grpc-encoding'] === 'gzip'
+      const zipped = isZipped ? await gzipped(reply.message) : undefined
+      const pieces = 'message' in reply ? framesOf(reply, zipped) : []
       const whole = [...pieces, ...trailersFrame(reply)]
       const body = text ? [Buffer.from(Buffer.concat(whole).toString('base64'))] : whole
       const coding = zipped && { 'grpc-encoding': 'gzip' }

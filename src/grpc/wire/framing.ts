@@ -69,6 +69,14 @@ export function framed(pieces: readonly Uint8Array[], isCompressed: boolean): re
   return [prefix(isCompressed ? COMPRESSED : 0, lengthOf(pieces)), ...pieces]
 }
 
+/** Frames the message of a reply, `zipped` if it was compressed. Messages that have their frames stay as they are. */
+export function framesOf(
+  { message, isFramed }: { readonly message: readonly Uint8Array[]; readonly isFramed?: true },
+  zipped: readonly Uint8Array[] | undefined,
+): readonly Uint8Array[] {
+  return isFramed ? message : framed(zipped ?? message, zipped !== undefined)
+}
+
 /** Returns the bytes before a message. */
 export function prefix(flags: number, length: number): Buffer {
   const bytes = Buffer.allocUnsafe(PREFIX)

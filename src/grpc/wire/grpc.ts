@@ -3,7 +3,7 @@ import { constants, type IncomingHttpHeaders, type OutgoingHttpHeaders, type Ser
 import { ApiError } from '../../errors.ts'
 import { type OnClose, type Signal, whenClosed } from '../../serve/signals.ts'
 import { CallSignal, carry, type WireCall, type WireHandler, type WireReply } from './call.ts'
-import { framed, gzipped, lengthOf, readFramed, readMessages, sendPieces, type WireSettings } from './framing.ts'
+import { framed, framesOf, gzipped, lengthOf, readFramed, readMessages, sendPieces, type WireSettings } from './framing.ts'
 import { closedCode, failureStatus, grpcTimeout, grpcTrailers, metadata } from './status.ts'
 
 /** The content types of gRPC, with the codec of their messages. */
@@ -123,14 +123,14 @@ function createWrite(stream: ServerHttp2Stream, head: GrpcHead, isCompressed: bo
     if ('message' in reply) {
       if (zipped) own['grpc-encoding'] = 'gzip'
       head.begin(own, trailers)
-      sendPieces(stream, framed(zipped ?? reply.message, zipped !== undefined))
+      sendPieces(stream, framesOf(reply, zipped))
     } else if (Object.keys(own).length > 0) {
       head.begin(own, trailers)
       stream.end()
     } else head.whole(trailers)
   }
   return (reply: WireReply): void | Promise<void> => {
-    if ('status' in reply || !isCompressed) return answer(reply)
+    if ('status' in reply || reply.isFramed || !isCompressed) return answer(reply)
     return gzipped(reply.message).then((zipped) => answer(reply, zipped))
   }
 }

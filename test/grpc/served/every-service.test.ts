@@ -144,3 +144,59 @@ it.each(protocols)('passes calls of the token service to v2 over %s', async (_, 
   await call(proxy.url, '/chainguard.platform.auth.Auth/GetHeadlessSession')
   expect(seen).toEqual(['v2 /chainguard.platform.auth.Auth/GetHeadlessSession'])
 })
+
+describe('a method whose answer is a stream of messages', () => {
+  const DUMP = '/chainguard.platform.argos.ArgosOSV/Dump'
+  const part = (text: string) => Buffer.from([0x12, text.length, ...Buffer.from(text)])
+  const several = Buffer.concat(['one', 'two', 'three'].map((text) => framed(part(text))))
+
+  const dumping = async (body: Buffer, values: Partial<Config> = {}) => {
+    const service = await startBareService((stream) => answerWith(stream, body, { 'grpc-status': '0' }))
+    onTestFinished(() => void service.close())
+    return proxyWith({ 'upstream.v1': service.url, ...values })
+  }
+  const overGrpc = (url: string, path = DUMP) => {
+    const client = connect(url)
+    onTestFinished(() => client.close())
+    const same = (bytes: Buffer) => bytes
+    return new Promise<{ texts: readonly string[]; code: number; details: string }>((resolve) => {
+      const texts: string[] = []
+      client
+        .makeServerStreamRequest(path, same, same, Buffer.alloc(0))
+        .on('data', (bytes: Buffer) => texts.push(bytes.subarray(2).toString()))
+        .on('error', () => {})
+        .on('status', ({ code, details }) => resolve({ texts, code, details }))
+    })
+  }
+
+  it.each(['v1', 'v2', 'diff-v1', 'diff-v2'] as const)('passes on all of them over gRPC, in mode %s', async (mode) => {
+    const proxy = await dumping(several, { modes: { default: mode, rules: [], testers: [] } })
+    expect(await overGrpc(proxy.url)).toEqual({ texts: ['one', 'two', 'three'], code: 0, details: '' })
+  })
+
+  it('passes on a stream without any, and none that ends within a message', async () => {
+    expect(await overGrpc((await dumping(Buffer.alloc(0))).url)).toEqual({ texts: [], code: 0, details: '' })
+    const { texts, code, details } = await overGrpc((await dumping(several.subarray(0, -1))).url)
+    expect([texts, code, details]).toEqual([[], 13, expect.stringContaining('cannot be passed on')])
+  })
+
+  it('passes on all of them over gRPC-Web', async () => {
+    const { url } = await dumping(several)
+    const headers = { 'content-type': 'application/grpc-web+proto', 'x-grpc-web': '1' }
+    const response = await fetch(url + DUMP, { method: 'POST', headers, body: framed('') })
+    const body = Buffer.from(await response.arrayBuffer())
+    expect(body.subarray(0, several.length).equals(several)).toBe(true)
+    expect(body.subarray(several.length).toString('latin1')).toMatch(/^\x80.{4}grpc-status: 0\r\n$/s)
+  })
+
+  it.each(['Connect', 'Connect as JSON'] as const)('says over %s that only gRPC carries them', async (protocol) => {
+    const { url } = await dumping(several)
+    const message = 'Dump answers with several messages, which only gRPC and gRPC-Web with messages in bytes carry'
+    expect(await PROTOCOLS[protocol](url, DUMP)).toEqual({ code: 12, message })
+  })
+
+  it('is the only one: several messages of another method are no answer', async () => {
+    const { url } = await dumping(several)
+    expect(await overGrpc(url, '/chainguard.platform.argos.ArgosOSV/Query')).toMatchObject({ texts: [], code: 13 })
+  })
+})

@@ -76,7 +76,10 @@ export interface Promised {
 export function brokenPromise(promised: Promised, read: unknown, judging: Pick<Judging, 'judge' | 'noise'>): Judgement | undefined {
   const { reading, others } = promised
   const { item, table } = reading
-  if (table.listed) return unlike(promised, expectedTexts(reading, read), judging)
+  if (table.listed) {
+    const texts = expectedTexts(reading, read)
+    return unlike(promised, texts, Object.keys(texts), judging)
+  }
   const row = rowOf(reading, read)
   if (table.readBack.gone) {
     if (!row) return undefined
@@ -88,7 +91,8 @@ export function brokenPromise(promised: Promised, read: unknown, judging: Pick<J
   const order = compareTimes(promised, row)
   if (order === 'earlier') return lost('the write was answered, but the resource is as old as before')
   if (order === 'later' || (order === 'unknown' && others.mayBeChanged(writtenBy(promised)))) return between('was written again')
-  return item && unlike(promised, expectedItem(reading, row), judging)
+  const names = table.members.map(({ name }) => name)
+  return item && unlike(promised, expectedItem(reading, row), names, judging)
 }
 
 /** Returns the judgement of a resource that is not there because another request may have deleted it. */
@@ -163,15 +167,15 @@ function expectedItem({ table }: Reading, row: JsonObject): JsonObject {
   )
 }
 
-/** Compares the write's answer, as far as a read or the request shows it, with what it should be. */
+/** Compares members of the write's answer with what a read or the request says that they should be. */
 function unlike(
   { write, reading }: Promised,
   expected: JsonObject,
+  names: readonly string[],
   { judge, noise }: Pick<Judging, 'judge' | 'noise'>,
   reason = 'the write was answered, but the resource has other values',
 ) {
-  const { item = {}, table, wanted } = reading
-  const names = table.listed || expected === wanted ? Object.keys(expected) : table.members.map(({ name }) => name)
+  const { item = {}, table } = reading
   const given = Object.fromEntries(names.flatMap((name) => (Object.hasOwn(item, name) ? [[name, item[name]]] : [])))
   const wrapped = (shown: JsonObject) => seen(table.list === undefined ? shown : { [table.list]: [shown] })
   const judged = judge(write, wrapped(expected), wrapped(given))
@@ -246,7 +250,9 @@ async function checkReading(write: ServedWrite, reading: Reading, ask: Ask, judg
   const again = broken && (await ask('v1', asking, signal))
   const judgement = again && !unreadable(reading, again) ? await brokenSurely(promised, bodyOf(again), judging) : undefined
   if (!judgement) {
-    const otherwise = reading.item && unlike(promised, reading.wanted, judging, 'the write was answered, but not with what it asked for')
+    const { item, wanted } = reading
+    const reason = 'the write was answered, but not with what it asked for'
+    const otherwise = item && unlike(promised, wanted, Object.keys(wanted), judging, reason)
     return otherwise ? told(otherwise, write.subject.operation) : told(compared.judgement)
   }
   if (judgement.outcome === 'mismatch' && !isThere(reading, bodyOf(first)) && (await isHidden(asking, ask, signal))) {

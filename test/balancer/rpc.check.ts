@@ -100,6 +100,13 @@ describe.each(PROGRAMS)('gRPC through %s as shipped', (_, isThere, start) => {
     expect(served() - before).toBe(1)
   })
 
+  it('still goes there when the health checks have decided', async () => {
+    const ask = client('crosswalk-pilot/1')
+    // Longer than inter × fall of every shipped file.
+    const end = Date.now() + 4000
+    while (Date.now() < end) expect(await ask(PING)).toMatchObject({ status: 200 })
+  })
+
   it('goes there for a share of the callers', async () => {
     const ask = client('test')
     const before = served()

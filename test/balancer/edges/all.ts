@@ -11,7 +11,7 @@ const haproxy: Edge = {
     ['bind :8000\n', `bind 127.0.0.1:${listen}\n`],
     [' crosswalk-1:8080', ` 127.0.0.1:${port}`],
     [' crosswalk-2:8080', ` 127.0.0.2:${port}`],
-    ['check port 8081', `check port ${adminPort}`],
+    [' port 8081', ` port ${adminPort}`],
     [' v1:8090', ` ${v1}`],
   ],
   share: (percent) => `-m int lt ${percent} }`,

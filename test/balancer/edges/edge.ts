@@ -57,10 +57,10 @@ export async function startEdge(edge: Edge, places: Places, percent = 50): Promi
   const missing = edits.filter(([shipped]) => !texts.some(([, text]) => text.includes(shipped)))
   if (missing.length > 0) throw new Error(`${edge.folder} does not contain ${missing.map(([shipped]) => `"${shipped}"`).join(', ')}`)
   for (const [name, text] of texts) {
-    writeFileSync(
-      join(directory, name),
-      edits.reduce((all, [shipped, here]) => all.replaceAll(shipped, here), text),
-    )
+    const here = edits.reduce((all, [from, to]) => all.replaceAll(from, to), text)
+    const left = here.split('\n').find((line) => !/^\s*#/.test(line) && /\b80(?:80|81|90|00)\b/.test(line))
+    if (left !== undefined) throw new Error(`${name} keeps a port as shipped: ${left.trim()}`)
+    writeFileSync(join(directory, name), here)
   }
   if (edge.check) execFileSync(edge.name, edge.check(directory), { stdio: 'pipe' })
   const child = spawn(edge.name, edge.argv(directory), { stdio: 'ignore' })

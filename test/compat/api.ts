@@ -32,7 +32,7 @@ export interface Api {
   /** Returns the expectation for this side, where the two differ. */
   readonly here: <T>(expected: Readonly<Record<Side, T>>) => T
   /** Adds work for after the case, last in, first out. Its requests are not recorded. */
-  readonly later: (undo: (api: Api) => Promise<unknown>) => void
+  readonly later: (undo: (api: Api) => Promise<Answer>) => void
 }
 
 export interface Session {
@@ -48,7 +48,7 @@ export interface Session {
 export function session(target: Target, slug: string): Session {
   const exchanges: Exchange[] = []
   const all: Exchange[] = []
-  const undos: ((api: Api) => Promise<unknown>)[] = []
+  const undos: ((api: Api) => Promise<Answer>)[] = []
   const build = (role: Role, spelling: Spelling, recorded: boolean, anyWords = false): Api => {
     const exchange = async (request: Request) => {
       const answer = await send(target, role, request)
@@ -92,7 +92,10 @@ export function session(target: Target, slug: string): Session {
   }
   const api = build('owner', spellingOf(target.dialect), true)
   const close = async () => {
-    for (const undo of undos.reverse()) await undo(api.unrecorded)
+    for (const undo of undos.reverse()) {
+      const { status, body } = await undo(api.unrecorded)
+      if (status !== 200 && status !== 404) throw new Error(`the case leaves something behind: ${status} ${JSON.stringify(body)}`)
+    }
   }
   return { api, exchanges, all, close }
 }

@@ -430,8 +430,11 @@ export function isInt32(value: number): boolean {
   return value >= -(2 ** 31) && value < 2 ** 32
 }
 
+/** Seconds. The most that a google.protobuf.Duration holds: 10,000 years. */
+const LONGEST = 315_576_000_000
+
 export function isDuration(value: unknown): boolean {
-  return typeof value === 'string' && /^-?\d+(\.\d{1,9})?s$/.test(value)
+  return typeof value === 'string' && /^-?\d+(\.\d{1,9})?s$/.test(value) && Math.abs(Number(value.slice(0, -1))) <= LONGEST
 }
 
 const [LEAST_INT64, MOST_INT64] = [-(2n ** 63n), 2n ** 63n - 1n]

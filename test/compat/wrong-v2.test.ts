@@ -346,6 +346,13 @@ describe('a member of a wrong type is no value', () => {
     }
   })
 
+  it('but half a pair of surrogates is shown: as v2 wrote it over REST, as U+FFFD in a message', async () => {
+    const name = 'a\ud800b'
+    const [rest, ...messages] = await ask('/iam/v1/roles', () => roles([{ ...role, name }]))
+    expect(rest?.body.items[0].name).toBe(name)
+    expect(messages.map(({ body }) => body.items[0].name)).toEqual(messages.map(() => 'a\ufffdb'))
+  })
+
   it('and both spellings of ProtoJSON are read', async () => {
     const groups = { groups: [{ uid: uid(1), kind: 2, status: 99, resourceLimits: { a: '5' } }], skipped: 0 }
     const answers = await ask('/iam/v1/groups', () => groups)

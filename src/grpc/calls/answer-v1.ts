@@ -127,7 +127,7 @@ interface BegunRequest extends RestCall {
 
 /** Throws the ApiError of a call that is no request, or one of another operation. */
 function begin({ classify, published, limits }: AnswerV1Parts, operation: Operation, { method, call, record }: RpcCall): BegunRequest {
-  const rest = wholeRequest(requestOf(method, call.message, call.codec, limits.headerBytes))
+  const rest = wholeRequest(requestOf(method, call.message, call.codec, { pathBytes: limits.headerBytes, protocol: call.protocol }))
   const head = restHead(rest, call.headers)
   const path = pathIn(classify, rest.url)
   const decision = choose(published, head, path, record)

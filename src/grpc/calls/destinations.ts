@@ -36,7 +36,7 @@ export type Transcode = (call: RpcCall) => Promise<WireReply>
 export function createTranscode({ ask, rpc, limits }: TranscodeParts): Transcode {
   const refuseMisplaced = createRefuseMisplaced(rpc)
   return async ({ method, call, record, holding }) => {
-    const request = requestOf(method, call.message, call.codec, limits.headerBytes)
+    const request = requestOf(method, call.message, call.codec, { pathBytes: limits.headerBytes, protocol: call.protocol })
     if (request.unsaid.length > 0) throw unsayable(method, request.unsaid)
     refuseMisplaced(request, method)
     const isWrite = !method.isSafe

@@ -184,7 +184,14 @@ export function createJsonSink(message: DescMessage): MessageSink {
     size += bytes.length
     pieces.push(bytes)
   }
-  const textOf = (of: DescMessage, json: unknown) => JSON.stringify(toJson(of, fromJson(of, json as JsonValue, IGNORE_UNKNOWN)))
+  const written = (of: DescMessage, json: unknown) => JSON.stringify(toJson(of, fromJson(of, json as JsonValue, IGNORE_UNKNOWN)))
+  const textOf = (of: DescMessage, json: unknown) => {
+    try {
+      return written(of, json)
+    } catch {
+      return written(of, wellFormed(json))
+    }
+  }
   const rows = (given: readonly unknown[]) => {
     if (!list || given.length === 0) return
     const begin = pieces.length === 0 ? `{${JSON.stringify(list.jsonName)}:[` : ','
@@ -205,6 +212,11 @@ export function createJsonSink(message: DescMessage): MessageSink {
 }
 
 const IGNORE_UNKNOWN = { ignoreUnknownFields: true }
+
+/** Returns the JSON with U+FFFD for each half of a pair of surrogates, as the bytes of a message have it: no message holds a half. */
+function wellFormed(json: unknown): unknown {
+  return JSON.parse(JSON.stringify(json), (_, value) => (typeof value === 'string' ? Buffer.from(value).toString() : value))
+}
 
 /** The encoders of a message by the order of its fields: those before its list, the list, those after it. */
 interface Encoders {

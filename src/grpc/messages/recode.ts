@@ -7,14 +7,13 @@ import { setImmediate } from 'node:timers/promises'
 import { type DescMessage, fromBinary, fromJson, type JsonValue, type Registry, toBinary, toJson } from '@bufbuild/protobuf'
 import { ApiError } from '../../errors.ts'
 import type { Signal } from '../../serve/signals.ts'
-import { type JsonObject, parseJson } from '../../tables/json.ts'
+import type { JsonObject } from '../../tables/json.ts'
 import { checkSize, listField, type MessageLimits } from './message-of.ts'
-import { holdsMore, isLongerInJson } from './request-of.ts'
+import { holdsMore, isLongerInJson, objectIn } from './request-of.ts'
 
 /** Returns the bytes of a message that came as JSON. Throws if it is none of that type, or if it holds more than a body may hold. */
 export function bytesOfJson(type: DescMessage, json: Uint8Array, registry: Registry): Uint8Array {
-  const value = (parseJson(Buffer.from(json).toString()) ?? {}) as JsonValue
-  return toBinary(type, fromJson(type, value, { registry, ignoreUnknownFields: true }))
+  return toBinary(type, fromJson(type, objectIn(Buffer.from(json).toString()), { registry, ignoreUnknownFields: true }))
 }
 
 /** What one answer may cost. */

@@ -16,6 +16,7 @@ import { asText, at, isObject, type JsonObject, MOST_VALUES, parseJson } from '.
 import { camelCase } from '../../tables/uid.ts'
 import type { HttpRule } from '../facts.ts'
 import type { RpcMethod } from '../proto-files.ts'
+import type { WireCall } from '../wire/call.ts'
 
 /** The fewest bytes of a field: its tag and an empty value. Elements of a packed list take one each, and are few enough then. */
 const LEAST = 2
@@ -335,20 +336,28 @@ export interface RestRequest {
   readonly unsaidText: string
 }
 
+/** How a message came. */
+export interface Sent {
+  /** The most bytes of a variable of the path; no bound if it is left out. */
+  readonly pathBytes?: number
+  /** What carried it; gRPC if it is left out. */
+  readonly protocol?: WireCall['protocol']
+}
+
 /**
  * Returns the REST request of a call by the http rule of its method: `Groups/List` with a name becomes `GET /iam/v1/groups?name=a`.
  * A field at its zero value is left out, unless it has presence. What the message holds beyond its fields is dropped.
- * Throws an ApiError: INTERNAL if bytes are no message, INVALID_ARGUMENT if JSON is none, if a variable of the path is longer than
+ * Throws an ApiError: INTERNAL if bytes are no message, as servers of gRPC say, and INVALID_ARGUMENT over Connect; INVALID_ARGUMENT if JSON is none, if a variable of the path is longer than
  * `pathBytes`, or if the query is longer than any, UNIMPLEMENTED if the method has no rule.
  */
-export function requestOf(method: RpcMethod, bytes: Uint8Array, codec: Codec, pathBytes = Number.POSITIVE_INFINITY): RestRequest {
+export function requestOf(method: RpcMethod, bytes: Uint8Array, codec: Codec, { pathBytes = Infinity, protocol }: Sent = {}): RestRequest {
   const key = codec === 'proto' && method.rule?.method === 'GET' && bytes.length <= LONGEST ? keyOf(method, bytes) : undefined
   const known = key === undefined ? undefined : reads.get(key)
   if (known) return known
   // Most of what is sent in the place of a query is not even read.
   if (bytes.length > LONGEST_QUERY && isQueryAlone(method))
     throw new ApiError('INVALID_ARGUMENT', `the message is longer than any query (${LONGEST_QUERY} bytes)`)
-  const request = requestReader(method)(decode(method.input, bytes, codec), pathBytes)
+  const request = requestReader(method)(decode(method.input, bytes, codec, protocol), pathBytes)
   if (key !== undefined) reads.set(key, request)
   return request
 }
@@ -424,9 +433,9 @@ function takeMask(message: Message, { jsonName, localName }: DescField): string 
 const NO_UNKNOWN = { readUnknownFields: false }
 const IGNORE_UNKNOWN = { ignoreUnknownFields: true }
 
-function decode(input: DescMessage, bytes: Uint8Array, codec: Codec): Message {
+function decode(input: DescMessage, bytes: Uint8Array, codec: Codec, protocol: Sent['protocol']): Message {
   try {
-    if (codec === 'json') return fromJson(input, (parseJson(TEXT.decode(bytes)) ?? {}) as JsonValue, IGNORE_UNKNOWN)
+    if (codec === 'json') return fromJson(input, objectIn(TEXT.decode(bytes)), IGNORE_UNKNOWN)
     // An empty message takes two bytes, and a hundred times as many once it is decoded.
     if (holdsMore(input, bytes, MOST_VALUES)) throw new ApiError('INVALID_ARGUMENT', `the message holds more than ${MOST_VALUES} values`)
     if (isLongerInJson(bytes, MOST_JSON)) throw new ApiError('RESOURCE_EXHAUSTED', `the message is longer than ${MOST_JSON} bytes as JSON`)
@@ -434,12 +443,19 @@ function decode(input: DescMessage, bytes: Uint8Array, codec: Codec): Message {
   } catch (cause) {
     if (cause instanceof ApiError) throw cause
     // Servers of gRPC and of Connect say so, each in its own way.
-    if (codec === 'proto') throw new ApiError('INTERNAL', 'grpc: error unmarshalling request', { cause })
+    if (codec === 'proto' && protocol !== 'connect') throw new ApiError('INTERNAL', 'grpc: error unmarshalling request', { cause })
+    if (codec === 'proto') throw new ApiError('INVALID_ARGUMENT', `the request is no ${input.typeName}`, { cause })
     throw new ApiError('INVALID_ARGUMENT', `the request is no JSON of ${input.typeName}`, { cause })
   }
 }
 
 const TEXT = new TextDecoder('utf-8', { fatal: true })
+
+/** Returns the JSON of a message. No text at all is an empty message; `null` is none. */
+export function objectIn(text: string): JsonValue {
+  const value = parseJson(text)
+  return value === undefined ? {} : (value as JsonValue)
+}
 
 /** Bytes of JSON that a message may become. Over REST, `limits.requestBytes` bounds the JSON itself. */
 const MOST_JSON = 6 * 2 ** 20

@@ -6,13 +6,24 @@ export const camelCase = (name: string): string => name.replace(/_([a-z0-9])/g, 
 /** `updatedSince` → `updated_since`; dots stay. */
 export const snakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
-const RFC3339 = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:[Zz]|[+-]\d{2}:\d{2})$/
+const RFC3339 = /^(\d{4}-\d{2}-\d{2})[Tt](?:[01]\d|2[0-3]):\d{2}:\d{2}(?:\.\d{1,9})?(?:[Zz]|[+-]\d{2}:\d{2})$/
 
-/** Parses an RFC 3339 time with any offset (facts §19) to milliseconds since the epoch. Undefined if the text is not one. */
+/**
+ * Parses an RFC 3339 time with any offset (facts §19) to milliseconds since the epoch. Undefined if the text is not one, if the calendar does
+ * not have its day (`2024-02-30`), or if it is of the year 0.
+ */
 export const parseTimestamp = (text: string): number | undefined => {
-  const milliseconds = RFC3339.test(text) ? Date.parse(text.toUpperCase()) : Number.NaN
-  return Number.isNaN(milliseconds) ? undefined : milliseconds
+  const day = RFC3339.exec(text)?.[1]
+  if (day === undefined || day < '0001') return undefined
+  const [milliseconds, midnight] = [Date.parse(text.toUpperCase()), Date.parse(day)]
+  return Number.isNaN(milliseconds) || new Date(midnight).toISOString().slice(0, 10) !== day ? undefined : milliseconds
 }
+
+/** The last time that a message holds, in milliseconds since the epoch. */
+export const LAST_TIME = Date.parse('9999-12-31T23:59:59.999Z')
+
+/** Seconds. The most that a google.protobuf.Duration holds. */
+const LONGEST_DURATION = 315_576_000_000
 
 /** Formats milliseconds since the epoch as the service does: RFC 3339, UTC, milliseconds (specification §2). */
 export const formatTimestamp = (milliseconds: number): string => new Date(milliseconds).toISOString()
@@ -203,6 +214,8 @@ const ofType =
   (value: unknown): unknown =>
     typeof value === type ? value : undefined
 
+const isDuration = (text: string) => /^-?[0-9]+(?:\.[0-9]{1,9})?s$/.test(text) && Math.abs(Number.parseFloat(text)) <= LONGEST_DURATION
+
 /** Each reader converts a JSON value to the row's form. It returns undefined for a value of another type. */
 const READERS: Readonly<Record<Field['type'], (value: unknown, field: Field) => unknown>> = {
   string: ofType('string'),
@@ -210,7 +223,7 @@ const READERS: Readonly<Record<Field['type'], (value: unknown, field: Field) => 
   int32: asInt32,
   int64: (value) => whole(value, 64)?.toString(),
   time: asTime,
-  duration: (value) => (typeof value === 'string' && /^-?[0-9]+(?:\.[0-9]{1,9})?s$/.test(value) ? value : undefined),
+  duration: (value) => (typeof value === 'string' && isDuration(value) ? value : undefined),
   enum: (value, { values }) => (typeof value === 'number' ? values?.[value] : values?.find((known) => known === value)),
   message: (value, { message }) => (message && isObject(value) ? decode(message, value) : undefined),
 }

@@ -54,7 +54,9 @@ export const SCALARS: Readonly<Record<string, Scalar>> = {
   },
   'google.protobuf.Timestamp': {
     read(json) {
-      const [, day, fraction, zone] = TIME.exec(String(json)) ?? wrong(json)
+      const [, day = '', fraction, zone] = TIME.exec(String(json)) ?? wrong(json)
+      // Date takes 30 February and hour 24 for the next day.
+      if (!new Date(`${day}Z`).toISOString().startsWith(day) || day < '0001') return wrong(json)
       return { seconds: String(Date.parse(`${day}${zone}`) / 1000), nanos: nanosOf(fraction) }
     },
     write: ({ seconds = '0', nanos = 0 }: Moment) =>

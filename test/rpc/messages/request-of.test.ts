@@ -103,7 +103,16 @@ it.each([
   expect(codeOf(() => requestOf(v1Method('iam.Groups/List'), Buffer.from(bytes), 'proto'))).toEqual(wanted)
 })
 
-it.each(['{', '[]', '{"name":1}', '{"name":"\ud800"}', '"\xff"'])('refuses %j as JSON of a message', (text) => {
+it('says of such bytes over Connect what its servers say', () => {
+  const refusal = codeOf(() => requestOf(v1Method('iam.Groups/List'), Buffer.from([0xff]), 'proto', { protocol: 'connect' }))
+  expect(refusal).toEqual(['INVALID_ARGUMENT', 'the request is no chainguard.platform.iam.GroupFilter'])
+})
+
+it('takes no text for an empty message', () => {
+  expect(requestOf(v1Method('iam.Groups/List'), Buffer.alloc(0), 'json').url).toBe('/iam/v1/groups')
+})
+
+it.each(['null', '{', '[]', '{"name":1}', '{"name":"\ud800"}', '"\xff"'])('refuses %j as JSON of a message', (text) => {
   const refusal = codeOf(() => requestOf(v1Method('iam.Groups/List'), Buffer.from(text, 'latin1'), 'json'))
   expect(refusal).toEqual(['INVALID_ARGUMENT', expect.stringMatching(/no JSON of chainguard.platform.iam.GroupFilter|not JSON: /)])
 })
@@ -125,7 +134,7 @@ it.each([
   for (const codec of ['proto', 'json'] as const) {
     let said = ''
     try {
-      requestOf(method, bytes[codec], codec, 1000)
+      requestOf(method, bytes[codec], codec, { pathBytes: 1000 })
     } catch (error) {
       const { code, message, details } = error as ApiError
       said = `${code} ${message} ${JSON.stringify(details)}`
@@ -138,8 +147,8 @@ it.each([
 it('takes a long text in the body, but none that JSON writes six times as long', () => {
   const { input, ...method } = v1Method('iam.Groups/Create')
   const bytes = (text: string) => toBinary(input, fromJson(input, { group: { name: text } }))
-  expect(requestOf({ input, ...method }, bytes('a'.repeat(2 ** 21)), 'proto', 1000).body?.length).toBeGreaterThan(2 ** 21)
-  const [code] = codeOf(() => requestOf({ input, ...method }, bytes('\u0001'.repeat(2 ** 21)), 'proto', 1000))
+  expect(requestOf({ input, ...method }, bytes('a'.repeat(2 ** 21)), 'proto', { pathBytes: 1000 }).body?.length).toBeGreaterThan(2 ** 21)
+  const [code] = codeOf(() => requestOf({ input, ...method }, bytes('\u0001'.repeat(2 ** 21)), 'proto', { pathBytes: 1000 }))
   expect(code).toBe('RESOURCE_EXHAUSTED')
 })
 

@@ -13,6 +13,7 @@ import {
   formatTimestamp,
   int32,
   int64,
+  LAST_TIME,
   listOf,
   type Message,
   mapOf,
@@ -450,9 +451,11 @@ export const groupInviteMessage: Message = {
 /** The code is a secret of the sandbox's own. Only its form, base64 text, is known (semantics §3.7). */
 const prepare = (row: GroupInvite, { world }: CreateAct): GroupInvite => {
   const { ttl, role: _role, ...stored } = row as GroupInvite & { readonly ttl: string; readonly role?: unknown }
+  const expires = world.clock.now().getTime() + durationMs(ttl)
+  if (expires > LAST_TIME) invalidField('ttl', 'must end before the year 10000')
   return {
     ...stored,
-    expirationTime: formatTimestamp(world.clock.now().getTime() + durationMs(ttl)),
+    expirationTime: formatTimestamp(expires),
     code: Buffer.from(world.random.bytes(32)).toString('base64'),
     keyId: world.random.hex(20),
   }

@@ -57,7 +57,8 @@ export const invites: readonly Case[] = [
       const viewer = (await make.builtIn(api, 'viewer')).id
       const path = `${INVITES}/${parent}`
       refused(await api.post(path, { ttl: '3600s' }), 3)
-      refused(await api.post(path, { ttl: '-5s', role: viewer }), 3)
+      for (const ttl of ['-5s', '300000000000s']) refused(await api.post(path, { ttl, role: viewer }), 3)
+      for (const ttl of ['315576000001s', '1e2s']) refused(await api.inAnyWords.post(path, { ttl, role: viewer }), 3)
       refused(await api.post(path, { ttl: '3600s', role: `${parent}/${'0'.repeat(16)}` }), 3)
       refused(await api.as('viewer').post(path, { ttl: '3600s', role: viewer }), 7)
       const made = await make.invite(api, parent, viewer)

@@ -105,7 +105,8 @@ export const tags: readonly Case[] = [
       same(await names(since, { id: old.id }), [], 'by id, too old')
       same(await names('2020-01-01T00:00:00Z', { id: old.id }), ['old'], 'by id')
       same(items(await api.otherwise.get(TAGS, { 'uidp.children_of': repo, updated_since: since })).length, 1, 'spelled')
-      refused(await api.get(TAGS, { updated_since: 'yesterday' }), 3, /^parsing field "updated_since": /)
+      for (const none of ['yesterday', '2024-02-30T00:00:00Z', '2024-01-01T24:00:00Z', '0000-01-01T00:00:00Z'])
+        refused(await api.get(TAGS, { updated_since: none }), 3, /^parsing field "updated_since": /)
     },
   },
   {

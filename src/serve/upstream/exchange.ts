@@ -475,8 +475,13 @@ export function queryText(call: Pick<Call, 'query'>): string {
   return call.query.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join('&')
 }
 
-/** Decodes a UTF-8 body in pieces, whose bounds may lie within a character. */
-export function textOf(pieces: readonly Buffer[]): string {
+/** Returns a body that came in pieces, whose bounds may lie within a character. */
+export function whole(pieces: readonly Buffer[]): Buffer {
   const [first] = pieces
-  return first && pieces.length === 1 ? first.toString('utf8') : Buffer.concat(pieces).toString('utf8')
+  return first && pieces.length === 1 ? first : Buffer.concat(pieces)
+}
+
+/** Decodes a UTF-8 body. */
+export function textOf(pieces: readonly Buffer[]): string {
+  return whole(pieces).toString()
 }

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { LRUCache } from 'lru-cache'
 import pLimit from 'p-limit'
 import { ApiError, asApiError, brokenAnswer, type CodeName, type ErrorForm, fromV2 } from '../../errors.ts'
@@ -7,7 +8,7 @@ import { parseJson } from '../../tables/text/parse-json.ts'
 import { asksFor, type Call } from '../../tables/turn.ts'
 import { entries } from '../bounds.ts'
 import { credentialHash } from '../caller.ts'
-import { answeredBy, type CallContext, createMake, type MakeSettings, type RawAnswer, targetOf, textOf } from './exchange.ts'
+import { answeredBy, type CallContext, createMake, type MakeSettings, type RawAnswer, targetOf, whole } from './exchange.ts'
 import { createCoalescer, type Landing, tell, waitFor } from './flights.ts'
 
 /** Returns the answer in the form that the call prefers, or parsed. Throws an ApiError. */
@@ -31,8 +32,10 @@ const SUCCESSES: ReadonlySet<number> = new Set([200, 201, 204])
 
 /** Returns the JSON body of an answer, or `{}` without one. An answer other than a success is an ApiError, read in the API's form. */
 export function parse(call: Call, { status, headers, pieces }: RawAnswer, errors?: ErrorForm): JsonObject {
-  const text = textOf(pieces)
+  const bytes = whole(pieces)
+  const text = bytes.toString()
   if (!SUCCESSES.has(status)) throw fromV2({ status, headers, text, asksFor: (name) => asksFor(call, name) }, errors)
+  if (!isUtf8(bytes)) throw brokenAnswer(new TypeError('the body is not UTF-8'))
   if (text.trim() === '') return {}
   let body: unknown
   try {

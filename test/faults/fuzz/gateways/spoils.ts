@@ -162,6 +162,17 @@ export const SPOILS: readonly Spoil[] = [
         : { status, headers: { ...JSON_TYPE, 'content-encoding': one(['gzip', 'br', 'deflate', 'zstd'], number) }, body },
   },
   {
+    name: 'bytes that are no UTF-8',
+    apply(said, number) {
+      const body = Buffer.from(objectOf(said) ? said.body : '')
+      const texts = [...body.entries()].filter(([at, byte]) => byte === 0x22 && body[at + 1] !== 0x2c).map(([at]) => at + 1)
+      if (texts.length === 0) return undefined
+      const at = one(texts, number)
+      const wrong = one([[0xff], [0xc3, 0x28], [0xed, 0xa0, 0x80], [0xc0, 0x80]], number >> 8)
+      return { status: 200, headers: JSON_TYPE, body: Buffer.concat([body.subarray(0, at), Buffer.from(wrong), body.subarray(at)]) }
+    },
+  },
+  {
     name: 'an envelope around it',
     apply: (said, number) =>
       changed(said, (body) => one([[body], { data: body }, { body, statusCode: 200 }, JSON.stringify(body)], number)),

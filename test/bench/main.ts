@@ -10,12 +10,13 @@ import { growth } from './scenarios/growth.ts'
 import { largeList } from './scenarios/large-list.ts'
 import { put } from './scenarios/put.ts'
 import { startUp } from './scenarios/start.ts'
-import { page, resource } from './scenarios/throughput.ts'
+import { page, passing, resource } from './scenarios/throughput.ts'
 import { workers } from './scenarios/workers.ts'
 
 const SCENARIOS: Readonly<Record<string, Scenario>> = {
   resource,
   page,
+  passing,
   list: fullList,
   large: largeList,
   growth,

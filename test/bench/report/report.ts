@@ -48,6 +48,7 @@ const COMMANDS: Readonly<Record<number, string>> = {
   10: 'bench -- put',
   11: 'bench -- grpc',
   12: 'bench -- workers',
+  13: 'bench -- passing',
 }
 
 function verdict(holds: boolean | undefined): string {

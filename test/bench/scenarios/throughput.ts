@@ -1,6 +1,7 @@
+import net, { type AddressInfo } from 'node:net'
 import { type Child, cpuMs } from '../child.ts'
 import { type Load, type LoadOptions, load } from '../load.ts'
-import { BARE, BASELINE, type Contestant, CROSSWALK, contestants, scripts, startUpstream } from '../proxies.ts'
+import { BARE, BASELINE, type Contestant, CROSSWALK, contestants, scripts, startCrosswalk, startUpstream } from '../proxies.ts'
 import { atLeast, atMost, type Figure, type Run, type Scenario, shown } from '../report/figure.ts'
 import { lossesOf } from '../report/losses.ts'
 import { median } from '../report/statistics.ts'
@@ -84,31 +85,66 @@ export const page: Scenario = compare({
   rest: REST,
 })
 
+/** Starts Crosswalk in mode `v1`, with a v1 service that answers. */
+const inModeV1 = (v1: string, v2: string) => startCrosswalk(v2, { flags: ['--upstream-v1', v1, '--mode', 'v1'] })
+
+/**
+ * Point 13: requests that Crosswalk passes on as they came, beside the peers. Mode `v1` is the first step of every migration, also while
+ * v2 takes calls and answers none. Native calls of v2 are the way of each client that has moved.
+ */
+export const passing: Scenario = async (run) => {
+  const hung = net.createServer((socket) => socket.on('error', () => socket.destroy()))
+  await new Promise<void>((resolve) => hung.listen(0, '127.0.0.1', resolve))
+  const silent = `http://127.0.0.1:${(hung.address() as AddressInfo).port}`
+  const ways: readonly Contestant[] = [
+    { name: 'mode v1', translates: true, start: (upstream) => inModeV1(upstream, upstream) },
+    { name: 'mode v1 while v2 hangs', translates: true, start: (upstream) => inModeV1(upstream, silent) },
+    { name: 'native v2', translates: false, start: (upstream) => startCrosswalk(upstream) },
+    ...contestants().filter(({ name }) => name !== CROSSWALK.name),
+  ]
+  const name = 'passing on'
+  const samples = await sampled({ ...ONE_RESOURCE, point: 13, name, contestants: ways }, run)
+  hung.close()
+  const costs = (who: string) => (samples.get(who) ?? []).map(({ cpuMicros }) => cpuMicros)
+  const ratio = (who: string) => median(costs(BASELINE).map((cost, at) => cost / (costs(who)[at] ?? 0)))
+  return [
+    ...ways.map((way) => shown(13, `${name}: ${way.name}, CPU`, median(costs(way.name)), 'µs/request')),
+    ...['mode v1', 'native v2'].map((way) => atLeast(13, `${name}: ${BASELINE} ÷ ${way}, CPU`, ratio(way), '×', 1.1)),
+    shown(13, `${name}: ${BASELINE} ÷ mode v1 while v2 hangs, CPU`, ratio('mode v1 while v2 hangs'), '×'),
+    shown(13, `${name}: ${BASELINE} ÷ http-proxy-3, CPU`, ratio('http-proxy-3'), '×'),
+  ]
+}
+
 /**
  * Starts every proxy in a fresh process, launch after launch. Proxies that may rest run together and are measured in turns.
  * Other activity of the machine thus affects all of them.
  */
-function compare(question: Question): Scenario {
-  return async (run) => {
-    const upstream = await startUpstream(question.rows)
-    const samples = new Map<string, Sample[]>(question.contestants.map(({ name }) => [name, []]))
-    const groups = question.rest > 0 ? [question.contestants] : question.contestants.map((each) => [each])
-    for (let launch = 0; launch < (run.short ? 2 : LAUNCHES); launch += 1) {
-      for (const group of groups) {
-        for (const [name, sample] of await measure(group, question, upstream, run)) {
-          samples.get(name)?.push(sample)
-          run.note(`${question.name}, launch ${launch + 1}, ${name}: ${Math.round(sample.perSecond)} requests/s`)
-        }
+async function sampled(question: Question, run: Run): Promise<ReadonlyMap<string, readonly Sample[]>> {
+  const upstream = await startUpstream(question.rows)
+  const samples = new Map<string, Sample[]>(question.contestants.map(({ name }) => [name, []]))
+  const groups = question.rest > 0 ? [question.contestants] : question.contestants.map((each) => [each])
+  for (let launch = 0; launch < (run.short ? 2 : LAUNCHES); launch += 1) {
+    for (const group of groups) {
+      for (const [name, sample] of await measure(group, question, upstream, run)) {
+        samples.get(name)?.push(sample)
+        run.note(`${question.name}, launch ${launch + 1}, ${name}: ${Math.round(sample.perSecond)} requests/s`)
       }
     }
-    const lost = question.rest > 0 ? await losses(question, upstream) : []
-    await upstream.stop()
-    return [...figures(question, samples), ...lost]
+  }
+  await upstream.stop()
+  return samples
+}
+
+function compare(question: Question): Scenario {
+  return async (run) => {
+    const samples = await sampled(question, run)
+    return [...figures(question, samples), ...(question.rest > 0 ? await losses(question) : [])]
   }
 }
 
 /** Compares what the scripts answer with the answer of Crosswalk. */
-async function losses({ point, name, v1 }: Question, upstream: Child): Promise<readonly Figure[]> {
+async function losses({ point, name, v1, rows }: Question): Promise<readonly Figure[]> {
+  const upstream = await startUpstream(rows)
   const answered = async ({ start }: Contestant): Promise<unknown> => {
     const child = await start(upstream.url)
     const answer = await (await fetch(child.url + v1)).json()
@@ -122,6 +158,7 @@ async function losses({ point, name, v1 }: Question, upstream: Child): Promise<r
     all.push(shown(point, `${name}: ${script.name}, values that are missing or changed`, values, 'in an answer'))
     all.push(shown(point, `${name}: ${script.name}, objects in another order`, orders, 'in an answer'))
   }
+  await upstream.stop()
   return all
 }
 

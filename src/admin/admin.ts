@@ -6,6 +6,7 @@
  * 3. `metrics.ts` counts what serving tells it; `metrics-text.ts` writes that for Prometheus.
  * 4. `report/` makes the report of counts and records; `web/` is the page, and `report-page.ts` serves both.
  * 5. `notify.ts` sends an event for each note to a receiver.
+ * 6. `oidc.ts` reads the tokens of an identity provider.
  *
  * It serves no client of v1, and it shows no token, no body and no query.
  */
@@ -25,6 +26,7 @@ import type { Readiness } from '../serve/upstream/health.ts'
 import { hasPassed } from '../serve/upstream/v1.ts'
 import { isObject } from '../tables/json.ts'
 import type { OperationRow } from '../tools/explore.ts'
+import type { OidcSettings, Verify } from './oidc.ts'
 import { addReport, PAGE, type ReportSources, ROOT } from './report-page.ts'
 import { addContract, addMetrics, addMigration, type ContractSources, type MetricsTexts, type MigrationSources } from './routes.ts'
 
@@ -43,10 +45,15 @@ export interface Grant {
   readonly right: Right
   /** The name of the token; absent if none is known. */
   readonly token?: string
+  /** What somebody with this right is told who wants more; absent where the right alone says it. */
+  readonly refused?: ApiError
 }
 
 /** Returns what an `Authorization` header permits. */
 export type Rights = (authorization: string | undefined) => Grant
+
+/** The same, if an identity provider may have to be asked for its keys. */
+type Identify = (authorization: string | undefined) => Grant | Promise<Grant>
 
 /**
  * Compares the given token with every token by hashes of equal length, so that the time reveals nothing. Without any token, every caller
@@ -57,23 +64,45 @@ export function createRights(tokensNow: () => readonly AdminToken[]): Rights {
     const tokens = tokensNow()
     if (tokens.length === 0) return { right: 'change' }
     const known = tokens.map(({ name, token, right }) => ({ hashed: hash(token), grant: { right, token: name } }))
-    const given = hash(/^Bearer ([\w.~+/=-]+)$/i.exec(authorization)?.[1] ?? '')
+    const given = hash(bearerIn(authorization) ?? '')
     const [equal] = known.filter(({ hashed }) => timingSafeEqual(given, hashed))
     return equal?.grant ?? { right: 'none' }
   }
 }
 
-/** Returns why a caller with this right may not use the method; undefined if it may. */
-export function whyNot(right: Right, method: string): ApiError | undefined {
-  if (right === 'none') return NO_TOKEN
-  return right === 'change' || method === 'GET' || method === 'HEAD' ? undefined : READS_ONLY
+function bearerIn(authorization: string | undefined): string | undefined {
+  return /^Bearer ([\w.~+/=-]+)$/i.exec(authorization ?? '')?.[1]
 }
 
-const NO_TOKEN = new ApiError(
-  'UNAUTHENTICATED',
-  'the admin port asks for a bearer token: that of admin.token, one of admin.tokens, or that of admin.readToken to read',
-  { headers: { 'www-authenticate': 'Bearer' } },
-)
+/** Three parts with dots between them, as a signed JWT has them. */
+const JWT = /^[\w-]+\.[\w-]+\.[\w-]*$/
+
+/** Beside the tokens, accepts those of an identity provider. A token that somebody else knows is never compared with keys. */
+function createIdentify(tokensNow: () => readonly AdminToken[], oidc: OidcSettings | undefined, log: Pick<Logger, 'warn'>): Identify {
+  const rights = createRights(tokensNow)
+  if (oidc === undefined) return rights
+  let verify: Promise<Verify> | undefined
+  return (authorization) => {
+    const known: Grant = tokensNow().length === 0 ? { right: 'none' } : rights(authorization)
+    const token = bearerIn(authorization)
+    if (known.right !== 'none') return known
+    if (token === undefined || !JWT.test(token)) return { right: 'none', refused: NO_TOKEN_OR_JWT }
+    // Most ports need none of it, and a start waits for nothing.
+    verify ??= import('./oidc.ts').then(({ createVerify }) => createVerify(oidc, { log }))
+    return verify.then((verified) => verified(token))
+  }
+}
+
+/** Returns why a caller with this grant may not use the method; undefined if it may. */
+export function whyNot({ right, refused }: Grant, method: string): ApiError | undefined {
+  if (right === 'none') return refused ?? NO_TOKEN
+  return right === 'change' || method === 'GET' || method === 'HEAD' ? undefined : (refused ?? READS_ONLY)
+}
+
+const TOKENS = 'the admin port asks for a bearer token: that of admin.token, one of admin.tokens, or that of admin.readToken to read'
+const BEARER = { headers: { 'www-authenticate': 'Bearer' } }
+const NO_TOKEN = new ApiError('UNAUTHENTICATED', TOKENS, BEARER)
+const NO_TOKEN_OR_JWT = new ApiError('UNAUTHENTICATED', `${TOKENS}, or a token of admin.oidc.issuer`, BEARER)
 const READS_ONLY = new ApiError(
   'PERMISSION_DENIED',
   'admin.readToken only reads; to change something takes the token of admin.token or one of admin.tokens',
@@ -146,11 +175,11 @@ function authorityOf(origin: string): string | undefined {
 }
 
 /** Tells who sent a request to the admin port: the name of the token and the address of the connection, never the token. */
-export type ActorOf = (request: Pick<FastifyRequest, 'headers' | 'socket'>) => Actor
+export type ActorOf = (request: Pick<FastifyRequest, 'raw' | 'socket'>) => Actor
 
-export function createActorOf(rights: Rights): ActorOf {
-  return ({ headers, socket }) => {
-    const { token } = rights(headers.authorization)
+function createActorOf(grantOf: (request: IncomingMessage) => Grant): ActorOf {
+  return ({ raw, socket }) => {
+    const { token } = grantOf(raw)
     return { source: 'admin', ...(token !== undefined && { token }), address: peerOf(socket.remoteAddress) }
   }
 }
@@ -211,6 +240,8 @@ export interface AdminSettings {
   /** The address of the page, if people know one. */
   readonly page?: string | undefined
   readonly tokens: () => readonly AdminToken[]
+  /** The identity provider whose tokens the port accepts, too. */
+  readonly oidc?: OidcSettings | undefined
 }
 
 /** An answer is current, has the type it states, and is not for other pages. */
@@ -220,20 +251,27 @@ const ALWAYS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff
 const OPEN: ReadonlySet<string | undefined> = new Set(['/healthz', '/readyz', PAGE, ROOT])
 
 /** The admin endpoints. They have their own port, so that they are never exposed with the API. */
-export function createAdmin(sources: AdminSources, { names, page, tokens }: AdminSettings): FastifyInstance {
+export function createAdmin(sources: AdminSources, { names, page, tokens, oidc }: AdminSettings): FastifyInstance {
   const { metrics, operations, readiness, reportNow, contract, proxyUrl, log, ...migration } = sources
   const isForeign = createForeign(names)
-  const rights = createRights(tokens)
-  const rightOf = ({ headers }: FastifyRequest) => rights(headers.authorization).right
-  const whyRefused = (request: FastifyRequest) => isForeign(request.raw) ?? whyNot(rightOf(request), request.method)
-  const app = createPort((request, reply) => sendError(reply.headers(ALWAYS), whyRefused(request) ?? notFound()))
+  const identify = createIdentify(tokens, oidc, log)
+  const grants = new WeakMap<IncomingMessage, Grant>()
+  const grantOf = (request: IncomingMessage): Grant => grants.get(request) ?? { right: 'none' }
+  const whyRefused = async ({ raw, method, routeOptions: { url } }: FastifyRequest) => {
+    const grant = await identify(raw.headers.authorization)
+    grants.set(raw, grant)
+    return isForeign(raw, url === PAGE || url === ROOT) ?? (OPEN.has(url) ? undefined : whyNot(grant, method))
+  }
+  const app = createPort(async (request, reply) => {
+    const problem = await whyRefused(request)
+    return sendError(reply.headers(ALWAYS), problem ?? notFound())
+  })
   app.addHook('onRequest', async (request, reply) => {
     reply.headers(ALWAYS)
-    const { url } = request.routeOptions
-    const problem = OPEN.has(url) ? isForeign(request.raw, url === PAGE || url === ROOT) : whyRefused(request)
+    const problem = await whyRefused(request)
     if (problem) throw problem
   })
-  const actorOf = createActorOf(rights)
+  const actorOf = createActorOf(grantOf)
   const attempts = createRefusedAttempts(log, actorOf, () => performance.now())
   app.addHook('onSend', async (request, reply, payload) => attempts(request, reply, payload))
   takeEmptyBodies(app)
@@ -241,7 +279,7 @@ export function createAdmin(sources: AdminSources, { names, page, tokens }: Admi
   app.get('/healthz', async () => ({ status: 'ok' }))
   app.get('/readyz', async (request, reply) => {
     const { notReady, services } = await readiness()
-    const mayKnow = rightOf(request) !== 'none'
+    const mayKnow = grantOf(request.raw).right !== 'none'
     if (notReady === undefined) return { status: 'ok', ...(mayKnow && services) }
     return sendError(reply, new ApiError('UNAVAILABLE', mayKnow ? notReady : 'not ready'))
   })
@@ -249,7 +287,7 @@ export function createAdmin(sources: AdminSources, { names, page, tokens }: Admi
   app.get('/operations', async () => operations())
   addMigration(app, { ...migration, actorOf, page })
   addContract(app, { contract, proxyUrl })
-  addReport(app, { reportNow }, (authorization) => rights(authorization).right)
+  addReport(app, { reportNow, isOpen: tokens().length === 0 && oidc === undefined, rightOf: ({ raw }) => grantOf(raw).right })
   app.setNotFoundHandler((_, reply) => sendError(reply, notFound()))
   app.setErrorHandler((thrown, _, reply) => sendError(reply, refused(thrown)))
   return app
@@ -265,9 +303,9 @@ function takeEmptyBodies(app: FastifyInstance): void {
 }
 
 /** Returns a sentence if other machines can reach the port and need no token to use it. */
-export function whyExposed({ server }: FastifyInstance, { tokens }: Pick<AdminSettings, 'tokens'>): string | undefined {
+export function whyExposed({ server }: FastifyInstance, { tokens, oidc }: Pick<AdminSettings, 'tokens' | 'oidc'>): string | undefined {
   const { address } = server.address() as AddressInfo
-  if (isLoopback(address) || tokens().length > 0) return undefined
+  if (isLoopback(address) || tokens().length > 0 || oidc !== undefined) return undefined
   return `whoever reaches the admin port on ${address} may change modes and read who calls: set admin.token (CROSSWALK_ADMIN_TOKEN)`
 }
 
@@ -281,7 +319,7 @@ const MOST = { connections: 256, waiting: 10, bytes: 256 * 1024, silentMs: 30_00
 const ROOM = 56
 
 /** Creates a server within these limits. `refuse` answers a path that cannot be read. */
-function createPort(refuse: (request: FastifyRequest, reply: FastifyReply) => FastifyReply): FastifyInstance {
+function createPort(refuse: (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>): FastifyInstance {
   return Fastify({
     bodyLimit: MOST.bytes,
     schemaController: NO_SCHEMAS,

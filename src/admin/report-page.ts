@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { htmlDocument, sourceOf } from '../tools/html.ts'
 import type { Right } from './admin.ts'
 import type { Report } from './report/report.ts'
@@ -118,8 +118,12 @@ export interface ReportSources {
   readonly reportNow: () => Report | Promise<Report>
 }
 
-/** Returns the right that an `Authorization` header gives. The page offers changes only to a token that may make them. */
-type RightOf = (authorization: string | undefined) => Right
+interface ReportRights {
+  /** Nobody needs a token. */
+  readonly isOpen: boolean
+  /** The right of who asks. The page offers changes only to a token that may make them. */
+  readonly rightOf: (request: FastifyRequest) => Right
+}
 
 export const PAGE = '/report'
 
@@ -134,8 +138,7 @@ const DATA = '/report.json'
  * If the report `isOpen`, the page holds the data. Otherwise it is empty, asks for a token and fetches the data with it.
  * An open page asks again every few seconds, and names what it has: it then gets only what changed since.
  */
-export function addReport(app: FastifyInstance, { reportNow }: ReportSources, rightOf: RightOf): void {
-  const isOpen = rightOf(undefined) !== 'none'
+export function addReport(app: FastifyInstance, { reportNow, isOpen, rightOf }: ReportSources & ReportRights): void {
   let assets: PageAssets | undefined
   app.get(ROOT, async (_, reply) => reply.redirect(PAGE))
   app.get(PAGE, async (_, reply) => {
@@ -146,9 +149,10 @@ export function addReport(app: FastifyInstance, { reportNow }: ReportSources, ri
     return html
   })
   const maker = createReportMaker(reportNow, () => performance.now())
-  app.get(DATA, async ({ headers: { 'if-none-match': known, authorization } }, reply) => {
+  app.get(DATA, async (request, reply) => {
+    const known = request.headers['if-none-match']
     const { text, etag } = await (known === undefined ? maker.made() : maker.recent())
-    reply.headers({ etag, 'x-crosswalk-right': rightOf(authorization) })
+    reply.headers({ etag, 'x-crosswalk-right': rightOf(request) })
     if (known === etag) return reply.code(304).send()
     return reply.type('application/json; charset=utf-8').send(text)
   })

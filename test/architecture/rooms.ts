@@ -30,7 +30,7 @@ export const ONLY_IN: Readonly<Record<string, readonly string[]>> = {
   '@opentelemetry/api': ['serve'],
   '@opentelemetry/sdk-trace-base': ['serve'],
   '@opentelemetry/sdk-metrics': ['serve'],
-  jose: ['sandbox'],
+  jose: ['admin', 'sandbox'],
   '@bufbuild/protobuf': ['grpc'],
   protobufjs: ['sandbox'],
   ioredis: ['fleet'],

@@ -188,6 +188,26 @@ describe('the configuration', () => {
     }
   })
 
+  it('asks for what an identity provider needs to give a right, and takes its lists', () => {
+    const issuer = { 'admin-oidc-issuer': 'https://login.example.com/' }
+    expect(load(issuer)).toHaveProperty('problem', expect.stringContaining('without admin.oidc.audience'))
+    expect(load({ ...issuer, 'admin-oidc-audience': 'api' })).toHaveProperty(
+      'problem',
+      expect.stringContaining('no token would give a right'),
+    )
+    expect(load({ 'admin-oidc-read': 'everybody' })).toHaveProperty(
+      'problem',
+      expect.stringContaining('admin.oidc.read is set without admin.oidc.issuer'),
+    )
+    for (const wrong of ['http://login.example.com', 'https://u:p@login.example.com', 'login', 'https://login.example.com/?a=b']) {
+      expect(load({ 'admin-oidc-issuer': wrong })).toHaveProperty('problem', expect.stringContaining('admin.oidc.issuer is'))
+    }
+    const oidc = { issuer: 'https://login.example.com/', audience: 'api', write: ['platform', 'on-call'], claim: 'realm_access.roles' }
+    expect(load({}, {}, { admin: { oidc } })).toMatchObject({
+      config: { 'admin.oidc.issuer': 'https://login.example.com/', 'admin.oidc.write': 'platform,on-call', 'admin.oidc.name': 'email' },
+    })
+  })
+
   it('rejects values that contradict each other', () => {
     const token = 'the-same-for-everything'
     expect(load({ 'admin-token': token, 'admin-read-token': token })).toEqual({

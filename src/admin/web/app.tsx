@@ -33,7 +33,8 @@ export function Gate({ address, onReport }: Props) {
     try {
       const answer = await createAsk(address)(true)
       if (answer.kind === 'report') onReport(answer.report)
-      else say('The proxy does not know this token.')
+      else
+        say(answer.kind === 'token' && answer.why !== undefined ? `The proxy says: ${answer.why}.` : 'The proxy does not know this token.')
     } catch (error) {
       say(`Not shown: ${(error as Error).message}`)
     }
@@ -59,8 +60,8 @@ export function Gate({ address, onReport }: Props) {
         <h1>This report asks for a token</h1>
         <form class="gate" onSubmit={submit}>
           <p>
-            The admin port of this proxy shows it to whoever has the token of <code>admin.readToken</code> or <code>admin.token</code>. This
-            tab keeps it until it is closed.
+            The admin port of this proxy shows it to whoever has the token of <code>admin.readToken</code> or <code>admin.token</code>, or a
+            token of the identity provider at <code>admin.oidc.issuer</code>. This tab keeps it until it is closed.
           </p>
           <label for="token">Token</label>
           <div>

@@ -44,12 +44,18 @@ export function createAsk(live: string): (isPerson: boolean) => Promise<LiveAnsw
     const answer = await fetch(live, { cache: 'no-store', headers, signal: AbortSignal.timeout(LONGEST_MS) })
     const at = Date.parse(answer.headers.get('date') ?? '') || Date.now()
     if (answer.status === 304) return { kind: 'same', at }
-    if (answer.status === 401) return { kind: 'token' }
+    if (answer.status === 401 || (answer.status === 403 && hasToken())) return { kind: 'token', ...(hasToken() && (await whyIn(answer))) }
     if (!answer.ok) throw new Error(`it answers with HTTP ${answer.status}`)
     const report = (await answer.json()) as Report
     etag = answer.headers.get('etag') ?? undefined
     return { kind: 'report', report, at, mayChange: hasToken() && answer.headers.get(RIGHT) === 'change' }
   }
+}
+
+/** What the proxy says of a token of an identity provider. Of any other token that it does not know, it says only which settings there are. */
+async function whyIn(answer: Response): Promise<{ readonly why?: string }> {
+  const { message = '' } = (await answer.json().catch(() => ({}))) as { readonly message?: string }
+  return message.startsWith('the admin port asks') ? {} : { why: message }
 }
 
 /** The link to a running proxy, and a function that asks it at once. */

@@ -1,11 +1,11 @@
 import type { Report, ReportFleet, ReportReplica } from '../report/report.ts'
 import { many } from './words.ts'
 
-/** `same`: the report has not changed. `token`: the proxy asks for a token, or does not know this one. `at` is the time of the proxy. */
+/** `same`: the report has not changed. `token`: the proxy asks for a token, or refuses this one, perhaps for a reason. `at` is the time of the proxy. */
 export type LiveAnswer =
   | { readonly kind: 'report'; readonly report: Report; readonly at: number; readonly mayChange: boolean }
   | { readonly kind: 'same'; readonly at: number }
-  | { readonly kind: 'token' }
+  | { readonly kind: 'token'; readonly why?: string }
 
 /** Whether the proxy answers. Times are milliseconds since 1970. */
 export interface LiveLink {

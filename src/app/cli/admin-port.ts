@@ -116,8 +116,9 @@ async function send<T>(sent: Sent, tell: (missing: string) => void): Promise<Tag
   if (missing) tell(missing)
   if (status !== undefined && status < 300 && body !== undefined) return { answer: body as T, etag }
   // What is said about a token names none of the settings of this command.
-  const isTold = (method !== 'GET' && status !== 401) || status === 503
-  const said = isTold && isObject(body) ? body.message : undefined
+  const message = isObject(body) ? body.message : undefined
+  const isOfToken = typeof message === 'string' && /\bthis token\b/.test(message)
+  const said = (method !== 'GET' && status !== 401) || status === 503 || isOfToken ? message : undefined
   return { problem: typeof said === 'string' ? said : problemOf(base, path, status, token) }
 }
 

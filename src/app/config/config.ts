@@ -64,6 +64,7 @@ export function contradictionsIn(config: Config): readonly string[] {
 const FINDERS: readonly ((config: Config) => string | undefined)[] = [
   endsTooEarly,
   readsAndChanges,
+  isHalfOidc,
   hasNoRoom,
   isUnsigned,
   hasNoV1,
@@ -86,6 +87,20 @@ function readsAndChanges({ 'admin.token': token, 'admin.readToken': readToken, '
   if (readToken === undefined || (token !== readToken && !tokens.includes(readToken))) return undefined
   const same = token === readToken ? 'admin.token' : 'one of admin.tokens'
   return `admin.readToken is the same as ${same}, but whoever has it would change modes; give two tokens.`
+}
+
+function isHalfOidc(config: Config): string | undefined {
+  const { 'admin.oidc.issuer': issuer, 'admin.oidc.audience': audience, 'admin.oidc.read': read, 'admin.oidc.write': write } = config
+  if (issuer === undefined) {
+    const given = audience === undefined ? (write === undefined ? 'read' : 'write') : 'audience'
+    if ((audience ?? read ?? write) === undefined) return undefined
+    return `admin.oidc.${given} is set without admin.oidc.issuer, so that nobody could use it; give the issuer or leave out the first.`
+  }
+  if (audience === undefined) {
+    return 'admin.oidc.issuer is set without admin.oidc.audience, so that a token for any other service would be accepted; give the audience.'
+  }
+  if ((read ?? write) !== undefined) return undefined
+  return 'admin.oidc.issuer is set without admin.oidc.read and admin.oidc.write, so that no token would give a right; give at least one.'
 }
 
 function hasNoRoom({ 'limits.requestBytes': one, 'limits.bodiesBytes': all }: Config): string | undefined {
@@ -419,7 +434,26 @@ export function forwardedSettings(config: Config) {
 export function adminSettings(config: Config) {
   const origin = config['admin.publicUrl']
   const names = [config['admin.host'], ...listOf(config['admin.names']), ...(origin === undefined ? [] : [new URL(origin).hostname])]
-  return { names, page: origin === undefined ? undefined : `${origin}${PAGE}`, tokens: () => adminTokens(config) }
+  return {
+    names,
+    page: origin === undefined ? undefined : `${origin}${PAGE}`,
+    tokens: () => adminTokens(config),
+    oidc: oidcSettings(config),
+  }
+}
+
+/** The identity provider of the admin port. */
+function oidcSettings(config: Config) {
+  const issuer = config['admin.oidc.issuer']
+  if (issuer === undefined) return undefined
+  return {
+    issuer,
+    audience: listOf(config['admin.oidc.audience']),
+    claim: config['admin.oidc.claim'],
+    write: listOf(config['admin.oidc.write']),
+    read: listOf(config['admin.oidc.read']),
+    name: config['admin.oidc.name'],
+  }
 }
 
 /** The tokens of the admin port, as they are now. */

@@ -252,6 +252,23 @@ function isThisMachine(name: string): boolean {
   return name === 'localhost' || name === '[::1]' || (isIPv4(name) && name.startsWith('127.'))
 }
 
+const ISSUER =
+  'an address such as https://login.example.com/realms/main without credentials, query and fragment; http:// is for this machine only'
+
+/** Who signs tokens of OpenID Connect. It stays as it is written, because tokens name it letter by letter. */
+export const issuer: SettingKind<string | undefined> = {
+  schema: z.string().refine((text) => isReceiver(text) && new URL(text).search === ''),
+  allowed: ISSUER,
+  value: 'URL',
+}
+
+/** The name of a claim. */
+export const claim: SettingKind<string> = {
+  schema: z.string().regex(/^[\x21-\x7e]{1,200}$/, { error: 'must be 1 to 200 printable characters without a space' }),
+  allowed: '1 to 200 printable characters without a space',
+  value: 'NAME',
+}
+
 function isSigningSecret(text: string): boolean {
   const [, base64] = /^whsec_([A-Za-z\d+/]+={0,2})$/.exec(text) ?? []
   const key = Buffer.from(base64 ?? '', 'base64')
@@ -288,6 +305,8 @@ export const directNames = several(
 )
 
 export const origins = several(isOrigin, 'origins with commas between them, such as https://console.example.com, or *', 'ORIGINS')
+
+export const texts = several((text) => text !== '', 'texts with commas between them', 'TEXTS')
 
 /** Splits such a text; undefined gives none. */
 export function listOf(text: string | undefined): readonly string[] {
@@ -337,7 +356,9 @@ function isLink(text: string): boolean {
 }
 
 const WRONG_TEXTS = 'must be a text or a list of texts'
-const texts = z.union([z.string().min(1, WRONG_TEXTS), z.array(z.string().min(1, WRONG_TEXTS)).min(1, WRONG_TEXTS)], { error: WRONG_TEXTS })
+const someTexts = z.union([z.string().min(1, WRONG_TEXTS), z.array(z.string().min(1, WRONG_TEXTS)).min(1, WRONG_TEXTS)], {
+  error: WRONG_TEXTS,
+})
 
 const values = z.union([z.enum(PARAM_FORMS), z.array(z.string()).min(1)], {
   error: `must be a list of texts, or one of ${PARAM_FORMS.join(', ')}`,
@@ -350,13 +371,15 @@ const rule = z.strictObject({
     .string({ error: 'must be a text' })
     .regex(/^[a-z0-9-]+$/, 'must have small letters, digits and hyphens only')
     .optional(),
-  operations: texts,
+  operations: someTexts,
   at: z.string({ error: WRONG_PLACE }).regex(/^(?:\/(?:[^~/]|~[01])+)*$/, WRONG_PLACE),
   kinds: z
     .array(z.enum(DIFFERENCE_KINDS, { error: `must be one of ${DIFFERENCE_KINDS.join(', ')}` }), { error: 'must be a list' })
     .min(1)
     .optional(),
-  when: z.array(z.strictObject({ param: texts, is: values.optional(), isNot: values.optional() }), { error: 'must be a list' }).optional(),
+  when: z
+    .array(z.strictObject({ param: someTexts, is: values.optional(), isNot: values.optional() }), { error: 'must be a list' })
+    .optional(),
   v1: z.unknown().optional(),
   v2: z.unknown().optional(),
   reason: z

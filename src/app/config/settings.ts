@@ -6,6 +6,7 @@ import {
   addresses,
   buildName,
   choiceOf,
+  claim,
   clientNames,
   directNames,
   file,
@@ -15,6 +16,7 @@ import {
   ignoreRules,
   integer,
   integerOr,
+  issuer,
   link,
   modes,
   moment,
@@ -29,6 +31,7 @@ import {
   signingSecrets,
   storeName,
   storeUrl,
+  texts,
   url,
 } from './kinds.ts'
 
@@ -192,6 +195,37 @@ export const SETTINGS = {
     'ADMIN_READ_TOKEN',
     undefined,
     'Bearer token that may only read: the admin port accepts it for every GET, and for nothing that changes something',
+  ),
+  'admin.oidc.issuer': setting<string | undefined>(
+    issuer,
+    'ADMIN_OIDC_ISSUER',
+    undefined,
+    'Identity provider whose tokens the admin port accepts beside its own: the issuer as its tokens name it. Its keys are found by OpenID Connect Discovery',
+  ),
+  'admin.oidc.audience': setting<string | undefined>(
+    texts,
+    'ADMIN_OIDC_AUDIENCE',
+    undefined,
+    'Audience of these tokens (claim aud), which is the client ID or the API that you gave the admin port there. One of several is enough',
+  ),
+  'admin.oidc.claim': setting(
+    claim,
+    'ADMIN_OIDC_CLAIM',
+    'groups',
+    'Claim of these tokens whose values give a right. A name with dots leads into a claim, such as realm_access.roles',
+  ),
+  'admin.oidc.write': setting<string | undefined>(
+    texts,
+    'ADMIN_OIDC_WRITE',
+    undefined,
+    'Values of that claim that may read and change modes',
+  ),
+  'admin.oidc.read': setting<string | undefined>(texts, 'ADMIN_OIDC_READ', undefined, 'Values of that claim that may only read'),
+  'admin.oidc.name': setting(
+    claim,
+    'ADMIN_OIDC_NAME',
+    'email',
+    'Claim of these tokens that names the person in notes, log lines and records. Without it, the subject (sub) does',
   ),
   'forwarded.trusted': setting<string | undefined>(
     addresses,

@@ -24,6 +24,9 @@ interface WrittenSettings {
   readonly 'v1.sunset': string
   readonly 'admin.names': Several
   readonly 'admin.tokens': string | Readonly<Record<string, string>>
+  readonly 'admin.oidc.audience': Several
+  readonly 'admin.oidc.write': Several
+  readonly 'admin.oidc.read': Several
   readonly 'forwarded.trusted': Several
   readonly 'grpc.corsOrigins': Several
   readonly 'notify.secret': Several

@@ -184,7 +184,8 @@ export function createReload({ live, tables, declarations, migration, log, front
   return {
     reload(changes) {
       const next = { ...live, ...changes }
-      if (adminTokens(live).length > 0 && adminTokens(next).length === 0) return `${OPENS}.`
+      const isOpened = adminTokens(live).length > 0 && adminTokens(next).length === 0
+      if (isOpened && next['admin.oidc.issuer'] === undefined) return `${OPENS}.`
       const declared = declarationsWith(next['diff.ignore'], tables)
       if ('problem' in declared) return declared.problem
       Object.assign(live, changes)

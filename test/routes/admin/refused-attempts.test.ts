@@ -8,11 +8,12 @@ it('logs a bounded number of attempts, counts the others, and keeps lines for ca
   const log = { warn: (members: (typeof lines)[number]) => void lines.push(members) }
   const attempts = createRefusedAttempts(
     log as never,
-    ({ headers }) => ({ source: 'admin', ...(headers.authorization === 'known' && { token: 'alice' }), address: '127.0.0.1' }),
+    ({ raw: { headers } }) => ({ source: 'admin', ...(headers.authorization === 'known' && { token: 'alice' }), address: '127.0.0.1' }),
     () => now,
   )
   const attempt = (authorization: string) => {
-    const request = { method: 'PUT', headers: { authorization }, routeOptions: { url: '/modes' } } as FastifyRequest
+    const headers = { authorization }
+    const request = { method: 'PUT', headers, raw: { headers }, routeOptions: { url: '/modes' } } as FastifyRequest
     attempts(request, { statusCode: 401 } as FastifyReply, '{"code":16,"message":"no"}')
   }
   for (let nth = 0; nth < 1000; nth += 1) attempt('wrong')

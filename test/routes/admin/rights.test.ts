@@ -62,4 +62,4 @@ it.each([
   ['read', 'PUT', 'PERMISSION_DENIED'],
   ['read', 'OPTIONS', 'PERMISSION_DENIED'],
   ['none', 'GET', 'UNAUTHENTICATED'],
-] as const)('checks the right to %s for a %s: %s', (right, method, code) => expect(whyNot(right, method)?.code).toBe(code))
+] as const)('checks the right to %s for a %s: %s', (right, method, code) => expect(whyNot({ right }, method)?.code).toBe(code))

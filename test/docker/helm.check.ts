@@ -5,7 +5,7 @@ import { faultsOf } from './schemas.ts'
 
 const CHART = 'docker/helm/crosswalk'
 
-const VALUES = ['minimal', 'production', 'workers', 'open']
+const VALUES = ['minimal', 'production', 'workers', 'open', 'shadow', 'tls', 'mtls', 'people', 'behind-proxy', 'rollout']
 
 const valuesOf = (name: string) => ['--values', `${CHART}/ci/${name}-values.yaml`]
 

@@ -5,6 +5,7 @@ import { parse, parseAllDocuments } from 'yaml'
 import { loadConfig } from '../../src/app/config/config.ts'
 import type { Config } from '../../src/app/config/settings.ts'
 import { type Ran, runCommand } from '../cli/support.ts'
+import { openAuthorities } from '../stage/authority.ts'
 
 /** The part of docker/compose.yaml that is looked at here. */
 export interface ComposeService {
@@ -95,11 +96,12 @@ export async function checkInPod(all: readonly Manifest[], links?: boolean): Pro
   try {
     const mounts: readonly { name: string; mountPath: string }[] = container.volumeMounts
     const inRoot = (text: string) =>
-      mounts.reduce((known, { mountPath }) => known.replaceAll(`${mountPath}/`, `${root}${mountPath}/`), text)
+      mounts.reduce((known, { mountPath }) => known.replaceAll(new RegExp(`(?<![\\w/])${mountPath}/`, 'g'), `${root}${mountPath}/`), text)
     for (const { name, mountPath } of mounts) {
       mkdirSync(join(root, mountPath), { recursive: true })
-      const configMap = pod.volumes.find((volume: { name: string }) => volume.name === name).configMap?.name
-      const data = all.find(({ kind, metadata }) => kind === 'ConfigMap' && metadata.name === configMap)?.data ?? {}
+      const { configMap, secret } = pod.volumes.find((volume: { name: string }) => volume.name === name)
+      const known = all.find(({ kind, metadata }) => kind === 'ConfigMap' && metadata.name === configMap?.name)
+      const data = known?.data ?? (configMap || secret ? filesOfOthers() : {})
       for (const [file, text] of Object.entries(data)) writeFileSync(join(root, mountPath, file), inRoot(String(text)))
     }
     const services = [...OTHER_SERVICES, ...all.filter(({ kind }) => kind === 'Service').map(({ metadata }) => metadata.name)]
@@ -114,13 +116,28 @@ export async function checkInPod(all: readonly Manifest[], links?: boolean): Pro
   }
 }
 
+let others: Readonly<Record<string, string>> | undefined
+
+/** What is in the Secrets and ConfigMaps that the manifests name and do not bring, as a person would fill them. */
+function filesOfOthers(): Readonly<Record<string, string>> {
+  if (others) return others
+  const authorities = openAuthorities()
+  const authority = authorities.authority('company')
+  const { key, cert } = authority.issue('api.example.com').pem
+  const signing = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
+  others = { 'ca.crt': authority.pem, 'tls.key': key, 'tls.crt': cert, url: 'https://hooks.example.com/crosswalk', secret: signing }
+  authorities.close()
+  return others
+}
+
 interface ValueFrom {
   readonly fieldRef?: { readonly fieldPath: string }
-  readonly secretKeyRef?: { readonly name: string; readonly key: string }
+  readonly secretKeyRef?: { readonly name: string; readonly key: string; readonly optional?: boolean }
 }
 
 function textFrom({ fieldRef, secretKeyRef }: ValueFrom): string {
   if (fieldRef) return fieldRef.fieldPath
+  if (secretKeyRef?.name === 'egress-proxy') return 'http://crosswalk:PASSWORD@egress.example.svc:3128'
   return secretKeyRef?.key === 'url'
     ? 'rediss://crosswalk:PASSWORD@redis.example.svc:6379'
     : `${secretKeyRef?.name}-0123456789-${secretKeyRef?.key}`

@@ -17,6 +17,8 @@ export type ServedBy = Mode | 'fallback' | 'native'
 /** The record of one request while it is served. It is read once, at the end. */
 export interface RequestRecord {
   readonly id: string
+  /** When it began, by the monotonic clock of the process, in milliseconds. */
+  readonly started: number
   /** The protocol of a call of gRPC services; undefined for a request of REST. */
   protocol: 'grpc' | 'grpc-web' | 'connect' | undefined
   /** The status of such a call, once it is known. */
@@ -46,6 +48,7 @@ export interface RequestRecord {
 export function newRequestRecord(id: string): RequestRecord {
   return {
     id,
+    started: performance.now(),
     protocol: undefined,
     grpcStatus: undefined,
     operation: 'unknown',

@@ -98,7 +98,8 @@ export function count({ modes }: Core, { kind, routed, choice, written }: Decisi
   written()
   const refused = !asked && status !== undefined && status >= 400
   const by = record.mode === 'fallback' ? 'v1' : SERVED_BY[choice.mode]
-  const end = { refused, by, url: head.url, protocol: record.protocol, agent: head.headers['user-agent'] }
+  const started = status !== undefined && status < 400 ? record.started : undefined
+  const end = { refused, by, started, url: head.url, protocol: record.protocol, agent: head.headers['user-agent'] }
   const look = modes.used(onlyV1 ? byV1(choice) : choice, onlyV1 ?? operation, end)
   if (!look) return
   try {

@@ -71,6 +71,8 @@ export interface RequestEnd {
   readonly refused: boolean
   /** The side that answered. */
   readonly by: Side
+  /** When it began, by the monotonic clock of the process, if it succeeded. */
+  readonly started?: number | undefined
   /** Path and query, still encoded; undefined for a call of a function. */
   readonly url?: string | undefined
   /** `grpc`, `grpc-web` or `connect`; undefined for REST. */

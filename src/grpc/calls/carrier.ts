@@ -49,13 +49,12 @@ export function createCallLog(log: Logger, metrics: RequestMetrics, forwarded: F
     const { headers } = arrived
     const record = newRequestRecord(requestId({ headers }))
     const client = forwarded.clientOf(arrived)
-    const started = performance.now()
     record.protocol = 'grpc'
     record.operation = 'grpc'
     record.mode = 'native'
     metrics.begin()
     const ended = ({ code, failure }: GrpcEnd) => {
-      const ms = performance.now() - started
+      const ms = performance.now() - record.started
       const grpcStatus = codeName(code)
       const status = CODES[grpcStatus].http
       record.grpcStatus = grpcStatus

@@ -133,6 +133,8 @@ export interface CircuitTeller {
   answered(operation: string, failed: boolean): void
   /** Tells of a comparison. */
   compared(mode: Mode, comparison: Pick<Comparison, 'operation' | 'check' | 'outcome' | 'v2'>): void
+  /** Opens the circuit of an operation, because v2 is too slow there. */
+  slow(operation: string, reason: string): void
   /** Tells of what other replicas saw of one rate. */
   heard(operation: string, rate: Rate, others: Sample): void
   /** Tells a follower of what happens here. There is one at most. */
@@ -187,6 +189,12 @@ export function createCircuitTeller({ circuit, note }: TellerParts): CircuitTell
       turned(operation, circuit.compared(operation, isBad))
       if (isBad) follower?.bad()
     },
+    slow(operation, reason) {
+      if (circuit.isOpen(operation)) return
+      circuit.reopen(operation, reason)
+      turned(operation, circuit.state(operation))
+      follower?.bad()
+    },
     heard: (operation, rate, others) => turned(operation, circuit.heard(operation, rate, others)),
     follow(one) {
       follower = one
@@ -234,7 +242,7 @@ export interface ComparedRequest extends Identity {
 export interface Journal extends Ledger, Notes {
   readonly circuit: Circuit
   /** What a fleet shares of the circuits. */
-  readonly teller: Pick<CircuitTeller, 'follow' | 'heard'>
+  readonly teller: Pick<CircuitTeller, 'follow' | 'heard' | 'slow'>
   readonly judging: Judging
   readonly recorder: Recorder
   readonly tallies: Tallies

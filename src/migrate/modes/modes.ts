@@ -12,6 +12,7 @@ import type { Observer } from '../observe/observer.ts'
 import { type Actor, describeActor } from '../records/record.ts'
 import type { Rollouts } from '../rollout/rollouts.ts'
 import type { Journal } from './journal.ts'
+import { createLatencies } from './latencies.ts'
 import { describeChange, describeRules, type ModeRules, needV1, readModeRules } from './rules.ts'
 import { createPagingSides, createRulesInForce, type PagingSides, type Positions, type RulesInForce } from './select.ts'
 import { type Budget, createFallback, createTell, createWatch, createWitnesses, type Watched, type Witnesses } from './serve.ts'
@@ -246,6 +247,7 @@ export function createModes(initial: ModeRules, settings: ModesSettings): Modes 
   const pagingSides = createPagingSides()
   const stateParts = { journal, rollouts, hasV1: v1 !== undefined, configFile, subjects, now }
   const { inForce, ...modesState } = createModesState(initial, stateParts)
+  const latencies = createLatencies({ inForce, slow: journal.teller.slow, ticks: () => performance.now() })
 
   return {
     ...modesState,
@@ -267,7 +269,7 @@ export function createModes(initial: ModeRules, settings: ModesSettings): Modes 
       return { caller, subject, credential, mode: kept, ...(kept === mode && { round: inForce.round() }) }
     },
     heard: accepted.heard,
-    used: countKnown({ accepted, traffic, inventory, pagingSides, rollouts, subjects }),
+    used: countKnown({ accepted, traffic, inventory, pagingSides, rollouts, latencies, subjects }),
     usedUnknown: countUnknown(accepted, traffic, inventory, subjects),
     writing: witnesses.writing,
     witnesses,

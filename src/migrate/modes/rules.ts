@@ -22,7 +22,15 @@ export const canarySchema = z.strictObject(
   refused('must be an object {"mode", "percent"} or {"mode", "rollout"}'),
 )
 
-const canary = canarySchema.superRefine((value, check) => {
+const WRONG_FACTOR = 'must be a number from 1 to 1000'
+const factor = z.number(refused(WRONG_FACTOR)).min(1, WRONG_FACTOR).max(1000, WRONG_FACTOR).optional()
+
+/** How many times as long as v1 v2 may take, by quantile: `{ p99: 1.5 }`. */
+const guardrail = z
+  .strictObject({ p50: factor, p90: factor, p99: factor }, refused('must be an object {"p50", "p90", "p99"}'))
+  .refine((given) => Object.values(given).some((one) => one !== undefined), 'needs p50, p90 or p99')
+
+const canary = canarySchema.extend({ guardrail: guardrail.optional() }).superRefine((value, check) => {
   const { percent: fixed, rollout } = value
   if (fixed === undefined && rollout === undefined) wrong(check, 'percent', `${WRONG_PERCENT}, unless the canary has a rollout`)
   if (fixed !== undefined && rollout !== undefined)
@@ -43,6 +51,9 @@ const rule = z
     refused('must be an object {"operations", "clients", "mode", "canary"}'),
   )
   .superRefine((value, check) => {
+    if (value.canary?.guardrail && !isV2Canary(value)) {
+      wrong(check, ['canary', 'guardrail'], 'must be left out unless v1 answers the others and v2 the share: it compares their times')
+    }
     if (value.canary?.rollout === undefined || SERVED_BY[value.mode] === 'v1') return
     wrong(check, 'mode', 'must be v1 or diff-v1 beside a rollout, which moves callers from v1 to v2')
   })
@@ -114,7 +125,7 @@ export function needV1({ default: byDefault, rules }: ModeRules): boolean {
 }
 
 /** True if a rule serves a share of its callers from v2 and the others from v1. */
-export function isV2Canary({ mode: base, canary }: ModeRule): boolean {
+export function isV2Canary({ mode: base, canary }: Pick<ModeRule, 'mode' | 'canary'>): boolean {
   return canary !== undefined && SERVED_BY[canary.mode] === 'v2' && SERVED_BY[base] === 'v1'
 }
 
@@ -193,9 +204,10 @@ function bodyOf({ mode, canary }: ModeRule): string {
   return canary ? `${mode}, ${shareText(canary)} ${canary.mode}` : mode
 }
 
-function shareText({ percent, rollout }: NonNullable<ModeRule['canary']>): string {
-  if (!rollout) return `${percent} %`
-  return `rollout ${rollout.name} (${rollout.steps.map((one) => `${one.percent} %`).join(', ')})`
+function shareText({ percent, rollout, guardrail }: NonNullable<ModeRule['canary']>): string {
+  const limits = Object.entries(guardrail ?? {}).map(([quantile, times]) => `, ${quantile} ≤ ${times} ×`)
+  if (!rollout) return `${percent} %${limits.join('')}`
+  return `rollout ${rollout.name} (${rollout.steps.map((one) => `${one.percent} %`).join(', ')}${limits.join('')})`
 }
 
 function listed(parts: readonly string[]): string {

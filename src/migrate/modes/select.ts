@@ -341,6 +341,8 @@ export interface RulesInForce {
   readonly select: Select
   /** The round of rollouts to which a choice belongs; -1 while canaries are held, because their callers then tell nothing of a share. */
   round(): number
+  /** Calls a listener with the rules now, and whenever they or their shares may be others. */
+  onRules(listener: (rules: ModeRules) => void): void
   /** Takes the rules anew. It ends `refuse`. */
   follow(): void
   /** Gives no canary an answer of v2 until it is called with false. */
@@ -357,14 +359,21 @@ export function createRulesInForce(rollouts: Pick<Rollouts, 'inForce' | 'onMove'
     return isHeld ? withoutCanaries(shared) : shared
   }
   let select = createSelect(rules())
+  const listeners: ((rules: ModeRules) => void)[] = []
   const compile = () => {
-    select = refusal ?? createSelect(rules())
+    const now = rules()
+    select = refusal ?? createSelect(now)
+    for (const listener of listeners) listener(now)
   }
   rollouts.onMove(compile)
   return {
     rules,
     select: (question) => select(question),
     round: () => (isHeld ? -1 : rollouts.round()),
+    onRules(listener) {
+      listeners.push(listener)
+      listener(rules())
+    },
     follow() {
       refusal = undefined
       compile()

@@ -7,6 +7,7 @@ import type { Caller, TrafficEntry } from '../records/record.ts'
 import type { Recorder } from '../records/record-file.ts'
 import type { Rollouts, SidedRequest } from '../rollout/rollouts.ts'
 import { callerOf } from './journal.ts'
+import type { Latencies } from './latencies.ts'
 import type { PagingSides } from './select.ts'
 import type { Accepted } from './serve.ts'
 
@@ -103,6 +104,7 @@ interface KnownTraffic {
   readonly inventory: Inventory
   readonly pagingSides: PagingSides
   readonly rollouts: Pick<Rollouts, 'used'>
+  readonly latencies: Latencies
   /** Subjects of tokens may be shown and recorded. */
   readonly subjects: boolean
 }
@@ -111,11 +113,11 @@ interface KnownTraffic {
  * Returns a function that counts a finished request to an operation of the tables. It returns a `KeepRequest` if the parameters of the request
  * are worth one: those of strangers and of refused requests never are.
  */
-export function countKnown({ accepted, traffic, inventory, pagingSides, rollouts, subjects }: KnownTraffic) {
+export function countKnown({ accepted, traffic, inventory, pagingSides, rollouts, latencies, subjects }: KnownTraffic) {
   return (
     choice: SidedRequest & Identified,
     operation: Operation,
-    { refused, by, url = '', protocol, agent }: RequestEnd,
+    { refused, by, started, url = '', protocol, agent }: RequestEnd,
   ): KeepRequest | undefined => {
     const { credential, caller, mode } = choice
     if (!accepted.has(credential)) {
@@ -125,6 +127,7 @@ export function countKnown({ accepted, traffic, inventory, pagingSides, rollouts
     if (refused) return undefined
     pagingSides.note(by, operation, url, caller)
     rollouts.used(choice, operation.id, by)
+    if (latencies.areWatched && started !== undefined) latencies.see(choice, operation.id, started)
     return traffic.use(callerOf(choice, subjects), operation.id, mode, { protocol, agent })
   }
 }

@@ -271,7 +271,9 @@ export function tellChange(before: Runs, after: Runs, by: Actor): void {
 export function withShares(rules: ModeRules, runs: Runs): ModeRules {
   const inForce = rules.rules.map((rule) => {
     const run = rule.canary?.rollout && runs.get(rule.canary.rollout.name)
-    return run && rule.canary ? { ...rule, canary: { mode: rule.canary.mode, percent: shareOf(run.plan, run.state()) } } : rule
+    if (!run || !rule.canary) return rule
+    const { rollout: _, ...canary } = rule.canary
+    return { ...rule, canary: { ...canary, percent: shareOf(run.plan, run.state()) } }
   })
   return { ...rules, rules: inForce }
 }

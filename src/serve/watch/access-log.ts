@@ -77,10 +77,9 @@ export function createAccessLog(log: Logger, metrics: RequestMetrics, forwarded:
   return (request, response, id) => {
     const record = newRequestRecord(id)
     const client = forwarded.clientOf(request)
-    const started = performance.now()
     metrics.begin()
     const finish = () => {
-      const ms = performance.now() - started
+      const ms = performance.now() - record.started
       if (record.grpcStatus) metrics.endGrpc(record.grpcStatus)
       const status = statusOf(response, record)
       metrics.end(record, status, ms / 1000)

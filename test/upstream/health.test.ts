@@ -1,5 +1,7 @@
-import { expect, it } from 'vitest'
-import { createHealth, type Service } from '../../src/serve/upstream/health.ts'
+import { expect, it, onTestFinished } from 'vitest'
+import { createClockWatch, createHealth, type Service } from '../../src/serve/upstream/health.ts'
+import { startProxy } from '../stage/proxy.ts'
+import { startUpstream } from '../stage/upstream.ts'
 
 /** Services that say what the test wants, and a clock that it sets. */
 function setUp(v1?: string) {
@@ -49,4 +51,40 @@ it('is proven for good once a service was well', async () => {
     ],
     proven: true,
   })
+})
+
+it('tells once that the clock of a service differs by more than a minute, and once that it no longer does', () => {
+  const said: string[] = []
+  const log = { warn: (text: string) => void said.push(text), info: (text: string) => void said.push(text) }
+  const watch = createClockWatch(() => Date.UTC(2026, 0, 1, 12), log)
+  const hear = (time: string) => watch.hear('v2', `Thu, 01 Jan 2026 ${time} GMT`)
+  for (const time of ['12:00:59', '11:59:01', 'never']) hear(time)
+  expect([said, watch.standing()]).toEqual([[], undefined])
+  for (const time of ['12:05:00', '12:05:01', '12:06:00']) hear(time)
+  watch.hear('v1', 'Thu, 01 Jan 2026 09:00:00 GMT')
+  expect(said).toEqual([
+    'the clock of v2 is some 5 min ahead of that of this machine: look at the time service of both machines',
+    'the clock of v1 is some 3 h behind that of this machine: look at the time service of both machines',
+  ])
+  expect(watch.standing()).toBe(
+    'the clock of v2 is some 6 min ahead of that of this machine; the clock of v1 is some 3 h behind that of this machine',
+  )
+  hear('12:00:30')
+  expect(said.at(-1)).toBe('the clocks of v2 and of this machine agree again')
+})
+
+it('tells the clock of v2 in /readyz and in the log, unless a cache kept the answer', async () => {
+  const kept: Record<string, string> = {}
+  const v2 = await startUpstream((_, response) => {
+    response.writeHead(200, { 'content-type': 'application/json', date: new Date(Date.now() - 600_000).toUTCString(), ...kept })
+    response.end('{"response":"pong"}')
+  }, 'seen')
+  const proxies = [await startProxy({ 'upstream.v2': v2.url }), await startProxy({ 'upstream.v2': v2.url })]
+  onTestFinished(() => Promise.all([...proxies.map((one) => one.close()), v2.close()]).then(() => {}))
+  const ready = async (nth: number) => (await fetch(`${proxies[nth]?.adminUrl}/readyz`)).json()
+  const clock = 'the clock of v2 is some 10 min behind that of this machine'
+  expect(await ready(0)).toEqual({ status: 'ok', v2: 'ok', clock })
+  expect(proxies[0]?.log).toContainEqual(expect.objectContaining({ level: 40, msg: expect.stringContaining(clock) }))
+  kept.age = '600'
+  expect(await ready(1)).toEqual({ status: 'ok', v2: 'ok' })
 })

@@ -29,7 +29,7 @@ import { type Certificate, createListener, urlOf } from '../../serve/listen/list
 import { createRestedConnections, type RestedConnections } from '../../serve/listen/times.ts'
 import type { Signal } from '../../serve/signals.ts'
 import type { Dial } from '../../serve/upstream/dial.ts'
-import { createHealth, type Health, ping, type Readiness } from '../../serve/upstream/health.ts'
+import { type ClockWatch, createHealth, type Health, ping, type Readiness } from '../../serve/upstream/health.ts'
 import { createSend } from '../../serve/upstream/send.ts'
 import { createAskRest } from '../../serve/upstream/v1.ts'
 import { createAccessLog } from '../../serve/watch/access-log.ts'
@@ -54,12 +54,22 @@ import { late } from '../config/live.ts'
 import type { Config } from '../config/settings.ts'
 import type { Front } from './process.ts'
 
+interface HealthParts {
+  readonly pool: Agent
+  readonly clock: Pick<ClockWatch, 'hear'>
+}
+
 /** Returns what asks v2, and v1 if there is one, whether they are well. */
-export function healthOf(config: Config, v2: string, pool: Agent, { probes }: Pick<Tables, 'probes'>): () => Promise<Health> {
+export function healthOf(
+  config: Config,
+  v2: string,
+  { probes }: Pick<Tables, 'probes'>,
+  { pool, clock }: HealthParts,
+): () => Promise<Health> {
   const bases = { v2, v1: config['upstream.v1'] }
   return createHealth(
     bases,
-    (service, base) => ping(pool, service, base, probes?.[service]),
+    (service, base) => ping(pool, service, base, { probe: probes?.[service], clock }),
     () => performance.now(),
   )
 }

@@ -19,7 +19,7 @@ import type { Actor } from '../../migrate/records/record.ts'
 import { CLOCKS, type Clocks } from '../../serve/bounds.ts'
 import { type Certificate, expiryOf, urlOf } from '../../serve/listen/listener.ts'
 import { createPool } from '../../serve/upstream/exchange.ts'
-import { createReady } from '../../serve/upstream/health.ts'
+import { createClockWatch, createReady } from '../../serve/upstream/health.ts'
 import type { StartExport } from '../../serve/watch/metrics-export.ts'
 import type { Tracing } from '../../serve/watch/spans.ts'
 import { operationsOf, type Tables } from '../../tables/tables.ts'
@@ -110,14 +110,15 @@ export function createServer(started: Config, tables: Tables, options: ServerOpt
   const migration = assembleMigration(config, v2, tables, declarations, asking)
   const joined = join?.join({ config, migration, operations: operationsOf(tables), log, clocks, file })
   const notifier = openNotifier(config, joined?.onTell ?? migration.onNote, log)
-  const health = healthOf(config, v2, pool, tables)
+  const clock = createClockWatch(clocks.now, log)
+  const health = healthOf(config, v2, tables, { pool, clock })
   const { report, modes, onNote } = migration
   const currentModes = currentModesOf(migration, mappings, config)
   const expiry = certificate && !workers ? () => (certificate ? expiryOf(certificate) : 0) : undefined
   const watched = { pool, report, modes, currentModes, onNote, health, expiry, joined }
   const metrics = createMetrics({ ...watched, page: adminSettings(config).page, now: clocks.now, notified: notifier?.counts })
   const leaving = new AbortController()
-  const readiness = createReady(health, () => leaving.signal.aborted, workers?.isServing, joined?.standing)
+  const readiness = createReady(health, () => leaving.signal.aborted, workers?.isServing, joined?.standing, clock)
   const shared = { pool, dial, certificate, migration, metrics, log, tracing, readiness, leaving: leaving.signal }
   const proxy = workers ?? createProxy(config, v2, tables, shared)
   const warnings = ruleWarningsOf(migration, operationsOf(tables))

@@ -47,6 +47,41 @@ export function createHealth(bases: Readonly<Record<Service, string | undefined>
   }
 }
 
+/** Milliseconds by which another clock may differ from ours: signatures, tokens and dates of removal go by them. */
+const APART_MS = 60_000
+
+/** Compares our clock with those of the services. */
+export interface ClockWatch {
+  /** Takes the `date` of an answer that no cache has kept. */
+  hear(service: Service, date: string | undefined): void
+  /** Whose clock differs, in one sentence without a full stop; undefined if none does. */
+  standing(): string | undefined
+}
+
+/** Tells each difference once, and once that it is over. `now` returns milliseconds since 1970. */
+export function createClockWatch(now: () => number, log: { warn(text: string): void; info(text: string): void }): ClockWatch {
+  const apart = new Map<Service, number>()
+  return {
+    hear(service, date) {
+      const ms = Date.parse(date ?? '') - now()
+      if (Number.isNaN(ms)) return
+      const wasApart = apart.has(service)
+      if (Math.abs(ms) > APART_MS) apart.set(service, ms)
+      else apart.delete(service)
+      if (apart.has(service) === wasApart) return
+      if (wasApart) log.info(`the clocks of ${service} and of this machine agree again`)
+      else log.warn(`${apartText(service, ms)}: look at the time service of both machines`)
+    },
+    standing: () => (apart.size === 0 ? undefined : Array.from(apart, ([service, ms]) => apartText(service, ms)).join('; ')),
+  }
+}
+
+function apartText(service: Service, ms: number): string {
+  const seconds = Math.round(Math.abs(ms) / 1000)
+  const [count, unit] = seconds < 7200 ? [Math.round(seconds / 60), 'min'] : [Math.round(seconds / 3600), 'h']
+  return `the clock of ${service} is some ${count} ${unit} ${ms > 0 ? 'ahead of' : 'behind'} that of this machine`
+}
+
 /** Milliseconds after which a ping counts as unanswered. Probes usually wait for one second. */
 const PATIENCE = 800
 
@@ -56,16 +91,23 @@ const ANSWER_BYTES = 4096
 /** These headers show in v2's log where the pings come from. */
 const HEADERS = ['accept', 'application/json', 'user-agent', 'crosswalk']
 
+interface PingParts {
+  readonly probe?: Probe | undefined
+  readonly clock?: Pick<ClockWatch, 'hear'>
+}
+
 /**
  * Pings the service: returns undefined, or the reason why it is not there. Only a 2xx in the probe's own form counts as the service.
  * Without a probe, every answer below 500 does.
  */
-export async function ping(pool: Agent, version: Service, base: string, probe?: Probe): Promise<string | undefined> {
+export async function ping(pool: Agent, version: Service, base: string, { probe, clock }: PingParts = {}): Promise<string | undefined> {
   const { origin, pathname } = new URL(base)
   const path = `${pathname.replace(/\/$/, '')}${probe?.path ?? '/'}`
   const request: Exchange = { origin, path, method: 'GET', headers: HEADERS, answerBytes: ANSWER_BYTES }
   try {
     const answer = await waitFor<RawAnswer>(AbortSignal.timeout(PATIENCE), (landing) => exchange(pool, request, landing))
+    const { date, age } = answer.headers
+    if (typeof date === 'string' && age === undefined) clock?.hear(version, date)
     return complaint(version, answer, probe)
   } catch (error) {
     return `the ${version} service does not answer its ping: ${reasonOf(error as Error)}`
@@ -89,7 +131,7 @@ function reasonOf(error: Error): string {
 export interface Readiness {
   /** The reason why the process cannot serve; undefined if it can. */
   readonly notReady: string | undefined
-  /** `ok` or the problem of each service, and of the store if there is one. */
+  /** `ok` or the problem of each service, and of the store if there is one; what is wrong with the clocks if something is. */
   readonly services: Readonly<Record<string, string>>
 }
 
@@ -112,6 +154,7 @@ export function createReady(
   isLeaving: () => boolean,
   isServing = () => true,
   standing?: () => StoreStanding,
+  clock?: Pick<ClockWatch, 'standing'>,
 ): () => Promise<Readiness> {
   return async () => {
     if (isLeaving()) return LEAVING
@@ -120,7 +163,8 @@ export function createReady(
     const problems = pulses.flatMap(({ problem }) => problem ?? [])
     const { store, notReady } = standing?.() ?? {}
     const pulsed = Object.fromEntries(pulses.map(({ service, problem }) => [service, problem ?? 'ok']))
-    const services = { ...pulsed, ...(store !== undefined && { store }) }
+    const apart = clock?.standing()
+    const services = { ...pulsed, ...(store !== undefined && { store }), ...(apart !== undefined && { clock: apart }) }
     if (!isServing()) return { notReady: 'no worker listens', services }
     return { notReady: notReady ?? (proven ? undefined : problems.join('; ')), services }
   }

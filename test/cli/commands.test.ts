@@ -42,6 +42,11 @@ describe('the command line', () => {
     [['serve', '--upstrem-v2', 'x'], 'crosswalk serve has no flag --upstrem-v2; did you mean "--upstream-v2"?'],
     [['serve', '--zebra', 'x'], 'crosswalk serve has no flag --zebra; crosswalk serve --help lists its flags.'],
     [['serve', 'more'], 'crosswalk serve takes no arguments, and "more" is one more. Usage: crosswalk serve'],
+    [['serve', '--port', '1', '--port', '2'], 'crosswalk serve takes --port once; leave one out.'],
+    [
+      ['config', '--admin-token', 'HIDDEN-HIDDEN-1', '--admin-token=HIDDEN-HIDDEN-2'],
+      'crosswalk config takes --admin-token once; leave one out.',
+    ],
     [['case', 'a', 'b'], 'crosswalk case takes one argument, and "b" is one more. Usage: crosswalk case ID'],
     [['explain'], "crosswalk explain needs METHOD /path?query. Usage: crosswalk explain 'METHOD /path?query'"],
     [['sandbox', 'tokn'], 'crosswalk sandbox has no command "tokn"; did you mean "token"?'],

@@ -17,6 +17,12 @@ describe('explain', () => {
     )
   })
 
+  it('takes the method and the path as two arguments', async () => {
+    const quoted = await explain('GET /iam/v1/groups?limit=10')
+    expect(await runCommand(['explain', 'GET', '/iam/v1/groups?limit=10'])).toEqual(quoted)
+    expect((await runCommand(['explain', 'GET', '/a', '/b'])).err).toContain('takes 2 arguments')
+  })
+
   it('shows the field mask, the dropped members and the target of the calls', async () => {
     const body = { id: 'x', name: "it's", bogus: 1, oidc: { client_id: 'c', colour: 'red' } }
     const { out } = await explain('PUT /iam/v1/identityProviders/aa/bb', body, '--upstream-v2', 'https://api.example.com')

@@ -88,3 +88,10 @@ it('tells the clock of v2 in /readyz and in the log, unless a cache kept the ans
   kept.age = '600'
   expect(await ready(1)).toEqual({ status: 'ok', v2: 'ok' })
 })
+
+it('says in one line of the log why v2 cannot be reached', async () => {
+  const proxy = await startProxy({ 'upstream.v2': 'http://127.0.0.1:9' })
+  onTestFinished(() => proxy.close())
+  expect((await fetch(`${proxy.url}/iam/v1/groups`)).status).toBe(503)
+  expect(await proxy.logged(({ msg }) => msg === 'request')).toMatchObject({ error: { cause: 'nothing listens (127.0.0.1:9)' } })
+})

@@ -61,8 +61,14 @@ export function parseFlags(words: string, command: Pick<Command, 'flags'>, args:
   })
   const options = Object.fromEntries(types)
   const { values, positionals, tokens } = parseArgs({ args: [...args], options, strict: false, allowPositionals: true, tokens: true })
+  const seen = new Set<string>()
   for (const token of tokens) {
     if (token.kind !== 'option') continue
+    const { name, rawName } = token
+    const flag = flags[name]
+    // The last one would win, and nobody would see that another was meant.
+    if (flag && !flag.switch && !flag.more && seen.has(name)) return { problem: `crosswalk ${words} takes ${rawName} once; leave one out.` }
+    seen.add(name)
     const problem = problemOf(flags, token, args[token.index] ?? '', words)
     if (problem !== undefined) return { problem: `crosswalk ${words} ${problem}` }
   }

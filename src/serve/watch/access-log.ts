@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Logger } from 'pino'
-import { CODES, type CodeName } from '../../errors.ts'
+import { CODES, type CodeName, isSystemError, systemReason } from '../../errors.ts'
 import { credentialHash } from '../caller.ts'
 import { pathOf } from '../classify.ts'
 import { newRequestRecord, type RequestRecord } from '../core.ts'
@@ -142,7 +142,13 @@ const QUOTING: ReadonlySet<CodeName> = new Set<CodeName>([
 /** An error in the form of the log, with its cause. */
 export function described({ code, message, cause }: NonNullable<RequestRecord['error']>) {
   if (QUOTING.has(code)) return { code }
-  return { code, message, ...(cause !== undefined && { cause: cause instanceof Error ? (cause.stack ?? cause.message) : cause }) }
+  return { code, message, ...(cause !== undefined && { cause: causeOf(code, cause) }) }
+}
+
+/** A service that fails is no fault of the program: where that was noticed helps nobody, and each of many lines would say it. */
+function causeOf(code: CodeName, cause: unknown): unknown {
+  if (!(cause instanceof Error)) return cause
+  return code === 'INTERNAL' && !isSystemError(cause) ? (cause.stack ?? cause.message) : systemReason(cause)
 }
 
 /** Writes one log line at the end of a WebSocket, in addition to that of its handshake. Neither holds a header, a message or a query. */

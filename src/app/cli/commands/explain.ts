@@ -21,6 +21,8 @@ export const explain: Command = {
   summary:
     "Prints the v2 calls of a v1 request as curl lines (token from $TOKEN), its field mask, and the parts that are dropped or unknown. 'grpc package.Service/Method' is a request as well. --guide says all of an operation.",
   args: ['METHOD /path?query'],
+  // Without quotes, these are two arguments.
+  optional: ['/path?query'],
   flags: {
     data: {
       help: 'File with the request body, - for standard input, or the body itself if it begins with {. The message of a gRPC call may also be bytes in hex or base64',
@@ -36,7 +38,8 @@ export const explain: Command = {
     json: { help: 'Print one JSON object', switch: true },
     ...callFlags,
   },
-  async run(flags, [line = ''], io) {
+  async run(flags, words, io) {
+    const line = words.join(' ')
     const loaded = configFrom(flags, io)
     if ('problem' in loaded) return endWith(io, MISUSED, loaded.problem)
     const problem = guideMisuse(flags)

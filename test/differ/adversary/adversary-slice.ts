@@ -17,6 +17,11 @@ const CALLERS = 12
 /** Times that each caller sends each kind of request while v2 is wrong. Where it always is, the first must do. */
 const ROUNDS = 4
 
+const NOT_READY = 'READY was not reached'
+
+/** Times that a case is tried until READY is reached. */
+const TRIES = 3
+
 type Rule = ModeRules['rules'][number]
 type Canary = NonNullable<Rule['canary']>
 
@@ -150,25 +155,32 @@ function scopesOf({ heals }: Way): readonly Scenario['scope'][] {
 export const adversarySlice: Slice = {
   name: 'adversary',
   tries: 'ways in which v2 becomes wrong once READY was reached, which must end it',
+  only: 'answers 4.*one caller, gRPC canary',
   run: adversary,
 }
 
-async function adversary({ seed, ms }: SliceOptions): Promise<readonly Tally[]> {
+function nameOf({ way, scope, carrier, mode }: Scenario): string {
+  return `${way.name}, ${scope}, ${carrier.name} ${mode}`
+}
+
+async function adversary({ seed, ms, only }: SliceOptions): Promise<readonly Tally[]> {
   const random = seeded(seed)
-  const all = scenarios()
+  const all = scenarios().filter((one) => only?.test(nameOf(one)) ?? true)
+  if (all.length === 0) return []
   const order = ms === undefined ? all : shuffled(all, random)
   const end = performance.now() + (ms ?? Number.POSITIVE_INFINITY)
   const sandbox = await startQuietSandbox({})
-  const tally = createTally(`adversary, ${READ_WAYS.length + WRITE_WAYS.length} ways`, 1, all.length)
+  const tally = createTally(`adversary, ${READ_WAYS.length + WRITE_WAYS.length} ways${only ? `, only ${only.source}` : ''}`, 1, all.length)
   const seenIn = createSeenIn(sandbox)
   for (const one of order) {
     if (performance.now() > end) break
-    const what = `${one.way.name}, ${one.scope}, ${one.carrier.name} ${one.mode}`
     const seen = await seenIn(one)
-    const stays = seen.length > 0 ? await run(one, seen, sandbox, random) : undefined
+    let stays = seen.length > 0 ? await run(one, seen, sandbox, random) : undefined
+    // On a busy machine a right answer may come too late, so that nothing is READY yet.
+    for (let nth = 1; nth < TRIES && stays?.startsWith(NOT_READY); nth += 1) stays = await run(one, seen, sandbox, random)
     // What no client sees may be told or not: v2 does what no v2 may do.
     if (seen.length === 0) tally.silent += 1
-    else if (stays) tally.missed.push(`${what}: ${stays}`)
+    else if (stays) tally.missed.push(`${nameOf(one)}: ${stays}`)
     else tally.found += 1
   }
   await sandbox.close()
@@ -216,7 +228,7 @@ async function run(
     }
     await round(carrier.kinds)
     const before = await saysReady(differ, carrier.operation)
-    if (before.length < 2) return `READY was not reached: only ${before.join(', ')} said so`
+    if (before.length < 2) return `${NOT_READY}: only ${before.join(', ') || 'nothing'} said so`
     isWrong = true
     const rounds = scope === 'all' ? 1 : ROUNDS
     let after = before

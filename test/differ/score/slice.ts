@@ -5,6 +5,8 @@ export interface SliceOptions {
   readonly seed: number
   /** Milliseconds for a sample of the cases; all cases without it. */
   readonly ms?: number | undefined
+  /** Only the cases whose name it matches; all without it. */
+  readonly only?: RegExp | undefined
 }
 
 /** A part of the score that runs by itself. */
@@ -12,5 +14,7 @@ export interface Slice {
   readonly name: string
   /** What it tries, for `--help`. */
   readonly tries: string
+  /** Its cases have names, by which some can be chosen. An example of a choice. */
+  readonly only?: string
   readonly run: (options: SliceOptions) => Promise<readonly Tally[]>
 }

@@ -2,7 +2,7 @@ import { standingOf } from '../../../src/migrate/evidence/standing.ts'
 import type { Slice } from '../score/slice.ts'
 import { createTally, type Tally } from '../score/tally.ts'
 import { isTooLow, type RunSettings, runMigration } from './migration-run.ts'
-import { wholeCases } from './whole-cases.ts'
+import { type Simulation, wholeCases } from './whole-cases.ts'
 
 const RUNS = 600
 const REQUESTS = 20_000
@@ -79,17 +79,21 @@ function busyCaller(seed: number, deadline: number): Tally {
 export const statisticsSlice: Slice = {
   name: 'statistics',
   tries: 'the bound and the share of requests on simulated traffic, chosen and counted as a proxy does',
-  async run({ seed, ms = Number.POSITIVE_INFINITY }) {
+  only: 'chosen freely',
+  async run({ seed, ms = Number.POSITIVE_INFINITY, only }) {
     const cases = RATES.flatMap((rate) => Object.keys(WAYS).map((way) => ({ rate, way })))
-    const began = performance.now()
     // No two cases share their traffic.
     const seedOf = (nth: number) => 1_000_000 * seed + 10_000 * nth
-    // Half of the time is for all operations together.
-    const deadline = (nth: number) => began + (ms * (nth + 1)) / (2 * (cases.length + 1))
-    return [
-      ...cases.flatMap(({ rate, way }, nth) => coverage(way, rate, seedOf(nth), deadline(nth))),
-      busyCaller(seedOf(cases.length), deadline(cases.length)),
-      ...wholeCases(seedOf(cases.length + 1), ms / 2),
+    const all: readonly Simulation[] = [
+      ...cases.map(({ rate, way }, nth) => ({
+        name: `${100 * rate} % ${way}`,
+        run: (deadline: number) => coverage(way, rate, seedOf(nth), deadline),
+      })),
+      { name: 'a busy caller', run: (deadline) => [busyCaller(seedOf(cases.length), deadline)] },
+      ...wholeCases(seedOf(cases.length + 1)),
     ]
+    const chosen = all.filter(({ name }) => only?.test(name) ?? true)
+    const began = performance.now()
+    return chosen.flatMap(({ run }, nth) => run(began + (ms * (nth + 1)) / chosen.length))
   },
 }

@@ -155,17 +155,28 @@ function timeToReady(seed: number): Tally {
   return tally
 }
 
-/** Checks the verdict of all requests together on a mixture of 45 operations (evidence §6). */
-export function wholeCases(seed: number, ms: number): readonly Tally[] {
-  const cases = Object.keys(PLACES).flatMap((place) => [1, 4, 16].map((replicas) => ({ place, replicas })))
-  const began = performance.now()
-  const replicas = [1, 4, 16]
-  const deadline = (nth: number) => began + (ms * (nth + 1)) / (cases.length + replicas.length + 1)
+/** A simulation that runs by itself, until a deadline. */
+export interface Simulation {
+  readonly name: string
+  readonly run: (deadline: number) => readonly Tally[]
+}
+
+const REPLICAS = [1, 4, 16]
+
+/** Check the verdict of one operation, and that of all requests together on a mixture of 45 operations (evidence §6). */
+export function wholeCases(seed: number): readonly Simulation[] {
+  const cases = Object.keys(PLACES).flatMap((place) => REPLICAS.map((replicas) => ({ place, replicas })))
   const free = seed + 1000 * (cases.length + 1)
   return [
-    ...replicas.flatMap((count, nth) => [aloneAndRight(count, free), chosenFreely(count, free + 1000 * (nth + 1), deadline(nth))]),
-    ...cases.flatMap(({ place, replicas: count }, nth) => wrongReady(place, count, seed + 1000 * nth, deadline(replicas.length + nth))),
-    failingJob(seed + 1000 * cases.length, deadline(replicas.length + cases.length)),
-    timeToReady(seed),
+    ...REPLICAS.map((replicas, nth) => ({
+      name: `chosen freely, ${replicas} replicas`,
+      run: (deadline: number) => [aloneAndRight(replicas, free), chosenFreely(replicas, free + 1000 * (nth + 1), deadline)],
+    })),
+    ...cases.map(({ place, replicas }, nth) => ({
+      name: `${place}, ${replicas} replicas`,
+      run: (deadline: number) => wrongReady(place, replicas, seed + 1000 * nth, deadline),
+    })),
+    { name: 'a failing job', run: (deadline) => [failingJob(seed + 1000 * cases.length, deadline)] },
+    { name: 'time to READY', run: () => [timeToReady(seed)] },
   ]
 }

@@ -5,6 +5,7 @@ import { type CutoverVerdict, createReadinessMemory, type ReadinessNote } from '
 import type { Migration } from '../migrate/migration.ts'
 import type { Notes } from '../migrate/modes/journal.ts'
 import type { NamedWrite, OwnWrites, RecentWrites } from '../migrate/modes/serve.ts'
+import type { V1Habit, V1Refusals } from '../migrate/observe/observe.ts'
 import type { Operation } from '../tables/operation.ts'
 import { type FleetClocks, type Part, reading, readText } from './exchange.ts'
 import type { Fleet, Leader } from './fleet.ts'
@@ -38,6 +39,32 @@ export function createSharedNoise(noise: Pick<Noise, 'heard' | 'onLearn'>, { id,
     changes() {
       const learnt = waiting.splice(0)
       return learnt.length > 0 ? [{ kind: 'log', name: NAME, text: JSON.stringify(learnt), items: KEPT }] : []
+    },
+    readings: () => [log],
+  }
+}
+
+const REFUSALS = 'refusals'
+
+const habitsSchema = z.array(z.object({ key: z.string(), status: z.number() }))
+
+/** Shares which writes v1 refuses by itself: one replica gave them to v1, and another one gives the next of their kind to v2. */
+export function createSharedRefusals(refusals: Pick<V1Refusals, 'told' | 'onNews'>, { id, soon }: Pick<Fleet, 'id' | 'soon'>): Part {
+  const waiting: V1Habit[] = []
+  refusals.onNews((habit) => {
+    // What finds no room is unknown to others, unless it takes something back.
+    if (waiting.length >= WAITING && habit.status > 0) return
+    waiting.push(habit)
+    soon()
+  })
+  const take = ({ replica, text }: LogItem) => {
+    if (replica !== id) for (const habit of readText(habitsSchema, text) ?? []) refusals.told(habit)
+  }
+  const log = reading('log', REFUSALS, (items) => items.forEach(take))
+  return {
+    changes() {
+      const news = waiting.splice(0)
+      return news.length > 0 ? [{ kind: 'log', name: REFUSALS, text: JSON.stringify(news), items: KEPT }] : []
     },
     readings: () => [log],
   }
@@ -176,6 +203,7 @@ export function shareJudging({ journal, modes }: Migration, fleet: Fleet, { tick
   const writes = createSharedWrites({ ...modes.witnesses, operations, fleet, ticks })
   judging.others.askBy(writes.told)
   fleet.add(createSharedNoise(judging.noise, fleet))
+  fleet.add(createSharedRefusals(judging.refusals, fleet))
   fleet.add(createSharedRedactionKey(redaction.key))
   fleet.add(writes)
 }

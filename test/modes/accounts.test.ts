@@ -1,7 +1,15 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
+import { joinFleet } from '../../src/app/server/fleet.ts'
+import { createMemory } from '../../src/fleet/store/memory.ts'
+import { accountsOf } from '../../src/migrate/evidence/standing.ts'
+import type { EvidenceReport } from '../../src/migrate/migration.ts'
 import { ALL_V2 } from '../../src/migrate/modes/rules.ts'
 import { runCommand } from '../cli/support.ts'
+import { v1Client } from '../grpc/served/v1-client.ts'
+import { bearer, startProxy, type TestProxy } from '../stage/proxy.ts'
+import { startQuietSandbox } from '../stage/sandbox.ts'
 import { type Stage, startStage } from '../stage/stage.ts'
+import { until } from '../stage/until.ts'
 
 let stage: Stage
 afterEach(() => stage.close())
@@ -102,6 +110,80 @@ describe('a write', () => {
     await stage.fault({ match: 'PATCH /iam/v2/groups', times: 1000, status })
     for (let nth = 0; nth < 10; nth += 1) await put(path)
     expect((await ofUpdates()).code).toBe(1)
+  })
+
+  it('keeps cutover from READY if v2 alone refuses so many that they could be too many, and opens no circuit', async () => {
+    const path = await start('diff-v2')
+    await put(path)
+    expect((await ofUpdates()).code).toBe(0)
+    await stage.fault({ match: 'PATCH /iam/v2/groups', times: 3, status: 403 })
+    await put(path, [stage.sandbox.tokens.owner])
+    const { code, out } = await ofUpdates()
+    expect(code).toBe(1)
+    expect(out).toMatch(/INCONCLUSIVE, because up to .* % may be wrong, as 3 requests wrote and were refused by v2/)
+    expect(accountsOf((await updates())!)).toMatchObject({ same: 6, alone: 3, unknown: 0, waiting: 0 })
+    expect((await stage.evidence()).circuits['iam.groups.update']?.state).not.toBe('open')
+  })
+
+  it.each(['REST', 'gRPC'])('weighs nothing over %s if v1 refuses each write of the caller and the kind so', async (protocol) => {
+    const path = await start('diff-v1')
+    const { viewer } = stage.sandbox.tokens
+    await stage.request('GET', '/iam/v1/groups', { token: viewer })
+    const client = v1Client(stage.server.url, viewer)
+    const putOne = async (name: string) => {
+      if (protocol === 'REST') return (await stage.request('PUT', path, { body: { name }, token: viewer })).status
+      return (await client.call('iam.Groups/Update', { id: path.split('/').slice(4).join('/'), name })).code
+    }
+    const refused = protocol === 'REST' ? 403 : 7
+    expect(await putOne('a')).toBe(refused)
+    await stage.setModes({ default: 'diff-v2' })
+    expect([await putOne('b'), await putOne('c')]).toEqual([refused, refused])
+    await stage.settled()
+    client.close()
+    expect(accountsOf((await updates())!)).toMatchObject({ uses: 3, refused: 3, alone: 0, waiting: 0 })
+  })
+
+  it('may be wrong if v1 accepted one of the caller and the kind', async () => {
+    const path = await start('diff-v1')
+    await stage.fault({ match: 'PUT /iam/v1/groups', times: 1, status: 403 })
+    await put(path, [stage.sandbox.tokens.owner])
+    await put(path, [stage.sandbox.tokens.owner])
+    await stage.setModes({ default: 'diff-v2' })
+    await stage.fault({ match: 'PATCH /iam/v2/groups', times: 1000, status: 403 })
+    await put(path, [stage.sandbox.tokens.owner])
+    expect(accountsOf((await updates())!)).toMatchObject({ refused: 1, alone: 3, waiting: 0 })
+  })
+
+  it('weighs nothing if v1 refused those of the caller and the kind at another replica', async () => {
+    const sandbox = await startQuietSandbox({})
+    const memory = createMemory(Date.now)
+    const settings = { 'upstream.v1': sandbox.url, 'upstream.v2': sandbox.url, modes: { ...ALL_V2, default: 'diff-v1' as const } }
+    const proxies = await Promise.all([1, 2].map(() => startProxy(settings, { join: joinFleet(memory.open()) })))
+    onTestFinished(async () => {
+      await Promise.all(proxies.map((proxy) => proxy.close()))
+      await sandbox.close()
+    })
+    const [one, other] = proxies as [TestProxy, TestProxy]
+    const headers = bearer(sandbox.tokens.viewer)
+    const putOne = async ({ url }: TestProxy) => {
+      await (await fetch(`${url}/iam/v1/groups`, { headers })).text()
+      const body = JSON.stringify({ name: 'a' })
+      return (await fetch(`${url}/iam/v1/groups/${sandbox.organization}`, { method: 'PUT', headers, body })).status
+    }
+    expect(await putOne(one)).toBe(403)
+    const modes = { method: 'PUT', body: JSON.stringify({ default: 'diff-v2', rules: [], testers: [] }) }
+    const answer = await fetch(`${one.adminUrl}/modes`, {
+      ...modes,
+      headers: { 'content-type': 'application/json', 'x-crosswalk-actor': 'a' },
+    })
+    expect(answer.status).toBe(200)
+    const evidenceOf = async () => (await (await fetch(`${other.adminUrl}/evidence`)).json()) as EvidenceReport
+    const modeOf = async () => (await (await fetch(`${other.adminUrl}/modes`)).json()) as { default: string }
+    await until(async () => (await modeOf()).default === 'diff-v2')
+    expect(await putOne(other)).toBe(403)
+    await other.idle()
+    const found = (await evidenceOf()).operations.find(({ operation }) => operation === 'iam.groups.update')
+    expect(accountsOf(found!)).toMatchObject({ uses: 2, refused: 2, alone: 0, waiting: 0 })
   })
 
   it('weighs nothing if v1 does not know its caller or its resource either', async () => {

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest'
-import { createSharedNoise, createSharedRedactionKey } from '../../src/fleet/judging.ts'
+import { createSharedNoise, createSharedRedactionKey, createSharedRefusals } from '../../src/fleet/judging.ts'
 import { createNoise } from '../../src/migrate/compare/judge.ts'
 import { createRedactionKey } from '../../src/migrate/compare/redact.ts'
+import { createV1Refusals } from '../../src/migrate/observe/observe.ts'
 import { child, findings } from '../diff/given.ts'
 import { sharedStage } from './shared-stage.ts'
 
@@ -15,9 +16,11 @@ function stage() {
     shared.join(id, (fleet) => {
       const noise = createNoise()
       const key = createRedactionKey()
+      const refusals = createV1Refusals()
       fleet.add(createSharedNoise(noise, fleet))
       fleet.add(createSharedRedactionKey(key))
-      return { noise, key }
+      fleet.add(createSharedRefusals(refusals, fleet))
+      return { noise, key, refusals }
     })
   return { ...shared, join }
 }
@@ -52,4 +55,19 @@ it('hashes texts on all replicas with the key of the first, and tells it again t
   await clocks.pass(3000)
   const third = await join('c')
   expect([first, second, third].map((one) => one.key.text())).toEqual([key, key, key])
+})
+
+it('knows on all replicas which writes v1 always refuses, and forgets that where one of them saw v1 accept', async () => {
+  const { clocks, join } = stage()
+  const replicas = await Promise.all(['a', 'b'].map(join))
+  const [always, sometimes] = ['s', 't'].map((shape) => ({ operation: 'registry.repos.update', caller: 'c', shape }))
+  replicas[0]?.refusals.heard(always!, 403)
+  replicas[1]?.refusals.heard(sometimes!, 200)
+  replicas[0]?.refusals.heard(sometimes!, 400)
+  await clocks.pass(3000)
+  for (const { refusals } of [...replicas, await join('c')]) {
+    expect(refusals.has(always!, 403)).toBe(true)
+    expect(refusals.has(always!, 400)).toBe(false)
+    expect(refusals.has(sometimes!, 400)).toBe(false)
+  }
 })

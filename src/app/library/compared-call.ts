@@ -246,7 +246,8 @@ export function watchCall(pair: FunctionPair, call: CallToWatch, means: Comparis
   const end = ({ seen, size: more }: SeenResult) => {
     if (means.isClosed()) return
     if (signals.some(({ aborted }) => aborted)) return skip('gone')
-    if (queue.refuses(size + more)) return skip('waiting')
+    // The size of the new function's own result says something of it, so that no coin left it out.
+    if (queue.refuses(size + more)) return skip(by === 'v2' && !queue.refuses(size) ? 'heldBytes' : 'waiting')
     if (term.epoch !== journal.terms.now.epoch) return skip('earlier')
     sampler.charge(user, size + more)
     journal.tallies.used(operation.id)

@@ -4,7 +4,7 @@ import { type Client, createUseOf, isUnknownUse, shownClient, type Use, unknownU
 import type { Actor, Caller, Note } from '../records/record.ts'
 import { many, moreNeeded, noEvidence, type OperationEvidence, percent, wrongOf } from './evidence.ts'
 import type { Replicas } from './replicas.ts'
-import { type EvidenceStanding, reasonOf, standingOf } from './standing.ts'
+import { aloneOf, aloneReason, type EvidenceStanding, reasonOf, standingOf } from './standing.ts'
 import { blindSpotOf, judgeWhole, seenText, type WholeQuestion, type WholeVerdict } from './whole.ts'
 
 /** The part of the traffic that a cutover is asked about. Patterns are those of mode rules; none stands for everything. */
@@ -180,6 +180,9 @@ export function verdictOf(one: OperationCase, aim: Aim): OperationVerdict {
     }
   }
   if (use?.readBack && !isReadBack(use.readBack) && !isFailing(evidence, aim.target)) {
+    if (evidence && isRefused(evidence, aim.target)) {
+      return { ...seen, standing: 'inconclusive', blocks: true, reason: `${id}: ${aloneReason(evidence)}.`, needed: undefined }
+    }
     const reason = `${id} cannot be verified (${usesOf(one)}): ${use.readBack.unverifiable}.`
     return { ...seen, standing: 'unverifiable', blocks: false, reason, needed: undefined }
   }
@@ -197,6 +200,12 @@ export function verdictOf(one: OperationCase, aim: Aim): OperationVerdict {
 /** True if v2 failed too many writes whose effect cannot be read. Nothing else is known of them. */
 function isFailing(evidence: OperationEvidence | undefined, target: number): boolean {
   return evidence !== undefined && wrongOf(evidence) > target * (evidence.n + evidence.inconclusive)
+}
+
+/** True if v2 alone refused too many writes whose effect cannot be read. */
+function isRefused(evidence: OperationEvidence, target: number): boolean {
+  const alone = aloneOf(evidence)
+  return alone > target * (evidence.n + evidence.inconclusive + alone)
 }
 
 function v1OnlyReason(one: OperationCase, { because }: Use, { withoutV1 }: Aim): string {

@@ -14,10 +14,11 @@ export type UncomparedCounts = Partial<Readonly<Record<Uncompared, number>>>
 
 /**
  * The account of such a request. `coin`: it was left out before anything was known of v2. `unknown`: v1 or the client left nothing to compare;
- * beyond a small share of the uses the verdict is inconclusive. `stranger`: no side accepted it. `write`: the verdict on writes judges it.
- * `none`: a fact about requests that have another account.
+ * beyond a small share of the uses the verdict is inconclusive. `alone`: only v2's own answer left nothing to compare, so that the verdict is
+ * READY only if it would be with all of them wrong. `stranger`: no side accepted it. `write`: the verdict on writes judges it. `none`: a fact
+ * about requests that have another account.
  */
-type Account = 'coin' | 'unknown' | 'stranger' | 'write' | 'none'
+type Account = 'coin' | 'unknown' | 'alone' | 'stranger' | 'write' | 'none'
 
 interface Meaning {
   readonly account: Account
@@ -30,20 +31,22 @@ interface Meaning {
 /** Says of each reason what it means and what to change. */
 export const UNCOMPARED = {
   answerBytes: { account: 'unknown', because: 'had an answer larger than diff.answerBytes', change: 'raise diff.answerBytes' },
+  v2Bytes: { account: 'alone', because: 'had an answer larger than diff.answerBytes of v2 alone', change: 'raise diff.answerBytes' },
+  manyPlaces: { account: 'alone', because: 'had answers that differ in too many places to compare all', change: 'look at the records' },
   perSecond: { account: 'coin', because: 'came when diff.perSecond was spent', change: 'raise diff.perSecond' },
   waiting: {
     account: 'coin',
     because: 'found no room among the waiting comparisons',
     change: 'raise diff.waiting, diff.waitingBytes or diff.parallel',
   },
-  heldBytes: { account: 'unknown', because: 'got an answer of v2 that found no room', change: 'raise diff.waitingBytes' },
+  heldBytes: { account: 'alone', because: 'got an answer of v2 that found no room', change: 'raise diff.waitingBytes' },
   pageToken: { account: 'coin', because: 'continued a list of which the page before was not compared' },
   gone: { account: 'unknown', because: 'lost the client before the answer was whole' },
   unreadable: { account: 'write', because: 'wrote what no read shows' },
   writeRefused: {
-    account: 'unknown',
-    because: 'wrote and were refused by v2 alone, and v1 was not asked',
-    change: 'look at the records',
+    account: 'alone',
+    because: 'wrote and were refused by v2, and v1 is not known to refuse the same',
+    change: "give diff-v1 a share, so that v1's own refusals are known",
   },
   untried: { account: 'none', because: 'wrote to v1 alone', change: 'give a share in diff-v2' },
   unverified: { account: 'write', because: 'wrote, and diff.verifyWrites is off', change: 'switch diff.verifyWrites on' },
@@ -59,8 +62,9 @@ export const UNCOMPARED = {
 } as const satisfies Readonly<Record<string, Meaning>>
 
 /** Returns one sentence for each reason, most requests first: `12 requests had an answer larger than diff.answerBytes: raise diff.answerBytes.` */
-export function uncomparedSentences(counts: UncomparedCounts): readonly string[] {
-  const known = (Object.entries(counts) as [Uncompared, number][]).filter(([why, count]) => count > 0 && why in UNCOMPARED)
+export function uncomparedSentences(counts: UncomparedCounts, isMeant: (account: Account) => boolean = () => true): readonly string[] {
+  const entries = Object.entries(counts) as [Uncompared, number][]
+  const known = entries.filter(([why, count]) => count > 0 && why in UNCOMPARED && isMeant(UNCOMPARED[why].account))
   return known
     .sort(([, a], [, b]) => b - a)
     .map(([why, count]) => {
@@ -181,7 +185,8 @@ export function standingOf(evidence: OperationEvidence, target: number): Evidenc
   const { n, bad, bound, repeats, share } = evidence
   const strata = hasEnough(evidence, target) ? [{ n, bad, bound }, repeats] : [{ n, bad, bound }]
   const isInside = share <= target && strata.every((one) => one.bound <= target)
-  if (isInside) return isTooLittleKnown(evidence, target) || isTooLittleTried(evidence, target) ? 'inconclusive' : 'inside'
+  const isUnproven = isTooLittleKnown(evidence, target) || isTooLittleTried(evidence, target) || isTooMuchAlone(evidence, target)
+  if (isInside) return isUnproven ? 'inconclusive' : 'inside'
   return share > target || strata.some((one) => one.bad > target * one.n) ? 'outside' : 'inconclusive'
 }
 
@@ -222,6 +227,35 @@ function unknownShare({ n, repeats, uncompared }: OperationEvidence): number {
   return unknown / Math.max(1, n + repeats.requests + unknown)
 }
 
+/** Returns the number of requests of which v2's own answer left nothing to compare. Nobody knows whether v1 would have answered them otherwise. */
+export function aloneOf({ uncompared }: Pick<OperationEvidence, 'uncompared'>): number {
+  return inAccount(uncompared, 'alone')
+}
+
+/** Returns the observations as they are if all that v2 did alone is wrong. */
+export function worstOf(evidence: OperationEvidence): Sample {
+  const alone = aloneOf(evidence)
+  return { n: Math.max(triedOf(evidence), alone), bad: evidence.bad + alone }
+}
+
+/** Returns the share of requests with a wrong answer, if all that v2 did alone is wrong. */
+export function worstShare(evidence: OperationEvidence): number {
+  const { n, bad, repeats } = evidence
+  const alone = aloneOf(evidence)
+  return (bad + repeats.wrong + alone) / Math.max(1, n + repeats.requests + alone)
+}
+
+function isTooMuchAlone(evidence: OperationEvidence, target: number): boolean {
+  return aloneOf(evidence) > 0 && (upperBound(worstOf(evidence)) > target || worstShare(evidence) > target)
+}
+
+/** Says what v2 did alone and what to do, without the name of the operation: `INCONCLUSIVE, because up to 14 % may be wrong: 12 requests …`. */
+export function aloneReason(evidence: OperationEvidence): string {
+  const most = percent(Math.max(upperBound(worstOf(evidence)), worstShare(evidence)))
+  const sentences = uncomparedSentences(evidence.uncompared, (account) => account === 'alone').map((one) => one.slice(0, -1))
+  return `INCONCLUSIVE, because up to ${most} may be wrong, as ${sentences.join(', and ')}`
+}
+
 function inAccount(uncompared: UncomparedCounts, account: Account): number {
   const entries = Object.entries(uncompared) as [Uncompared, number][]
   return entries.reduce((sum, [why, count]) => (UNCOMPARED[why]?.account === account ? sum + count : sum), 0)
@@ -240,6 +274,8 @@ export interface Accounts {
   readonly coin: number
   /** v1, the client or a defect of Crosswalk left nothing to compare. */
   readonly unknown: number
+  /** Only v2's own answer left nothing to compare. */
+  readonly alone: number
   /** Writes that no read shows. */
   readonly unread: number
   /** No side accepted the request. */
@@ -250,10 +286,10 @@ export interface Accounts {
 
 export function accountsOf({ booked, uncompared }: Pick<OperationEvidence, 'booked' | 'uncompared'>): Accounts {
   const { uses = 0, same = 0, declared = 0, wrong = 0, race = 0 } = booked
-  const [coin, unknown] = [inAccount(uncompared, 'coin'), inAccount(uncompared, 'unknown')]
+  const [coin, unknown, alone] = [inAccount(uncompared, 'coin'), inAccount(uncompared, 'unknown'), inAccount(uncompared, 'alone')]
   const [unread, refused] = [inAccount(uncompared, 'write'), inAccount(uncompared, 'stranger')]
-  const ended = same + declared + wrong + race + coin + unknown + unread + refused
-  return { ...{ uses, same, declared, wrong, race, coin, unknown, unread, refused }, waiting: uses - ended }
+  const ended = same + declared + wrong + race + coin + unknown + alone + unread + refused
+  return { ...{ uses, same, declared, wrong, race, coin, unknown, alone, unread, refused }, waiting: uses - ended }
 }
 
 const ACCOUNT_NAMES: readonly (readonly [account: Exclude<keyof Accounts, 'uses'>, name: string])[] = [
@@ -263,6 +299,7 @@ const ACCOUNT_NAMES: readonly (readonly [account: Exclude<keyof Accounts, 'uses'
   ['race', 'in a race'],
   ['coin', 'left out by chance'],
   ['unknown', 'unknown'],
+  ['alone', 'answered by v2 alone'],
   ['unread', 'writes that no read shows'],
   ['refused', 'accepted by no side'],
   ['waiting', 'waiting'],
@@ -284,7 +321,12 @@ export function hasEnough({ repeats }: { readonly repeats: Pick<Sample, 'n'> }, 
 export function reasonOf(evidence: OperationEvidence, target: number): string {
   const standing = standingOf(evidence, target)
   const text = `${evidence.operation}: ${SENTENCES[standing](evidence, target)}.`
-  return standing === 'inside' ? text : [text, ...uncomparedSentences(evidence.uncompared)].join(' ')
+  return standing === 'inside' ? text : [text, ...restOf(evidence, text)].join(' ')
+}
+
+/** Returns the sentences on what was not compared that a text does not say yet. */
+export function restOf({ uncompared }: OperationEvidence, text: string): readonly string[] {
+  return uncomparedSentences(uncompared).filter((sentence) => !text.includes(sentence.slice(0, -1)))
 }
 
 const SENTENCES: Readonly<Record<EvidenceStanding, (evidence: OperationEvidence, target: number) => string>> = {
@@ -298,6 +340,7 @@ const SENTENCES: Readonly<Record<EvidenceStanding, (evidence: OperationEvidence,
         const tried = triedOf(evidence)
         return untriedReason(tried, `${cleanNeeded({ n: tried, bad: evidence.bad }, target)} more until ≤ ${percent(target)}`)
       }
+      if (isTooMuchAlone(evidence, target)) return aloneReason(evidence)
     }
     return `INCONCLUSIVE after ${many(evidence.n, 'observation')} (bound ${percent(evidence.bound)}); ${further(evidence, target)}`
   },

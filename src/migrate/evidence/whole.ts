@@ -1,14 +1,18 @@
 import { excluded, many, type OperationEvidence, percent, type Sample } from './evidence.ts'
 import {
+  aloneOf,
+  aloneReason,
   daysText,
   hasEnough,
   isTooLittleKnown,
   reasonOf,
+  restOf,
   standingOf,
   triedOf,
-  uncomparedSentences,
   unknownReason,
   untriedReason,
+  worstOf,
+  worstShare,
 } from './standing.ts'
 
 /** An operation, its requests, and what was observed of it. */
@@ -111,6 +115,11 @@ function seenOf(evidence: OperationEvidence | undefined): Sample {
   return evidence ? { n: triedOf(evidence), bad: evidence.bad } : { n: 0, bad: 0 }
 }
 
+/** Returns the same as if all that v2 did alone were wrong. */
+function partOf(one: WholePart): Part {
+  return { requests: requestsOf(one), seen: one.evidence ? worstOf(one.evidence) : { n: 0, bad: 0 } }
+}
+
 /** Requests that were compared are requests, even if no record tells of the traffic. */
 function requestsOf({ calls, evidence }: WholePart): number {
   return Math.max(calls, evidence?.comparisons ?? 0)
@@ -118,14 +127,15 @@ function requestsOf({ calls, evidence }: WholePart): number {
 
 /** Judges all requests together. Whether each operation was seen at all is judged apart (`blindSpotOf`). */
 export function judgeWhole(all: readonly WholePart[], target: number, { each }: WholeQuestion): WholeVerdict {
-  const parts = all.map((one) => ({ requests: requestsOf(one), seen: seenOf(one.evidence) }))
+  const parts = all.map(partOf)
+  const seen = all.map(({ evidence }) => seenOf(evidence))
   const bound = boundOfWhole(parts)
   const repeatsBound = boundOfRepeats(all, target)
   const isInside = bound <= target && (repeatsBound ?? 0) <= target
   const sums = {
     requests: total(parts.map(({ requests }) => requests)),
-    observations: total(parts.map(({ seen }) => seen.n)),
-    bad: total(parts.map(({ seen }) => seen.bad)),
+    observations: total(seen.map(({ n }) => n)),
+    bad: total(seen.map(({ bad }) => bad)),
   }
   const needed = bound <= target ? 0 : moreOfWhole(parts, target)
   const days = daysOfWhole(all, target, each)
@@ -158,7 +168,7 @@ function reasonOfWhole(
 const TOO_LATE = 3650
 
 function daysOfWhole(all: readonly WholePart[], target: number, each: number): number | undefined {
-  const parts = all.map((one) => ({ requests: requestsOf(one), seen: seenOf(one.evidence) }))
+  const parts = all.map(partOf)
   const pace = all.map(({ evidence }) => evidence?.perDay ?? 0)
   const after = (days: number) => grown(parts, (nth) => days * (pace[nth] ?? 0))
   const isEnough = (later: readonly Part[]) =>
@@ -181,9 +191,9 @@ export function blindSpotOf(evidence: OperationEvidence, target: number, { each 
   const { operation, callers } = evidence
   if (standingOf(evidence, target) === 'outside') return reasonOf(evidence, target)
   const { n, bad } = seenOf(evidence)
-  const more = () => uncomparedSentences(evidence.uncompared).join(' ')
-  const told = (reason: string) => [`${operation}: ${reason}.`, more()].filter((text) => text !== '').join(' ')
+  const told = (reason: string) => [`${operation}: ${reason}.`, ...restOf(evidence, reason)].join(' ')
   if (isTooLittleKnown(evidence, target)) return told(unknownReason(evidence, target))
+  if (aloneOf(evidence) > 0 && worstShare(evidence) > target) return told(aloneReason(evidence))
   const same = n - bad
   const isUntried = evidence.n - bad >= each && same < each
   if (isUntried) return told(untriedReason(n, `${each - same} more are asked for`))

@@ -295,9 +295,11 @@ interface ServedByParts {
 /** Returns what serves from the side of a mode, and has the answer compared if the mode says so. */
 function servedBy({ ask, observer, budget }: V1Means, { witnesses, journal, pagingSides }: ServedByParts): Modes['serve'] {
   const { accepted } = witnesses
-  const fromV1: Backend = async ({ raw, client, operation, credential }) => {
+  const fromV1: Backend = async (request) => {
+    const { raw, client, operation, credential } = request
     const answer = await ask(raw, client)
     accepted.heard(operation, credential, answer.status, 'v1')
+    if (!isRead(operation) && accepted.has(credential)) observer.wroteV1(request, answer.status)
     return { answer, by: 'v1' }
   }
   const fallBack = createFallback({ v1: fromV1, budget, accepted, pagingSides })

@@ -22,7 +22,7 @@ import { isDifference } from '../evidence/evidence.ts'
 import { withPageToken } from '../modes/select.ts'
 import { drain, type OtherWrites } from '../modes/serve.ts'
 import type { Exchanged, Observed } from '../records/record.ts'
-import { type OtherReplicas, UNTOLD } from './observe.ts'
+import { type OtherReplicas, UNTOLD, type V1Refusals } from './observe.ts'
 import { createProofs, type Proofs, type ProvingV1 } from './proofs.ts'
 
 /** An answer that a client got, whole or as far as it was kept. */
@@ -391,6 +391,7 @@ export interface Judging {
   readonly settle: Settle
   readonly noise: Noise
   readonly others: OtherReplicas
+  readonly refusals: V1Refusals
   /** Milliseconds since 1970. */
   readonly now: () => number
 }

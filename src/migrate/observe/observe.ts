@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { ClientRequest } from '../../serve/request.ts'
 import { isAccepted, type Mode, type Served } from '../../serve/sides.ts'
 import { Firing, type Signal } from '../../serve/signals.ts'
@@ -36,12 +37,91 @@ export function createOtherReplicas(): OtherReplicas {
   }
 }
 
+/** A write of one caller and one kind. */
+export interface KindOfWrite {
+  readonly operation: string
+  /** Hash that identifies the caller. */
+  readonly caller: string
+  readonly shape: string
+}
+
+/** What v1 answers to all writes of one caller and kind: the status of its refusal, or 0 if it does not always refuse them so. */
+export interface V1Habit {
+  /** Hash of the caller and the kind. */
+  readonly key: string
+  readonly status: number
+}
+
+/**
+ * Knows which writes v1 refuses by itself. A write reaches one side, so that nobody can ask v1 about one that v2 refused. v1 is known to refuse
+ * the same if it has answered writes of the same caller and kind, and has refused all of them with the same status. One that it accepted, or
+ * refused otherwise, proves that the kind does not tell: v2 may refuse what v1 would accept.
+ */
+export interface V1Refusals {
+  /** Notes the status with which v1 answered a write. */
+  heard(write: KindOfWrite, status: number): void
+  /** True if v1 has refused all writes of this caller and kind with this status. */
+  has(write: KindOfWrite, status: number): boolean
+  /** Takes what another replica has found. */
+  told(habit: V1Habit): void
+  /** Passes on what this replica finds from now on. */
+  onNews(listener: (habit: V1Habit) => void): void
+}
+
+/** Kinds of writes that are remembered. Of later ones nothing is known: forgetting one that v1 accepted would make its next refusal a habit. */
+const HABITS = 50_000
+
+/** Statuses that say nothing of what v1 makes of the write itself: it does not know the caller, limits it, or the client went away. */
+const SAYS_NOTHING: ReadonlySet<number> = new Set([401, 429, 499])
+
+export function createV1Refusals(most: number = HABITS): V1Refusals {
+  const known = new Map<string, number>()
+  const listeners: ((habit: V1Habit) => void)[] = []
+  const tell = (habit: V1Habit) => {
+    for (const listener of listeners) listener(habit)
+  }
+  const keyOf = ({ operation, caller, shape }: KindOfWrite) =>
+    createHash('sha256').update(`${operation}\n${caller}\n${shape}`).digest('base64url').slice(0, 22)
+  /** Returns what is known afterwards; undefined if there is no room. */
+  const learn = (key: string, status: number) => {
+    const before = known.get(key)
+    if (before === undefined && known.size >= most) return undefined
+    const now = before === undefined || before === status ? status : 0
+    known.set(key, now)
+    return now
+  }
+  return {
+    heard(write, status) {
+      if (status >= 500 || SAYS_NOTHING.has(status)) return
+      const key = keyOf(write)
+      const before = known.get(key)
+      const now = learn(key, status >= 400 ? status : 0)
+      // Others need to know of kinds that v1 refused. That it accepts a kind is no news unless somebody believes otherwise.
+      if (now !== undefined && now !== before && (now > 0 || before !== undefined)) tell({ key, status: now })
+    },
+    has: (write, status) => status > 0 && known.get(keyOf(write)) === status,
+    told({ key, status }) {
+      if (learn(key, status) === 0 && status > 0) tell({ key, status: 0 })
+    },
+    onNews: (listener) => void listeners.push(listener),
+  }
+}
+
 /** Puts the parts together that judge answers. Nothing is learnt yet. `now` returns milliseconds since 1970. */
 export function createJudging(settings: CompareSettings, expected: ExpectedDifferences, now: () => number): Judging {
   const compare = createCompare(settings)
   const noise = createNoise()
   const judge = createJudge(compare, expected, noise)
-  return { compare, judge, wants: expected.wants, noise, settle: createSettle(judge, compare, noise), others: createOtherReplicas(), now }
+  return {
+    compare,
+    judge,
+    wants: expected.wants,
+    noise,
+    settle: createSettle(judge, compare, noise),
+    others: createOtherReplicas(),
+    refusals: createV1Refusals(),
+    now,
+  }
 }
 
 /** How much is compared. It may change while the proxy serves, so that it is read at each use. */
@@ -70,6 +150,7 @@ const SKIPPED = [
   'unreadable',
   'unverified',
   'v1Failed',
+  'v2Bytes',
   'waiting',
   'writeRefused',
 ] as const
@@ -86,6 +167,8 @@ export function nothingSkipped(): Record<Reason, number> {
 export function whyUncompared({ judgement, v1, v2 }: ComparedRead): Uncompared | undefined {
   if (judgement.outcome !== 'inconclusive') return undefined
   const sides = [v1.seen, v2.seen]
+  if (v2.seen.body.kind === 'too-large' && v1.seen.body.kind === 'json') return 'v2Bytes'
+  if (judgement.findings.length > 0) return 'manyPlaces'
   if (sides.some(({ body }) => body.kind === 'too-large')) return 'answerBytes'
   if (sides.some(({ status }) => status === 401) || (v1.seen.status === 403 && v2.seen.unasked)) {
     return isAccepted(v2.seen) ? 'v1Refused' : 'refused'

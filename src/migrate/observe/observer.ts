@@ -1,6 +1,7 @@
 import { ApiError, asApiError } from '../../errors.ts'
 import type { TranslateSettings } from '../../serve/answer.ts'
 import type { Send } from '../../serve/calls.ts'
+import type { ClientRequest } from '../../serve/request.ts'
 import { isAccepted, isRead, type Served, type Side } from '../../serve/sides.ts'
 import type { Signal } from '../../serve/signals.ts'
 import { createAnswerRoom } from '../../serve/upstream/exchange.ts'
@@ -8,7 +9,7 @@ import type { UnsharedReads } from '../../serve/upstream/send.ts'
 import type { AskRest, ReadV1 } from '../../serve/upstream/v1.ts'
 import type { Env, Operation } from '../../tables/operation.ts'
 import type { SeenAnswer } from '../compare/compare.ts'
-import { createReadShapes } from '../evidence/standing.ts'
+import { createReadShapes, shapeOf } from '../evidence/standing.ts'
 import type { ComparedRequest, Journal } from '../modes/journal.ts'
 import { pageTokenOf, tokensOf } from '../modes/select.ts'
 import {
@@ -29,6 +30,7 @@ import {
   createCursors,
   createSampler,
   everyNth,
+  type KindOfWrite,
   type LiveComparing,
   nothingSkipped,
   type Queue,
@@ -102,16 +104,29 @@ export async function lookAtWrite(watched: WatchedRequest, means: LookMeans, sig
   const isDone = isAccepted(kept)
   if (served.by === 'v2' && !isDone && !served.unasked) return lookAtRefusal(watched, subject, means, signal)
   if (served.by === 'v1' && !(await isTranslated(watched, subject, means, signal))) return
-  if (!isDone) return skip(request.operation, served.by === 'v1' ? 'refused' : 'writeRefused')
+  if (!isDone)
+    return skip(request.operation, served.by === 'v1' || isRefusedByV1(subject, kept.status, journal) ? 'refused' : 'writeRefused')
   if (!settings.live.verifyWrites) return skip(request.operation, 'unverified')
-  if (!(await verifyWrite(watched, subject, settings, journal, signal))) skip(request.operation, 'unreadable')
+  const verified = await verifyWrite(watched, subject, settings, journal, signal)
+  if (verified !== 'booked') skip(request.operation, verified)
+}
+
+function kindOf({ operation, caller, request, shape = shapeOf(operation, request) }: ComparedRequest): KindOfWrite {
+  return { operation: operation.id, caller, shape }
+}
+
+function isRefusedByV1(subject: ComparedRequest, status: number, { judging }: Journal): boolean {
+  return judging.refusals.has(kindOf(subject), status)
 }
 
 /** Counts a write that v2 failed or refused. */
 async function lookAtRefusal(watched: WatchedRequest, subject: ComparedRequest, means: LookMeans, signal: Signal): Promise<void> {
   const { settings, journal, skip } = means
   const { operation } = watched.request
-  const failure = judgeWrite(watched.kept.status) ?? (await judgeRefusal(watched, subject, settings, journal.operations, signal))
+  const { status } = watched.kept
+  const asked = judgeWrite(status) ?? (await judgeRefusal(watched, subject, settings, journal.operations, signal))
+  const isUnknown = asked !== 'refused by both' && asked.outcome === 'inconclusive'
+  const failure = isUnknown && isRefusedByV1(subject, status, journal) ? 'refused by both' : asked
   if (failure === 'refused by both') return skip(operation, watched.isKnown ? 'refused' : 'stranger')
   if (!watched.isKnown && failure.outcome !== 'mismatch') return skip(operation, 'stranger')
   if (!watched.isKnown) journal.tallies.used(operation.id)
@@ -151,7 +166,7 @@ async function translationOf({ request }: WatchedRequest, subject: ComparedReque
 }
 
 /** All requests to an operation that the tables cannot read have one shape. */
-export function subjectOf({ request, mode, term }: WatchedRequest): ComparedRequest {
+export function subjectOf({ request, mode, term }: Pick<WatchedRequest, 'request' | 'mode' | 'term'>): ComparedRequest {
   const { operation, caller, subject } = request
   const read = readOf(request)
   return { operation, caller, subject, mode, term, request: read ?? UNREAD, ...(!read && { shape: unreadShape(operation) }) }
@@ -175,6 +190,8 @@ export interface Observer {
   /** Why nothing of an operation that this side answers can be compared now; undefined if something can. Most requests of a busy proxy end here. */
   full(operation: Operation, by: Side): 'perSecond' | 'waiting' | undefined
   look(watched: WatchedRequest): void
+  /** Notes the status with which v1 answered a write of an accepted caller. */
+  wroteV1(request: ClientRequest, status: number): void
   /** Counts a request that cannot be compared; `isUse` if it was not counted as a use before. */
   skip(operation: Operation, why: keyof Skipped, isUse?: boolean): void
   readonly skipped: Skipped
@@ -215,6 +232,9 @@ export function createObserver(settings: ObserverSettings, queue: Queue, journal
     limit: settings.limit,
     skip,
     skipped,
+    wroteV1(request, status) {
+      journal.judging.refusals.heard(kindOf(subjectOf({ request, mode: 'v1', term: journal.terms.now })), status)
+    },
     full: (operation, by) => (queue.refuses(0) ? 'waiting' : sampler.full(userOf(operation, by))),
     look(watched) {
       const { operation, caller } = watched.request

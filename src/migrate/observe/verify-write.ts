@@ -386,7 +386,7 @@ interface VerifyWriteSettings {
 }
 
 /**
- * Reads back what a write has written, and tells the journal. Returns false if nothing can be read, so that the write has
+ * Reads back what a write has written, and tells the journal. Returns the reason of `uncompared` if nothing can be read, so that the write has
  * no account yet. What v2 answered is then counted by itself: as inconclusive, or as wrong if it should name what was written.
  */
 export async function verifyWrite(
@@ -395,19 +395,21 @@ export async function verifyWrite(
   { ask, readingsOf, limit }: VerifyWriteSettings,
   journal: Journal,
   signal: Signal,
-): Promise<boolean> {
+): Promise<'booked' | 'unreadable' | 'v2Bytes'> {
   const seen = await seenOf(watched.kept, limit)
   const isJson = seen.body.kind === 'json'
   const unread = (outcome: Judgement['outcome'], reason: string) => {
-    if (watched.served.by === 'v2') journal.unwritten(subject, { outcome, findings: [], reason }, { seen, ms: watched.ms })
-    return watched.served.by === 'v2' && outcome === 'mismatch'
+    if (watched.served.by === 'v1') return 'unreadable'
+    journal.unwritten(subject, { outcome, findings: [], reason }, { seen, ms: watched.ms })
+    if (outcome === 'mismatch') return 'booked'
+    return isJson ? 'unreadable' : 'v2Bytes'
   }
   const readings = readingsOf(subject.operation, subject.request, seen.body.kind === 'json' ? seen.body.value : undefined)
   if ('unverifiable' in readings) return unread('inconclusive', `cannot be verified: ${readings.unverifiable}`)
   const checked = await checkWrite({ ...watched, subject, readings }, ask, journal.judging, signal)
   if (!checked) return unread(isJson ? 'mismatch' : 'inconclusive', 'the answer does not name what was written')
   journal.compared(subject, 'after-write', checked.about, checked.compared)
-  return true
+  return 'booked'
 }
 
 /** No limits: no client waits, and nothing is written. */

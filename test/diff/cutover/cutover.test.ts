@@ -130,6 +130,19 @@ describe('a write that no read can show', () => {
     expect(rarely).toMatchObject([{ standing: 'unverifiable', blocks: false }])
     expect(judge([[1, 'error', WRITE]]).operations).toMatchObject([{ standing: 'outside', blocks: true }])
   })
+
+  it('blocks if v2 alone refuses it too often', () => {
+    const refused = (count: number) => {
+      const all = createEvidence(() => 0)
+      for (let nth = 0; nth < 200; nth += 1) all.observe({ operation: WRITE, caller: 'c', shape: `s${nth}`, outcome: 'inconclusive' })
+      all.add(WRITE, { uncompared: { writeRefused: count } })
+      return judge([], {}, { evidence: all.all() }).operations
+    }
+    expect(refused(1)).toMatchObject([{ standing: 'unverifiable', blocks: false }])
+    expect(refused(9)).toMatchObject([
+      { standing: 'inconclusive', blocks: true, reason: expect.stringContaining('as 9 requests wrote and were refused by v2') },
+    ])
+  })
 })
 
 describe('what only v1 answers', () => {

@@ -107,6 +107,19 @@ describe('the cutover of all requests together', () => {
     expect(verdict).toMatchObject({ ready: false, reasons: [expect.stringMatching(reason)], whole: { isInside: true } })
   })
 
+  it('is not ready with an operation that v2 alone refused too often', () => {
+    const one = { operation: WRITE, counts: [[500]], uncompared: { writeRefused: 9 } } as const
+    expect(judge([BUSY, one], { [LIST]: 100_000, [WRITE]: 5 })).toMatchObject({
+      ready: false,
+      reasons: [
+        expect.stringMatching(
+          /as 9 requests wrote and were refused by v2, .*: give diff-v1 a share, so that v1's own refusals are known\.$/,
+        ),
+        expect.stringMatching(/^All together: up to/),
+      ],
+    })
+  })
+
   it('counts of a write only what v2 itself wrote', () => {
     const write: Seen = { operation: WRITE, counts: [[1_000]], uncompared: { untried: 990 } }
     expect(judge([BUSY, write], { [LIST]: 1_000, [WRITE]: 1_000 })).toMatchObject({ ready: false, whole: { observations: 1_010 } })

@@ -69,6 +69,26 @@ describe('the standing of an operation', () => {
     })
   })
 
+  it.each([
+    ['refuses writes', 'writeRefused', /50 requests wrote and were refused by v2, .*: give diff-v1 a share/],
+    ['gives answers that find no room', 'heldBytes', /50 requests got an answer of v2 that found no room: raise/],
+    ['gives answers that are too large', 'v2Bytes', /50 requests had an answer larger than diff\.answerBytes of v2 alone: raise/],
+    ['differs in very many places', 'manyPlaces', /50 requests had answers that differ in too many places/],
+  ] as const)('is inconclusive, and never outside, if v2 alone %s so often that it would be outside', (_, why, text) => {
+    const all = evidence(5_700)
+    // Less than the share that may be unknown.
+    all.add(LIST, { uncompared: { [why]: 50 } })
+    expect(judged(all)).toMatchObject({ standing: 'inconclusive', reason: expect.stringMatching(text) })
+    expect(judged(all)?.reason).toMatch(/^registry\.repos\.list: INCONCLUSIVE, because up to 1\.\d+ % may be wrong, as [^.]*50 requests/)
+    expect(judged(all)?.reason.match(/50 requests/g)).toHaveLength(1)
+  })
+
+  it('is inside if it would be inside with all wrong that v2 did alone', () => {
+    const all = evidence(5_700)
+    all.add(LIST, { uncompared: { writeRefused: 5 } })
+    expect(judged(all)?.standing).toBe('inside')
+  })
+
   it('names no pace before it is known', () => {
     expect(judged(evidence(1))?.reason).toBe(
       `${LIST}: INCONCLUSIVE after 1 observation (bound 100 %); 328 more clean observations until ≤ 1 %, at a pace that is not known yet.`,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createEvidence, type OperationEvidence } from '../../../src/migrate/evidence/evidence.ts'
 import { type Ask, compareRead } from '../../../src/migrate/observe/compare-read.ts'
-import { createOtherReplicas } from '../../../src/migrate/observe/observe.ts'
+import { createOtherReplicas, createV1Refusals } from '../../../src/migrate/observe/observe.ts'
 import { Firing } from '../../../src/serve/signals.ts'
 import { asked, child, compare, court, seen } from '../../diff/given.ts'
 import { seeded } from '../../stage/seeded.ts'
@@ -27,7 +27,16 @@ function stage(sides: Sides, by: 'v1' | 'v2') {
     counts[side] += 1
     return { seen: seen({ items: sides[side]() }), ms: 1 }
   }
-  const judging = { compare, judge, wants: expected.wants, settle, noise, others: createOtherReplicas(), now: () => 0 }
+  const judging = {
+    compare,
+    judge,
+    wants: expected.wants,
+    settle,
+    noise,
+    others: createOtherReplicas(),
+    refusals: createV1Refusals(),
+    now: () => 0,
+  }
   const raw = { id: '', method: 'GET', url: '/registry/v1/repos', headers: {}, body: undefined }
   let reads = 0
   return {

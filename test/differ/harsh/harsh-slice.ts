@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import type { ModeRules } from '../../../src/migrate/modes/rules.ts'
 import type { Comparison } from '../../../src/migrate/records/record.ts'
 import type { Sandbox } from '../../../src/sandbox/start.ts'
 import { startQuietSandbox } from '../../stage/sandbox.ts'
@@ -23,7 +24,20 @@ interface Load {
   readonly lists: readonly string[]
   readonly windows: readonly string[]
   readonly writers: (own: () => Send, past: Send, scene: Scene) => readonly Promise<void>[]
+  readonly modes: readonly HarshMode[]
 }
+
+type Canary = NonNullable<ModeRules['rules'][number]['canary']>
+
+/** A rollout gives v2 half of the callers. It must not turn back. */
+type HarshMode = Comparing | 'rollout'
+
+const ROLLOUT: ModeRules['rules'] = [
+  {
+    ...{ operations: '*', clients: '*', mode: 'diff-v1' },
+    canary: { mode: 'diff-v2', rollout: { name: 'harsh', target: 0.01, steps: [{ percent: 50, hold: '1h' }] } } as Canary,
+  },
+]
 
 const LISTS = [
   '/iam/v1/groups',
@@ -34,6 +48,23 @@ const LISTS = [
   '/registry/v1/repos',
   '/events/v1/subscriptions',
 ]
+
+/** Most milliseconds of a call on its way, without a load that slows everything down. */
+const QUIET = 50
+
+const SIX_WRITERS: Omit<Load, 'name' | 'latency'> = {
+  replicas: 2,
+  reads: 2500,
+  readers: 40,
+  lists: LISTS,
+  windows: ['', '?limit=10', '?limit=10&offset=10', '?limit=10&offset=20', '?limit=10&offset=10&order_by=name'],
+  writers: (own, past, scene) => [
+    ...Array.from({ length: 6 }, () => makesAndDeletes(own(), 'v1', scene)),
+    renamesThereAndBack(past, scene),
+    bindsAndUnbinds(own(), scene),
+  ],
+  modes: [...COMPARING, 'rollout'],
+}
 
 const LOADS: readonly Load[] = [
   {
@@ -51,21 +82,10 @@ const LOADS: readonly Load[] = [
       renamesThereAndBack(past, scene),
       bindsAndUnbinds(own(), scene),
     ],
+    modes: COMPARING,
   },
-  {
-    name: 'six writers, two replicas',
-    replicas: 2,
-    reads: 2500,
-    readers: 40,
-    latency: 50,
-    lists: LISTS,
-    windows: ['', '?limit=10', '?limit=10&offset=10', '?limit=10&offset=20', '?limit=10&offset=10&order_by=name'],
-    writers: (own, past, scene) => [
-      ...Array.from({ length: 6 }, () => makesAndDeletes(own(), 'v1', scene)),
-      renamesThereAndBack(past, scene),
-      bindsAndUnbinds(own(), scene),
-    ],
-  },
+  { ...SIX_WRITERS, name: 'six writers, two replicas', latency: QUIET },
+  { ...SIX_WRITERS, name: 'six writers, two replicas, three times as slow', latency: 3 * QUIET },
 ]
 
 /** One false alarm in so many comparisons is allowed. */
@@ -79,7 +99,7 @@ export const harshSlice: Slice = {
   tries: 'reads while several callers write through Crosswalk and past it, where nothing is wrong',
   only: 'six writers.*diff-v2',
   run: async ({ seed, ms, only }) => {
-    const all = LOADS.flatMap((load) => COMPARING.map((mode) => ({ load, mode, name: `harsh, ${load.name}, ${mode}` })))
+    const all = LOADS.flatMap((load) => load.modes.map((mode) => ({ load, mode, name: `harsh, ${load.name}, ${mode}` })))
     const chosen = all.filter(({ name }) => only?.test(name) ?? true)
     const tallies: Tally[] = []
     for (const one of chosen) tallies.push(await harshRun(one, { seed, ms: ms && ms / chosen.length }))
@@ -89,13 +109,14 @@ export const harshSlice: Slice = {
 
 interface Run {
   readonly load: Load
-  readonly mode: Comparing
+  readonly mode: HarshMode
   readonly name: string
 }
 
 async function harshRun({ load, mode, name }: Run, { seed, ms }: SliceOptions): Promise<Tally> {
   const sandbox = await startQuietSandbox({})
-  const differ = await startDiffer({ sandbox, mode, replicas: load.replicas })
+  const modes = mode === 'rollout' ? ({ mode: 'diff-v1', rules: ROLLOUT } as const) : { mode }
+  const differ = await startDiffer({ sandbox, ...modes, replicas: load.replicas })
   const random = seeded(seed)
   const end = performance.now() + (ms ?? Number.POSITIVE_INFINITY)
   let isOver = false
@@ -114,10 +135,10 @@ async function harshRun({ load, mode, name }: Run, { seed, ms }: SliceOptions): 
     await Promise.all(writing)
   }
   await differ.settled()
-  const circuits = await openCircuits(differ)
+  const [circuits, phases] = [await openCircuits(differ), await phasesOf(differ)]
   const all = [...(await differ.close()).values()].flat()
   await sandbox.close()
-  return tallyOf(name, all, circuits, writes, ms !== undefined)
+  return tallyOf(name, all, { circuits, phases, writes }, ms !== undefined)
 }
 
 /** Makes the role that is renamed, and an identity that holds it. */
@@ -166,7 +187,20 @@ async function openCircuits({ proxy }: Differ): Promise<number> {
   return operations.filter(({ circuit }) => circuit.state === 'open').length
 }
 
-function tallyOf(name: string, all: readonly Comparison[], circuits: number, writes: number, isSample: boolean): Tally {
+async function phasesOf({ proxy }: Differ): Promise<readonly string[]> {
+  const rollouts = (await (await fetch(`${proxy.adminUrl}/rollouts`)).json()) as readonly { phase: string }[]
+  return rollouts.map(({ phase }) => phase)
+}
+
+interface Seen {
+  /** Open circuits. */
+  readonly circuits: number
+  /** The phases of rollouts. */
+  readonly phases: readonly string[]
+  readonly writes: number
+}
+
+function tallyOf(name: string, all: readonly Comparison[], { circuits, phases, writes }: Seen, isSample: boolean): Tally {
   const alarms = all.filter(({ outcome }) => AGAINST.has(outcome))
   const of = (outcome: string) => all.filter((one) => one.outcome === outcome).length
   const counts = ['match', 'expected', 'noise', 'race', 'inconclusive', 'transient', 'mismatch', 'error'].map(
@@ -174,9 +208,11 @@ function tallyOf(name: string, all: readonly Comparison[], circuits: number, wri
   )
   return {
     ...createTally(name, 1),
-    notes: [`${all.length} comparisons beside ${writes} writes: ${counts.join(', ')}; ${circuits} circuits opened`],
+    notes: [
+      `${all.length} comparisons beside ${writes} writes: ${counts.join(', ')}; ${circuits} circuits opened${phases.map((phase) => `, the rollout is ${phase}`).join('')}`,
+    ],
     silent: all.length - alarms.length,
-    mayFlag: circuits === 0 ? mayFlag(all.length, isSample) : -1,
+    mayFlag: circuits === 0 && !phases.includes('turned-back') ? mayFlag(all.length, isSample) : -1,
     flagged: alarms.map(describe),
   }
 }

@@ -30,6 +30,9 @@ export interface MixedRequest {
   readonly nth: number
 }
 
+/** `refused`: v2 alone refuses a write. */
+export type WrongWay = 'mismatch' | 'transient' | 'error' | 'refused'
+
 export interface WholeRun {
   readonly seed: number
   readonly replicas: number
@@ -41,7 +44,7 @@ export interface WholeRun {
   readonly jobEvery?: number
   readonly chanceOf: (request: MixedRequest) => number
   /** How a wrong answer shows itself. Default: another one follows that is right. */
-  readonly wayOf?: () => 'mismatch' | 'transient' | 'error'
+  readonly wayOf?: () => WrongWay
   /** All requests are of the busiest operation. */
   readonly isAlone?: boolean
   /** Looks after every `LOOK` requests. `share` is the mean chance of all requests so far. Ends the run by returning true. */
@@ -93,9 +96,12 @@ export function runWhole(settings: WholeRun): void {
     const calls = proxy.clients.get(caller) ?? new Map<string, number>()
     proxy.clients.set(caller, calls.set(id, (calls.get(id) ?? 0) + 1))
     const isWrong = random() < chance
-    const outcome = isWrong ? wayOf() : ('match' as const)
+    const way = isWrong ? wayOf() : ('match' as const)
+    const outcome = way === 'refused' ? 'inconclusive' : way
+    if (way === 'refused') proxy.evidence.add(id, { uncompared: { writeRefused: 1 } })
     const placed = proxy.evidence.observe({ operation: id, caller: `c${caller}`, shape: `k${request.kind}`, outcome })
-    if (!placed) proxy.evidence.add(id, { comparisons: 1, repeats: { n: 1, bad: +isWrong, requests: 1, wrong: +isWrong } })
+    if (!placed && way === 'refused') proxy.evidence.add(id, { comparisons: 1 })
+    else if (!placed) proxy.evidence.add(id, { comparisons: 1, repeats: { n: 1, bad: +isWrong, requests: 1, wrong: +isWrong } })
     if ((nth + 1) % LOOK > 0) continue
     const whole = settings.isStrict ? undefined : { each: EACH }
     if (look(judged(proxies, target, whole), chances / (nth + 1), nth + 1)) return

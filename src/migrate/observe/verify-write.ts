@@ -398,12 +398,15 @@ export async function verifyWrite(
 ): Promise<'booked' | 'unreadable' | 'v2Bytes'> {
   const seen = await seenOf(watched.kept, limit)
   const isJson = seen.body.kind === 'json'
+  const isTooLarge = seen.body.kind === 'too-large'
   const unread = (outcome: Judgement['outcome'], reason: string) => {
     if (watched.served.by === 'v1') return 'unreadable'
     journal.unwritten(subject, { outcome, findings: [], reason }, { seen, ms: watched.ms })
     if (outcome === 'mismatch') return 'booked'
-    return isJson ? 'unreadable' : 'v2Bytes'
+    return isTooLarge ? 'v2Bytes' : 'unreadable'
   }
+  // What was written may be right, and the client got something else.
+  if (isTooLarge && watched.served.by === 'v2') return unread('inconclusive', 'the answer is larger than diff.answerBytes')
   const readings = readingsOf(subject.operation, subject.request, seen.body.kind === 'json' ? seen.body.value : undefined)
   if ('unverifiable' in readings) return unread('inconclusive', `cannot be verified: ${readings.unverifiable}`)
   const checked = await checkWrite({ ...watched, subject, readings }, ask, journal.judging, signal)

@@ -127,6 +127,10 @@ export const READ_WAYS: readonly Way[] = [...statuses, ...transports, ...content
 export const WRITE_WAYS: readonly Way[] = [
   ...[...REFUSALS, ...LIMITS, ...FAILURES].map((status) => always(`answers ${status} to a write`, answer(status, errorBody(status)))),
   always('resets the connection of a write', 'reset'),
+  changed('answers a write with a description of 2 MiB', (right) => ({
+    ...right,
+    body: Buffer.from(JSON.stringify({ ...JSON.parse(right.body.toString()), description: 'x'.repeat(2 ** 21) })),
+  })),
   always('answers nothing to a write', answer(200, '')),
   always('answers an empty object to a write', answer(200, '{}')),
   {

@@ -18,7 +18,8 @@ const MOVES: Readonly<Record<string, string>> = {
   crosswalk_pool: '`queued` above 0: too few connections (`upstream.connections`)',
   crosswalk_comparisons_total:
     '`mismatch`, `transient`: [v1 and v2 differ](../how-to/difference.md#v1-and-v2-differ). `error`, `inconclusive`: a side did not answer',
-  crosswalk_uses_total: '`wrong`: [v1 and v2 differ](../how-to/difference.md#v1-and-v2-differ). `unknown` and `alone`: `cutover --accounts` says why',
+  crosswalk_uses_total:
+    '`wrong`: [v1 and v2 differ](../how-to/difference.md#v1-and-v2-differ). `unknown` and `alone`: `cutover --accounts` says why',
   crosswalk_comparison_jobs_total: '`failed`: a defect of Crosswalk, see the log. `dropped`: less evidence',
   crosswalk_circuit_open: '1: [v1 and v2 differ](../how-to/difference.md#v1-and-v2-differ)',
   crosswalk_evidence_bound:

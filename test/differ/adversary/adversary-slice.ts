@@ -228,7 +228,7 @@ async function run(
     }
     await round(carrier.kinds)
     const before = await saysReady(differ, carrier.operation)
-    if (before.length < 2) return `${NOT_READY}: only ${before.join(', ') || 'nothing'} said so`
+    if (before.length < 2) return `${NOT_READY}: ${await whyNot(differ, carrier.operation)}`
     isWrong = true
     const rounds = scope === 'all' ? 1 : ROUNDS
     let after = before
@@ -251,8 +251,15 @@ async function reportSaysReady({ proxy, file }: Differ): Promise<readonly string
   return code === 0 ? ['report'] : []
 }
 
+const scopeOf = (operation: string) => ['--operations', operation, '--target', String(TARGET)]
+
+async function whyNot({ proxy }: Differ, operation: string): Promise<string> {
+  const { out } = await runCommand(['cutover', ...scopeOf(operation), '--admin', proxy.adminUrl])
+  return out.trim().replaceAll(/\s+/g, ' ')
+}
+
 async function saysReady({ proxy }: Differ, operation: string): Promise<readonly string[]> {
-  const scope = ['--operations', operation, '--target', String(TARGET)]
+  const scope = scopeOf(operation)
   const asked: readonly (readonly string[])[] = [
     ['cutover', ...scope, '--admin', proxy.adminUrl],
     ['cutover', '--without-v1', ...scope, '--admin', proxy.adminUrl],

@@ -1,5 +1,4 @@
 #!/usr/bin/env node
-import { text } from 'node:stream/consumers'
 import { keepCompiled } from './app/cli/compile-cache.ts'
 
 keepCompiled(process.env)
@@ -44,13 +43,16 @@ const screen = {
   },
 }
 
+/** Bytes of standard input where a command takes all of it. */
+const LARGEST_INPUT = 16 * 2 ** 20
+
 const code = await run(process.argv.slice(2), {
   out: (line) => process.stdout.write(`${line}\n`),
   err: (line) => process.stderr.write(`${line}\n`),
   env: process.env,
   isTerminal: process.stdout.isTTY === true,
   screen: process.stderr.isTTY ? screen : undefined,
-  stdin: () => text(process.stdin),
+  stdin: async () => (await (await import('./files.ts')).allOf(process.stdin, LARGEST_INPUT)).toString(),
   input: process.stdin,
   untilStopped,
   untilEscaped,

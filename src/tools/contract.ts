@@ -1,6 +1,7 @@
-import { readFile, realpath, stat } from 'node:fs/promises'
+import { realpath, stat } from 'node:fs/promises'
 import { dirname, resolve, sep } from 'node:path'
-import { misuse, named, systemReason } from '../errors.ts'
+import { misuse, systemReason } from '../errors.ts'
+import { fileWithin } from '../files.ts'
 
 /** The type of a value in a contract, in the words of the table language. */
 export type SchemaShape =
@@ -28,8 +29,23 @@ export function isNode(value: unknown): value is Node {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Looks up a `$ref` within a document; undefined if it leads nowhere. */
-export type LookUp = (ref: string) => unknown
+/** The schemas of a document. */
+export interface Definitions {
+  /** Looks up a `$ref`; undefined if it leads nowhere. */
+  find(ref: string): unknown
+  /** Counts a shape that is made of a schema. Throws if a few references have become very many shapes. */
+  count(): void
+}
+
+/** What a document may hold, and what may be made of it. */
+const MOST_BYTES = 16 * 2 ** 20
+const MOST_VALUES = 1_000_000
+const MOST_NAMES = 10_000
+const DEEPEST = 200
+/** References that lead to references. The reader follows each chain anew from each of its links. */
+const LONGEST_CHAIN = 100
+/** References to other files that are followed. */
+const MOST_LOADED = 100_000
 
 const SCALARS: Readonly<Record<string, SchemaShape>> = {
   'string date-time': { kind: 'time' },
@@ -42,40 +58,49 @@ const SCALARS: Readonly<Record<string, SchemaShape>> = {
   string: { kind: 'text' },
 }
 
-/** Returns the shape of a schema. `above` holds the references on the way to it: a cycle ends where it closes. */
-export function shapeOf(schema: unknown, lookUp: LookUp, above: readonly string[] = []): SchemaShape {
+/** Returns the shape of a schema. `above` holds the references on the way to it, and '' for each other level: a cycle ends where it closes. */
+export function shapeOf(schema: unknown, definitions: Definitions, above: readonly string[] = []): SchemaShape {
+  definitions.count()
   if (!isNode(schema)) return unknown('has no schema')
+  if (above.length > DEEPEST) return unknown(`is nested deeper than ${DEEPEST} levels`)
   const { $ref: ref } = schema
   if (typeof ref === 'string') {
     if (above.includes(ref)) return unknown(`${lastOf(ref)} holds itself`)
-    const found = lookUp(ref)
+    const found = definitions.find(ref)
     if (found === undefined) return unknown(`${ref} leads nowhere`)
-    return namedSchema(shapeOf(found, lookUp, [...above, ref]), lastOf(ref))
+    return namedSchema(shapeOf(found, definitions, [...above, ref]), lastOf(ref))
   }
   const combined = ['oneOf', 'anyOf', 'not'].find((word) => word in schema)
   if (combined !== undefined) return unknown(`is a ${combined}`)
-  if (Array.isArray(schema['allOf'])) return merged(schema['allOf'].map((part) => shapeOf(part, lookUp, above)))
-  return plainShape(schema, lookUp, above)
+  if (Array.isArray(schema['allOf'])) return merged(schema['allOf'].map((part) => shapeOf(part, definitions, [...above, ''])))
+  return plainShape(schema, definitions, above)
 }
 
-function plainShape(schema: Node, lookUp: LookUp, above: readonly string[]): SchemaShape {
+function plainShape(schema: Node, definitions: Definitions, above: readonly string[]): SchemaShape {
   const { format, properties, additionalProperties, items } = schema
   const values = schema['enum']
+  const below = [...above, '']
   const type = typeIn(schema)
-  if (Array.isArray(values) && type === 'string') return { kind: 'choice', values: [...new Set(values.map(String))] }
-  if (type === 'array') return { kind: 'list', of: shapeOf(items, lookUp, above) }
+  if (Array.isArray(values) && type === 'string') return { kind: 'choice', values: [...new Set(values.map(wordOf))] }
+  if (type === 'array') return { kind: 'list', of: shapeOf(items, definitions, below) }
   if (isNode(properties) || (type === 'object' && !additionalProperties)) {
     const required = Array.isArray(schema['required']) ? schema['required'] : []
     const members = Object.entries(isNode(properties) ? properties : {}).map(([name, member]) => [
       name,
-      { ...memberOf(member, lookUp, above), ...(required.includes(name) && { isRequired: true }) },
+      { ...memberOf(member, definitions, below), ...(required.includes(name) && { isRequired: true }) },
     ])
     return { kind: 'object', name: undefined, members: Object.fromEntries(members) }
   }
   if (isNode(additionalProperties) && Object.keys(additionalProperties).length > 0)
-    return { kind: 'map', of: shapeOf(additionalProperties, lookUp, above) }
+    return { kind: 'map', of: shapeOf(additionalProperties, definitions, below) }
   if (type === 'object') return unknown('may hold anything')
-  return SCALARS[`${type} ${format}`] ?? SCALARS[String(type)] ?? unknown(type === undefined ? 'has no type' : `is a ${type}`)
+  const word = wordOf(type)
+  return SCALARS[`${word} ${wordOf(format)}`] ?? SCALARS[word] ?? unknown(type === undefined ? 'has no type' : `is a ${word}`)
+}
+
+/** A document may hold an object in the place of a word. */
+function wordOf(value: unknown): string {
+  return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
 
 /** A type of OpenAPI 3.1 may be a list with `null`. */
@@ -83,10 +108,10 @@ function typeIn({ type }: Node): unknown {
   return Array.isArray(type) ? type.filter((one) => one !== 'null')[0] : type
 }
 
-function memberOf(schema: unknown, lookUp: LookUp, above: readonly string[]): SchemaMember {
+function memberOf(schema: unknown, definitions: Definitions, above: readonly string[]): SchemaMember {
   const isWriteOnly = isNode(schema) && schema['writeOnly'] === true
   return {
-    shape: shapeOf(schema, lookUp, above),
+    shape: shapeOf(schema, definitions, above),
     isReadOnly: isNode(schema) && schema['readOnly'] === true,
     ...(isWriteOnly && { isWriteOnly }),
   }
@@ -136,70 +161,78 @@ const METHODS = ['get', 'post', 'put', 'patch', 'delete']
 
 /** Reads the operations of a document of OpenAPI 2, 3.0 or 3.1 whose references all lead into itself. */
 export function contractOf(document: Node): Contract {
-  const lookUp = lookUpIn(document)
+  const definitions = definitionsIn(document)
   const { paths, info } = document
-  const operations = Object.entries(isNode(paths) ? paths : {}).flatMap(([path, item]) => operationsAt(path, item, lookUp))
-  return { title: isNode(info) ? String(info['title'] ?? '') : '', operations }
+  const operations = Object.entries(isNode(paths) ? paths : {}).flatMap(([path, item]) => operationsAt(path, item, definitions))
+  return { title: isNode(info) ? wordOf(info['title'] ?? '') : '', operations }
 }
 
-function operationsAt(path: string, item: unknown, lookUp: LookUp): readonly ContractOperation[] {
+function operationsAt(path: string, item: unknown, definitions: Definitions): readonly ContractOperation[] {
   if (!isNode(item)) return []
   const shared = listOf(item['parameters'])
   return METHODS.flatMap((method) => {
     const found = item[method]
     if (!isNode(found)) return []
-    const parameters = [...shared, ...listOf(found['parameters'])].map((one) => resolved(one, lookUp)).filter(isNode)
+    const parameters = [...shared, ...listOf(found['parameters'])].map((one) => resolved(one, definitions)).filter(isNode)
     const body = parameters.find((one) => one['in'] === 'body')
     return {
       id: typeof found['operationId'] === 'string' ? found['operationId'] : undefined,
       method: method.toUpperCase(),
       path,
-      query: queryOf(parameters, lookUp),
-      needs: parameters.filter((one) => one['in'] === 'query' && one['required'] === true).map((one) => String(one['name'])),
-      headers: parameters.filter((one) => ['header', 'cookie'].includes(String(one['in']))).map((one) => String(one['name'])),
-      request: body ? shapeOf(body['schema'], lookUp) : contentOf(resolved(found['requestBody'], lookUp), lookUp),
-      answer: answerOf(found['responses'], lookUp),
+      query: queryOf(parameters, definitions),
+      needs: parameters.filter((one) => one['in'] === 'query' && one['required'] === true).map((one) => wordOf(one['name'])),
+      headers: parameters.filter((one) => ['header', 'cookie'].includes(wordOf(one['in']))).map((one) => wordOf(one['name'])),
+      request: body ? shapeOf(body['schema'], definitions) : contentOf(resolved(found['requestBody'], definitions), definitions),
+      answer: answerOf(found['responses'], definitions),
     }
   })
 }
 
-function queryOf(parameters: readonly Node[], lookUp: LookUp): Members {
+function queryOf(parameters: readonly Node[], definitions: Definitions): Members {
   const inQuery = parameters.filter((one) => one['in'] === 'query')
   return Object.fromEntries(
-    inQuery.map((one) => [String(one['name']), { shape: shapeOf(one['schema'] ?? one, lookUp), isReadOnly: false }]),
+    inQuery.map((one) => [wordOf(one['name']), { shape: shapeOf(one['schema'] ?? one, definitions), isReadOnly: false }]),
   )
 }
 
 /** The answer of the first status that is a success. */
-function answerOf(responses: unknown, lookUp: LookUp): SchemaShape | undefined {
+function answerOf(responses: unknown, definitions: Definitions): SchemaShape | undefined {
   if (!isNode(responses)) return undefined
   const status = Object.keys(responses)
     .sort()
     .find((code) => code.startsWith('2'))
-  const response = resolved(status === undefined ? undefined : responses[status], lookUp)
-  return isNode(response) && 'schema' in response ? shapeOf(response['schema'], lookUp) : contentOf(response, lookUp)
+  const response = resolved(status === undefined ? undefined : responses[status], definitions)
+  return isNode(response) && 'schema' in response ? shapeOf(response['schema'], definitions) : contentOf(response, definitions)
 }
 
-function contentOf(body: unknown, lookUp: LookUp): SchemaShape | undefined {
+function contentOf(body: unknown, definitions: Definitions): SchemaShape | undefined {
   const content = isNode(body) ? body['content'] : undefined
   if (!isNode(content)) return undefined
   const type = Object.keys(content).find((name) => /json/i.test(name))
   const media = type === undefined ? undefined : content[type]
-  return isNode(media) ? shapeOf(media['schema'], lookUp) : undefined
+  return isNode(media) ? shapeOf(media['schema'], definitions) : undefined
 }
 
-function resolved(node: unknown, lookUp: LookUp): unknown {
-  return isNode(node) && typeof node['$ref'] === 'string' ? lookUp(node['$ref']) : node
+function resolved(node: unknown, definitions: Definitions): unknown {
+  return isNode(node) && typeof node['$ref'] === 'string' ? definitions.find(node['$ref']) : node
 }
 
-function lookUpIn(document: Node): LookUp {
-  return (ref) => {
-    if (!ref.startsWith('#/')) return undefined
-    const path = ref.slice(2).split('/')
-    return path.reduce<unknown>(
-      (node, part) => (isNode(node) ? node[decodeURIComponent(part).replace(/~1/g, '/').replace(/~0/g, '~')] : undefined),
-      document,
-    )
+function definitionsIn(document: Node): Definitions {
+  let made = 0
+  return {
+    find: (ref) => foundIn(document, ref),
+    count() {
+      made += 1
+      if (made > MOST_VALUES) throw misuse(`its references, followed, make more than ${MOST_VALUES} schemas`)
+    },
+  }
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part).replace(/~1/g, '/').replace(/~0/g, '~')
+  } catch {
+    return part
   }
 }
 
@@ -226,19 +259,91 @@ export interface ReadingDocument {
  * Rejects with a sentence if the file is absent or is no such document, or if the package that reads it is not installed.
  */
 export async function readDocument(path: string, { mayLeave = false }: ReadingDocument = {}): Promise<ReadContract> {
-  await readFile(path).catch((error: unknown) => {
-    throw misuse(`a document cannot be read: ${systemReason(named(error, path))}`)
+  const text = await fileWithin(path, MOST_BYTES).catch((error: unknown) => {
+    throw misuse(`a document cannot be read: ${systemReason(error)}`)
   })
   const reader = await loadReader()
   const config = await reader.createConfig({})
   const root = resolve(path)
-  const externalRefResolver = mayLeave ? new reader.BaseResolver(config.resolve) : await resolverWithin(root, reader)
+  const externalRefResolver = await resolverOf(root, text.toString(), mayLeave, reader, config)
   const bundled = await reader.bundle({ ref: root, config, externalRefResolver }).catch((error: Error) => {
     throw misuse(`${path} is no OpenAPI document: ${firstLine(error.message)}`)
   })
   const document: unknown = bundled.bundle.parsed
   if (!isNode(document) || !isNode(document['paths'])) throw misuse(`${path} has no paths, so it is no OpenAPI document of an API`)
-  return { contract: contractOf(document), problems: bundled.problems.map(({ message }) => `${path}: ${firstLine(message)}`) }
+  return { contract: contractAt(path, document), problems: bundled.problems.map(({ message }) => `${path}: ${firstLine(message)}`) }
+}
+
+function contractAt(path: string, document: Node): Contract {
+  try {
+    return contractOf(document)
+  } catch (error) {
+    throw misuse(`${path} cannot be read: ${(error as Error).message}`)
+  }
+}
+
+/** What may still be read of all files of a document. */
+interface Room {
+  values: number
+  loads: number
+}
+
+/** Throws if a document holds too much. An alias of YAML counts as what it stands for, each time. Returns the references. */
+function checkSize(value: unknown, room: Room, refs = new Set<string>(), depth = 0): ReadonlySet<string> {
+  if (typeof value !== 'object' || value === null) return refs
+  if (depth > DEEPEST) throw new Error(`it is nested deeper than ${DEEPEST} levels`)
+  if (isNode(value) && typeof value['$ref'] === 'string') refs.add(value['$ref'])
+  const inside = Object.values(value)
+  if (inside.length > MOST_NAMES) throw new Error(`one object or list of it holds more than ${MOST_NAMES} values`)
+  room.values -= inside.length
+  if (room.values < 0) throw new Error(`it holds more than ${MOST_VALUES} values`)
+  for (const one of inside) checkSize(one, room, refs, depth + 1)
+  return refs
+}
+
+interface Followed {
+  readonly node: unknown
+  /** The references on the way, with the first. */
+  readonly length: number
+}
+
+/** Throws if a reference within a document leads through too many others. */
+function checkChains(document: unknown, refs: ReadonlySet<string>): void {
+  const known = new Map<string, Followed>()
+  const follow = (ref: string, depth: number): Followed => {
+    const found = known.get(ref)
+    if (found) return found
+    // A cycle ends where it closes.
+    known.set(ref, { node: undefined, length: 1 })
+    let [node, length] = [ref.startsWith('#/') ? document : undefined, 1]
+    const landed = () => {
+      if (!isNode(node) || typeof node['$ref'] !== 'string') return
+      const inner = depth > LONGEST_CHAIN ? { node: undefined, length: depth } : follow(node['$ref'], depth + 1)
+      node = inner.node
+      length += inner.length
+    }
+    for (const part of partsOf(ref)) {
+      landed()
+      node = below(node, part)
+    }
+    landed()
+    if (length > LONGEST_CHAIN) throw new Error(`a reference of it leads through more than ${LONGEST_CHAIN} others`)
+    known.set(ref, { node, length })
+    return { node, length }
+  }
+  for (const ref of refs) follow(ref, 0)
+}
+
+function partsOf(ref: string): readonly string[] {
+  return ref.slice(2).split('/').map(decoded)
+}
+
+function below(node: unknown, part: string): unknown {
+  return typeof node === 'object' && node !== null && Object.hasOwn(node, part) ? (node as Node)[part] : undefined
+}
+
+function foundIn(document: Node, ref: string): unknown {
+  return ref.startsWith('#/') ? partsOf(ref).reduce<unknown>(below, document) : undefined
 }
 
 /** It is not installed with this package: only this command needs it, and it is half as large as all the rest. */
@@ -252,21 +357,50 @@ async function loadReader() {
   }
 }
 
-/** Reads the document itself, and regular files of its folder. Links count as what they lead to. */
-async function resolverWithin(root: string, { BaseResolver, ResolveError }: Awaited<ReturnType<typeof loadReader>>) {
+type Reader = Awaited<ReturnType<typeof loadReader>>
+
+/** Reads the document itself, and regular files of its folder. Links count as what they lead to. All of them together are bounded. */
+async function resolverOf(
+  root: string,
+  text: string,
+  mayLeave: boolean,
+  reader: Reader,
+  { resolve: resolving }: Awaited<ReturnType<Reader['createConfig']>>,
+) {
+  const { BaseResolver, ResolveError, Source } = reader
   const folder = `${await realpath(dirname(root))}${sep}`
+  const room = { values: MOST_VALUES, loads: MOST_LOADED }
   const isWithin = async (file: string) => {
     const real = await realpath(file)
     return real.startsWith(folder) && (await stat(real)).isFile()
   }
-  class Within extends BaseResolver {
+  class Bounded extends BaseResolver {
+    override async resolveDocument<T>(base: string | null, ref: string, isRoot?: boolean) {
+      room.loads -= 1
+      if (room.loads < 0) throw new Error(`its references lead to other files more than ${MOST_LOADED} times`)
+      return super.resolveDocument<T>(base, ref, isRoot)
+    }
+
     override async loadExternalRef(file: string) {
-      const isRead = file === root || (await isWithin(file).catch(() => false))
+      if (file === root) return new Source(root, text)
+      if (mayLeave && /^https?:/i.test(file)) return super.loadExternalRef(file)
+      const isRead = mayLeave || (await isWithin(file).catch(() => false))
       if (!isRead) throw new ResolveError(new Error(`${file} is not read: it is no file in the folder of the document; see --allow-refs`))
-      return super.loadExternalRef(file)
+      return fileWithin(file, MOST_BYTES).then(
+        (body) => new Source(file, body.toString()),
+        (error: Error) => {
+          throw new ResolveError(error)
+        },
+      )
+    }
+
+    override parseDocument(...given: Parameters<InstanceType<typeof BaseResolver>['parseDocument']>) {
+      const document = super.parseDocument(...given)
+      checkChains(document.parsed, checkSize(document.parsed, room))
+      return document
     }
   }
-  return new Within()
+  return new Bounded(mayLeave ? resolving : undefined)
 }
 
 function firstLine(text: string): string {

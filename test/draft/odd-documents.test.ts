@@ -136,6 +136,76 @@ describe('a document', () => {
     })
   })
 
+  describe('of somebody hostile ends in a sentence', () => {
+    const named = (count: number, of: (nth: number) => unknown) =>
+      Object.fromEntries(Array.from({ length: count }, (_, nth) => [`m${nth}`, of(nth)]))
+    const schemas = (all: object) => ({ ...documentOf({}), components: { schemas: all } })
+    const chain = (count: number) => named(count, (nth) => ({ $ref: `#/components/schemas/m${nth + 1}` }))
+    const tower = (of: (next: unknown) => unknown) =>
+      schemas(
+        Object.fromEntries(
+          Array.from({ length: 30 }, (_, nth) => [
+            nth === 0 ? 'A' : `A${nth}`,
+            nth === 29 ? { type: 'object', properties: { x: { type: 'string' } } } : of({ $ref: `#/components/schemas/A${nth + 1}` }),
+          ]),
+        ),
+      )
+    const begin = "openapi: 3.0.3\ninfo: { title: a, version: '1' }\n"
+    const paths = (schema: string) =>
+      `paths:\n  /v1/a:\n    get:\n      responses: { '200': { description: '', content: { application/json: { schema: ${schema} } } } }\n`
+    const laughs = Array.from({ length: 30 }, (_, nth) =>
+      nth === 0 ? 'x0: &a0 { type: string }' : `x${nth}: &a${nth} { a: *a${nth - 1}, b: *a${nth - 1}, c: *a${nth - 1} }`,
+    ).join('\n')
+
+    it.each([
+      [
+        'references that triple',
+        tower((next) => ({ type: 'object', properties: { a: next, b: next, c: next } })),
+        /make more than 1000000/,
+      ],
+      ['aliases that triple', `${laughs}\n${begin}${paths('*a29')}`, /holds more than 1000000 values/],
+      ['an alias of itself', `${begin}${paths('&q { type: object, properties: { b: *q } }')}`, /is no OpenAPI document/],
+      ['very many levels', `{"openapi":"3.0.3","paths":{},"x":${'['.repeat(100_000)}${']'.repeat(100_000)}}`, /nesting exceeded/],
+      ['a chain of 5,000 references', schemas(chain(5000)), /leads through more than 100 others/],
+      [
+        'a chain through members',
+        schemas(named(5000, (nth) => ({ $ref: `#/components/schemas/m${nth + 1}/properties/x` }))),
+        /more than 100 others/,
+      ],
+      ['a reference to itself', schemas({ A: { $ref: '#/components/schemas/A' } }), /Self-referencing/],
+      ['60,000 names', documentOf(named(60_000, () => ({ type: 'string' }))), /more than 10000 values/],
+      ['60,000 values', documentOf({ e: { type: 'string', enum: Object.keys(named(60_000, Number)) } }), /more than 10000 values/],
+      ['more bytes than it may have', ' '.repeat(2 ** 24 + 1), /a document cannot be read: .* has more than 16777216 bytes/],
+    ])('with %s', async (_, document, sentence) => {
+      const path = written(typeof document === 'string' && !document.startsWith('{') ? 'hostile.yaml' : 'hostile.json', document)
+      await expect(readDocument(path)).rejects.toThrow(sentence)
+    })
+
+    it('that never ends', async () => {
+      await expect(readDocument('/dev/zero')).rejects.toThrow(/\/dev\/zero has more than 16777216 bytes/)
+    })
+
+    it('with a large file beside it', async () => {
+      written('beside.yaml', laughs)
+      const beside = { openapi: '3.0.3', info, paths: { '/v1/a': { get: ok({ $ref: 'beside.yaml#/x29' }) } } }
+      const read = readDocument(written('root.json', beside)).then(({ problems }) => problems.join())
+      expect(await read.catch((error: Error) => error.message)).toMatch(/holds more than 1000000 values/)
+    })
+
+    it.each([
+      ['a chain of 90 references', schemas({ ...chain(90), m90: { type: 'string' } }), 'm0'],
+      [
+        'objects in the place of words',
+        schemas({ A: { type: { a: 1 }, format: { a: 1 }, properties: { e: { type: 'string', enum: [{ toString: 1 }] } } } }),
+        'A',
+      ],
+      ['a reference that is not encoded', schemas({ A: { $ref: '#/components/%zz' } }), 'A'],
+    ])('or is read, with %s', async (_, document, name) => {
+      const path = written('read.json', JSON.stringify(document).replaceAll('#/components/schemas/A"', `#/components/schemas/${name}"`))
+      expect((await readDocument(path)).contract.operations).toHaveLength(1)
+    })
+  })
+
   it.each([
     ['absent.json', undefined, /a document cannot be read: there is no such file or folder \(.*absent\.json\)$/],
     ['text.json', 'no: [document', /text\.json is no OpenAPI document/],

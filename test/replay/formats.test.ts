@@ -191,6 +191,15 @@ describe('traffic', () => {
     expect([items.length, unreadable]).toEqual([120, 1])
   })
 
+  it('is no archive of more than 2^28 characters', async () => {
+    const piece = Buffer.alloc(2 ** 24, ' ')
+    const bytes = (async function* () {
+      yield Buffer.from('{"log":{"entries":[')
+      for (;;) yield piece
+    })()
+    await expect(readTraffic({ name: 'stdin', bytes })).rejects.toThrow('stdin is an archive of more than 268435456 characters; split it')
+  })
+
   it('is described once', async () => {
     expect(await runCommand(['replay', '-', '--format', 'alb', '--fields', 'request=r'])).toMatchObject({
       code: 2,

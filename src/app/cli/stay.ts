@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import type { Logger } from 'pino'
+import { smallFile } from '../../files.ts'
 import { describeRules } from '../../migrate/modes/rules.ts'
 import { readTls, TLS_KEYS } from '../config/certificates.ts'
 import { changedBetween, whyRestart } from '../config/live.ts'
@@ -44,7 +44,7 @@ export function whenSettled(path: string, look: () => void): Watch {
 
 function contentOf(path: string): string {
   try {
-    return readFileSync(path, 'utf8')
+    return smallFile(path)
   } catch (error) {
     return String(error)
   }

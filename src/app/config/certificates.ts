@@ -1,7 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { createSecureContext } from 'node:tls'
 import { named, systemReason } from '../../errors.ts'
+import { smallFile } from '../../files.ts'
 import { type Certificate, expiryOf } from '../../serve/listen/listener.ts'
 import { createDial, type Dial, type Identity } from '../../serve/upstream/dial.ts'
 import { listOf, withoutSecrets } from './kinds.ts'
@@ -84,7 +84,7 @@ function readAuthorities(config: TlsConfig, party: Party): { readonly ca: string
 
 function read(setting: string, path: string): string {
   try {
-    return readFileSync(path, 'utf8')
+    return smallFile(path)
   } catch (error) {
     throw new Error(`${setting} cannot be read: ${systemReason(named(error, path)).replaceAll(path, withoutSecrets(path))}`)
   }

@@ -2,9 +2,9 @@ import { createRequire } from 'node:module'
 import { findNodeAtLocation, getNodeValue, type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser'
 import type * as Yaml from 'yaml'
 import { systemReason } from '../../errors.ts'
+import { smallFile, tooDeep } from '../../files.ts'
 import { suggestion } from '../../tables/check.ts'
 import { isObject, type JsonObject } from '../../tables/json.ts'
-import { smallFile } from './kinds.ts'
 import { SETTING_KEYS, type SettingKey } from './settings.ts'
 
 /** A member of nested settings. */
@@ -75,24 +75,12 @@ const WRONG: Readonly<Record<string, string>> = {
   InvalidCharacter: 'a character is not allowed here',
 }
 
-/** Levels of a file. The parsers call themselves for each, and would overflow the stack at some thousands. */
+/** Levels of a file. */
 const DEEPEST = 100
-
-/** Returns the offset of the first bracket that is deeper than that. A bracket in a text counts as well, unless another closes it. */
-function tooDeep(text: string): number | undefined {
-  let depth = 0
-  for (let at = 0; at < text.length; at += 1) {
-    const letter = text[at]
-    if (letter === '[' || letter === '{') depth += 1
-    else if (letter === ']' || letter === '}') depth -= 1
-    if (depth > DEEPEST) return at
-  }
-  return undefined
-}
 
 /** Reads JSON, in which comments and commas before a closing bracket are allowed. */
 export function parseJsonc(text: string): Parsed {
-  const deep = tooDeep(text)
+  const deep = tooDeep(text, DEEPEST)
   if (deep !== undefined) return { wrong: wrongAt(text, deep, `brackets are nested deeper than ${DEEPEST} levels`) }
   const errors: ParseError[] = []
   const root = parseTree(text, errors, { allowTrailingComma: true })
@@ -131,7 +119,7 @@ function repeatedIn({ type, children = [] }: Node): Node | undefined {
 
 /** Reads YAML 1.2. The parser is loaded when the first file needs it. */
 export function parseYaml(text: string): Parsed {
-  const deep = tooDeep(text)
+  const deep = tooDeep(text, DEEPEST)
   if (deep !== undefined) return { wrong: wrongAt(text, deep, `brackets are nested deeper than ${DEEPEST} levels`) }
   const { isNode, parseDocument } = createRequire(import.meta.url)('yaml') as typeof Yaml
   const document = parseDocument(text, { prettyErrors: false, version: '1.2' })

@@ -1,7 +1,7 @@
-import { closeSync, openSync, readSync } from 'node:fs'
 import { isIP, isIPv4 } from 'node:net'
 import { z } from 'zod'
 import { named, systemReason } from '../../errors.ts'
+import { smallFile } from '../../files.ts'
 import { readStoreUrl } from '../../fleet/store/store.ts'
 import type { ClientNames } from '../../migrate/clients.ts'
 import { asModeRules, type ModeRules, modesSchema } from '../../migrate/modes/rules.ts'
@@ -30,23 +30,6 @@ export function fromFile(allowed: string, isRight: (text: string) => boolean): z
     context.addIssue({ code: 'custom', message: 'text' in read ? `must be ${allowed}` : read.problem })
     return z.NEVER
   })
-}
-
-/** Bytes of a configuration file, or of one that holds a secret. */
-const LARGEST = 2 ** 20
-
-/** Reads a file of a person. A device such as /dev/zero never ends, so that no more is read than a file may have. */
-export function smallFile(path: string): string {
-  const file = openSync(path, 'r')
-  try {
-    const bytes = Buffer.alloc(LARGEST + 1)
-    let length = 0
-    for (let read = -1; read !== 0 && length <= LARGEST; length += read) read = readSync(file, bytes, length, bytes.length - length, null)
-    if (length > LARGEST) throw new Error(`it has more than ${LARGEST} bytes`)
-    return bytes.toString('utf8', 0, length)
-  } finally {
-    closeSync(file)
-  }
 }
 
 function contentOf(path: string): { readonly text: string } | { readonly problem: string } {

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -303,6 +303,8 @@ export async function loadTables(path: string | undefined): Promise<Tables> {
 
 async function importFrom(path: string): Promise<{ readonly tables?: unknown }> {
   try {
+    // Node reads a device until the memory is full.
+    if (existsSync(path) && !statSync(path).isFile()) throw new Error('it is no file')
     return await import(pathToFileURL(resolve(path)).href)
   } catch (error) {
     const problem = existsSync(path) ? problemIn(error as NodeJS.ErrnoException) : 'there is no such file'

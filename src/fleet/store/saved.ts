@@ -1,5 +1,6 @@
-import { open, readFile, rename, rm, stat } from 'node:fs/promises'
+import { open, rename, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { fileWithin } from '../../files.ts'
 import { createShelves, type Shelves } from './memory.ts'
 
 /** A file of one process. After a crash it holds what was written last, or what was written before that, and nothing in between. */
@@ -10,10 +11,13 @@ export interface AtomicFile {
   write(text: string): Promise<void>
 }
 
+/** Bytes of a store: half of the longest text that V8 has. */
+export const MOST_SAVED = 2 ** 28
+
 export async function openAtomicFile(path: string): Promise<AtomicFile> {
   let known = await stampOf(path)
   return {
-    text: known === undefined ? undefined : await readFile(path, 'utf8'),
+    text: known === undefined ? undefined : (await fileWithin(path, MOST_SAVED)).toString(),
     async write(text) {
       const aside = `${path}.new`
       await written(aside, text)

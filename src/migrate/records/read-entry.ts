@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { tooDeep } from '../../files.ts'
 import type { Entry } from './record.ts'
 
 /** The most differences of one kind and place that a comparison counts: more than an answer of `diff.answerBytes` can hold. */
@@ -63,12 +64,16 @@ const entrySchema = z.discriminatedUnion('kind', [
   z.looseObject({ kind: z.literal('rollout'), id, at: time, name: z.string(), digest: z.string() }),
 ])
 
+/** Levels of an entry that no function minds. A line with no more characters has no more levels. */
+const SHALLOW = 1000
+
 /**
  * Returns the entry of a line. Undefined for a line that a crash or a full disk tore, that another program wrote, or that holds what no
  * entry holds: it is counted and skipped, and the others go on.
  */
 export function entryOf(line: string): Entry | undefined {
   try {
+    if (line.length > SHALLOW && tooDeep(line, SHALLOW) !== undefined) return undefined
     const value: unknown = JSON.parse(line)
     return entrySchema.safeParse(value).success ? (value as Entry) : undefined
   } catch {

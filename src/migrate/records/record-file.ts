@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { createReadStream, existsSync } from 'node:fs'
 import { type FileHandle, open, rename, stat } from 'node:fs/promises'
 import { named, systemReason } from '../../errors.ts'
+import { untilHopeless } from '../../files.ts'
 import type { Inventory } from '../clients.ts'
 import type { ExpectedDifferences } from '../compare/expected.ts'
 import { isJudged } from '../compare/judge.ts'
@@ -10,20 +11,24 @@ import { entryOf } from './read-entry.ts'
 import type { Comparison, Entry, TrafficEntry } from './record.ts'
 
 /**
- * Yields the lines of a file, which may be larger than memory, without `\n` or `\r\n`. Rejects if the file cannot be read.
- * JSON may contain U+2028 and U+2029 unescaped, and the line reader of Node 24 ends a line there.
+ * Yields the lines of a text, which may be larger than memory, without `\n` or `\r\n`. A line that is too long is several, none of which
+ * is an entry. JSON may contain U+2028 and U+2029 unescaped, and the line reader of Node 24 ends a line there.
  */
-export async function* linesOf(path: string): AsyncGenerator<string> {
+export async function* linesOf(pieces: AsyncIterable<string>): AsyncGenerator<string> {
   let rest = ''
-  for await (const piece of piecesOf(path)) {
+  for await (const piece of pieces) {
     const [first = '', ...others] = piece.split('\n')
     const lines = [rest + first, ...others]
     rest = lines.pop() ?? ''
     for (const line of lines) yield line.endsWith('\r') ? line.slice(0, -1) : line
+    if (rest.length <= BLOCK) continue
+    yield rest
+    rest = ''
   }
   if (rest !== '') yield rest
 }
 
+/** Yields a file. Rejects if it cannot be read. */
 async function* piecesOf(path: string): AsyncGenerator<string> {
   try {
     yield* createReadStream(path, 'utf8') as AsyncIterable<string>
@@ -56,10 +61,17 @@ export function createRing<T>(capacity: number): Ring<T> {
 
 /** Yields the entries of one record file in the order of its lines. Rejects if the file cannot be read. */
 export async function* readEntries(path: string): AsyncGenerator<Entry> {
-  for await (const line of linesOf(path)) {
+  let entries = 0
+  for await (const line of linesOf(untilHopeless(piecesOf(path), () => entries > 0, noEntryIn(path)))) {
     const entry = entryOf(line)
-    if (entry) yield entry
+    if (!entry) continue
+    entries += 1
+    yield entry
   }
+}
+
+function noEntryIn(path: string): string {
+  return `${path} is no record file: there is no entry`
 }
 
 /** Some consecutive lines of a record file. */
@@ -95,7 +107,8 @@ export async function openBlocks(path: string, bytes: number = BLOCK): Promise<R
     const isPipe = !(await file.stat()).isFile()
     const blocks: RecordBlock[] = []
     let [entries, skipped, start] = [0, 0, 0]
-    for await (const piece of blocksOf(file.createReadStream({ autoClose: false }), bytes)) {
+    const pieces = blocksOf(file.createReadStream({ autoClose: false }), bytes)
+    for await (const piece of isPipe ? untilHopeless(pieces, () => entries > 0, noEntryIn(path)) : pieces) {
       const lines = linesIn(piece)
       const times = lines.flatMap((line) => timeOf(line) ?? [])
       const from = times.reduce((oldest, at) => Math.min(oldest, at), Number.POSITIVE_INFINITY)

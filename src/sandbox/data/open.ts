@@ -1,4 +1,5 @@
-import { readFile } from 'node:fs/promises'
+import { createReadStream } from 'node:fs'
+import { text as textOf } from 'node:stream/consumers'
 import type { Repo, Tag } from '../world/model.ts'
 import { type Dataset, exampleCom, fileDataset } from './data.ts'
 import { demoDataset, emptyDataset } from './demo.ts'
@@ -39,11 +40,16 @@ export const largeDataset = (now: number, count = 10_000): Dataset => {
 /** The initial data of a sandbox: a built-in set, a JSON file of v2-shaped resources, or the content of such a file. */
 export type DataOption = 'demo' | 'empty' | 'large' | { readonly file: string } | Readonly<Record<string, readonly unknown[]>>
 
+/** Bytes of a file of data: some 200,000 resources. */
+const MOST_BYTES = 64 * 2 ** 20
+
 const readJson = async (file: string): Promise<unknown> => {
-  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+  // A device such as /dev/zero never ends.
+  const text = await textOf(createReadStream(file, { end: MOST_BYTES })).catch((error: NodeJS.ErrnoException) => {
     error.path ??= file
     throw error
   })
+  if (text.length > MOST_BYTES) throw new Error(`data: ${file} has more than ${MOST_BYTES} bytes`)
   try {
     return JSON.parse(text)
   } catch (error) {

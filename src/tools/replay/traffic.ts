@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs'
 import { pipeline, Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { misuse, named } from '../../errors.ts'
+import { untilHopeless } from '../../files.ts'
 import { readFacts, routeOf, ruleOf } from '../../grpc/facts.ts'
 import type { SampledKind } from '../../migrate/clients.ts'
 import { pathOf } from '../../serve/classify.ts'
@@ -174,7 +175,7 @@ export async function* linesIn(pieces: AsyncIterable<string>): AsyncGenerator<st
   let rest = ''
   for await (const piece of pieces) {
     const [first = '', ...others] = piece.split('\n')
-    const lines = [cut(rest + first), ...others.map(cut)]
+    const lines = [rest.length < LONGEST ? cut(rest + first) : rest, ...others.map(cut)]
     rest = lines.pop() ?? ''
     for (const line of lines) yield line.endsWith('\r') ? line.slice(0, -1) : line
   }
@@ -234,11 +235,12 @@ async function* each<T>(items: readonly T[]): AsyncGenerator<T> {
 const SHOWN = 5
 
 /** Reads a log line by line, because it may be larger than memory. */
-function readLines({ pieces }: TrafficInput, { format, read }: LineReader): Traffic {
+function readLines({ name, pieces }: TrafficInput, { format, read }: LineReader): Traffic {
   let [unreadable, at] = [0, 0]
   const unreadableLines: number[] = []
   async function* items(): AsyncGenerator<Item> {
-    for await (const line of linesIn(pieces)) {
+    const hopeful = untilHopeless(pieces, () => at > unreadable, `${name} cannot be read as ${format}: no line is in that format`)
+    for await (const line of linesIn(hopeful)) {
       at += 1
       if (line.trim() === '') continue
       const found = read(line)

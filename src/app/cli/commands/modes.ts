@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises'
 import { misuse } from '../../../errors.ts'
+import { fileWithin } from '../../../files.ts'
 import { BESIDE_RULES, describeChange, describeRules, type ModeRules, readModeRules } from '../../../migrate/modes/rules.ts'
 import { type Actor, describeActor } from '../../../migrate/records/record.ts'
 import { suggestion } from '../../../tables/check.ts'
@@ -72,9 +72,12 @@ interface GivenModes {
   readonly etag: string | undefined
 }
 
+/** Bytes of a file of rules: those of a body that the admin port takes. */
+const MOST = 256 * 1024
+
 /** Reads rules from a file: those of `modes get --json`, or the setting `modes`. Rejects with a misuse. */
 async function readFileOf(path: string, { stdin }: Io): Promise<GivenModes> {
-  const text = path === '-' ? await stdin() : await readFile(path, 'utf8')
+  const text = path === '-' ? await stdin() : (await fileWithin(path, MOST)).toString()
   const name = path === '-' ? 'standard input' : oneLine(path)
   let value: unknown
   try {

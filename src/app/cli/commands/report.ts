@@ -1,8 +1,8 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { describeWith } from '../../../admin/report/difference.ts'
 import { heldAgainst, type Report, readOlderReport, readReport, reportLines } from '../../../admin/report/report.ts'
 import { pageOf, readAssets } from '../../../admin/report-page.ts'
-import { named } from '../../../errors.ts'
+import { fileWithin } from '../../../files.ts'
 import type { ClientNames } from '../../../migrate/clients.ts'
 import type { DescribedDeclaration } from '../../../migrate/compare/expected.ts'
 import { TARGET } from '../../../migrate/evidence/cutover.ts'
@@ -76,10 +76,13 @@ async function orSaid<T>(reading: () => Promise<T>, io: Io): Promise<T | undefin
   }
 }
 
+/** Bytes of an older report. One of all operations with 10,000 clients has some 3 MB. */
+const MOST_BYTES = 64 * 2 ** 20
+
 async function against(made: Report, path: string | undefined, io: Io): Promise<Report | undefined> {
   if (path === undefined) return made
-  const text = await orSaid(() => readFile(path, 'utf8').catch((error) => Promise.reject(named(error, path))), io)
-  const older = text === undefined ? undefined : readOlderReport(text)
+  const text = await orSaid(() => fileWithin(path, MOST_BYTES), io)
+  const older = text === undefined ? undefined : readOlderReport(text.toString())
   if (!older) return undefined
   if (!('problem' in older)) return heldAgainst(made, older)
   io.err(`${path} cannot be held against: ${older.problem}.`)

@@ -1,8 +1,9 @@
 import { constants } from 'node:fs'
-import { access, readFile, stat } from 'node:fs/promises'
+import { access, stat } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { dirname } from 'node:path'
-import { decodeShelves } from '../../../fleet/store/saved.ts'
+import { fileWithin } from '../../../files.ts'
+import { decodeShelves, MOST_SAVED } from '../../../fleet/store/saved.ts'
 import { readStoreUrl } from '../../../fleet/store/store.ts'
 import { checkAtStart } from '../../../grpc/check-at-start.ts'
 import { NEEDS_V1 } from '../../../migrate/modes/modes.ts'
@@ -102,10 +103,10 @@ function whyNoStore(url: string | undefined): Promise<string | undefined> {
         : await (await import('../../../fleet/store/redis.ts')).whyRefused(address)
     if (problem !== undefined) throw new Error(problem)
     if (address.carrier !== 'file') return
-    const text = await readFile(address.path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    const text = await fileWithin(address.path, MOST_SAVED).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOENT') throw error
     })
-    if (text !== undefined && !decodeShelves(text, Date.now))
+    if (text !== undefined && !decodeShelves(text.toString(), Date.now))
       throw new Error(`store.url: ${address.path} is not a whole store of Crosswalk`)
   })
 }

@@ -14,6 +14,7 @@ import type { CompareOptions, ComparisonMeans, FirstDeed, FunctionPair, Mismatch
 import {
   type CopyArguments,
   copyArguments,
+  readOr,
   type SeenResult,
   type ShownWith,
   type SnapshotLimits,
@@ -137,7 +138,7 @@ function currentMode(mode: Mode | (() => Mode), warn: (text: string) => void): M
     if (isMode(given)) return given
     warn(`mode ${wrongMode(given)}; legacy answers`)
   } catch (error) {
-    warn(`mode threw ${String(error)}; legacy answers`)
+    warn(`mode threw ${thrownText(error)}; legacy answers`)
   }
   return 'v1'
 }
@@ -287,8 +288,8 @@ function requestOf(args: readonly unknown[] | undefined, limits: SnapshotLimits)
 }
 
 function uncopied(thrown: unknown): string {
-  const { because } = (thrown ?? {}) as { because?: unknown }
-  const why = typeof because === 'string' ? `they contain ${because}` : String(thrown)
+  const because = readOr(() => ((thrown ?? {}) as { because?: unknown }).because, undefined)
+  const why = typeof because === 'string' ? `they contain ${because}` : thrownText(thrown)
   return `the arguments cannot be copied: ${why}. Its calls are not compared; give the option copy`
 }
 
@@ -320,7 +321,7 @@ export function comparedFunction(pair: FunctionPair, means: ComparisonMeans): Ca
     try {
       return hashOf(options.caller(...args))
     } catch (error) {
-      warn(`the option caller threw ${String(error)}`)
+      warn(`the option caller threw ${thrownText(error)}`)
       return NOBODY
     }
   }
@@ -359,12 +360,16 @@ function hashOf(caller: string): string {
 /** The caller of calls that nobody tells apart. */
 const NOBODY = hashOf('')
 
+function thrownText(thrown: unknown): string {
+  return readOr(() => String(thrown), 'what cannot be shown')
+}
+
 /** A fault of comparing must not become one of the caller. */
 function safely<T>(run: () => T, warn: (text: string) => void): T | undefined {
   try {
     return run()
   } catch (error) {
-    warn(`a comparison failed: ${String(error)}`)
+    warn(`a comparison failed: ${thrownText(error)}`)
     return undefined
   }
 }

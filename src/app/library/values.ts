@@ -1,6 +1,6 @@
 import { types } from 'node:util'
 import { ANY, type Captured, canonical, type IsName, type SeenAnswer } from '../../migrate/compare/compare.ts'
-import { isObject } from '../../tables/json.ts'
+import { isObject, type JsonObject } from '../../tables/json.ts'
 
 /** Why arguments cannot be copied. */
 export interface Uncopied {
@@ -10,8 +10,9 @@ export interface Uncopied {
 /** Copies the arguments of a call, so that neither side sees what the other one does to them. */
 export type CopyArguments = (args: readonly unknown[], signal: AbortSignal | undefined) => readonly unknown[]
 
-/** Levels of arguments that are copied. */
+/** Levels of arguments that are copied, and values in them. A proxy may show new ones without end. */
 const DEPTH = 90
+const MOST_COPIED = 200_000
 
 /**
  * Copies plain objects, lists, Map, Set, Date, URL, bytes and errors. An AbortSignal becomes `signal`, so that the second side ends when
@@ -19,7 +20,10 @@ const DEPTH = 90
  */
 export const copyArguments: CopyArguments = (args, signal) => {
   const known = new Map<object, unknown>()
+  let left = MOST_COPIED
   const copy = (value: unknown, depth: number): unknown => {
+    left -= 1
+    if (left < 0) throw uncopied(`more than ${MOST_COPIED} values`)
     if (typeof value === 'function') throw uncopied('a function')
     if (typeof value !== 'object' || value === null) return value
     if (value instanceof AbortSignal) return signal ?? value
@@ -82,7 +86,7 @@ function copierOf(value: object): Copier {
   const copier = COPIERS.get(Object.getPrototypeOf(value))
   if (copier) return copier
   if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer || value instanceof Error) return CLONED
-  throw uncopied(`an object of the class ${value.constructor?.name ?? 'unknown'}`)
+  throw uncopied(`an object of the class ${readOr(() => value.constructor?.name ?? 'unknown', 'unknown')}`)
 }
 
 function uncopied(what: string): Uncopied {
@@ -91,8 +95,16 @@ function uncopied(what: string): Uncopied {
 
 /** Returns the AbortSignals among the arguments and their members: the caller gave up the call if one of them has fired. */
 export function signalsIn(args: readonly unknown[]): readonly AbortSignal[] {
-  const members = args.flatMap((one) => (typeof one === 'object' && one !== null ? [one, ...Object.values(one)] : []))
-  return members.filter((one) => one instanceof AbortSignal)
+  return args.flatMap((one) => [one, ...optionsIn(one)]).filter((one) => one instanceof AbortSignal)
+}
+
+/** Members of an argument that may be a signal: options are few. Bytes would have a member for each of them. */
+const MOST_OPTIONS = 1000
+
+function optionsIn(argument: unknown): readonly unknown[] {
+  if (typeof argument !== 'object' || argument === null || ArrayBuffer.isView(argument)) return []
+  const names = Object.keys(argument)
+  return names.length > MOST_OPTIONS ? [] : names.map((name) => (argument as JsonObject)[name])
 }
 
 /** Levels of a value that are looked at. JSON has no cycle, so that one is found by its depth. */
@@ -132,13 +144,24 @@ export function snapshotOf(value: unknown, { limit, isName }: SnapshotLimits): S
     return { body: { kind: 'json', value: json }, size: limit - walk.left }
   } catch (thrown) {
     if (walk.left < 0) return { body: { kind: 'too-large', limit }, size: 0 }
-    const because = isNoValue(thrown) ? thrown.because : `a value that cannot be read: ${String((thrown as Error)?.name)}`
-    return { body: { kind: 'no-value', because }, size: 0 }
+    return { body: { kind: 'no-value', because: whyNoValue(thrown) }, size: 0 }
   }
 }
 
-function isNoValue(thrown: unknown): thrown is NoValue {
-  return isObject(thrown) && typeof thrown.because === 'string'
+function whyNoValue(thrown: unknown): string {
+  return readOr(() => {
+    if (isObject(thrown) && typeof thrown.because === 'string') return thrown.because
+    return `a value that cannot be read: ${String((thrown as Error)?.name)}`
+  }, 'a value that cannot be read')
+}
+
+/** Reads what an object of somebody else says. A getter or a proxy may throw anything, also what throws again when it is read. */
+export function readOr<T>(read: () => T, otherwise: T): T {
+  try {
+    return read()
+  } catch {
+    return otherwise
+  }
 }
 
 function noValue(what: string, at: string): NoValue {
@@ -154,7 +177,14 @@ function jsonOf(value: unknown, at: string, depth: number, walk: Walk): unknown 
   if (typeof value === 'number' && !Number.isFinite(value)) return { Number: String(value) }
   if (typeof value !== 'object') return value
   const below = (inner: unknown, name: string | number) => jsonOf(inner, `${at}/${walk.isName(String(name)) ? name : ANY}`, depth + 1, walk)
-  if (Array.isArray(value)) return Array.from(value, below)
+  if (Array.isArray(value)) {
+    // A list may have a length and nothing else.
+    if (value.length * LEAST > walk.left) {
+      walk.left = -1
+      throw noValue('a list that is too long', at)
+    }
+    return Array.from(value, below)
+  }
   const typed = TYPED.find(([is]) => is(value))
   if (typed) return typed[1](value as never, below)
   if (hasToJson(value)) return below(value.toJSON(), 'toJSON')
@@ -172,7 +202,7 @@ type Below = (inner: unknown, name: string | number) => unknown
 const TYPED: readonly (readonly [is: (value: object) => boolean, write: (value: never, below: Below) => unknown])[] = [
   [types.isDate, (date: Date) => ({ Date: Number.isNaN(date.getTime()) ? 'invalid' : date.toISOString() })],
   [types.isMap, (map: Map<unknown, unknown>, below) => ({ Map: entriesOf(map, below) })],
-  [types.isSet, (set: Set<unknown>, below) => ({ Set: sorted([...set].map(below)) })],
+  [types.isSet, (set: Set<unknown>, below) => ({ Set: sorted(Array.from(set, below)) })],
   [types.isRegExp, (pattern: RegExp) => ({ RegExp: String(pattern) })],
   [(value) => types.isNativeError(value) || value instanceof Error, (error: Error) => ({ Error: errorForm(error) })],
   [(value) => value instanceof AbortSignal, () => ({ AbortSignal: true })],
@@ -202,20 +232,27 @@ function hasToJson(value: object): value is { toJSON(): unknown } {
 
 /** A class that sets no name inherits the name Error. The name of the class then tells more. */
 function errorName(thrown: unknown): string {
+  return readOr(() => nameOf(thrown), typeof thrown)
+}
+
+function nameOf(thrown: unknown): string {
   const { name, constructor: maker } = (thrown ?? {}) as { name?: unknown; constructor?: { name?: unknown } }
   const known = name === 'Error' ? (maker?.name ?? name) : name
   return typeof known === 'string' && known !== '' ? known : typeof thrown
 }
 
+/** The fewest characters of a value. */
+const LEAST = 4
+
 /** Returns the characters that a value takes without its members, at least. */
 function lengthOf(value: unknown): number {
   if (typeof value === 'string') return value.length + 2
-  return ArrayBuffer.isView(value) || types.isAnyArrayBuffer(value) ? value.byteLength : 4
+  return ArrayBuffer.isView(value) || types.isAnyArrayBuffer(value) ? value.byteLength : LEAST
 }
 
 /** Returns the name of an error and its code, which tell errors apart: `{ NotFoundError: true }`, `{ Error: { ENOENT: true } }`. */
 export function errorForm(thrown: unknown): Readonly<Record<string, unknown>> {
-  const { code } = (thrown ?? {}) as { code?: unknown }
+  const code = readOr(() => ((thrown ?? {}) as { code?: unknown }).code, undefined)
   return { [errorName(thrown)]: typeof code === 'string' ? { [code]: true } : typeof code === 'number' ? code : true }
 }
 

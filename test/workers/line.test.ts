@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events'
 import { expect, it } from 'vitest'
-import { createLine } from '../../src/app/server/line.ts'
+import { createLine, SENT } from '../../src/app/server/line.ts'
 
 /** Two ends of one channel. Messages are copied, as between processes. */
 function channel() {
@@ -48,4 +48,28 @@ it('rejects what waits, and what comes later, when the other side is gone', asyn
   line.end()
   await expect(asked).rejects.toThrow('the other process is gone')
   await expect(line.ask('never')).rejects.toThrow('the other process is gone')
+})
+
+it.each([
+  ['no hint', undefined],
+  ['a hint of another form', { lines: 5, waiting: 'x' }],
+  ['a very large one', { lines: Array.from({ length: 100_000 }, () => 1), waiting: 0 }],
+])('tells of a hint that its listener does not take: %s', async (_, value) => {
+  const [here, there] = channel()
+  const wrong: string[] = []
+  const line = createLine(here, (topic) => wrong.push(topic))
+  line.on('records', (sent) => SENT.records.parse(sent))
+  const other = createLine(there)
+  other.tell('records', value)
+  await expect(other.ask('records', value)).rejects.toThrow()
+  expect(wrong).toEqual(['records'])
+})
+
+it.each([
+  ['metrics', [{ name: 'a', values: [{ value: 1, labels: {} }] }], [{ name: 'a', values: 5 }]],
+  ['failed', { message: 'a', code: 'EADDRINUSE' }, null],
+  ['listens', 'http://127.0.0.1:1', { toString: 1 }],
+  ['records', { lines: ['a'], waiting: 0 }, { lines: [{}], waiting: 0 }],
+] as const)('takes of a worker only what %s may be', (topic, right, wrong) => {
+  expect([SENT[topic].safeParse(right).success, SENT[topic].safeParse(wrong).success]).toEqual([true, false])
 })

@@ -330,6 +330,9 @@ function leaveBodies(app: FastifyInstance): void {
 const REPLACED =
   'a preParsing hook of the server replaced the body, which crosswalk must read itself: add that hook beside crosswalk, not above it'
 
+/** Headers about a body that the server would have sent. Beside the answer of Crosswalk they would lie about where it ends. */
+const OF_A_BODY: ReadonlySet<string> = new Set(['content-length', 'transfer-encoding', 'content-encoding', 'trailer'])
+
 function createHandler(served: Crosswalk, depth: number, passes: boolean) {
   return (request: FastifyRequest, reply: FastifyReply): FastifyReply | undefined => {
     const { raw } = request
@@ -338,7 +341,8 @@ function createHandler(served: Crosswalk, depth: number, passes: boolean) {
       reply.callNotFound()
       return reply
     }
-    for (const [name, value] of Object.entries(reply.getHeaders())) if (value !== undefined) reply.raw.setHeader(name, value)
+    for (const [name, value] of Object.entries(reply.getHeaders()))
+      if (value !== undefined && !OF_A_BODY.has(name)) reply.raw.setHeader(name, value)
     reply.hijack()
     if (depth > 0) Object.assign(raw, { originalUrl: request.originalUrl, url: target })
     served.handler(raw, reply.raw)

@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import type { KeptModes } from '../../fleet/modes.ts'
 import type { RecordFile } from '../../migrate/records/record-file.ts'
 import type { Config } from '../config/settings.ts'
@@ -36,8 +37,11 @@ interface Waiting {
 
 const GONE = 'the other process is gone'
 
-/** Values must survive `structuredClone`. Messages of others on the port are ignored. */
-export function createLine(port: MessagePort): Line {
+/**
+ * Values must survive `structuredClone`. Messages of others on the port are ignored. `wrong` is told of a hint that its listener does not
+ * take; without it, that is an exception of this process.
+ */
+export function createLine(port: MessagePort, wrong?: (topic: string, problem: string) => void): Line {
   const listeners = new Map<string, (value: unknown) => unknown>()
   const waiting = new Map<number, Waiting>()
   let asked = 0
@@ -54,8 +58,10 @@ export function createLine(port: MessagePort): Line {
       const answered = await listeners.get(topic)?.(value)
       if (nth !== undefined) send({ nth, value: answered })
     } catch (error) {
-      if (nth === undefined) throw error
-      send({ nth, problem: (error as Error).message })
+      const { message: problem } = error as Error
+      if (nth !== undefined) send({ nth, problem })
+      else if (wrong) wrong(topic, problem)
+      else throw error
     }
   }
   const settle = ({ nth = 0, value, problem }: Message) => {
@@ -125,6 +131,19 @@ export const TOPICS = {
   ping: 'ping',
   /** The supervisor asks for its metrics. */
   metrics: 'metrics',
+} as const
+
+/** A schema of a list would find each of 100,000 faults. */
+function areTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.every((one) => typeof one === 'string')
+}
+
+/** What a worker may send. A worker that is broken must not break its supervisor, and the others with it. */
+export const SENT = {
+  listens: z.string(),
+  failed: z.looseObject({ message: z.string() }),
+  records: z.object({ lines: z.custom<readonly string[]>(areTexts), waiting: z.int().min(0) }),
+  metrics: z.array(z.looseObject({ name: z.string(), values: z.array(z.looseObject({ value: z.number(), labels: z.looseObject({}) })) })),
 } as const
 
 /** The members of an error by which a start says what its user can mend (`failureLines`). */

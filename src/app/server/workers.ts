@@ -10,7 +10,7 @@ import { CLOCKS } from '../../serve/bounds.ts'
 import { migrationSettings } from '../config/config.ts'
 import { settingsOfWorker } from '../config/live.ts'
 import type { Config, SettingKey } from '../config/settings.ts'
-import { createLine, errorOf, type Line, type SentLines, type StartFailure, TOPICS, type WorkerOrders } from './line.ts'
+import { createLine, errorOf, type Line, type MessagePort, SENT, type SentLines, TOPICS, type WorkerOrders } from './line.ts'
 import type { Role, WorkersFront } from './process.ts'
 
 /** So many deaths in so many milliseconds are no accident. */
@@ -74,21 +74,22 @@ const PROGRAM = fileURLToPath(import.meta.url).replace(/workers(\.\w+)$/, 'worke
 const IGNORED = () => {}
 
 /** Starts the process of a worker. Flags may hold tokens, so that it gets none: it asks for its orders. */
-export function forkWorker(place: number): ForkedWorker {
+export function forkWorker(place: number, warn: (text: string) => void): ForkedWorker {
   cluster.setupPrimary({ exec: PROGRAM, args: [], serialization: 'advanced' })
   const worker = cluster.fork()
-  const line = createLine({
+  const port: MessagePort = {
     send: (message) => worker.process.send?.(message as object, IGNORED),
     on: (event, listener) => worker.on(event, listener),
-  })
+  }
+  const line = createLine(port, (topic) => warn(`worker ${place} sent a message (${topic}) that nobody understands`))
   const ended = endOf(worker)
   let url = ''
   const listens = new Promise<void>((resolve, reject) => {
     line.on(TOPICS.listens, (at) => {
-      url = at as string
+      url = SENT.listens.parse(at)
       resolve()
     })
-    line.on(TOPICS.failed, (failure) => reject(errorOf(failure as StartFailure)))
+    line.on(TOPICS.failed, (failure) => reject(errorOf(SENT.failed.parse(failure))))
     void ended.then((end) => reject(new Error(`worker ${place} ended with ${end}`)))
   })
   listens.catch(() => {})
@@ -261,6 +262,11 @@ export function createCrew<W extends WorkerProcess>({ workers, fork, ticks, warn
   }
 }
 
+function metricsIn(values: unknown): MetricValues {
+  SENT.metrics.parse(values)
+  return values as MetricValues
+}
+
 /** A worker that can be asked for its metrics. */
 export interface MeasuredWorker {
   readonly place: number
@@ -404,19 +410,19 @@ export function createSupervisor({ config, workers, file, openStore, kept, warn 
   const metrics = createCollectedMetrics({ workers: () => [...measured.values()], listening: () => crew.listening().length, inTime })
   const forked = new Set<ForkedWorker>()
   const fork = (place: number): ForkedWorker => {
-    const worker = forkWorker(place)
+    const worker = forkWorker(place, warn)
     const { line } = worker
     forked.add(worker)
     const store = openStore()
     const lines = records?.fromWorker()
-    const one: MeasuredWorker = { place, metrics: () => line.ask(TOPICS.metrics) as Promise<MetricValues> }
+    const one: MeasuredWorker = { place, metrics: async () => metricsIn(await line.ask(TOPICS.metrics)) }
     let isDone = false
     hostStore(store, line)
     line.on(TOPICS.orders, (): WorkerOrders => ({ ...orders, config: ofWorker(), place, kept: kept() }))
-    line.on(TOPICS.records, (sent) => lines?.take(sent as SentLines))
+    line.on(TOPICS.records, (sent) => lines?.take(SENT.records.parse(sent)))
     line.on(TOPICS.done, (values) => {
+      metrics.said(one, metricsIn(values))
       isDone = true
-      metrics.said(one, values as MetricValues)
     })
     watchPulse(worker, { ping: () => line.ask(TOPICS.ping), repeat: CLOCKS.repeat, warn })
     worker.listens.then(

@@ -6,6 +6,7 @@ import { type Fault, type Group, tableOf } from './fault.ts'
 import { askedSideFaults } from './load/asked-side.ts'
 import { costFaults } from './load/cost.ts'
 import { overloadFaults } from './load/overload.ts'
+import { uniqueFaults } from './load/unique.ts'
 import { processFaults } from './process/faults.ts'
 import { runFaults } from './run.ts'
 import { upstreamFaults } from './upstream/faults.ts'
@@ -28,6 +29,7 @@ const all: readonly Group[] = [
   { name: 'attacks', faults: attackFaults },
   { name: 'door', faults: doorFaults },
   { name: 'cost', faults: costFaults },
+  { name: 'growth', faults: uniqueFaults },
 ]
 const chosen = all.map(({ name: group, faults }) => ({
   name: group,

@@ -1,7 +1,6 @@
 import { streamAttacks } from '../attacks/streams.ts'
 import type { Fault } from '../fault.ts'
-import { uniqueFaults } from '../load/unique.ts'
 import { leftFaults } from './left.ts'
 
 /** What strangers, neighbours and hosts may not do to the rooms that came last: streams, library, store and workers. */
-export const doorFaults: readonly Fault[] = [...streamAttacks, ...leftFaults, ...uniqueFaults]
+export const doorFaults: readonly Fault[] = [...streamAttacks, ...leftFaults]

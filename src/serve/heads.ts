@@ -61,13 +61,14 @@ const namesNothing = () => false
 export function endToEnd<T>(headers: Readonly<Record<string, T>>): Record<string, T> {
   const { connection } = headers as Readonly<Record<string, unknown>>
   const ends = endsHere(typeof connection === 'string' ? connection : undefined)
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => !ends(name)))
+  const kept: Record<string, T> = {}
+  for (const name in headers) if (!ends(name)) kept[name] = headers[name] as T
+  return kept
 }
 
 /** Returns Node's flat `rawHeaders` list without the headers that end at this hop. Order, case and repetitions are kept. */
 export function endToEndRaw(raw: readonly string[]): string[] {
-  const pairs = Array.from({ length: raw.length / 2 }, (_, at): [string, string] => [raw[2 * at] ?? '', raw[2 * at + 1] ?? ''])
-  const connection = pairs.filter(([name]) => name.toLowerCase() === 'connection').map(([, value]) => value)
-  const ends = endsHere(connection.join(','))
-  return pairs.filter(([name]) => !ends(name.toLowerCase())).flat()
+  const connection = raw.filter((_, at) => at % 2 === 1 && raw[at - 1]?.toLowerCase() === 'connection')
+  const ends = endsHere(connection.length === 0 ? undefined : connection.join(','))
+  return raw.filter((_, at) => !ends((raw[at - (at % 2)] ?? '').toLowerCase()))
 }

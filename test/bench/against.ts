@@ -7,12 +7,13 @@ import { environment, loadNow } from './report/report.ts'
 import { median } from './report/statistics.ts'
 import { PAGE_ROWS, uidAt } from './rows.ts'
 
-const USAGE = `node .bench/against.js [--launches N] [--rest MS] [--path PATH]… CHECKOUT…
+const USAGE = `node .bench/against.js [--launches N] [--rest MS] [--path PATH]… [--mode v1] CHECKOUT…
   The CPU time of a request: this checkout against others, each started as its own image starts it.
   CHECKOUT     the folder of another checkout, built
   --launches   how often all of them are started; otherwise 5
   --rest       milliseconds from the start to the first request; otherwise 3000
-  --path       what is asked; otherwise one resource by its id, and a page of ${PAGE_ROWS} rows`
+  --path       what is asked; otherwise one resource by its id, and a page of ${PAGE_ROWS} rows
+  --mode v1    everything is passed on to a v1 service; otherwise v2 answers`
 
 const PATHS = [`/registry/v1/tags?id=${uidAt(1)}`, `/registry/v1/tags?limit=${PAGE_ROWS}`]
 const ROWS = 10_000
@@ -32,11 +33,16 @@ async function turn({ pid, url }: Child, path: string, ms: number): Promise<numb
  * Runs one launch of all checkouts. They rest, are warmed up and are measured in turns, so that a busy machine affects all of them.
  * Every round begins with another checkout. Returns the times of each round.
  */
-async function launch(upstream: Child, checkouts: readonly string[], path: string, rest: number): Promise<readonly (readonly number[])[]> {
+async function launch(
+  upstream: Child,
+  checkouts: readonly string[],
+  path: string,
+  { rest, flags }: { readonly rest: number; readonly flags: readonly string[] },
+): Promise<readonly (readonly number[])[]> {
   const children: Child[] = []
   const isRested = rest > 0
   for (const checkout of checkouts) {
-    const child = await startCrosswalk(upstream.url, { checkout })
+    const child = await startCrosswalk(upstream.url, { checkout, flags })
     children.push(child)
     // V8 decides in the first moments where it allocates. While the others start, this one would rest.
     if (!isRested) await turn(child, path, WARM_MS)
@@ -76,6 +82,7 @@ const { values, positionals } = parseArgs({
     launches: { type: 'string', default: '5' },
     rest: { type: 'string', default: '3000' },
     path: { type: 'string', multiple: true, default: PATHS },
+    mode: { type: 'string', default: 'v2' },
   },
 })
 if (positionals.length === 0) {
@@ -87,9 +94,11 @@ const before = loadNow()
 pinSelf(LOAD_CORE)
 try {
   const upstream = await startUpstream(ROWS)
+  const flags = values.mode === 'v2' ? [] : ['--upstream-v1', upstream.url, '--mode', values.mode]
   for (const path of values.path) {
     const launches: (readonly (readonly number[])[])[] = []
-    for (let at = 0; at < Number(values.launches); at += 1) launches.push(await launch(upstream, checkouts, path, Number(values.rest)))
+    for (let at = 0; at < Number(values.launches); at += 1)
+      launches.push(await launch(upstream, checkouts, path, { rest: Number(values.rest), flags }))
     process.stdout.write(`${path}\n${lines(checkouts, launches)}`)
   }
 } finally {

@@ -127,11 +127,9 @@ export function createV1Surface(
     errors: tables.errors,
   })
   const base = config['upstream.v1']
-  const v1 =
-    base === undefined
-      ? undefined
-      : createV1Carrier(app, pool, { base, answerMs: config['limits.deadlineMs'], unrelayable: () => metrics.unrelayable('v1') })
   const announce = createAnnounce(app, announcement(config))
+  const passing = { answerMs: config['limits.deadlineMs'], announced: announce.headers, unrelayable: () => metrics.unrelayable('v1') }
+  const v1 = base === undefined ? undefined : createV1Carrier(app, pool, { base, ...passing })
   const settings = compatSettings(config, tables)
   const { endCall } = metrics
   const core = createCore({ operations, sendFor, modes: migration.modes, endCall, hasV1: v1 !== undefined, settings })

@@ -3,93 +3,202 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import type { Agent, Dispatcher } from 'undici'
 import { ApiError, asApiError, isUnrelayable, unrelayable } from '../../errors.ts'
-import { flat, grouped, relayable } from '../../heads.ts'
+import type { Head } from '../../heads.ts'
+import { SHORT_TEXT } from '../../tables/text/engine.ts'
 import type { RequestRecord } from '../core.ts'
-import { endToEnd } from '../heads.ts'
+import { endToEnd, endToEndRaw, giveHead } from '../heads.ts'
 import { answerSignal, createDeadlines } from '../listen/times.ts'
 import { handshakeOf } from '../listen/upgrades.ts'
 import { type Signal, whenClosed } from '../signals.ts'
 import { createNative, isUnframable, type NativeSettings } from '../upstream/native.ts'
 import { fromV1Transport } from '../upstream/v1.ts'
 import { createWebSocketLog, type RequestMetrics } from '../watch/access-log.ts'
+import type { RawHeaders } from './app.ts'
 import type { Forwarded } from './forwarded.ts'
 import { refuse, sendError } from './v1-surface.ts'
 import { createWebSockets, type WebSocketLimits } from './web-sockets.ts'
 
 /** Passes one v1 request unchanged to the v1 upstream. */
-export type V1Carrier = (request: FastifyRequest, reply: FastifyReply, record: RequestRecord) => FastifyReply
+export type V1Carrier = (request: FastifyRequest, reply: FastifyReply, record: RequestRecord) => undefined
 
 interface V1CarrierSettings {
   /** The origin of the v1 service, with an optional path prefix. */
   readonly base: string
   /** Milliseconds until the v1 service must begin to answer; its body has no limit. */
   readonly answerMs: number
+  /** Headers of every v1 answer. */
+  readonly announced: RawHeaders
   /** Counts an answer that cannot be relayed. */
   readonly unrelayable: () => void
-}
-
-type Answered = (error: Error | null, answer: Dispatcher.ResponseData) => void
-
-/** Values that reply-from does not carry. */
-interface Passing {
-  readonly signal: Signal
-  /** The target that is sent. */
-  readonly path: string
-  /** The client's major version of HTTP. */
-  readonly version: number
 }
 
 /**
  * Sends requests to the v1 service with reply-from and closes its measured traps (design §6.2). The shared pool verifies TLS, nothing is
  * retried, and bodies are streams without re-encoding. A client that goes away ends the upstream call, and errors have our form. The
  * target is the client's text. reply-from would parse it as a URL, turn `\` into `/` and cut off a `#` with what follows.
+ * reply-from writes the head of the request. The answer goes from undici to the client without a stream between them.
  */
-export function createV1Carrier(app: FastifyInstance, pool: Agent, { base, answerMs, unrelayable: count }: V1CarrierSettings): V1Carrier {
+export function createV1Carrier(app: FastifyInstance, pool: Agent, settings: V1CarrierSettings): V1Carrier {
+  const { base, answerMs, announced } = settings
   const { origin, pathname } = new URL(base)
   const prefix = pathname.replace(/\/$/, '')
   // reply-from asks `request` before `from` returns, so that what belongs to one request needs no store of its own.
-  let passing: Passing | undefined
-  const request = (options: Dispatcher.RequestOptions, answered: Answered) => {
-    const { version, signal, path } = passing as Passing
-    // undici asks a signal for no more than `Signal` has.
-    pool.request({ ...options, path, signal: signal as AbortSignal, headersTimeout: answerMs, bodyTimeout: 0 }, (error, answer) => {
-      if (error) answered(error, answer)
-      else passOn(version, answer, answered)
-    })
+  let relay: Relay | undefined
+  const request = (options: Dispatcher.RequestOptions) => {
+    const to = relay as Relay
+    pool.dispatch({ ...options, path: prefix + to.target, headersTimeout: answerMs, bodyTimeout: 0 } as Dispatcher.DispatchOptions, to)
   }
   // It loads all of undici. A start without a v1 service goes without both.
   app.register(import('@fastify/reply-from'), {
     base: origin,
-    undici: { request: request as Dispatcher['request'] },
+    undici: { request: request as unknown as Dispatcher['request'] },
     disableRequestLogging: true,
   })
 
   return (request, reply, record) => {
     const withBody = hasBody(request)
     if (withBody) request.body = request.raw
-    passing = { signal: answerSignal(reply.raw), path: prefix + request.raw.url, version: request.raw.httpVersionMajor }
-    return reply.from('/', {
-      retryDelay: () => null,
-      rewriteRequestHeaders: (_, headers) => requestHeaders(headers, record.id, withBody),
-      rewriteHeaders: (headers) => ({ ...endToEnd(headers), 'x-request-id': record.id }),
-      onError: (_, { error }) => {
-        record.error = fromV1Transport(error.cause ?? error)
-        if (isUnrelayable(record.error)) count()
-        sendError(reply, record.error)
+    relay = new Relay(reply, {
+      head: ({ status, reason, headers }) => ({
+        status,
+        reason,
+        headers: [...withAnnounced(headers, announced), 'x-request-id', record.id],
+      }),
+      failed(error) {
+        record.error = error
+        if (isUnrelayable(error)) settings.unrelayable()
+        sendError(reply, error)
       },
     })
+    reply.from('/', {
+      retryDelay: () => null,
+      rewriteRequestHeaders: (_, headers) => requestHeaders(headers, record.id, withBody),
+    })
+    return undefined
   }
 }
 
+/** Returns the headers of an answer with ours. Ours replace theirs, except links, which are combined. */
+function withAnnounced(headers: readonly string[], announced: RawHeaders): readonly string[] {
+  if (announced.length === 0) return headers
+  const ours = new Map<string, string>()
+  for (let at = 0; at < announced.length; at += 2) ours.set(announced[at] ?? '', announced[at + 1] ?? '')
+  const kept: string[] = []
+  const links: string[] = []
+  for (let at = 0; at < headers.length; at += 2) {
+    const [name = '', value = ''] = [headers[at], headers[at + 1]]
+    const lower = name.toLowerCase()
+    if (lower === 'link' && value !== ours.get('link')) links.push(value)
+    if (!ours.has(lower)) kept.push(name, value)
+  }
+  const link = ours.get('link')
+  if (link !== undefined) ours.set('link', [...links, link].join(', '))
+  return [...kept, ...[...ours].flat()]
+}
+
+interface Relaying {
+  /** Makes the head that the client gets of the service's, without what ends at this hop. */
+  head(head: Head): Head
+  /** Answers a request that got no answer, or one that cannot be relayed. */
+  failed(error: ApiError): void
+}
+
 /**
- * Passes reply-from an answer that a client can be given. reply-from writes the head in an event handler, where a refusal is impossible.
+ * Passes an answer on as it arrives, at the pace of the client. If the service breaks off, so does the answer; if the client leaves, the call
+ * is broken off. A class, because every request has one: undici's `request` would add a stream and an abort signal to each.
  */
-function passOn(version: number, answer: Dispatcher.ResponseData, answered: Answered): void {
-  const head = relayable(version, { status: answer.statusCode, reason: '', headers: flat(answer.headers) })
-  if ('problem' in head) {
-    answer.body.on('error', () => {}).destroy()
-    answered(unrelayable('v1', head.problem), answer)
-  } else answered(null, { ...answer, headers: grouped(head.headers) })
+class Relay implements Dispatcher.DispatchHandler {
+  readonly target: string
+  readonly #reply: FastifyReply
+  readonly #response: ServerResponse
+  readonly #relaying: Relaying
+  readonly #signal: Signal
+  #abort: ((reason: Error) => void) | undefined
+  #hasBegun = false
+  #isOver = false
+
+  constructor(reply: FastifyReply, relaying: Relaying) {
+    this.target = reply.request.raw.url ?? ''
+    this.#reply = reply
+    this.#response = reply.raw
+    this.#relaying = relaying
+    this.#signal = answerSignal(reply.raw)
+    this.#signal.addEventListener('abort', this)
+  }
+
+  /** The client is gone, or its body did not arrive. */
+  handleEvent(): void {
+    this.#abort?.(this.#signal.reason as Error)
+  }
+
+  onConnect(abort: (reason?: Error) => void): void {
+    this.#abort = abort
+    if (this.#signal.aborted) this.handleEvent()
+  }
+
+  onHeaders(status: number, headers: Buffer[], resume: () => void, reason: string): boolean {
+    if (status < 200) return true
+    const response = this.#response
+    this.#reply.hijack()
+    const problem = this.#give({ status, reason, headers: endToEndRaw(headers.map(latin1)) })
+    if (problem !== undefined) {
+      const [error, abort] = [unrelayable('v1', problem), this.#abort]
+      this.#fail(error)
+      abort?.(error)
+      return false
+    }
+    this.#hasBegun = true
+    response.on('error', nothing).on('drain', resume)
+    return true
+  }
+
+  #give(head: Head): string | undefined {
+    const { status, reason, headers } = this.#relaying.head(head)
+    // A connection of HTTP/1.1 cannot be used again before the body of its request has arrived.
+    const closing = this.#reply.request.raw.complete ? [] : ['connection', 'close']
+    return giveHead(this.#response, { status, reason, headers: [...headers, ...closing] })?.problem
+  }
+
+  /** Node joins the head with a text, and with nothing else. A letter for each byte says any bytes. */
+  onData(piece: Buffer): boolean {
+    const response = this.#response
+    if (response.destroyed) return true
+    return piece.length > SHORT_TEXT ? response.write(piece) : response.write(piece.toString('latin1'), 'latin1')
+  }
+
+  onComplete(): void {
+    this.#over()
+    // Over HTTP/1.1, an end beside the last piece would be joined with it in new memory.
+    process.nextTick(end, this.#response)
+  }
+
+  onError(error: Error): void {
+    if (this.#isOver) return
+    if (this.#hasBegun) {
+      this.#over()
+      this.#response.destroy()
+    } else this.#fail(fromV1Transport(error))
+  }
+
+  #fail(error: ApiError): void {
+    this.#over()
+    this.#relaying.failed(error)
+  }
+
+  #over(): void {
+    this.#isOver = true
+    this.#signal.removeEventListener('abort', this)
+    this.#abort = undefined
+  }
+}
+
+const latin1 = (bytes: Buffer) => bytes.toString('latin1')
+
+/** Every stream of an exchange says its end by `close` as well. */
+function nothing(): void {}
+
+function end(response: ServerResponse): void {
+  response.end()
 }
 
 function hasBody({ method, headers }: FastifyRequest): boolean {
@@ -99,8 +208,11 @@ function hasBody({ method, headers }: FastifyRequest): boolean {
 
 /** Drops `Expect`: our server has answered it, and undici refuses to send it. */
 function requestHeaders<T>(headers: Readonly<Record<string, T>>, id: string, withBody: boolean) {
-  const { expect: _, ...kept } = { ...endToEnd(headers), 'x-request-id': id } as Record<string, T | string>
-  return withBody ? kept : { ...kept, 'content-length': undefined }
+  const kept: Record<string, T | string | undefined> = endToEnd(headers)
+  kept['x-request-id'] = id
+  kept['expect'] = undefined
+  if (!withBody) kept['content-length'] = undefined
+  return kept
 }
 
 const LENGTH_REQUIRED = 411

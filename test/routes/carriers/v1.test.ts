@@ -1,8 +1,19 @@
 import http from 'node:http'
+import { Readable } from 'node:stream'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { startProxy, type TestProxy } from '../../stage/proxy.ts'
 import { rawExchange } from '../../stage/raw-exchange.ts'
+import { until } from '../../stage/until.ts'
 import { answering, startUpstream, type Upstream } from '../../stage/upstream.ts'
+
+/** Pieces of an answer: more than all buffers between v1 and a client hold. */
+const PIECES = 512
+const PIECE = Buffer.alloc(64 * 1024, 'x')
+let written = 0
+
+function* pieces(): Generator<Buffer> {
+  for (written = 0; written < PIECES; written += 1) yield PIECE
+}
 
 let v1: Upstream
 let v2: Upstream
@@ -21,6 +32,11 @@ beforeAll(async () => {
       response.write('half')
       return void setImmediate(() => response.destroy())
     }
+    if (request.url?.includes('odd')) {
+      response.writeHead(999)
+      return void response.write('it goes on')
+    }
+    if (request.url?.includes('large')) return void Readable.from(pieces()).pipe(response)
     response.writeHead(203, { 'content-type': 'text/html', 'x-v1': 'yes', connection: 'x-hop', 'x-hop': 'no' })
     response.end('<v1>')
   })
@@ -147,6 +163,34 @@ it('answers 503 in v1’s form when v1 is down, 504 when it is silent', async ()
   const late = await fetch(`${silent.url}/registry/v1/vuln_reports?hang`)
   expect([late.status, await late.json()]).toEqual([504, { code: 4, message: 'the v1 service did not answer in time', details: [] }])
   await silent.close()
+})
+
+it('answers 500 where no client can be given the answer, and breaks it off', async () => {
+  const arrived = new Promise<http.IncomingMessage>((resolve) => v1.server.once('request', resolve))
+  const asked = fetch(`${proxy.url}/registry/v1/vuln_reports?odd`)
+  const { socket } = await arrived
+  const closed = new Promise((resolve) => socket.once('close', resolve))
+  const answer = await asked
+  expect([answer.status, await answer.json()]).toMatchObject([
+    500,
+    { code: 13, message: 'the v1 service sent an answer that cannot be passed on' },
+  ])
+  await closed
+})
+
+it('reads from v1 at the pace of the client', async () => {
+  const slow = await new Promise<http.IncomingMessage>((resolve) => http.get(`${proxy.url}/registry/v1/vuln_reports?large`, resolve))
+  slow.pause()
+  let before = -1
+  await until(async () => {
+    const isStill = written === before
+    before = written
+    return isStill
+  }, 'v1 waits')
+  expect(before).toBeLessThan(PIECES)
+  let length = 0
+  for await (const piece of slow) length += piece.length
+  expect(length).toBe(PIECES * PIECE.length)
 })
 
 it('ends the call to v1 when the client goes away', async () => {

@@ -3,8 +3,8 @@ import { startComparison } from './given.ts'
 
 const READ = { name: 'users.get', isRead: true } as const
 
-/** Milliseconds in which a call and its comparison are over, whatever the value. A busy machine has its share. */
-const SOON = 5000
+/** Milliseconds after which a call or its comparison counts as one that hangs. */
+const PATIENCE = 60_000
 
 const fail = () => {
   throw new RangeError('hostile')
@@ -107,7 +107,7 @@ const CASES: Readonly<Record<string, Case>> = {
   'given alone': { isGiven: true, legacy: async () => 'own', next: async () => 'own' },
 }
 
-it.each(Object.entries(HOSTILE))('costs its caller nothing: %s', async (name, make) => {
+it.each(Object.entries(HOSTILE))('neither harms its caller nor hangs: %s', { timeout: PATIENCE }, async (_, make) => {
   for (const [what, { isGiven, legacy, next }] of Object.entries(CASES)) {
     const { comparison } = startComparison({ diff: { deadlineMs: 500 } })
     const call = comparison.compare(
@@ -115,16 +115,13 @@ it.each(Object.entries(HOSTILE))('costs its caller nothing: %s', async (name, ma
       async (given: unknown) => next(isGiven ? given : make()),
       READ,
     )
-    const began = performance.now()
     const got = await call(isGiven && make()).then(
       (value) => ({ value }),
       () => 'thrown',
     )
     await comparison.idle()
-    const ms = performance.now() - began
-    expect([name, what, ms < SOON || ms]).toEqual([name, what, true])
-    if (what === 'thrown by both') expect(got).toBe('thrown')
-    else if (what !== 'returned by both') expect(got).toEqual({ value: 'own' })
+    if (what === 'thrown by both') expect([what, got]).toEqual([what, 'thrown'])
+    else if (what !== 'returned by both') expect([what, got]).toEqual([what, { value: 'own' }])
     await comparison.close()
   }
   expect(({} as { polluted?: unknown }).polluted).toBeUndefined()

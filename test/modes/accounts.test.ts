@@ -22,9 +22,11 @@ async function ask(paths: readonly string[], token?: string): Promise<void> {
   await stage.settled()
 }
 
-async function cutover(...more: string[]): Promise<{ readonly code: number; readonly out: string }> {
-  return runCommand(['cutover', '--admin', stage.server.adminUrl, '--target', '0.5', ...more])
+async function cutoverAt(target: string, ...more: string[]): Promise<{ readonly code: number; readonly out: string }> {
+  return runCommand(['cutover', '--admin', stage.server.adminUrl, '--target', target, ...more])
 }
+
+const cutover = (...more: string[]) => cutoverAt('0.5', ...more)
 
 const groups = async () => (await stage.evidence()).operations.find(({ operation }) => operation === 'iam.groups.list')
 
@@ -73,7 +75,7 @@ describe('a write', () => {
     }
   }
   const updates = async () => (await stage.evidence()).operations.find(({ operation }) => operation === 'iam.groups.update')
-  const ofUpdates = () => cutover('--operations', 'iam.groups.update', '--target', '0.9')
+  const ofUpdates = () => cutoverAt('0.9', '--operations', 'iam.groups.update')
 
   it('is not ready before v2 was asked to write, however well v1 writes', async () => {
     const path = await start('diff-v1')

@@ -68,7 +68,7 @@ export function createSaver(save: () => Promise<void>): Saver {
  */
 export async function openFile(path: string, now: () => number): Promise<Memory> {
   const file = await openAtomicFile(path).catch((error: Error) => {
-    throw new Error(`store.url: the file ${path} cannot be read: ${systemReason(error)}`, { cause: error })
+    throw new Error(`store.url: the file cannot be read: ${systemReason(error)}`, { cause: error })
   })
   const shelves = file.text === undefined ? createShelves(now) : decodeShelves(file.text, now)
   if (!shelves) throw new Error(`store.url: ${path} is not a whole store of Crosswalk. Move it away to begin with an empty one`)

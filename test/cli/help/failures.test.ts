@@ -17,7 +17,7 @@ describe('a failure of the system is told in words:', () => {
     [[...SERVE, '--config', 'src'], 2, 'The configuration file src cannot be read: it is a folder; name a file.'],
     [[...SERVE, '--records-file', 'src'], 1, 'records.file cannot be written: it is a folder (src); name a file'],
     [[...SERVE, '--tls-key', 'src', '--tls-cert', 'src'], 1, 'tls.key cannot be read: it is a folder (src); name a file'],
-    [[...SERVE, '--store-url', 'file:src'], 1, 'store.url: the file src cannot be read: it is a folder; name a file'],
+    [[...SERVE, '--store-url', 'file:src'], 1, 'store.url: the file cannot be read: it is a folder (src); name a file'],
     [
       [...SERVE, '--store-url', 'file:/nowhere/x'],
       1,

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import type { Agent, Dispatcher } from 'undici'
 import { ApiError, asApiError, isUnrelayable, unrelayable } from '../../errors.ts'
-import type { Head } from '../../heads.ts'
+import { grouped, type Head } from '../../heads.ts'
 import { SHORT_TEXT } from '../../tables/text/engine.ts'
 import type { RequestRecord } from '../core.ts'
 import { endToEnd, endToEndRaw, giveHead } from '../heads.ts'
@@ -39,7 +39,8 @@ interface V1CarrierSettings {
  * reply-from writes the head of the request. The answer goes from undici to the client without a stream between them.
  */
 export function createV1Carrier(app: FastifyInstance, pool: Agent, settings: V1CarrierSettings): V1Carrier {
-  const { base, answerMs, announced } = settings
+  const { base, answerMs } = settings
+  const announced = new Map(Object.entries(grouped(settings.announced)) as [string, string][])
   const { origin, pathname } = new URL(base)
   const prefix = pathname.replace(/\/$/, '')
   // reply-from asks `request` before `from` returns, so that what belongs to one request needs no store of its own.
@@ -59,11 +60,7 @@ export function createV1Carrier(app: FastifyInstance, pool: Agent, settings: V1C
     const withBody = hasBody(request)
     if (withBody) request.body = request.raw
     relay = new Relay(reply, {
-      head: ({ status, reason, headers }) => ({
-        status,
-        reason,
-        headers: [...withAnnounced(headers, announced), 'x-request-id', record.id],
-      }),
+      head: (head) => ({ ...head, headers: withOurs(head.headers, announced, record.id) }),
       failed(error) {
         record.error = error
         if (isUnrelayable(error)) settings.unrelayable()
@@ -78,22 +75,18 @@ export function createV1Carrier(app: FastifyInstance, pool: Agent, settings: V1C
   }
 }
 
-/** Returns the headers of an answer with ours. Ours replace theirs, except links, which are combined. */
-function withAnnounced(headers: readonly string[], announced: RawHeaders): readonly string[] {
-  if (announced.length === 0) return headers
-  const ours = new Map<string, string>()
-  for (let at = 0; at < announced.length; at += 2) ours.set(announced[at] ?? '', announced[at + 1] ?? '')
-  const kept: string[] = []
+/** Returns the headers of an answer with ours, which have lower-case names. Ours replace theirs, except links, which are combined. */
+function withOurs(headers: readonly string[], ours: ReadonlyMap<string, string>, id: string): readonly string[] {
+  const kept = ['x-request-id', id]
   const links: string[] = []
   for (let at = 0; at < headers.length; at += 2) {
     const [name = '', value = ''] = [headers[at], headers[at + 1]]
     const lower = name.toLowerCase()
-    if (lower === 'link' && value !== ours.get('link')) links.push(value)
-    if (!ours.has(lower)) kept.push(name, value)
+    if (lower === 'link' && value !== ours.get(lower)) links.push(value)
+    if (lower !== 'x-request-id' && !ours.has(lower)) kept.push(name, value)
   }
-  const link = ours.get('link')
-  if (link !== undefined) ours.set('link', [...links, link].join(', '))
-  return [...kept, ...[...ours].flat()]
+  for (const [name, value] of ours) kept.push(name, name === 'link' ? [...links, value].join(', ') : value)
+  return kept
 }
 
 interface Relaying {

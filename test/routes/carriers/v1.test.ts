@@ -37,7 +37,7 @@ beforeAll(async () => {
       return void response.write('it goes on')
     }
     if (request.url?.includes('large')) return void Readable.from(pieces()).pipe(response)
-    response.writeHead(203, { 'content-type': 'text/html', 'x-v1': 'yes', connection: 'x-hop', 'x-hop': 'no' })
+    response.writeHead(203, { 'content-type': 'text/html', 'x-v1': 'yes', 'x-request-id': 'of v1', connection: 'x-hop', 'x-hop': 'no' })
     response.end('<v1>')
   })
   proxy = await startProxy({ 'upstream.v2': v2.url, 'upstream.v1': `${v1.url}/base/` })

@@ -12,8 +12,6 @@ import type { Fleet, Leader } from './fleet.ts'
 import type { FleetEvidence } from './report.ts'
 import type { LogItem, StoreChange } from './store/store.ts'
 
-const NAME = 'noise'
-
 /** Batches of double reads that the store keeps. A replica that begins reads them all, and knows what the others have learnt. */
 const KEPT = 1000
 
@@ -22,52 +20,54 @@ const WAITING = 1000
 
 const learntSchema = z.array(z.object({ operation: z.string(), alone: z.array(z.string()), stamped: z.array(z.string()) }))
 
-/** Shares which members of v1 change by themselves. Each replica hears of every double read, and judges all of them together. */
-export function createSharedNoise(noise: Pick<Noise, 'heard' | 'onLearn'>, { id, soon }: Pick<Fleet, 'id' | 'soon'>): Part {
-  const waiting: (ChangedPlaces & { readonly operation: string })[] = []
-  noise.onLearn((operation, places) => {
-    if (waiting.length >= WAITING) return
-    waiting.push({ operation, ...places })
-    soon()
+/** Returns a part whose news all other replicas take, and a function that adds to them. `name` is that of the log in the store. */
+function sharedLog<T>(
+  name: string,
+  schema: z.ZodType<readonly T[]>,
+  take: (item: T) => void,
+  { id, soon }: Pick<Fleet, 'id' | 'soon'>,
+): { readonly part: Part; add(item: T): void; isFull(): boolean } {
+  const waiting: T[] = []
+  const log = reading('log', name, (items) => {
+    for (const { replica, text } of items) if (replica !== id) for (const item of readText(schema, text) ?? []) take(item)
   })
-  const take = ({ replica, text }: LogItem) => {
-    if (replica === id) return
-    for (const { operation, ...places } of readText(learntSchema, text) ?? []) noise.heard(operation, places)
-  }
-  const log = reading('log', NAME, (items) => items.forEach(take))
-  return {
+  const part: Part = {
     changes() {
-      const learnt = waiting.splice(0)
-      return learnt.length > 0 ? [{ kind: 'log', name: NAME, text: JSON.stringify(learnt), items: KEPT }] : []
+      const news = waiting.splice(0)
+      return news.length > 0 ? [{ kind: 'log', name, text: JSON.stringify(news), items: KEPT }] : []
     },
     readings: () => [log],
   }
+  const add = (item: T) => {
+    waiting.push(item)
+    soon()
+  }
+  return { part, add, isFull: () => waiting.length >= WAITING }
 }
 
-const REFUSALS = 'refusals'
+interface Learnt extends ChangedPlaces {
+  readonly operation: string
+}
+
+/** Shares which members of v1 change by themselves. Each replica hears of every double read, and judges all of them together. */
+export function createSharedNoise(noise: Pick<Noise, 'heard' | 'onLearn'>, fleet: Pick<Fleet, 'id' | 'soon'>): Part {
+  const shared = sharedLog<Learnt>('noise', learntSchema, ({ operation, ...places }) => noise.heard(operation, places), fleet)
+  noise.onLearn((operation, places) => {
+    if (!shared.isFull()) shared.add({ operation, ...places })
+  })
+  return shared.part
+}
 
 const habitsSchema = z.array(z.object({ key: z.string(), status: z.number() }))
 
 /** Shares which writes v1 refuses by itself: one replica gave them to v1, and another one gives the next of their kind to v2. */
-export function createSharedRefusals(refusals: Pick<V1Refusals, 'told' | 'onNews'>, { id, soon }: Pick<Fleet, 'id' | 'soon'>): Part {
-  const waiting: V1Habit[] = []
+export function createSharedRefusals(refusals: Pick<V1Refusals, 'told' | 'onNews'>, fleet: Pick<Fleet, 'id' | 'soon'>): Part {
+  const shared = sharedLog<V1Habit>('refusals', habitsSchema, refusals.told, fleet)
   refusals.onNews((habit) => {
     // What finds no room is unknown to others, unless it takes something back.
-    if (waiting.length >= WAITING && habit.status > 0) return
-    waiting.push(habit)
-    soon()
+    if (!shared.isFull() || habit.status === 0) shared.add(habit)
   })
-  const take = ({ replica, text }: LogItem) => {
-    if (replica !== id) for (const habit of readText(habitsSchema, text) ?? []) refusals.told(habit)
-  }
-  const log = reading('log', REFUSALS, (items) => items.forEach(take))
-  return {
-    changes() {
-      const news = waiting.splice(0)
-      return news.length > 0 ? [{ kind: 'log', name: REFUSALS, text: JSON.stringify(news), items: KEPT }] : []
-    },
-    readings: () => [log],
-  }
+  return shared.part
 }
 
 const REDACTION_KEY = 'redaction'

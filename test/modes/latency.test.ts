@@ -1,20 +1,10 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { createLatencyWatch, type Guardrail } from '../../src/migrate/evidence/latency.ts'
+import { createLatencyWatch, type Guardrail } from '../../src/migrate/modes/latency.ts'
 import { readModeRules } from '../../src/migrate/modes/rules.ts'
 import { bearer, startProxy } from '../stage/proxy.ts'
+import { seeded } from '../stage/seeded.ts'
 import { startUpstream } from '../stage/upstream.ts'
 import { tokensBetween } from './rollout/rollout-stage.ts'
-
-/** Numbers from 0 up to but not including 1 (Mulberry32). */
-function seeded(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-}
 
 interface Service {
   /** Milliseconds of one request, of a number that chance drew. */

@@ -347,8 +347,8 @@ export interface Sent {
 /**
  * Returns the REST request of a call by the http rule of its method: `Groups/List` with a name becomes `GET /iam/v1/groups?name=a`.
  * A field at its zero value is left out, unless it has presence. What the message holds beyond its fields is dropped.
- * Throws an ApiError: INTERNAL if bytes are no message, as servers of gRPC say, and INVALID_ARGUMENT over Connect; INVALID_ARGUMENT if JSON is none, if a variable of the path is longer than
- * `pathBytes`, or if the query is longer than any, UNIMPLEMENTED if the method has no rule.
+ * Throws an ApiError: INTERNAL if bytes are no message (INVALID_ARGUMENT over Connect), INVALID_ARGUMENT if JSON is none, if a variable of the
+ * path is longer than `pathBytes`, or if the query is longer than any, UNIMPLEMENTED if the method has no rule.
  */
 export function requestOf(method: RpcMethod, bytes: Uint8Array, codec: Codec, { pathBytes = Infinity, protocol }: Sent = {}): RestRequest {
   const key = codec === 'proto' && method.rule?.method === 'GET' && bytes.length <= LONGEST ? keyOf(method, bytes) : undefined

@@ -7,7 +7,7 @@ import type { Caller, TrafficEntry } from '../records/record.ts'
 import type { Recorder } from '../records/record-file.ts'
 import type { Rollouts, SidedRequest } from '../rollout/rollouts.ts'
 import { callerOf } from './journal.ts'
-import type { Latencies } from './latencies.ts'
+import type { Latencies } from './latency.ts'
 import type { PagingSides } from './select.ts'
 import type { Accepted } from './serve.ts'
 

@@ -1,10 +1,18 @@
 import { createHash } from 'node:crypto'
-import { COLLAPSE, type Sample, WEIGHTS } from '../../migrate/evidence/evidence.ts'
+import { COLLAPSE, WEIGHTS } from '../../migrate/evidence/evidence.ts'
+import { UNCOMPARED } from '../../migrate/evidence/standing.ts'
 import type { Actor } from '../../migrate/records/record.ts'
 import type { RecordedCounts } from '../../migrate/rollout/evidence.ts'
 import type { RolloutState } from '../../migrate/rollout/plan.ts'
 import type { RolloutRun, Rollouts } from '../../migrate/rollout/rollouts.ts'
-import type { Plight, RolloutCommand, StepNews, StepTotals } from '../../migrate/rollout/run.ts'
+import {
+  type KnownFigure,
+  knownFigure,
+  type Plight,
+  type RolloutCommand,
+  type StepNews,
+  type StepTotals,
+} from '../../migrate/rollout/run.ts'
 import { fieldOf } from '../evidence.ts'
 import { type FleetReading, reading } from '../exchange.ts'
 import type { Fleet } from '../fleet.ts'
@@ -25,7 +33,7 @@ export interface KnownEvidence {
   readings(isLeader: boolean): readonly FleetReading[]
   /** Reads it now. Rejects as `Store.read` does. */
   read(): Promise<void>
-  of(operation: string): Sample | undefined
+  of(operation: string): KnownFigure | undefined
 }
 
 interface KnownSources {
@@ -65,8 +73,9 @@ export function createKnownEvidence({ store, name, ticks }: KnownSources): Known
       read.take(found)
     },
     of(operation) {
-      const n = sums[fieldOf('n', operation)]
-      return n === undefined ? undefined : { n, bad: sums[fieldOf('bad', operation)] ?? 0 }
+      const figure = (name: string) => sums[fieldOf(name, operation)] ?? 0
+      const uncompared = Object.fromEntries(Object.keys(UNCOMPARED).map((why) => [why, figure(`uncompared.${why}`)]))
+      return knownFigure({ n: figure('n'), bad: figure('bad'), uncompared })
     },
   }
 }

@@ -34,8 +34,10 @@ export interface OperationView {
   /** False for a write that no read can show. */
   readonly canBeJudged: boolean
   readonly step: StepCounts
-  /** All that is known of v2's answers since the run began, whoever got them. */
+  /** All that is known of v2's answers since the run began, whoever got them. What v2 did alone is among the wrong ones. */
   readonly run: Sample
+  /** The requests among the wrong ones of the run that v2 alone refused, or of which its answer left nothing to compare. */
+  readonly alone: number
   /** The failures in a row that speak against v2, as its circuit counts them. */
   readonly failures: Sample
 }
@@ -82,15 +84,16 @@ function proves(sample: Sample, allowed: number): boolean {
  * Says what the evidence about an operation lacks to be inside the target; undefined if it lacks nothing. All that is known must prove it, and
  * nothing that the step itself has shown may contradict it: a clean past excuses no step (evidence §10).
  */
-export function lackIn({ operation, canBeJudged, step, run }: OperationView, target: number): string | undefined {
+export function lackIn({ operation, canBeJudged, step, run, alone }: OperationView, target: number): string | undefined {
   const { observations, comparisons } = step
   if (exceeds(observations, target)) return wrongIn(operation, observations)
   if (exceeds(comparisons, target)) return differedIn(operation, comparisons)
-  if (!canBeJudged) return undefined
+  const refused = alone > 0 ? `, as v2 alone left ${many(alone, 'request')} of it without a comparison: see uncompared in /evidence` : ''
+  if (!canBeJudged) return alone > target * step.requests ? `${operation} may be wrong${refused}` : undefined
   if (observations.n === 0) return `${operation} has no observation in this step`
   const bound = upperBound(run)
   if (bound <= target) return undefined
-  return `${operation} has a bound of ${percent(bound)} and needs ${many(cleanNeeded(run, target), 'more clean observation')}`
+  return `${operation} has a bound of ${percent(bound)} and needs ${many(cleanNeeded(run, target), 'more clean observation')}${refused}`
 }
 
 function exceeds({ n, bad }: Sample, target: number): boolean {

@@ -12,6 +12,7 @@ import {
   createRunBook,
   createRunPlace,
   type KnownFigures,
+  knownFigure,
   openOf,
   type PlaceSources,
   type RolloutCommand,
@@ -319,8 +320,8 @@ export interface Rollouts {
   know(of: KnownFigures['evidence']['of']): void
 }
 
-interface RolloutSources extends Omit<RunSources, 'moved' | 'order'> {
-  readonly journal: RunSources['journal'] & Pick<Journal, 'onNote' | 'order'>
+interface RolloutSources extends Omit<RunSources, 'journal' | 'moved' | 'order'> {
+  readonly journal: Omit<RunSources['journal'], 'evidence'> & Pick<Journal, 'evidence' | 'onNote' | 'order'>
   /** Ids of all operations that v2 has. */
   readonly operations: readonly string[]
 }
@@ -328,7 +329,7 @@ interface RolloutSources extends Omit<RunSources, 'moved' | 'order'> {
 export function createRollouts(initial: ModeRules, sources: RolloutSources): Rollouts {
   const { now } = sources
   const { order } = sources.journal
-  let known = sources.journal.evidence.of
+  let known: KnownFigures['evidence']['of'] = (operation) => knownFigure(sources.journal.evidence.of(operation))
   const journal = { ...sources.journal, evidence: { of: (operation: string) => known(operation) } }
   const listeners: (() => void)[] = []
   let runs: Runs = new Map()

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import type { Observation, Sample } from '../evidence/evidence.ts'
+import type { Observation, OperationEvidence, Sample } from '../evidence/evidence.ts'
+import { aloneOf } from '../evidence/standing.ts'
 import type { Journal, SaveOrder } from '../modes/journal.ts'
 import type { Actor } from '../records/record.ts'
 import { createSampleRatio, createStepEvidence, RATIO_ODDS, type RatioState, type RecordedCounts, type StepEvidence } from './evidence.ts'
@@ -124,9 +125,22 @@ export function readSavedRun(value: unknown): SavedRun | undefined {
   return savedRun.safeParse(value).data
 }
 
+/** What is known of v2's answers to an operation. What v2 did alone is among the wrong ones. */
+export interface KnownFigure extends Sample {
+  /** Requests that v2 alone refused, or of which its answer left nothing to compare. */
+  readonly alone: number
+}
+
 /** What is known of v2's answers. */
 export interface KnownFigures {
-  readonly evidence: { readonly of: (operation: string) => Sample | undefined }
+  readonly evidence: { readonly of: (operation: string) => KnownFigure | undefined }
+}
+
+/** Counts what v2 did alone as wrong. Undefined if nothing is known. */
+export function knownFigure(evidence: (Sample & Pick<OperationEvidence, 'uncompared'>) | undefined): KnownFigure | undefined {
+  if (!evidence) return undefined
+  const alone = aloneOf(evidence)
+  return { n: evidence.n + alone, bad: evidence.bad + alone, alone }
 }
 
 /** Where the figures about v2 come from. */
@@ -154,8 +168,10 @@ export function viewOf(
   const { reach, evidence, before } = seen
   const used = Object.entries(evidence.counts()).filter(([operation, { requests }]) => requests > 0 && reach.has(operation))
   const operations = used.map(([operation, step]): OperationView => {
-    const run = sinceThen(journal.evidence.of(operation), before[operation])
-    return { operation, canBeJudged: canBeJudged(operation), step, run, failures: journal.circuit.failures(operation) }
+    const known = journal.evidence.of(operation)
+    const run = sinceThen(known, before[operation])
+    const alone = Math.min(known?.alone ?? 0, run.bad)
+    return { operation, canBeJudged: canBeJudged(operation), step, run, alone, failures: journal.circuit.failures(operation) }
   })
   const open = openOf(reach, journal)
   return {

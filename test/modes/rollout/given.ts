@@ -27,7 +27,15 @@ const { n, bad } = noEvidence('x')
 export const operation = (more: Partial<OperationView> & Partial<OperationView['step']> = {}): OperationView => {
   const { requests = 1, observations = { n, bad }, comparisons = observations, ...rest } = more
   const failures = { n: 0, bad: 0 }
-  return { operation: 'iam.a', canBeJudged: true, run: observations, failures, ...rest, step: { requests, observations, comparisons } }
+  return {
+    operation: 'iam.a',
+    canBeJudged: true,
+    run: observations,
+    alone: 0,
+    failures,
+    ...rest,
+    step: { requests, observations, comparisons },
+  }
 }
 
 /** An operation inside 1 %, with enough observations for the first step. */

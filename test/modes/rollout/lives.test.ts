@@ -17,6 +17,20 @@ const openCircuit = (one: Simulation) => {
 }
 const status = (one: Simulation) => one.rollouts.all()[0]
 
+describe('a rollout that v2 alone refuses a part of', () => {
+  it('does not advance until enough is clean', () => {
+    const one = simulate(iamRules())
+    prove(one)
+    one.refuse(10)
+    one.minutes(10)
+    expect(one.place()).toBe('running 1 1')
+    expect(status(one)?.reason).toContain('as v2 alone left 10 requests of it without a comparison')
+    for (let nth = 0; nth < 4; nth += 1) prove(one)
+    one.minutes(1)
+    expect(one.place()).toBe('running 2 10')
+  })
+})
+
 describe('after a restart, a rollout', () => {
   it('goes on in its step with its time and its observations', () => {
     const before = atSecondStep()

@@ -34,6 +34,8 @@ export interface Simulation {
   moves(): readonly (string | undefined)[]
   /** The caller asks something new, v2 or v1 answers as the share says, and both are compared. */
   ask(nth: number, options?: { readonly operation?: string; readonly isWrong?: boolean; readonly shape?: string }): void
+  /** v2 refuses so many writes of `iam.a`, and nobody knows whether v1 would. */
+  refuse(count: number): void
   /** Lets callers ask for so many minutes, each minute once. */
   minutes(count: number, callers?: readonly number[]): void
   pass(ms: number): void
@@ -91,6 +93,7 @@ export function simulate(rules: ModeRules, earlier: readonly Entry[] = [], probe
       rollouts.compared(client, comparison)
       if (turned) notes.note({ what: turned.state === 'open' ? 'circuit' : 'circuit-closed', text: turned.reason, operation })
     },
+    refuse: (count) => evidence.add('iam.a', { uncompared: { writeRefused: count } }),
     minutes(count, callers = [5, 50, 500]) {
       for (let minute = 0; minute < count; minute += 1) {
         for (const caller of callers) simulation.ask(caller)

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { createEvidence } from '../../../src/migrate/evidence/evidence.ts'
-import { keptSince, seenSince } from '../../../src/migrate/rollout/run.ts'
+import { keptSince, knownFigure, seenSince } from '../../../src/migrate/rollout/run.ts'
 
 const BEFORE = { 'iam.a': { n: 1000, bad: 50 } }
 
@@ -10,7 +10,7 @@ const left = (n: number, bad: number) => {
   for (let nth = 0; nth < n; nth += 1) {
     evidence.observe({ operation: 'iam.a', caller: 'c', shape: `${nth}`, outcome: nth < bad ? 'mismatch' : 'match' })
   }
-  return { evidence }
+  return { evidence: { of: (operation: string) => knownFigure(evidence.of(operation)) } }
 }
 
 it.each([

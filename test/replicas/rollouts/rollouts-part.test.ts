@@ -72,6 +72,18 @@ it('judges by what all replicas know of v2, not by what one of them does', async
   expect(places(all)).toEqual(['watching 1 50', 'watching 1 50', 'watching 1 50'])
 })
 
+it('does not go on while v2 alone refuses a part, wherever that was', async () => {
+  const { clocks, all, a, b, c } = await three({ steps: [{ percent: 50, hold: '1m' }] })
+  c.refuse(10)
+  for (let nth = 0; nth < 70; nth += 1) for (const one of [a, b]) one.ask(5)
+  for (let second = 0; second < 63; second += 1) {
+    a.ask(5, { shape: 'the same' })
+    await clocks.pass(1000)
+  }
+  expect(places(all)).toEqual(['running 1 50', 'running 1 50', 'running 1 50'])
+  expect(a.reason()).toContain('as v2 alone left 10 requests of it without a comparison')
+})
+
 it('does not go on while a replica has not told what it saw', async () => {
   const { clocks, all, a, b } = await three()
   b.cut.cut = 'requests'

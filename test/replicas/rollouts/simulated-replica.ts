@@ -1,7 +1,7 @@
-import { evidenceChanges, evidenceNames, type TimedObservation } from '../../../src/fleet/evidence.ts'
+import { evidenceChanges, evidenceNames, type TimedObservation, tallyChanges } from '../../../src/fleet/evidence.ts'
 import { createLeader } from '../../../src/fleet/fleet.ts'
 import { createRolloutsPart } from '../../../src/fleet/rollouts/rollouts.ts'
-import type { Store } from '../../../src/fleet/store/store.ts'
+import type { Store, StoreChange } from '../../../src/fleet/store/store.ts'
 import { createCircuit } from '../../../src/migrate/evidence/circuit.ts'
 import { createEvidence } from '../../../src/migrate/evidence/evidence.ts'
 import { createNotes, createSaveOrder } from '../../../src/migrate/modes/journal.ts'
@@ -57,7 +57,11 @@ export async function simulateReplica(id: string, inner: Store, clocks: ManualCl
   fleet.add(leader)
   fleet.add(part)
   const observed: TimedObservation[] = []
-  fleet.add({ changes: () => observed.splice(0).flatMap((one) => evidenceChanges(one, NAMES)), readings: () => [] })
+  const refused: StoreChange[] = []
+  fleet.add({
+    changes: () => [...refused.splice(0), ...observed.splice(0).flatMap((one) => evidenceChanges(one, NAMES))],
+    readings: () => [],
+  })
   let select = createSelect(rollouts.inForce(rules))
   const follow = () => {
     select = createSelect(rollouts.inForce(rules))
@@ -82,6 +86,8 @@ export async function simulateReplica(id: string, inner: Store, clocks: ManualCl
       if (turned) notes.note({ what: 'circuit', text: turned.reason, operation })
       return mode
     },
+    /** v2 refuses so many writes of `iam.a`, and nobody knows whether v1 would. */
+    refuse: (count: number) => void refused.push(...tallyChanges('iam.a', { uncompared: { writeRefused: count } }, now(), NAMES)),
     steer: (command: RolloutCommand) => part.steer('iam', command, PERSON),
     place() {
       const [{ phase, step, percent } = { phase: 'ended', step: 0, percent: 0 }] = rollouts.all()

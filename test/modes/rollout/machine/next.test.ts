@@ -111,6 +111,18 @@ describe('a step', () => {
     expect(look(stateIn('running'), viewOn({ operations: [proven(), write(1)] })).state.phase).toBe('paused')
   })
 
+  it('waits while v2 alone refuses more of it than the target allows', () => {
+    const [few, many] = [proven({ run: { n: 9999, bad: 2 }, alone: 2 }), proven({ run: { n: 400, bad: 5 }, alone: 5 })]
+    const unread = (alone: number) =>
+      operation({ operation: 'iam.w', canBeJudged: false, requests: 400, run: { n: alone, bad: alone }, alone })
+    expect(look(stateIn('running'), viewOn({ operations: [few, unread(4)] })).state.at).toBe(1)
+    const { state } = look(stateIn('running', { heldMs: 4 * HOUR }), viewOn({ operations: [many, unread(5)] }))
+    expect(state).toMatchObject({ at: 0, phase: 'paused', signal: 'inconclusive' })
+    expect(state.reason).toContain(
+      'iam.a has a bound of 3.71 % and needs 1086 more clean observations, as v2 alone left 5 requests of it without a comparison: see uncompared in /evidence; iam.w may be wrong, as v2 alone left 5 requests of it',
+    )
+  })
+
   it('is paused as inconclusive after three more hours with traffic, and goes on when the bound is inside', () => {
     const weak = viewOn({ operations: [proven({ run: { n: 300, bad: 0 } })] })
     expect(look(stateIn('running', { heldMs: 3 * HOUR - 2000 }), weak).by).toBeUndefined()

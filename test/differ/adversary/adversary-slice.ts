@@ -275,10 +275,11 @@ function createSeenIn(sandbox: Sandbox): (one: Scenario) => Promise<readonly num
     if (WRITE_CARRIERS.includes(carrier)) return carrier.kinds
     const found = known.get(way)
     if (found) return found
-    const differ = await startDiffer({ sandbox, mode: 'v2', config: { 'limits.deadlineMs': ANSWER_MS } })
+    const differ = await startDiffer({ sandbox, mode: 'v2', config: way.isLate ? { 'limits.deadlineMs': ANSWER_MS } : {} })
     const spoil: Spoil = (call, forward) => (isRead(call.method, pathOf(call)) ? way.spoil(call, forward) : forward())
     const [right, wrong] = [await answersTo(differ.caller(), sandbox), await answersTo(differ.caller({ v2: spoil }), sandbox)]
     await differ.close()
+    if (right.some((answer) => !answer.startsWith('200 '))) throw new Error(`a right v2 answers ${right.join(', ')}`)
     const seen = KINDS.filter((kind) => right[kind] !== wrong[kind])
     known.set(way, seen)
     return seen

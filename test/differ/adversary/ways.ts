@@ -7,6 +7,8 @@ export interface Way {
   readonly spoil: Spoil
   /** One more call mends it: of a list that is too short, or of a read whose connection is reset. A client sees nothing of one such answer. */
   readonly heals?: true
+  /** Only the deadline tells it. Every other way has all the time that a busy machine takes. */
+  readonly isLate?: true
 }
 
 /** Statuses of HTTP and of its registry, and some that nobody registered. A status below 200 ends no answer. */
@@ -80,6 +82,7 @@ const transports: readonly Way[] = [
   healing(always('resets the connection', 'reset')),
   {
     name: 'answers too late',
+    isLate: true,
     spoil: async (_, forward) => {
       await delay(LATE_MS)
       return forward()

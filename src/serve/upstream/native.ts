@@ -85,7 +85,7 @@ export type Switched = (answer: IncomingMessage, socket: Socket, head: Buffer) =
 /** Ends the response of a request that could not be carried, or whose answer cannot be relayed (`status` 502). */
 export type Failed = (response: ServerResponse, error: ApiError, status?: number) => void
 
-const BAD_GATEWAY = 502
+export const BAD_GATEWAY = 502
 
 export interface NativeSettings {
   /** The address of the v2 service. */
@@ -141,8 +141,7 @@ export function createNative({ base, connections, connectionAgeMs: ageMs = 0, di
       try {
         proxy.web(request, response)
       } catch (cause) {
-        // HTTP/2 allows more in a path than HTTP/1.1 does.
-        failed(response, new ApiError('INVALID_ARGUMENT', 'the request cannot be written as HTTP/1.1', { cause }))
+        failed(response, unwritable(cause))
       }
     },
     shakeHands(request, response, switched) {
@@ -166,6 +165,11 @@ export function createNative({ base, connections, connectionAgeMs: ageMs = 0, di
       handshakes.destroy()
     },
   }
+}
+
+/** HTTP/2 allows more in a path than HTTP/1.1 does. */
+export function unwritable(cause: unknown): ApiError {
+  return new ApiError('INVALID_ARGUMENT', 'the request cannot be written as HTTP/1.1', { cause })
 }
 
 /** If a request is incomplete when its answer ends, it will stay so. Its connection cannot be reused. */

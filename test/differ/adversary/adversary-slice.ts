@@ -39,7 +39,10 @@ const MODES = {
 } as const
 
 /** Which answers are spoiled. */
-const SCOPES = ['all', '10 %', 'one caller', 'one kind'] as const
+const SCOPES = ['all', '10 %', 'one caller', 'one kind', 'one replica'] as const
+
+/** Replicas that share a store. The verdict of each of them is asked for. */
+const REPLICAS = 2
 
 /** How a request is sent: the nth kind of a caller. */
 interface Carrier {
@@ -88,8 +91,8 @@ const READ_CARRIERS: readonly Carrier[] = [
   },
   {
     ...{ name: 'gRPC', operation: 'iam.groups.list', isSpoiled: isRead, kinds: KINDS },
-    async prepare({ proxy }, { token }, sandbox) {
-      const client = v1Client(proxy.url, token)
+    async prepare(_, { token, url }, sandbox) {
+      const client = v1Client(url, token)
       const messages = (await kindsOf(sandbox)).map((one) => {
         if (!one) return {}
         const [name = '', below] = one[0].split('.')
@@ -121,9 +124,9 @@ const WRITE_CARRIERS: readonly Carrier[] = [
   },
   {
     ...{ name: 'gRPC', ...WRITTEN },
-    async prepare({ proxy }, { token }, sandbox) {
+    async prepare(_, { token, url }, sandbox) {
       const { id, bodies } = await updatesOf(sandbox)
-      const client = v1Client(proxy.url, token)
+      const client = v1Client(url, token)
       return (kind) => client.call('iam.Groups/Update', { id, ...bodies[kind]! })
     },
   },
@@ -199,23 +202,25 @@ async function run(
   const chosenKind = seen[Math.floor(random() * seen.length)]!
   let kindNow = 0
   let calls = Math.floor(random() * 10)
-  const hits: Readonly<Record<Scenario['scope'], (caller: number) => boolean>> = {
+  const hits: Readonly<Record<Scenario['scope'], (caller: number, replica: number) => boolean>> = {
     all: () => true,
     '10 %': () => ++calls % 10 === 0,
     'one caller': (caller) => caller === chosen,
     'one kind': () => kindNow === chosenKind,
+    'one replica': (_, replica) => replica === 0,
   }
   const config = { 'diff.deadlineMs': ANSWER_MS, 'limits.deadlineMs': ANSWER_MS, 'diff.answerBytes': 2 ** 20, 'fallback.perMinute': 0 }
   const { mode: side, rules } = MODES[mode]
-  const differ = await startDiffer({ sandbox, mode: side, rules: [...rules], config })
+  const replicas = scope === 'one replica' ? REPLICAS : 1
+  const differ = await startDiffer({ sandbox, mode: side, rules: [...rules], config, replicas })
   try {
     const senders: Send[] = []
     for (let nth = 0; nth < CALLERS; nth += 1) {
       const v2: Spoil = async (call, forward) => {
-        const isHit = isWrong && carrier.isSpoiled(call.method, pathOf(call)) && hits[scope](nth)
+        const isHit = isWrong && carrier.isSpoiled(call.method, pathOf(call)) && hits[scope](nth, caller.replica)
         return isHit ? way.spoil(call, forward) : forward()
       }
-      const caller = differ.caller({ v2 })
+      const caller: OneCaller = differ.caller({ v2 })
       await caller.introduce()
       senders.push(await carrier.prepare(differ, caller, sandbox))
     }
@@ -228,7 +233,7 @@ async function run(
     }
     await round(carrier.kinds)
     const before = await saysReady(differ, carrier.operation)
-    if (before.length < 2) return `${NOT_READY}: ${await whyNot(differ, carrier.operation)}`
+    if (before.length < 2 * replicas) return `${NOT_READY}: ${await whyNot(differ, carrier.operation)}`
     isWrong = true
     const rounds = scope === 'all' ? 1 : ROUNDS
     let after = before
@@ -245,9 +250,9 @@ async function run(
 }
 
 /** Records are whole when their proxy has ended. */
-async function reportSaysReady({ proxy, file }: Differ): Promise<readonly string[]> {
-  await proxy.close()
-  const { code } = await runCommand(['report', file, '--target', String(TARGET)])
+async function reportSaysReady({ end, files }: Differ): Promise<readonly string[]> {
+  await end()
+  const { code } = await runCommand(['report', ...files, '--target', String(TARGET)])
   return code === 0 ? ['report'] : []
 }
 
@@ -258,12 +263,12 @@ async function whyNot({ proxy }: Differ, operation: string): Promise<string> {
   return out.trim().replaceAll(/\s+/g, ' ')
 }
 
-async function saysReady({ proxy }: Differ, operation: string): Promise<readonly string[]> {
+async function saysReady({ adminUrls }: Differ, operation: string): Promise<readonly string[]> {
   const scope = scopeOf(operation)
-  const asked: readonly (readonly string[])[] = [
-    ['cutover', ...scope, '--admin', proxy.adminUrl],
-    ['cutover', '--without-v1', ...scope, '--admin', proxy.adminUrl],
-  ]
+  const asked = adminUrls.flatMap((url): readonly (readonly string[])[] => [
+    ['cutover', ...scope, '--admin', url],
+    ['cutover', '--without-v1', ...scope, '--admin', url],
+  ])
   const said = await Promise.all(asked.map(async (argv) => ((await runCommand(argv)).code === 0 ? [argv.slice(0, 2).join(' ')] : [])))
   return said.flat()
 }

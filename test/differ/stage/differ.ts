@@ -31,6 +31,9 @@ export interface OneCaller {
   readonly hash: string
   /** The token that Crosswalk gets. */
   readonly token: string
+  /** The number of the replica that it uses, from 0, and the address of that. */
+  readonly replica: number
+  readonly url: string
   send(method: string, path: string, body?: unknown): Promise<Received>
   /** Sends a request that v1 alone answers and accepts, so that further ones of this caller count. */
   introduce(): Promise<void>
@@ -48,8 +51,11 @@ export interface CallerOptions {
 export interface Differ {
   /** The first replica. */
   readonly proxy: TestProxy
-  /** The file of records. */
+  /** The admin ports of all replicas. */
+  readonly adminUrls: readonly string[]
+  /** The files of records, of the first replica and of all. */
   readonly file: string
+  readonly files: readonly string[]
   /** Makes a caller. Both sides know its token as that of its role. */
   caller(options?: CallerOptions): OneCaller
   /** Resolves when no comparison waits or runs. */
@@ -59,6 +65,8 @@ export interface Differ {
    * waits until settled.
    */
   records(): Promise<ReadonlyMap<string, readonly Comparison[]>>
+  /** Ends the replicas, so that their records are whole. */
+  end(): Promise<void>
   /** Ends everything, and returns the comparisons that all replicas recorded since the last time. */
   close(): Promise<ReadonlyMap<string, readonly Comparison[]>>
 }
@@ -128,9 +136,13 @@ export async function startDiffer({
   const settled = async () => void (await Promise.all(all.map((one) => one.proxy.idle())))
   let marks = 0
   const entriesIn = (text: string) => (text === '' ? [] : text.trimEnd().split('\n')).map((line) => JSON.parse(line) as Entry)
+  const end = async () => void (await Promise.all(all.map((one) => one.proxy.close())))
   return {
     proxy,
+    adminUrls: all.map((one) => one.proxy.adminUrl),
     file,
+    files: all.map((one) => one.file),
+    end,
     caller({ role = 'owner', v1: spoilV1, v2: spoilV2 } = {}) {
       callers += 1
       const own = `differ-${callers}`
@@ -138,11 +150,14 @@ export async function startDiffer({
       const token = sandbox.tokens[role]
       senders.v1.set(authorization, { token, spoil: spoilV1, sent: new Map() })
       senders.v2.set(authorization, { token, spoil: spoilV2, sent: new Map() })
-      const { url } = all[callers % replicas]?.proxy ?? proxy
+      const replica = callers % replicas
+      const { url } = all[replica]?.proxy ?? proxy
       const ask = sending(url, authorization, agent)
       return {
         hash: identify(authorization).caller,
         token: own,
+        replica,
+        url,
         send: ask,
         introduce: async () => void (await ask('GET', INTRODUCTION)),
       }
@@ -162,7 +177,7 @@ export async function startDiffer({
       return byCaller(entriesIn(text))
     },
     async close() {
-      await Promise.all(all.map((one) => one.proxy.close()))
+      await end()
       await Promise.all([v1.close(), v2.close(), agent.destroy()])
       const texts = all.map((one) => (existsSync(one.file) ? readFileSync(one.file, 'utf8') : ''))
       rmSync(folder, { recursive: true })

@@ -1,19 +1,56 @@
 /**
  * What a person hands over is read within a bound: a file, a device that never ends, a pipe. Nothing else says where it ends.
  */
-import { closeSync, createReadStream, openSync, readSync } from 'node:fs'
+import { closeSync, constants, openSync, readSync, statSync } from 'node:fs'
+import { type FileHandle, open, stat } from 'node:fs/promises'
 import { misuse, named } from './errors.ts'
+
+const { O_NONBLOCK, O_RDONLY, O_WRONLY } = constants
+
+/** Milliseconds in which somebody must open a named pipe to write to it. */
+const PATIENCE_MS = 10_000
+
+function unwritten(path: string): Error {
+  return misuse(`${path} is a pipe to which nobody writes`)
+}
+
+/** Opens a file. The system would wait for ever for somebody who writes to a named pipe. What is written to it then has all its time. */
+export async function opened(path: string, patienceMs = PATIENCE_MS): Promise<FileHandle> {
+  const isPipe = (await stat(path)).isFIFO()
+  const opening = open(path, 'r')
+  if (!isPipe) return opening
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), patienceMs)
+  })
+  const file = await Promise.race([opening, late]).finally(() => clearTimeout(timer))
+  if (file) return file
+  // Whoever opens it to write ends the waiting at the other end.
+  closeSync(openSync(path, O_WRONLY | O_NONBLOCK))
+  await (await opening).close()
+  throw unwritten(path)
+}
+
+/** Yields a file piece by piece. Rejects if it cannot be read; an error of the system names it. */
+export async function* piecesOf(path: string): AsyncGenerator<Buffer> {
+  try {
+    yield* (await opened(path)).createReadStream() as AsyncIterable<Buffer>
+  } catch (error) {
+    throw named(error, path)
+  }
+}
 
 /** Bytes of a configuration file, of a certificate, or of a file that holds a secret. */
 const SMALL = 2 ** 20
 
 /** Reads a small file at once, as settings do. */
-export function smallFile(path: string): string {
-  const file = openSync(path, 'r')
+export function smallFile(path: string, patienceMs = PATIENCE_MS): string {
+  const isPipe = statSync(path).isFIFO()
+  const file = openSync(path, isPipe ? O_RDONLY | O_NONBLOCK : O_RDONLY)
   try {
     const bytes = Buffer.alloc(SMALL + 1)
-    let length = 0
-    for (let read = -1; read !== 0 && length <= SMALL; length += read) read = readSync(file, bytes, length, bytes.length - length, null)
+    let length = isPipe ? firstOf(path, file, bytes, patienceMs) : 0
+    for (let read = -1; read !== 0 && length <= SMALL; length += read) read = readOnce(file, bytes, length)
     if (length > SMALL) throw tooLong(SMALL)
     return bytes.toString('utf8', 0, length)
   } finally {
@@ -21,14 +58,52 @@ export function smallFile(path: string): string {
   }
 }
 
+/** Waits for the first bytes of a pipe. It is at its end as long as nobody has opened it to write. */
+function firstOf(path: string, file: number, bytes: Buffer, patienceMs: number): number {
+  for (const until = performance.now() + patienceMs; ; sleep()) {
+    const length = readOnce(file, bytes, 0)
+    if (length > 0) return length
+    if (performance.now() >= until) throw unwritten(path)
+  }
+}
+
+/** Reads what is there; waits for it if somebody has opened the pipe to write. */
+function readOnce(file: number, bytes: Buffer, from: number): number {
+  for (;;) {
+    try {
+      return readSync(file, bytes, from, bytes.length - from, null)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error
+      sleep()
+    }
+  }
+}
+
+const NEVER = new Int32Array(new SharedArrayBuffer(4))
+
+/** Nothing else can be done before a file of settings is read. */
+function sleep(): void {
+  Atomics.wait(NEVER, 0, 0, 20)
+}
+
 /** Reads a file whole. Rejects if it has more bytes than `most`; an error of the system names the file. */
 export async function fileWithin(path: string, most: number): Promise<Buffer> {
   try {
-    return await allOf(createReadStream(path, { end: most }), most)
+    return await allOf(piecesOf(path), most)
   } catch (error) {
-    if (isTooLong(error)) throw misuse(`${path} has more than ${most} bytes`)
-    throw named(error, path)
+    throw isTooLong(error) ? misuse(`${path} has more than ${most} bytes`) : error
   }
+}
+
+/** Decodes what comes, piece by piece. */
+export async function* textOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder()
+  for await (const piece of bytes) {
+    const text = decoder.decode(piece, { stream: true })
+    if (text !== '') yield text
+  }
+  const rest = decoder.decode()
+  if (rest !== '') yield rest
 }
 
 /** Reads all that comes. Rejects if that is more than `most` bytes. */

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { createReadStream, existsSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { type FileHandle, open, rename, stat } from 'node:fs/promises'
-import { named, systemReason } from '../../errors.ts'
-import { untilHopeless } from '../../files.ts'
+import { systemReason } from '../../errors.ts'
+import { opened, piecesOf, textOf, untilHopeless } from '../../files.ts'
 import type { Inventory } from '../clients.ts'
 import type { ExpectedDifferences } from '../compare/expected.ts'
 import { isJudged } from '../compare/judge.ts'
@@ -26,15 +26,6 @@ export async function* linesOf(pieces: AsyncIterable<string>): AsyncGenerator<st
     rest = ''
   }
   if (rest !== '') yield rest
-}
-
-/** Yields a file. Rejects if it cannot be read. */
-async function* piecesOf(path: string): AsyncGenerator<string> {
-  try {
-    yield* createReadStream(path, 'utf8') as AsyncIterable<string>
-  } catch (error) {
-    throw named(error, path)
-  }
 }
 
 /** Keeps the last items, up to a capacity. */
@@ -62,7 +53,7 @@ export function createRing<T>(capacity: number): Ring<T> {
 /** Yields the entries of one record file in the order of its lines. Rejects if the file cannot be read. */
 export async function* readEntries(path: string): AsyncGenerator<Entry> {
   let entries = 0
-  for await (const line of linesOf(untilHopeless(piecesOf(path), () => entries > 0, noEntryIn(path)))) {
+  for await (const line of linesOf(textOf(untilHopeless(piecesOf(path), () => entries > 0, noEntryIn(path))))) {
     const entry = entryOf(line)
     if (!entry) continue
     entries += 1
@@ -102,7 +93,7 @@ const BLOCK = 1024 * 1024
  * cannot be read.
  */
 export async function openBlocks(path: string, bytes: number = BLOCK): Promise<RecordBlocks> {
-  const file = await open(path)
+  const file = await opened(path)
   try {
     const isPipe = !(await file.stat()).isFile()
     const blocks: RecordBlock[] = []

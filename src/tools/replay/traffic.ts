@@ -1,8 +1,7 @@
-import { createReadStream } from 'node:fs'
 import { pipeline, Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
-import { misuse, named } from '../../errors.ts'
-import { untilHopeless } from '../../files.ts'
+import { misuse } from '../../errors.ts'
+import { piecesOf, textOf, untilHopeless } from '../../files.ts'
 import { readFacts, routeOf, ruleOf } from '../../grpc/facts.ts'
 import type { SampledKind } from '../../migrate/clients.ts'
 import { pathOf } from '../../serve/classify.ts'
@@ -106,7 +105,7 @@ const BEGINNING = 64 * 1024
 
 /** Opens traffic and unpacks gzip, also of several parts in a row. Rejects if it cannot be read. */
 export async function openTraffic({ name, bytes }: TrafficSource): Promise<TrafficInput> {
-  const whole = textOf(unpacked(name, bytes ?? bytesOf(name)))
+  const whole = textOf(unpacked(name, bytes ?? piecesOf(name)))
   const read: string[] = []
   for (let length = 0; length < BEGINNING; length += read.at(-1)?.length ?? 0) {
     const { value, done } = await whole.next()
@@ -118,24 +117,6 @@ export async function openTraffic({ name, bytes }: TrafficSource): Promise<Traff
     yield* whole
   }
   return { name, beginning: read.join(''), pieces: pieces(), close: async () => void (await whole.return(undefined)) }
-}
-
-async function* bytesOf(path: string): AsyncGenerator<Uint8Array> {
-  try {
-    yield* createReadStream(path) as AsyncIterable<Uint8Array>
-  } catch (error) {
-    throw named(error, path)
-  }
-}
-
-async function* textOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
-  const decoder = new TextDecoder()
-  for await (const piece of bytes) {
-    const text = decoder.decode(piece, { stream: true })
-    if (text !== '') yield text
-  }
-  const rest = decoder.decode()
-  if (rest !== '') yield rest
 }
 
 /** The first bytes tell gzip, whatever the file is called. */

@@ -177,11 +177,7 @@ const sharedNote = noteSchema.extend({ id: z.string().min(1), what: z.string().r
 
 /** Reads it. Undefined if another version of Crosswalk wrote it in another form. */
 export function noteIn(text: string): IdentifiedNote | undefined {
-  try {
-    return sharedNote.safeParse(JSON.parse(text)).data as IdentifiedNote | undefined
-  } catch {
-    return undefined
-  }
+  return readText(sharedNote, text) as IdentifiedNote | undefined
 }
 
 /** The journal of the fleet: the newest notes of all replicas, in one order. */

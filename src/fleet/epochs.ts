@@ -5,9 +5,10 @@ import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
 import type { EpochView } from '../migrate/evidence/cutover.ts'
 import type { Notes } from '../migrate/modes/journal.ts'
+import { actorSchema } from '../migrate/records/read-entry.ts'
 import type { Actor } from '../migrate/records/record.ts'
 import { type EvidenceNames, evidenceNames } from './evidence.ts'
-import { type FleetReading, type Part, reading } from './exchange.ts'
+import { type FleetReading, type Part, reading, readText } from './exchange.ts'
 import { type Document, type Store, StoreDown } from './store/store.ts'
 
 const TABLES = fileURLToPath(new URL('../../mappings', import.meta.url))
@@ -118,7 +119,7 @@ function createMarker(sources: Omit<EpochSources, keyof EpochOrigin> & { readonl
     take(document)
   }
   const take = ({ version, text }: Document) => {
-    const found = text === '' ? undefined : markSchema.safeParse(JSON.parse(text)).data
+    const found = readText(markSchema, text)
     const isLost = known ? found?.id !== known.id : !found && hasEarlier()
     const lost = { epoch: nth(), at: new Date(now()).toISOString() }
     if (isLost && !found?.lost) put(version, { id: found?.id ?? randomUUID(), lost }).catch(unanswered)
@@ -145,8 +146,8 @@ function lostText(at: string): string {
   return `The store lost what it knew of this epoch before ${at}: older observations are gone, wrong ones among them; begin a new epoch.`
 }
 
-const begunSchema = z.object({ at: z.string(), by: z.custom<Actor>((value) => typeof value === 'object' && value !== null) })
+const begunSchema = z.object({ at: z.string(), by: actorSchema })
 
 function begunIn(text: string): Pick<EpochView, 'at' | 'by'> {
-  return text === '' ? {} : begunSchema.parse(JSON.parse(text))
+  return readText(begunSchema, text) ?? {}
 }

@@ -248,23 +248,20 @@ export function createRoll(
   heard: (storeTime: number) => void,
 ): Roll {
   let at = Number.NEGATIVE_INFINITY
-  let beats: readonly Beat[] = []
+  /** Each was read once: a neighbour may have written many, and long ones. */
+  let beats: readonly (Beat & { readonly read: FleetReplica | undefined })[] = []
   const reading: FleetReading = {
     read: { kind: 'replicas', name: '' },
     take(found) {
       at = ticks()
       if (found) heard(found.stamp / 1000)
-      beats = (found?.value as readonly Beat[] | undefined) ?? []
+      const all = (found?.value as readonly Beat[] | undefined) ?? []
+      beats = all.map((beat) => ({ ...beat, read: readBeat(beat, id) }))
     },
   }
-  const replicas = () => {
-    const elapsed = ticks() - at
-    return beats.flatMap((beat) => readBeat({ ...beat, agoMs: beat.agoMs + elapsed }, id) ?? [])
-  }
-  const unread = () => {
-    const elapsed = ticks() - at
-    return beats.filter((beat) => !readBeat(beat, id)).map((beat) => unreadOf({ ...beat, agoMs: beat.agoMs + elapsed }))
-  }
+  const now = ({ replica, agoMs }: Beat) => unreadOf({ replica, agoMs: agoMs + ticks() - at })
+  const replicas = () => beats.flatMap((beat) => (beat.read ? { ...beat.read, ...now(beat) } : []))
+  const unread = () => beats.filter(({ read }) => !read).map(now)
   return {
     readings: () => (ticks() - at >= BEAT_MS ? [reading] : []),
     replicas,

@@ -3,8 +3,8 @@ import { z } from 'zod'
 import { systemReason } from '../errors.ts'
 import type { Modes, ModesState, SharedModes } from '../migrate/modes/modes.ts'
 import { describeRules, type ModeRules, readModeRules } from '../migrate/modes/rules.ts'
+import { actorSchema } from '../migrate/records/read-entry.ts'
 import { type Actor, describeActor, type Note } from '../migrate/records/record.ts'
-import { isObject } from '../tables/json.ts'
 import {
   atMost,
   type BeatText,
@@ -25,7 +25,7 @@ export const MODES = 'modes'
 
 const documentSchema = z.object({
   rules: z.unknown(),
-  by: z.custom<Actor>(isObject),
+  by: actorSchema,
   at: z.number(),
   /** The digest of the modes that a configuration file proposed last. No replica proposes the same ones again. */
   file: z.string().optional(),

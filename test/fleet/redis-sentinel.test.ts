@@ -3,6 +3,7 @@ import { openStore } from '../../src/fleet/store/open.ts'
 import type { Batch, Store } from '../../src/fleet/store/store.ts'
 import { hasRedis, startRedis, type TestRedis } from '../stage/redis.ts'
 import { until } from '../stage/until.ts'
+import { adding as addingTo, back, listen, open, refusal, start } from './failing-store.ts'
 
 const PASSWORD = 'some-password'
 const cli = ['-a', PASSWORD, '--no-auth-warning']
@@ -72,5 +73,67 @@ describe.runIf(hasRedis())('a Redis behind Sentinels', () => {
     sentinel.thaw()
     await until(() => other.exchange(adding()).catch(() => undefined), 'the other store answers')
     await other.close()
+  })
+})
+
+/** A Sentinel that answers as told. */
+async function lyingSentinel(): Promise<{ readonly port: number; answer: string; readonly asked: string[] }> {
+  const state = { port: 0, answer: '', asked: [] as string[] }
+  state.port = await listen((socket) =>
+    socket.on('data', (data) => {
+      for (const [, words = ''] of String(data).matchAll(/\*\d+\r\n((?:\$\d+\r\n[^\r]*\r\n)+)/g)) {
+        const said = words.split('\r\n').filter((_, at) => at % 2 === 1)
+        state.asked.push(said.join(' ').toLowerCase())
+        const isQuestion = said[0]?.toLowerCase() === 'sentinel'
+        socket.write(
+          isQuestion ? state.answer : said[0]?.toLowerCase() === 'hello' ? '-NOPROTO unsupported protocol version\r\n' : '+OK\r\n',
+        )
+      }
+    }),
+  )
+  return state
+}
+
+const address = (host: string, port: string | number) => `*2\r\n$${host.length}\r\n${host}\r\n$${String(port).length}\r\n${port}\r\n`
+
+const LIES: Readonly<Record<string, (sentinel: number) => string>> = {
+  'an error': () => '-ERR no such master\r\n',
+  'a number': () => ':5\r\n',
+  nothing: () => '*-1\r\n',
+  'an address of nothing': () => '*2\r\n$-1\r\n$-1\r\n',
+  'lists in a list': () => '*2\r\n*1\r\n:1\r\n*1\r\n:1\r\n',
+  'a port of letters': () => address('127.0.0.1', 'abc'),
+  'a port that is too high': () => address('127.0.0.1', 99_999),
+  'a negative port': () => address('127.0.0.1', -1),
+  'a port where nothing listens': () => address('127.0.0.1', 1),
+  'a host of odd letters': () => address('a b/\u0001', 6379),
+  'itself as the primary': (sentinel) => address('127.0.0.1', sentinel),
+  'what is no answer of Redis': () => 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n',
+  'an answer that never ends': () => `$1000000000\r\n${'x'.repeat(2 ** 20)}`,
+}
+
+describe.runIf(hasRedis())('a Sentinel that lies', () => {
+  it.each(Object.entries(LIES))('by %s is told without the password, and followed once it tells the truth', async (_, lie) => {
+    const redis = await start({ settings: { requirepass: PASSWORD }, cli })
+    const sentinel = await lyingSentinel()
+    sentinel.answer = lie(sentinel.port)
+    const lied = await open(`redis+sentinel://:${PASSWORD}@127.0.0.1:${sentinel.port}/main`)
+    for (let time = 0; time < 2; time += 1) {
+      const { sentence, ms } = await refusal(lied.exchange(addingTo('lied')))
+      expect(sentence).toMatch(/^the store at redis\+sentinel:\/\/127\.0\.0\.1:\d+\/main /)
+      expect(sentence).not.toContain(PASSWORD)
+      expect(ms).toBeLessThan(1100)
+    }
+    sentinel.answer = address('127.0.0.1', redis.port)
+    expect(await back(lied, addingTo('lied'))).toBeLessThan(2500)
+  })
+
+  it('does not lead to other Sentinels, which would get the password', async () => {
+    const redis = await start({ settings: { requirepass: PASSWORD }, cli })
+    const sentinel = await lyingSentinel()
+    sentinel.answer = address('127.0.0.1', redis.port)
+    const store = await open(`redis+sentinel://:${PASSWORD}@127.0.0.1:${sentinel.port}/main`)
+    await store.exchange(addingTo('others'))
+    expect(sentinel.asked.filter((words) => words.startsWith('sentinel '))).toEqual(['sentinel get-master-addr-by-name main'])
   })
 })

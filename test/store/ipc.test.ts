@@ -37,9 +37,32 @@ describe('a store of the supervisor, as its workers see it', () => {
 
 const QUESTION = { replica: 'a', nth: 1, changes: [], reads: [], isUrgent: false }
 
+/** A question with changes that no worker makes. */
+function exchange(...changes: readonly unknown[]) {
+  return { what: 'exchange', batch: { ...QUESTION, changes } }
+}
+
 it('tells a worker why the store is down', async () => {
   const frozen: Store = { ...createMemory(() => 0).open(), exchange: () => Promise.reject(new StoreDown('redis does not answer')) }
   await expect(throughLine(frozen).store.exchange(QUESTION)).rejects.toThrow(new StoreDown('redis does not answer'))
+})
+
+it.each([
+  ['nothing', undefined],
+  ['another question', { what: 'forget', name: 'modes' }],
+  ['a document without a text', { what: 'replace', name: 'modes', version: 0, text: { rules: [] } }],
+  ['a document of no version', { what: 'replace', name: 'modes', version: Number.NaN, text: '' }],
+  ['reads that are no list', { what: 'read', reads: { length: 1 } }],
+  ['a read of another kind', { what: 'read', reads: [{ kind: 'constructor', name: 'a' }] }],
+  ['a sum that is no number', exchange({ kind: 'add', name: 'a', sums: { n: 'one' } })],
+  ['a change of another kind', exchange({ kind: '__proto__', name: 'a' })],
+  ['100,000 changes that are none', exchange(...Array.from({ length: 100_000 }, () => null))],
+])('refuses of a worker: %s', async (_, question) => {
+  const memory = createMemory(() => 0).open()
+  const { line } = throughLine(memory)
+  expect(await line.ask('store', question)).toEqual({ down: 'the worker asked the store for what nobody understands' })
+  const places = [{ kind: 'sums', name: 'a' } as const, { kind: 'document', name: 'modes' } as const]
+  expect((await memory.read(places)).map((found) => found?.value)).toEqual([{}, { version: 0, text: '' }])
 })
 
 it('is down for a worker whose supervisor is gone', async () => {

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { RolloutRun, Rollouts } from '../../migrate/rollout/rollouts.ts'
 import { type Plight, readSavedRun, type SavedRun } from '../../migrate/rollout/run.ts'
 import type { Proposal, SharedRun } from '../../migrate/rollout/shared-run.ts'
-import { type FleetReading, reading } from '../exchange.ts'
+import { type FleetReading, reading, readText } from '../exchange.ts'
 import type { Document, Store, StoreChange } from '../store/store.ts'
 
 /** Where a rollout stands, for all replicas: the document `rollout:NAME` of the store. */
@@ -23,21 +23,13 @@ const schema = z.object({ digest: z.string(), life: z.string(), modes: z.number(
 
 /** Reads a document. Undefined if there is none, and if another version of Crosswalk wrote it in another form. */
 export function readRollout(text: string): RolloutDocument | undefined {
-  const read = schema.safeParse(jsonOf(text)).data
+  const read = readText(schema, text)
   const saved = readSavedRun(read?.saved)
   return read && saved && { ...read, saved }
 }
 
 export function rolloutName(name: string): string {
   return `rollout:${name}`
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 /** The documents of the rollouts of the rules in force, as this replica knows them. */
@@ -256,5 +248,5 @@ export function createPlights(key: string, id: string, ticks: () => number): Pli
 }
 
 function readPlight(text: string): Plight {
-  return text === '' ? {} : ((plightSchema.safeParse(JSON.parse(text)).data ?? {}) as Plight)
+  return (readText(plightSchema, text) ?? {}) as Plight
 }

@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import { type Batch, type Replaced, type Store, StoreDown, type StoreFound, type StoreRead } from './store.ts'
 
 /** The way between a worker and the process that holds the store. It copies what it carries. */
@@ -19,6 +20,40 @@ export type StoreAnswer =
   | { readonly got: readonly StoreFound[] | Replaced }
   | { readonly down: string; readonly foreignKey?: string | undefined }
 
+/** A schema of a list would find each of 100,000 faults. */
+function listOf(schema: z.ZodType) {
+  return z.custom((value) => Array.isArray(value) && value.every((one) => schema.safeParse(one).success))
+}
+
+const [text, number] = [z.string(), z.number()]
+const sums = z.record(text, number)
+const kept = { keepMs: number.optional() }
+
+const change = z.discriminatedUnion('kind', [
+  z.object({ kind: z.enum(['add', 'most', 'least']), name: text, sums, ...kept }),
+  z.object({ kind: z.literal('claim'), key: text, at: number, ms: number, name: text, first: sums, again: sums }),
+  z.object({ kind: z.literal('join'), name: text, field: text, member: text, most: number }),
+  z.object({ kind: z.literal('draw'), name: text, amount: number, most: number, ...kept }),
+  z.object({ kind: z.enum(['write', 'mark']), name: text, field: text, text, ...kept }),
+  z.object({ kind: z.literal('log'), name: text, text, items: number, ...kept }),
+  z.object({ kind: z.literal('lease'), name: text, ms: number }),
+  z.object({ kind: z.literal('raise'), name: text, version: number, text }),
+  z.object({ kind: z.literal('beat'), text, ms: number }),
+])
+
+const kinds = z.enum(['sums', 'texts', 'log', 'document', 'lease', 'replicas'])
+const reads = listOf(z.object({ kind: kinds, name: text, known: number.optional() }))
+
+/** What a worker may ask. One that is broken must not write to the store what nobody can read. */
+const questionSchema = z.discriminatedUnion('what', [
+  z.object({
+    what: z.literal('exchange'),
+    batch: z.object({ replica: text, nth: number, changes: listOf(change), reads, isUrgent: z.boolean() }),
+  }),
+  z.object({ what: z.literal('read'), reads }),
+  z.object({ what: z.literal('replace'), name: text, version: number, text }),
+])
+
 /** The topics of the line: questions of a worker, and hints that it should read. */
 export const STORE = 'store'
 export const NEWS = 'store news'
@@ -30,6 +65,7 @@ export const NEWS = 'store news'
 export function hostStore(store: Store, line: StoreLine): void {
   store.onNews(() => line.tell(NEWS))
   line.on(STORE, async (question): Promise<StoreAnswer> => {
+    if (!questionSchema.safeParse(question).success) return { down: 'the worker asked the store for what nobody understands' }
     try {
       return { got: await answer(store, question as StoreQuestion) }
     } catch (error) {

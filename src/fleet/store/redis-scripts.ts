@@ -63,8 +63,9 @@ function CHANGES.draw(name, ms)
   local amount, most, key = number(), number(), root .. 'sums:' .. name
   local held, drawn, mine, stamp = call('HGETALL', key), 0, 0, 0
   for i = 1, #held, 2 do
-    if held[i] == STAMP then stamp = held[i + 1] else drawn = drawn + held[i + 1] end
-    if held[i] == replica then mine = held[i + 1] end
+    local sum = counted(held[i + 1]) or 0
+    if held[i] == STAMP then stamp = held[i + 1] else drawn = drawn + sum end
+    if held[i] == replica then mine = sum end
   end
   local granted = math.min(amount, most - drawn)
   if granted > 0 then call('HSET', key, STAMP, after(stamp), replica, written(mine + granted)) end
@@ -81,8 +82,13 @@ function CHANGES.mark(name, ms) write(name, ms, true) end
 function CHANGES.log(name, ms)
   local given, items, key = text(), text(), root .. 'log:' .. name
   local last = call('XREVRANGE', key, '+', '-', 'COUNT', 1)[1]
-  local nth = last and string.match(last[1], '%d+') + 1 or now
-  call('XADD', key, 'MAXLEN', '=', items, written(nth) .. '-0', 'replica', replica, 'text', given)
+  local before = last and whole(string.match(last[1], '%d+')) or now - 1
+  local function add(nth, run) return run('XADD', key, 'MAXLEN', '=', items, written(nth) .. '-0', 'replica', replica, 'text', given) end
+  -- Nothing can follow the highest number, which somebody else may have written.
+  if type(add(before + 1, redis.pcall)) == 'table' then
+    call('DEL', key)
+    add(now, call)
+  end
   keep(key, ms)
 end
 function CHANGES.lease(name, ms)
@@ -96,7 +102,7 @@ end
 function CHANGES.raise(name)
   local version, given, key = number(), text(), root .. 'document:' .. name
   local held = call('HMGET', key, 'version', 'stamp')
-  if version > (tonumber(held[1]) or 0) then call('HSET', key, 'version', written(version), 'text', given, 'stamp', after(held[2])) end
+  if version > (whole(held[1]) or 0) then call('HSET', key, 'version', written(version), 'text', given, 'stamp', after(held[2])) end
 end
 function CHANGES.beat(_, ms)
   call('HSET', root .. 'beats', replica, written(now + ms * 1000) .. ' ' .. written(now) .. ' ' .. text())
@@ -130,7 +136,7 @@ local function claim()
     local held, known = call('MGET', unpack(keys)), {}
     for i = 1, count do
       local head, key, time = own[i], keys[i], times[i]
-      local was = known[key] or held[i]
+      local was = counted(known[key] or held[i])
       if was and math.abs(time - was) < head.ms then head.agains = head.agains + 1
       else
         call('SET', key, time, 'PX', head.px)
@@ -146,6 +152,13 @@ local function claim()
   end
 end
 `
+
+/** Begins the error of an answer with more than Crosswalk writes, which ends with the key. */
+export const LARGE = 'LARGE'
+
+/** Bytes of one text, of which the largest are modes and comparisons, and of an answer: half of the longest text that V8 has. */
+const MOST_TEXT = 2 ** 24
+const MOST_BYTES = 2 ** 28
 
 /**
  * What each kind of read finds, by its name: the stamp, and what `readFound` takes apart. What a live replica reads is kept, unless it was
@@ -171,18 +184,23 @@ function FOUND.log(name, known)
   local key = root .. 'log:' .. name
   local last = call('XREVRANGE', key, '+', '-', 'COUNT', 1)[1]
   local stamp = last and string.match(last[1], '%d+') or '0'
+  if not whole(stamp) then return { '0' } end
   local from = known ~= '' and tonumber(known) <= tonumber(stamp) and '(' .. known .. '-0' or '-'
   local found = { stamp }
   for _, item in ipairs(stamp ~= known and call('XRANGE', key, from, '+') or {}) do
-    found[#found + 1] = string.match(item[1], '%d+')
-    found[#found + 1] = item[2][2]
-    found[#found + 1] = item[2][4]
+    local members = item[2]
+    if members[1] == 'replica' and members[3] == 'text' then
+      found[#found + 1] = string.match(item[1], '%d+')
+      found[#found + 1] = members[2]
+      found[#found + 1] = members[4]
+    end
   end
   return found
 end
 function FOUND.document(name)
   local held = call('HMGET', root .. 'document:' .. name, 'stamp', 'version', 'text')
-  return { held[1] or '0', held[2] or '0', held[3] or '' }
+  if not whole(held[2]) then return { '0', '0', '' } end
+  return { held[1] or '0', held[2], held[3] or '' }
 end
 function FOUND.lease(name)
   local held = call('HMGET', root .. 'lease:' .. name, 'stamp', 'holder')
@@ -192,7 +210,7 @@ function FOUND.replicas()
   local held, found = call('HGETALL', root .. 'beats'), { written(now) }
   for i = 1, #held, 2 do
     local untilTime, beat, given = string.match(held[i + 1], '^(%d+) (%d+) (.*)$')
-    if tonumber(untilTime) > now then
+    if untilTime and tonumber(untilTime) > now then
       found[#found + 1] = held[i]
       found[#found + 1] = written((now - beat) / 1000)
       found[#found + 1] = given
@@ -204,6 +222,14 @@ local function find(read)
   local isKnown = (read.kind == 'sums' or read.kind == 'texts') and stampOf(read.kind, read.name) == read.known
   local found = not isKnown and FOUND[read.kind](read.name, read.known)
   return found and found[1] ~= read.known and found
+end
+local function bytesOf(found)
+  local bytes = 0
+  for _, one in ipairs(found or {}) do
+    local length = one and #one or 0
+    bytes = bytes + (length > ${MOST_TEXT} and ${MOST_BYTES} or 0) + length
+  end
+  return bytes
 end
 local function renew(reads)
   for _, read in ipairs(reads) do
@@ -219,6 +245,21 @@ end
  */
 export const FOREIGN = 'FOREIGN'
 
+/** The highest number that counts: beyond twice of it, adding 1 adds nothing. The time in microseconds is less than half of it. */
+export const MOST_COUNTED = 2 ** 52
+
+/** Defines `counted(text)`, which returns a number, and nil if the text is none that Crosswalk writes; and `whole(text)`, for those without a fraction or a sign. */
+const NUMBERS_SCRIPT = `
+local function counted(text)
+  local n = tonumber(text)
+  return n and math.abs(n) <= ${MOST_COUNTED} and n or nil
+end
+local function whole(text)
+  local n = counted(text)
+  return n and n >= 0 and n % 1 == 0 and n or nil
+end
+`
+
 /** Defines `foreign(key, wanted)`, which returns an error, or nil if the key has the wanted type or does not exist. */
 export const TYPES_SCRIPT = `
 local function foreign(key, wanted)
@@ -232,7 +273,7 @@ end
  * Replaces a document if its version is the one given. After the deadline nothing is replaced, because the replica has given up by then:
  * Redis may have been frozen meanwhile. The deadline is a time of Redis in microseconds; '' is none.
  */
-export const REPLACE_SCRIPT = `${TYPES_SCRIPT}
+export const REPLACE_SCRIPT = `${TYPES_SCRIPT}${NUMBERS_SCRIPT}
 local root, name, version, text, news, deadline = KEYS[1], unpack(ARGV)
 local key = root .. 'document:' .. name
 local problem = foreign(key, 'hash')
@@ -240,9 +281,11 @@ if problem then return problem end
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
 local held = redis.call('HMGET', key, 'version', 'text', 'stamp')
-if deadline ~= '' and now > tonumber(deadline) then return { 'late', held[1] or '0', held[2] or '' } end
-if (held[1] or '0') ~= version then return { 'other', held[1] or '0', held[2] or '' } end
-local stamp = string.format('%.0f', math.max(now, (tonumber(held[3]) or 0) + 1))
+local inForce, given = '0', ''
+if whole(held[1]) then inForce, given = string.format('%.0f', held[1]), held[2] or '' end
+if deadline ~= '' and now > tonumber(deadline) then return { 'late', inForce, given } end
+if inForce ~= version then return { 'other', inForce, given } end
+local stamp = string.format('%.0f', math.max(now, (whole(held[3]) or 0) + 1))
 local nextVersion = string.format('%.0f', version + 1)
 redis.call('HSET', key, 'version', nextVersion, 'text', text, 'stamp', stamp)
 redis.call('PUBLISH', root .. 'news', news)
@@ -280,7 +323,7 @@ local function flush(sums)
     local held = call(unpack(asked))
     local set = { 'HSET', key, STAMP, after(held[1]) }
     for i = 2, #held do
-      local field, was = asked[i + 2], tonumber(held[i])
+      local field, was = asked[i + 2], counted(held[i])
       local value = was or 0
       if sums.add[field] then value = value + sums.add[field] end
       if sums.most[field] then value = math.max(was or sums.most[field], sums.most[field]) end
@@ -305,7 +348,7 @@ local function written(n) return string.format('%.17g', n) end
 local time = call('TIME')
 local now = time[1] * 1000000 + time[2]
 local STAMP = '\\0'
-local function after(stamp) return written(math.max(now, (tonumber(stamp) or 0) + 1)) end
+local function after(stamp) return written(math.max(now, (whole(stamp) or 0) + 1)) end
 local function keep(key, ms) call('PEXPIRE', key, string.format('%.0f', ms)) end
 local KEPT = number()
 local replica, nth, news = text(), number(), text()
@@ -321,10 +364,12 @@ for _ = 1, number() do
   local problem = foreign(root .. text(), text())
   if problem then return problem end
 end
+local marker = root .. 'batch:' .. replica
+local problem = nth > 0 and foreign(marker, 'string')
+if problem then return problem end
 local reads = {}
 for i = 1, number() do reads[i] = { kind = text(), name = text(), known = text() } end
-local marker = root .. 'batch:' .. replica
-if nth > tonumber(call('GET', marker) or 0) then
+if nth > 0 and nth > (tonumber(call('GET', marker)) or 0) then
   call('SET', marker, written(nth), 'PX', 86400000)
   for _ = 1, number() do
     local kind, name, ms = text(), text(), number()
@@ -336,8 +381,12 @@ if nth > tonumber(call('GET', marker) or 0) then
   if nth % 100 == 0 then renew(reads) end
   if news ~= '' then call('PUBLISH', root .. 'news', news) end
 end
-local answer = { written(now) }
-for i, read in ipairs(reads) do answer[i + 1] = find(read) end
+local answer, bytes = { written(now) }, 0
+for i, read in ipairs(reads) do
+  answer[i + 1] = find(read)
+  bytes = bytes + bytesOf(answer[i + 1])
+  if bytes > ${MOST_BYTES} then return redis.error_reply('${LARGE} ' .. root .. read.kind .. ':' .. read.name) end
+end
 return answer
 `
 
@@ -345,4 +394,13 @@ return answer
  * Applies one batch of one replica and answers its reads, as `memory/apply-change.ts` and `memory/find.ts` do. `exchangeArguments` writes
  * its arguments, `readFound` reads its answer. KEYS[1] begins every key, and holds the hash tag.
  */
-export const EXCHANGE_SCRIPT = [ARGUMENTS, TYPES_SCRIPT, SUMS_SCRIPT, CHANGES_SCRIPT, CLAIMS_SCRIPT, READS_SCRIPT, BATCH].join('')
+export const EXCHANGE_SCRIPT = [
+  NUMBERS_SCRIPT,
+  ARGUMENTS,
+  TYPES_SCRIPT,
+  SUMS_SCRIPT,
+  CHANGES_SCRIPT,
+  CLAIMS_SCRIPT,
+  READS_SCRIPT,
+  BATCH,
+].join('')

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Redis, RedisOptions } from 'ioredis'
 import { isSystemError, systemReason } from '../../errors.ts'
-import { EXCHANGE_SCRIPT, FOREIGN, REPLACE_SCRIPT, stepsOf } from './redis-scripts.ts'
+import { EXCHANGE_SCRIPT, FOREIGN, LARGE, MOST_COUNTED, REPLACE_SCRIPT, stepsOf } from './redis-scripts.ts'
 import {
   type Batch,
   type Claim,
@@ -65,6 +65,8 @@ function sentinelOptions(
   return {
     sentinels: [...sentinels],
     name,
+    // The password goes to the Sentinels of store.url alone, and not to those that one of them names.
+    updateSentinels: false,
     ...(password !== undefined && { sentinelPassword: password }),
     ...(tls && { tls, sentinelTLS: tls, enableTLSForSentinelMode: true }),
     sentinelCommandTimeout: ANSWER_MS,
@@ -87,7 +89,7 @@ const MEANINGS: readonly (readonly [words: RegExp, meaning: string])[] = [
 ]
 
 /** A key of another type, as a script tells it. */
-const KEY = new RegExp(`${FOREIGN} (?<found>\\S+) (?<wanted>\\S+) (?<key>.+)$`)
+const KEY = new RegExp(`(?:${LARGE}|${FOREIGN} (?<found>\\S+) (?<wanted>\\S+)) (?<key>.+)$`)
 
 /** Returns the key that is not as Crosswalk would have written it; undefined if an error means something else. */
 export function foreignKeyOf(error: unknown): string | undefined {
@@ -102,7 +104,11 @@ export function refusalOf(error: unknown, secrets: readonly string[]): string {
   const text = error instanceof Error ? error.message || String((error as NodeJS.ErrnoException).code ?? error.name) : String(error)
   const { found, wanted, key } = KEY.exec(text)?.groups ?? {}
   if (key !== undefined) {
-    return `has a ${found} at the key ${key}, where Crosswalk keeps a ${wanted}: somebody else writes there. Delete or rename that key, or choose another store.name`
+    const what =
+      found === undefined
+        ? `more at the key ${key} than Crosswalk writes`
+        : `a ${found} at the key ${key}, where Crosswalk keeps a ${wanted}`
+    return `has ${what}: somebody else writes there. Delete or rename that key, or choose another store.name`
   }
   const meaning = MEANINGS.find(([words]) => words.test(text))?.[1]
   if (meaning !== undefined) return meaning
@@ -168,6 +174,9 @@ export interface RedisConnection {
 
 const SILENT = 'did not answer in time'
 
+/** Bytes of the name of a replica, which is all that news say. */
+const LONGEST_NEWS = 100
+
 /** Connects, or gives up waiting after `ANSWER_MS`: the connection is then made in the background. */
 export async function connectRedis(address: RedisAddress, channel: string, onMessage: (text: string) => void): Promise<RedisConnection> {
   const redis = new (await loadClient())(clientOptions(address))
@@ -181,16 +190,32 @@ export async function connectRedis(address: RedisAddress, channel: string, onMes
     problem = refusalOf(error, secrets)
   })
   redis.on('connect', () => {
-    problem = undefined
     fit = undefined
+  })
+  redis.on('ready', () => {
+    problem = undefined
   })
   redis.on('close', () => {
     problem ??= 'closed the connection'
   })
-  redis.on('message', (_: string, text: string) => onMessage(text))
+  // A message of somebody else may be longer than any text.
+  redis.on('messageBuffer', (_: Buffer, text: Buffer) => {
+    if (text.length <= LONGEST_NEWS) onMessage(text.toString())
+  })
+  // ioredis gives up for good where a Sentinel names what is no address.
+  redis.on('end', () => {
+    setTimeout(() => {
+      if (!isClosed) redis.connect().catch(() => {})
+    }, PAUSE_MS).unref()
+  })
   const check = async () => {
     const unfit = unfitness(await redis.info())
-    if (unfit !== undefined) throw down(unfit)
+    if (unfit !== undefined) {
+      problem = unfit
+      // The Sentinels may name another one by now.
+      if (address.sentinelName !== undefined) redis.disconnect(true)
+      throw down(unfit)
+    }
     // ioredis goes on with another database if it cannot select this one.
     if (address.database > 0) await redis.select(address.database)
     await redis.subscribe(channel)
@@ -360,16 +385,22 @@ export type FoundReply = readonly (string | null)[] | null
 export function readFound({ kind }: StoreRead, reply: FoundReply | undefined): StoreFound {
   if (!reply) return undefined
   const [stamp, ...texts] = reply.map((text) => text ?? '')
-  return { stamp: Number(stamp), value: VALUES[kind](texts) }
+  return { stamp: counted(stamp), value: VALUES[kind](texts) }
 }
 
 const VALUES: { readonly [K in keyof Kinds]: (texts: readonly string[]) => Kinds[K] } = {
-  sums: (texts) => Object.fromEntries(rows(texts, 2).map(([field = '', sum]) => [field, Number(sum)])),
+  sums: (texts) => Object.fromEntries(rows(texts, 2).map(([field = '', sum]) => [field, counted(sum)])),
   texts: (texts) => Object.fromEntries(rows(texts, 2).map(([field = '', text = '']) => [field, text])),
   log: (texts) => rows(texts, 3).map(([nth, replica = '', text = '']) => ({ nth: Number(nth), replica, text })),
   document: ([version, text = '']) => ({ version: Number(version), text }),
   lease: ([holder]) => holder || undefined,
   replicas: (texts) => rows(texts, 3).map(([replica = '', agoMs, text = '']) => ({ replica, text, agoMs: Number(agoMs) })),
+}
+
+/** Redis, too, takes what is no number for 0. */
+function counted(text: string | undefined): number {
+  const number = Number(text)
+  return Math.abs(number) <= MOST_COUNTED ? number : 0
 }
 
 function rows(texts: readonly string[], size: number): readonly (readonly string[])[] {

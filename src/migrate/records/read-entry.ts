@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { tooDeep } from '../../files.ts'
-import type { Entry } from './record.ts'
+import type { Actor, Entry } from './record.ts'
 
 /** The most differences of one kind and place that a comparison counts: more than an answer of `diff.answerBytes` can hold. */
 const MOST = 1_000_000
@@ -33,7 +33,15 @@ export const comparisonSchema = z.looseObject({
   v2: status,
 })
 
-export const noteSchema = z.looseObject({ kind: z.literal('note'), id, at: time, what: z.string(), text: z.string() })
+const actor = z.object({ source: z.string(), ...{ token: id, address: id, path: id } })
+
+/** Who changed something. A later version may know other sources. */
+export const actorSchema = z.custom<Actor>((value) => actor.safeParse(value).success)
+
+export const noteSchema = z.looseObject({
+  ...{ kind: z.literal('note'), id, at: time, what: z.string(), text: z.string() },
+  by: actorSchema.optional(),
+})
 
 const kind = z.looseObject({
   shape: z.string(),

@@ -30,7 +30,8 @@ const NAMES: Readonly<Record<Actor['source'], string>> = {
 
 /** Names an actor in a line: `file crosswalk.json`, `admin port, token ops, from 127.0.0.1`. */
 export function describeActor({ source, token, address, path }: Actor): string {
-  const name = path === undefined ? NAMES[source] : `${NAMES[source]} ${path}`
+  const known = Object.hasOwn(NAMES, source) ? NAMES[source] : source
+  const name = path === undefined ? known : `${known} ${path}`
   return [name, ...(token === undefined ? [] : [`token ${token}`]), ...(address === undefined ? [] : [`from ${address}`])].join(', ')
 }
 

@@ -91,22 +91,32 @@ const NEAR = 64
 
 /** Returns the position of the quote that ends the string beginning here. */
 function endOfString(text: string, begin: number): number {
-  for (let at = begin + 1; at < text.length; at++) {
+  const near = Math.min(text.length, begin + NEAR)
+  let at = begin + 1
+  for (; at < near; at++) {
     const char = text.charCodeAt(at)
     if (char === QUOTE) return at
     if (char === BACKSLASH) at += 1
-    else if (at - begin === NEAR) {
-      const quote = text.indexOf('"', at)
-      const end = quote < 0 ? text.length : quote
-      if (!text.slice(at, end).includes('\\')) return end
-    }
   }
+  for (let quote = text.indexOf('"', at); quote >= 0; quote = text.indexOf('"', quote + 1)) if (!isEscaped(text, quote, at)) return quote
   return text.length
 }
 
+/** An even number of backslashes, which a text of nothing else is compared with. */
+const RUN = '\\'.repeat(1024)
+
+/** True if an odd number of backslashes stands before the quote. What is before `from` was read. */
+function isEscaped(text: string, quote: number, from: number): boolean {
+  let at = quote
+  while (at - RUN.length > from && text.slice(at - RUN.length, at) === RUN) at -= RUN.length
+  while (at > from && text.charCodeAt(at - 1) === BACKSLASH) at -= 1
+  return (quote - at) % 2 === 1
+}
+
+/** Returns the end of a number, or a place behind the most digits that it may have. */
 function endOfNumber(text: string, begin: number): number {
   let at = begin
-  while (isDigit(text.charCodeAt(at)) || '.eE+-'.includes(text.charAt(at) || ' ')) at += 1
+  while (at - begin <= MOST_DIGITS && (isDigit(text.charCodeAt(at)) || '.eE+-'.includes(text.charAt(at) || ' '))) at += 1
   return at
 }
 

@@ -11,7 +11,7 @@ import { asksFor, type Call } from '../../tables/turn.ts'
 import { isOfBoth, methodIn, serviceIn } from '../facts.ts'
 import { checkRoom, messageOf } from '../messages/message-of.ts'
 import { bytesOfJson, jsonOfBytes, type RecodeLimits, valueOfBytes } from '../messages/recode.ts'
-import { jsonOfQuery, requestOf } from '../messages/request-of.ts'
+import { checkQuery, jsonOfQuery, requestOf } from '../messages/request-of.ts'
 import { errorOfStatus, statusOfAnswer, statusOfError } from '../messages/status-of.ts'
 import type { Rpc, RpcMethod } from '../proto-files.ts'
 import { inV2, type Renamed } from '../relay/relay.ts'
@@ -111,7 +111,9 @@ function failedWrite(thrown: unknown): never {
 
 const NOTHING = Buffer.alloc(0)
 
-function inBytes({ input }: RpcMethod, json: Buffer, registry: Rpc['registry']): Buffer {
+function inBytes(method: RpcMethod, json: Buffer, registry: Rpc['registry']): Buffer {
+  const { input } = method
+  checkQuery(method, json)
   try {
     return Buffer.from(bytesOfJson(input, json, registry))
   } catch (cause) {

@@ -13,7 +13,8 @@ import { holdsMore, isLongerInJson, objectIn } from './request-of.ts'
 
 /** Returns the bytes of a message that came as JSON. Throws if it is none of that type, or if it holds more than a body may hold. */
 export function bytesOfJson(type: DescMessage, json: Uint8Array, registry: Registry): Uint8Array {
-  return toBinary(type, fromJson(type, objectIn(Buffer.from(json).toString()), { registry, ignoreUnknownFields: true }))
+  const text = Buffer.from(json.buffer, json.byteOffset, json.length).toString()
+  return toBinary(type, fromJson(type, objectIn(text), { registry, ignoreUnknownFields: true }))
 }
 
 /** What one answer may cost. */
@@ -129,8 +130,8 @@ async function inTurns(answer: Recoded, give: (rows: readonly JsonValue[], list:
       }
       to = end
     }
+    // What is held is short, or one long row, which has the next turn.
     if (performance.now() - began < TURN) continue
-    flush()
     await setImmediate()
     if (signal.aborted) throw signal.reason
     began = performance.now()

@@ -215,9 +215,10 @@ export function queryOfMessage(message: DescMessage, json: JsonObject): MessageQ
   const pair = (name: string, text: string) => `${name}=${encodeURIComponent(text)}`
   const add = (name: string, value: unknown) => {
     const text = asText(value)
-    // A letter may be encoded as nine. What is too long already is not even encoded.
-    const written = text.length > left ? '' : pair(name, text)
-    left -= Math.max(text.length, written.length - name.length - 1)
+    // A letter may be encoded as nine. What is too long already is not even encoded: a byte beyond ASCII becomes three.
+    const least = 3 * Buffer.byteLength(text) - 2 * text.length
+    const written = least > left ? '' : pair(name, text)
+    left -= Math.max(least, written.length - name.length - 1)
     if (left < 0) throw tooLong(name, LONGEST_QUERY)
     pairs.push(written)
   }
@@ -354,12 +355,16 @@ export function requestOf(method: RpcMethod, bytes: Uint8Array, codec: Codec, { 
   const key = codec === 'proto' && method.rule?.method === 'GET' && bytes.length <= LONGEST ? keyOf(method, bytes) : undefined
   const known = key === undefined ? undefined : reads.get(key)
   if (known) return known
-  // Most of what is sent in the place of a query is not even read.
-  if (bytes.length > LONGEST_QUERY && isQueryAlone(method))
-    throw new ApiError('INVALID_ARGUMENT', `the message is longer than any query (${LONGEST_QUERY} bytes)`)
+  checkQuery(method, bytes)
   const request = requestReader(method)(decode(method.input, bytes, codec, protocol), pathBytes)
   if (key !== undefined) reads.set(key, request)
   return request
+}
+
+/** Throws INVALID_ARGUMENT for a message in the place of a query that is longer than one: most of it is not even read. */
+export function checkQuery(method: RpcMethod, bytes: Uint8Array): void {
+  if (bytes.length <= LONGEST_QUERY || !isQueryAlone(method)) return
+  throw new ApiError('INVALID_ARGUMENT', `the message is longer than any query (${LONGEST_QUERY} bytes)`)
 }
 
 /** True if all that a message says is text of the URL. */

@@ -154,10 +154,14 @@ function onlyMessage(body: Buffer, service: Service): Buffer {
   return body.subarray(PREFIX)
 }
 
+/** Messages of one answer. To look at more of them in one turn of the event loop would keep everybody else waiting. */
+const MOST_MESSAGES = 1_000_000
+
 /** Returns the body if it is a row of whole messages, of which none is compressed. */
 function checkedFrames(body: Buffer, service: Service): Buffer {
   let at = 0
-  while (at + PREFIX <= body.length) {
+  for (let count = 1; at + PREFIX <= body.length; count += 1) {
+    if (count > MOST_MESSAGES) throw unrelayable(service, `its answer of more than ${MOST_MESSAGES} messages`)
     if (body[at] !== 0) throw unrelayable(service, 'its message, which is compressed although nobody asked for it')
     at += PREFIX + body.readUInt32BE(at + 1)
   }

@@ -7,12 +7,14 @@ import {
   framesOf,
   gzipped,
   type Inflated,
+  inBase64,
   inflated,
   lengthOf,
   prefix,
   readBody,
   readFramed,
   sendPieces,
+  textLength,
   tooLarge,
   type WireSettings,
 } from './framing.ts'
@@ -156,15 +158,16 @@ export function connectWrite(response: WebPair['response'], type: string, isComp
     if (response.headersSent) return
     const error = 'status' in reply ? connectError(reply.status) : undefined
     const pieces = error ? [Buffer.from(error.text)] : (zipped ?? ('message' in reply ? reply.message : []))
+    const length = lengthOf(pieces)
     const trailers = Object.entries(metadata(reply.trailers)).map(([name, value]) => [`trailer-${name}`, value])
     response.writeHead(error?.status ?? 200, {
       ...metadata(reply.headers),
       ...Object.fromEntries(trailers),
       'content-type': error ? 'application/json' : type,
       ...(zipped && { 'content-encoding': 'gzip' }),
-      'content-length': lengthOf(pieces),
+      'content-length': length,
     })
-    sendPieces(response, pieces)
+    sendPieces(response, pieces, length)
   }
 }
 
@@ -224,16 +227,16 @@ export function grpcWebCall({ request, response }: WebPair, settings: WireSettin
       const zipped = isZipped ? await gzipped(reply.message) : undefined
       const pieces = 'message' in reply ? framesOf(reply, zipped) : []
       const whole = [...pieces, ...trailersFrame(reply)]
-      const body = text ? [Buffer.from(Buffer.concat(whole).toString('base64'))] : whole
+      const length = text ? textLength(lengthOf(whole)) : lengthOf(whole)
       const coding = zipped && { 'grpc-encoding': 'gzip' }
       if (response.headersSent) return
       response.writeHead(200, {
         'content-type': headers['content-type'],
         ...metadata(reply.headers),
         ...coding,
-        'content-length': lengthOf(body),
+        'content-length': length,
       })
-      sendPieces(response, body)
+      sendPieces(response, text ? inBase64(whole) : whole, length)
     },
   }
 }

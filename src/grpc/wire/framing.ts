@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { ServerHttp2Stream } from 'node:http2'
-import { gunzip, gzip as gzipOf } from 'node:zlib'
+import { Readable, type Writable } from 'node:stream'
+import { createGzip, gunzip, gzip as gzipOf } from 'node:zlib'
 import { ApiError, askAgain } from '../../errors.ts'
 import type { Room } from '../../serve/bounds.ts'
 import type { Deadlines } from '../../serve/listen/times.ts'
@@ -144,7 +145,9 @@ const WORTH = 1024
 
 /** Compresses a message, or returns undefined if that is not worth its cost. */
 export async function gzipped(pieces: readonly Uint8Array[]): Promise<readonly Uint8Array[] | undefined> {
-  if (lengthOf(pieces) < WORTH) return undefined
+  const length = lengthOf(pieces)
+  if (length < WORTH) return undefined
+  if (length > AT_ONCE) return all(Readable.from(pieces).pipe(createGzip({ chunkSize: COPIED })))
   return new Promise((resolve, reject) => {
     gzipOf(Buffer.concat(pieces), (error, bytes) => (error ? reject(error) : resolve([bytes])))
   })
@@ -205,7 +208,7 @@ export async function readFramed(request: FramedRequest, signal: Signal, setting
 const nothing = () => {}
 
 /** Returns the length of bytes as base64. */
-function textLength(bytes: number): number {
+export function textLength(bytes: number): number {
   return Math.ceil(bytes / 3) * 4
 }
 
@@ -287,21 +290,53 @@ function createArrived({ requestBytes, room, noRoom }: InflationBounds) {
   }
 }
 
-/** What takes an answer: a stream of HTTP/2, or a response. */
-interface Taker {
-  cork(): void
-  write(piece: Uint8Array): unknown
-  end(piece?: Uint8Array): unknown
+async function all(pieces: AsyncIterable<Buffer>): Promise<readonly Buffer[]> {
+  const read: Buffer[] = []
+  for await (const piece of pieces) read.push(piece)
+  return read
 }
 
 /** Bytes. Less than that is cheaper to copy than to write piece by piece. */
 const COPIED = 64 * 1024
 
-/** Writes the pieces and ends the answer, with as few writes as possible. */
-export function sendPieces(taker: Taker, pieces: readonly Uint8Array[]): void {
-  const length = lengthOf(pieces)
-  if (length <= COPIED) return void taker.end(Buffer.concat(pieces, length))
+/** Bytes. To hand over more than that in one turn of the event loop would keep everybody else waiting. */
+const AT_ONCE = 2 ** 20
+
+/** Writes the pieces of an answer of so many bytes and ends it, with as few writes as possible. A long one follows the client's pace. */
+export function sendPieces(taker: Writable, pieces: Iterable<Uint8Array>, length: number): void {
+  if (length <= COPIED) return void taker.end(Buffer.concat([...pieces], length))
+  if (length > AT_ONCE) return void Readable.from(slicesOf(pieces), { highWaterMark: 1 }).pipe(taker)
   taker.cork()
   for (const piece of pieces) taker.write(piece)
   taker.end()
+}
+
+/** Yields the same bytes in slices that are neither long nor, but for the last one, short. */
+function* slicesOf(pieces: Iterable<Uint8Array>): Generator<Uint8Array> {
+  let short: Uint8Array[] = []
+  let length = 0
+  for (const piece of pieces) {
+    for (let at = 0; at < piece.length; at += COPIED) {
+      const slice = piece.subarray(at, at + COPIED)
+      short.push(slice)
+      length += slice.length
+      if (length < COPIED) continue
+      yield short.length === 1 ? slice : Buffer.concat(short, length)
+      short = []
+      length = 0
+    }
+  }
+  if (length > 0) yield Buffer.concat(short, length)
+}
+
+/** Yields the base64 of the pieces. Only its end has padding. */
+export function* inBase64(pieces: Iterable<Uint8Array>): Generator<Buffer> {
+  let rest: Uint8Array = Buffer.alloc(0)
+  for (const slice of slicesOf(pieces)) {
+    const bytes = Buffer.concat([rest, slice])
+    const whole = bytes.length - (bytes.length % 3)
+    rest = bytes.subarray(whole)
+    yield Buffer.from(bytes.toString('base64', 0, whole))
+  }
+  yield Buffer.from(Buffer.from(rest).toString('base64'))
 }

@@ -123,7 +123,8 @@ function createWrite(stream: ServerHttp2Stream, head: GrpcHead, isCompressed: bo
     if ('message' in reply) {
       if (zipped) own['grpc-encoding'] = 'gzip'
       head.begin(own, trailers)
-      sendPieces(stream, framesOf(reply, zipped))
+      const frames = framesOf(reply, zipped)
+      sendPieces(stream, frames, lengthOf(frames))
     } else if (Object.keys(own).length > 0) {
       head.begin(own, trailers)
       stream.end()

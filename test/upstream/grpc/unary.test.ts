@@ -1,9 +1,10 @@
 import { once } from 'node:events'
-import { constants, type ServerHttp2Stream } from 'node:http2'
+import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
 import { type AddressInfo, createServer } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { ApiError } from '../../../src/errors.ts'
 import { createGrpc } from '../../../src/grpc/relay/relay.ts'
+import { readAnswer } from '../../../src/grpc/relay/unary.ts'
 import { Firing } from '../../../src/serve/signals.ts'
 import { answerWith, framed, startBareService } from '../../grpc/bare-service.ts'
 import { type Echo, pathOf, startEcho } from '../../grpc/echo.ts'
@@ -142,4 +143,14 @@ it('sent nothing if no service listens', async () => {
   server.close()
   await once(server, 'close')
   await expect(clientOf(`http://127.0.0.1:${port}`)(call)).rejects.toMatchObject({ code: 'UNAVAILABLE', unsent: true })
+})
+
+it('passes on a million messages of one answer, and no more', () => {
+  const received = (headers: IncomingHttpHeaders) => ({ headers, raw: [] })
+  const answerOf = (messages: number) => {
+    const body = Buffer.alloc(5 * messages)
+    return readAnswer({ head: received({ 'content-type': 'application/grpc' }), trailers: received(OK), body }, 'v1', true)
+  }
+  expect(answerOf(1_000_000).frames).toHaveLength(5_000_000)
+  expect(() => answerOf(1_000_001)).toThrow('the v1 service sent an answer that cannot be passed on')
 })

@@ -28,8 +28,8 @@ const all: readonly Group[] = [
   { name: 'process', faults: processFaults },
   { name: 'attacks', faults: attackFaults },
   { name: 'door', faults: doorFaults },
-  { name: 'cost', faults: costFaults },
-  { name: 'growth', faults: uniqueFaults },
+  { name: 'door cost', faults: costFaults },
+  { name: 'door growth', faults: uniqueFaults },
 ]
 const chosen = all.map(({ name: group, faults }) => ({
   name: group,

@@ -41,7 +41,7 @@ export function costTable(config: Config): string {
     ['– of one connection', count(perConnection), '`limits.streams`, and an eighth of `limits.requestsInFlight`'],
     ['Time for a translated request', inTime(config['limits.deadlineMs']), '`limits.deadlineMs`, its body included'],
     ['Time for a body that passes through', inTime(config['limits.bodyTimeoutMs']), '`limits.bodyTimeoutMs`'],
-    ['Time for a client to read 16 KiB of an answer', inTime(config['limits.writeTimeoutMs']), '`limits.writeTimeoutMs`'],
+    ['Time for a client to read a piece of an answer', inTime(config['limits.writeTimeoutMs']), '`limits.writeTimeoutMs`'],
     ['WebSockets', count(config['limits.webSockets']), '`limits.webSockets`; a silent one lasts `limits.webSocketIdleMs`'],
     [
       'Connections to v2',

@@ -1,0 +1,201 @@
+import { execFileSync } from 'node:child_process'
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openFile } from '../../../src/fleet/store/file.ts'
+import { runCommand } from '../../cli/support.ts'
+import type { Fault } from '../fault.ts'
+import { strangeIn } from '../fuzz/drafts.ts'
+import { inWorld, serving } from '../world.ts'
+
+/** Runs with a folder that is removed afterwards. */
+async function inFolder(use: (folder: string) => Promise<string>): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'crosswalk-door-'))
+  try {
+    return await use(folder)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+function written(folder: string, name: string, content: unknown): string {
+  const path = join(folder, name)
+  writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content))
+  return path
+}
+
+const answer = (schema: unknown) => ({ 200: { description: 'd', content: { 'application/json': { schema } } } })
+const documentOf = (path: string, schema: unknown = {}) => ({
+  openapi: '3.0.0',
+  info: { title: 't', version: '1' },
+  paths: { '/a/v1/ok': { get: { responses: answer({}) } }, [path]: { get: { responses: answer(schema) } } },
+})
+
+const TERMINATORS = ['\n', '\r', '\r\n', '\u2028', '\u2029']
+
+/** Drafts tables from documents whose paths end a line and go on as code. */
+const textBecomesCode = () =>
+  inFolder(async (folder) => {
+    const found: string[] = []
+    for (const end of TERMINATORS) {
+      const hostile = written(folder, 'hostile.json', documentOf(`/a/v1/x${end}import('node:fs')${end}//`))
+      const plain = written(folder, 'plain.json', documentOf('/a/v2/ok'))
+      for (const [v1, v2] of [
+        [hostile, plain],
+        [plain, hostile],
+      ] as const) {
+        const out = join(folder, `${found.length}.mjs`)
+        const { code } = await runCommand(['draft', '--v1', v1, '--v2', v2, '--out', out])
+        found.push(code === 0 ? (strangeIn(readFileSync(out, 'utf8'), []) ?? 'data') : `exit code ${code}`)
+      }
+    }
+    return `${found.length} tables: ${[...new Set(found)].join()}`
+  })
+
+/** Drafts tables from a document that refers to a server and to a file beside its folder. */
+const referencesLead = () =>
+  inFolder(async (folder) => {
+    let asked = 0
+    const server = createServer((_, response) => {
+      asked += 1
+      response.end('{"type":"object","properties":{"hidden":{"type":"string"}}}')
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    mkdirSync(join(folder, 'own'))
+    const secret = written(folder, 'secret.json', { type: 'object', properties: { hidden: { type: 'string' } } })
+    const host = `http://127.0.0.1:${(server.address() as AddressInfo).port}/latest/meta-data`
+    let said = ''
+    for (const $ref of [host, secret, '../secret.json', `file://${secret}`]) {
+      const path = written(folder, 'own/v1.json', documentOf('/a/v1/x', { $ref }))
+      const { out, err } = await runCommand(['draft', '--v1', path, '--v2', path])
+      said += out + err
+    }
+    server.close()
+    return `${asked} requests; the other file is ${said.includes("'hidden'") ? 'told' : 'not told'}`
+  })
+
+const GOOD = { kind: 'note', id: 'n', at: '2027-01-01T00:00:00Z', what: 'epoch', text: 'epoch 1 begins' }
+const COMPARISON = { kind: 'comparison', id: 'c', at: GOOD.at, caller: 'a', operation: 'iam.roles.list', mode: 'diff-v1', shape: '' }
+const TRAFFIC = { kind: 'traffic', at: GOOD.at, caller: 'a', operation: 'iam.roles.list', mode: 'v2' }
+/** Lines of records that hold what no record holds. */
+const LINES: readonly unknown[] = [
+  { ...COMPARISON, check: 'read', outcome: 'match', totals: null, examples: [], v1: { status: 200 }, v2: { status: 200 } },
+  { ...COMPARISON, check: 'read', outcome: 'match', totals: {}, examples: 1 },
+  { ...COMPARISON, operation: {}, caller: { toString: 1 } },
+  ...[-1, 0.5, 4e9, '1'].map((calls) => ({ ...TRAFFIC, calls, requests: 1 })),
+  null,
+  [],
+]
+
+/** How a command ended that must end in a sentence. */
+function endOf({ code, out, err }: { readonly code: number; readonly out: string; readonly err: string }): string {
+  const isDefect = /\n {4}at |(?:Range|Type|Syntax)Error/.test(`${out}\n${err}`)
+  return isDefect ? `a defect, exit code ${code}` : code === 0 ? 'read' : 'a sentence'
+}
+
+const wrongRecords = () =>
+  inFolder(async (folder) => {
+    const file = written(folder, 'records', [...LINES, GOOD].map((line) => `${JSON.stringify(line)}\n`).join(''))
+    const { out } = await runCommand(['report', file, '--json'])
+    const served = await inWorld(serving(3), { 'records.file': file }, async ({ proxy }) => {
+      const { status } = await fetch(`${proxy.adminUrl}/readyz`)
+      return `serve ${status}`
+    })
+    return `report ${out.startsWith('{') ? 'of the others' : out}; ${served}`
+  })
+
+const wrongTraffic = () =>
+  inFolder(async (folder) => {
+    const kong = { request: { method: 'GET', uri: '/iam/v1/groups', querystring: { a: { toString: 1, valueOf: 1 } } }, started_at: 1 }
+    const deep = `{"request":{"method":"GET","uri":"/a","querystring":{"a":${'['.repeat(200_000)}${']'.repeat(200_000)}}},"started_at":1}`
+    const lines = [JSON.stringify(kong), deep, JSON.stringify({ ...kong, request: { ...kong.request, querystring: {} } })]
+    const ends = [lines.join('\n'), JSON.stringify({ ...TRAFFIC, at: { toString: 1, valueOf: 1 }, calls: 1e308 })].map(async (text, nth) =>
+      endOf(await runCommand(['replay', written(folder, `${nth}.log`, text)])),
+    )
+    return (await Promise.all(ends)).join(', ')
+  })
+
+const endlessFiles = () =>
+  inFolder(async (folder) => {
+    const zero = join(folder, 'zero.json')
+    symlinkSync('/dev/zero', zero)
+    const deep = written(folder, 'deep.json', `${'['.repeat(100_000)}${']'.repeat(100_000)}`)
+    const names = written(folder, 'names.json', `{${Array.from({ length: 60_000 }, (_, nth) => `"m${nth}":1`).join()}}`)
+    const ends: string[] = []
+    for (const file of [zero, deep, names]) {
+      for (const line of [
+        ['draft', '--v1', file, '--v2', file],
+        ['serve', '--check', '--config', file],
+        ['modes', 'diff', file],
+      ]) {
+        ends.push(endOf(await runCommand(line)))
+      }
+    }
+    ends.push(endOf(await runCommand(['serve', '--check', '--upstream-v2', 'http://127.0.0.1:1', '--admin-token', '@/dev/zero'])))
+    return `${ends.length} times ${[...new Set(ends)].join()}`
+  })
+
+const silentPipe = () =>
+  inFolder(async (folder) => {
+    const pipe = join(folder, 'pipe.json')
+    execFileSync('mkfifo', [pipe])
+    return endOf(await runCommand(['draft', '--v1', pipe, '--v2', pipe]))
+  })
+
+const filesThatAreWritten = () =>
+  inFolder(async (folder) => {
+    const theirs = written(folder, 'theirs', 'unchanged')
+    const path = join(folder, 'store')
+    symlinkSync(theirs, `${path}.new`)
+    const store = (await openFile(path, Date.now)).open()
+    await store.replace('modes', 0, 'text')
+    await store.close()
+    const records = written(folder, 'records', '')
+    chmodSync(records, 0o666)
+    await inWorld(serving(3), { 'records.file': records }, async ({ proxy }) => (await fetch(`${proxy.url}/iam/v1/groups`)).text())
+    const mode = (file: string) => (statSync(file).mode & 0o777).toString(8)
+    return `behind the link ${readFileSync(theirs, 'utf8')}, store ${mode(path)}, records ${mode(records)}`
+  })
+
+const SECRET = 's3cret'
+
+const secretsInMessages = async () => {
+  const planted = [`https://user:${SECRET}@api.example.com`, `http://h.example?token=${SECRET}`, `ftp://${SECRET}@api.example.com`]
+  const env = { CROSSWALK_UPSTREAM_V2: 'http://127.0.0.1:9' }
+  const said: string[] = []
+  for (const address of planted) {
+    for (const line of [
+      ['serve', '--check', '--upstream-v2', address],
+      ['serve', '--check', '--upstream-v1', address],
+      ['serve', '--check', '--v1-successor', address],
+      ['cutover', '--admin', address],
+      ['report', '--admin', address],
+    ]) {
+      const { out, err } = await runCommand(line, line.includes('--upstream-v2') ? {} : env)
+      said.push(out + err)
+    }
+  }
+  return `${said.length} messages, ${said.filter((text) => text.includes(SECRET)).length} with the secret`
+}
+
+/** What files of others may do to commands, and what files of Crosswalk may do to others. */
+export const fileAttacks: readonly Fault[] = [
+  { name: 'paths of a document that end a line and go on as code', expected: '10 tables: data', see: textBecomesCode },
+  {
+    name: 'references of a document to a server and to other files',
+    expected: '0 requests; the other file is not told',
+    see: referencesLead,
+  },
+  { name: 'lines of a record file that hold what no record holds', expected: 'report of the others; serve 200', see: wrongRecords },
+  { name: 'lines of traffic that hold what no traffic holds', expected: 'read, a sentence', see: wrongTraffic },
+  { name: 'files without an end, without a bottom, and of 60,000 names', expected: '10 times a sentence', see: endlessFiles },
+  { name: 'a pipe to which nobody writes, as a document', expected: 'a sentence', see: silentPipe, full: true },
+  {
+    name: 'a link where the store writes, and a record file that all may read',
+    expected: 'behind the link unchanged, store 600, records 600',
+    see: filesThatAreWritten,
+  },
+  { name: 'secrets in addresses that are wrong', expected: '15 messages, 0 with the secret', see: secretsInMessages },
+]

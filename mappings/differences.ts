@@ -77,7 +77,7 @@ export const differences: readonly DeclaredDifference[] = [
   {
     code: 'refusal-words',
     operations: ['*'],
-    seen: 'A request that is refused before it reaches the service gets the same code and status in other words. Such requests have a path or query that cannot be decoded or is no UTF-8, a body that is not JSON or not of its type, an unknown enum or capability name, or no id in the path.',
+    seen: 'A request that is refused before it reaches the service gets the same code and status in other words. Such requests have a path or query that cannot be decoded or is not UTF-8, a body that is not JSON or not of its type, an unknown enum or capability name, or no id in the path.',
     // semantics §4.1
     because: 'No contract fixes these texts; they come from the parser that reads the request first.',
     test: 'words of a refusal that the service never sees',
@@ -85,7 +85,7 @@ export const differences: readonly DeclaredDifference[] = [
   {
     code: 'refused-first',
     operations: ['*'],
-    seen: 'A request that the proxy itself refuses is 400 even if its credential is unknown or lacks the right. A genuine v1 looks at the credential first, and says 401 or 403. The proxy itself refuses wrong windows, orders, numbers, times and enum values in a query, and ids that are no uid.',
+    seen: 'A request that the proxy itself refuses is 400 even if its credential is unknown or lacks the right. A genuine v1 looks at the credential first, and says 401 or 403. The proxy itself refuses wrong windows, orders, numbers, times and enum values in a query, and ids that are not uids.',
     // semantics §4.1
     because:
       'v2 alone knows the callers. If it were asked before each refusal, requests of strangers that cost nothing today would make it work, and each refusal would depend on its health. A stock gateway refuses a query that it cannot read before it knows the caller, too.',
@@ -329,7 +329,7 @@ export const differences: readonly DeclaredDifference[] = [
   {
     code: 'repo-count-lower-bound',
     operations: ['registry.repo_count_by_source.get'],
-    seen: 'Only repos that the caller can see are counted, and no caller is refused. An id that is no uid counts no repos instead of 400. A comparison expects that v2 counts fewer than v1, but not that it counts none.',
+    seen: 'Only repos that the caller can see are counted, and no caller is refused. An id that is not a uid counts no repos instead of 400. A comparison expects that v2 counts fewer than v1, but not that it counts none.',
     // facts §4.4
     because: 'v2 has no such count, so the proxy lists the repos that the caller can see and counts them.',
     test: 'a count of synced repos sees what the caller sees',
@@ -342,7 +342,7 @@ export const differences: readonly DeclaredDifference[] = [
   {
     code: 'summary-narrowed',
     operations: ['registry.repo_tags_summary.get'],
-    seen: 'A caller who may not list the tags of a repo gets an empty summary instead of 403. An id that is no uid gets an empty summary instead of 400.',
+    seen: 'A caller who may not list the tags of a repo gets an empty summary instead of 403. An id that is not a uid gets an empty summary instead of 400.',
     // facts §4.4, §10.8
     because: 'The proxy computes the summary from the list of tags, which v2 narrows to what the caller can see.',
     test: 'a summary of a repo that the caller may not see',
@@ -414,7 +414,7 @@ export const grpcDifferences: readonly GrpcDifference[] = [
   },
   {
     seen: 'An answer of more than limits.messageBytes, or one without room in limits.messagesBytes, is RESOURCE_EXHAUSTED (code 8).',
-    because: 'The length of a message stands before it, so that a list is held until it is whole.',
+    because: 'The length of a message stands before it, so a list is held until it is whole.',
   },
   {
     seen: 'The message of an error has at most 1,500 characters, and its details have 3,000 bytes together. A detail that does not fit is left out.',

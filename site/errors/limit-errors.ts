@@ -7,7 +7,7 @@ export const limitErrors: ErrorGroup = {
     {
       code: 'UNAVAILABLE',
       texts: ['Crosswalk is closed'],
-      cause: 'A program that has a Crosswalk of its own has closed it, and still hands requests to it',
+      cause: 'A program that has its own Crosswalk has closed it, and still hands requests to it',
       remedy: 'Close the server of the program first',
     },
     {
@@ -23,7 +23,7 @@ export const limitErrors: ErrorGroup = {
     {
       code: 'RESOURCE_EXHAUSTED',
       texts: ['more than … calls of reflection are under way', 'streams take their share of limits.requestsInFlight, a quarter'],
-      cause: 'Calls of gRPC that may have no end have places of their own',
+      cause: 'gRPC calls that may never end have places of their own',
       remedy: 'End streams that are done; raise `limits.requestsInFlight`',
     },
     {
@@ -42,7 +42,7 @@ export const limitErrors: ErrorGroup = {
       code: 'RESOURCE_EXHAUSTED',
       texts: [
         'more than limits.callerInFlight (…) requests of this caller are under way',
-        'this caller asks more than limits.callerPerSecond (…) times a second',
+        'this caller sends more than limits.callerPerSecond (…) requests a second',
       ],
       cause: 'One credential takes more than its share',
       remedy: 'Slow the client down, or raise `limits.callerInFlight` or `limits.callerPerSecond`',
@@ -50,8 +50,8 @@ export const limitErrors: ErrorGroup = {
     {
       code: 'UNAVAILABLE',
       texts: [
-        'the request bodies that are here take more than limits.bodiesBytes (…)',
-        'the messages that are here take more than limits.bodiesBytes allows',
+        'the request bodies in memory take more than limits.bodiesBytes (…)',
+        'the messages in memory take more than limits.bodiesBytes allows',
       ],
       cause: 'Large bodies of many requests arrive at once',
       remedy: 'Ask again; raise `limits.bodiesBytes` if there is memory',
@@ -68,7 +68,7 @@ export const limitErrors: ErrorGroup = {
     {
       code: 'RESOURCE_EXHAUSTED',
       texts: ['the message is longer than … bytes as JSON'],
-      cause: 'A message of gRPC holds millions of control characters, which JSON writes as six letters each',
+      cause: 'A gRPC message holds millions of control characters, which JSON writes as six letters each',
       remedy: 'Send shorter texts',
     },
     {
@@ -113,8 +113,8 @@ export const limitErrors: ErrorGroup = {
     {
       code: 'FAILED_PRECONDITION',
       texts: [
-        'this list holds more rows than limits.rowsPerRequest (…) allows; narrow its filter or raise the limit',
-        'this request needs more v2 calls than limits.callsPerRequest (…) allows; narrow its filter or raise the limit',
+        'this list holds more rows than limits.rowsPerRequest (…) allows; narrow the filter or raise the limit',
+        'this request needs more v2 calls than limits.callsPerRequest (…) allows; narrow the filter or raise the limit',
       ],
       cause: 'A complete list would cost more than one request may',
       remedy: 'Filter, ask for a window, or raise `limits.rowsPerRequest` or `limits.callsPerRequest`',
@@ -122,10 +122,10 @@ export const limitErrors: ErrorGroup = {
     {
       code: 'RESOURCE_EXHAUSTED',
       texts: [
-        'the answer is longer than limits.messageBytes (…) allows; narrow its filter, ask for a page, or raise the limit',
+        'the answer is longer than limits.messageBytes (…) allows; narrow the filter, ask for a page, or raise the limit',
         'the long answers under way fill limits.messagesBytes; ask for a page, or ask again later',
       ],
-      cause: 'A gRPC message is held until it is whole, so that long lists need memory',
+      cause: 'A gRPC message is held until it is whole, so long lists need memory',
       remedy: 'Ask for a page; raise `limits.messageBytes` or `limits.messagesBytes`',
     },
   ],

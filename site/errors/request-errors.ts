@@ -12,8 +12,8 @@ export const requestErrors: ErrorGroup = {
         'the request has two host headers',
         'the request target is not a well-formed path',
       ],
-      cause: 'What came is no request of HTTP/1.1 or HTTP/2: a broken head, no `Host`, or a target that is no path',
-      remedy: 'Look at what the client or a proxy before Crosswalk sends. A client that speaks TLS to a port of plain text gets this too',
+      cause: 'The bytes are not an HTTP/1.1 or HTTP/2 request: a broken head, no `Host`, or a target that is not a path',
+      remedy: 'Look at what the client or a proxy in front of Crosswalk sends. A client that speaks TLS to a plain-text port gets this too',
     },
     {
       code: 'INVALID_ARGUMENT',
@@ -62,7 +62,7 @@ export const requestErrors: ErrorGroup = {
         'the request body holds a number of more than … digits',
         'the message holds more than … values',
       ],
-      cause: 'The body is no JSON, or JSON of a size that no v1 request needs',
+      cause: 'The body is not JSON, or larger than any v1 request needs',
       remedy: 'Send JSON in UTF-8; split a batch',
     },
     {

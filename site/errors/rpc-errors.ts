@@ -2,11 +2,11 @@ import type { ErrorGroup } from './error-row.ts'
 
 export const rpcErrors: ErrorGroup = {
   title: 'Calls of gRPC, gRPC-Web and Connect',
-  about: 'These can occur besides. Codes are those of gRPC implementations where they have one.',
+  about: 'These can occur as well. Codes are those of gRPC implementations where they have one.',
   rows: [
     {
       code: 'UNIMPLEMENTED',
-      texts: ['unknown method … for service …', 'no method of gRPC has such a path'],
+      texts: ['unknown method … for service …', 'no gRPC method has such a path'],
       cause: 'No version of the API has the method',
       remedy: 'Compare its name with `crosswalk explain`, or with what reflection lists',
     },
@@ -15,7 +15,7 @@ export const rpcErrors: ErrorGroup = {
         'the … service does not speak gRPC; set upstream.…Grpc to rest if it speaks REST',
         'the … service answered HTTP … without gRPC',
       ],
-      cause: 'The service speaks REST alone, or something before it does not carry gRPC',
+      cause: 'The service speaks only REST, or something in front of it does not carry gRPC',
       remedy: 'Set `upstream.v2Grpc` or `upstream.v1Grpc` to rest, or let the balancer carry HTTP/2',
     },
     {
@@ -27,7 +27,7 @@ export const rpcErrors: ErrorGroup = {
     {
       texts: [
         'REST cannot carry … of …; set upstream.…Grpc to relay if … speaks gRPC',
-        'REST cannot carry … of …, so that only gRPC serves this call',
+        'REST cannot carry … of …, so only gRPC serves this call',
       ],
       cause: 'A member of the message cannot stand in a query',
       remedy: 'Set `upstream.v2Grpc` or `upstream.v1Grpc` to relay',
@@ -51,9 +51,9 @@ export const rpcErrors: ErrorGroup = {
       code: 'INVALID_ARGUMENT',
       texts: [
         'the message does not name the resource that the method is about',
-        'the request is no JSON of …',
+        'the request is not JSON of …',
         'the request is none that … can say',
-        'the request holds a value that is none of …',
+        'the request holds a value that does not belong to …',
         'the query has no message',
         'the message in the query is not base64',
         'the version of Connect is 1',
@@ -66,33 +66,33 @@ export const rpcErrors: ErrorGroup = {
       code: 'INTERNAL',
       texts: [
         'grpc: error unmarshalling request',
-        'the request is no HealthCheckRequest',
-        'the request is no …',
+        'the request is not a HealthCheckRequest',
+        'the request is not a …',
         'the request ends within a message',
         'the request is not base64',
         'the flags … of a message are unknown',
         'a message is marked as compressed, and grpc-encoding names no compression',
         'malformed grpc-timeout',
       ],
-      cause: 'The bytes are no call of gRPC',
-      remedy: 'Look at what stands between client and Crosswalk: something cut or changed the bytes',
+      cause: 'The bytes are not a gRPC call',
+      remedy: 'Look at what is between the client and Crosswalk: something cut or changed the bytes',
     },
     {
       texts: ['the message cannot be decompressed'],
-      cause: 'The message is marked as gzip and is none: INTERNAL over gRPC, INVALID_ARGUMENT over Connect',
+      cause: 'The message is marked as gzip, but is not gzip: INTERNAL over gRPC, INVALID_ARGUMENT over Connect',
       remedy: 'Send it without compression',
     },
     {
       code: 'INTERNAL',
-      texts: ['the answer is no …', 'the service sent an answer that is no …'],
+      texts: ['the answer is not a …', 'the service sent an answer that is not a …'],
       cause: 'An answer that the message of the method cannot hold',
       remedy: 'Compare the version of the service with that of Crosswalk; look at `cause` in the log',
     },
     {
       code: 'UNIMPLEMENTED',
       texts: [
-        'grpc-encoding is none of gzip and identity',
-        'the compression is none of gzip and identity',
+        'grpc-encoding is neither gzip nor identity',
+        'the compression is neither gzip nor identity',
         'the request holds more than one message, and the method takes one',
         'the request holds no message, and the method takes one',
       ],

@@ -1,7 +1,7 @@
 import type { ErrorGroup } from './error-row.ts'
 
 export const serviceErrors: ErrorGroup = {
-  title: 'A service did not answer, or not with an answer',
+  title: 'A service did not answer, or answered wrongly',
   about:
     'What v2 or v1 itself refuses keeps its code, and its words with the names of v1. These are errors about the service. The log has the cause, which clients never see.',
   rows: [
@@ -20,8 +20,8 @@ export const serviceErrors: ErrorGroup = {
     },
     {
       texts: ['the v2 service answered HTTP … without an error body'],
-      cause: 'Something between Crosswalk and v2 answered, such as a balancer with a page of HTML. Its status decides the code',
-      remedy: 'Look at `cause` in the log, and at what stands before v2',
+      cause: 'Something between Crosswalk and v2 answered, such as a balancer with an HTML page. Its status decides the code',
+      remedy: 'Look at `cause` in the log, and at what is in front of v2',
     },
     {
       code: 'UNAVAILABLE',
@@ -30,7 +30,7 @@ export const serviceErrors: ErrorGroup = {
         'the v2 service answered NOT_FOUND without naming a missing resource',
       ],
       cause: 'A NOT_FOUND that does not name what was asked for. To v1 clients it would mean "gone", so it is an outage',
-      remedy: 'Compare the path of `upstream.v2`; look at what stands before v2',
+      remedy: 'Compare the path of `upstream.v2`; look at what is in front of v2',
     },
     {
       code: 'INTERNAL',
@@ -101,7 +101,7 @@ export const serviceErrors: ErrorGroup = {
       code: 'INTERNAL',
       texts: ['internal error', 'a side that is only asked is never written to'],
       cause: 'A fault of Crosswalk',
-      remedy: 'Find the request in the log by its `reqId`, and report it with the cause that stands there',
+      remedy: 'Find the request in the log by its `reqId`, and report it with its cause',
     },
   ],
 }

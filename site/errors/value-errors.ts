@@ -16,7 +16,7 @@ export const valueErrors: ErrorGroup = {
         'too many values for field "…": …',
         'must be non-negative',
       ],
-      cause: 'A query parameter is not of its type, or is given twice',
+      cause: 'A query parameter is not of its type, or occurs twice',
       remedy: 'Look up its type on the page of the operation, or in `crosswalk openapi`',
     },
     {
@@ -28,8 +28,8 @@ export const valueErrors: ErrorGroup = {
     {
       code: 'INVALID_ARGUMENT',
       texts: ['… is not a valid uid', 'must not be empty', 'must not have a slash: it is one segment of a path'],
-      cause: 'An id that can be none, such as a name or an empty text',
-      remedy: 'Send the `id` that a list of v1 answers',
+      cause: 'A value that cannot be an id, such as a name or an empty text',
+      remedy: 'Send the `id` that a v1 list returns',
     },
     {
       code: 'INVALID_ARGUMENT',

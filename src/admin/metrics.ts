@@ -459,10 +459,10 @@ export function watchStore({ fleet, onExchange }: StoreMetricsSources, registry:
   )
   gauge('crosswalk_store_silent_seconds', 'Time since the store last answered', 'max', ({ silentMs }) => silentMs / 1000)
   gauge('crosswalk_store_waiting', 'Observations that the store does not have yet', 'sum', ({ waiting }) => waiting)
-  gauge('crosswalk_replicas', 'Replicas that the store heard of in the last seconds', 'first', () => liveIn(fleet))
+  gauge('crosswalk_replicas', 'Replicas that the store heard from in the last seconds', 'first', () => liveIn(fleet))
   new Gauge({
     name: 'crosswalk_store_foreign_key',
-    help: '1 for the key that somebody else wrote in the store, so that it takes nothing',
+    help: '1 for the key that somebody else wrote in the store, so it takes nothing',
     labelNames: ['key'],
     aggregator: 'max',
     registers,

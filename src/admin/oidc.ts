@@ -61,7 +61,7 @@ export function createVerify(settings: OidcSettings, { log, now = () => performa
       const keys = await keysNow()
       const { payload, protectedHeader } = await jwtVerify(token, keys, limits)
       told = ''
-      return TYPES.test(protectedHeader.typ ?? 'JWT') ? grantOf(payload, settings) : refusal('it is no identity or access token')
+      return TYPES.test(protectedHeader.typ ?? 'JWT') ? grantOf(payload, settings) : refusal('it is not an identity or access token')
     } catch (error) {
       const why = refusedWhy(error)
       return why === undefined ? unknown(error) : refusal(why)
@@ -90,7 +90,7 @@ function refusedWhy(error: unknown): string | undefined {
   if (error instanceof errors.JWKSNoMatchingKey) return 'the issuer has no such key'
   if (error instanceof errors.JWKSMultipleMatchingKeys) return 'it does not say which key signed it (kid)'
   const isUnread = error instanceof errors.JWTInvalid || error instanceof errors.JWSInvalid || error instanceof errors.JOSENotSupported
-  return isUnread ? 'it is no signed JWT' : undefined
+  return isUnread ? 'it is not a signed JWT' : undefined
 }
 
 const CLAIMS: Readonly<Record<string, string>> = {
@@ -209,7 +209,7 @@ async function get(url: string): Promise<string> {
 }
 
 function reasonOf(error: unknown): string {
-  if (error instanceof SyntaxError) return 'its answer is no JSON'
+  if (error instanceof SyntaxError) return 'its answer is not JSON'
   const { code } = error as { readonly code?: unknown }
   return code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE' ? `an answer has more than ${MOST.bytes} bytes` : systemReason(error)
 }

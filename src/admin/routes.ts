@@ -131,7 +131,7 @@ export function addRollouts(app: FastifyInstance, { modes, actorOf, steer = alon
     const { command } = request.params
     if (ROLLOUT_COMMANDS.some((one) => one === command)) return sendError(reply, NOT_POSTED, 405)
     const hint = suggestion(command, ROLLOUT_COMMANDS, `use ${ROLLOUT_COMMANDS.join(', ')}`)
-    throw new ApiError('NOT_FOUND', `a rollout knows no command ${JSON.stringify(command)}; ${hint}`)
+    throw new ApiError('NOT_FOUND', `there is no rollout command ${JSON.stringify(command)}; ${hint}`)
   })
 }
 

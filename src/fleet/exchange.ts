@@ -378,7 +378,7 @@ function busyOf({ id }: FleetReplica): string {
 }
 
 function problemsOf({ id, heard, asked, seenMs, waiting, lost }: FleetReplica, question: number): readonly string[] {
-  const silent = `Replica ${id} has not handed over what it knows; it was heard of ${(seenMs / 1000).toFixed(1)} s ago.`
+  const silent = `Replica ${id} has not handed over what it knows; it was last heard from ${(seenMs / 1000).toFixed(1)} s ago.`
   return [
     ...(asked >= question || heard >= question ? [] : [silent]),
     ...(waiting > 0 ? [`Replica ${id} has not handed over ${waiting} observations yet.`] : []),

@@ -123,7 +123,7 @@ export function checkTypes(facts: NamedFacts): void {
     for (const [method, fact] of Object.entries(methods)) {
       for (const type of [fact.in, fact.out]) {
         if (type in facts.messages || type === 'google.protobuf.Empty') continue
-        throw wrongFact(facts, `${service}/${method}`, `takes or answers ${type}, which is no message`)
+        throw wrongFact(facts, `${service}/${method}`, `takes or answers ${type}, which is not a message`)
       }
     }
   }
@@ -192,7 +192,7 @@ const WITHOUT_NUMBER: ReadonlySet<string> = new Set(['chainguard.platform.auth.W
 /** Compares a message with the members that a table gives it; `by` is the operation that says so. Throws a sentence. */
 export function compareMembers(side: FactsSide, by: string, fields: Fields, message: string): void {
   for (const name of side.whole ? Object.keys(side.facts.messages[message] ?? {}) : []) {
-    if (!Object.hasOwn(fields, name)) throw wrongFact(side.facts, `${message}.${name}`, `is no member of the answer of ${by}`)
+    if (!Object.hasOwn(fields, name)) throw wrongFact(side.facts, `${message}.${name}`, `is not a member of the answer of ${by}`)
   }
   for (const [name, field] of Object.entries(fields)) {
     for (const path of side.paths(name, field)) {
@@ -271,7 +271,7 @@ function compareEnum(side: FactsSide, by: string, table: EnumMap, name: string):
   }
   const names = new Set(values.map(([value]) => value))
   for (const value of side.whole ? Object.keys(known) : []) {
-    if (!names.has(value)) throw wrongFact(facts, `${name}.${value}`, `is no value of ${by}`)
+    if (!names.has(value)) throw wrongFact(facts, `${name}.${value}`, `is not a value of ${by}`)
   }
   return true
 }
@@ -334,7 +334,7 @@ function checkQuery(
   for (const [name, [, text]] of Object.entries(facts.messages[input] ?? {})) {
     // A query cannot hold a list of messages.
     const isList = text.startsWith('repeated ') && text.slice('repeated '.length) in facts.messages
-    if (!known.has(name) && !isList) throw wrongFact(facts, `${input}.${name}`, `is no parameter of ${id}`)
+    if (!known.has(name) && !isList) throw wrongFact(facts, `${input}.${name}`, `is not a parameter of ${id}`)
   }
 }
 
@@ -360,7 +360,7 @@ function checkAnswer(facts: NamedFacts, id: string, { out }: RuledMethod, { answ
   }
   compareRows(side(facts, true), id, `${out}.${ROWS}`, fields, factAt(facts, out, ROWS))
   for (const name of Object.keys(facts.messages[out] ?? {})) {
-    if (name !== ROWS && !envelope?.fields[name]) throw wrongFact(facts, `${out}.${name}`, `is no member of the answer of ${id}`)
+    if (name !== ROWS && !envelope?.fields[name]) throw wrongFact(facts, `${out}.${name}`, `is not a member of the answer of ${id}`)
   }
   if (envelope) compareMembers(side(facts, false), id, envelope.fields, out)
 }

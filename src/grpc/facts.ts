@@ -40,7 +40,7 @@ export function factsFile(api: 'v1' | 'v2' | 'standard', folder = FOLDER): URL {
   return new URL(`${api}.json`, folder)
 }
 
-/** Reads the facts anew, so that nobody retains them: an import would, and Node 20 warns of one. Throws a sentence if a file is no JSON. */
+/** Reads the facts anew, so that nobody retains them: an import would, and Node 20 warns of one. Throws a sentence if a file is not JSON. */
 export function readFacts(folder = FOLDER): FactsOfBoth {
   return { v1: readFile('v1', folder), v2: readFile('v2', folder) }
 }
@@ -92,7 +92,7 @@ export interface FieldTypeParts {
 /** A type as a proto file writes it: `repeated string`, `map<string,int32>`. */
 const TYPE = /^(?:(repeated|optional) ([\w.]+)|map<(\w+),([\w.]+)>|([\w.]+))$/
 
-/** Reads `optional string`. Returns undefined if the text is no type. */
+/** Reads `optional string`. Returns undefined if the text is not a type. */
 export function readFieldType(text: string): FieldTypeParts | undefined {
   const parts = TYPE.exec(text)
   if (!parts) return undefined

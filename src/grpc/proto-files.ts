@@ -55,7 +55,7 @@ function messageDescriptor(typeName: string, fields: Readonly<Record<string, Fie
   const entries: MessageInit[] = []
   const field = Object.entries(fields).map(([name, [number, text, more]]): FieldInit => {
     const parts = readFieldType(text)
-    if (!parts) throw new Error(`${typeName}.${name}: ${text} is no type`)
+    if (!parts) throw new Error(`${typeName}.${name}: ${text} is not a type`)
     const base = { name, number, jsonName: more?.json ?? jsonNameOf(name), label: Label.REPEATED }
     if (parts.key !== undefined) {
       const entry = mapEntryOf(name, parts.key, parts.of, isEnum)

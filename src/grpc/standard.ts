@@ -45,7 +45,7 @@ export function askedService(bytes: Uint8Array): string {
     const { service = '' } = toJson(type, fromBinary(type, bytes)) as { readonly service?: string }
     return service
   } catch (cause) {
-    throw new ApiError('INTERNAL', 'the request is no HealthCheckRequest', { cause })
+    throw new ApiError('INTERNAL', 'the request is not a HealthCheckRequest', { cause })
   }
 }
 
@@ -114,7 +114,7 @@ function read(type: DescMessage, bytes: Uint8Array): Question {
   try {
     return toJson(type, fromBinary(type, bytes)) as Question
   } catch (cause) {
-    throw new ApiError('INTERNAL', `the request is no ${type.typeName}`, { cause })
+    throw new ApiError('INTERNAL', `the request is not a ${type.typeName}`, { cause })
   }
 }
 

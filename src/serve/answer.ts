@@ -140,7 +140,7 @@ class Answering implements Taker {
 }
 
 function tooManyRows({ rowsPerRequest }: AnswerLimits): ApiError {
-  const message = `this list holds more rows than limits.rowsPerRequest (${rowsPerRequest}) allows; narrow its filter or raise the limit`
+  const message = `this list holds more rows than limits.rowsPerRequest (${rowsPerRequest}) allows; narrow the filter or raise the limit`
   return new ApiError('FAILED_PRECONDITION', message)
 }
 

@@ -32,7 +32,7 @@ export function start(call: Call, send: Send, landing: CallLanding): void {
 export function tooManyCalls(limit: number): ApiError {
   return new ApiError(
     'FAILED_PRECONDITION',
-    `this request needs more v2 calls than limits.callsPerRequest (${limit}) allows; narrow its filter or raise the limit`,
+    `this request needs more v2 calls than limits.callsPerRequest (${limit}) allows; narrow the filter or raise the limit`,
   )
 }
 

@@ -166,7 +166,7 @@ function tooLarge({ requestBytes }: BodyLimits): ApiError {
 }
 
 function noRoom({ bodiesBytes }: BodyLimits): ApiError {
-  return askAgain('UNAVAILABLE', `the request bodies that are here take more than limits.bodiesBytes (${bodiesBytes})`, { headers: CLOSE })
+  return askAgain('UNAVAILABLE', `the request bodies in memory take more than limits.bodiesBytes (${bodiesBytes})`, { headers: CLOSE })
 }
 
 /** One v1 request, raw and as the tables read it. Serving, explain, replay and comparison all use it. */

@@ -124,7 +124,7 @@ export function getter(source: Source | undefined): (v2: JsonObject) => unknown 
   }
 }
 
-/** Returns the value at a dotted path. Throws if a member on the way is no object: v2 did not send what stands below it. */
+/** Returns the value at a dotted path. Throws if a member on the way is not an object: v2 did not send what stands below it. */
 function within(v2: JsonObject, path: readonly string[]): unknown {
   let value: unknown = v2
   for (const [depth, member] of path.entries()) {

@@ -9,7 +9,7 @@ export const anything: unique symbol = Symbol.for('crosswalk.anything')
 
 /**
  * How a declared difference looks in the answers of v1 and v2 to one read. Every given member must match: the more is given, the less is
- * hidden. A request for an id that is no uid is answered, and no other refusal of v1 is:
+ * hidden. A request for an id that is not a uid is answered, and no other refusal of v1 is:
  *
  *     { at: [''], kinds: ['status'], v1: 400, v2: 200, when: [{ param: 'repo_id', isNot: 'uid' }] }
  */

@@ -120,7 +120,7 @@ export type Fillable<Path extends string, Route extends string> = string extends
   ? Path
   : [Strangers<Path, Route>] extends [never]
     ? Path
-    : `{${Strangers<Path, Route>}} is no variable of ${Route}`
+    : `{${Strangers<Path, Route>}} is not a variable of ${Route}`
 
 /** The variables of a route; any text if the compiler does not know the whole route. */
 export type VariableOf<Route extends string> = Record<never, never> extends Record<Route, true> ? string : VariablesIn<Route>

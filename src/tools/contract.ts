@@ -267,10 +267,10 @@ export async function readDocument(path: string, { mayLeave = false }: ReadingDo
   const root = resolve(path)
   const externalRefResolver = await resolverOf(root, text.toString(), mayLeave, reader, config)
   const bundled = await reader.bundle({ ref: root, config, externalRefResolver }).catch((error: Error) => {
-    throw misuse(`${path} is no OpenAPI document: ${firstLine(error.message)}`)
+    throw misuse(`${path} is not an OpenAPI document: ${firstLine(error.message)}`)
   })
   const document: unknown = bundled.bundle.parsed
-  if (!isNode(document) || !isNode(document['paths'])) throw misuse(`${path} has no paths, so it is no OpenAPI document of an API`)
+  if (!isNode(document) || !isNode(document['paths'])) throw misuse(`${path} has no paths, so it is not an OpenAPI document of an API`)
   return { contract: contractAt(path, document), problems: bundled.problems.map(({ message }) => `${path}: ${firstLine(message)}`) }
 }
 
@@ -385,7 +385,8 @@ async function resolverOf(
       if (file === root) return new Source(root, text)
       if (mayLeave && /^https?:/i.test(file)) return super.loadExternalRef(file)
       const isRead = mayLeave || (await isWithin(file).catch(() => false))
-      if (!isRead) throw new ResolveError(new Error(`${file} is not read: it is no file in the folder of the document; see --allow-refs`))
+      if (!isRead)
+        throw new ResolveError(new Error(`${file} is not read: it is not a file in the folder of the document; see --allow-refs`))
       return fileWithin(file, MOST_BYTES).then(
         (body) => new Source(file, body.toString()),
         (error: Error) => {

@@ -170,7 +170,7 @@ function bodiesOf(one: SchemaShape | undefined, other: SchemaShape | undefined):
   if (one === undefined || other === undefined) return `is ${other ? 'there' : 'absent'}, and v1's is ${one ? 'there' : 'absent'}`
   const pair = shapeOfPair(one, other)
   if (typeof pair === 'string' || pair.kind !== 'object' || one.kind !== 'object' || other.kind !== 'object')
-    return typeof pair === 'string' ? pair : 'is no object'
+    return typeof pair === 'string' ? pair : 'is not an object'
   const isEmpty = Object.keys(one.members).length === 0 && Object.keys(other.members).length === 0
   const isNamesake = one.name !== undefined && one.name === other.name
   const hasMember = Object.values(pair.members).some(({ v2 }) => v2 !== undefined)

@@ -574,6 +574,6 @@ function fateOf(field: Field, name: string, source: SourcePath, place: Place, di
 
 function choiceOf(type: FieldType) {
   const inner = innerOf(type).type
-  if (inner.kind !== 'choice') throw new Error(`${inner.kind} is no enum`)
+  if (inner.kind !== 'choice') throw new Error(`${inner.kind} is not an enum`)
   return inner.of
 }

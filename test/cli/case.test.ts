@@ -86,6 +86,6 @@ it('names a mismatch that is missing or cannot be reproduced', async () => {
   await stage.settled()
   const [{ id }] = (await (await fetch(`${stage.server.adminUrl}/comparisons`)).json()) as [Comparison]
   expect((await runCommand(['case', id, ...admin])).err).toBe(
-    `Of the comparison ${id} (error) nothing is kept that could be played again: only mismatches that stay, and are not too large, are.`,
+    `Comparison ${id} (error) cannot be played again: only confirmed mismatches are kept for that, and only small ones.`,
   )
 })

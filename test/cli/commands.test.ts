@@ -87,7 +87,7 @@ describe('the command line', () => {
     const misused = [['serve'], ['demo'], ['sandbox'], ['sandbox', 'token'], ['cutover'], ['report', 'x'], ['replay', 'x']]
     const env = { CROSSWALK_SEED: '1', CROSSWALK_WORKER: 'HIDDEN' }
     for (const argv of misused) {
-      const err = 'The environment variable CROSSWALK_WORKER is no setting; did you mean "CROSSWALK_WORKERS"?'
+      const err = 'The environment variable CROSSWALK_WORKER is not a setting; did you mean "CROSSWALK_WORKERS"?'
       expect([argv, await runCommand(argv, env)]).toEqual([argv, { code: 2, out: '', err }])
     }
   })

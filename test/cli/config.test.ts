@@ -193,7 +193,7 @@ describe('the configuration', () => {
     expect(load(issuer)).toHaveProperty('problem', expect.stringContaining('without admin.oidc.audience'))
     expect(load({ ...issuer, 'admin-oidc-audience': 'api' })).toHaveProperty(
       'problem',
-      expect.stringContaining('no token would give a right'),
+      expect.stringContaining('no token would grant a right'),
     )
     expect(load({ 'admin-oidc-read': 'everybody' })).toHaveProperty(
       'problem',
@@ -218,15 +218,14 @@ describe('the configuration', () => {
       expect.stringContaining('the same as one of admin.tokens'),
     )
     for (const flags of [{ 'admin-tokens': `alice=${token},bob=${token}` }, { 'admin-tokens': `alice=${token}`, 'admin-token': token }]) {
-      expect(load(flags)).toHaveProperty('problem', expect.stringContaining('so that nobody could tell who used it'))
+      expect(load(flags)).toHaveProperty('problem', expect.stringContaining('so nobody could tell who used it'))
     }
     expect(load({ 'request-bytes': '1000000', 'bodies-bytes': '999999' })).toEqual({
       problem:
-        'limits.bodiesBytes (999999) is less than limits.requestBytes (1000000), so that the largest bodies would always be refused; raise the first.',
+        'limits.bodiesBytes (999999) is less than limits.requestBytes (1000000), so the largest bodies would always be refused; raise the first.',
     })
     expect(load({ 'upstream-v1-grpc': 'rest' })).toEqual({
-      problem:
-        'upstream.v1Grpc is rest without upstream.v1, so that no call would reach a v1 service; give upstream.v1 or leave out the first.',
+      problem: 'upstream.v1Grpc is rest without upstream.v1, so no call would reach a v1 service; give upstream.v1 or leave out the first.',
     })
     expect(load({ 'upstream-v1-grpc': 'rest', 'upstream-v1': 'http://127.0.0.1:9000' })).toHaveProperty('config')
     expect(load({ 'v1-deprecation': '2027-03-01', 'v1-sunset': '2027-02-01' })).toEqual({
@@ -242,7 +241,7 @@ describe('the configuration', () => {
     [{ 'upstream-v2': 'https://a.test', host: 'a.test', port: '443' }, 'upstream.v2 (https://a.test)', 'listen'],
     [{ 'upstream-v2': 'http://127.0.0.1:8081' }, 'upstream.v2 (http://127.0.0.1:8081)', 'admin'],
   ])('rejects a service at the address of the proxy: %j', (flags, upstream, own) => {
-    const problem = `${upstream} is the proxy's own address (${own}.host, ${own}.port), so that `
+    const problem = `${upstream} is the proxy's own address (${own}.host, ${own}.port), so `
     expect(load(flags)).toHaveProperty('problem', expect.stringContaining(problem))
   })
 

@@ -47,7 +47,7 @@ describe('explain of a gRPC call', () => {
 
   it.each([
     ['iam.GroupInvites/CreateWithGroup', {}, 'has no REST request: upstream.v1 answers it over gRPC'],
-    ['iam.Groups/Grow', {}, 'is no method of its service: the answer is UNIMPLEMENTED (code 12)'],
+    ['iam.Groups/Grow', {}, 'is not a method of its service: the answer is UNIMPLEMENTED (code 12)'],
     ['iam.v2.GroupsService/ListGroups', {}, 'passes it on to v2 unchanged (upstream.v2Grpc is relay)'],
     ['iam.v2beta1.GroupsService/ListGroups', { CROSSWALK_GRPC_V2BETA1: 'v2' }, 'as /chainguard.platform.iam.v2.GroupsService/ListGroups'],
     [
@@ -55,7 +55,7 @@ describe('explain of a gRPC call', () => {
       { CROSSWALK_UPSTREAM_V2_GRPC: 'rest' },
       'sends it to v2 as GET /iam/v2/groups (upstream.v2Grpc is rest)',
     ],
-    ['apk.Packages/List', {}, 'is no method of v1: the proxy passes its calls on to v2 unchanged'],
+    ['apk.Packages/List', {}, 'is not a method of v1: the proxy passes its calls on to v2 unchanged'],
     ['apk.Packages/List', { CROSSWALK_UPSTREAM_V2_GRPC: 'rest' }, 'has no REST request: the answer is UNIMPLEMENTED (code 12)'],
   ])('says what becomes of %s', async (method, env, sentence) => {
     const { out } = await runCommand(['explain', `grpc chainguard.platform.${method}`], env)
@@ -72,7 +72,7 @@ describe('explain of a gRPC call', () => {
       'iam.Groups/List',
       '{"name":1}',
       1,
-      'The call is answered INVALID_ARGUMENT: the request is no JSON of chainguard.platform.iam.GroupFilter.',
+      'The call is answered INVALID_ARGUMENT: the request is not JSON of chainguard.platform.iam.GroupFilter.',
     ],
     ['iam.Groups/List', '0c', 1, 'The call is answered INTERNAL: grpc: error unmarshalling request.'],
     ['iam.Groups/List', '/no/such/file!', 2, 'The --data of a gRPC call is JSON, hex, base64, - or the name of a file.'],

@@ -56,7 +56,7 @@ describe('crosswalk modes', () => {
     [['modes', 'sett'], 'did you mean "set"?'],
     [['modes', 'set'], 'Usage: crosswalk modes'],
     [['modes', 'get', 'x'], 'Usage: crosswalk modes'],
-    [['modes', 'set', write('broken.json', '{')], 'is no JSON'],
+    [['modes', 'set', write('broken.json', '{')], 'is not JSON'],
     [['modes', 'set', write('wrong.json', { default: 'v3' })], 'The modes are wrong'],
   ])('%j is misused', async (argv, sentence) => {
     expect(await run(argv)).toEqual({ code: 2, out: '', err: expect.stringContaining(sentence) })

@@ -62,8 +62,8 @@ describe('rollouts', () => {
   it.each([
     [['iam'], 'Usage: crosswalk rollouts [NAME pause|resume|promote|abort]'],
     [['iam', 'pause', 'now'], 'Usage: crosswalk rollouts [NAME pause|resume|promote|abort]'],
-    [['iam', 'promot'], 'A rollout knows no command "promot"; did you mean "promote"?'],
-    [['iam', 'zebra'], 'A rollout knows no command "zebra"; use pause|resume|promote|abort.'],
+    [['iam', 'promot'], 'There is no rollout command "promot"; did you mean "promote"?'],
+    [['iam', 'zebra'], 'There is no rollout command "zebra"; use pause|resume|promote|abort.'],
   ])('refuses %j', async (argv, err) => {
     expect(await rollouts(argv)).toEqual({ code: 2, out: '', err })
   })

@@ -69,8 +69,8 @@ describe('a configuration file', () => {
     ['a.json', '{ "a": 1 /* HIDDEN', 'line 1, column 10: a comment has no end.'],
     ['a.json', '{ "log": {}, "log": {} }', 'line 1, column 14: an earlier member has this name.'],
     ['a.json', '', 'line 1, column 1: a value is missing.'],
-    ['a.yaml', 'a: HIDDEN\n\tb: HIDDEN', 'line 2, column 1: this is no YAML (tab as indent).'],
-    ['a.yaml', 'a: 1\na: 2', 'line 2, column 1: this is no YAML (duplicate key).'],
+    ['a.yaml', 'a: HIDDEN\n\tb: HIDDEN', 'line 2, column 1: this is not YAML (tab as indent).'],
+    ['a.yaml', 'a: 1\na: 2', 'line 2, column 1: this is not YAML (duplicate key).'],
     ['a.yaml', 'a: *HIDDEN', 'an alias (*) names no anchor (&) before it, or too many of them.'],
   ])('names the line and the column of a wrong text: %s %j', (name, text, wrong) => {
     const { problems } = read(name, text)

@@ -126,7 +126,7 @@ describe('a document', () => {
       asked.length = 0
       const { text, problems } = await draftOf('remote.json', withRef(refs()[name] ?? ''))
       expect([text.includes("'hidden'"), asked]).toEqual([false, []])
-      expect(problems.join()).toMatch(/is not read: it is no file in the folder of the document/)
+      expect(problems.join()).toMatch(/is not read: it is not a file in the folder of the document/)
     })
 
     it('or more, if somebody asks for it', async () => {
@@ -164,7 +164,7 @@ describe('a document', () => {
         /make more than 1000000/,
       ],
       ['aliases that triple', `${laughs}\n${begin}${paths('*a29')}`, /holds more than 1000000 values/],
-      ['an alias of itself', `${begin}${paths('&q { type: object, properties: { b: *q } }')}`, /is no OpenAPI document/],
+      ['an alias of itself', `${begin}${paths('&q { type: object, properties: { b: *q } }')}`, /is not an OpenAPI document/],
       ['very many levels', `{"openapi":"3.0.3","paths":{},"x":${'['.repeat(100_000)}${']'.repeat(100_000)}}`, /nesting exceeded/],
       ['a chain of 5,000 references', schemas(chain(5000)), /leads through more than 100 others/],
       [
@@ -208,7 +208,7 @@ describe('a document', () => {
 
   it.each([
     ['absent.json', undefined, /a document cannot be read: there is no such file or folder \(.*absent\.json\)$/],
-    ['text.json', 'no: [document', /text\.json is no OpenAPI document/],
+    ['text.json', 'no: [document', /text\.json is not an OpenAPI document/],
     ['list.json', '[]', /list\.json/],
     ['none.json', { openapi: '3.0.3', info, paths: {} }, /the document of v1 has no operation under paths/],
   ])('is refused with a sentence: %s', async (name, document, sentence) => {

@@ -122,7 +122,7 @@ it('keeps what was there if a file is wrong', async () => {
 })
 
 it.each([
-  [{ 'tls.clientCa': 'a' }, 'tls.clientCa is set without tls.cert, so that the port speaks plain text'],
+  [{ 'tls.clientCa': 'a' }, 'tls.clientCa is set without tls.cert, so the port speaks plain text'],
   [{ 'upstream.v2Key': 'a' }, 'upstream.v2Key and upstream.v2Cert go together: set both, or none to show no certificate.'],
   [{ 'upstream.v2': 'http://a.test', 'upstream.v2Ca': 'a' }, 'upstream.v2Ca is set, but upstream.v2 (http://a.test) speaks plain text'],
   [{ 'upstream.v2': 'https://a.test', 'upstream.v1Ca': 'a' }, 'upstream.v1Ca is set without upstream.v1'],

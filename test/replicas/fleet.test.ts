@@ -187,7 +187,7 @@ it('names the replicas that do not settle', async () => {
   const settling = a.fleet.settle(1000)
   await clocks.pass(1100)
   expect((await settling).problems).toEqual([
-    expect.stringMatching(/^Replica b has not handed over what it knows; it was heard of \d\.\d s ago\.$/),
+    expect.stringMatching(/^Replica b has not handed over what it knows; it was last heard from \d\.\d s ago\.$/),
     'Replica c has not handed over 4 observations yet.',
     'Replica c had no room for 2 bad observations while the store did not answer; begin a new epoch.',
   ])

@@ -103,7 +103,7 @@ describe('crosswalk report', () => {
     await writeFile(log, '192.0.2.7 - - "GET /iam/v1/groups HTTP/1.1" 200\n'.repeat(10))
     await writeFile(empty, '')
     const report = (...argv: string[]) => runCommand(['report', ...argv, '--target', '0.1'])
-    const err = `${log} is no record file: most of its lines are no records.`
+    const err = `${log} is not a record file: most of its lines are not records.`
     expect(await report(log)).toMatchObject({ code: 3, err, out: expect.stringMatching(/^NOT READY/) })
     expect(await report(clean, log)).toMatchObject({ code: 3, err, out: expect.stringMatching(/^NOT READY: 1 of 1/) })
     expect(JSON.parse((await report(clean, log, '--json')).out)).toMatchObject({

@@ -14,7 +14,7 @@ export function inForce(members: Partial<InForce> = {}): InForce {
 /** Three replicas, of which one is silent and behind. */
 export const FLEET: ReportFleet = {
   problems: [
-    'Replica pod-c-3 has not handed over what it knows; it was heard of 12.0 s ago.',
+    'Replica pod-c-3 has not handed over what it knows; it was last heard from 12.0 s ago.',
     'Replica pod-c-3 had no room for 2 bad observations while the store did not answer; begin a new epoch.',
   ],
   busy: [],

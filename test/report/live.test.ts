@@ -66,7 +66,7 @@ describe.skipIf(!hasChromium())('the page while a proxy runs', () => {
     await page.unroute('**/report.json')
     await page.route('**/report.json', (route) => route.fulfill({ status: 401, body: '{}' }))
     await page.clock.fastForward(SOON)
-    await page.getByRole('heading', { name: 'This report asks for a token' }).waitFor()
+    await page.getByRole('heading', { name: 'This report requires a token' }).waitFor()
   })
 
   it('changes nothing without a token, and goes back to v1 with one, unless somebody else was faster', async () => {
@@ -92,7 +92,7 @@ describe.skipIf(!hasChromium())('the page while a proxy runs', () => {
     const strip = page.getByRole('region', { name: 'Active now' })
     await enter('the-token-that-reads')
     await strip.getByText('Active', { exact: true }).click()
-    await strip.getByText('Here nothing can be changed').waitFor()
+    await strip.getByText('You cannot change anything here').waitFor()
     expect(await page.getByRole('button', { name: /^(Back|Everything|Pause)/ }).count()).toBe(0)
     await page.evaluate('sessionStorage.clear()')
     await page.getByRole('button', { name: 'Refresh' }).click()

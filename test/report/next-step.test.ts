@@ -52,7 +52,7 @@ describe('the next step of an operation', () => {
     ['raises a share', inForce([canary(5)]), 'Raise the share', 'Raise the share to 25 %', 'Go back to v1'],
     ['ends a canary', inForce([canary(50)]), 'Raise the share', 'Let v2 answer all clients', 'Go back to v1'],
     ['stops comparing', inForce([rule({ mode: 'diff-v2' })]), 'v1 is still asked', 'Stop comparing it', 'Go back to v1'],
-    ['leaves alone what is done', inForce([rule({ mode: 'v2' })]), 'Nothing is to be done', 'Go back to v1'],
+    ['leaves alone what is done', inForce([rule({ mode: 'v2' })]), 'There is nothing to do', 'Go back to v1'],
     ['needs a v1 service', inForce([], { hasV1: false }), 'there is no v1 service'],
   ])('%s', (_, now, ...said: readonly string[]) => {
     const found = step({ standing: 'inside' }, now)

@@ -255,7 +255,7 @@ describe.skipIf(!hasChromium())('the page of the report in Chromium', () => {
     const { adminUrl, ask } = await proxy({ 'admin.token': 'the-token-that-changes', 'admin.readToken': 'the-token-that-reads' })
     await ask('/iam/v1/groups')
     const { page, said, asked } = await open(browser, `${adminUrl}/report`)
-    await heading(page, 'This report asks for a token').waitFor()
+    await heading(page, 'This report requires a token').waitFor()
     expect(await page.locator('#report').textContent()).toBe('null')
     const token = page.getByLabel('Token')
     await token.fill('not-the-token-at-all')
@@ -278,10 +278,10 @@ describe.skipIf(!hasChromium())('the page of the report in Chromium', () => {
     expect(await page.evaluate('[location.search, document.cookie, localStorage.length].join()')).toBe(',,0')
     const other = await page.context().newPage()
     await other.goto(`${adminUrl}/report`)
-    await heading(other, 'This report asks for a token').waitFor()
+    await heading(other, 'This report requires a token').waitFor()
     await page.evaluate('sessionStorage.clear()')
     await page.getByRole('button', { name: 'Refresh' }).click()
-    await heading(page, 'This report asks for a token').waitFor()
+    await heading(page, 'This report requires a token').waitFor()
   })
 
   it('shows hostile records as text', async () => {

@@ -26,7 +26,7 @@ const HANDED: readonly (readonly [file: string, texts: readonly string[]])[] = [
       'more than limits.requestsInFlight (…) requests are under way',
       'requests without a credential take their share of limits.requestsInFlight (…), three quarters',
       'more than limits.callerInFlight (…) requests of this caller are under way',
-      'this caller asks more than limits.callerPerSecond (…) times a second',
+      'this caller sends more than limits.callerPerSecond (…) requests a second',
     ],
   ],
   ['src/tables/fields.ts', ['must be a …', 'must be one of …']],

@@ -34,7 +34,7 @@ const WRONG: readonly (readonly [line: string, sentence: string])[] = [
   ["known({ labels: objects('labels', { key: text('nmae') }) })", "v2 has no member 'nmae'; it has 'name'"],
   ["asked({ fliter: 'query' })", "v1 has no parameter 'fliter'; it has 'filter', 'pageSize'"],
   ["asked({ pageSize: intParam('pageSize') })", "v2 has no parameter 'pageSize'; it has 'page_size', 'query'"],
-  ["action('a.a.b', 'GET /v1/a/{id}', { v2: 'GET /v2/a/{name}' })", '{name} is no variable of GET /v1/a/{id}'],
+  ["action('a.a.b', 'GET /v1/a/{id}', { v2: 'GET /v2/a/{name}' })", '{name} is not a variable of GET /v1/a/{id}'],
   ["action('a.a.b', 'GET /v1/a/{id}', { v2: 'GET /v2/a/{id}', selects: 'idd' })", `Type '"idd"' is not assignable to type '"id"'`],
   [
     "action('a.a.b', 'GET /v1/a', { v2: 'GET /v2/a', params: { pageToken: 'p' }, paging: { parameter: 'pageTokn', member: 'next' } })",

@@ -29,7 +29,7 @@ export function nextStep(operation: OperationReport, { now, target, generatedAt:
 function inFile({ standing, differences }: OperationReport): string {
   const open = differences.filter(({ state }) => TO_MEND.has(state)).length
   if (open > 0) return `Fix or declare ${many(open, 'difference')}.`
-  return standing === 'inside' ? 'Raise its share.' : 'Go on comparing it.'
+  return standing === 'inside' ? 'Raise its share.' : 'Keep comparing it.'
 }
 
 function stepOf(situation: Situation): NextStep {
@@ -51,7 +51,7 @@ function stepOf(situation: Situation): NextStep {
     return { sentence, commands: [...mended(situation), ...back(situation)] }
   }
   if (operation.standing === 'held-back') {
-    const sentence = 'It is held back, and not by its own answers. See why, and go on when that has ended.'
+    const sentence = 'Something other than its own answers holds it back. See why, and continue when that has ended.'
     return { sentence, commands: [...mended(situation), ...back(situation)] }
   }
   if (operation.standing === 'inconclusive') return whileInconclusive(situation)
@@ -59,12 +59,12 @@ function stepOf(situation: Situation): NextStep {
 }
 
 const WORDS: Readonly<Record<RolloutStatus['phase'], string>> = {
-  waiting: 'waits for the store, so v2 gets no share here. Nothing is to be done.',
-  running: 'raises the share by itself, and goes back if v2 fails. Nothing is to be done.',
+  waiting: 'waits for the store, so v2 gets no share here. There is nothing to do.',
+  running: 'raises the share by itself, and goes back if v2 fails. There is nothing to do.',
   held: 'waits for traffic.',
   paused: 'is paused. Find out why, then resume it.',
   'turned-back': 'has turned back, so v2 gets no share. Fix v2 or declare the difference, then resume it from its first step.',
-  watching: 'has reached all clients, and is still judged. Nothing is to be done.',
+  watching: 'has reached all clients, and is still judged. There is nothing to do.',
   done: 'is done: v2 answers its clients.',
   aborted: 'is aborted, so v2 gets no share. Another rollout needs another name.',
 }
@@ -102,7 +102,7 @@ function forward(situation: Situation): NextStep {
   const { mode, share } = forMost(effect)
   const known =
     operation.standing === 'unverifiable' ? 'No read can show what it writes, so the errors of v2 decide.' : 'It is inside the target.'
-  if (mode === 'v2') return { sentence: 'v2 answers all its clients. Nothing is to be done.', commands: back(situation) }
+  if (mode === 'v2') return { sentence: 'v2 answers all its clients. There is nothing to do.', commands: back(situation) }
   if (mode === 'diff-v2') {
     const sentence = `${known} v2 answers all its clients, and v1 is still asked. Stop that when v1 goes.`
     return { sentence, commands: [commands.stopComparing(situation), ...back(situation)] }

@@ -212,7 +212,7 @@ export function createReporter({ ledger, operations, describe }: ReporterSources
       const { rollouts = [], circuits = {} } = inForce ?? {}
       const openCircuits = new Map(Object.entries(circuits))
       const verdict = judgeCutover({ target, withoutV1, evidence, traffic, clients, openCircuits, rollouts, operations })
-      const unread = read.unreadable.map((path) => `${path} is no record file: most of its lines are no records.`)
+      const unread = read.unreadable.map((path) => `${path} is not a record file: most of its lines are not records.`)
       const evidenceOf = new Map(evidence.map((one) => [one.operation, one]))
       const modes = modesByOperation(clients)
       const rows = verdict.operations.map((one): OperationReport => {
@@ -367,7 +367,7 @@ export interface ReportReplica {
   readonly unread?: number
   /** The services that it reaches at other addresses than the replica that made the report; absent if there are none. */
   readonly otherServices?: readonly string[]
-  /** Seconds since its last heartbeat; absent if it was heard of lately. */
+  /** Seconds since its last heartbeat; absent if it was last heard from lately. */
   readonly silentSeconds?: number
   /** Observations that the store does not have yet, clean ones that had no room, and wrong ones that had none. */
   readonly waiting: number

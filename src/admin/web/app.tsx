@@ -57,7 +57,7 @@ export function Gate({ address, onReport }: Props) {
         </div>
       </header>
       <main id="main">
-        <h1>This report asks for a token</h1>
+        <h1>This report requires a token</h1>
         <form class="gate" onSubmit={submit}>
           <p>
             The admin port of this proxy shows it to whoever has the token of <code>admin.readToken</code> or <code>admin.token</code>, or a

@@ -380,7 +380,7 @@ export function DifferenceView({ difference, operation, report }: DifferenceProp
 const ADVICE: Partial<Readonly<Record<Difference['state'], string>>> = {
   transient: 'Look for caches and replicas that lag behind, and for answers that v2 gives only under load.',
   declared: 'The difference is known, so these answers count as expected, and nothing has to be fixed:',
-  race: 'Data changed while both sides were asked. If it goes on without changes of data, look at the order in which v2 reads.',
+  race: 'Data changed while both sides were asked. If it continues while no data changes, look at the order in which v2 reads.',
 }
 
 interface ExamplesProps {

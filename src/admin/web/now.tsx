@@ -179,7 +179,7 @@ export function AllBack({ now }: { readonly now: InForce }) {
     >
       <ul>
         <li>From the next request on, v1 answers every client of every operation.</li>
-        <li>What is compared now is compared further, with v1's answers for the clients.</li>
+        <li>Comparison continues, and clients get v1's answers.</li>
         {now.rules.rules.some(({ canary }) => canary) && <li>All shares end.</li>}
         {ending.length > 0 && (
           <li>
@@ -335,7 +335,7 @@ export function FleetBanner({ fleet }: { readonly fleet: ReportFleet | undefined
 
 function titleOf(fleet: ReportFleet): string {
   if (isOnlyBusy(fleet)) return 'Comparisons are under way, so these figures are some seconds old.'
-  return fleet.problems.length > 0 ? 'These are not the figures of all replicas.' : 'A replica is not well.'
+  return fleet.problems.length > 0 ? 'These are not the figures of all replicas.' : 'A replica has a problem.'
 }
 
 /** Says how many processes share the store, and whether one is missing. */
@@ -455,7 +455,7 @@ export function Strip({ now, fleet }: { readonly now: InForce; readonly fleet: R
             </p>
             {now.drift !== undefined && <p>{now.drift}</p>}
             <AllBack now={now} />
-            {!hands && <p class="quiet">Here nothing can be changed: that takes a proxy with admin.token, and the token.</p>}
+            {!hands && <p class="quiet">You cannot change anything here: that takes a proxy with admin.token, and the token.</p>}
           </section>
           {now.rollouts.length > 0 && (
             <section>

@@ -292,7 +292,7 @@ function Uncompared({ operation }: { readonly operation: OperationReport }) {
 function Unsent({ operation }: { readonly operation: OperationReport }) {
   return (
     <section aria-labelledby="unsent">
-      <h2 id="unsent">Calls that v2 would have got</h2>
+      <h2 id="unsent">Calls that v2 would have received</h2>
       <p class="quiet">{many(operation.writes, 'write')} went to v1 alone; the last of what v2 would have been sent:</p>
       <ul class="plain unsent">
         {operation.wouldSend.map(({ at, call }) => (

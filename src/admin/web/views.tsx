@@ -17,7 +17,7 @@ export function Empty({ report: { read, now } }: { readonly report: Report }) {
     <section class="empty">
       <h2>Nothing was recorded yet</h2>
       <p>
-        {read.entries === 0 ? 'There is not one record. ' : `${many(read.entries, 'record')}, but none of traffic. `}
+        {read.entries === 0 ? 'There is no record. ' : `${many(read.entries, 'record')}, but none of traffic. `}
         {!now && 'Record traffic in a diff mode, and make the report of its records.'}
         {now && !now.hasV1 && 'There is no v1 service to compare with: set upstream.v1 (CROSSWALK_UPSTREAM_V1) and start again.'}
         {now?.hasV1 &&
@@ -42,7 +42,7 @@ const STATES: Readonly<Record<DeclarationRow['state'], { readonly word: string; 
     word: 'Expired',
     meaning: 'The date of its rule in diff.ignore is over, and it explains nothing any more: fix it or give a new date.',
   },
-  invisible: { word: 'Invisible', meaning: 'It shows in writes alone, and cannot be found by comparing.' },
+  invisible: { word: 'Invisible', meaning: 'It shows only in writes, so comparing cannot find it.' },
 }
 
 /** First what somebody should look at. */

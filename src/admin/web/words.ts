@@ -18,8 +18,8 @@ export const STATES: Readonly<Record<DifferenceState, { readonly word: string; r
   unexplained: { word: 'Unexplained', meaning: 'Nothing declares it: it counts as a mismatch.' },
   transient: { word: 'Transient', meaning: 'It was gone when v2 was asked again, and nothing explains it: it counts as wrong.' },
   failed: { word: 'Failed', meaning: 'v2 gave an error where v1 did not: it counts as wrong.' },
-  open: { word: 'Open', meaning: 'The answers could not be compared: it counts as nothing.' },
-  race: { word: 'Race', meaning: 'v1 itself changed while the two were asked: it counts as nothing.' },
+  open: { word: 'Open', meaning: 'The answers could not be compared: it does not count.' },
+  race: { word: 'Race', meaning: 'v1 itself changed while the two were asked: it does not count.' },
   noise: { word: 'Noise', meaning: 'A member that changes by itself on v1 alone.' },
   declared: { word: 'Declared', meaning: 'A known difference, with its code.' },
 }

@@ -103,14 +103,14 @@ export function tlsContradiction(config: TlsConfig): string | undefined {
     if (half !== undefined) return `${half}.`
   }
   if (config['tls.clientCa'] !== undefined && config['tls.cert'] === undefined) {
-    return 'tls.clientCa is set without tls.cert, so that the port speaks plain text and asks no client for a certificate; set tls.key and tls.cert.'
+    return 'tls.clientCa is set without tls.cert, so the port speaks plain text and asks no client for a certificate; set tls.key and tls.cert.'
   }
   for (const service of ['v2', 'v1'] as const) {
     const base = config[`upstream.${service}`]
     const set = Object.values(FILES[service]).find((key) => config[key] !== undefined)
     // Without upstream.v2 no start gets here.
     if (set === undefined || (base === undefined && service === 'v2')) continue
-    if (base === undefined) return `${set} is set without upstream.${service}, so that nobody would use it; set both or none.`
+    if (base === undefined) return `${set} is set without upstream.${service}, so nobody would use it; set both or none.`
     if (!base.startsWith('https:')) return `${set} is set, but upstream.${service} (${base}) speaks plain text; give it as https://.`
   }
   return sharesAnOrigin(config)

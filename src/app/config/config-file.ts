@@ -85,7 +85,7 @@ export function parseJsonc(text: string): Parsed {
   const errors: ParseError[] = []
   const root = parseTree(text, errors, { allowTrailingComma: true })
   const [first] = errors
-  if (first) return { wrong: wrongAt(text, first.offset, WRONG[printParseErrorCode(first.error)] ?? 'this is no JSON') }
+  if (first) return { wrong: wrongAt(text, first.offset, WRONG[printParseErrorCode(first.error)] ?? 'this is not JSON') }
   if (!root) return { wrong: 'it is empty' }
   const repeated = repeatedIn(root)
   if (repeated) return { wrong: wrongAt(text, repeated.offset, 'an earlier member has this name') }
@@ -124,7 +124,7 @@ export function parseYaml(text: string): Parsed {
   const { isNode, parseDocument } = createRequire(import.meta.url)('yaml') as typeof Yaml
   const document = parseDocument(text, { prettyErrors: false, version: '1.2' })
   const [first] = document.errors
-  if (first) return { wrong: wrongAt(text, first.pos[0], `this is no YAML (${first.code.toLowerCase().replaceAll('_', ' ')})`) }
+  if (first) return { wrong: wrongAt(text, first.pos[0], `this is not YAML (${first.code.toLowerCase().replaceAll('_', ' ')})`) }
   const value = contentOf(document)
   if (value === undefined) return { wrong: 'an alias (*) names no anchor (&) before it, or too many of them' }
   return {

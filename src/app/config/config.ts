@@ -25,7 +25,7 @@ export function leadsBack(config: Config): string | undefined {
     for (const own of ['listen', 'admin'] as const) {
       const address = config[upstream]
       if (address === undefined || !isAt(new URL(address), config[`${own}.host`], config[`${own}.port`])) continue
-      return `${upstream} (${address}) is the proxy's own address (${own}.host, ${own}.port), so that ${OWN[own]}; give the address of the service.`
+      return `${upstream} (${address}) is the proxy's own address (${own}.host, ${own}.port), so ${OWN[own]}; give the address of the service.`
     }
   }
   return notifiesItself(config)
@@ -82,7 +82,7 @@ function endsTooEarly({ 'v1.deprecation': deprecation, 'v1.sunset': sunset }: Co
 function readsAndChanges({ 'admin.token': token, 'admin.readToken': readToken, 'admin.tokens': named }: Config): string | undefined {
   const tokens = named.map((one) => one.token)
   if (tokens.some((one, at) => one === token || tokens.indexOf(one) < at)) {
-    return 'admin.tokens has a token that admin.token or another name has too, so that nobody could tell who used it; give each its own.'
+    return 'admin.tokens has a token that admin.token or another name has too, so nobody could tell who used it; give each its own.'
   }
   if (readToken === undefined || (token !== readToken && !tokens.includes(readToken))) return undefined
   const same = token === readToken ? 'admin.token' : 'one of admin.tokens'
@@ -94,28 +94,28 @@ function isHalfOidc(config: Config): string | undefined {
   if (issuer === undefined) {
     const given = audience === undefined ? (write === undefined ? 'read' : 'write') : 'audience'
     if ((audience ?? read ?? write) === undefined) return undefined
-    return `admin.oidc.${given} is set without admin.oidc.issuer, so that nobody could use it; give the issuer or leave out the first.`
+    return `admin.oidc.${given} is set without admin.oidc.issuer, so nobody could use it; give the issuer or leave out the first.`
   }
   if (audience === undefined) {
-    return 'admin.oidc.issuer is set without admin.oidc.audience, so that a token for any other service would be accepted; give the audience.'
+    return 'admin.oidc.issuer is set without admin.oidc.audience, so a token for any other service would be accepted; give the audience.'
   }
   if ((read ?? write) !== undefined) return undefined
-  return 'admin.oidc.issuer is set without admin.oidc.read and admin.oidc.write, so that no token would give a right; give at least one.'
+  return 'admin.oidc.issuer is set without admin.oidc.read and admin.oidc.write, so no token would grant a right; give at least one.'
 }
 
 function hasNoRoom({ 'limits.requestBytes': one, 'limits.bodiesBytes': all }: Config): string | undefined {
   if (one <= all) return undefined
-  return `limits.bodiesBytes (${all}) is less than limits.requestBytes (${one}), so that the largest bodies would always be refused; raise the first.`
+  return `limits.bodiesBytes (${all}) is less than limits.requestBytes (${one}), so the largest bodies would always be refused; raise the first.`
 }
 
 function isUnsigned({ 'notify.url': url, 'notify.secret': secret }: Config): string | undefined {
   if (url === undefined || secret !== undefined) return undefined
-  return 'notify.url is set without notify.secret, so that its receiver could not tell these events from forged ones; give the output of: echo whsec_$(openssl rand -base64 32)'
+  return 'notify.url is set without notify.secret, so its receiver could not tell these events from forged ones; give the output of: echo whsec_$(openssl rand -base64 32)'
 }
 
 function hasNoV1({ 'upstream.v1Grpc': how, 'upstream.v1': v1 }: Config): string | undefined {
   if (how === 'relay' || v1 !== undefined) return undefined
-  return `upstream.v1Grpc is ${how} without upstream.v1, so that no call would reach a v1 service; give upstream.v1 or leave out the first.`
+  return `upstream.v1Grpc is ${how} without upstream.v1, so no call would reach a v1 service; give upstream.v1 or leave out the first.`
 }
 
 /** Each of these files belongs to what writes it. */
@@ -128,7 +128,7 @@ function writesOneFileTwice({ 'store.url': store, 'store.cache': cache, 'records
   const paths = written.map(([, path]) => (path === undefined ? undefined : resolve(path)))
   const at = paths.findIndex((path, nth) => path !== undefined && paths.indexOf(path) < nth)
   if (at < 0) return undefined
-  return `${written[at]?.[0]} names the file of ${written[paths.indexOf(paths[at])]?.[0]}, so that each would write over the other; give each its own.`
+  return `${written[at]?.[0]} names the file of ${written[paths.indexOf(paths[at])]?.[0]}, so each would overwrite the other; give each its own.`
 }
 
 function opensOnePortTwice(config: Config): string | undefined {
@@ -182,7 +182,7 @@ export function unknownVariables(env: ConfigSources['env']): readonly string[] {
   const names = known()
   const unknown = Object.keys(env).filter((name) => name.startsWith(PREFIX) && !names.includes(name) && variableIn(env, name))
   const otherwise = 'crosswalk help serve lists those that are.'
-  return unknown.map((name) => `The environment variable ${name} is no setting; ${suggestion(name, names, otherwise)}`)
+  return unknown.map((name) => `The environment variable ${name} is not a setting; ${suggestion(name, names, otherwise)}`)
 }
 
 export interface ConfigSources {

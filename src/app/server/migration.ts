@@ -304,7 +304,7 @@ export async function loadTables(path: string | undefined): Promise<Tables> {
 async function importFrom(path: string): Promise<{ readonly tables?: unknown }> {
   try {
     // Node reads a device until the memory is full.
-    if (existsSync(path) && !statSync(path).isFile()) throw new Error('it is no file')
+    if (existsSync(path) && !statSync(path).isFile()) throw new Error('it is not a file')
     return await import(pathToFileURL(resolve(path)).href)
   } catch (error) {
     const problem = existsSync(path) ? problemIn(error as NodeJS.ErrnoException) : 'there is no such file'

@@ -290,6 +290,6 @@ export function createFleetSteering({ fleet, rollouts, documents, publisher, kno
 }
 
 const DOWN =
-  'The store does not answer, so that no replica would hear of it: nothing has changed. Abort is possible: it sets the share of this replica to 0 at once, and that of the others when the store answers.'
+  'The store does not answer, so no replica would learn of it: nothing has changed. Abort is possible: it sets the share of this replica to 0 at once, and that of the others when the store answers.'
 
 const UNSURE = 'The store did not answer in time: GET /rollouts tells whether it took the command.'

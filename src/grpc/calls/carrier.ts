@@ -257,7 +257,7 @@ function wrongPath(path: string, { classify, isBelow }: Gate): ApiError | undefi
   const target = classify(path)
   if (target.kind === 'refused') return target.error
   const isMethod = target.kind === 'native' && (!isBelow || METHOD.test(path))
-  return isMethod ? undefined : new ApiError('UNIMPLEMENTED', 'no method of gRPC has such a path')
+  return isMethod ? undefined : new ApiError('UNIMPLEMENTED', 'no gRPC method has such a path')
 }
 
 /** Node types it as possibly TLS, and it is absent once the connection is closed. */

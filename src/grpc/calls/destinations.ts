@@ -63,7 +63,7 @@ function mayBeDone({ message }: { readonly message: string }): Pick<WireStatus, 
 
 function unsayable({ path }: RpcMethod, fields: readonly string[]): ApiError {
   const [service = ''] = path.split('/').slice(-1)
-  return new ApiError('UNIMPLEMENTED', `REST cannot carry ${fields.join(', ')} of ${service}, so that only gRPC serves this call`)
+  return new ApiError('UNIMPLEMENTED', `REST cannot carry ${fields.join(', ')} of ${service}, so only gRPC serves this call`)
 }
 
 /** A service that gets calls as gRPC. */
@@ -118,7 +118,7 @@ function inBytes(method: RpcMethod, json: Buffer, registry: Rpc['registry']): Bu
     return Buffer.from(bytesOfJson(input, json, registry))
   } catch (cause) {
     if (cause instanceof ApiError) throw cause
-    throw new ApiError('INVALID_ARGUMENT', `the request is no JSON of ${input.typeName}`, { cause })
+    throw new ApiError('INVALID_ARGUMENT', `the request is not JSON of ${input.typeName}`, { cause })
   }
 }
 

@@ -93,7 +93,7 @@ export function createRowScanner(list: string): RowScanner {
 export interface ListText {
   /** Takes a piece. Throws a SyntaxError if its rows are no JSON. */
   push(piece: Uint8Array): void
-  /** Ends the answer. Throws a SyntaxError if it is no JSON object. */
+  /** Ends the answer. Throws a SyntaxError if it is not JSON object. */
   end(): void
   /** The bytes that are held unparsed. */
   held(): number
@@ -390,7 +390,7 @@ function createMessage({ output }: RpcMethod, codec: Codec, limits: MessageLimit
     try {
       step()
     } catch (cause) {
-      throw new ApiError('INTERNAL', `the answer is no ${output.typeName}`, { cause })
+      throw new ApiError('INTERNAL', `the answer is not a ${output.typeName}`, { cause })
     }
     checkSize(sink.size() + (listText?.held() ?? 0), limits)
   }
@@ -418,7 +418,7 @@ function createMessage({ output }: RpcMethod, codec: Codec, limits: MessageLimit
 /** Throws RESOURCE_EXHAUSTED if a message is too long, or if the memory of all has no room for it. */
 export function checkSize(size: number, { messageBytes, holding }: MessageLimits): void {
   if (size > messageBytes) {
-    const message = `the answer is longer than limits.messageBytes (${messageBytes}) allows; narrow its filter, ask for a page, or raise the limit`
+    const message = `the answer is longer than limits.messageBytes (${messageBytes}) allows; narrow the filter, ask for a page, or raise the limit`
     throw new ApiError('RESOURCE_EXHAUSTED', message)
   }
   checkRoom(size, holding)

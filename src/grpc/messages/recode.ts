@@ -93,7 +93,7 @@ function whole({ type, bytes, registry }: Pick<Recoded, 'type' | 'bytes' | 'regi
 }
 
 function notOf({ typeName }: DescMessage, cause?: unknown): ApiError {
-  return new ApiError('INTERNAL', `the service sent an answer that is no ${typeName}`, { cause })
+  return new ApiError('INTERNAL', `the service sent an answer that is not a ${typeName}`, { cause })
 }
 
 /** A message without its rows, and the name of their list if there were any. */

@@ -180,7 +180,7 @@ function withoutOne(json: JsonObject, [first = '', ...rest]: readonly string[]):
 
 /**
  * Returns the protojson of a message whose fields are the pairs of a query. A message within it is JSON text there, which no query of REST can
- * hold: `[['image_refs', '{"repo":"a"}']]`. Throws if a text is no JSON. A pair without a field is left out.
+ * hold: `[['image_refs', '{"repo":"a"}']]`. Throws if a text is not JSON. A pair without a field is left out.
  */
 export function jsonOfQuery({ fields }: DescMessage, query: readonly (readonly [name: string, value: string])[]): JsonObject {
   const json: Record<string, unknown> = {}
@@ -449,8 +449,8 @@ function decode(input: DescMessage, bytes: Uint8Array, codec: Codec, protocol: S
     if (cause instanceof ApiError) throw cause
     // Servers of gRPC and of Connect say so, each in its own way.
     if (codec === 'proto' && protocol !== 'connect') throw new ApiError('INTERNAL', 'grpc: error unmarshalling request', { cause })
-    if (codec === 'proto') throw new ApiError('INVALID_ARGUMENT', `the request is no ${input.typeName}`, { cause })
-    throw new ApiError('INVALID_ARGUMENT', `the request is no JSON of ${input.typeName}`, { cause })
+    if (codec === 'proto') throw new ApiError('INVALID_ARGUMENT', `the request is not a ${input.typeName}`, { cause })
+    throw new ApiError('INVALID_ARGUMENT', `the request is not JSON of ${input.typeName}`, { cause })
   }
 }
 
@@ -483,6 +483,6 @@ function bodyJsonOf(input: DescMessage, message: Message): JsonObject {
   try {
     return toJson(input, message) as JsonObject
   } catch (cause) {
-    throw new ApiError('INVALID_ARGUMENT', `the request holds a value that is none of ${input.typeName}`, { cause })
+    throw new ApiError('INVALID_ARGUMENT', `the request holds a value that does not belong to ${input.typeName}`, { cause })
   }
 }

@@ -138,7 +138,7 @@ export function checkVersion(version: string | readonly string[] | undefined): v
 
 /** Reads the name of a compression. An unknown one is UNIMPLEMENTED. */
 export function codingOf(coding = 'identity'): 'gzip' | 'identity' {
-  if (coding !== 'gzip' && coding !== 'identity') throw new ApiError('UNIMPLEMENTED', 'the compression is none of gzip and identity')
+  if (coding !== 'gzip' && coding !== 'identity') throw new ApiError('UNIMPLEMENTED', 'the compression is neither gzip nor identity')
   return coding
 }
 

@@ -26,7 +26,7 @@ export function boundsOf({ requestBytes, room }: Pick<WireSettings, 'requestByte
 }
 
 function noRoom(): ApiError {
-  return askAgain('UNAVAILABLE', 'the messages that are here take more than limits.bodiesBytes allows')
+  return askAgain('UNAVAILABLE', 'the messages in memory take more than limits.bodiesBytes allows')
 }
 
 /** Bytes before each message: one of flags, four of its length (gRPC over HTTP/2, Length-Prefixed-Message). */
@@ -221,7 +221,7 @@ function decoded(body: Buffer): Buffer {
 /** Reads `grpc-encoding`. An unknown one is UNIMPLEMENTED, even when nothing is compressed. */
 export function codingOf(headers: IncomingHttpHeaders): 'gzip' | 'identity' {
   const coding = headers['grpc-encoding'] ?? 'identity'
-  if (coding !== 'gzip' && coding !== 'identity') throw new ApiError('UNIMPLEMENTED', 'grpc-encoding is none of gzip and identity')
+  if (coding !== 'gzip' && coding !== 'identity') throw new ApiError('UNIMPLEMENTED', 'grpc-encoding is neither gzip nor identity')
   return coding
 }
 

@@ -254,7 +254,7 @@ export type Captured =
   | { readonly kind: 'not-json' }
   /** The connection broke before the end of the body. */
   | { readonly kind: 'broken' }
-  /** It is no JSON and was never text. `because` completes "v1 returned …". */
+  /** It is not JSON and was never text. `because` completes "v1 returned …". */
   | { readonly kind: 'no-value'; readonly because: string }
 
 /** Says why a body cannot be compared, and what to change. */

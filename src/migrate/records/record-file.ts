@@ -62,7 +62,7 @@ export async function* readEntries(path: string): AsyncGenerator<Entry> {
 }
 
 function noEntryIn(path: string): string {
-  return `${path} is no record file: there is no entry`
+  return `${path} is not a record file: there is no entry`
 }
 
 /** Some consecutive lines of a record file. */

@@ -342,7 +342,7 @@ function whyUnused({ unused }: RolloutView): string {
 /** Says that the observations of the step can never come. */
 function unjudgeable({ operations }: RolloutView, step: PlannedStep): string | undefined {
   if (step.observations === 0 || operations.some(({ canBeJudged }) => canBeJudged)) return undefined
-  return 'no read shows what these writes did, so that no observation will come: promote it, or give the step a hold instead'
+  return 'no read shows what these writes did, so no observation will come: promote it, or give the step a hold instead'
 }
 
 /** What a person may do where a signal may last. */
@@ -364,13 +364,13 @@ const TEXTS: Readonly<Record<RolloutPhase, Text>> = {
     const now = signalIn({ plan, state, view, step: stepOf(plan, state) })
     const reason = now === undefined || now.name === signal ? state.reason : `${state.reason} ${now.reason}.`
     const advice = ADVICE[signal] ?? ''
-    if (retried >= plan.retries) return `${reason} No retry is left, so that a person must resume it.${advice}`
+    if (retried >= plan.retries) return `${reason} No retry is left, so a person must resume it.${advice}`
     return `${reason} It goes on by itself when that has ended.${advice}`
   },
   'turned-back': (plan, state, { open, stuck }) => {
     const { reason, retried, backMs } = state
-    if (retried >= plan.retries) return `${reason} No retry is left, so that a person must resume it.`
-    if (stuck.length > 0) return `${reason} No answer can close the circuit of ${stuck.join(', ')}, so that a person must resume it.`
+    if (retried >= plan.retries) return `${reason} No retry is left, so a person must resume it.`
+    if (stuck.length > 0) return `${reason} No answer can close the circuit of ${stuck.join(', ')}, so a person must resume it.`
     const circuits = Object.keys(open)
     if (circuits.length > 0)
       return `${reason} It tries again when ${circuits.length === 1 ? 'this circuit has' : 'these circuits have'} closed.`

@@ -152,7 +152,7 @@ function createCallers(limits: AdmissionLimits, now: () => number): (hash: strin
       return { why: 'caller-in-flight', message, seconds: RETRY_AFTER }
     }
     if (caller.pace?.take() === false) {
-      const message = `this caller asks more than limits.callerPerSecond (${callerPerSecond}) times a second`
+      const message = `this caller sends more than limits.callerPerSecond (${callerPerSecond}) requests a second`
       return { why: 'caller-rate', message, seconds: Math.ceil(caller.pace.wait() / 1000) }
     }
     caller.inFlight += 1

@@ -330,7 +330,7 @@ const memory = Buffer.from(engine.memory.buffer)
 
 const numbers = new Int32Array(engine.memory.buffer, TABLE)
 
-/** Turns a page into v1 rows; undefined if it is not as expected. Throws if a value on it is no JSON. */
+/** Turns a page into v1 rows; undefined if it is not as expected. Throws if a value on it is not JSON. */
 export function translatePage(pieces: readonly Uint8Array[], table: Table): Translated | undefined {
   const end = load(pieces)
   if (end === undefined) return undefined

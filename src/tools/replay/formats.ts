@@ -355,10 +355,9 @@ export function readNginxFormat(format: string): { readonly read: ReadLine } | {
   const { texts, names } = parts
   const joined = names.findIndex((_, at) => at > 0 && texts[at] === '')
   if (joined >= 0)
-    return { problem: `$${names[joined - 1]} and $${names[joined]} have no text between them, so that nobody can tell them apart.` }
-  if (!names.some((name) => TARGETS.includes(name))) return { problem: '$request or $request_uri is missing, so that no path is known.' }
-  if (!names.some((name) => METHODS.includes(name)))
-    return { problem: '$request or $request_method is missing, so that no method is known.' }
+    return { problem: `$${names[joined - 1]} and $${names[joined]} have no text between them, so nobody can tell them apart.` }
+  if (!names.some((name) => TARGETS.includes(name))) return { problem: '$request or $request_uri is missing, so no path is known.' }
+  if (!names.some((name) => METHODS.includes(name))) return { problem: '$request or $request_method is missing, so no method is known.' }
   return {
     read(line) {
       const values = valuesIn(line, parts)

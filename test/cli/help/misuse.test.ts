@@ -101,7 +101,7 @@ it.each(EVERY)('ends %s with code 2 if a flag is unknown', async (command) => {
   await expectMisuse([...command.split(' '), ...(SENSE[command] ?? []), '--nonsense', 'x'])
 })
 
-it.each(EVERY)('ends %s with code 2 if a variable is no setting', async (command) => {
+it.each(EVERY)('ends %s with code 2 if a variable is not a setting', async (command) => {
   await expectMisuse([...command.split(' '), ...(SENSE[command] ?? [])], { CROSSWALK_NONSENSE: 'x' })
 })
 

@@ -32,14 +32,14 @@ describe('a variable', () => {
 
   it('that is misspelt is refused, its value is not told', () => {
     expect(unknownVariables({ CROSSWALK_PROT: 'HIDDEN', CROSSWALK_ZEBRAS_IN_LINE: 'HIDDEN' })).toEqual([
-      'The environment variable CROSSWALK_PROT is no setting; did you mean "CROSSWALK_PORT"?',
-      'The environment variable CROSSWALK_ZEBRAS_IN_LINE is no setting; crosswalk help serve lists those that are.',
+      'The environment variable CROSSWALK_PROT is not a setting; did you mean "CROSSWALK_PORT"?',
+      'The environment variable CROSSWALK_ZEBRAS_IN_LINE is not a setting; crosswalk help serve lists those that are.',
     ])
   })
 
   it('is like no other by the beginning that all share', () => {
     expect(unknownVariables({ CROSSWALK_FOO: 'x' })).toEqual([
-      'The environment variable CROSSWALK_FOO is no setting; crosswalk help serve lists those that are.',
+      'The environment variable CROSSWALK_FOO is not a setting; crosswalk help serve lists those that are.',
     ])
   })
 

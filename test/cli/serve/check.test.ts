@@ -35,7 +35,7 @@ describe('serve --check', () => {
         expect.stringMatching(/^upstream\.v2 is not set/),
         expect.stringMatching(/upstream\.v1/),
         'tls.key and tls.cert go together: set both, or none for plain text.',
-        `records.file cannot be written: ${folder} is no file.`,
+        `records.file cannot be written: ${folder} is not a file.`,
         `store.cache cannot be written: ${join(folder, 'nope')} cannot be opened: there is no such file or folder.`,
         `store.url: ${store} is not a whole store of Crosswalk.`,
       ],

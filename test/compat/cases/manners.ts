@@ -83,7 +83,7 @@ export const manners: readonly Case[] = [
     },
   },
   {
-    name: 'an id in the path that is no uid',
+    name: 'an id in the path that is not a uid',
     operations: ['iam.groups.update', 'iam.groups.delete', 'iam.identities.create', 'registry.repos.update', 'registry.tags.delete'],
     run: async (api) => {
       const fields = { name: 'a' }

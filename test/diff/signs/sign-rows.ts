@@ -229,7 +229,7 @@ function repoCount(operation: Operation): SignRows {
       counted('5', '3'),
       counted('9007199254740993', '9007199254740992'),
       ['a caller whom v1 refuses', request, error(403), seen({ count: '0' })],
-      ['an id that is no uid', nonsense, error(400), seen({ count: '0' })],
+      ['an id that is not a uid', nonsense, error(400), seen({ count: '0' })],
     ],
     outside: [
       ['a count of no uid', nonsense, error(400), seen({ count: '1' })],
@@ -261,7 +261,7 @@ function summary(operation: Operation): SignRows {
   return {
     inside: [
       ['a repo that may not be read', known, error(403), seen(empty)],
-      ['an id that is no uid', unknown, error(400), seen(empty)],
+      ['an id that is not a uid', unknown, error(400), seen(empty)],
     ],
     outside: [
       ...spoilt.flatMap(([name, value]): SignRow[] => [

@@ -108,7 +108,7 @@ const FAULTS: readonly ClientFault[] = [
     enough: 1,
     expected: '400/3 (limits.requestBytes); 0 passed on',
   },
-  { name: 'a body that is no JSON', sends: post('{'), expected: '400/3; 0 passed on' },
+  { name: 'a body that is not JSON', sends: post('{'), expected: '400/3; 0 passed on' },
   {
     name: 'a body that is no UTF-8',
     sends: request('POST', `${GROUPS}/${PARENT}`, ['content-length: 3'], '').concat('"\xff"'),

@@ -86,7 +86,7 @@ describe('after a restart, a rollout', () => {
     after.minutes(60)
     expect(after.place()).toBe('turned-back 2 0')
     expect(status(after)?.reason).toMatch(
-      /^The circuit of iam\.a opened \(mismatches: 3 of the last 3 [^)]+\)\. No answer can close the circuit of iam\.a, so that a person must resume it\.$/,
+      /^The circuit of iam\.a opened \(mismatches: 3 of the last 3 [^)]+\)\. No answer can close the circuit of iam\.a, so a person must resume it\.$/,
     )
     expect(after.rollouts.keptOpenBy('iam.a')).toBeDefined()
   })
@@ -272,7 +272,7 @@ describe('an open circuit', () => {
     expect(places).toEqual(['turned-back 1 0', 'running 1 10', 'turned-back 1 0', 'running 1 10', 'turned-back 1 0', 'turned-back 1 0'])
     expect(status(one)).toMatchObject({
       retriesLeft: 0,
-      reason: expect.stringContaining('No retry is left, so that a person must resume it.'),
+      reason: expect.stringContaining('No retry is left, so a person must resume it.'),
     })
   })
 

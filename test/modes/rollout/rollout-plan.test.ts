@@ -50,7 +50,7 @@ describe('a wrong rollout is refused', () => {
     ['with a negative number of retries', [rule({ retries: -1 })], `${ROLLOUT}.retries must be a whole number from 0 to 10`],
     ['with an unknown member', [rule({ speed: 1 })], `${ROLLOUT} has no member "speed"`],
     ['with an unknown member of a step', [rule({ steps: [{ ...STEPS[0], wait: 1 }] })], `${ROLLOUT}.steps.0 has no member "wait"`],
-    ['that is no object', [rule({}, { rollout: 'iam' })], `${ROLLOUT} must be an object {"name",`],
+    ['that is not an object', [rule({}, { rollout: 'iam' })], `${ROLLOUT} must be an object {"name",`],
     ['beside a percent', [rule({}, { percent: 5 })], 'rules.0.canary.percent must be left out beside a rollout'],
     ['to a mode that compares nothing', [rule({}, { mode: 'v2' })], 'rules.0.canary.mode must be diff-v2 beside a rollout'],
     ['from v2', [{ ...rule({}), mode: 'v2' }], 'rules.0.mode must be v1 or diff-v1 beside a rollout'],

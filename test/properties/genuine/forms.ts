@@ -8,7 +8,7 @@ const V1_ALONE = /^ECOSYSTEM_(JAVASCRIPT|DOTNET|GO|.*ATHENA)|^TYPE_UBUNTU$/
 
 const words = fc.string({ minLength: 1, maxLength: 6 })
 const int32 = fc.integer({ min: 1, max: 2 ** 31 - 1 })
-/** The members of type bytes, which the sandbox keeps as text. Another text than base64 is no value of theirs. */
+/** The members of type bytes, which the sandbox keeps as text. Another text than base64 is not a value of theirs. */
 const BYTES: ReadonlySet<string> = new Set(['findings'])
 const base64 = fc.uint8Array({ minLength: 1, maxLength: 6 }).map((bytes) => Buffer.from(bytes).toString('base64'))
 /** UTC with milliseconds, the only form that every side leaves unchanged. */

@@ -26,7 +26,7 @@ function stage(text: string) {
 it.each([
   ['is cut off', JSON.stringify(KEPT).slice(0, -9)],
   ['is empty', ''],
-  ['is no JSON', 'modes: v1\n'],
+  ['is not JSON', 'modes: v1\n'],
   ['is of something else', '{"format":"crosswalk store 1"}'],
   ['has no version', JSON.stringify({ ...KEPT, document: { version: 0, text: '' } })],
 ])('knows nothing from a file that %s, says so, and writes it anew', async (_, text) => {

@@ -171,8 +171,8 @@ describe('a token that is not accepted', () => {
     ['the public key as a secret', () => confused(PLATFORM), 'its algorithm is not one of the asymmetric ones'],
     ['an unknown key', () => tokenOf(PLATFORM, { key: second }), 'the issuer has no such key'],
     ['another key under a known name', () => tokenOf(PLATFORM, { key: second, kid: 'k1' }), 'its signature is wrong'],
-    ['another type', () => tokenOf(PLATFORM, { typ: 'logout+jwt' }), 'it is no identity or access token'],
-    ['no JSON', async () => 'YWJj.YWJj.YWJj', 'it is no signed JWT'],
+    ['another type', () => tokenOf(PLATFORM, { typ: 'logout+jwt' }), 'it is not an identity or access token'],
+    ['no JSON', async () => 'YWJj.YWJj.YWJj', 'it is not a signed JWT'],
   ])('has %s', async (_, made, why) => {
     const token = await made()
     expect(await ask(token)).toEqual({
@@ -251,7 +251,7 @@ describe('an issuer', () => {
       (response) => json(response, {}),
       'its document names another issuer; admin.oidc.issuer must be the same, letter by letter',
     ],
-    ['writes a page', '/.well-known/openid-configuration', (response) => void response.end('<html>'), 'its answer is no JSON'],
+    ['writes a page', '/.well-known/openid-configuration', (response) => void response.end('<html>'), 'its answer is not JSON'],
     ['never stops', '/keys', (response) => void response.end(`{"keys":[${' '.repeat(2 ** 21)}]}`), 'an answer has more than 1048576 bytes'],
   ])('that %s gives no right, and the log says why', async (_, path, answer, why) => {
     const { here, told, warned } = await another()

@@ -141,8 +141,8 @@ describe('POST /rollouts/NAME/COMMAND', () => {
   })
 
   it.each([
-    ['stop', 'a rollout knows no command "stop"; use pause, resume, promote, abort'],
-    ['puase', 'a rollout knows no command "puase"; did you mean "pause"?'],
+    ['stop', 'there is no rollout command "stop"; use pause, resume, promote, abort'],
+    ['puase', 'there is no rollout command "puase"; did you mean "pause"?'],
   ])('is none of the name %s', async (word, message) => {
     for (const method of ['GET', 'POST']) {
       expect(await ask(`/rollouts/iam/${word}`, { method })).toMatchObject({ status: 404, body: { code: 5, message } })

@@ -105,7 +105,7 @@ it('asks for the route of each method, but for what REST cannot carry', async ()
   const asked = methodOf('advisory.v2.SecurityAdvisoryService/ListResolvedVulnsReports')
   await expect(call(asked, { imageRefs: [{ repo: 'a' }] })).rejects.toMatchObject({
     code: 'UNIMPLEMENTED',
-    message: 'REST cannot carry image_refs of ListResolvedVulnsReports, so that only gRPC serves this call',
+    message: 'REST cannot carry image_refs of ListResolvedVulnsReports, so only gRPC serves this call',
   })
 })
 

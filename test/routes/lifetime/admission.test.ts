@@ -122,7 +122,7 @@ describe('one caller', () => {
     const { ask, refused, wait } = setUp({ callerPerSecond: 2 })
     const asked = () => ask('Bearer a').error?.message
     expect([asked(), asked()]).toEqual([undefined, undefined])
-    expect(asked()).toBe('this caller asks more than limits.callerPerSecond (2) times a second; ask again later')
+    expect(asked()).toBe('this caller sends more than limits.callerPerSecond (2) requests a second; ask again later')
     expect(ask('Bearer b').error).toBeUndefined()
     wait(500)
     expect([asked() === undefined, asked() === undefined]).toEqual([true, false])

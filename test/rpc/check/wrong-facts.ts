@@ -77,12 +77,12 @@ export const WRONG_FACTS: readonly (readonly [what: string, change: Break, sente
   [
     'a field without a member',
     (v1) => (group(v1).color = [99, 'string']),
-    'v1.json: ~Group.color is no member of the answer of iam.groups.list',
+    'v1.json: ~Group.color is not a member of the answer of iam.groups.list',
   ],
   [
     'a field with another name',
     (v1) => rename(group(v1), 'verified', 'confirmed'),
-    'v1.json: ~Group.confirmed is no member of the answer of iam.groups.list',
+    'v1.json: ~Group.confirmed is not a member of the answer of iam.groups.list',
   ],
   [
     'a field of v2 with another name',
@@ -102,7 +102,7 @@ export const WRONG_FACTS: readonly (readonly [what: string, change: Break, sente
   [
     'a parameter that no table has',
     (v1) => (v1.messages[`${IAM}.GroupFilter`].color = [99, 'string']),
-    'v1.json: ~GroupFilter.color is no parameter of iam.groups.list',
+    'v1.json: ~GroupFilter.color is not a parameter of iam.groups.list',
   ],
   [
     'a number of an enum',
@@ -129,7 +129,7 @@ export const WRONG_FACTS: readonly (readonly [what: string, change: Break, sente
     (v1) => rename(orgKind(v1), Object.keys(orgKind(v1))[1]!, 'CLUB'),
     'v1.json: ~OrgKind.ORG_KIND_STARTER is missing; iam.groups.list needs it',
   ],
-  ['a value of an enum that no table has', (v1) => (orgKind(v1).CLUB = 77), 'v1.json: ~OrgKind.CLUB is no value of iam.groups.list'],
+  ['a value of an enum that no table has', (v1) => (orgKind(v1).CLUB = 77), 'v1.json: ~OrgKind.CLUB is not a value of iam.groups.list'],
   ['a method without a rule', (v1) => delete method(v1, 'Groups', 'List').http, 'v1.json: ~Groups/List has no http rule'],
   [
     'two methods with one route',
@@ -159,7 +159,7 @@ export const WRONG_FACTS: readonly (readonly [what: string, change: Break, sente
   [
     'a message that is none',
     (v1) => (method(v1, 'Groups', 'List').out = `${IAM}.Groups`),
-    'v1.json: ~Groups/List takes or answers ~Groups, which is no message',
+    'v1.json: ~Groups/List takes or answers ~Groups, which is not a message',
   ],
   [
     'a method that is missing',

@@ -37,7 +37,7 @@ describe('decode', () => {
     ['nothing in a list', { bundles: [null] }, repo],
     ['two members of a oneof', { claimMatch: {}, static: {} }, identity],
     ['one member in both spellings', { claimMatch: {}, claim_match: {} }, identity],
-    ['a body that is no object', [], repo],
+    ['a body that is not an object', [], repo],
     ['an unknown capability', { capabilities: ['groups.list', 'fly'] }, role],
   ])('refuses %s', (_, body, message) => {
     expect(() => decode(body, message)).toThrow(expect.objectContaining({ status: expect.objectContaining({ code: 'INVALID_ARGUMENT' }) }))

@@ -15,11 +15,11 @@ describe('the variables of a v2 path', () => {
   })
 
   it('fail to compile when the route lacks them', () => {
-    // @ts-expect-error {uid} is no variable of GET /x/v1/things/{id=**}
+    // @ts-expect-error {uid} is not a variable of GET /x/v1/things/{id=**}
     action('x.things.get', 'GET /x/v1/things/{id=**}', { v2: 'GET /x/v2/things/{uid}' })
-    // @ts-expect-error {part} is no variable of GET /x/v1/things/{id}
+    // @ts-expect-error {part} is not a variable of GET /x/v1/things/{id}
     action('x.things.get', 'GET /x/v1/things/{id}', { v2: `GET ${thing.v2}/{id}/parts/{part}` })
-    // @ts-expect-error {parent} is no variable of GET /x/v1/{group=**}/things
+    // @ts-expect-error {parent} is not a variable of GET /x/v1/{group=**}/things
     list('x.things.list', 'GET /x/v1/{group=**}/things', thing, { v2: '/x/v2/{parent}/things' })
   })
 })

@@ -44,5 +44,5 @@ async function inRecords(file: string, id: string): Promise<Comparison | undefin
 function problemOf(id: string, found: Found): string {
   if (found && 'problem' in found) return found.problem
   if (!found) return `There is no comparison ${id}; GET /comparisons of the admin port lists the last ones.`
-  return `Of the comparison ${id} (${found.outcome}) nothing is kept that could be played again: only mismatches that stay, and are not too large, are.`
+  return `Comparison ${id} (${found.outcome}) cannot be played again: only confirmed mismatches are kept for that, and only small ones.`
 }

@@ -7,12 +7,12 @@ import { configFlags, settingsFrom } from '../flags.ts'
 /** Shows the settings that a start would use. */
 export const config: Command = {
   usage: 'config',
-  summary: 'Prints every setting with its value and where that comes from. Secrets are hidden. Exits with 2 if a value is wrong.',
+  summary: 'Prints every setting with its value and its source. Secrets are hidden. Exits with 2 if a value is wrong.',
   flags: {
     given: { help: 'Leave out the defaults', switch: true },
     json: { help: 'Print one JSON object that a configuration file may hold, without secrets', switch: true },
     origins: {
-      help: 'Print one JSON array: each setting with its value, where that comes from, and whether a running proxy takes another',
+      help: 'Print one JSON array: each setting with its value, its source, and whether a running proxy takes another',
       switch: true,
     },
     schema: { help: 'Print the JSON Schema of a configuration file instead', switch: true },

@@ -121,11 +121,11 @@ function conclusion(inTheWay: number, unasked: number, asked: number, unit: stri
 export const cutover: Command = {
   usage: 'cutover',
   summary:
-    'Exits with 0 if every operation that v2 can answer is proven at the target, 1 with the reasons if not, 3 if a proxy cannot be asked or a replica of it has not told all.',
+    'Exits with 0 if every operation that v2 can answer is proven at the target, 1 with the reasons if not, 3 if a proxy cannot be asked or a replica has not reported.',
   flags: {
     target: { help: `Acceptable share of wrong answers, more than 0 and less than 1. Default: ${TARGET}`, value: 'SHARE' },
     whole: {
-      help: 'Hold the target against all requests together, and ask each operation only whether it was seen the same. Default: against each operation',
+      help: 'Judge all requests together by the target, and ask of each operation only --each-min equal answers. Default: judge each operation',
       switch: true,
     },
     'each-min': { help: `With --whole: how often each operation must have been seen the same. Default: ${EACH}`, value: 'COUNT' },
@@ -137,7 +137,7 @@ export const cutover: Command = {
     },
     ...scopeFlags,
     accounts: { help: 'Print where the uses of each operation went as well: the same, wrong, left out, unknown', switch: true },
-    wait: { help: 'Ask again for so many seconds while replicas have not told all, such as comparisons under way', value: 'SECONDS' },
+    wait: { help: 'Ask again for this many seconds while a replica has not reported or comparisons are in progress', value: 'SECONDS' },
     json: { help: 'Print one JSON object', switch: true },
     ...junitFlag,
     ...tablesFlag,

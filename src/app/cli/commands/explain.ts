@@ -27,7 +27,7 @@ export const explain: Command = {
       help: 'File with the request body, - for standard input, or the body itself if it begins with {. The message of a gRPC call may also be bytes in hex or base64',
       value: 'FILE|-',
     },
-    type: { help: `Content type of that body. v1 heeds it if the path has no POST. Default: ${FORM}, as curl sends it`, value: 'TYPE' },
+    type: { help: `Content type of that body. v1 reads it if the path has no POST. Default: ${FORM}, as curl sends it`, value: 'TYPE' },
     override: { help: 'Value of the header x-http-method-override', value: 'METHOD' },
     guide: {
       help: 'Print how its callers move to v2, in Markdown. The argument is then an operation id, or a pattern with *',

@@ -28,7 +28,7 @@ export const modes: Command = {
   more: true,
   flags: {
     json: {
-      help: 'Print JSON. That of get is a file for diff and set: it holds the etag, so that set replaces nothing that came meanwhile',
+      help: 'Print JSON. get prints a file for diff and set, with the etag, so that set overwrites no later change',
       switch: true,
     },
     'if-match': {
@@ -83,7 +83,7 @@ async function readFileOf(path: string, { stdin }: Io): Promise<GivenModes> {
   try {
     value = JSON.parse(text)
   } catch (error) {
-    throw misuse(`${name} is no JSON: ${(error as Error).message}.`)
+    throw misuse(`${name} is not JSON: ${(error as Error).message}.`)
   }
   const rules = readModeRules(isObject(value) ? pick(value) : value)
   if ('problem' in rules) throw misuse(`${name}: ${rules.problem}`)

@@ -39,7 +39,7 @@ export const report: Command = {
     const held = made && (await against(made, textOf(flags, 'against'), io))
     if (!held) return UNREAD
     await write(held, flags, io)
-    for (const path of held.read.unreadable) io.err(`${path} is no record file: most of its lines are no records.`)
+    for (const path of held.read.unreadable) io.err(`${path} is not a record file: most of its lines are not records.`)
     if (held.read.unreadable.length > 0) return UNREAD
     return held.ready ? 0 : FAILED
   },

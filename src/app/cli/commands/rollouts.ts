@@ -34,7 +34,7 @@ function misuseOf([name, command, ...others]: readonly string[]): string | undef
   if (name === undefined) return undefined
   if (command === undefined || others.length > 0) return `Usage: crosswalk ${rollouts.usage}`
   if (ROLLOUT_COMMANDS.some((one) => one === command)) return undefined
-  return `A rollout knows no command "${command}"; ${suggestion(command, ROLLOUT_COMMANDS, `use ${CHOICES}.`)}`
+  return `There is no rollout command "${command}"; ${suggestion(command, ROLLOUT_COMMANDS, `use ${CHOICES}.`)}`
 }
 
 /** `iam  running, step 2 of 3, 10 % of the callers, 18 of 200 observations, 2 retries left`, and the reason below. */

@@ -115,7 +115,7 @@ function whyNoStore(url: string | undefined): Promise<string | undefined> {
 async function whyUnwritable(key: SettingKey, path: string | undefined): Promise<string | undefined> {
   if (path === undefined) return undefined
   const known = await stat(path).catch(() => undefined)
-  if (known && !known.isFile()) return `${key} cannot be written: ${path} is no file.`
+  if (known && !known.isFile()) return `${key} cannot be written: ${path} is not a file.`
   const why = await thrown(() => (known ? access(path, constants.W_OK) : access(dirname(path), constants.W_OK)))
   return why === undefined ? undefined : `${key} cannot be written: ${why}`
 }
@@ -125,7 +125,7 @@ export const serve: Command = {
   usage: 'serve',
   summary: 'Serves v1 from the v2 service at --upstream-v2.',
   flags: {
-    check: { help: 'Only say what would end the start, each problem in a line. Exits with 0 if nothing would, 2 otherwise', switch: true },
+    check: { help: 'Only check the settings, and print each problem in a line. Exits with 0 if there is none, 2 otherwise', switch: true },
     ...configFlags(),
   },
   stays: { heeds: 'SIGHUP' },

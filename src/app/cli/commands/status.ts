@@ -19,7 +19,7 @@ interface ReplicaState {
 export const status: Command = {
   usage: 'status',
   summary:
-    'Prints where a running proxy stands: its services, modes, rollouts, open circuits and replicas. Exits with 1 if it is not ready.',
+    'Prints the state of a running proxy: its services, modes, rollouts, open circuits and replicas. Exits with 1 if it is not ready.',
   flags: { json: { help: 'Print one JSON object', switch: true }, ...adminFlags },
   async run(flags, _, io) {
     const modes = await askAdmin<ModesAnswer>('/modes', flags, io)

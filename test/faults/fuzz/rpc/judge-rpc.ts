@@ -25,7 +25,7 @@ const OURS = /^\/chainguard\.platform\.(?!.*\.v2)[\w.]+\/\w+$/
 export function wrongWith(one: RpcCase, given: RpcGiven): string | undefined {
   if (one.over === 'HTTP/2' && one.ends !== 'end') return undefined
   if (given.status === 0) return `no answer: reset ${given.reset}`
-  // What is no method of v1 is passed on as it is, or refused by HTTP alone.
+  // What is not a method of v1 is passed on as it is, or refused by HTTP alone.
   if (NO_CALL.has(given.status) || !OURS.test(one.path) || OF_V2.has(one.path)) return undefined
   if (one.carrier === 'connect') return wrongWithConnect(one, given)
   if (given.status !== 200) return `HTTP ${given.status}`

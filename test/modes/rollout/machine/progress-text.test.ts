@@ -23,7 +23,7 @@ it.each([
     'running',
     stateIn('running'),
     viewOn({ operations: [operation({ canBeJudged: false })] }),
-    '0 of 100 observations; no read shows what these writes did, so that no observation will come: promote it, or give the step a hold instead.',
+    '0 of 100 observations; no read shows what these writes did, so no observation will come: promote it, or give the step a hold instead.',
   ],
   [
     'running',
@@ -60,11 +60,11 @@ it.each([
     viewOn({ operations: [wrong] }),
     'x iam.a was wrong in 3 of 10 observations of this step, which proves more than 1 %. It goes on by itself when that has ended.',
   ],
-  ['paused', stateIn('paused', { signal: 'records', retried: 2 }), viewOn(), 'x No retry is left, so that a person must resume it.'],
+  ['paused', stateIn('paused', { signal: 'records', retried: 2 }), viewOn(), 'x No retry is left, so a person must resume it.'],
   ['turned back', stateIn('turned-back', { backMs: 60_000 }), viewOn(), 'x It tries again in 9 min.'],
   ['turned back', stateIn('turned-back'), viewOn({ open: { a: 'b', c: 'd' } }), 'x It tries again when these circuits have closed.'],
-  ['turned back', stateIn('turned-back'), viewOn(stuck), 'x No answer can close the circuit of iam.w, so that a person must resume it.'],
-  ['turned back', stateIn('turned-back', { retried: 2 }), viewOn(), 'x No retry is left, so that a person must resume it.'],
+  ['turned back', stateIn('turned-back'), viewOn(stuck), 'x No answer can close the circuit of iam.w, so a person must resume it.'],
+  ['turned back', stateIn('turned-back', { retried: 2 }), viewOn(), 'x No retry is left, so a person must resume it.'],
   ['done', stateIn('done'), viewOn(), 'x'],
   ['aborted', stateIn('aborted'), viewOn(), 'x Its share is 0. Other steps, or another name, start it again.'],
 ])('the reason of a rollout that is %s says what leads further', (_, state, view, text) => {

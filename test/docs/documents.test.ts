@@ -3,6 +3,7 @@ import { expect, it } from 'vitest'
 import { differences, grpcDifferences } from '../../mappings/differences.ts'
 import { mappings } from '../../mappings/index.ts'
 import { errorsPage } from '../../site/errors/errors-page.ts'
+import { COMMANDS } from '../../src/app/cli/run.ts'
 import { configSchema, configWith } from '../../src/app/config/config.ts'
 import { WORKER_TOTALS } from '../../src/app/config/live.ts'
 import { readFacts } from '../../src/grpc/facts.ts'
@@ -12,6 +13,7 @@ import { differencesPage } from './generated/differences-page.ts'
 import { eventsTable } from './generated/events-table.ts'
 import { methodRows, methodsPage } from './generated/methods-page.ts'
 import { metricsPage } from './generated/metrics-page.ts'
+import { migrationPicture, STAGES } from './generated/migration-picture.ts'
 import { prometheusRule } from './generated/prometheus-rule.ts'
 import { settingsTables } from './generated/settings-tables.ts'
 import { costTable } from './generated/stranger-cost.ts'
@@ -84,4 +86,14 @@ it('makes docs/reference/metrics.md from what a proxy exposes', async () => {
 it('makes the alerts of Kubernetes and of the Helm chart from those of Prometheus', async () => {
   await expect(readFileSync(ALERTS, 'utf8')).toMatchFileSnapshot('../../docker/helm/crosswalk/files/alerts.yaml')
   await expect(prometheusRule(readFileSync(ALERTS, 'utf8'))).toMatchFileSnapshot('../../docker/kubernetes/monitoring/prometheusrule.yaml')
+})
+
+it('makes docs/images/migration.svg from what the modes do, and names commands and flags that exist in it', async () => {
+  await expect(migrationPicture()).toMatchFileSnapshot('../../docs/images/migration.svg')
+  for (const { command } of STAGES) {
+    const [name = '', ...flags] = command.split(' ')
+    const known = await COMMANDS[name]?.()
+    expect(known, name).toBeDefined()
+    for (const flag of flags) expect(Object.keys(known?.flags ?? {}), name).toContain(flag.replace('--', ''))
+  }
 })

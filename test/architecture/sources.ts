@@ -21,7 +21,7 @@ export interface Import {
 const IMPORT = /(?:^|\n)\s*(?:import|export)\s([^'"]*?)from\s+'([^']+)'|(?:^|\n)import '([^']+[.]tsx?)'|import\('([^']+)'\)/g
 
 /** Every TypeScript file of the program, its tables and its site, by path. */
-export const sources: readonly Source[] = ['src', 'mappings', 'site'].flatMap((root) =>
+export const sources: readonly Source[] = ['src', 'mappings', 'docs/site'].flatMap((root) =>
   (readdirSync(root, { recursive: true }) as string[])
     // AssemblyScript is a language of its own, with other imports.
     .filter((name) => /[.]tsx?$/.test(name) && !/engine\/|[.]d[.]ts$/.test(name))
@@ -49,9 +49,10 @@ function isTypes(names: string): boolean {
   return list !== undefined && !/^\s*\w/.test(names) && list.split(',').every((name) => /^\s*(type\s|$)/.test(name))
 }
 
-/** `src/serve/core.ts` → serve; `src/errors.ts`, `src/heads.ts`, `src/index.ts` and `src/cli.ts` are rooms of their own, `mappings/…` is one. */
+/** `src/serve/core.ts` → serve; `src/errors.ts`, `src/heads.ts`, `src/index.ts` and `src/cli.ts` are rooms of their own; `mappings/…` and `docs/site/…` are rooms. */
 export function roomOf(path: string): string {
   const [root = '', second = ''] = path.split('/')
+  if (root === 'docs') return second
   return root === 'src' ? second.replace(/\.ts$/, '') : root
 }
 

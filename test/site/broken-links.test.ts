@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { brokenLinks } from '../../site/broken-links.ts'
+import { brokenLinks } from '../../docs/site/broken-links.ts'
 
 const site = (link: string) =>
   new Map([

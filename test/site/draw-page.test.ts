@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { createDrawPage } from '../../site/render/draw-page.ts'
-import type { Targets } from '../../site/render/links.ts'
+import { createDrawPage } from '../../docs/site/render/draw-page.ts'
+import type { Targets } from '../../docs/site/render/links.ts'
 
 const targets: Targets = {
   places: new Map([

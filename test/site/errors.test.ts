@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ERRORS } from '../../site/errors/errors-page.ts'
+import { ERRORS } from '../../docs/site/errors/errors-page.ts'
 import { errorSites, textsOf } from './error-sites.ts'
 
 /** Words that other texts stand in, or that a service says. The head of the page and of its parts explain them. */

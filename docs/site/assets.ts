@@ -7,7 +7,7 @@ const SCRIPTS = ['theme', 'site'] as const
 
 /** Builds the scripts and the style of the site. They load nothing from elsewhere. */
 export async function buildAssets(root: string): Promise<SiteFiles> {
-  const built = await Promise.all(SCRIPTS.map((name) => buildScript(join(root, 'site/web'), name)))
+  const built = await Promise.all(SCRIPTS.map((name) => buildScript(join(root, 'docs/site/web'), name)))
   return new Map(built.flat())
 }
 

@@ -1,8 +1,8 @@
-import type { Operation } from '../../src/tables/operation.ts'
-import { curl } from '../../src/tools/explain.ts'
-import { inWords } from '../../src/tools/explore.ts'
-import { otherForms, plainRequest, sampleBody, v1Text } from '../../src/tools/guide-request.ts'
-import type { DescribedOperation } from '../../src/tools/openapi.ts'
+import type { Operation } from '../../../src/tables/operation.ts'
+import { curl } from '../../../src/tools/explain.ts'
+import { inWords } from '../../../src/tools/explore.ts'
+import { otherForms, plainRequest, sampleBody, v1Text } from '../../../src/tools/guide-request.ts'
+import type { DescribedOperation } from '../../../src/tools/openapi.ts'
 
 /** Returns the v1 request of an operation as a line for a shell, with the variables V1 and TOKEN. `shown` is the form that guides explain. */
 export function v1Curl(operation: Operation, described: DescribedOperation, shown: string | undefined): string {

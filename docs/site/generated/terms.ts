@@ -1,4 +1,4 @@
-import { envOf, flagOf, SETTING_KEYS } from '../../src/app/config/settings.ts'
+import { envOf, flagOf, SETTING_KEYS } from '../../../src/app/config/settings.ts'
 import { placeOf } from '../page.ts'
 import { sourceOf } from './operation-pages.ts'
 import { SETTINGS_PAGE } from './settings-page.ts'

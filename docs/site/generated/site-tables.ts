@@ -1,5 +1,5 @@
-import { differencesOf, type Tables } from '../../src/tables/tables.ts'
-import type { SectionContext } from '../../src/tools/guide.ts'
+import { differencesOf, type Tables } from '../../../src/tables/tables.ts'
+import type { SectionContext } from '../../../src/tools/guide.ts'
 
 /** What the generated pages are made of. */
 export interface SiteTables extends Tables {

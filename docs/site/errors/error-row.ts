@@ -1,4 +1,4 @@
-import type { CodeName } from '../../src/errors.ts'
+import type { CodeName } from '../../../src/errors.ts'
 
 /** Errors of v1 that Crosswalk itself answers, and that have one cause and one remedy. */
 export interface ErrorRow {

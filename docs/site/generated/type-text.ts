@@ -1,7 +1,7 @@
-import { isShownIn, nameIn } from '../../src/tables/compile.ts'
-import type { EnumMap, Field, Fields, FieldType } from '../../src/tables/fields.ts'
-import { ANY_VALUE } from '../../src/tables/resource.ts'
-import type { Dialect } from '../../src/tables/uid.ts'
+import { isShownIn, nameIn } from '../../../src/tables/compile.ts'
+import type { EnumMap, Field, Fields, FieldType } from '../../../src/tables/fields.ts'
+import { ANY_VALUE } from '../../../src/tables/resource.ts'
+import type { Dialect } from '../../../src/tables/uid.ts'
 
 /** Enums with more values than this have them on a page of their own. */
 export const MOST_VALUES_IN_TEXT = 8

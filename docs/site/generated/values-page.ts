@@ -1,7 +1,7 @@
-import type { EnumMap, Fields, FieldType } from '../../src/tables/fields.ts'
-import { asParam } from '../../src/tables/query.ts'
-import { code, codes, markdownOf } from '../../src/tools/guide-pages.ts'
-import { describedOperation } from '../../src/tools/openapi.ts'
+import type { EnumMap, Fields, FieldType } from '../../../src/tables/fields.ts'
+import { asParam } from '../../../src/tables/query.ts'
+import { code, codes, markdownOf } from '../../../src/tools/guide-pages.ts'
+import { describedOperation } from '../../../src/tools/openapi.ts'
 import type { SiteTables } from './site-tables.ts'
 import { MOST_VALUES_IN_TEXT, valuesOf } from './type-text.ts'
 

@@ -1,8 +1,8 @@
-import type { Dialect } from '../../src/tables/uid.ts'
-import { type Block, code, prose, type Text } from '../../src/tools/guide-pages.ts'
-import type { ParameterRow } from '../../src/tools/guide-request.ts'
-import { type DescribedOperation, type OperationPath, parametersOf } from '../../src/tools/openapi.ts'
-import type { JsonSchema } from '../../src/tools/openapi-schemas.ts'
+import type { Dialect } from '../../../src/tables/uid.ts'
+import { type Block, code, prose, type Text } from '../../../src/tools/guide-pages.ts'
+import type { ParameterRow } from '../../../src/tools/guide-request.ts'
+import { type DescribedOperation, type OperationPath, parametersOf } from '../../../src/tools/openapi.ts'
+import type { JsonSchema } from '../../../src/tools/openapi-schemas.ts'
 import { enumText } from './type-text.ts'
 
 /** Returns the table of the parameters of an operation: those of v1 with their types, and what becomes of each in v2. */

@@ -1,9 +1,9 @@
-import type { Fields } from '../../src/tables/fields.ts'
-import { ROWS } from '../../src/tables/turn.ts'
-import type { Dialect } from '../../src/tables/uid.ts'
-import { type Block, code, prose, type Text } from '../../src/tools/guide-pages.ts'
-import type { MemberRow } from '../../src/tools/guide-request.ts'
-import type { DescribedOperation } from '../../src/tools/openapi.ts'
+import type { Fields } from '../../../src/tables/fields.ts'
+import { ROWS } from '../../../src/tables/turn.ts'
+import type { Dialect } from '../../../src/tables/uid.ts'
+import { type Block, code, prose, type Text } from '../../../src/tools/guide-pages.ts'
+import type { MemberRow } from '../../../src/tools/guide-request.ts'
+import type { DescribedOperation } from '../../../src/tools/openapi.ts'
 import { type TypedMember, typedMembers } from './type-text.ts'
 
 /** Returns the table of the members of a body. */

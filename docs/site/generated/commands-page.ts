@@ -1,4 +1,4 @@
-import { COMMANDS, run } from '../../src/app/cli/run.ts'
+import { COMMANDS, run } from '../../../src/app/cli/run.ts'
 
 /** The page of all commands. */
 export const COMMANDS_PAGE = 'commands.md'

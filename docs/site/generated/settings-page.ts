@@ -1,5 +1,5 @@
-import { defaultOf, envOf, flagOf, SETTING_KEYS, SETTINGS, type SettingKey } from '../../src/app/config/settings.ts'
-import { type Block, code, markdownOf, prose, type Text } from '../../src/tools/guide-pages.ts'
+import { defaultOf, envOf, flagOf, SETTING_KEYS, SETTINGS, type SettingKey } from '../../../src/app/config/settings.ts'
+import { type Block, code, markdownOf, prose, type Text } from '../../../src/tools/guide-pages.ts'
 
 /** The page of all settings. */
 export const SETTINGS_PAGE = 'settings.md'

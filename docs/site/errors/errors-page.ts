@@ -1,4 +1,4 @@
-import { CODES, type CodeName } from '../../src/errors.ts'
+import { CODES, type CodeName } from '../../../src/errors.ts'
 import type { ErrorGroup, ErrorRow } from './error-row.ts'
 import { limitErrors } from './limit-errors.ts'
 import { requestErrors } from './request-errors.ts'

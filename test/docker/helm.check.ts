@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { commandsOf } from '../docs/console.ts'
 import { hasProgram, printed } from './programs.ts'
 import { checkInPod, configOf, type Manifest, manifestsIn } from './read.ts'
 import { faultsOf } from './schemas.ts'
@@ -119,6 +120,27 @@ describe.runIf(hasProgram('helm', 'version') && hasProgram('kubectl', 'version',
     ])
   })
 
+  it.each(['docs/start/shadow.md', 'docs/how-to/kubernetes.md'])(
+    'renders what the lines of %s install, with the Secret that they make',
+    (page) => {
+      const commands = commandsOf(page)
+      const installs = commands.filter((line) => line.startsWith('helm '))
+      expect(installs.length).toBeGreaterThan(0)
+      const [secret = ''] = commands.filter((line) => line.startsWith('kubectl create secret '))
+      const [made] = manifestsIn(printed('sh', '-c', `${secret} --dry-run=client -o yaml`))
+      for (const line of installs) {
+        const all = manifestsIn(printed('sh', '-c', line.replace(/^helm (install|upgrade) /, 'helm template ')))
+        expect(all.flatMap(faultsOf)).toEqual([])
+        const asked = [...line.matchAll(/--set config\.([\w.]+)=(\S+)/g)].map(([, key = '', value]) => [key, value])
+        const file = JSON.parse(find(all, 'ConfigMap')?.data['crosswalk.json'])
+        for (const [key = '', value] of asked) expect(memberAt(file, key), key).toBe(value)
+        const named = pod(all).containers[0].env.flatMap(({ valueFrom }: EnvOfPod) => valueFrom?.secretKeyRef ?? [])
+        const ofAdmin = named.filter(({ name }: { name: string }) => name === made?.['metadata'].name)
+        expect(ofAdmin.map(({ key }: { key: string }) => key).toSorted()).toEqual(Object.keys(made?.['data']).toSorted())
+      }
+    },
+  )
+
   it('names all after the release, and links alerts to the guide that the values name', () => {
     const all = manifestsIn(
       printed(
@@ -139,6 +161,15 @@ describe.runIf(hasProgram('helm', 'version') && hasProgram('kubectl', 'version',
     )
   })
 })
+
+interface EnvOfPod {
+  readonly valueFrom?: { readonly secretKeyRef?: { readonly name: string; readonly key: string } }
+}
+
+/** `upstream.v1` in `{ upstream: { v1: … } }`. */
+function memberAt(file: unknown, key: string): unknown {
+  return key.split('.').reduce<unknown>((inner, name) => (inner as Readonly<Record<string, unknown>> | undefined)?.[name], file)
+}
 
 /** Kubernetes would fill it in alike; the chart says it. */
 function withPullPolicy(manifest: Manifest): Manifest {

@@ -73,20 +73,23 @@ interface Place {
 const meet = (a: Place, b: Place) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom
 const isInside = (a: Place, b: Place) => a.left >= b.left && a.right <= b.right && a.top >= b.top && a.bottom <= b.bottom
 
-it.skipIf(!hasChromium()).each(DIAGRAMS)('keeps every text of docs/images/%s in the picture, in its box and apart from others', async (name) => {
-  const browser = await openBrowser()
-  onTestFinished(() => browser.close())
-  const { page } = await open(browser, pathToFileURL(`docs/images/${name}`).href, { viewport: { width: 860, height: 320 } })
-  const placesOf = (selector: string) =>
-    page.evaluate<Place[]>(`[...document.querySelectorAll('${selector}')].map((element) => {
+it.skipIf(!hasChromium()).each(DIAGRAMS)(
+  'keeps every text of docs/images/%s in the picture, in its box and apart from others',
+  async (name) => {
+    const browser = await openBrowser()
+    onTestFinished(() => browser.close())
+    const { page } = await open(browser, pathToFileURL(`docs/images/${name}`).href, { viewport: { width: 860, height: 320 } })
+    const placesOf = (selector: string) =>
+      page.evaluate<Place[]>(`[...document.querySelectorAll('${selector}')].map((element) => {
       const { left, right, top, bottom } = element.getBoundingClientRect()
       return { left, right, top, bottom, text: element.textContent }
     })`)
-  const [[picture] = [], boxes = [], texts = []] = await Promise.all(['.back', '.box, .own', 'text'].map(placesOf))
-  expect(texts.length).toBeGreaterThan(10)
-  const isMisplaced = (one: Place) =>
-    !isInside(one, picture as Place) ||
-    boxes.some((box) => meet(one, box) && !isInside(one, box)) ||
-    texts.some((other) => other !== one && meet(one, other))
-  expect(texts.filter(isMisplaced).map(({ text }) => text)).toEqual([])
-})
+    const [[picture] = [], boxes = [], texts = []] = await Promise.all(['.back', '.box, .own', 'text'].map(placesOf))
+    expect(texts.length).toBeGreaterThan(10)
+    const isMisplaced = (one: Place) =>
+      !isInside(one, picture as Place) ||
+      boxes.some((box) => meet(one, box) && !isInside(one, box)) ||
+      texts.some((other) => other !== one && meet(one, other))
+    expect(texts.filter(isMisplaced).map(({ text }) => text)).toEqual([])
+  },
+)

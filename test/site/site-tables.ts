@@ -1,5 +1,5 @@
-import { tables } from '../../mappings/index.ts'
 import { asSiteTables, type SiteTables } from '../../docs/site/generated/site-tables.ts'
+import { tables } from '../../mappings/index.ts'
 import { guideContext } from '../../src/app/cli/commands/clients.ts'
 import { configWith } from '../../src/app/config/config.ts'
 

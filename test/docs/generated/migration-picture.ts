@@ -77,7 +77,8 @@ function xOf(at: number): number {
 function boxOf(stage: Stage, at: number, goesOn: boolean): readonly string[] {
   const x = xOf(at)
   const middle = x + BOX / 2
-  const line = (y: number, text: string, kind: string) => `  <text class="${kind}" x="${middle}" y="${y}" text-anchor="middle">${text}</text>`
+  const line = (y: number, text: string, kind: string) =>
+    `  <text class="${kind}" x="${middle}" y="${y}" text-anchor="middle">${text}</text>`
   return [
     `  <rect class="box" x="${x}" y="16" width="${BOX}" height="112" rx="6" />`,
     line(40, `${at + 1} ${stage.title}`, 'strong'),

@@ -1,6 +1,8 @@
+import { SignJWT } from 'jose'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import type { Report } from '../../src/admin/report/report.ts'
+import { Issuer, pairOf } from '../stage/issuer.ts'
 import { startStage } from '../stage/stage.ts'
 import { hasChromium, open, openBrowser } from './browser.ts'
 
@@ -123,5 +125,87 @@ describe.skipIf(!hasChromium())('the page while a proxy runs', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Everything back to v1' }).click()
     await page.getByRole('dialog').waitFor({ state: 'hidden' })
     expect((await rules()).rollouts ?? []).toEqual([])
+  })
+
+  it('lets a person of an identity provider change what the claim permits, and keeps the token in the tab alone', async () => {
+    const [issuer, key] = [await new Issuer().listen(), await pairOf('k1')]
+    issuer.keys = [key.jwk]
+    const stage = await startStage({
+      modes: { default: 'diff-v1', rules: [CANARY], testers: [] },
+      'admin.oidc.issuer': issuer.url,
+      'admin.oidc.audience': 'crosswalk-admin',
+      'admin.oidc.write': 'platform',
+      'admin.oidc.read': 'engineers',
+    })
+    onTestFinished(async () => {
+      await stage.close()
+      await issuer.close()
+    })
+    await stage.request('GET', '/iam/v1/groups')
+    await stage.server.idle()
+    const tokenOf = (email: string, group: string, until = '5 min') =>
+      new SignJWT({ email, groups: [group] })
+        .setProtectedHeader({ alg: 'ES256', kid: 'k1', typ: 'JWT' })
+        .setIssuer(issuer.url)
+        .setAudience('crosswalk-admin')
+        .setIssuedAt()
+        .setExpirationTime(until)
+        .sign(key.privateKey)
+    const { page, said, asked } = await open(browser, `${stage.server.adminUrl}/report#/operation/iam.groups.list`)
+    const enter = async (token: string) => {
+      await page.getByLabel('Token').fill(token)
+      await page.getByRole('button', { name: 'Show the report' }).click()
+    }
+    const forget = async () => {
+      await page.evaluate('sessionStorage.clear()')
+      await page.getByRole('button', { name: 'Refresh' }).click()
+      await page.getByRole('heading', { name: 'This report asks for a token' }).waitFor()
+    }
+    const strip = page.getByRole('region', { name: 'Active now' })
+    const tokens = [
+      await tokenOf('mallory@example.com', 'guests'),
+      await tokenOf('bob@example.com', 'platform', '5 min ago'),
+      await tokenOf('bob@example.com', 'engineers'),
+      await tokenOf('alice@example.com', 'platform'),
+    ] as const
+    await enter(tokens[0])
+    await page.getByText('The proxy says: this token may neither read nor change anything').waitFor()
+    await enter(tokens[1])
+    await page.getByText('The proxy says: admin.oidc does not accept this token: it has expired.').waitFor()
+
+    await enter(tokens[2])
+    await page.getByRole('heading', { name: 'Next step' }).waitFor()
+    await strip.getByText('Active', { exact: true }).click()
+    await strip.getByText('Here nothing can be changed').waitFor()
+    expect(await page.getByRole('button', { name: /^(Back|Everything|Pause)/ }).count()).toBe(0)
+    const put = (token: string) =>
+      page.evaluate<string>(
+        `fetch('/modes', { method: 'PUT', headers: { authorization: 'Bearer ${token}', 'content-type': 'application/json' }, body: '{"default":"v1"}' }).then((answer) => answer.text())`,
+      )
+    expect(await put(tokens[2])).toContain('this token only reads: to change something, its claim')
+    await forget()
+
+    await enter(tokens[3])
+    await page.getByRole('heading', { name: 'Next step' }).waitFor()
+    await page.locator('.next > button').click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Back to v1' }).click()
+    await page.locator('.next > button').waitFor({ state: 'detached' })
+    const note = await stage.server.logged(({ what }) => what === 'modes')
+    expect(note).toMatchObject({ by: { source: 'admin', token: 'oidc:alice@example.com' } })
+    await page.getByRole('link', { name: /^Timeline/ }).click()
+    await page.getByText('oidc:alice@example.com').first().waitFor()
+
+    const places =
+      '[localStorage.length, document.cookie, Object.keys(sessionStorage).join(), location.href, document.body.innerHTML].join(" | ")'
+    const kept = await page.evaluate<string>(places)
+    expect(kept).toMatch(/^0 \| {2}\| crosswalk\.admin\.token \| /)
+    for (const token of tokens) {
+      const secret = token.split('.')[2] ?? ''
+      expect([kept, ...asked, JSON.stringify(stage.server.log)].filter((text) => text.includes(secret))).toEqual([])
+    }
+    await page.reload()
+    await page.getByRole('heading', { name: 'Timeline' }).waitFor()
+    // The browser itself tells of the answers that refused a token.
+    expect(said.filter((text) => !text.startsWith('Failed to load resource'))).toEqual([])
   })
 })

@@ -1,55 +1,11 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { type CryptoKey, exportJWK, exportSPKI, generateKeyPair, type JWK, type JWTPayload, SignJWT, UnsecuredJWT } from 'jose'
+import type { ServerResponse } from 'node:http'
+import { exportSPKI, type JWTPayload, SignJWT, UnsecuredJWT } from 'jose'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createVerify, type OidcSettings } from '../../../src/admin/oidc.ts'
+import { Issuer, json, type Pair, pairOf } from '../../stage/issuer.ts'
 import { bearer, startProxy, type TestProxy } from '../../stage/proxy.ts'
 
 const AUDIENCE = 'crosswalk-admin'
-
-/** An identity provider with what a test wants wrong. */
-class Issuer {
-  keys: JWK[] = []
-  asked: string[] = []
-  /** Answers in place of a path. */
-  instead: Readonly<Record<string, (response: ServerResponse) => void>> = {}
-  url = ''
-  readonly #server = createServer((request, response) => this.#answer(request, response))
-
-  async listen() {
-    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve))
-    this.url = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
-    return this
-  }
-
-  #answer({ url = '' }: IncomingMessage, response: ServerResponse) {
-    this.asked.push(url)
-    const instead = this.instead[url]
-    if (instead) instead(response)
-    else if (url === '/.well-known/openid-configuration') json(response, { issuer: this.url, jwks_uri: `${this.url}/keys` })
-    else json(response, { keys: this.keys })
-  }
-
-  async close() {
-    this.#server.closeAllConnections()
-    await new Promise((resolve) => this.#server.close(resolve))
-  }
-}
-
-const json = (response: ServerResponse, body: unknown) =>
-  void response.setHeader('content-type', 'application/json').end(JSON.stringify(body))
-
-interface Pair {
-  readonly kid: string
-  readonly privateKey: CryptoKey
-  readonly publicKey: CryptoKey
-  readonly jwk: JWK
-}
-
-async function pairOf(kid: string, alg = 'ES256'): Promise<Pair> {
-  const { privateKey, publicKey } = await generateKeyPair(alg, { extractable: true })
-  return { kid, privateKey, publicKey, jwk: { ...(await exportJWK(publicKey)), kid, alg, use: 'sig' } }
-}
 
 let issuer: Issuer
 let first: Pair

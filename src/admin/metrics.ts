@@ -23,7 +23,7 @@ import type { Note } from '../migrate/records/record.ts'
 import { ROLLOUT_PHASES } from '../migrate/rollout/plan.ts'
 import type { RequestRecord } from '../serve/core.ts'
 import type { Refused } from '../serve/http/admission.ts'
-import type { Health } from '../serve/upstream/health.ts'
+import type { ClockWatch, Health } from '../serve/upstream/health.ts'
 import { outcomeOf, type RequestMetrics, type RequestOutcome } from '../serve/watch/access-log.ts'
 import type { NotifyCounts } from './notify.ts'
 
@@ -293,6 +293,7 @@ const WHATS: readonly Note['what'][] = [
   'epoch',
   'store-lost',
   'conflict',
+  'clock',
 ]
 
 type Rows = readonly (readonly [labels: Record<string, string>, value: number])[]
@@ -525,6 +526,22 @@ export function watchHealth(health: () => Promise<Health>, registers: Registry[]
   })
 }
 
+function watchClocks(clock: Pick<ClockWatch, 'ahead'>, registers: Registry[]): void {
+  new Gauge({
+    name: 'crosswalk_clock_ahead_seconds',
+    help: CLOCK,
+    labelNames: ['of'],
+    registers,
+    aggregator: 'first',
+    collect() {
+      this.reset()
+      for (const [of, ms] of clock.ahead()) this.set({ of }, ms / 1000)
+    },
+  })
+}
+
+const CLOCK = 'Seconds by which the clock of v2, v1 or the store is ahead of that of this machine; below 0, it is behind'
+
 /** The metrics of a process. */
 export interface Metrics extends RequestMetrics {
   /** All of them as data: `metricsText` writes them. */
@@ -538,6 +555,7 @@ export interface MetricsSources extends ModesMetricsSources {
   readonly pool: Agent
   readonly report: Pick<MigrationReport, 'evidence'>
   readonly health: () => Promise<Health>
+  readonly clock: Pick<ClockWatch, 'ahead'>
   /** The address of the report page, if people know one. */
   readonly page?: string | undefined
   /** The certificate's expiry in seconds since 1970, with TLS. */
@@ -549,7 +567,7 @@ export interface MetricsSources extends ModesMetricsSources {
 }
 
 /** Each server has its own registry, so that two servers in one process count separately. Labels are operation ids: a bounded set. */
-export function createMetrics({ now, page, pool, report, health, expiry, notified, joined, ...sources }: MetricsSources): Metrics {
+export function createMetrics({ now, page, pool, report, health, clock, expiry, notified, joined, ...sources }: MetricsSources): Metrics {
   const registry = new Registry()
   const registers = [registry]
   const requests = createRequestCounters(registry)
@@ -562,6 +580,7 @@ export function createMetrics({ now, page, pool, report, health, expiry, notifie
   gauge('crosswalk_requests_in_flight', 'Requests being served', () => inFlight, registers)
   watchPool(pool, registers)
   watchHealth(health, registers)
+  watchClocks(clock, registers)
   watchMigration(report, registers)
   watchModes(sources, registers)
   watchNotify(notified, registers)

@@ -157,6 +157,10 @@ export const EVENT_TYPES: Readonly<Record<What, EventType>> = {
     'The store came back without what it knew: the verdict is inconclusive until a person begins an epoch',
   ),
   conflict: row('crosswalk.modes.conflict', 'Two changes of the modes had one version, after the store lost writes: one of them is lost'),
+  clock: row(
+    'crosswalk.clock.compared',
+    'The clock of v2, v1 or the store differs from that of this machine by more than a minute, or agrees again',
+  ),
   restart: row('crosswalk.proxy.restarted', 'The proxy started and read its records back'),
 }
 

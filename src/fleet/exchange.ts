@@ -46,6 +46,8 @@ export interface StoreClock {
   /** Milliseconds since 1970 by the clock of the store; by that of this replica until the store has told its time, or if both agree. */
   time(): number
   /** Takes the time of the store, in milliseconds since 1970. */
+  /** By how many milliseconds the clock of the store is ahead of that of this replica; undefined until the store has told its time. */
+  aheadMs(): number | undefined
   heard(storeTime: number): void
 }
 
@@ -61,6 +63,7 @@ export function createStoreClock({ now, ticks }: Pick<FleetClocks, 'now' | 'tick
       return Math.abs(shared - own) < AGREE_MS ? own : shared
     },
     heard(storeTime) {
+    aheadMs: () => (base === undefined ? undefined : base + ticks() - now()),
       base = storeTime - ticks()
     },
   }

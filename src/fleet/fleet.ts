@@ -162,6 +162,8 @@ export interface Fleet {
   readonly store: Store
   /** The time that all replicas agree on, in milliseconds since 1970: a clock of one of them may be wrong. */
   time(): number
+  /** By how many milliseconds the clock of the store is ahead of that of this replica; undefined until the store has told its time. */
+  aheadMs(): number | undefined
   /** Adds a matter that is shared. Call it before `start`. */
   add(part: Part): void
   /** Begins. Resolves after the first exchange, or after `START_MS` if the store does not answer. */
@@ -261,7 +263,7 @@ export function createFleet({ store, id, name, clocks, modes, counts = { epoch: 
     if (isDue) void turn()
   }
   return {
-    ...{ id, store, turn, time: clock.time, add: parts.add, settle: questions.settle, hear: questions.hear },
+    ...{ id, store, turn, time: clock.time, aheadMs: clock.aheadMs, add: parts.add, settle: questions.settle, hear: questions.hear },
     ...{ replicas: roll.replicas, ...listed },
     async start() {
       store.onNews(() => void turn())

@@ -71,5 +71,10 @@ export const SAMPLES: readonly Omit<Note, 'kind' | 'at' | 'id'>[] = [
     what: 'store-lost',
     text: 'The store lost what it knew of this epoch before 2026-11-26T12:00:00.000Z: older observations are gone, wrong ones among them; begin a new epoch.',
   },
-  { what: 'restart', text: '3312 records were read back', by: { source: 'start' } },
+  {
+    what: 'clock',
+    text: 'the clock of v2 is some 5 min ahead of that of this machine: look at the time service of both machines',
+    to: 'differs',
+  },
+  { what: 'restart', text: '3,312 records were read back', by: { source: 'start' } },
 ]

@@ -55,8 +55,10 @@ it('is proven for good once a service was well', async () => {
 
 it('tells once that the clock of a service differs by more than a minute, and once that it no longer does', () => {
   const said: string[] = []
-  const log = { warn: (text: string) => void said.push(text), info: (text: string) => void said.push(text) }
-  const watch = createClockWatch(() => Date.UTC(2026, 0, 1, 12), log)
+  const watch = createClockWatch(
+    () => Date.UTC(2026, 0, 1, 12),
+    (text) => void said.push(text),
+  )
   const hear = (time: string) => watch.hear('v2', `Thu, 01 Jan 2026 ${time} GMT`)
   for (const time of ['12:00:59', '11:59:01', 'never']) hear(time)
   expect([said, watch.standing()]).toEqual([[], undefined])
@@ -69,11 +71,17 @@ it('tells once that the clock of a service differs by more than a minute, and on
   expect(watch.standing()).toBe(
     'the clock of v2 is some 6 min ahead of that of this machine; the clock of v1 is some 3 h behind that of this machine',
   )
+  for (const time of ['12:00:59', '12:01:01', '12:00:31']) hear(time)
+  expect(said).toHaveLength(2)
   hear('12:00:30')
   expect(said.at(-1)).toBe('the clocks of v2 and of this machine agree again')
+  expect([...watch.ahead()]).toEqual([
+    ['v2', 30_000],
+    ['v1', -10_800_000],
+  ])
 })
 
-it('tells the clock of v2 in /readyz and in the log, unless a cache kept the answer', async () => {
+it('tells the clock of v2 in /readyz, in a note and in a metric, unless a cache kept the answer', async () => {
   const kept: Record<string, string> = {}
   const v2 = await startUpstream((_, response) => {
     response.writeHead(200, { 'content-type': 'application/json', date: new Date(Date.now() - 600_000).toUTCString(), ...kept })
@@ -84,7 +92,11 @@ it('tells the clock of v2 in /readyz and in the log, unless a cache kept the ans
   const ready = async (nth: number) => (await fetch(`${proxies[nth]?.adminUrl}/readyz`)).json()
   const clock = 'the clock of v2 is some 10 min behind that of this machine'
   expect(await ready(0)).toEqual({ status: 'ok', v2: 'ok', clock })
-  expect(proxies[0]?.log).toContainEqual(expect.objectContaining({ level: 40, msg: expect.stringContaining(clock) }))
+  const note = { level: 40, what: 'clock', to: 'differs', msg: expect.stringContaining(clock) }
+  expect(proxies[0]?.log).toContainEqual(expect.objectContaining(note))
+  const metrics = await (await fetch(`${proxies[0]?.adminUrl}/metrics`)).text()
+  expect(metrics).toMatch(/^crosswalk_clock_ahead_seconds\{of="v2"\} -(?:599|60[01])(?:\.\d+)?$/m)
+  expect(metrics).toMatch(/^crosswalk_notes_total\{what="clock"\} 1$/m)
   kept.age = '600'
   expect(await ready(1)).toEqual({ status: 'ok', v2: 'ok' })
 })

@@ -145,6 +145,7 @@ export interface NoteWords {
 }
 
 type Note = Timeline['notes'][number]
+  clock: 'Clocks were compared',
 
 const VERBS: Readonly<Record<Note['what'], string>> = {
   modes: 'Modes changed',

@@ -148,6 +148,7 @@ const LINES: Readonly<Record<Note['what'], readonly [level: (note: Note) => Leve
   epoch: [() => 'info', () => ''],
   'store-lost': [() => 'warn', () => ''],
   conflict: [() => 'warn', () => ''],
+  clock: [({ to }) => (to === 'differs' ? 'warn' : 'info'), () => ''],
 }
 
 /** What a note of readiness without an operation is about. */

@@ -110,12 +110,16 @@ export function createServer(started: Config, tables: Tables, options: ServerOpt
   const migration = assembleMigration(config, v2, tables, declarations, asking)
   const joined = join?.join({ config, migration, operations: operationsOf(tables), log, clocks, file })
   const notifier = openNotifier(config, joined?.onTell ?? migration.onNote, log)
-  const clock = createClockWatch(clocks.now, log)
+  const clock = createClockWatch(clocks.now, (text, differs) => migration.note({ what: 'clock', text, to: differs ? 'differs' : 'agrees' }))
+  joined?.onExchange(() => {
+    const ms = joined.fleet.aheadMs()
+    if (ms !== undefined) clock.heard('the store', ms)
+  })
   const health = healthOf(config, v2, tables, { pool, clock })
   const { report, modes, onNote } = migration
   const currentModes = currentModesOf(migration, mappings, config)
   const expiry = certificate && !workers ? () => (certificate ? expiryOf(certificate) : 0) : undefined
-  const watched = { pool, report, modes, currentModes, onNote, health, expiry, joined }
+  const watched = { pool, report, modes, currentModes, onNote, health, clock, expiry, joined }
   const metrics = createMetrics({ ...watched, page: adminSettings(config).page, now: clocks.now, notified: notifier?.counts })
   const leaving = new AbortController()
   const readiness = createReady(health, () => leaving.signal.aborted, workers?.isServing, joined?.standing, clock)

@@ -179,6 +179,7 @@ export interface Note extends Identified {
     | 'epoch'
     | 'store-lost'
     | 'conflict'
+    | 'clock'
   readonly operation?: string
   readonly rollout?: string
   readonly text: string

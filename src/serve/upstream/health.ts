@@ -50,36 +50,50 @@ export function createHealth(bases: Readonly<Record<Service, string | undefined>
 /** Milliseconds by which another clock may differ from ours: signatures, tokens and dates of removal go by them. */
 const APART_MS = 60_000
 
-/** Compares our clock with those of the services. */
+/** Milliseconds within which a clock that differed agrees again, so that one at the border is told once. */
+const AGAIN_MS = 30_000
+
+/** Whose clock is compared with ours. */
+export type Clocked = Service | 'the store'
+
+/** Compares our clock with those of the services and of the store. */
 export interface ClockWatch {
   /** Takes the `date` of an answer that no cache has kept. */
   hear(service: Service, date: string | undefined): void
+  /** Takes by how many milliseconds a clock is ahead of ours. */
+  heard(of: Clocked, aheadMs: number): void
   /** Whose clock differs, in one sentence without a full stop; undefined if none does. */
   standing(): string | undefined
+  /** By how many milliseconds each clock was ahead of ours when it was last heard of. */
+  ahead(): ReadonlyMap<Clocked, number>
 }
 
 /** Tells each difference once, and once that it is over. `now` returns milliseconds since 1970. */
-export function createClockWatch(now: () => number, log: { warn(text: string): void; info(text: string): void }): ClockWatch {
-  const apart = new Map<Service, number>()
+export function createClockWatch(now: () => number, tell: (text: string, differs: boolean) => void): ClockWatch {
+  const ahead = new Map<Clocked, number>()
+  const apart = new Set<Clocked>()
+  const heard = (of: Clocked, ms: number) => {
+    ahead.set(of, ms)
+    if (apart.has(of) ? Math.abs(ms) > AGAIN_MS : Math.abs(ms) <= APART_MS) return
+    if (apart.delete(of)) return tell(`the clocks of ${of} and of this machine agree again`, false)
+    apart.add(of)
+    tell(`${apartText(of, ms)}: look at the time service of both machines`, true)
+  }
   return {
     hear(service, date) {
       const ms = Date.parse(date ?? '') - now()
-      if (Number.isNaN(ms)) return
-      const wasApart = apart.has(service)
-      if (Math.abs(ms) > APART_MS) apart.set(service, ms)
-      else apart.delete(service)
-      if (apart.has(service) === wasApart) return
-      if (wasApart) log.info(`the clocks of ${service} and of this machine agree again`)
-      else log.warn(`${apartText(service, ms)}: look at the time service of both machines`)
+      if (!Number.isNaN(ms)) heard(service, ms)
     },
-    standing: () => (apart.size === 0 ? undefined : Array.from(apart, ([service, ms]) => apartText(service, ms)).join('; ')),
+    heard,
+    standing: () => (apart.size === 0 ? undefined : Array.from(apart, (of) => apartText(of, ahead.get(of) ?? 0)).join('; ')),
+    ahead: () => ahead,
   }
 }
 
-function apartText(service: Service, ms: number): string {
+function apartText(of: Clocked, ms: number): string {
   const seconds = Math.round(Math.abs(ms) / 1000)
   const [count, unit] = seconds < 7200 ? [Math.round(seconds / 60), 'min'] : [Math.round(seconds / 3600), 'h']
-  return `the clock of ${service} is some ${count} ${unit} ${ms > 0 ? 'ahead of' : 'behind'} that of this machine`
+  return `the clock of ${of} is some ${count} ${unit} ${ms > 0 ? 'ahead of' : 'behind'} that of this machine`
 }
 
 /** Milliseconds after which a ping counts as unanswered. Probes usually wait for one second. */

@@ -10,6 +10,8 @@ const MOVES: Readonly<Record<string, string>> = {
     'above 0: the service, or a balancer in front of it, writes heads that HTTP does not allow. The `cause` in the log says which',
   crosswalk_web_sockets: 'close to `limits.webSockets`: further handshakes get 503',
   crosswalk_upstream_up: '0: [v2 is down](../how-to/requests-fail.md#v2-is-down)',
+  crosswalk_clock_ahead_seconds:
+    'beyond 60 or -60: tokens, signatures and dates of removal go wrong. Look at the time service of both machines',
   crosswalk_v2_calls_total: 'rises without more requests: longer lists, or kept answers that expire sooner',
   crosswalk_v2_call_duration_seconds: '`unanswered` rises: [v2 is down](../how-to/requests-fail.md#v2-is-down)',
   crosswalk_parsed_pages_total: "rises: v2's answers look different than before. They are still correct, but slower",

@@ -25,7 +25,8 @@ interface OpenCircuitsParts {
   readonly now: () => number
 }
 
-const turnSchema = z.object({ at: z.number(), reason: z.string(), replica: z.string() })
+/** Older versions tell no owner. */
+const turnSchema = z.object({ at: z.number(), reason: z.string(), owner: z.string().optional(), replica: z.string() })
 
 /** One opening or closing: the odd ones of a circuit open it, the even ones close it. */
 interface Turn extends z.infer<typeof turnSchema> {
@@ -119,11 +120,16 @@ function newestOf(texts: Readonly<Record<string, string>>): Turns {
 }
 
 /** Opens or closes a circuit as a turn says, and says which replica opened it. Returns true if it was not so already. */
-function obey(circuit: OpenCircuitsParts['circuit'], operation: string, { nth, at, reason, replica }: Turn, isNew: boolean): boolean {
+function obey(
+  circuit: OpenCircuitsParts['circuit'],
+  operation: string,
+  { nth, at, reason, owner, replica }: Turn,
+  isNew: boolean,
+): boolean {
   const wasOpen = circuit.isOpen(operation)
   // What has happened here since is told with the next batch.
   if (!isNew && wasOpen !== isOpening(nth)) return false
-  if (isOpening(nth)) circuit.reopen(operation, `${reason} (opened by ${replica})`, at)
+  if (isOpening(nth)) circuit.reopen(operation, { at, reason: `${reason} (opened by ${replica})`, owner })
   else if (wasOpen) circuit.close((one) => one === operation)
   return wasOpen !== isOpening(nth)
 }

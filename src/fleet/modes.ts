@@ -430,9 +430,9 @@ export interface ShareModes extends PutModes {
 interface ShareModesParts {
   readonly fleet: Fleet
   readonly modes: Pick<Modes, 'adopt' | 'check' | 'configure' | 'state' | 'hold' | 'refuse'>
-  /** Open circuits by operation, with their reasons; and how to open one again. */
+  /** Open circuits by operation, described in a line each; and how to open one again by that line. */
   readonly openCircuits: () => Readonly<Record<string, string>>
-  readonly reopen: (operation: string, reason: string) => void
+  readonly reopen: (operation: string, described: string) => void
   /** Calls a listener when a circuit opens or closes. */
   readonly onTurn: (listener: () => void) => void
   readonly first: { readonly rules: ModeRules; readonly by: Actor }
@@ -495,7 +495,7 @@ export function shareModes({ fleet, modes, clocks, told, ...parts }: ShareModesP
     async start() {
       const kept = parts.given ?? (await cache?.read())
       if (kept) part.take(kept.document)
-      for (const [operation, reason] of Object.entries(kept?.open ?? {})) parts.reopen(operation, reason)
+      for (const [operation, described] of Object.entries(kept?.open ?? {})) parts.reopen(operation, described)
       await fleet.start()
       // A store without modes takes those of the file with the second exchange.
       if (hasAnswered() && part.known().version === 0) await atMost(fleet.turn(), false, FIRST_MS, clocks)

@@ -38,7 +38,7 @@ import {
 } from './modes/journal.ts'
 import { createModes, type Emulated, type Modes } from './modes/modes.ts'
 import type { ModeRules } from './modes/rules.ts'
-import { createPositions } from './modes/select.ts'
+import { createPositions, ownerOf } from './modes/select.ts'
 import { type Budget, createBudget } from './modes/serve.ts'
 import { createQueue, nothingSkipped, type Queue, type QueueCounts, type QueueSettings, type Skipped } from './observe/observe.ts'
 import { observeServices, type ServiceObserverSettings, type ServiceSides } from './observe/observer.ts'
@@ -225,7 +225,7 @@ export function createReport({ journal, queue, skipped, budget }: Sources): Migr
 }
 
 export interface MigrationSettings
-  extends Omit<JournalSettings, 'recorder' | 'onComparison' | 'isProbed'>,
+  extends Omit<JournalSettings, 'recorder' | 'onComparison' | 'isProbed' | 'ownerOf'>,
     ServiceObserverSettings,
     Clocks {
   readonly rules: ModeRules
@@ -283,7 +283,13 @@ export function createMigration(settings: MigrationSettings): Migration {
   const own = createListeners()
   const recorder = followed(createRecorder({ memory: records.memory, ...(file && { file }) }), own.tell, () => modes.flush())
   const isProbed = () => settings.probePercent > 0
-  const journal = createJournal({ ...settings, isProbed, recorder, onComparison: (client, one) => rollouts.compared(client, one) })
+  const journal = createJournal({
+    ...settings,
+    isProbed,
+    ownerOf: (operation) => ownerOf(modes.state().rules, operation),
+    recorder,
+    onComparison: (client, one) => rollouts.compared(client, one),
+  })
   const queue = createQueue(settings.queue, (error) => settings.warn(`a comparison failed: ${(error as Error).stack ?? error}`))
   const budget = createBudget(settings.fallbacksPerMinute, settings.now)
   const side = v1 && { ask: v1.ask, observer: observeServices(v1, settings, queue, journal), budget }

@@ -1,8 +1,12 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { joinFleet } from '../../src/app/server/fleet.ts'
+import { createMemory } from '../../src/fleet/store/memory.ts'
 import { createLatencyWatch, type Guardrail } from '../../src/migrate/modes/latency.ts'
 import { readModeRules } from '../../src/migrate/modes/rules.ts'
+import { runCommand } from '../cli/support.ts'
 import { bearer, startProxy } from '../stage/proxy.ts'
 import { seeded } from '../stage/seeded.ts'
+import { until } from '../stage/until.ts'
 import { startUpstream } from '../stage/upstream.ts'
 import { tokensBetween } from './rollout/rollout-stage.ts'
 
@@ -97,7 +101,7 @@ interface Times {
   readonly v2: number
 }
 
-async function proxyWith({ v1, v2 }: Times, canary: object, mode: string) {
+async function proxyWith({ v1, v2 }: Times, canary: object, mode: string, memory?: ReturnType<typeof createMemory>) {
   const upstream = (ms: number, body: string) =>
     startUpstream((_, response) => {
       const answer = () => void response.setHeader('content-type', 'application/json').end(body)
@@ -109,7 +113,8 @@ async function proxyWith({ v1, v2 }: Times, canary: object, mode: string) {
     rules: [{ operations: 'iam.groups.list', mode, canary: { ...canary, guardrail: { p50: 3 } } }],
   })
   if ('problem' in modes) throw new Error(modes.problem)
-  const proxy = await startProxy({ 'upstream.v1': one.url, 'upstream.v2': two.url, modes })
+  const join = memory && joinFleet(memory.open())
+  const proxy = await startProxy({ 'upstream.v1': one.url, 'upstream.v2': two.url, modes }, { join })
   onTestFinished(async () => {
     await proxy.close()
     await Promise.all([one.close(), two.close()])
@@ -147,8 +152,32 @@ describe('a proxy', () => {
     const { rounds, admin } = await proxyWith(SLOW, { mode: 'diff-v2', rollout }, 'diff-v1')
     await rounds(200)
     expect(JSON.parse(await admin('/rollouts'))).toMatchObject([
-      { phase: 'turned-back', reason: expect.stringContaining('took longer than 3 × the median') },
+      { phase: 'turned-back', reason: expect.stringMatching(/took longer than 3 × the median .+ for the guardrail of rollout groups/) },
     ])
+  })
+
+  it('judges by what it serves itself, and turns the canary of every replica back', async () => {
+    const memory = createMemory(Date.now)
+    const replica = () => proxyWith(SLOW, { mode: 'v2', percent: 50 }, 'v1', memory)
+    const [first, second] = [await replica(), await replica()]
+    // 15 of these together would prove it.
+    for (const { rounds } of [first, second]) await rounds(10)
+    await Promise.all([first, second].map(({ proxy }) => proxy.idle()))
+    expect(JSON.parse(await second.admin('/circuits'))).toEqual([])
+    await first.rounds(200)
+    const why = /latency: \d+ of the last \d+ answers of v2 took longer than 3 × the median of v1/
+    const owner = 'the guardrail of the canary of iam.groups.list'
+    const opened = async () => {
+      const [row] = JSON.parse(await second.admin('/circuits'))
+      return row as object | undefined
+    }
+    expect(await until(opened)).toMatchObject({ reason: expect.stringMatching(why), owner })
+    const { ask, inside, proxy, admin } = second
+    await ask(inside)
+    expect(proxy.log.findLast((line) => line.msg === 'request')).toMatchObject({ mode: 'v1' })
+    const { out } = await runCommand(['status', '--admin', proxy.adminUrl])
+    expect(out).toMatch(new RegExp(`^ {2}iam\\.groups\\.list {2}open since \\S+ for ${owner}\n {4}${why.source}`, 'm'))
+    expect(JSON.parse(await admin('/report.json')).now.circuits['iam.groups.list']).toMatch(why)
   })
 
   it('leaves a canary alone if v1 is as slow', async () => {

@@ -5,7 +5,7 @@ export const SAMPLES: readonly Omit<Note, 'kind' | 'at' | 'id'>[] = [
   {
     what: 'circuit',
     operation: 'registry.repos.list',
-    text: 'errors: 4 of the last 4 answers failed, so at least 10.4 % do; 5 % is allowed',
+    text: 'errors: 4 of the last 4 answers failed, so at least 10.4 % do; 5 % is allowed, open since 2026-11-26T12:00:00.000Z for rollout registry. Only a person can close it',
     by: { source: 'circuit' },
     from: 'closed',
     to: 'open',
@@ -44,7 +44,7 @@ export const SAMPLES: readonly Omit<Note, 'kind' | 'at' | 'id'>[] = [
   {
     what: 'not-ready',
     operation: 'iam.groups.list',
-    text: 'iam.groups.list: its circuit is open. errors: 4 of the last 4 answers failed, so at least 10.4 % do; 5 % is allowed.',
+    text: 'iam.groups.list: HELD BACK, because its circuit is open. errors: 4 of the last 4 answers failed, so at least 10.4 % do; 5 % is allowed, open since 2026-11-26T12:00:00.000Z for rollout iam. Only a person can close it.',
     from: 'inside',
     to: 'outside',
   },

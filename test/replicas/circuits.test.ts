@@ -9,13 +9,18 @@ import { sharedStage } from './shared-stage.ts'
 const LIST = 'registry.repos.list'
 
 /** Circuits of replicas that share a store, with notes of all of them, in the modes of one version. */
-function stage({ isProbed = false } = {}) {
+function stage({ isProbed = false, owner }: { isProbed?: boolean; owner?: string } = {}) {
   const shared = sharedStage()
   const { clocks, modes } = shared
   const notes: (Pick<Note, 'what' | 'text'> & { replica: string })[] = []
   const join = (id: string) =>
     shared.join(id, (fleet) => {
-      const circuit = createCircuit(clocks.now, () => isProbed)
+      const circuit = createCircuit(
+        clocks.now,
+        () => isProbed,
+        undefined,
+        () => owner && `${owner} ${id}`,
+      )
       const teller = createCircuitTeller({ circuit, note: ({ what, text }) => void notes.push({ what, text, replica: id }) })
       const version = () => modes.version
       const counts = createOthersCounts({ circuit, heard: teller.heard, version, fleet, ticks: clocks.ticks })
@@ -46,7 +51,31 @@ it('opens a circuit everywhere at once, notes it once, and names the replica tha
   await quiet()
   expect(open(replicas)).toEqual([true, true, true])
   expect(notes).toEqual([{ what: 'circuit', text: expect.stringContaining('4 of the last 4 answers failed'), replica: 'b' }])
-  for (const { circuit } of replicas) expect(circuit.whyOpen(LIST)).toMatch(/5 % is allowed \(opened by b\)$/)
+  for (const { circuit } of replicas) expect(circuit.whyOpen(LIST)).toMatch(/5 % is allowed \(opened by b\), open since \S+Z$/)
+})
+
+it('tells on every replica whose rollout a circuit stopped and when, also in later modes', async () => {
+  const { clocks, modes, all, join } = stage({ owner: 'rollout of' })
+  const replicas = await all('a', 'b')
+  const openedAt = clocks.now()
+  replicas[1]?.answers(4, true)
+  await clocks.pass(5000)
+  modes.version = 2
+  await clocks.pass(2500)
+  for (const { circuit } of [...replicas, await join('c')]) {
+    const opened = { at: openedAt, reason: expect.stringMatching(/\(opened by b\)$/), owner: 'rollout of b' }
+    expect(circuit.openings().get(LIST)).toEqual(opened)
+  }
+})
+
+it('reads the openings of an older version, which told no owner', async () => {
+  const { clocks, store, join } = stage({ owner: 'rollout of' })
+  const { circuit } = await join('a')
+  const text = JSON.stringify({ at: 1000, reason: 'errors: all', replica: 'old' })
+  const changes = [{ kind: 'mark', name: 'open:1', field: `${LIST} 1`, text }] as const
+  await store().exchange({ replica: 'old', changes, reads: [] } as never)
+  await clocks.pass(1200)
+  expect(circuit.openings().get(LIST)).toEqual({ at: 1000, reason: 'errors: all (opened by old)', owner: undefined })
 })
 
 it('notes once what several replicas open at the same moment', async () => {
@@ -103,7 +132,7 @@ it('closes circuits with a new version of the modes, and opens those again that 
   await clocks.pass(2500)
   const third = await join('c')
   expect(open([...replicas, third])).toEqual([true, true, true])
-  expect(third.circuit.whyOpen(LIST)).toMatch(/\(opened by a\)$/)
+  expect(third.circuit.whyOpen(LIST)).toMatch(/\(opened by a\), open since \S+Z$/)
   expect([...replicas, third].map(({ circuit }) => circuit.isOpen('iam.groups.list'))).toEqual([false, false, false])
 })
 
@@ -169,7 +198,7 @@ it('does not count what was seen before a replica began, and forgets counts with
   late.answers(1, true)
   await clocks.pass(3000)
   // The first replica has seen three and heard of one. The late one has seen one alone.
-  expect(late.circuit.whyOpen(LIST)).toMatch(/\(opened by a\)$/)
+  expect(late.circuit.whyOpen(LIST)).toMatch(/\(opened by a\), open since \S+Z$/)
   modes.version = 2
   for (const one of [first, late]) one?.circuit.close(() => true)
   await clocks.pass(1500)

@@ -25,6 +25,7 @@ import { type FleetEvidence, shareEvidence } from '../../fleet/report.ts'
 import { createRolloutsPart, type RolloutsPart } from '../../fleet/rollouts/rollouts.ts'
 import type { Store } from '../../fleet/store/store.ts'
 import { withNames } from '../../migrate/clients.ts'
+import { describeOpening, readOpening } from '../../migrate/evidence/circuit.ts'
 import { type EvidenceReport, type Migration, type OperationProgress, ROLLOUTS_LOOK_MS } from '../../migrate/migration.ts'
 import type { Comparison } from '../../migrate/records/record.ts'
 import type { Clocks } from '../../serve/bounds.ts'
@@ -104,8 +105,9 @@ export function openSharedModes(
     ...{ fleet, modes, clocks, first, given },
     cache: config['store.cache'],
     leaseMs: config['store.leaseMs'],
-    openCircuits: () => Object.fromEntries(Array.from(journal.circuit.openings(), ([operation, { reason }]) => [operation, reason])),
-    reopen: journal.circuit.reopen,
+    openCircuits: () =>
+      Object.fromEntries(Array.from(journal.circuit.openings(), ([operation, opening]) => [operation, describeOpening(opening)])),
+    reopen: (operation, described) => journal.circuit.reopen(operation, readOpening(described, clocks.now())),
     onTurn: (listener) => onNote(({ what }) => (what === 'circuit' || what === 'circuit-closed') && listener()),
     told: {
       unreadable: (unread, isKnown) => log.warn({ version: unread.version }, `${unreadText(unread)}: ${isKnown ? KNOWN_STAY : NONE_KNOWN}`),

@@ -10,7 +10,7 @@ import type { Client } from '../../migrate/clients.ts'
 import type { DescribedDeclaration } from '../../migrate/compare/expected.ts'
 import { type CutoverVerdict, judgeCutover, TARGET } from '../../migrate/evidence/cutover.ts'
 import type { EvidenceReport, Migration } from '../../migrate/migration.ts'
-import type { ModesState } from '../../migrate/modes/modes.ts'
+import type { ModesState, OpenCircuit } from '../../migrate/modes/modes.ts'
 import type { RecordFile } from '../../migrate/records/record-file.ts'
 import type { Certificate } from '../../serve/listen/listener.ts'
 import { keepTickShape } from '../../serve/listen/times.ts'
@@ -289,6 +289,7 @@ export function createReads({ migration, joined, reportNow, tables }: ReadsParts
 }
 
 /** What a program reads of a migration: what the admin port tells, as values. With a store, of all replicas. */
+    circuits: migration.modes.circuits,
 export interface Reads {
   /** The rules in force, and who put them there. */
   modes(): ModesState
@@ -298,3 +299,5 @@ export interface Reads {
   /** Whether v2 can serve what it has while v1 stays, or, `withoutV1`, whether v1 can be switched off. */
   cutover(question?: { readonly withoutV1?: boolean; readonly target?: number }): Promise<CutoverVerdict>
 }
+  /** The open circuits: since when, why, of what, and what closes each. */
+  circuits(): readonly OpenCircuit[]

@@ -193,6 +193,22 @@ interface Known {
   readonly probed: boolean
 }
 
+/** `errors: 4 of … is allowed, open since 2027-03-01T12:00:00.000Z for rollout iam`. `readOpening` reads it again. */
+export function describeOpening({ at, reason, owner }: Opening): string {
+  return `${reason}, open since ${new Date(at).toISOString()}${owner === undefined ? '' : ` for ${owner}`}`
+}
+
+/** What `describeCircuit` says after that. */
+const ENDING = /\. (?:Only a person can close it|Since then: .*)$/s
+const OPENING = /^(?<reason>.*), open since (?<since>\d{4}-\d\d-\d\dT[\d:.]+Z)(?: for (?<owner>.*))?$/s
+
+/** Reads what records, caches and other replicas tell of an opening. Older versions told no more than the reason; it then opened at `at`. */
+export function readOpening(text: string, at: number): Opening {
+  const told = text.replace(ENDING, '')
+  const { reason = told, since, owner } = OPENING.exec(told)?.groups ?? {}
+  return { at: since === undefined ? at : Date.parse(since), reason, ...(owner !== undefined && { owner }) }
+}
+
 /** Says in one line what is known of an operation, and what is lacking for more. */
 export function describeCircuit({ state, errors, mismatches, opened, probed }: Known): string {
   const seen = `${counted('errors', errors)}; ${counted('mismatches', mismatches)}`
@@ -232,8 +248,9 @@ export interface CircuitState {
   readonly state: 'closed' | 'open' | 'inconclusive'
   /** What is known, in one line. */
   readonly reason: string
-  /** When the circuit opened, in milliseconds since 1970. */
+  /** When the circuit opened, in milliseconds since 1970, and what had given v2 the operation then. */
   readonly openedAt?: number
+  readonly owner?: string
   /** Answers of v2, and those that failed. */
   readonly errors: RateState
   /** Comparisons, and those that differed, for good or once. */
@@ -259,19 +276,22 @@ export interface Circuit {
   all(): ReadonlyMap<string, CircuitState>
   /** The open ones: when and why each opened. It costs less than all states. */
   openings(): ReadonlyMap<string, Opening>
-  /** Why it opened, in one line; undefined if it is not open. */
+  /** Why and when it opened and whose share that ended, in one line; undefined if it is not open. */
   whyOpen(operation: string): string | undefined
   /** Closes the open circuits of the operations that are meant, and drops their counts. Returns their operations. */
   close(isMeant: (operation: string) => boolean): readonly string[]
-  /** Opens a circuit that is open elsewhere or was open before a restart, for the reason that it has there. */
-  reopen(operation: string, reason: string, at?: number): void
+  /** Opens a circuit because v2 is too slow. */
+  slow(operation: string, reason: string): void
+  /** Opens a circuit that is open elsewhere or was open before a restart, as it is there. */
+  reopen(operation: string, opening: Opening): void
 }
 
-/** The time, in milliseconds since 1970, and the reason of an opening. */
 export interface Opening {
   readonly at: number
   readonly reason: string
 }
+  /** What had given v2 the operation then: `rollout iam`. Older versions did not tell it. */
+  readonly owner?: string | undefined
 
 /** The two rates that a circuit watches. */
 export type Rate = 'errors' | 'mismatches'
@@ -285,9 +305,14 @@ interface Watched {
 /**
  * Opens when the errors or the mismatches of an operation are proven to exceed their limit. An open circuit ignores further answers, unless
  * `isProbed` says that the operator lets answers close it: it then closes when both rates are proven to be within their limits again.
- * `now` returns milliseconds since 1970.
+ * `now` returns milliseconds since 1970, and `ownerOf` what gives v2 an operation.
  */
-export function createCircuit(now: () => number, isProbed: (operation: string) => boolean, settings: CircuitSettings = CIRCUIT): Circuit {
+export function createCircuit(
+  now: () => number,
+  isProbed: (operation: string) => boolean,
+  settings: CircuitSettings = CIRCUIT,
+  ownerOf: (operation: string) => string | undefined = () => undefined,
+): Circuit {
   const known = new Map<string, Watched>()
   const newWatched = (): Watched => ({
     errors: createRateWatch({ allowed: settings.errors, odds: settings.odds }),
@@ -302,8 +327,9 @@ export function createCircuit(now: () => number, isProbed: (operation: string) =
   const stateOf = ({ errors, mismatches, opened }: Watched, probed: boolean): CircuitState => {
     const state = opened ? 'open' : errors.isWithin() && mismatches.isWithin() ? 'closed' : 'inconclusive'
     const rates = { errors: errors.state(), mismatches: mismatches.state() }
-    const reason = describeCircuit({ state, ...rates, opened: opened?.reason, probed })
-    return { state, reason, ...(opened && { openedAt: opened.at }), ...rates }
+    const reason = describeCircuit({ state, ...rates, opened: opened && describeOpening(opened), probed })
+    const since = opened && { openedAt: opened.at, ...(opened.owner !== undefined && { owner: opened.owner }) }
+    return { state, reason, ...since, ...rates }
   }
   const observe = (operation: string, rate: Rate, seen: boolean | Sample) => {
     const watched = watchedOf(operation)
@@ -311,10 +337,15 @@ export function createCircuit(now: () => number, isProbed: (operation: string) =
     if (watched.opened && !probed) return undefined
     if (typeof seen === 'boolean') watched[rate].observe(seen)
     else watched[rate].heard(seen)
-    if (!turn(watched, rate, now())) return undefined
+    if (!turn(watched, rate, () => ({ at: now(), owner: ownerOf(operation) }))) return undefined
     return stateOf(watched, probed)
   }
   return {
+  const open = (operation: string, opening: Opening) => {
+    const watched = watchedOf(operation)
+    if (!watched.opened) restart(watched)
+    watched.opened = opening
+  }
     answered: (operation, failed) => observe(operation, 'errors', failed),
     compared: (operation, differed) => observe(operation, 'mismatches', differed),
     heard: observe,
@@ -328,25 +359,28 @@ export function createCircuit(now: () => number, isProbed: (operation: string) =
     all: () => new Map(Array.from(known, ([operation, watched]) => [operation, stateOf(watched, isProbed(operation))] as const)),
     canClose: isProbed,
     openings: () => new Map([...known].flatMap(([operation, { opened }]) => (opened ? [[operation, opened] as const] : []))),
-    whyOpen: (operation) => known.get(operation)?.opened?.reason,
+    whyOpen(operation) {
+      const opened = known.get(operation)?.opened
+      return opened && describeOpening(opened)
+    },
     close(isMeant) {
       const open = [...known].flatMap(([operation, { opened }]) => (opened && isMeant(operation) ? operation : []))
       for (const operation of open) known.delete(operation)
       return open
     },
-    reopen(operation, reason, at = now()) {
-      const watched = watchedOf(operation)
-      if (!watched.opened) restart(watched)
-      watched.opened = { at, reason }
+    slow(operation, reason) {
+      const owner = ownerOf(operation)
+      open(operation, { at: now(), reason, owner: owner === undefined ? 'a guardrail' : `the guardrail of ${owner}` })
     },
   }
+    reopen: open,
 }
 
 /** Opens or closes the circuit if the observations prove that. Returns true if it turned. */
-function turn(watched: Watched, rate: Rate, now: number): boolean {
+function turn(watched: Watched, rate: Rate, opens: () => Omit<Opening, 'reason'>): boolean {
   const { errors, mismatches, opened } = watched
   if (!opened && watched[rate].isBeyond()) {
-    watched.opened = { at: now, reason: describeExcess(rate, watched[rate].state()) }
+    watched.opened = { ...opens(), reason: describeExcess(rate, watched[rate].state()) }
     restart(watched)
     return true
   }

@@ -8,7 +8,7 @@ import { bodyOf, type CompareSettings } from '../compare/compare.ts'
 import { createExpected, type Declaration } from '../compare/expected.ts'
 import { type Judgement, tally } from '../compare/judge.ts'
 import { createRedaction, type Redaction, type RedactionSettings } from '../compare/redact.ts'
-import { type Circuit, type CircuitState, createCircuit, type Rate } from '../evidence/circuit.ts'
+import { CIRCUIT, type Circuit, type CircuitState, createCircuit, type Rate } from '../evidence/circuit.ts'
 import { createEvidence, createTallies, isDifference, type Sample, type Tallies, WEIGHTS } from '../evidence/evidence.ts'
 import { shapeOf } from '../evidence/standing.ts'
 import type { ComparedRead, Judging, SideAnswer } from '../observe/compare-read.ts'
@@ -191,7 +191,7 @@ export function createCircuitTeller({ circuit, note }: TellerParts): CircuitTell
     },
     slow(operation, reason) {
       if (circuit.isOpen(operation)) return
-      circuit.reopen(operation, reason)
+      circuit.slow(operation, reason)
       turned(operation, circuit.state(operation))
       follower?.bad()
     },
@@ -271,6 +271,8 @@ export interface JournalSettings extends CompareSettings, RedactionSettings {
   readonly now: () => number
   /** True if requests of an open circuit are compared, so that comparisons may close it. */
   readonly isProbed: () => boolean
+  /** Names what gives v2 an operation: `rollout iam`. */
+  readonly ownerOf?: (operation: string) => string | undefined
   /** The name of this process among those of its fleet; undefined without a store. */
   readonly replica?: string | undefined
   /** Is told of every comparison, with the client whose request was compared. */
@@ -284,7 +286,7 @@ export function createJournal(settings: JournalSettings): Journal {
   const inventory = createInventory(operations, undefined, settings.names)
   const reads = new Set(operations.filter(isRead).map(({ id }) => id))
   // A probe of a write would have to reach v2, and v1 could not answer in its place.
-  const circuit = createCircuit(now, (operation) => settings.isProbed() && reads.has(operation))
+  const circuit = createCircuit(now, (operation) => settings.isProbed() && reads.has(operation), CIRCUIT, settings.ownerOf)
   const expected = createExpected(settings.declarations, now)
   const judging = createJudging(settings, expected, now)
   const redaction = createRedaction(settings)

@@ -101,6 +101,8 @@ export interface OpenCircuit extends Opening {
   readonly operation: string
   /** The rollout that it turned back. Only a command to that closes it. */
   readonly rollout?: string
+  /** What closes it: `a person closes it`. */
+  readonly until: string
 }
 
 interface StateParts {
@@ -138,7 +140,9 @@ export function createModesState(initial: ModeRules, parts: StateParts): ModesSt
   const circuits = () =>
     Array.from(journal.circuit.openings(), ([operation, opening]): OpenCircuit => {
       const rollout = rollouts.keptOpenBy(operation)
-      return { operation, ...opening, ...(rollout !== undefined && { rollout }) }
+      const closes = journal.circuit.canClose(operation) ? 'its answers prove v2, or a person closes it' : 'a person closes it'
+      if (rollout === undefined) return { operation, ...opening, until: closes }
+      return { operation, ...opening, rollout, until: `the rollout ${rollout} is resumed or aborted` }
     })
   const put = (next: SharedModes, isOwn: boolean) => {
     const { rules, by, version } = next

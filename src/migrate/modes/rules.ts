@@ -129,6 +129,12 @@ export function isV2Canary({ mode: base, canary }: Pick<ModeRule, 'mode' | 'cana
   return canary !== undefined && SERVED_BY[canary.mode] === 'v2' && SERVED_BY[base] === 'v1'
 }
 
+/** Names what a rule gives v2, and no client: `rollout iam`, `the canary of iam.*`, `the mode of iam.*`. */
+export function ownerText(rule: ModeRule): string {
+  if (rule.canary?.rollout) return `rollout ${rule.canary.rollout.name}`
+  return `the ${isV2Canary(rule) ? 'canary' : 'mode'} of ${nameOf(rule, false)}`
+}
+
 /** Parts that a line tells; the others are counted. A record has a bounded length, and so has a line that people read. */
 const MOST_PARTS = 40
 const MOST_CLIENTS = 5

@@ -12,7 +12,7 @@ import { spellings } from '../../tables/query.ts'
 import type { SeenAnswer } from '../compare/compare.ts'
 import type { Caller } from '../records/record.ts'
 import type { Rollouts } from '../rollout/rollouts.ts'
-import { isV2Canary, type ModeRule, type ModeRules, patternsOf } from './rules.ts'
+import { isV2Canary, type ModeRule, type ModeRules, ownerText, patternsOf } from './rules.ts'
 
 /**
  * True if a caller belongs to the first `percent` of all callers. A caller's position follows from its hash alone (design §7).
@@ -233,6 +233,17 @@ function isTaken(rules: readonly ModeRule[], at: number, operation: string): boo
 export function takesClientsOf(earlier: ModeRule, later: ModeRule): boolean {
   const taken = patternsOf(earlier.clients)
   return taken.includes('*') || patternsOf(later.clients).every((pattern) => taken.includes(pattern))
+}
+
+/** Canaries of one operation that a sentence names. */
+const MOST_OWNERS = 3
+
+/** Names what gives v2 an operation: its canaries, or the first rule that fits it. A circuit tells it, also once other rules are in force. */
+export function ownerOf({ rules }: ModeRules, operation: string): string {
+  const fitting = rules.filter(({ operations }) => fits(operations, operation))
+  const canaries = fitting.filter(isV2Canary)
+  const owners = canaries.length > 0 ? canaries.slice(0, MOST_OWNERS) : fitting.slice(0, 1)
+  return owners.length === 0 ? 'the default mode' : owners.map(ownerText).join(' and ')
 }
 
 /** What rules are held against. */

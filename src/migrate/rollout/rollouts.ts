@@ -1,5 +1,6 @@
 import type { Identity } from '../../serve/caller.ts'
 import type { Mode, Side } from '../../serve/sides.ts'
+import { type Opening, readOpening } from '../evidence/circuit.ts'
 import type { Observation, Sample } from '../evidence/evidence.ts'
 import type { Journal, SaveOrder } from '../modes/journal.ts'
 import type { ModeRules } from '../modes/rules.ts'
@@ -160,8 +161,8 @@ interface Known extends Pick<RolloutEntry, 'digest'> {
 /** The last turn of a circuit, by its note. */
 interface CircuitTurn {
   readonly nth: number
-  /** Why it opened; undefined if it closed. */
-  readonly opened: string | undefined
+  /** Undefined if it closed. */
+  readonly opened: Opening | undefined
 }
 
 export function createEarlierRuns({ runs, journal, order, now, isShared }: EarlierSources): EarlierRuns {
@@ -170,18 +171,19 @@ export function createEarlierRuns({ runs, journal, order, now, isShared }: Earli
   /** The number of the last change of modes, which closes circuits. */
   let changed = 0
   let isOver = false
-  /** Why circuits opened of which no record of the rollout tells: the process may have died before it wrote one. */
+  /** The openings of which no record of the rollout tells: the process may have died before it wrote one. */
   const openedOf = (run: RolloutRun, told: number) =>
-    [...turns].flatMap(([operation, { nth, opened }]): readonly (readonly [string, string])[] =>
+    [...turns].flatMap(([operation, { nth, opened }]): readonly (readonly [string, Opening])[] =>
       opened !== undefined && nth >= told && nth >= changed && run.reaches(operation) ? [[operation, opened]] : [],
     )
-  const noted = ({ what, operation = '', text, nth: numbered }: Note) => {
+  const noted = ({ what, operation = '', at, text, nth: numbered }: Note) => {
     const nth = numbered ?? order.last()
     order.saw(nth)
     if (what === 'modes') changed = Math.max(changed, nth)
     if (what === 'modes' && numbered === undefined) turns.clear()
     if (what !== 'circuit' && what !== 'circuit-closed') return
-    if (nth >= (turns.get(operation)?.nth ?? 0)) turns.set(operation, { nth, opened: what === 'circuit' ? text : undefined })
+    if (nth >= (turns.get(operation)?.nth ?? 0))
+      turns.set(operation, { nth, opened: what === 'circuit' ? readOpening(text, Date.parse(at)) : undefined })
   }
   const take = ({ name, digest, saved: written, nth = 0 }: RolloutEntry) => {
     order.saw(nth)
@@ -202,9 +204,10 @@ export function createEarlierRuns({ runs, journal, order, now, isShared }: Earli
     if (saved.seen) run.settle(saved.seen)
     if (isShared) return begin(run, GOES_ON)
     const state = run.state()
-    const back = state.phase === 'turned-back' ? Object.entries(state.opened) : []
+    const told = state.phase === 'turned-back' ? Object.entries(state.opened) : []
+    const back = told.map(([operation, text]) => [operation, readOpening(text, state.since)] as const)
     const open = [...back.filter(([operation]) => run.reaches(operation)), ...openedOf(run, nth)]
-    for (const [operation, reason] of open) journal.circuit.reopen(operation, reason)
+    for (const [operation, opening] of open) journal.circuit.reopen(operation, opening)
     begin(run, GOES_ON)
   }
   const endLost = (name: string, { digest, saved }: Known) => {

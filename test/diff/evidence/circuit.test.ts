@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createCircuit } from '../../../src/migrate/evidence/circuit.ts'
+import { createCircuit, describeCircuit, describeOpening, type Opening, readOpening } from '../../../src/migrate/evidence/circuit.ts'
 
 const OPERATION = 'registry.repos.list'
 
@@ -61,7 +61,7 @@ describe('the circuit of an operation', () => {
       state: 'open',
       openedAt: clock.now,
       reason: expect.stringMatching(
-        /^errors: 4 of the last 4 answers failed, so at least [\d.]+ % do; 5 % is allowed\. Only a person can close it$/,
+        /^errors: 4 of the last 4 answers failed, so at least [\d.]+ % do; 5 % is allowed, open since 1970-01-01T00:16:40\.000Z\. Only a person can close it$/,
       ),
     })
   })
@@ -122,7 +122,7 @@ describe('the circuit of an operation', () => {
     answers(4, true)
     answers(100, true)
     expect(state(OPERATION).reason).toMatch(
-      /5 % is allowed\. Since then: 0 of 0 answers failed, at most 100 % do \(allowed: 5 %, after \d+/,
+      /5 % is allowed, open since \S+Z\. Since then: 0 of 0 answers failed, at most 100 % do \(allowed: 5 %, after \d+/,
     )
     answers(state(OPERATION).errors.cleanNeeded, false)
     expect(turns).toEqual(['open'])
@@ -142,5 +142,39 @@ describe('the circuit of an operation', () => {
       answers(1, true)
     }
     expect(turns).toEqual(['open'])
+  })
+})
+
+describe('an opening', () => {
+  const reason = 'errors: 4 of the last 4 answers failed; 5 % is allowed (opened by a-1)'
+  const at = Date.UTC(2027, 2, 1, 12)
+
+  it.each<Opening>([
+    { at, reason },
+    { at, reason, owner: 'rollout iam' },
+    { at, reason, owner: 'the canary of iam.* registry.*.list and rollout a, open since 2026' },
+  ])('is read again from what is told of it: %j', (opening) => {
+    expect(readOpening(describeOpening(opening), 7)).toEqual(opening)
+    for (const probed of [false, true]) {
+      const { errors, mismatches } = circuit().state(OPERATION)
+      const noted = describeCircuit({ state: 'open', errors, mismatches, opened: describeOpening(opening), probed })
+      expect(readOpening(noted, 7)).toEqual(opening)
+    }
+  })
+
+  it('of an older version told its reason alone', () => {
+    expect(readOpening(`${reason}. Only a person can close it`, 7)).toEqual({ at: 7, reason })
+    expect(readOpening(reason, 7)).toEqual({ at: 7, reason })
+  })
+
+  it('names the guardrail that v2 was too slow for', () => {
+    const made = createCircuit(
+      () => at,
+      () => false,
+      undefined,
+      () => 'rollout iam',
+    )
+    made.slow(OPERATION, 'latency: 3 of the last 3')
+    expect(made.whyOpen(OPERATION)).toBe('latency: 3 of the last 3, open since 2027-03-01T12:00:00.000Z for the guardrail of rollout iam')
   })
 })

@@ -40,6 +40,8 @@ describe('circuits', () => {
       operation: LIST,
       reason: expect.stringMatching(/^errors: \d of the last \d answers failed/),
       openedAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
+      owner: 'the default mode',
+      until: 'a person closes it',
     })
     const before = stage.server.reads.modes().version
     expect(await ask(`/circuits/${LIST}/close`, 'POST')).toEqual({ status: 200, body: { closed: [LIST], kept: [] } })
@@ -53,10 +55,12 @@ describe('circuits', () => {
     await openThem('/iam/v1/groups', '/iam/v1/roles')
     const listed = await command()
     expect(listed.out.split('\n')).toEqual([
-      expect.stringMatching(/^iam\.groups\.list {2}open since \d{4}-/),
+      expect.stringMatching(/^iam\.groups\.list {2}open since \d{4}-\S+ for the default mode$/),
       expect.stringMatching(/^ {2}errors: /),
-      expect.stringMatching(/^iam\.roles\.list {2}open since \d{4}-/),
+      '  until a person closes it',
+      expect.stringMatching(/^iam\.roles\.list {2}open since \d{4}-\S+ for the default mode$/),
       expect.stringMatching(/^ {2}errors: /),
+      '  until a person closes it',
     ])
     expect(await command('close', LIST)).toEqual({ code: 0, out: `1 circuit closed\n  ${LIST}`, err: '' })
     expect(JSON.parse((await command('close', '--all', '--json')).out)).toEqual({ closed: [ROLES], kept: [] })
@@ -88,13 +92,32 @@ describe('circuits', () => {
       rules: [{ operations: 'iam.groups.*', clients: '*', mode: 'v1', canary: { mode: 'diff-v2', rollout } }],
     } as never)
     await openThem('/iam/v1/groups')
-    expect((await ask('/circuits')).body).toMatchObject([{ operation: LIST, rollout: 'groups' }])
+    const until = 'the rollout groups is resumed or aborted'
+    expect((await ask('/circuits')).body).toMatchObject([{ operation: LIST, owner: 'rollout groups', rollout: 'groups', until }])
     const sentence = `the circuit of ${LIST} turned back the rollout groups; resume or abort that, such as by: crosswalk rollouts groups resume`
     expect(await ask(`/circuits/${LIST}/close`, 'POST')).toMatchObject({ status: 400, body: { message: sentence } })
     expect(await command('close', '--all')).toEqual({ code: 1, out: '0 circuits closed', err: `Still open: ${sentence}` })
     expect((await command()).out).toContain('It turned back the rollout groups: crosswalk rollouts groups resume closes it')
     await ask('/rollouts/groups/resume', 'POST')
     expect(await open()).toEqual([])
+  })
+
+  it('outlive a rollout, and tell of which they are in the note, on the page, in the library and in the rollout that stays', async () => {
+    const rule = (name: string, clients: string) => {
+      const canary = { mode: 'diff-v2', rollout: { name, target: 0.001, steps: [{ percent: 100, hold: '1h' }] } }
+      return { operations: 'iam.groups.*', clients, mode: 'v1', canary }
+    }
+    await stage.setModes({ default: 'v1', rules: [rule('first', '0*'), rule('second', '*')] } as never)
+    await openThem('/iam/v1/groups')
+    const [opened] = stage.server.reads.circuits()
+    expect(opened).toMatchObject({ operation: LIST, owner: 'rollout first and rollout second' })
+    const since = `, open since ${new Date(opened?.at ?? 0).toISOString()} for rollout first and rollout second`
+    const note = await stage.server.logged(({ what, msg }) => what === 'circuit' && String(msg).includes('rollout first'))
+    expect(note.msg).toContain(`${since}. Only a person can close it`)
+    await stage.setModes({ default: 'v1', rules: [rule('second', '*')] } as never)
+    expect(stage.server.reads.circuits()).toEqual([{ ...opened, rollout: 'second', until: 'the rollout second is resumed or aborted' }])
+    expect((await ask('/report.json')).body).toMatchObject({ now: { circuits: { [LIST]: expect.stringContaining(since) } } })
+    expect((await ask('/rollouts')).body).toMatchObject([{ name: 'second', reason: expect.stringContaining(since) }])
   })
 
   it('are closed by a program', async () => {

@@ -42,8 +42,9 @@ function misuseOf([command, name, ...others]: readonly string[], isAll: boolean)
   return others.length > 0 || (name === undefined) !== isAll ? usage : undefined
 }
 
-/** `registry.repos.list  open since 2027-03-01T12:00:00.000Z`, and the reason below. */
-export function circuitLines({ operation, openedAt, reason, rollout }: CircuitRow): readonly string[] {
-  const kept = rollout === undefined ? [] : [`  It turned back the rollout ${rollout}: crosswalk rollouts ${rollout} resume closes it`]
-  return [`${operation}  open since ${openedAt}`, `  ${reason}`, ...kept]
+/** `registry.repos.list  open since 2027-03-01T12:00:00.000Z for rollout registry`; below, why, and what closes it. */
+export function circuitLines({ operation, openedAt, owner, reason, rollout, until }: CircuitRow): readonly string[] {
+  const end =
+    rollout === undefined ? `until ${until}` : `It turned back the rollout ${rollout}: crosswalk rollouts ${rollout} resume closes it`
+  return [`${operation}  open since ${openedAt}${owner === undefined ? '' : ` for ${owner}`}`, `  ${reason}`, `  ${end}`]
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { many } from '../migrate/evidence/evidence.ts'
 import type { Batch, Beat, Kinds, Store, StoreChange, StoreDown, StoreFound, StoreRead } from './store/store.ts'
 
 /** The times that a fleet goes by. */
@@ -45,9 +46,9 @@ export function readText<T>(schema: z.ZodType<T>, text: string): T | undefined {
 export interface StoreClock {
   /** Milliseconds since 1970 by the clock of the store; by that of this replica until the store has told its time, or if both agree. */
   time(): number
-  /** Takes the time of the store, in milliseconds since 1970. */
   /** By how many milliseconds the clock of the store is ahead of that of this replica; undefined until the store has told its time. */
   aheadMs(): number | undefined
+  /** Takes the time of the store, in milliseconds since 1970. */
   heard(storeTime: number): void
 }
 
@@ -62,8 +63,8 @@ export function createStoreClock({ now, ticks }: Pick<FleetClocks, 'now' | 'tick
       const shared = base === undefined ? own : base + ticks()
       return Math.abs(shared - own) < AGREE_MS ? own : shared
     },
-    heard(storeTime) {
     aheadMs: () => (base === undefined ? undefined : base + ticks() - now()),
+    heard(storeTime) {
       base = storeTime - ticks()
     },
   }
@@ -384,8 +385,10 @@ function problemsOf({ id, heard, asked, seenMs, waiting, lost }: FleetReplica, q
   const silent = `Replica ${id} has not handed over what it knows; it was last heard from ${(seenMs / 1000).toFixed(1)} s ago.`
   return [
     ...(asked >= question || heard >= question ? [] : [silent]),
-    ...(waiting > 0 ? [`Replica ${id} has not handed over ${waiting} observations yet.`] : []),
-    ...(lost > 0 ? [`Replica ${id} had no room for ${lost} bad observations while the store did not answer; begin a new epoch.`] : []),
+    ...(waiting > 0 ? [`Replica ${id} has not handed over ${many(waiting, 'observation')} yet.`] : []),
+    ...(lost > 0
+      ? [`Replica ${id} had no room for ${many(lost, 'bad observation')} while the store did not answer; begin a new epoch.`]
+      : []),
   ]
 }
 

@@ -6,6 +6,7 @@ import {
   evidenceOf,
   HOUR,
   HOURS,
+  many,
   noOutcomes,
   type OperationEvidence,
   perDayOf,
@@ -165,7 +166,7 @@ function lostSentences(sums: Sums, replicas: readonly FleetMember[]): readonly s
   return Object.entries(sums).flatMap(([field, count]) => {
     const id = field.slice(LOST.length)
     if (!field.startsWith(LOST) || replicas.some((one) => one.id === id)) return []
-    return [`Replica ${id} had no room for ${count} bad observations while the store did not answer; begin a new epoch.`]
+    return [`Replica ${id} had no room for ${many(count, 'bad observation')} while the store did not answer; begin a new epoch.`]
   })
 }
 

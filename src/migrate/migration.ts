@@ -24,7 +24,7 @@ import {
   judgeCutover,
   TARGET,
 } from './evidence/cutover.ts'
-import { moreNeeded, type OperationEvidence } from './evidence/evidence.ts'
+import { many, moreNeeded, type OperationEvidence } from './evidence/evidence.ts'
 import { daysNeeded, uncomparedSentences } from './evidence/standing.ts'
 import {
   type Counting,
@@ -332,7 +332,12 @@ export function createMigration(settings: MigrationSettings): Migration {
       const count = nothingRead()
       for await (const entry of earlierEntries(records, count)) if (restore(entry, journal)) all.tell(entry)
       readiness.start()
-      if (count.entries > 0) journal.note({ what: 'restart', text: `${count.entries} records were read back`, by: { source: 'start' } })
+      if (count.entries > 0)
+        journal.note({
+          what: 'restart',
+          text: `${many(count.entries, 'record')} ${count.entries === 1 ? 'was' : 'were'} read back`,
+          by: { source: 'start' },
+        })
       rollouts.start()
     },
     idle: queue.idle,

@@ -1,4 +1,5 @@
 import { shownClient } from '../migrate/clients.ts'
+import { count, many } from '../migrate/evidence/evidence.ts'
 import type { Guide, GuideBlocker, GuideCall, GuideRequest, GuideSection, MemberRow, ParameterRow } from './guide-request.ts'
 import { escapeHtml, htmlDocument, sourceOf } from './html.ts'
 
@@ -32,12 +33,8 @@ export function codes(names: readonly string[]): Text {
 /** Says how often something is called: `about 1,200 calls a day`, or `27 calls` where the time was too short. Empty if nobody counted. */
 export function callsText({ calls, perDay }: { readonly calls?: number | undefined; readonly perDay?: number | undefined }): string {
   if (calls === undefined) return ''
-  if (perDay === undefined) return `${number(calls)} ${calls === 1 ? 'call' : 'calls'}`
-  return `about ${number(perDay)} ${perDay === 1 ? 'call' : 'calls'} a day, ${number(calls)} so far`
-}
-
-function number(count: number): string {
-  return count.toLocaleString('en')
+  if (perDay === undefined) return many(calls, 'call')
+  return `about ${many(perDay, 'call')} a day, ${count(calls)} so far`
 }
 
 /** Writes what there is to know of one operation. */
@@ -138,7 +135,7 @@ function differenceBlocks({ differences, seen }: GuideSection): readonly Block[]
   const declared = differences.map((one): Text => [{ strong: one.code }, `: ${one.seen} ${one.because}`])
   const places = seen.map(({ kind, where, count, code: known }): Text => {
     const place: Inline = where === '' ? 'the status' : code(where)
-    return [place, ` (${kind}), seen ${count === 1 ? 'once' : `${count} times`}: `, known ?? 'not declared; the report shows examples']
+    return [place, ` (${kind}), seen ${count === 1 ? 'once' : many(count, 'time')}: `, known ?? 'not declared; the report shows examples']
   })
   return [
     ...(declared.length === 0

@@ -42,8 +42,8 @@ describe('the verdict on two functions', () => {
     await callMany(getUser, 50, stage)
     expect(stage.comparison.verdict()).toMatchObject({ verdict: 'NOT READY', exitCode: 1 })
     expect(stage.comparison.reportText()).toMatchInlineSnapshot(`
-      "NOT READY: 0 of 1 operations inside 1 % (52 records)
-      outside       users.get  n 50  wrong 50 (100 % of the requests)  bound 100 %  7942 observations to go
+      "NOT READY: 0 of 1 operation inside 1 % (52 records)
+      outside       users.get  n 50  wrong 50 (100 % of the requests)  bound 100 %  7,942 observations to go
                     value /email  50×
                       GET users.get  /email
       An observation is the first comparison of one caller and one kind of request in ten minutes. More callers and other kinds of requests bring more; repeats bring none."

@@ -37,7 +37,7 @@ export const SAMPLES: readonly Omit<Note, 'kind' | 'at' | 'id'>[] = [
   {
     what: 'ready',
     operation: 'iam.groups.list',
-    text: 'iam.groups.list: bound 0.0999 % ≤ 0.1 % after 3282 observations.',
+    text: 'iam.groups.list: bound 0.0999 % ≤ 0.1 % after 3,282 observations.',
     from: 'inconclusive',
     to: 'inside',
   },
@@ -46,7 +46,7 @@ export const SAMPLES: readonly Omit<Note, 'kind' | 'at' | 'id'>[] = [
     operation: 'iam.groups.list',
     text: 'iam.groups.list: HELD BACK, because its circuit is open. errors: 4 of the last 4 answers failed, so at least 10.4 % do; 5 % is allowed, open since 2026-11-26T12:00:00.000Z for rollout iam. Only a person can close it.',
     from: 'inside',
-    to: 'outside',
+    to: 'held-back',
   },
   {
     what: 'ready',

@@ -24,7 +24,7 @@ describe('crosswalk report', () => {
       err: '',
       out: [
         'NOT READY: 0 of 2 operations inside 0.1 % (3 records)',
-        'outside       registry.repos.list         n 2  wrong 1 (50 % of the requests)  bound 100 %  6876 observations to go',
+        'outside       registry.repos.list         n 2  wrong 1 (50 % of the requests)  bound 100 %  6,876 observations to go',
         '              value /items/*/catalog_tier  1×',
         'v1-only       registry.vuln_reports.list',
         OBSERVATION,

@@ -11,7 +11,16 @@ import {
 } from '../../migrate/compare/expected.ts'
 import type { ComparisonOutcome } from '../../migrate/compare/judge.ts'
 import { type CutoverVerdict, type EpochView, judgeCutover, type OperationVerdict, type Standing } from '../../migrate/evidence/cutover.ts'
-import { createEvidence, many, noEvidence, OBSERVATION, type OperationEvidence, percent, wrongOf } from '../../migrate/evidence/evidence.ts'
+import {
+  count,
+  createEvidence,
+  many,
+  noEvidence,
+  OBSERVATION,
+  type OperationEvidence,
+  percent,
+  wrongOf,
+} from '../../migrate/evidence/evidence.ts'
 import { timeNeeded, uncomparedSentences } from '../../migrate/evidence/standing.ts'
 import type { Entry, Note, WouldSend } from '../../migrate/records/record.ts'
 import { type Ledger, mergedEntries, nothingRead, type ReadCount, restore } from '../../migrate/records/record-file.ts'
@@ -452,7 +461,7 @@ export function reportLines({ operations, declarations, target, ready, read, aga
   const was = against ? `; the older report was ${against.ready ? 'ready' : 'not ready'}` : ''
   const gone = against?.gone ?? []
   return [
-    `${ready ? 'READY' : 'NOT READY'}: ${inside} of ${operations.length} operations inside ${percent(target)}${was} (${read.entries} records${notRead(read)})`,
+    `${ready ? 'READY' : 'NOT READY'}: ${inside} of ${many(operations.length, 'operation')} inside ${percent(target)}${was} (${many(read.entries, 'record')}${notRead(read)})`,
     ...operations.flatMap((one) => [
       rowOf(one, target, width),
       ...toMend(one),
@@ -470,7 +479,7 @@ export function reportLines({ operations, declarations, target, ready, read, aga
 function ignoredLine({ code, state, findings, ignored }: DeclarationRow): readonly string[] {
   if (!ignored) return []
   const end = new Date(ignored.until).toISOString()
-  return [`${(state === 'expired' ? 'expired' : 'ignored').padEnd(12)}  ${code}  ${findings}×  until ${end}: ${ignored.reason}`]
+  return [`${(state === 'expired' ? 'expired' : 'ignored').padEnd(12)}  ${code}  ${count(findings)}×  until ${end}: ${ignored.reason}`]
 }
 
 /** Under the name of an operation. */
@@ -486,14 +495,14 @@ function rowOf(one: OperationReport, target: number, width: number): string {
   const time = one.perDay === undefined ? '' : `, ${timeNeeded(one, target)}`
   const more = needed === undefined || needed === 0 ? '' : `  ${many(needed, 'observation')} to go${time}`
   const requests = share > 0 ? ` (${percent(share)} of the requests)` : ''
-  const evidence = n === 0 ? '' : `  n ${n}  wrong ${wrongOf(one)}${requests}  bound ${percent(bound)}${was}`
+  const evidence = n === 0 ? '' : `  n ${count(n)}  wrong ${count(wrongOf(one))}${requests}  bound ${percent(bound)}${was}`
   return `${standing.padEnd(12)}  ${operation.padEnd(width)}${evidence}${more}`.trimEnd()
 }
 
 function toMend({ differences }: OperationReport): readonly string[] {
   return differences
     .filter(({ state }) => TO_MEND.has(state))
-    .flatMap((one) => [`${INDENT}${one.kind} ${one.where}  ${one.comparisons}×${one.isNew ? '  new' : ''}`, ...lastExample(one)])
+    .flatMap((one) => [`${INDENT}${one.kind} ${one.where}  ${count(one.comparisons)}×${one.isNew ? '  new' : ''}`, ...lastExample(one)])
 }
 
 /** The newest example: its request, its place, and the command that prints it as a test. Records of older versions have no request. */

@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { count, many } from '../../migrate/evidence/evidence.ts'
 import type { Report } from '../report/report.ts'
 import { DifferenceView } from './difference.tsx'
 import { Brand, Dotted, hashOf, parseRoute, type Route } from './kit.tsx'
@@ -17,7 +18,7 @@ import {
 import { FleetBanner, HandsContext, Strip } from './now.tsx'
 import { Operations, OperationView } from './operations.tsx'
 import { Clients, Declared, TimelineView } from './views.tsx'
-import { count, many, placeOf, time } from './words.ts'
+import { placeOf, time } from './words.ts'
 
 interface Props {
   /** Where the proxy returns the report. */

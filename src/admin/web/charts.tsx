@@ -1,9 +1,9 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { ComparisonOutcome } from '../../migrate/compare/judge.ts'
-import { percent, wrongOf } from '../../migrate/evidence/evidence.ts'
+import { count, percent, wrongOf } from '../../migrate/evidence/evidence.ts'
 import type { Before, OperationReport, Report, TimeStep, TrendPoint } from '../report/report.ts'
-import { count, duration, tick, time } from './words.ts'
+import { duration, tick, time } from './words.ts'
 
 interface Props {
   readonly notes: readonly NumberedNote[]

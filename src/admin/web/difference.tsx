@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
+import { count, many } from '../../migrate/evidence/evidence.ts'
 import type { RecordedSide } from '../../migrate/records/record.ts'
 import { shellQuoted } from '../../tables/check.ts'
 import { declare } from '../report/command-texts.ts'
@@ -9,7 +10,7 @@ import type { OperationReport, Report } from '../report/report.ts'
 import { type AlignedLine, alignedLines, alignedRows, type Cell, differingSpan, type LineMark, sidesOf, wholes } from './aligned.ts'
 import { Lanes, notesOf } from './charts.tsx'
 import { CopyButton, PasteList, StateChip, VirtualList } from './kit.tsx'
-import { count, isMasked, KINDS, many, milliseconds, STATES, said, time } from './words.ts'
+import { isMasked, KINDS, milliseconds, STATES, said, time } from './words.ts'
 
 interface Props {
   readonly lines: readonly AlignedLine[]

@@ -1,5 +1,6 @@
 import { type ComponentChildren, createContext } from 'preact'
 import { useContext, useId, useRef, useState } from 'preact/hooks'
+import { many } from '../../migrate/evidence/evidence.ts'
 import type { ModeRule, ModeRules } from '../../migrate/modes/rules.ts'
 import { describeActor } from '../../migrate/records/record.ts'
 import type { RolloutStatus } from '../../migrate/rollout/machine.ts'
@@ -11,7 +12,7 @@ import type { ReportFleet, ReportReplica } from '../report/report.ts'
 import { hashOf, Icon } from './kit.tsx'
 import { ownHeaders } from './live.tsx'
 import { isOnlyBusy, sentencesOf, troublesOf, unwellIn } from './poll.ts'
-import { duration, many, percentText, time } from './words.ts'
+import { duration, percentText, time } from './words.ts'
 
 /** What the page can change. `tag` names the rules that the reader saw. */
 export type Change =

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { Standing } from '../../migrate/evidence/cutover.ts'
-import { OBSERVATION, percent, wrongOf } from '../../migrate/evidence/evidence.ts'
+import { clausesOf, count, many, OBSERVATION, percent, wrongOf } from '../../migrate/evidence/evidence.ts'
 import { accountSentence, timeNeeded, uncomparedSentences } from '../../migrate/evidence/standing.ts'
 import { TO_MEND } from '../report/difference.ts'
 import { nextStep } from '../report/next-step.ts'
@@ -10,7 +10,7 @@ import { Dotted, hashOf, Icon, Paste, PasteList, ScrollTable, StandingChip, useH
 import { adminAddress } from './live.tsx'
 import { Badges, CircuitClose, OperationBack } from './now.tsx'
 import { Differences, Empty, NoteLegend, type OperationProps } from './views.tsx'
-import { count, duration, many, milliseconds, placeOf, STANDING_ORDER, STANDINGS, time } from './words.ts'
+import { duration, milliseconds, placeOf, STANDING_ORDER, STANDINGS, time } from './words.ts'
 
 export function OperationTable({ report }: { readonly report: Report }) {
   const [text, setText] = useState('')
@@ -188,13 +188,18 @@ export function NextStepView({ operation, report }: OperationProps) {
   )
 }
 
+/** The reason without what the chip beside it says. */
+function withoutVerdict({ operation, reason }: OperationReport): string {
+  return reason.replace(`${operation}: `, '').replace(/^(?:INCONCLUSIVE|OUTSIDE:|HELD BACK,) /, '')
+}
+
 /** Shows one operation: its verdict, its progress and its differences. */
 export function OperationView({ operation, report }: OperationProps) {
   const notes = notesOf(report, operation.operation)
   return (
     <>
       <p class="lead">
-        <StandingChip of={operation.standing} /> {operation.reason.replace(`${operation.operation}: `, '').replace(/^INCONCLUSIVE /, '')}
+        <StandingChip of={operation.standing} /> <Clauses of={withoutVerdict(operation)} />
       </p>
       {report.now && (
         <p class="in-force">
@@ -369,12 +374,30 @@ export function Verdict({ report }: { readonly report: Report }) {
           <summary>{many(reasons.length, 'reason')} why not</summary>
           <ul>
             {reasons.map((reason) => (
-              <li key={reason}>{reason}</li>
+              <li key={reason}>
+                <Clauses of={reason} />
+              </li>
             ))}
           </ul>
         </details>
       )}
     </section>
+  )
+}
+
+/** A reason: the verdict, and each further clause on a line of its own. */
+function Clauses({ of }: { readonly of: string }) {
+  const [verdict, ...others] = clausesOf(of)
+  return (
+    <>
+      {verdict}
+      {others.map((clause) => (
+        <span key={clause} class="clause quiet">
+          {' '}
+          {clause}
+        </span>
+      ))}
+    </>
   )
 }
 

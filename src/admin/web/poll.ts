@@ -1,5 +1,5 @@
+import { many } from '../../migrate/evidence/evidence.ts'
 import type { Report, ReportFleet, ReportReplica } from '../report/report.ts'
-import { many } from './words.ts'
 
 /** `same`: the report has not changed. `token`: the proxy asks for a token, or refuses this one, perhaps for a reason. `at` is the time of the proxy. */
 export type LiveAnswer =

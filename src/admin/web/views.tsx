@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import { type Client, guideCommand, shownClient } from '../../migrate/clients.ts'
+import { count, many } from '../../migrate/evidence/evidence.ts'
 import { COMPARING } from '../../serve/sides.ts'
 import { putModes } from '../report/commands.ts'
 import type { Difference } from '../report/difference.ts'
@@ -8,7 +9,7 @@ import type { DeclarationRow, OperationReport, Report } from '../report/report.t
 import { Lanes, type NumberedNote, notesOf, outcomeLanes } from './charts.tsx'
 import { CopyButton, Dotted, hashOf, Icon, Paste, ScrollTable, StateChip, VirtualList } from './kit.tsx'
 import { adminAddress } from './live.tsx'
-import { count, KINDS, MOVES, many, moveOf, placeOf, summaryOf, time, wordsOf } from './words.ts'
+import { KINDS, MOVES, moveOf, placeOf, summaryOf, time, wordsOf } from './words.ts'
 
 /** Says what to do if no operation was called. */
 export function Empty({ report: { read, now } }: { readonly report: Report }) {

@@ -1,5 +1,6 @@
 import type { Client } from '../../migrate/clients.ts'
 import type { Standing } from '../../migrate/evidence/cutover.ts'
+import { count, many } from '../../migrate/evidence/evidence.ts'
 import { describeActor } from '../../migrate/records/record.ts'
 import type { Difference, DifferenceState, ExampleReport } from '../report/difference.ts'
 import type { Timeline } from '../report/report.ts'
@@ -44,16 +45,6 @@ export function placeOf({ where, kind }: Pick<Difference, 'where' | 'kind'>): st
 
 export const STANDING_ORDER: readonly Standing[] = ['outside', 'held-back', 'inconclusive', 'v1-only', 'unverifiable', 'inside']
 
-/** 12,345 */
-export function count(n: number): string {
-  return n.toLocaleString('en-US')
-}
-
-/** `1 request`, `2 requests`. */
-export function many(n: number, one: string, several = `${one}s`): string {
-  return `${count(n)} ${n === 1 ? one : several}`
-}
-
 /** `2026-01-05 14:03:09` in UTC. The page says once that all times are UTC. */
 export function time(at: number): string {
   return new Date(at).toISOString().slice(0, 19).replace('T', ' ')
@@ -97,7 +88,7 @@ export function said(kind: Difference['kind'], example: ExampleReport): string {
   if (kind === 'order') return saidOrder(example)
   if (around?.rows && (kind === 'missing' || kind === 'extra')) return saidRow(kind, around.rows)
   if (!Object.hasOwn(example, 'v1') && !Object.hasOwn(example, 'v2')) return ''
-  const begin = differsAt === undefined ? '' : ` They begin to differ at character ${(differsAt + 1).toLocaleString('en-US')}.`
+  const begin = differsAt === undefined ? '' : ` They begin to differ at character ${count(differsAt + 1)}.`
   return `v1 ${sayValue(example, 'v1')}, v2 ${sayValue(example, 'v2')}.${begin}`
 }
 
@@ -145,7 +136,6 @@ export interface NoteWords {
 }
 
 type Note = Timeline['notes'][number]
-  clock: 'Clocks were compared',
 
 const VERBS: Readonly<Record<Note['what'], string>> = {
   modes: 'Modes changed',
@@ -155,6 +145,7 @@ const VERBS: Readonly<Record<Note['what'], string>> = {
   epoch: 'Evidence starts again',
   'store-lost': 'The store lost what it knew',
   conflict: 'One of two changes of modes is lost',
+  clock: 'Clocks were compared',
   rollout: 'Rollout moved',
   ready: 'Became ready to move',
   'not-ready': 'Is no longer ready to move',

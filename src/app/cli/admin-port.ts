@@ -16,7 +16,7 @@ const HOST = 'http://127.0.0.1'
 /** The flags that name the running proxy to ask and the token to ask with. */
 export const adminFlags: Readonly<Record<string, Flag>> = {
   admin: { help: `Address of the admin port. Default: ${HOST}:8081, or admin.port on this machine`, value: 'URL' },
-  ...configFlags(['admin.token', 'admin.readToken', 'admin.tokens']),
+  ...configFlags(['admin.token', 'admin.readToken']),
 }
 
 type Problem = { readonly problem: string }

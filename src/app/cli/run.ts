@@ -16,7 +16,7 @@ import {
   type Process,
 } from './command.ts'
 import { configFlags, tablesFrom } from './flags.ts'
-import { printable } from './terminal.ts'
+import { LINE, printable, wrapped } from './terminal.ts'
 
 /** Returns the words of the command that begin `argv`, or `''`; the longer ones, `sandbox token`, win over `sandbox`. */
 export function findCommand(known: readonly string[], argv: readonly string[]): string {
@@ -110,22 +110,6 @@ function shown({ choices, value = 'VALUE' }: Flag): string {
   return choices?.join('|') ?? value
 }
 
-/** The longest line of a text for people. */
-export const LINE = 100
-
-/** Breaks a text between words into lines of at most `width` characters. A longer word has a line of its own. */
-export function wrapped(text: string, width: number): readonly string[] {
-  const lines: string[] = []
-  let line = ''
-  for (const word of text.split(' ')) {
-    if (line !== '' && line.length + 1 + word.length > width) {
-      lines.push(line)
-      line = word
-    } else line = line === '' ? word : `${line} ${word}`
-  }
-  return [...lines, line]
-}
-
 /** The left column of a table: `  --port PORT`. A longer entry has a line of its own. */
 const LEFT = 30
 
@@ -154,7 +138,7 @@ const GROUPS: readonly (readonly [title: string, words: readonly string[]])[] = 
 const OTHERS = 'Other'
 
 const CLOSING = [
-  'crosswalk help COMMAND explains a command, and so does COMMAND --help.',
+  'crosswalk help COMMAND explains a command, and COMMAND --help does so in short.',
   'crosswalk help SECTION lists the settings of one section, such as limits or tls.',
   'crosswalk --version prints the version.',
   'Settings are flags, CROSSWALK_ variables or a file: crosswalk help serve lists them.',
@@ -174,14 +158,35 @@ export function overview(commands: Readonly<Record<string, Command>>): string {
 
 const HELP_FLAG: Flag = { help: 'Print this text. -h is the same', switch: true }
 
-/** The help of one command: its flags without a group first, then each group with its title. */
-export function helpFor({ usage, summary, flags }: Command): string {
+/** Sections of the settings from which on the short help names them in place of their flags. */
+const MANY_SECTIONS = 4
+
+/** The help of one command: its flags without a group first, then each group with its title. A short one only names sections of the settings. */
+export function helpFor({ usage, summary, flags }: Command, isShort = false): string {
   const all = Object.entries(flags)
   const titles = [...new Set(all.flatMap(([, { group }]) => group ?? []))]
   const own = all.filter(([, { group }]) => group === undefined)
-  const groups = titles.map((title) => ['', `${title}:`, ...rowsOf(all.filter(([, { group }]) => group === title))])
-  return [`crosswalk ${usage}`, '', ...indented(summary), '', ...rowsOf([...own, ['help', HELP_FLAG]]), ...groups.flat()].join('\n')
+  const sections = isShort ? titles.filter((title) => SECTION_TITLE.test(title)) : []
+  const named = sections.length >= MANY_SECTIONS ? sections : []
+  const groups = titles
+    .filter((title) => !named.includes(title))
+    .map((title) => ['', `${title}:`, ...rowsOf(all.filter(([, { group }]) => group === title))])
+  const [words = ''] = usage.split(' ')
+  const short = named.length === 0 ? [] : ['', 'Sections of the settings:', ...named.flatMap(sectionRow), '', ...indented(MORE(words))]
+  return [`crosswalk ${usage}`, '', ...indented(summary), '', ...rowsOf([...own, ['help', HELP_FLAG]]), ...groups.flat(), ...short].join(
+    '\n',
+  )
 }
+
+/** `limits - Bounds of what is served`, as `configFlags` writes the title of a section. */
+const SECTION_TITLE = /^(\w+) - (.*)$/
+
+function sectionRow(title: string): readonly string[] {
+  const [, section = '', about = ''] = SECTION_TITLE.exec(title) ?? []
+  return row(section, about)
+}
+
+const MORE = (words: string) => `crosswalk help SECTION lists the flags of one section, and crosswalk help ${words} those of all.`
 
 function rowsOf(flags: readonly (readonly [string, Flag])[]): readonly string[] {
   return flags.flatMap(([name, flag]) => row(`--${name}${shownValue(flag)}`, helpTextOf(flag)))
@@ -234,7 +239,7 @@ export async function run(argv: readonly string[], outside: Process): Promise<nu
   if (!command) return endWith(io, MISUSED, unknownCommand(KNOWN, first))
   const parsed = parseFlags(words, command, argv.slice(words.split(' ').length))
   if ('problem' in parsed) return endWith(io, MISUSED, parsed.problem)
-  if (parsed.flags.help) return explain(io, helpFor(command))
+  if (parsed.flags.help) return explain(io, helpFor(command, true))
   const wrong = wrongArguments(words, command, parsed.args, KNOWN)
   if (wrong !== undefined) return endWith(io, MISUSED, wrong)
   try {

@@ -5,6 +5,7 @@ import { describeRules } from '../../migrate/modes/rules.ts'
 import { readTls, TLS_KEYS } from '../config/certificates.ts'
 import { changedBetween, whyRestart } from '../config/live.ts'
 import type { Config } from '../config/settings.ts'
+import { createHeldLog, createLog } from '../server/process.ts'
 import type { Server } from '../server/server.ts'
 import { FAILED, type Flags, type Io, lacksFixes } from './command.ts'
 import { configFrom, configPath } from './flags.ts'
@@ -118,6 +119,11 @@ function change({ modes }: Config, path: string, server: WatchedServer, io: Omit
   const text = describeRules(modes)
   io.out(server.sharesModes ? `The modes of the file are proposed to all replicas: ${text}.` : `The modes are now: ${text}.`)
   return undefined
+}
+
+/** The log of a command that runs until it is stopped. `release` is called when it has printed where it serves. */
+export function openLog(config: Config, { screen }: Pick<Io, 'screen'>): ReturnType<typeof createHeldLog> {
+  return screen ? createHeldLog(config) : { log: createLog(config), release: () => {} }
 }
 
 type StayingLog = Pick<Logger, 'fatal' | 'warn' | 'info'>

@@ -40,6 +40,27 @@ function styled(style: Style, text: string): string {
   return styleText(style, text, { validateStream: false })
 }
 
+/** The longest line of a text for people. */
+export const LINE = 100
+
+/** Breaks a text between words into lines of at most `width` characters. A longer word has a line of its own. */
+export function wrapped(text: string, width: number): readonly string[] {
+  const lines: string[] = []
+  let line = ''
+  for (const word of text.split(' ')) {
+    if (line !== '' && line.length + 1 + word.length > width) {
+      lines.push(line)
+      line = word
+    } else line = line === '' ? word : `${line} ${word}`
+  }
+  return [...lines, line]
+}
+
+/** Wraps a text behind the beginning of its first line. */
+export function hung(begin: string, text: string): readonly string[] {
+  return wrapped(text, LINE - begin.length).map((line, at) => `${at === 0 ? begin : ' '.repeat(begin.length)}${line}`)
+}
+
 /** Wraps the process so that no printed text can act on its terminal: output may contain text that strangers chose. Colours come after. */
 export function printable(outside: Process): Omit<Io, 'tables'> {
   const hasColours = isColoured(outside.env, outside.isTerminal === true)

@@ -38,9 +38,30 @@ export async function openFleet(config: Pick<Config, 'store.url' | 'store.name'>
 const LOG_WAITS = 2 ** 20
 
 /** Lines that cannot be written wait for the next one. They end no process. */
-export function createLog(config: Config): Logger {
-  const stderr = pino.destination({ dest: 2, sync: true, maxLength: LOG_WAITS }).on('error', () => {})
-  return pino({ level: config['log.level'], base: null }, stderr)
+export function createLog(config: Config, stream: { write(line: string): void } = standardError()): Logger {
+  return pino({ level: config['log.level'], base: null }, stream)
+}
+
+function standardError() {
+  return pino.destination({ dest: 2, sync: true, maxLength: LOG_WAITS }).on('error', () => {})
+}
+
+/** Milliseconds after which a start is told as it goes, although it has not printed its addresses. */
+const HELD_MS = 1000
+
+/** A log for a person at a terminal, who reads the addresses first. Its lines wait until `release`, a second, or the end of the process. */
+export function createHeldLog(config: Config): { readonly log: Logger; readonly release: () => void } {
+  const stderr = standardError()
+  let waiting: string[] | undefined = []
+  const release = () => {
+    for (const line of waiting ?? []) stderr.write(line)
+    waiting = undefined
+    clearTimeout(timer)
+    process.off('exit', release)
+  }
+  const timer = setTimeout(release, HELD_MS).unref()
+  process.once('exit', release)
+  return { log: createLog(config, { write: (line) => (waiting ? waiting.push(line) : stderr.write(line)) }), release }
 }
 
 /** What clients reach: the server for v1 and native requests, or the workers that share its port. */
@@ -268,6 +289,7 @@ export function createReads({ migration, joined, reportNow, tables }: ReadsParts
   const clients = async () => (await joined?.answers.clients())?.answer ?? own.clients()
   return {
     modes: migration.modes.state,
+    circuits: migration.modes.circuits,
     evidence,
     report: async () => reportNow(),
     clients,
@@ -289,15 +311,14 @@ export function createReads({ migration, joined, reportNow, tables }: ReadsParts
 }
 
 /** What a program reads of a migration: what the admin port tells, as values. With a store, of all replicas. */
-    circuits: migration.modes.circuits,
 export interface Reads {
   /** The rules in force, and who put them there. */
   modes(): ModesState
+  /** The open circuits: since when, why, of what, and what closes each. */
+  circuits(): readonly OpenCircuit[]
   evidence(): Promise<EvidenceReport>
   report(): Promise<Report>
   clients(): Promise<readonly Client[]>
   /** Whether v2 can serve what it has while v1 stays, or, `withoutV1`, whether v1 can be switched off. */
   cutover(question?: { readonly withoutV1?: boolean; readonly target?: number }): Promise<CutoverVerdict>
 }
-  /** The open circuits: since when, why, of what, and what closes each. */
-  circuits(): readonly OpenCircuit[]

@@ -1,4 +1,4 @@
-import { cleanNeeded, isWithin, percent, type Sample, upperBound } from './evidence.ts'
+import { cleanNeeded, count, isWithin, percent, type Sample, upperBound } from './evidence.ts'
 
 /**
  * The mixture that bets against "at most this share is wrong": rates above it, up to "always wrong". Whatever the share, the first point
@@ -180,7 +180,7 @@ type SaidRate = keyof typeof WORDS
 /** `mismatches: 3 of the last 3 comparisons differed, so at least 3.68 % do; 1 % is allowed`. */
 export function describeExcess(rate: SaidRate, { run, allowed }: RateState): string {
   const { all, bad } = WORDS[rate]
-  return `${rate}: ${run?.bad} of the last ${run?.n} ${all} ${bad}, so at least ${percent(run?.atLeast ?? 0)} do; ${percent(allowed)} is allowed`
+  return `${rate}: ${count(run?.bad ?? 0)} of the last ${count(run?.n ?? 0)} ${all} ${bad}, so at least ${percent(run?.atLeast ?? 0)} do; ${percent(allowed)} is allowed`
 }
 
 interface Known {
@@ -219,15 +219,15 @@ export function describeCircuit({ state, errors, mismatches, opened, probed }: K
 
 /** `0 of 40 answers failed, at most 8.2 % do (allowed: 5 %, after 25 more clean ones)`. */
 function counted(rate: SaidRate, { n, bad, atMost, allowed, cleanNeeded }: RateState): string {
-  const more = cleanNeeded > 0 ? `, after ${cleanNeeded} more clean ones` : ''
-  return `${bad} of ${n} ${WORDS[rate].all} ${WORDS[rate].bad}, at most ${percent(atMost)} do (allowed: ${percent(allowed)}${more})`
+  const more = cleanNeeded > 0 ? `, after ${count(cleanNeeded)} more clean ones` : ''
+  return `${count(bad)} of ${count(n)} ${WORDS[rate].all} ${WORDS[rate].bad}, at most ${percent(atMost)} do (allowed: ${percent(allowed)}${more})`
 }
 
 /** `; 2 of the last 3 comparisons differed, 1 more in a row opens the circuit`. */
 function suspicion(rate: SaidRate, { run }: RateState): string {
   if (!run) return ''
   const { all, bad } = WORDS[rate]
-  return `; ${run.bad} of the last ${run.n} ${all} ${bad}, ${run.badNeeded} more in a row open${run.badNeeded === 1 ? 's' : ''} the circuit`
+  return `; ${count(run.bad)} of the last ${count(run.n)} ${all} ${bad}, ${count(run.badNeeded)} more in a row open${run.badNeeded === 1 ? 's' : ''} the circuit`
 }
 
 export interface CircuitSettings {
@@ -287,11 +287,12 @@ export interface Circuit {
 }
 
 export interface Opening {
+  /** Milliseconds since 1970. */
   readonly at: number
   readonly reason: string
-}
   /** What had given v2 the operation then: `rollout iam`. Older versions did not tell it. */
   readonly owner?: string | undefined
+}
 
 /** The two rates that a circuit watches. */
 export type Rate = 'errors' | 'mismatches'
@@ -340,12 +341,12 @@ export function createCircuit(
     if (!turn(watched, rate, () => ({ at: now(), owner: ownerOf(operation) }))) return undefined
     return stateOf(watched, probed)
   }
-  return {
   const open = (operation: string, opening: Opening) => {
     const watched = watchedOf(operation)
     if (!watched.opened) restart(watched)
     watched.opened = opening
   }
+  return {
     answered: (operation, failed) => observe(operation, 'errors', failed),
     compared: (operation, differed) => observe(operation, 'mismatches', differed),
     heard: observe,
@@ -372,8 +373,8 @@ export function createCircuit(
       const owner = ownerOf(operation)
       open(operation, { at: now(), reason, owner: owner === undefined ? 'a guardrail' : `the guardrail of ${owner}` })
     },
-  }
     reopen: open,
+  }
 }
 
 /** Opens or closes the circuit if the observations prove that. Returns true if it turned. */

@@ -2,7 +2,7 @@ import { covers, type Operation } from '../../tables/operation.ts'
 import { isReadBack } from '../../tables/operations.ts'
 import { type Client, createUseOf, isUnknownUse, shownClient, type Use, unknownUse } from '../clients.ts'
 import type { Actor, Caller, Note } from '../records/record.ts'
-import { many, moreNeeded, noEvidence, type OperationEvidence, percent, wrongOf } from './evidence.ts'
+import { count, many, moreNeeded, noEvidence, type OperationEvidence, percent, wrongOf } from './evidence.ts'
 import type { Replicas } from './replicas.ts'
 import { aloneOf, aloneReason, type EvidenceStanding, reasonOf, standingOf } from './standing.ts'
 import { blindSpotOf, judgeWhole, seenText, type WholeQuestion, type WholeVerdict } from './whole.ts'
@@ -169,8 +169,9 @@ export function verdictOf(one: OperationCase, aim: Aim): OperationVerdict {
   if (stop !== undefined) {
     const own = evidence && standingOf(evidence, aim.target)
     // A week of clean evidence outweighs the last minutes, in which v2 may have broken.
-    const isInside = evidence === undefined || own === 'inside'
-    const reason = `${isInside ? `${id}: its` : `${reasonOf(evidence, aim.target)} Its`} ${stop}`
+    const said = evidence === undefined || own === 'inside' ? undefined : reasonOf(evidence, aim.target)
+    const held = `${id}: HELD BACK, because its ${stop}${said === undefined ? '' : ` Its evidence is ${said.slice(id.length + 2)}`}`
+    const reason = own === 'outside' ? `${said} Its ${stop}` : held
     return {
       ...seen,
       standing: own === 'outside' ? own : 'held-back',
@@ -228,7 +229,7 @@ const NAMED = 5
 
 function named(clients: readonly ClientCalls[]): string {
   if (clients.length === 0) return ''
-  const names = clients.slice(0, NAMED).map((client) => `${shownClient(client)} ${client.calls}`)
+  const names = clients.slice(0, NAMED).map((client) => `${shownClient(client)} ${count(client.calls)}`)
   return `: ${[...names, ...(clients.length > NAMED ? [`${clients.length - NAMED} more`] : [])].join(', ')}`
 }
 
@@ -333,7 +334,7 @@ export function judgeCutover(question: CutoverQuestion): CutoverVerdict {
   if (whole) return judgedWhole(verdicts, { target, withoutV1, whole })
   const inTheWay = verdicts.filter(({ blocks }) => blocks).map(({ reason }) => reason)
   const reasons = inTheWay.length > 0 ? inTheWay : [conclusion(verdicts, target)]
-  return { ready: inTheWay.length === 0 && count(verdicts, 'inside') > 0, target, withoutV1, operations: verdicts, reasons }
+  return { ready: inTheWay.length === 0 && numberOf(verdicts, 'inside') > 0, target, withoutV1, operations: verdicts, reasons }
 }
 
 /** Adds the verdict on all requests together. What is in the way is sorted by its requests. */
@@ -351,11 +352,11 @@ function judgedWhole(verdicts: readonly OperationVerdict[], aim: Aim & { readonl
 }
 
 function conclusion(verdicts: readonly OperationVerdict[], target: number): string {
-  const inside = count(verdicts, 'inside')
+  const inside = numberOf(verdicts, 'inside')
   if (verdicts.length === 0) return 'No v1 request was seen yet: nothing is known.'
   if (inside === 0) return 'No request was seen whose answer could be compared: nothing is known.'
   const done = `All ${inside} operations with traffic have a bound of ${percent(target)} or less`
-  const [stays, unverifiable] = [count(verdicts, 'v1-only'), count(verdicts, 'unverifiable')]
+  const [stays, unverifiable] = [numberOf(verdicts, 'v1-only'), numberOf(verdicts, 'unverifiable')]
   const more = [
     ...(stays > 0 ? [`${stays} more ${stays === 1 ? 'stays' : 'stay'} with v1`] : []),
     ...(unverifiable > 0 ? [`${unverifiable} more cannot be verified`] : []),
@@ -363,7 +364,7 @@ function conclusion(verdicts: readonly OperationVerdict[], target: number): stri
   return `${[done, ...more].join('; ')}.`
 }
 
-function count(verdicts: readonly OperationVerdict[], standing: Standing): number {
+function numberOf(verdicts: readonly OperationVerdict[], standing: Standing): number {
   return verdicts.filter((one) => one.standing === standing).length
 }
 

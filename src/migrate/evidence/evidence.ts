@@ -3,9 +3,14 @@ import type { Comparison } from '../records/record.ts'
 import type { Recorder } from '../records/record-file.ts'
 import type { Uncompared, UncomparedCounts } from './standing.ts'
 
-/** `1 request`, `2 requests`. */
+/** A number as people read it: `12,345`. */
+export function count(n: number): string {
+  return n.toLocaleString('en-US')
+}
+
+/** `1 request`, `2,500 requests`. */
 export function many(n: number, one: string, several = `${one}s`): string {
-  return `${n} ${n === 1 ? one : several}`
+  return `${count(n)} ${n === 1 ? one : several}`
 }
 
 /** Three significant digits: `0.1 %`, `0.0982 %`. */
@@ -114,6 +119,11 @@ export interface Observation {
 export const OBSERVATION =
   'An observation is the first comparison of one caller and one kind of request in ten minutes. ' +
   'More callers and other kinds of requests bring more; repeats bring none.'
+
+/** Splits a reason into its clauses, each for a line of its own. The first one is the verdict. */
+export function clausesOf(reason: string): readonly string[] {
+  return reason.split(/(?<=[.;]) (?=\S)/)
+}
 
 /** How an outcome counts in a rate: clean for v2, bad against it, or not at all. */
 export type Weight = 'clean' | 'bad' | 'nothing'

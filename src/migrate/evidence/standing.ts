@@ -4,7 +4,7 @@ import { instant } from '../../tables/fields.ts'
 import { isObject } from '../../tables/json.ts'
 import type { Operation, V1Request } from '../../tables/operation.ts'
 import { spellings } from '../../tables/query.ts'
-import { cleanNeeded, many, moreNeeded, type OperationEvidence, percent, type Sample, upperBound } from './evidence.ts'
+import { cleanNeeded, count, many, moreNeeded, type OperationEvidence, percent, type Sample, upperBound } from './evidence.ts'
 
 /** Why a request in a diff mode was not compared, or why its comparison has no result. */
 export type Uncompared = keyof typeof UNCOMPARED
@@ -64,12 +64,12 @@ export const UNCOMPARED = {
 /** Returns one sentence for each reason, most requests first: `12 requests had an answer larger than diff.answerBytes: raise diff.answerBytes.` */
 export function uncomparedSentences(counts: UncomparedCounts, isMeant: (account: Account) => boolean = () => true): readonly string[] {
   const entries = Object.entries(counts) as [Uncompared, number][]
-  const known = entries.filter(([why, count]) => count > 0 && why in UNCOMPARED && isMeant(UNCOMPARED[why].account))
+  const known = entries.filter(([why, requests]) => requests > 0 && why in UNCOMPARED && isMeant(UNCOMPARED[why].account))
   return known
     .sort(([, a], [, b]) => b - a)
-    .map(([why, count]) => {
+    .map(([why, requests]) => {
       const { because, change }: Meaning = UNCOMPARED[why]
-      return `${count} ${count === 1 ? 'request' : 'requests'} ${because}${change === undefined ? '' : `: ${change}`}.`
+      return `${many(requests, 'request')} ${because}${change === undefined ? '' : `: ${change}`}.`
     })
 }
 
@@ -308,7 +308,7 @@ const ACCOUNT_NAMES: readonly (readonly [account: Exclude<keyof Accounts, 'uses'
 /** `40 uses = 31 the same + 2 wrong + 7 left out by chance`. */
 export function accountSentence(evidence: Pick<OperationEvidence, 'booked' | 'uncompared'>): string {
   const accounts = accountsOf(evidence)
-  const parts = ACCOUNT_NAMES.flatMap(([account, name]) => (accounts[account] === 0 ? [] : [`${accounts[account]} ${name}`]))
+  const parts = ACCOUNT_NAMES.flatMap(([account, name]) => (accounts[account] === 0 ? [] : [`${count(accounts[account])} ${name}`]))
   return `${many(accounts.uses, 'use')}${parts.length > 0 ? ` = ${parts.join(' + ')}` : ''}`
 }
 
@@ -332,13 +332,13 @@ export function restOf({ uncompared }: OperationEvidence, text: string): readonl
 const SENTENCES: Readonly<Record<EvidenceStanding, (evidence: OperationEvidence, target: number) => string>> = {
   inside: ({ n, bound, share }, target) =>
     `bound ${percent(bound)} ≤ ${percent(target)} after ${many(n, 'observation')}${share > 0 ? `, ${percent(share)} of the requests wrong` : ''}`,
-  outside: (evidence, target) => `${wrongIn(evidence)}. Fix them, then ${further(evidence, target)}`,
+  outside: (evidence, target) => `OUTSIDE: ${wrongIn(evidence)}. Fix them, then ${further(evidence, target)}`,
   inconclusive(evidence, target) {
     if (moreNeeded(evidence, target) === 0) {
       if (isTooLittleKnown(evidence, target)) return unknownReason(evidence, target)
       if (isTooLittleTried(evidence, target)) {
         const tried = triedOf(evidence)
-        return untriedReason(tried, `${cleanNeeded({ n: tried, bad: evidence.bad }, target)} more until ≤ ${percent(target)}`)
+        return untriedReason(tried, `${count(cleanNeeded({ n: tried, bad: evidence.bad }, target))} more until ≤ ${percent(target)}`)
       }
       if (isTooMuchAlone(evidence, target)) return aloneReason(evidence)
     }
@@ -347,16 +347,21 @@ const SENTENCES: Readonly<Record<EvidenceStanding, (evidence: OperationEvidence,
 }
 
 function wrongIn({ mismatches, transients, errors, n, bad, share }: OperationEvidence): string {
-  const wrong = `${many(mismatches, 'mismatch', 'mismatches')}, ${many(transients, 'transient difference')} and ${many(errors, 'error')}`
-  return `${wrong}; ${bad} of ${many(n, 'observation')} and ${percent(share)} of the requests were wrong`
+  const kinds = [
+    ...(mismatches > 0 ? [many(mismatches, 'mismatch', 'mismatches')] : []),
+    ...(transients > 0 ? [many(transients, 'transient difference')] : []),
+    ...(errors > 0 ? [many(errors, 'error')] : []),
+  ]
+  return [kinds.join(', '), `${count(bad)} of ${many(n, 'observation')} and ${percent(share)} of the requests were wrong`]
+    .filter((clause) => clause !== '')
+    .join('; ')
 }
 
-/** Says what is still needed: `3282 more clean observations until ≤ 0.1 %, about 9 days at today's pace`. */
+/** Says what is still needed: `3,282 more clean observations until ≤ 0.1 %, about 9 days at today's pace`. */
 function further(evidence: OperationEvidence, target: number): string {
   const { repeats } = evidence
   const needed = moreNeeded(evidence, target)
-  if (needed > 0)
-    return `${many(needed, 'more clean observation', 'more clean observations')} until ≤ ${percent(target)}, ${timeNeeded(evidence, target)}`
+  if (needed > 0) return `${many(needed, 'more clean observation')} until ≤ ${percent(target)}, ${timeNeeded(evidence, target)}`
   if (!hasEnough(evidence, target)) return `further requests until at most ${percent(target)} of all are wrong`
   return `${many(moreNeeded(repeats, target), 'more clean repeat')} until ≤ ${percent(target)}`
 }

@@ -1,4 +1,4 @@
-import { excluded, many, type OperationEvidence, percent, type Sample } from './evidence.ts'
+import { count, excluded, many, type OperationEvidence, percent, type Sample } from './evidence.ts'
 import {
   aloneOf,
   aloneReason,
@@ -196,8 +196,8 @@ export function blindSpotOf(evidence: OperationEvidence, target: number, { each 
   if (aloneOf(evidence) > 0 && worstShare(evidence) > target) return told(aloneReason(evidence))
   const same = n - bad
   const isUntried = evidence.n - bad >= each && same < each
-  if (isUntried) return told(untriedReason(n, `${each - same} more are asked for`))
-  const missing = `INCONCLUSIVE, because it was seen the same ${times(same)}; at least ${each} are asked for: call it, or wait for its clients`
+  if (isUntried) return told(untriedReason(n, `${count(each - same)} more are asked for`))
+  const missing = `INCONCLUSIVE, because it was seen the same ${times(same)}; at least ${count(each)} are asked for: call it, or wait for its clients`
   if (same < each) return told(missing)
   return callers < 2 && clients > 1
     ? told('INCONCLUSIVE, because only one of its callers was compared; two are asked for: wait for the others')
@@ -207,10 +207,10 @@ export function blindSpotOf(evidence: OperationEvidence, target: number, { each 
 /** Says that an operation is no blind spot. */
 export function seenText(evidence: OperationEvidence): string {
   const { n, bad } = seenOf(evidence)
-  const wrong = bad > 0 ? `, and ${bad} wrong` : ''
+  const wrong = bad > 0 ? `, and ${count(bad)} wrong` : ''
   return `${evidence.operation}: seen the same ${times(n - bad)}${wrong} (bound of its own ${percent(evidence.bound)}).`
 }
 
-function times(count: number): string {
-  return count === 1 ? 'once' : `${count} times`
+function times(n: number): string {
+  return n === 1 ? 'once' : many(n, 'time')
 }

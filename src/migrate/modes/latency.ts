@@ -1,6 +1,6 @@
 import { SERVED_BY } from '../../serve/sides.ts'
 import { CIRCUIT, createRateWatch, type RateWatch } from '../evidence/circuit.ts'
-import { many, percent } from '../evidence/evidence.ts'
+import { count, many, percent } from '../evidence/evidence.ts'
 import type { SidedRequest } from '../rollout/rollouts.ts'
 import type { ModeRule, ModeRules } from './rules.ts'
 import { createRuleOf, isWithinShare, type RuleOf, type RulesInForce } from './select.ts'
@@ -130,6 +130,6 @@ const NAMES = { p50: 'median', p90: '90th percentile', p99: '99th percentile' } 
 /** `latency: 3 of the last 3 answers took longer than 1.5 × the 99th percentile of v1, so at least 3.68 % do; 1 % is allowed`. */
 function describe(quantile: keyof Guardrail, factor: number, watch: RateWatch): string {
   const { run, allowed } = watch.state()
-  const seen = `${run?.bad} of the last ${many(run?.n ?? 0, 'answer')} of v2 took longer than ${factor} × the ${NAMES[quantile]} of v1`
+  const seen = `${count(run?.bad ?? 0)} of the last ${many(run?.n ?? 0, 'answer')} of v2 took longer than ${factor} × the ${NAMES[quantile]} of v1`
   return `latency: ${seen}, so at least ${percent(run?.atLeast ?? 0)} do; ${percent(allowed)} is allowed`
 }

@@ -1,4 +1,4 @@
-import { COLLAPSE, createCollapse, many, type Observation, percent, type Sample, WEIGHTS } from '../evidence/evidence.ts'
+import { COLLAPSE, count, createCollapse, many, type Observation, percent, type Sample, WEIGHTS } from '../evidence/evidence.ts'
 import type { RolloutView, StepCounts } from './machine.ts'
 import { MOST_ROLLOUTS } from './plan.ts'
 import type { NewsOfStep } from './run.ts'
@@ -109,7 +109,7 @@ function logLikelihood(n: number, got: number, share: number): number {
 
 function describe({ callers, got, share }: Pick<RatioState, 'callers' | 'got' | 'share'>, isOff: boolean, isTelling: boolean): string {
   if (callers === 0) return `no caller yet; ${percent(share)} of them are to get the canary`
-  const seen = `${got} of ${many(callers, 'caller')} (${percent(got / callers)}) got the canary, and ${percent(share)} are configured`
+  const seen = `${count(got)} of ${many(callers, 'caller')} (${percent(got / callers)}) got the canary, and ${percent(share)} are configured`
   if (isOff) return `${seen}: look for clients that another rule, a tester's header or the balancer sends elsewhere`
   return isTelling ? seen : `${seen}: too few callers to tell`
 }

@@ -1,5 +1,5 @@
 import { CIRCUIT, oddsOfExcess } from '../evidence/circuit.ts'
-import { cleanNeeded, many, percent, type Sample, upperBound } from '../evidence/evidence.ts'
+import { cleanNeeded, count, many, percent, type Sample, upperBound } from '../evidence/evidence.ts'
 import type { Actor } from '../records/record.ts'
 import type { RatioState } from './evidence.ts'
 import {
@@ -73,7 +73,9 @@ export function excessIn({ operation, step }: OperationView, target: number): st
 
 /** Says that v2 fails more than a circuit allows, proven less strongly than a circuit needs it; undefined if that is not proven. */
 export function failuresIn({ operation, failures }: OperationView): string | undefined {
-  return proves(failures, CIRCUIT.errors) ? `v2 failed ${failures.bad} of the last ${failures.n} answers of ${operation}` : undefined
+  return proves(failures, CIRCUIT.errors)
+    ? `v2 failed ${count(failures.bad)} of the last ${count(failures.n)} answers of ${operation}`
+    : undefined
 }
 
 function proves(sample: Sample, allowed: number): boolean {
@@ -101,11 +103,11 @@ function exceeds({ n, bad }: Sample, target: number): boolean {
 }
 
 function wrongIn(operation: string, { n, bad }: Sample): string {
-  return `${operation} was wrong in ${bad} of ${many(n, 'observation')} of this step`
+  return `${operation} was wrong in ${count(bad)} of ${many(n, 'observation')} of this step`
 }
 
 function differedIn(operation: string, { n, bad }: Sample): string {
-  return `${operation} differed in ${bad} of ${many(n, 'comparison')} of this step`
+  return `${operation} differed in ${count(bad)} of ${many(n, 'comparison')} of this step`
 }
 
 /** Returns the new observations of the step, all operations together. */
@@ -155,7 +157,7 @@ const SIGNALS: Readonly<Record<SignalName, Condition>> = {
   share: ({ view }) => (view.ratio?.isOff ? `The share is not what is configured: ${view.ratio.reason}` : undefined),
   unjudged: ({ view: { unjudged } }) => {
     if (!isUnjudged(unjudged)) return undefined
-    return `None of the last ${unjudged.requests} requests was judged, for ${describeDuration(unjudged.ms)}: see uncompared in /evidence`
+    return `None of the last ${count(unjudged.requests)} requests was judged, for ${describeDuration(unjudged.ms)}: see uncompared in /evidence`
   },
   records: ({ view }) => (view.unwritten === undefined ? undefined : `Records cannot be written: ${view.unwritten}`),
   inconclusive: (situation) => {
@@ -326,7 +328,7 @@ export const describeProgress: Text = (plan, state, view) => TEXTS[state.phase](
 const judged: Text = (plan, state, view) => {
   const step = stepOf(plan, state)
   const wanted = [
-    ...(step.observations > 0 ? [`${observedIn(view)} of ${many(step.observations, 'observation')}`] : []),
+    ...(step.observations > 0 ? [`${count(observedIn(view))} of ${many(step.observations, 'observation')}`] : []),
     ...(step.holdMs > 0 ? [`${describeDuration(state.heldMs)} of ${describeDuration(step.holdMs)} with traffic`] : []),
   ].join(' and ')
   const place = state.at < plan.steps.length ? `Step ${state.at + 1} of ${plan.steps.length} at ${step.percent} %` : 'The last step is over'

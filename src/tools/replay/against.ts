@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { ComparisonOutcome, Judgement } from '../../migrate/compare/judge.ts'
-import { many } from '../../migrate/evidence/evidence.ts'
+import { count, many } from '../../migrate/evidence/evidence.ts'
 import { shapeOf } from '../../migrate/evidence/standing.ts'
 import type { Journal } from '../../migrate/modes/journal.ts'
 import { pageTokenOf } from '../../migrate/modes/select.ts'
@@ -142,11 +142,11 @@ const ORDER: readonly ComparisonOutcome[] = ['mismatch', 'transient', 'error', '
 /** Writes the answers of both sides as lines for a terminal: the sums, and everything that was not equal. */
 export function againstLines({ rows, left }: Against): readonly string[] {
   const of = (outcome: ComparisonOutcome) => rows.filter((row) => row.outcome === outcome)
-  const sums = ORDER.map((outcome) => `${of(outcome).length} ${outcome}`).join(', ')
+  const sums = ORDER.map((outcome) => `${count(of(outcome).length)} ${outcome}`).join(', ')
   const skipped = (Object.entries(left) as [keyof Against['left'], number][]).filter(([, n]) => n > 0)
   return [
-    `${rows.length} reads sent to both sides: ${sums}`,
-    ...skipped.map(([name, n]) => `  not sent: ${n} ${LEFT[name]}`),
+    `${many(rows.length, 'read')} sent to both sides: ${sums}`,
+    ...skipped.map(([name, n]) => `  not sent: ${count(n)} ${LEFT[name]}`),
     ...ORDER.filter((outcome) => outcome !== 'match').flatMap((outcome) => of(outcome).map(lineOf)),
   ]
 }

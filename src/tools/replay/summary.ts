@@ -1,5 +1,5 @@
 import { createUnknownUses } from '../../migrate/clients.ts'
-import { many } from '../../migrate/evidence/evidence.ts'
+import { count, many } from '../../migrate/evidence/evidence.ts'
 import type { Operation, OperationKind } from '../../tables/operation.ts'
 import type { DroppedMember } from '../explain.ts'
 import type { Cost } from './replay.ts'
@@ -258,13 +258,13 @@ function head({ requests, unreadable, unreadableLines, span, coverage, v2 }: Rep
   const { served, v1Only, unknown, native } = coverage
   const when = span ? `, ${time(span.from)} to ${time(span.to)}` : ''
   const lost = unreadable > 0 ? `, ${many(unreadable, 'line')} not readable${numbers(unreadable, unreadableLines)}` : ''
-  const kept = v2.kept > 0 ? `, ${v2.kept} of them spared while an answer is kept` : ''
+  const kept = v2.kept > 0 ? `, ${count(v2.kept)} of them spared while an answer is kept` : ''
   const peak = v2.peak
     ? [`peak      ${many(v2.peak.calls, 'v2 call')} for ${many(v2.peak.requests, 'request')} in the minute of ${time(v2.peak.at)}`]
     : []
   return [
     `${many(requests, 'request')}${when}${lost}`,
-    `coverage  ${served} served from v2 (${share(served, requests)}), ${v1Only} v1-only, ${unknown} unknown, ${native} not v1`,
+    `coverage  ${count(served)} served from v2 (${share(served, requests)}), ${count(v1Only)} v1-only, ${count(unknown)} unknown, ${count(native)} not v1`,
     `cost      ${many(v2.calls, 'v2 call')}${kept}`,
     ...peak,
   ]
@@ -278,7 +278,7 @@ function numbers(all: number, lines: readonly number[]): string {
 
 /** Says how many rows are left out. */
 function first(top: number, rows: readonly string[]): readonly string[] {
-  return rows.length <= top ? rows : [...rows.slice(0, top), `and ${rows.length - top} more`]
+  return rows.length <= top ? rows : [...rows.slice(0, top), `and ${count(rows.length - top)} more`]
 }
 
 function section(title: string, lines: readonly string[]): readonly string[] {
@@ -287,7 +287,7 @@ function section(title: string, lines: readonly string[]): readonly string[] {
 
 function operationCells({ operation, kind, requests, v2Calls, refused, because }: ReplayedOperation): readonly string[] {
   const cost = kind === 'v1-only' ? `needs v1: ${because ?? ''}` : `${many(v2Calls, 'v2 call')} (${each(v2Calls, requests)} each)`
-  return [operation, kind, many(requests, 'request'), refused > 0 ? `${cost}, ${refused} refused` : cost]
+  return [operation, kind, many(requests, 'request'), refused > 0 ? `${cost}, ${count(refused)} refused` : cost]
 }
 
 function droppedLines({ operation, droppedParameters, droppedMembers }: ReplayedOperation): readonly string[] {
@@ -300,7 +300,7 @@ function clientCells({ client, requests, served, v1Only, unknown, unclear, v2Cal
   const needs = blockers.length > 0 ? [`needs v1 for ${blockers.join(', ')}`] : []
   const unsure = unclear > 0 ? ['look at its unknown paths first'] : []
   const move = [...needs, ...unsure].join('; ') || 'could move to v2'
-  const counts = [`${served} served, ${v1Only} v1-only`, ...(unknown > 0 ? [`${unknown} unknown`] : [])].join(', ')
+  const counts = [`${count(served)} served, ${count(v1Only)} v1-only`, ...(unknown > 0 ? [`${count(unknown)} unknown`] : [])].join(', ')
   return [client, many(requests, 'request'), counts, many(v2Calls, 'v2 call'), move]
 }
 

@@ -37,6 +37,19 @@ it.each(STAYING)(
   120_000,
 )
 
+it('prints on a terminal where it serves, before any line of the log', async () => {
+  const argv = ['serve', '--upstream-v2', 'http://127.0.0.1:1', '--port', '0', '--admin-port', '0', '--admin-host', '0.0.0.0']
+  const command = [process.execPath, inject('cli'), ...argv].join(' ')
+  // `script` of util-linux gives it a terminal.
+  const child = spawn('script', ['-qec', command, '/dev/null'], { stdio: 'pipe' })
+  const ended = exit(child)
+  const lines = await linesUntil(child, (all) => all.length === 2)
+  expect(lines).toEqual([expect.stringMatching(/^Crosswalk serves v1 on /), expect.stringMatching(/^\{"level":40,.*0\.0\.0\.0/)])
+  child.stdin.write('\u0003')
+  child.stdin.end()
+  expect(await ended).toBe(0)
+})
+
 describe('a signal during the start', () => {
   let folder: string
   let tables: string

@@ -58,7 +58,7 @@ describe('the cutover', () => {
       standing: 'outside',
       blocks: true,
       reason: expect.stringMatching(
-        /^registry.repos.list: 2 mismatches, 1 transient difference and 1 error; 4 of 24 observations and 16.7 % of the requests were wrong. Fix them, then \d+ more clean/,
+        /^registry.repos.list: OUTSIDE: 2 mismatches, 1 transient difference, 1 error; 4 of 24 observations and 16.7 % of the requests were wrong. Fix them, then 1,277 more clean/,
       ),
     })
   })
@@ -72,18 +72,20 @@ describe('the cutover', () => {
     const openCircuits = new Map([[LIST, 'errors: 9 of the last 9 answers failed']])
     expect(judge([[1_000]], {}, { openCircuits })).toMatchObject({
       ready: false,
-      reasons: ['registry.repos.list: its circuit is open. errors: 9 of the last 9 answers failed.'],
+      reasons: ['registry.repos.list: HELD BACK, because its circuit is open. errors: 9 of the last 9 answers failed.'],
       operations: [{ standing: 'held-back', blocks: true }],
     })
     expect(judge([[1, 'error']], {}, { openCircuits }).operations).toMatchObject([{ standing: 'outside', blocks: true }])
-    expect(judge([[1, 'error']], {}, { openCircuits }).reasons[0]).toMatch(/^registry.repos.list: 0 mis.+ Its circuit is open\. errors: /)
+    expect(judge([[1, 'error']], {}, { openCircuits }).reasons[0]).toMatch(
+      /^registry.repos.list: OUTSIDE: 1 error; .+ Its circuit is open\. errors: /,
+    )
   })
 
   it('is not reached by an operation whose rollout turned back, however good the evidence', () => {
     const back = { name: 'repos', reach: [LIST], phase: 'turned-back', percent: 0, reason: 'the circuit opened' }
     expect(judge([[1_000]], {}, { rollouts: [back] })).toMatchObject({
       ready: false,
-      reasons: ['registry.repos.list: its rollout repos turned back. the circuit opened.'],
+      reasons: ['registry.repos.list: HELD BACK, because its rollout repos turned back. the circuit opened.'],
       operations: [{ standing: 'held-back', blocks: true }],
     })
     expect(judge([[1_000]], {}, { rollouts: [{ ...back, reach: ['registry.repos.create'] }] }).ready).toBe(true)

@@ -25,7 +25,7 @@ describe('the standing of an operation', () => {
     all.add(LIST, { comparisons: 15, repeats: { n: 15, bad: 15, requests: 300, wrong: 300 } })
     expect(judged(all)).toEqual({
       standing: 'outside',
-      reason: `${LIST}: 1 mismatch, 0 transient differences and 0 errors; 1 of 5701 observations and 5.02 % of the requests were wrong. Fix them, then further requests until at most 1 % of all are wrong.`,
+      reason: `${LIST}: OUTSIDE: 1 mismatch; 1 of 5,701 observations and 5.02 % of the requests were wrong. Fix them, then further requests until at most 1 % of all are wrong.`,
     })
   })
 

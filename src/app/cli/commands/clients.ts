@@ -1,6 +1,6 @@
 import { readFacts } from '../../../grpc/facts.ts'
 import { type Client, clientsCsv, clientsJson, findClient } from '../../../migrate/clients.ts'
-import { many } from '../../../migrate/evidence/evidence.ts'
+import { count, many } from '../../../migrate/evidence/evidence.ts'
 import { suggestion } from '../../../tables/check.ts'
 import { operationsOf, type Tables } from '../../../tables/tables.ts'
 import { clientGuide, type SectionContext } from '../../../tools/guide.ts'
@@ -128,10 +128,10 @@ function list(all: readonly Client[], top: number, flags: Flags, io: Io, hasTota
   return 0
 }
 
-/** `12 clients, 3400 calls: 5 could call v2 themselves`. */
+/** `12 clients, 3,400 calls: 5 could call v2 themselves`. */
 function totals(all: readonly Client[]): string {
   const calls = all.reduce((sum, client) => sum + client.calls, 0)
-  return `${many(all.length, 'client')}, ${many(calls, 'call')}: ${all.filter(({ couldMove }) => couldMove).length} could call v2 without v1`
+  return `${many(all.length, 'client')}, ${many(calls, 'call')}: ${count(all.filter(({ couldMove }) => couldMove).length)} could call v2 without v1`
 }
 
 function linesOf(client: Client): readonly string[] {
@@ -143,7 +143,7 @@ function linesOf(client: Client): readonly string[] {
     ...(agents.length === 0 ? [] : [`  calls itself ${agents.join(', ')}`]),
     ...operations.map(
       ({ operation, calls: times, modes, protocols }) =>
-        `  ${String(times).padStart(8)}  ${operation}  ${modes.join(' ')}${protocols ? `  ${protocols.join(' ')}` : ''}`,
+        `  ${count(times).padStart(8)}  ${operation}  ${modes.join(' ')}${protocols ? `  ${protocols.join(' ')}` : ''}`,
     ),
     ...blockers.map((blocker) => `  blocked by ${blocker}`),
     ...cautions.map((caution) => `  look at ${caution}`),

@@ -12,7 +12,7 @@ import {
   type Standing,
   TARGET,
 } from '../../../migrate/evidence/cutover.ts'
-import { many, OBSERVATION } from '../../../migrate/evidence/evidence.ts'
+import { clausesOf, count, many, OBSERVATION } from '../../../migrate/evidence/evidence.ts'
 import { joinReplicas, type Replicas } from '../../../migrate/evidence/replicas.ts'
 import { type Accounts, accountSentence, accountsOf } from '../../../migrate/evidence/standing.ts'
 import { EACH, type WholeQuestion, whenDone } from '../../../migrate/evidence/whole.ts'
@@ -22,6 +22,7 @@ import type { JunitCase } from '../../../tools/junit.ts'
 import { type AskedReplica, adminFlags, askReplicas, missingIn, onePerFleet } from '../admin-port.ts'
 import { type Command, endWith, FAILED, type Flags, MISUSED, textOf, textsOf, UNREAD } from '../command.ts'
 import { junitFlag, scopeFlags, scopeOf, tablesFlag, unfitClients, unfitOperations, writeJunit } from '../flags.ts'
+import { hung } from '../terminal.ts'
 
 /** The answer of `crosswalk cutover`, as `--json` prints it. */
 export interface CutoverAnswer extends CutoverVerdict {
@@ -55,9 +56,10 @@ export function assumptionsOf(
   return [...(scope.clients.length > 0 ? [ofClients] : []), ...(several ? [ofReplicas] : [])]
 }
 
-/** Writes the answer as lines for a terminal: every operation, what limits the answer, and the answer itself. */
+/** Writes the answer as lines for a terminal: the answer itself, every operation with what is in the way last, and what limits the answer. */
 export function cutoverLines({
   ready,
+  withoutV1,
   operations,
   reasons,
   asked,
@@ -69,35 +71,44 @@ export function cutoverLines({
 }: CutoverAnswer): readonly string[] {
   const inTheWay = operations.filter(({ blocks }) => blocks)
   const unasked = asked.filter(({ problem }) => problem !== undefined)
-  const unit = inTheWay.some(({ needed = 0 }) => needed > 0) || (whole && whole.needed > 0) ? ` ${OBSERVATION}` : ''
+  const unit = inTheWay.some(({ needed = 0 }) => needed > 0) || (whole && whole.needed > 0) ? [OBSERVATION] : []
   const isWholeKnown = whole !== undefined && whole.requests > 0
   const isUnknown = !ready && !isWholeKnown && inTheWay.length + unasked.length + missing.length === 0
-  const unknown = isUnknown ? reasons.map((reason) => `  no   ${reason}`) : []
-  const together = isWholeKnown ? [`  ${whole.isInside ? 'ok' : 'no'}   ${whole.reason}`] : []
+  const unknown = isUnknown ? reasons : []
+  const together = isWholeKnown ? marked(whole.isInside ? 'ok' : 'no', whole.reason) : []
   const inAll = inTheWay.length + unknown.length + (isWholeKnown && !whole.isInside ? 1 : 0)
-  return [
-    ...operations.filter(({ blocks }) => !blocks).map(lineOf),
-    ...inTheWay.map(lineOf),
-    ...unknown,
-    ...together,
+  const limits = [
     ...notCounted(strangers),
     ...rollouts,
     ...assumptions,
-    ...(ready ? readyLines(reasons, whole) : conclusion(inAll, unasked.length, asked.length, unit)),
+    ...(ready ? readyLines(reasons, whole) : unit),
     ...(isWholeKnown && inAll > 0 ? [whenDone(whole, inTheWay.length)] : []),
-    ...missing.map((sentence) => `INCONCLUSIVE: ${sentence}`),
+  ]
+  const head = ready
+    ? [withoutV1 ? 'Ready to switch v1 off.' : 'Ready to cut over.']
+    : [...conclusion(inAll, unasked.length, asked.length), ...missing.map((sentence) => `INCONCLUSIVE: ${sentence}`)]
+  return [
+    ...head.flatMap((sentence) => hung('', sentence)),
+    ...[...operations.filter(({ blocks }) => !blocks), ...inTheWay].flatMap(linesOf),
+    ...unknown.flatMap((reason) => marked('no', reason)),
+    ...together,
+    ...limits.flatMap(clausesOf).flatMap((clause) => hung('', clause)),
     ...[...new Set(asked.flatMap(({ page }) => page ?? []))].map((page) => `The page: ${page}`),
   ]
 }
 
 function readyLines(reasons: readonly string[], whole: CutoverAnswer['whole']): readonly string[] {
-  return whole
-    ? [`Ready: each operation was seen the same at least ${many(whole.each, 'time')}, and so was enough of all together.`]
-    : reasons
+  return whole ? [`Each operation was seen the same at least ${many(whole.each, 'time')}, and so was enough of all together.`] : reasons
 }
 
-function lineOf({ standing, blocks, reason }: OperationVerdict): string {
-  return `  ${blocks ? 'no' : (MARKS[standing] ?? 'ok')}   ${reason}`
+function linesOf({ standing, blocks, reason }: OperationVerdict): readonly string[] {
+  return marked(blocks ? 'no' : (MARKS[standing] ?? 'ok'), reason)
+}
+
+/** `  no   iam.groups.list: INCONCLUSIVE after 40 observations (bound 9 %);`, and each further clause on a line of its own. */
+function marked(mark: string, reason: string): readonly string[] {
+  const [verdict = '', ...others] = clausesOf(reason)
+  return [...hung(`  ${mark}   `, verdict), ...others.flatMap((clause) => hung('         ', clause))]
 }
 
 /** What is not in the way, and not proven either. */
@@ -110,9 +121,9 @@ function notCounted(strangers: CutoverAnswer['strangers']): readonly string[] {
   return requests === 0 ? [] : [`Not counted: ${many(requests, 'request')} of strangers to ${many(operations, 'operation')}.`]
 }
 
-function conclusion(inTheWay: number, unasked: number, asked: number, unit: string): readonly string[] {
+function conclusion(inTheWay: number, unasked: number, asked: number): readonly string[] {
   return [
-    ...(inTheWay > 0 ? [`Not ready: ${inTheWay} in the way.${unit}`] : []),
+    ...(inTheWay > 0 ? [`Not ready: ${count(inTheWay)} in the way.`] : []),
     ...(unasked > 0 ? [`Not known: ${unasked} of ${many(asked, 'proxy', 'proxies')} could not be asked.`] : []),
   ]
 }

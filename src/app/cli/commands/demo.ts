@@ -7,11 +7,10 @@ import { openMetricsExport } from '../../../serve/watch/metrics-export.ts'
 import { openTracing } from '../../../serve/watch/spans.ts'
 import { addressOf, whySamePort } from '../../config/config.ts'
 import { type Config, SETTING_KEYS } from '../../config/settings.ts'
-import { createLog } from '../../server/process.ts'
 import { createServer as createProxyServer, type Server } from '../../server/server.ts'
 import { type Command, endWith, MISUSED } from '../command.ts'
 import { configFlags, configFrom, configPath, sandboxFlags, sandboxOptions } from '../flags.ts'
-import { stay, watchCertificates, watchConfig } from '../stay.ts'
+import { openLog, stay, watchCertificates, watchConfig } from '../stay.ts'
 
 /** A receiver of events on this machine. */
 export interface EventReceiver {
@@ -73,11 +72,12 @@ export const demo: Command = {
       const sandbox = await startSandbox({ ...options, v1Dialect: loaded.config['v1.dialect'] })
       open.unshift(sandbox)
       const config = withUpstreams(loaded.config, sandbox.url)
-      const log = createLog(config)
+      const { log, release } = openLog(config, io)
       const [tracing, exportMetrics] = await Promise.all([openTracing(io.env), openMetricsExport(io.env)])
       const server = createProxyServer(config, await io.tables(), { log, tracing, exportMetrics, file: configPath(flags, io) })
       await server.listen()
       for (const line of welcome(server, sandbox, receiver)) io.out(line)
+      release()
       return await stay(server, log, io, [watchConfig(flags, io, server, loaded.config), watchCertificates(config, io, server.certify)])
     } finally {
       for (const one of open) await one.close()

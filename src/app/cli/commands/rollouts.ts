@@ -1,4 +1,4 @@
-import { many } from '../../../migrate/evidence/evidence.ts'
+import { count, many } from '../../../migrate/evidence/evidence.ts'
 import type { RolloutStatus } from '../../../migrate/rollout/machine.ts'
 import { ROLLOUT_COMMANDS } from '../../../migrate/rollout/run.ts'
 import { suggestion } from '../../../tables/check.ts'
@@ -50,6 +50,6 @@ export function rolloutLines({
   reason,
 }: RolloutStatus): readonly string[] {
   const place = [phase, `step ${step} of ${steps}`, `${percent} % of the callers`]
-  const counts = wanted > 0 ? [`${observed} of ${many(wanted, 'observation')}`] : []
+  const counts = wanted > 0 ? [`${count(observed)} of ${many(wanted, 'observation')}`] : []
   return [`${name}  ${[...place, ...counts, `${many(retriesLeft, 'retry', 'retries')} left`].join(', ')}`, `  ${reason}`]
 }

@@ -16,11 +16,11 @@ import { readTls, TLS_KEYS } from '../../config/certificates.ts'
 import type { ReadSettings } from '../../config/config.ts'
 import type { Config, SettingKey } from '../../config/settings.ts'
 import { declarationsWith, loadTables } from '../../server/migration.ts'
-import { createLog, openFleet } from '../../server/process.ts'
+import { openFleet } from '../../server/process.ts'
 import { createServer } from '../../server/server.ts'
 import { type Command, endWith, type Flags, failureLines, type Io, MISUSED } from '../command.ts'
 import { configFlags, configFrom, configPath, settingsFrom } from '../flags.ts'
-import { stay, watchCertificates, watchConfig } from '../stay.ts'
+import { openLog, stay, watchCertificates, watchConfig } from '../stay.ts'
 
 /** What a check looks at besides the settings. */
 interface CheckedStart {
@@ -139,11 +139,12 @@ export const serve: Command = {
     if (problem !== undefined) return endWith(io, MISUSED, problem)
     const workers = workersOf(config)
     if (workers > 1) return (await import('./supervise.ts')).supervise(config, workers, flags, io)
-    const log = createLog(config)
+    const { log, release } = openLog(config, io)
     const [tracing, exportMetrics, join] = await Promise.all([openTracing(io.env), openMetricsExport(io.env), openFleet(config)])
     const server = createServer(config, tables, { log, tracing, exportMetrics, join, file: configPath(flags, io) })
     await server.listen()
     io.out(`Crosswalk serves v1 on ${server.url} from v2 at ${config['upstream.v2']}; admin on ${server.adminUrl}.`)
+    release()
     return stay(server, log, io, [watchConfig(flags, io, server, config), watchCertificates(config, io, server.certify)])
   },
 }

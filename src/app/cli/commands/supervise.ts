@@ -4,16 +4,15 @@ import { openStore } from '../../../fleet/store/open.ts'
 import { openMetricsExport } from '../../../serve/watch/metrics-export.ts'
 import type { Config } from '../../config/settings.ts'
 import { joinFleet } from '../../server/fleet.ts'
-import { createLog } from '../../server/process.ts'
 import { createServer, type Server } from '../../server/server.ts'
 import { createSupervisor, type Supervisor } from '../../server/workers.ts'
 import { endWith, FAILED, type Flags, type Io } from '../command.ts'
 import { configPath } from '../flags.ts'
-import { stay, watchCertificates, watchConfig } from '../stay.ts'
+import { openLog, stay, watchCertificates, watchConfig } from '../stay.ts'
 
 /** Runs the proxy in several processes: workers that serve, and this one, which supervises them. */
 export async function supervise(config: Config, workers: number, flags: Flags, io: Io): Promise<number> {
-  const log = createLog(config)
+  const { log, release } = openLog(config, io)
   const file = configPath(flags, io)
   const store = await openShared(config)
   const warn = (text: string) => log.warn(text)
@@ -30,6 +29,7 @@ export async function supervise(config: Config, workers: number, flags: Flags, i
   io.out(
     `Crosswalk serves v1 on ${server.url} from v2 at ${config['upstream.v2']}; admin on ${server.adminUrl}. ${workers} workers share the port.`,
   )
+  release()
   let rolled = Promise.resolve()
   const roll = (why: string) => {
     const roll = async () => {

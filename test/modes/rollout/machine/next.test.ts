@@ -119,7 +119,7 @@ describe('a step', () => {
     const { state } = look(stateIn('running', { heldMs: 4 * HOUR }), viewOn({ operations: [many, unread(5)] }))
     expect(state).toMatchObject({ at: 0, phase: 'paused', signal: 'inconclusive' })
     expect(state.reason).toContain(
-      'iam.a has a bound of 3.71 % and needs 1086 more clean observations, as v2 alone left 5 requests of it without a comparison: see uncompared in /evidence; iam.w may be wrong, as v2 alone left 5 requests of it',
+      'iam.a has a bound of 3.71 % and needs 1,086 more clean observations, as v2 alone left 5 requests of it without a comparison: see uncompared in /evidence; iam.w may be wrong, as v2 alone left 5 requests of it',
     )
   })
 

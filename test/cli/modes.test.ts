@@ -46,7 +46,11 @@ describe('crosswalk modes', () => {
     const edited = JSON.stringify({ ...JSON.parse(mine), default: 'diff-v1' })
     expect(await run(['modes', 'set', '-'], '{"default":"v2"}')).toMatchObject({ code: 0 })
     const late = await run(['modes', 'set', '-'], edited)
-    expect(late).toMatchObject({ code: 1, out: '', err: expect.stringMatching(/^the modes are at version \d+ since .*; read them again$/) })
+    expect(late).toMatchObject({
+      code: 1,
+      out: '',
+      err: expect.stringMatching(/^the modes are at version \d+ since .*; read them again\.$/),
+    })
     expect(await run(['modes', 'set', '-', '--if-match', '*'], edited)).toMatchObject({ code: 0 })
     const { default: inForce } = JSON.parse((await run(['modes', 'get', '--json'])).out)
     expect(inForce).toBe('diff-v1')

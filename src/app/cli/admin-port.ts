@@ -119,7 +119,12 @@ async function send<T>(sent: Sent, tell: (missing: string) => void): Promise<Tag
   const message = isObject(body) ? body.message : undefined
   const isOfToken = typeof message === 'string' && /\bthis token\b/.test(message)
   const said = (method !== 'GET' && status !== 401) || status === 503 || isOfToken ? message : undefined
-  return { problem: typeof said === 'string' ? said : problemOf(base, path, status, token) }
+  return { problem: typeof said === 'string' ? ended(said) : problemOf(base, path, status, token) }
+}
+
+/** Messages of the admin port are v1-shaped: they have no full stop. */
+function ended(message: string): string {
+  return /[.?!]$/.test(message) ? message : `${message}.`
 }
 
 interface Exchanged {

@@ -96,7 +96,7 @@ describe('circuits', () => {
     expect((await ask('/circuits')).body).toMatchObject([{ operation: LIST, owner: 'rollout groups', rollout: 'groups', until }])
     const sentence = `the circuit of ${LIST} turned back the rollout groups; resume or abort that, such as by: crosswalk rollouts groups resume`
     expect(await ask(`/circuits/${LIST}/close`, 'POST')).toMatchObject({ status: 400, body: { message: sentence } })
-    expect(await command('close', '--all')).toEqual({ code: 1, out: '0 circuits closed', err: `Still open: ${sentence}` })
+    expect(await command('close', '--all')).toEqual({ code: 1, out: '0 circuits closed', err: `Still open: ${sentence}.` })
     expect((await command()).out).toContain('It turned back the rollout groups: crosswalk rollouts groups resume closes it')
     await ask('/rollouts/groups/resume', 'POST')
     expect(await open()).toEqual([])

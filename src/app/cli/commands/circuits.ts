@@ -30,7 +30,7 @@ export const circuits: Command = {
     if ('problem' in done) return endWith(io, FAILED, done.problem)
     if (flags.json) io.text(JSON.stringify(done, null, 2))
     else for (const line of [`${many(done.closed.length, 'circuit')} closed`, ...done.closed.map((one) => `  ${one}`)]) io.out(line)
-    for (const sentence of done.kept) io.err(`Still open: ${sentence}`)
+    for (const sentence of done.kept) io.err(`Still open: ${sentence}.`)
     return done.kept.length > 0 ? FAILED : 0
   },
 }

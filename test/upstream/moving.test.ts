@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import http from 'node:http'
 import http2 from 'node:http2'
 import type { AddressInfo, Server } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createSessions } from '../../src/grpc/relay/session.ts'
 import { startProxy } from '../stage/proxy.ts'
@@ -45,23 +46,54 @@ beforeAll(() => {
 })
 afterAll(() => void vi.restoreAllMocks())
 
+/** Every carrier of requests, the number of its connections, and what it asks. */
+const CARRIERS = [
+  ['translated calls', 'GET /iam/v1/groups', 64, { 'upstream.v2': 'http://moving.test' }],
+  ['translated calls on one connection', 'GET /iam/v1/groups', 1, { 'upstream.v2': 'http://moving.test' }],
+  ['native reads', 'GET /iam/v2/groups', 64, { 'upstream.v2': 'http://moving.test' }],
+  ['native writes', 'POST /iam/v2/groups', 64, { 'upstream.v2': 'http://moving.test' }],
+  ['requests that v1 answers', 'GET /iam/v1/groups', 64, { 'upstream.v2': 'http://other.test', 'upstream.v1': 'http://moving.test' }],
+] as const
+
+/** Starts both places of the service, and a proxy in front of it. */
+async function startMoving(connections: number, upstreams: Readonly<Record<string, string>>) {
+  place = ADDRESSES[0]
+  const twins = await startTwins(answering)
+  const at = Object.fromEntries(Object.entries(upstreams).map(([key, base]) => [key, `${base}:${twins.port}`]))
+  const modes = { default: 'upstream.v1' in upstreams ? 'v1' : 'v2', rules: [], testers: [] } as never
+  const proxy = await startProxy({ ...at, 'upstream.connections': connections, 'upstream.connectionAgeMs': AGE, modes })
+  const end = async () => {
+    await proxy.close()
+    twins.close()
+    seen.length = 0
+  }
+  return { proxy, end }
+}
+
 describe('a service whose name moves to another address', () => {
-  it.each([
-    ['translated calls', '/iam/v1/groups', 64, { 'upstream.v2': 'http://moving.test' }],
-    ['translated calls on one connection', '/iam/v1/groups', 1, { 'upstream.v2': 'http://moving.test' }],
-    ['native requests', '/iam/v2/groups', 64, { 'upstream.v2': 'http://moving.test' }],
-    ['requests that v1 answers', '/iam/v1/groups', 64, { 'upstream.v2': 'http://other.test', 'upstream.v1': 'http://moving.test' }],
-  ])('is followed under traffic without a lost request: %s', async (_, path, connections, upstreams) => {
-    place = ADDRESSES[0]
-    const twins = await startTwins(answering)
-    const at = Object.fromEntries(Object.entries(upstreams).map(([key, base]) => [key, `${base}:${twins.port}`]))
-    const modes = { default: 'upstream.v1' in upstreams ? 'v1' : 'v2', rules: [], testers: [] } as never
-    const own = { 'upstream.connections': connections, 'upstream.connectionAgeMs': AGE, modes }
-    const proxy = await startProxy({ ...at, ...own })
+  it.each(CARRIERS)('gets no request after the age, however long a connection rested: %s', async (_, asked, connections, upstreams) => {
+    const { proxy, end } = await startMoving(connections, upstreams)
+    const [method = '', path = ''] = asked.split(' ')
+    const ask = async (nth: number) =>
+      (await fetch(`${proxy.url}${path}?limit=${nth}`, { method, headers: { authorization: `Bearer ${nth}` } })).status
+    const askAll = () => Promise.all(Array.from({ length: 8 }, (_, nth) => ask(nth + 1)))
+    await askAll()
+    place = ADDRESSES[1]
+    // The time is what this is about.
+    await delay(2 * AGE)
+    const before = seen.length
+    expect(new Set(await askAll())).toEqual(new Set([200]))
+    expect([before, new Set(seen.slice(before))]).toEqual([8, new Set([ADDRESSES[1]])])
+    await end()
+  })
+
+  it.each(CARRIERS)('is followed under traffic without a lost request: %s', async (_, asked, connections, upstreams) => {
+    const { proxy, end } = await startMoving(connections, upstreams)
+    const [method = '', path = ''] = asked.split(' ')
     const statuses = new Set<number>()
     let isOver = false
     const ask = async () => {
-      while (!isOver) statuses.add((await fetch(proxy.url + path, { headers: { authorization: 'Bearer someone' } })).status)
+      while (!isOver) statuses.add((await fetch(proxy.url + path, { method, headers: { authorization: 'Bearer someone' } })).status)
     }
     const clients = [ask(), ask(), ask()]
     await until(async () => seen.includes(ADDRESSES[0]))
@@ -73,9 +105,7 @@ describe('a service whose name moves to another address', () => {
       statuses: [200],
       failed: [],
     })
-    await proxy.close()
-    twins.close()
-    seen.length = 0
+    await end()
   })
 
   it('is followed by streams of gRPC, and a stream that is open ends in its own time', async () => {

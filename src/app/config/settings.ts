@@ -93,7 +93,7 @@ export const SETTINGS = {
     integer(0, 86_400_000),
     'CONNECTION_AGE_MS',
     60_000,
-    'Age after which a connection to an upstream ends with its next request, in milliseconds, so that a name that moves to another address is followed. 0 = unlimited',
+    'Age after which a connection to an upstream takes no further request, in milliseconds, so that a name that moves to another address is followed. 0 = unlimited',
   ),
   'upstream.v2Ca': setting<string | undefined>(
     file,

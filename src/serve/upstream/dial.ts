@@ -111,7 +111,7 @@ function secured(socket: Socket, options: tls.ConnectionOptions): Promise<tls.TL
 }
 
 /** The type of undici's own index: the parts have none in the package. */
-type Connect = Extract<Client.Options['connect'], (...asked: never[]) => unknown>
+export type Connect = Extract<Client.Options['connect'], (...asked: never[]) => unknown>
 
 /** Returns how undici's clients connect. `timeout` and `onread` are those of undici; a tunnel cannot have the second. */
 export function connectorOf(dial: Dial, { onread, timeout }: { readonly onread: OnReadOpts; readonly timeout: number }): Connect {

@@ -8,7 +8,7 @@ import { ApiError, brokenAnswer, type ErrorForm, fromTransport } from '../../err
 import { ARRIVED_MEMORY, SHORT_TEXT } from '../../tables/text/engine.ts'
 import type { Call } from '../../tables/turn.ts'
 import type { Signal } from '../signals.ts'
-import { connectorOf, DIRECT, type Dial } from './dial.ts'
+import { type Connect, connectorOf, DIRECT, type Dial } from './dial.ts'
 import type { Landing, Underway } from './flights.ts'
 import { Agent, Client, Pool, parseHeaders } from './undici.ts'
 
@@ -19,7 +19,7 @@ export interface PoolSettings {
   readonly connectTimeoutMs: number
   /** Milliseconds until the answer's headers, and between two pieces of its body. */
   readonly callTimeoutMs: number
-  /** Milliseconds after which a connection is used for one request more, so that a name that moves is followed; 0 or absent = unlimited. */
+  /** Milliseconds after which a connection takes no further request, so that a name that moves is followed; 0 or absent = unlimited. */
   readonly connectionAgeMs?: number
   /** How its connections open; directly without it. */
   readonly dial?: Dial
@@ -36,28 +36,44 @@ export function createPool({
   const connect = connectorOf(dial, { timeout: connectTimeoutMs, onread: { buffer: arrived, callback: received } })
   const all = { connections, headersTimeout: callTimeoutMs, bodyTimeout: callTimeoutMs, connect }
   if (connectionAgeMs === 0) return new Agent(all)
-  const client = (origin: URL, options: object) => new AgingClient(origin, options, connectionAgeMs)
+  const client = (origin: URL, options: object) => new AgingClient(origin, { ...options, connect }, connectionAgeMs)
   return new Agent({ ...all, factory: (origin, options) => new Pool(origin, { ...options, factory: client }) })
 }
 
 /**
- * One connection at a time. The first request after `ageMs` is the last on its connection, as `Connection: close` tells the service.
- * `clientTtl` of undici's pools would leave requests waiting for ever if all connections of a pool are too old at once.
+ * One connection at a time. One that is too old takes no further request: it closes while it rests, or when the next request comes, which
+ * opens another. `clientTtl` of undici's pools would leave requests waiting for ever if all connections of a pool are too old at once.
  */
 class AgingClient extends Client {
-  readonly #ageMs: number
-  #ends = Number.POSITIVE_INFINITY
+  #old: Socket | undefined
 
-  constructor(origin: URL, options: object, ageMs: number) {
-    super(origin, options)
-    this.#ageMs = ageMs
-    this.on('connect', () => {
-      this.#ends = performance.now() + this.#ageMs
-    })
+  constructor(origin: URL, { connect, ...options }: { readonly connect: Connect }, ageMs: number) {
+    let opened = (_: Socket) => {}
+    const aging: Connect = (asked, done) =>
+      connect(asked, (...came) => {
+        if (came[1]) opened(came[1])
+        done(...came)
+      })
+    super(origin, { ...options, connect: aging })
+    opened = (socket) => {
+      const grown = () => {
+        this.#old = socket
+        this.#renew()
+      }
+      const aged = setTimeout(grown, ageMs).unref()
+      socket.once('close', () => clearTimeout(aged))
+    }
   }
 
   override dispatch(options: UndiciDispatcher.DispatchOptions, handler: UndiciDispatcher.DispatchHandler): boolean {
-    return super.dispatch(performance.now() < this.#ends ? options : { ...options, reset: true }, handler)
+    if (this.#old) this.#renew()
+    return super.dispatch(options, handler)
+  }
+
+  #renew(): void {
+    if (this.stats.running > 0) return
+    this.#old?.destroy()
+    this.#old = undefined
   }
 }
 

@@ -18,8 +18,9 @@ interface AgentSettings {
 }
 
 /**
- * Keeps at most `connections` connections to a service; further requests wait. The first request after `ageMs` is
- * the last on its connection (0 = unlimited). Closing one that waits would race with the next request. A connection on which the service sends bytes without a request is closed: the bytes would be read as the answer to the next request.
+ * Keeps at most `connections` connections to a service; further requests wait. After `ageMs` a connection takes no further request (0 =
+ * unlimited), and one that rests closes. A connection on which the service sends bytes without a request is closed: the bytes would be read as
+ * the answer to the next request.
  */
 function createAgent(base: string, { connections, ageMs, dial, single }: AgentSettings): http.Agent {
   const { origin } = new URL(base)
@@ -31,10 +32,16 @@ function createAgent(base: string, { connections, ageMs, dial, single }: AgentSe
   }
   const agent = base.startsWith('https:') ? new https.Agent(settings) : new http.Agent(settings)
   const { createConnection, keepSocketAlive, reuseSocket } = agent as unknown as Keeping
-  const ends = new WeakMap<Duplex, number>()
+  const resting = new WeakSet<Duplex>()
+  const old = new WeakSet<Duplex>()
   const aging = (socket: Duplex | undefined) => {
-    if (socket && ageMs > 0) ends.set(socket, performance.now() + ageMs)
-    return socket
+    if (!socket || ageMs === 0 || single) return socket
+    const grown = () => {
+      old.add(socket)
+      if (resting.has(socket)) leave(socket)
+    }
+    const aged = setTimeout(grown, ageMs).unref()
+    return socket.once('close', () => clearTimeout(aged))
   }
   return Object.assign<http.Agent, Keeping>(agent, {
     createConnection(options, done) {
@@ -45,11 +52,13 @@ function createAgent(base: string, { connections, ageMs, dial, single }: AgentSe
       return undefined
     },
     keepSocketAlive(socket) {
-      if (performance.now() >= (ends.get(socket) ?? Number.POSITIVE_INFINITY)) return false
+      if (old.has(socket)) return false
+      resting.add(socket)
       socket.on('data', unasked)
       return keepSocketAlive.call(agent, socket)
     },
     reuseSocket(socket, request) {
+      resting.delete(socket)
       socket.off('data', unasked)
       reuseSocket.call(agent, socket, request)
     },
@@ -64,7 +73,13 @@ interface Keeping {
 }
 
 function unasked(this: Duplex): void {
-  this.destroy()
+  leave(this)
+}
+
+/** Ends a connection that rests. The agent must know in the same turn: it would give it to a request until it has closed. */
+function leave(socket: Duplex): void {
+  socket.destroy()
+  socket.emit('agentRemove')
 }
 
 /** Carries bytes to the v2 service and back without reading them. */
@@ -92,7 +107,7 @@ export interface NativeSettings {
   readonly base: string
   /** The maximum number of connections to it; further requests wait. */
   readonly connections: number
-  /** Milliseconds after which a connection is used for one request more, so that a name that moves is followed; 0 or absent = unlimited. */
+  /** Milliseconds after which a connection takes no further request, so that a name that moves is followed; 0 or absent = unlimited. */
   readonly connectionAgeMs?: number
   /** How its connections open; directly without it. */
   readonly dial?: Dial

@@ -1,6 +1,8 @@
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
+import http2 from 'node:http2'
+import https from 'node:https'
 import tls from 'node:tls'
 import { ChannelCredentials, Client } from '@grpc/grpc-js'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -111,6 +113,33 @@ it('follows the file of the authorities, and resumes no session that another one
   expect((await answered(stranger)).status).toBe('HTTP/1.1 503')
   writeFileSync(clientCa, clients.pem)
   proxy.certify()
+})
+
+it('asks who is connected to connect again, and then its authority has gone', async () => {
+  const { port } = new URL(proxy.url)
+  const agent = new https.Agent({ keepAlive: true, maxSockets: 1, ca: servers.pem, ...alice.pem })
+  const ask = (): Promise<string | undefined> =>
+    new Promise((resolve, reject) => {
+      const asked = https.get(`${proxy.url}/iam/v1/groups`, { agent }, (answer) => {
+        answer.resume().once('end', () => resolve(`${answer.statusCode} ${answer.headers.connection}`))
+      })
+      asked.once('error', reject)
+    })
+  const session = http2.connect(proxy.url, { ca: servers.pem, ...alice.pem })
+  await once(session, 'remoteSettings')
+  const silent = tls.connect({ port: Number(port), host: '127.0.0.1', ca: servers.pem, ...alice.pem, ALPNProtocols: ['h2'] })
+  await once(silent, 'secureConnect')
+  expect(await ask()).toBe('503 keep-alive')
+  writeFileSync(clientCa, strangers.pem)
+  proxy.certify()
+  await once(session, 'close')
+  expect(await ask()).toBe('503 close')
+  await expect(ask()).rejects.toThrow()
+  const late = http2.connect(proxy.url, { createConnection: () => silent })
+  await once(late, 'close')
+  writeFileSync(clientCa, clients.pem)
+  proxy.certify()
+  agent.destroy()
 })
 
 it('keeps what was there if a file is wrong', async () => {

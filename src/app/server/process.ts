@@ -1,4 +1,5 @@
 import type { RequestListener } from 'node:http'
+import { isDeepStrictEqual } from 'node:util'
 import type { FastifyInstance } from 'fastify'
 import pino, { type Logger } from 'pino'
 import { whyExposed } from '../../admin/admin.ts'
@@ -75,7 +76,7 @@ export interface Front {
   stop(): Promise<void>
   /** Leaves the balancer and lets requests finish within the times of the settings. If it `givesWay`, another process listens in its place. */
   retire(givesWay: boolean): Promise<void>
-  /** Shows another certificate to whoever connects from now on. Absent for workers, which are replaced, and for plain text. */
+  /** Shows another certificate to whoever connects from now on, and asks the others to connect again. Absent for workers, which are replaced, and for plain text. */
   certify?(certificate: Certificate): void
   /** Forgets how it read requests, because settings changed. Workers do it themselves. */
   forget?(): void
@@ -194,14 +195,16 @@ interface Reloaded {
   readonly log: Pick<Logger, 'level' | 'info'>
   readonly front: Pick<Front, 'certify' | 'forget'>
   readonly dial: Dial
-  /** Is told of a new certificate. */
+  /** The certificate of the port. */
+  readonly shown: () => Certificate | undefined
+  /** Is told of a new one. */
   readonly certified: (certificate: Certificate) => void
 }
 
 const OPENS =
   'without admin.token, admin.tokens and admin.readToken, everybody could change modes from now on; restart to open the admin port'
 
-export function createReload({ live, tables, declarations, migration, log, front, dial, certified }: Reloaded): Reload {
+export function createReload({ live, tables, declarations, migration, log, front, dial, shown, certified }: Reloaded): Reload {
   return {
     reload(changes) {
       const next = { ...live, ...changes }
@@ -221,7 +224,7 @@ export function createReload({ live, tables, declarations, migration, log, front
     certify() {
       const { port, identities } = readTls(live)
       dial.identify(identities)
-      if (port) {
+      if (port && !isDeepStrictEqual(port, shown())) {
         front.certify?.(port)
         certified(port)
       }

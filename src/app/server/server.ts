@@ -144,7 +144,7 @@ export function createServer(started: Config, tables: Tables, options: ServerOpt
   }
   return {
     ...life,
-    ...createReload({ ...reloaded, certified }),
+    ...createReload({ ...reloaded, shown: () => certificate, certified }),
     changeModes(rules, by) {
       const problem = (joined ?? migration).modes.change(rules, by)
       if (problem === undefined) warn()

@@ -170,7 +170,10 @@ export interface Listener {
   readonly protocol: 'http' | 'https'
   /** Creates the server that listens. */
   create(handlers: Handlers): Server
-  /** Shows another certificate to whoever connects from now on. Only for a port that has one. */
+  /**
+   * Shows another certificate to whoever connects from now on. Who is connected leaves with the next answer: the authority that vouched
+   * for a client may be gone. Only for a port that has a certificate.
+   */
   certify(certificate: Certificate): void
   /** Tells HTTP/2 clients, present and future, to leave when their requests are over. */
   leave(): void
@@ -186,6 +189,13 @@ export function createListener(onGrpc: OnGrpc, { certificate, ...limits }: Liste
   const silent = new Set<Socket>()
   const sessions = new Set<ServerHttp2Session>()
   const secured: SecureServer[] = []
+  const open = new Set<Socket>()
+  const opened = (socket: Socket) => void open.add(socket.once('close', () => open.delete(socket)))
+  /** The connections that were open when the certificates changed. */
+  let trustedBefore: WeakSet<Socket> | undefined
+  const lastOfItsTrust: RequestListener = ({ socket }, response) => {
+    if (trustedBefore?.has(socket)) response.setHeader('connection', 'close')
+  }
   let leaving = false
   const whenKnown: WhenKnown = (socket, known) => {
     if (certificate && (socket as TLSSocket).alpnProtocol !== 'h2') return known(false)
@@ -193,8 +203,9 @@ export function createListener(onGrpc: OnGrpc, { certificate, ...limits }: Liste
     socket.once('close', () => silent.delete(socket))
     readFirstBytes(socket, limits.headersTimeoutMs, (isHttp2) => {
       silent.delete(socket)
-      if (certificate && !isHttp2) socket.destroy()
-      else known(isHttp2)
+      if (certificate && !isHttp2) return void socket.destroy()
+      known(isHttp2)
+      if (isHttp2 && trustedBefore?.has(socket)) [...sessions].at(-1)?.close()
     })
   }
   return {
@@ -211,11 +222,17 @@ export function createListener(onGrpc: OnGrpc, { certificate, ...limits }: Liste
       })
       http2.on('checkExpectation', careful.expectation as never)
       divert(http1, connectionEvent(certificate), http2, whenKnown)
+      if (certificate) http1.prependListener('secureConnection', opened)
       if (limits.isShared && limits.connections > 0) limitConnections(http1, limits.connections, handlers.dropped)
       return http1
     },
     certify(other) {
-      for (const server of secured) server.setSecureContext(other)
+      for (const server of secured) {
+        server.setSecureContext(other)
+        if (!trustedBefore) server.prependListener('request', lastOfItsTrust)
+      }
+      trustedBefore = new WeakSet(open)
+      for (const session of sessions) session.close()
     },
     leave() {
       leaving = true

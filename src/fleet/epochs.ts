@@ -29,6 +29,8 @@ export interface Epochs extends Part {
   onBegin(listener: () => void): void
   /** Begins another epoch, and notes that, unless somebody has just done so. Rejects as `Store.replace` does. */
   begin(by: Actor): Promise<EpochView>
+  /** The store came back older, without observations of this epoch that nobody can tell it again. */
+  miss(): void
   /** Says in a sentence that the store lost what it knew of this epoch; undefined if it did not. */
   lost(): string | undefined
 }
@@ -89,13 +91,14 @@ export function createEpochs({ store, tables, build, note, now, hasEarlier, fail
     // A store that has lost an epoch must not go back to an older one.
     changes: () => (held < known.version ? [{ kind: 'raise', name: NAME, ...known }] : []),
     readings: () => [document, marker.reading],
-    lost: marker.lost,
+    ...{ miss: marker.miss, lost: marker.lost },
   }
 }
 
 /** Marks the store, so that a replica learns if the store has come back without what it knew. */
 interface Marker {
   readonly reading: FleetReading
+  miss(): void
   lost(): string | undefined
 }
 
@@ -112,17 +115,19 @@ type Mark = z.infer<typeof markSchema>
 function createMarker(sources: Omit<EpochSources, keyof EpochOrigin> & { readonly nth: () => number }): Marker {
   const { store, note, now, hasEarlier, failed, nth } = sources
   let known: Mark | undefined
+  let held = 0
   const put = async (version: number, mark: Mark) => {
     const { isReplaced, document } = await store.replace(MARK, version, JSON.stringify(mark))
     // Of the replicas that find it, the one whose word the store takes notes it.
     if (isReplaced && mark.lost) note({ what: 'store-lost', text: lostText(mark.lost.at) })
     take(document)
   }
+  const lostNow = () => ({ epoch: nth(), at: new Date(now()).toISOString() })
   const take = ({ version, text }: Document) => {
+    held = version
     const found = readText(markSchema, text)
     const isLost = known ? found?.id !== known.id : !found && hasEarlier()
-    const lost = { epoch: nth(), at: new Date(now()).toISOString() }
-    if (isLost && !found?.lost) put(version, { id: found?.id ?? randomUUID(), lost }).catch(unanswered)
+    if (isLost && !found?.lost) put(version, { id: found?.id ?? randomUUID(), lost: lostNow() }).catch(unanswered)
     else if (!found) put(version, { id: randomUUID() }).catch(unanswered)
     else known = found
   }
@@ -135,6 +140,9 @@ function createMarker(sources: Omit<EpochSources, keyof EpochOrigin> & { readonl
   return {
     get reading() {
       return document
+    },
+    miss() {
+      if (known && known.lost?.epoch !== nth()) put(held, { id: known.id, lost: lostNow() }).catch(unanswered)
     },
     lost: () => (known?.lost?.epoch === nth() ? lostText(known.lost.at) : undefined),
   }

@@ -270,9 +270,10 @@ export function createWaiting<T extends { readonly at: number }>(most: number = 
 
 /** What the store has lately been told. It may lose a second of that, if it dies. */
 export interface Told<T> {
+  /** Takes the observations of the next batch. */
   add(observations: readonly T[]): void
-  /** The store has lost something. */
-  lost(): void
+  /** The store has lost so many of the last batches before this one. Returns false if not all that they told is kept. */
+  lost(batches: number): boolean
   /** Returns what the store is to be told once more. */
   again(): readonly T[]
 }
@@ -283,15 +284,22 @@ const MOST = 5000
 
 /** `now` gives milliseconds. */
 export function createTold<T>(now: () => number): Told<T> {
-  let told: readonly { readonly one: T; readonly at: number }[] = []
+  let told: readonly { readonly one: T; readonly at: number; readonly batch: number }[] = []
+  let batch = 0
+  /** The newest batch of which something is kept no longer. */
+  let forgotten = 0
   let isLost = false
   return {
     add(observations) {
       const at = now()
-      told = [...told.filter((one) => at - one.at < KEPT_MS), ...observations.map((one) => ({ one, at }))].slice(-MOST)
+      batch += 1
+      const all = [...told, ...observations.map((one) => ({ one, at, batch }))]
+      told = all.filter((one) => at - one.at < KEPT_MS).slice(-MOST)
+      forgotten = all[all.length - told.length - 1]?.batch ?? forgotten
     },
-    lost() {
+    lost(batches) {
       isLost = true
+      return forgotten < batch - batches
     },
     again() {
       if (!isLost) return []
@@ -322,6 +330,8 @@ interface EvidenceSources {
   readonly oldestMs: () => number | undefined
   /** Asks for an exchange. */
   readonly soon: () => void
+  /** The store has lost observations that nobody can tell it again. */
+  readonly gone: () => void
   /** Milliseconds since 1970, by the clock of this replica, which entries go by, and by that of the store. */
   readonly now: () => number
   readonly time: () => number
@@ -395,6 +405,8 @@ export function createEvidencePart(sources: EvidenceSources): EvidencePart {
     },
     readings: () => [],
     state: () => ({ ...waiting.counts(), oldestMs: sources.oldestMs() }),
-    lost: told.lost,
+    lost(batches) {
+      if (!told.lost(batches)) sources.gone()
+    },
   }
 }

@@ -179,8 +179,11 @@ export interface Part {
   state?(): PartState
   /** Somebody asks about the fleet: the next `changes` brings what is collected less often, too. */
   asked?(): void
-  /** The store has lost what it had: it came back empty or older. What must not be lost is handed over again. */
-  lost?(): void
+  /**
+   * The store has lost what it had: it came back empty or older. What must not be lost is handed over again. `batches` is how many of the last
+   * ones before this turn are gone; 0 if nobody knows that any is.
+   */
+  lost?(batches: number): void
 }
 
 /** Numbers of observations. */
@@ -425,8 +428,8 @@ interface ExchangesParts {
   readonly readings: () => readonly FleetReading[]
   /** Is told after each attempt, with the seconds that it took. */
   readonly ended: (before: ExchangesState, after: ExchangesState, seconds: number) => void
-  /** The store has lost batches that it had confirmed. */
-  readonly lost: () => void
+  /** The store has lost so many batches that it had confirmed; 0 if it may only have forgotten their number. */
+  readonly lost: (batches: number) => void
   /** Reports a defect of Crosswalk. */
   readonly failed: (error: unknown) => void
 }
@@ -449,13 +452,14 @@ export function createExchanges({ store, id, clocks, ...parts }: ExchangesParts)
   let wanted: Wanted | undefined
   let isRunning = false
 
-  const counted = (batch: Batch): FleetReading => ({
+  const counted = (batch: Batch, silentMs: number): FleetReading => ({
     ...reading('sums', `batches:${id}`, () => {}),
     take(found) {
       const missing = batch.nth - ((found?.value as Readonly<Record<string, number>> | undefined)?.['sent'] ?? 0)
       if (missing <= forgotten) return
+      const lost = missing - forgotten
       forgotten = missing
-      parts.lost()
+      parts.lost(silentMs < COUNTED_MS ? lost : 0)
     },
   })
   const hand = (readings: readonly FleetReading[], found: Awaited<ReturnType<Store['exchange']>>) => {
@@ -469,8 +473,8 @@ export function createExchanges({ store, id, clocks, ...parts }: ExchangesParts)
   }
   const send = async (batch: Batch): Promise<boolean> => {
     unsure = batch
-    const readings = [...parts.readings(), counted(batch)]
     const began = clocks.ticks()
+    const readings = [...parts.readings(), counted(batch, began - (state.heardAt ?? began))]
     const found = await store.exchange({ ...batch, reads: readings.map(({ read }) => read) }).catch((error: unknown) => error as Error)
     const at = clocks.ticks()
     const before = state

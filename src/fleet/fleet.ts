@@ -56,8 +56,8 @@ export function createAllParts(): AllParts {
     hasMore: () => unsent.length > 0,
     readings: (): readonly FleetReading[] => parts.flatMap((part) => part.readings()),
     state: () => sumOf([...parts.map((part) => part.state?.() ?? NOTHING), { ...NOTHING, waiting: unsent.length }]),
-    lost() {
-      for (const part of parts) part.lost?.()
+    lost(batches) {
+      for (const part of parts) part.lost?.(batches)
     },
     asked() {
       for (const part of parts) part.asked?.()
@@ -251,9 +251,9 @@ export function createFleet({ store, id, name, clocks, modes, counts = { epoch: 
     return [...handed, ...questions.changes(), beat()]
   }
   const readings = () => [...parts.readings(), questions.reading, ...roll.readings()]
-  const lost = () => {
+  const lost = (batches: number) => {
     isNew = true
-    parts.lost()
+    parts.lost(batches)
   }
   const exchanges = createExchanges({ store, id, clocks, changes, readings, lost, failed, ended })
   const turn = () => exchanges.turn(false)

@@ -252,6 +252,7 @@ export function shareEvidence(
   const part = createEvidencePart({
     restored,
     ...{ replica: fleet.id, names: epochs.names(), now, time: fleet.time, soon: fleet.soon, oldestMs: counting.oldestMs },
+    gone: epochs.miss,
     counters: { traffic: () => trafficSums(inventory), declared: () => declaredSums(expected) },
   })
   counting.followOwn(part.entry)

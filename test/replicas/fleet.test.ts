@@ -137,19 +137,23 @@ it('lists a replica that fell silent as such for five minutes', async () => {
   expect(a.fleet.replicas().map(({ isLive }) => isLive)).toEqual([true, false, true])
 })
 
-it('tells the parts that the store came back empty', async () => {
+it('tells the parts that the store came back empty, and how many batches are gone', async () => {
   const clocks = manualClocks()
+  let nth = 0
   let memory = createMemory(clocks.now)
   let inner = memory.open()
   const store: Store = {
     ...inner,
-    exchange: (batch) => inner.exchange(batch),
+    exchange(batch) {
+      nth = batch.nth
+      return inner.exchange(batch)
+    },
     read: (reads) => inner.read(reads),
     close: () => inner.close(),
   }
   const { fleet } = replicaOf(store, 'a', clocks)
-  const lost: true[] = []
-  fleet.add({ changes: () => [], readings: () => [], lost: () => void lost.push(true) })
+  const lost: boolean[] = []
+  fleet.add({ changes: () => [], readings: () => [], lost: (batches) => void lost.push(batches === nth - 1) })
   await fleet.start()
   await clocks.pass(3000)
   expect(lost).toEqual([])

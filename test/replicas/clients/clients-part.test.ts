@@ -156,7 +156,7 @@ describe('the clients of a fleet', () => {
     part.entry(one)
     await exchange()
     store = after
-    part.lost?.()
+    part.lost?.(1)
     part.entry(one)
     await exchange()
     const { clients } = await createClientReader(after, operations)(0)

@@ -29,7 +29,7 @@ function replicaOf(id: string, initial: Store, now = () => 0) {
   }
   const move = (to: Store) => {
     store = to
-    part.lost?.()
+    part.lost?.(1)
   }
   return { part, heard, exchange, move }
 }

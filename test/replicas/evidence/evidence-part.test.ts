@@ -141,9 +141,24 @@ describe('what waits for the store', () => {
     await replica?.exchange(0, memory.open(), older)
     replica?.compared(one('gone', 'mismatch'))
     await replica?.exchange()
-    replica?.part.lost?.()
+    replica?.part.lost?.(1)
     await replica?.exchange(0, older)
     expect(await evidenceIn(older, clock.now)).toMatchObject([{ n: 2, bad: 1, matches: 1, mismatches: 1, repeats: { n: 0 } }])
+  })
+
+  it('is missed if the store lost more than can be told again', async () => {
+    const { replicas, clock } = stage(1, SEED)
+    const [replica] = replicas
+    for (const shape of ['a', 'b', 'c']) {
+      replica?.compared(one(shape, 'match'))
+      await replica?.exchange()
+      clock.now += 8000
+    }
+    await replica?.exchange()
+    replica?.part.lost?.(1)
+    expect(replica?.missed()).toBe(0)
+    replica?.part.lost?.(2)
+    expect(replica?.missed()).toBe(1)
   })
 
   it('drops clean observations alone, and says how many bad ones were lost', () => {

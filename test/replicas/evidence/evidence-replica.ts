@@ -8,8 +8,12 @@ export const NAMES = evidenceNames({ nth: 0, hash: 'tables' })
 
 /** A replica that compares, and tells a store. */
 export function evidenceReplica(id: string, store: Store, now: () => number, most = MOST_WAITING) {
+  let missed = 0
+  const gone = () => {
+    missed += 1
+  }
   const part = createEvidencePart({
-    ...{ replica: id, names: NAMES, oldestMs: () => undefined, soon: () => {}, now, time: now, most },
+    ...{ replica: id, names: NAMES, oldestMs: () => undefined, soon: () => {}, gone, now, time: now, most },
     counters: { traffic: () => ({}), declared: () => ({}) },
   })
   const evidence = createEvidence(now)
@@ -19,6 +23,8 @@ export function evidenceReplica(id: string, store: Store, now: () => number, mos
   return {
     part,
     evidence,
+    /** How often the store lost what nobody can tell it again. */
+    missed: () => missed,
     /** Returns whether it is worth a record. */
     compared(observation: Observation): boolean {
       const counted = tallies.count(comparisonOf(observation, now()))

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { joinFleet } from '../../../src/app/server/fleet.ts'
+import { createEpochs } from '../../../src/fleet/epochs.ts'
 import { createMemory } from '../../../src/fleet/store/memory.ts'
 import type { Store } from '../../../src/fleet/store/store.ts'
 import type { EvidenceReport } from '../../../src/migrate/migration.ts'
@@ -96,4 +97,31 @@ it('a store that knows nothing of what records tell does, too', async () => {
     await proxy.close()
     store.lose()
   }
+})
+
+it('a store that came back older than the replicas can tell again does, too, and one of them notes it', async () => {
+  const memory = createMemory(Date.now)
+  const notes: string[] = []
+  const stage = () => {
+    const store = memory.open()
+    const note = ({ text }: { readonly text: string }) => void notes.push(text)
+    const failed = (error: unknown) => expect(error).toBeUndefined()
+    const epochs = createEpochs({ store, tables: 'tables', note, now: Date.now, hasEarlier: () => false, failed })
+    const read = async () => {
+      for (const { read, take } of epochs.readings()) take((await store.read([read]))[0])
+    }
+    return { epochs, read }
+  }
+  const replicas = [stage(), stage()]
+  const readAll = async () => {
+    for (const { read } of [...replicas, ...replicas]) await read()
+  }
+  await readAll()
+  for (const { epochs } of replicas) epochs.miss()
+  await readAll()
+  expect(replicas.map(({ epochs }) => epochs.lost())).toEqual([notes[0], notes[0]])
+  expect(notes).toEqual([expect.stringMatching(/^The store lost what it knew of this epoch before /)])
+  await replicas[0]?.epochs.begin({ source: 'admin', address: '127.0.0.1' })
+  await readAll()
+  expect(replicas.map(({ epochs }) => epochs.lost())).toEqual([undefined, undefined])
 })

@@ -26,7 +26,7 @@ async function stage(...offsets: readonly number[]) {
     const failed = (error: unknown) => expect(error).toBeUndefined()
     const fleet = createFleet({ store: memory.open(), id, name: id, clocks: { ...clocks, now }, modes, ended: () => {}, failed })
     const part = createEvidencePart({
-      ...{ replica: id, names: NAMES, oldestMs: () => undefined, soon: fleet.soon, now, time: fleet.time },
+      ...{ replica: id, names: NAMES, oldestMs: () => undefined, soon: fleet.soon, gone: () => {}, now, time: fleet.time },
       counters: { traffic: () => ({}), declared: () => ({}) },
     })
     const budget = createSharedBudget(PER_MINUTE, fleet)

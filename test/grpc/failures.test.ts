@@ -1,12 +1,13 @@
 import { once } from 'node:events'
 import http2 from 'node:http2'
 import type { AddressInfo } from 'node:net'
-import { type Client, status } from '@grpc/grpc-js'
+import { ChannelCredentials, Client, status } from '@grpc/grpc-js'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { startProxy, type TestProxy } from '../stage/proxy.ts'
 import { answering, startUpstream } from '../stage/upstream.ts'
+import { answerWith, framed, startBareService } from './bare-service.ts'
 import { connect, down, read, unary } from './client.ts'
-import { type Echo, startEcho } from './echo.ts'
+import { type Echo, pathOf, startEcho } from './echo.ts'
 
 const BROKE_OFF = 'the v2 service broke off during the call, which may have been done'
 
@@ -74,6 +75,24 @@ describe('the service', () => {
     echo = await startEcho(portOf(echo))
     expect((await unary(client, 'Unary', 'next').answer).messages.map(String)).toEqual(['next'])
   })
+})
+
+it('lets a client repeat the call that a service left without', async () => {
+  let asked = 0
+  const bare = await startBareService((stream, headers) => {
+    if (headers[':path'] === pathOf('First')) return answerWith(stream, framed('first'), { 'grpc-status': '0' })
+    asked += 1
+    if (asked > 1) return answerWith(stream, framed('hi'), { 'grpc-status': '0' })
+    stream.session?.goaway(http2.constants.NGHTTP2_NO_ERROR, 1)
+    setImmediate(() => stream.session?.destroy())
+  })
+  await startAll({ 'upstream.v2': bare.url })
+  const repeating = new Client(new URL(proxy.url).host, ChannelCredentials.createInsecure())
+  expect((await unary(repeating, 'First').answer).messages.map(String)).toEqual(['first'])
+  expect((await unary(repeating, 'Second').answer).messages.map(String)).toEqual(['hi'])
+  expect(asked).toBe(2)
+  repeating.close()
+  bare.close()
 })
 
 it('loses the calls of a client that goes away', async () => {

@@ -166,7 +166,8 @@ export function connect(
   return {
     ready: whenReady(connection, service, connectTimeoutMs),
     isReady: () => isReady,
-    isOpen: () => !connection.closed && !connection.destroyed,
+    // A GOAWAY with an error ends the connection a turn later.
+    isOpen: () => !connection.closed && !connection.destroyed && lastTaken === Number.POSITIVE_INFINITY,
     room: () => (connection.remoteSettings?.maxConcurrentStreams ?? Number.POSITIVE_INFINITY) - streams,
     send(headers, endStream) {
       const { socket } = connection

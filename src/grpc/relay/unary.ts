@@ -1,5 +1,5 @@
 import { constants, type IncomingHttpHeaders, type OutgoingHttpHeaders } from 'node:http2'
-import { CODES, codeName, unrelayable } from '../../errors.ts'
+import { ApiError, CODES, codeName, unrelayable } from '../../errors.ts'
 import { CONNECTION_SPECIFIC, grouped, relayableHeaders } from '../../heads.ts'
 import { endToEnd } from '../../serve/heads.ts'
 import type { Signal } from '../../serve/signals.ts'
@@ -278,7 +278,7 @@ export interface UnarySettings {
 export type CallUnary = (call: UnaryCall) => Promise<UnaryAnswer>
 
 export function createCallUnary(sessions: Sessions, { service, url, answerBytes }: UnarySettings): CallUnary {
-  return async (call) => {
+  const send = async (call: UnaryCall): Promise<Sent> => {
     const { signal, message } = call
     if (signal.aborted) throw signal.reason
     const waiting = {
@@ -290,7 +290,16 @@ export function createCallUnary(sessions: Sessions, { service, url, answerBytes 
     const sent = await sessions.request(unaryHeaders(url, call), waiting)
     if (!sent) throw signal.reason
     sent.stream.end(Buffer.concat(framed([message], false)))
-    const answer = gather(sent, signal, { service, answerBytes })
-    return readAnswer(await answer, service, call.streams)
+    return sent
+  }
+  const answerTo = async (call: UnaryCall) => gather(await send(call), call.signal, { service, answerBytes })
+  return async (call) => {
+    const first = await send(call)
+    // A service that left before it took the call has done nothing, and its successor may be there.
+    const again = (error: unknown) => {
+      if (error instanceof ApiError && error.unsent) return answerTo(call)
+      throw error
+    }
+    return readAnswer(await gather(first, call.signal, { service, answerBytes }).catch(again), service, call.streams)
   }
 }

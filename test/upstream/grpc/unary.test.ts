@@ -119,13 +119,25 @@ it.each<Row>([
   await expect((await serving(answer))(call)).rejects.toMatchObject({ code, message })
 })
 
-it('tells the calls that a retiring service has taken from those that it has not', async () => {
+it('repeats a call that a retiring service has not taken, and tells of one that it has', async () => {
+  let taken = 0
   const make = await serving((stream) => {
-    // The first call is stream 1, the second is stream 3.
+    // The first call is stream 1, the second is stream 3. Its successor counts anew.
     if (stream.id === 3) stream.session?.goaway(constants.NGHTTP2_ENHANCE_YOUR_CALM, 1)
+    else if (++taken > 1) answerWith(stream, framed('hi'), OK)
   })
   const ends = await Promise.allSettled([make(call), make(call)])
-  expect(ends.map((end) => end.status === 'rejected' && end.reason.code)).toEqual(['UNKNOWN', 'UNAVAILABLE'])
+  expect(ends.map((end) => (end.status === 'rejected' ? end.reason.code : String(end.value.message)))).toEqual(['UNKNOWN', 'hi'])
+})
+
+it('repeats a call once', async () => {
+  let asked = 0
+  const make = await serving((stream) => {
+    asked += 1
+    stream.close(constants.NGHTTP2_REFUSED_STREAM)
+  })
+  await expect(make(call)).rejects.toMatchObject({ code: 'UNAVAILABLE', unsent: true })
+  expect(asked).toBe(2)
 })
 
 it('says what to set if v1 speaks no gRPC', async () => {

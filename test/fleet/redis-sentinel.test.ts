@@ -1,45 +1,23 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openStore } from '../../src/fleet/store/open.ts'
 import type { Batch, Store } from '../../src/fleet/store/store.ts'
-import { hasRedis, startRedis, type TestRedis } from '../stage/redis.ts'
+import { type Failover, hasRedis, startFailover } from '../stage/redis.ts'
 import { until } from '../stage/until.ts'
 import { adding as addingTo, back, listen, open, refusal, start } from './failing-store.ts'
 
 const PASSWORD = 'some-password'
 const cli = ['-a', PASSWORD, '--no-auth-warning']
-const auth = { requirepass: PASSWORD, masterauth: PASSWORD }
-
-/** The settings of a Sentinel that watches a primary. */
-const watching = (port: number) => [
-  `sentinel monitor main 127.0.0.1 ${port} 1`,
-  `sentinel auth-pass main ${PASSWORD}`,
-  'sentinel down-after-milliseconds main 500',
-  'sentinel failover-timeout main 3000',
-  `requirepass ${PASSWORD}`,
-]
 
 describe.runIf(hasRedis())('a Redis behind Sentinels', () => {
-  let first: TestRedis
-  let second: TestRedis
-  let sentinel: TestRedis
-  let url: string
+  let redis: Failover
   let store: Store
   beforeAll(async () => {
-    first = await startRedis({ settings: auth, cli })
-    second = await startRedis({ settings: { ...auth, replicaof: `127.0.0.1 ${first.port}` }, cli })
-    await until(async () => (await second.command('INFO', 'replication')).includes('master_link_status:up'), 'the replica has all')
-    sentinel = await startRedis({ cli, sentinel: watching(first.port) })
-    await until(
-      async () => (await sentinel.command('SENTINEL', 'replicas', 'main')).includes(String(second.port)),
-      'the Sentinel knows both',
-    )
-    // A Sentinel that is not there is passed over.
-    url = `redis+sentinel://:${PASSWORD}@127.0.0.1:1,127.0.0.1:${sentinel.port}/main`
-    store = await openStore(url, 'sentinel')
+    redis = await startFailover(PASSWORD)
+    store = await openStore(redis.url, 'sentinel')
   })
   afterAll(async () => {
     await store.close()
-    for (const one of [sentinel, second, first]) await one.stop()
+    await redis.stop()
   })
   let nth = 0
   const adding = (): Batch => ({
@@ -51,6 +29,7 @@ describe.runIf(hasRedis())('a Redis behind Sentinels', () => {
   const send = (batch: Batch) => until(() => store.exchange(batch).catch(() => undefined), 'the store answers')
 
   it('follows the primary when it changes, and then writes to the new one', async () => {
+    const { first, second } = redis
     for (let time = 0; time < 10; time += 1) await store.exchange(adding())
     await first.command('WAIT', '1', '5000')
     first.freeze()
@@ -65,12 +44,12 @@ describe.runIf(hasRedis())('a Redis behind Sentinels', () => {
   })
 
   it('says that no Sentinel answers, without the password', async () => {
-    sentinel.freeze()
-    const other = await openStore(url, 'sentinel')
+    redis.sentinel.freeze()
+    const other = await openStore(redis.url, 'sentinel')
     const refused = await other.exchange(adding()).catch((error: Error) => error)
     expect(refused).toMatchObject({ name: 'StoreDown', message: expect.stringContaining('/main ') })
     expect(String(refused)).not.toContain(PASSWORD)
-    sentinel.thaw()
+    redis.sentinel.thaw()
     await until(() => other.exchange(adding()).catch(() => undefined), 'the other store answers')
     await other.close()
   })

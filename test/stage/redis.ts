@@ -84,3 +84,36 @@ export async function startRedis({ settings = {}, sentinel, tls = false, cli = [
   await redis.start()
   return redis
 }
+
+/** A primary, its replica, and a Sentinel that makes the replica the primary when the other is gone. */
+export interface Failover {
+  readonly first: TestRedis
+  readonly second: TestRedis
+  readonly sentinel: TestRedis
+  /** The address of the store. A Sentinel that is not there is passed over. */
+  readonly url: string
+  stop(): Promise<void>
+}
+
+export async function startFailover(password = 'some-password'): Promise<Failover> {
+  const cli = ['-a', password, '--no-auth-warning']
+  const auth = { requirepass: password, masterauth: password }
+  const first = await startRedis({ settings: auth, cli })
+  const second = await startRedis({ settings: { ...auth, replicaof: `127.0.0.1 ${first.port}` }, cli })
+  await until(async () => (await second.command('INFO', 'replication')).includes('master_link_status:up'), 'the replica has all')
+  const watching = [
+    `sentinel monitor main 127.0.0.1 ${first.port} 1`,
+    `sentinel auth-pass main ${password}`,
+    'sentinel down-after-milliseconds main 500',
+    'sentinel failover-timeout main 3000',
+    `requirepass ${password}`,
+  ]
+  const sentinel = await startRedis({ cli, sentinel: watching })
+  await until(async () => (await sentinel.command('SENTINEL', 'replicas', 'main')).includes(String(second.port)), 'the Sentinel knows both')
+  return {
+    ...{ first, second, sentinel, url: `redis+sentinel://:${password}@127.0.0.1:1,127.0.0.1:${sentinel.port}/main` },
+    async stop() {
+      for (const one of [sentinel, second, first]) await one.stop()
+    },
+  }
+}

@@ -159,7 +159,7 @@ describe.skipIf(!hasChromium())('the page while a proxy runs', () => {
     const forget = async () => {
       await page.evaluate('sessionStorage.clear()')
       await page.getByRole('button', { name: 'Refresh' }).click()
-      await page.getByRole('heading', { name: 'This report asks for a token' }).waitFor()
+      await page.getByRole('heading', { name: 'This report requires a token' }).waitFor()
     }
     const strip = page.getByRole('region', { name: 'Active now' })
     const tokens = [
@@ -176,7 +176,7 @@ describe.skipIf(!hasChromium())('the page while a proxy runs', () => {
     await enter(tokens[2])
     await page.getByRole('heading', { name: 'Next step' }).waitFor()
     await strip.getByText('Active', { exact: true }).click()
-    await strip.getByText('Here nothing can be changed').waitFor()
+    await strip.getByText('You cannot change anything here').waitFor()
     expect(await page.getByRole('button', { name: /^(Back|Everything|Pause)/ }).count()).toBe(0)
     const put = (token: string) =>
       page.evaluate<string>(

@@ -160,7 +160,9 @@ function day(seconds: number): string {
 const PREFIX = 'CROSSWALK_'
 
 /** Variables that are no settings: of the sandbox, of the configuration file, and of the tests, which start the program too. */
-const OTHERS = ['CONFIG', 'SANDBOX_PORT', 'SANDBOX_HOST', 'SEED', 'CASES', 'SAMPLE', 'INTEROP', 'REFERENCE'].map((name) => PREFIX + name)
+const OTHERS = ['CONFIG', 'SANDBOX_PORT', 'SANDBOX_HOST', 'SEED', 'CASES', 'ROUNDS', 'SAMPLE', 'INTEROP', 'REFERENCE'].map(
+  (name) => PREFIX + name,
+)
 
 /** What Kubernetes and Docker set in a container for a service or a container whose name begins with `crosswalk`. */
 const LINK = /_(?:SERVICE_(?:HOST$|PORT(?:_|$))|PORT_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?$|ENV_|NAME$)/
@@ -416,6 +418,7 @@ export function migrationSettings(config: Config) {
     values: config['records.values'],
     subjects: config['records.subjects'],
     names: () => config['clients.names'],
+    terms: () => ({ each: config['cutover.each'], operations: config['cutover.operations'] }),
     limit: config['diff.answerBytes'],
     answerMs: config['diff.deadlineMs'],
     fallbacksPerMinute: config['fallback.perMinute'],

@@ -15,6 +15,7 @@ import type { Agent } from 'undici'
 import { liveIn } from '../fleet/exchange.ts'
 import type { Fleet, FleetState } from '../fleet/fleet.ts'
 import { accountsOf } from '../migrate/evidence/standing.ts'
+import type { WholeVerdict } from '../migrate/evidence/whole.ts'
 import type { EvidenceReport, MigrationReport, OperationProgress } from '../migrate/migration.ts'
 import type { Notes } from '../migrate/modes/journal.ts'
 import type { Modes } from '../migrate/modes/modes.ts'
@@ -185,7 +186,7 @@ const PARSED = 'Answers of v2 (pages of lists, single rows) that were not as the
 const DROPPED = 'Query parameters that were dropped because the operation does not know them'
 
 /** Exposes the state of the migration as series. Operations and all other labels are bounded sets. */
-export function watchMigration(report: Pick<MigrationReport, 'evidence'>, registers: Registry[]): void {
+export function watchMigration(report: Pick<MigrationReport, 'evidence' | 'whole'>, registers: Registry[]): void {
   type Rows = (evidence: EvidenceReport) => readonly (readonly [labels: Record<string, string>, value: number])[]
 
   const counter = (name: string, help: string, labelNames: readonly string[], rows: Rows) =>
@@ -247,6 +248,24 @@ export function watchMigration(report: Pick<MigrationReport, 'evidence'>, regist
     Object.entries(circuits).map(([operation, { state }]) => [operation, state === 'open' ? 1 : 0] as const),
   )
   gauge('crosswalk_evidence_bound', BOUND, ({ operations }) => operations.map(({ operation, bound }) => [operation, bound] as const))
+  const together = (name: string, help: string, value: (whole: WholeVerdict) => number | undefined) =>
+    new Gauge({
+      name,
+      help,
+      // A gauge without labels says 0 where nothing is known.
+      labelNames: ['target'],
+      registers,
+      aggregator: 'max',
+      collect() {
+        this.reset()
+        const whole = report.whole()
+        const known = whole && whole.requests > 0 ? value(whole) : undefined
+        if (whole && known !== undefined) this.set({ target: String(whole.target) }, known)
+      },
+    })
+  together('crosswalk_cutover_bound', ALL_BOUND, ({ bound }) => bound)
+  together('crosswalk_cutover_needed', ALL_NEEDED, ({ needed }) => needed)
+  together('crosswalk_cutover_days', ALL_DAYS, ({ days }) => days)
   gauge('crosswalk_evidence_needed', NEEDED, ({ operations }) => operations.map(({ operation, needed }) => [operation, needed] as const))
 }
 
@@ -261,6 +280,15 @@ const BOUND =
 
 const NEEDED =
   'Clean observations that an operation still needs, to be proven within the usual target, by the observations of this process; of workers the highest'
+
+const ALL_BOUND =
+  'Upper end of the 95 % confidence interval for the share of wrong answers in all requests together, 0-1, by the observations of this process; of workers the highest'
+
+const ALL_NEEDED =
+  'Clean observations, spread like the requests, that all requests together still need, by the observations of this process; of workers the highest'
+
+const ALL_DAYS =
+  'Days until all requests together are proven and each operation was seen often enough, if every further observation is clean and the traffic stays. Absent while that is unknown'
 
 const OUTCOMES: readonly (readonly [outcome: string, member: keyof OperationProgress & Member])[] = [
   ['match', 'matches'],
@@ -294,6 +322,7 @@ const WHATS: readonly Note['what'][] = [
   'store-lost',
   'conflict',
   'clock',
+  'acceptance',
 ]
 
 type Rows = readonly (readonly [labels: Record<string, string>, value: number])[]
@@ -553,7 +582,7 @@ export interface MetricsSources extends ModesMetricsSources {
   /** Milliseconds since 1970. */
   readonly now: () => number
   readonly pool: Agent
-  readonly report: Pick<MigrationReport, 'evidence'>
+  readonly report: Pick<MigrationReport, 'evidence' | 'whole'>
   readonly health: () => Promise<Health>
   readonly clock: Pick<ClockWatch, 'ahead'>
   /** The address of the report page, if people know one. */

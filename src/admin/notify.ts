@@ -161,12 +161,19 @@ export const EVENT_TYPES: Readonly<Record<What, EventType>> = {
     'crosswalk.clock.compared',
     'The clock of v2, v1 or the store differs from that of this machine by more than a minute, or agrees again',
   ),
+  acceptance: row(
+    'crosswalk.cutover.acceptance',
+    'A person accepted operations without proof until a date (`cutover.operations`), or that is over',
+  ),
   restart: row('crosswalk.proxy.restarted', 'The proxy started and read its records back'),
 }
 
 /** The type of a note about the whole verdict, which names no operation. */
 export const WHOLE_TYPES: Partial<Readonly<Record<What, EventType>>> = {
-  ready: row('crosswalk.cutover.ready', 'Every operation with traffic that v2 can answer is ready: `crosswalk cutover` exits with 0'),
+  ready: row(
+    'crosswalk.cutover.ready',
+    'All requests together are proven, and no operation is a blind spot: `crosswalk cutover` exits with 0',
+  ),
   'not-ready': row('crosswalk.cutover.unready', 'The answer of `crosswalk cutover` is no longer yes'),
 }
 

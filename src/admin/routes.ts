@@ -300,7 +300,8 @@ function addEvidence(app: FastifyInstance, { report, notifier, joined, page, act
   const evidence = joined?.evidence
   app.get('/evidence', async () => {
     const known = (await evidence?.report.evidence()) ?? report.evidence()
-    return { ...known, ...(page !== undefined && { page }), ...(notifier && { notifications: notifier.counts() }) }
+    const whole = report.whole({ evidence: known.operations, traffic: known.traffic })
+    return { ...known, ...(whole && { whole }), ...(page !== undefined && { page }), ...(notifier && { notifications: notifier.counts() }) }
   })
   app.post('/evidence/epoch', async (request) => {
     if (!evidence) throw NO_EPOCHS

@@ -170,7 +170,7 @@ export function textOfNote({ nth: _, ...note }: IdentifiedNote): string {
 /** Every kind of note. One that a later version of Crosswalk knows is left out. */
 const WHATS: Readonly<Record<Note['what'], true>> = {
   ...{ modes: true, circuit: true, 'circuit-closed': true, restart: true },
-  ...{ rollout: true, ready: true, 'not-ready': true, epoch: true, 'store-lost': true, conflict: true, clock: true },
+  ...{ rollout: true, ready: true, 'not-ready': true, epoch: true, 'store-lost': true, conflict: true, clock: true, acceptance: true },
 }
 
 const sharedNote = noteSchema.extend({ id: z.string().min(1), what: z.string().refine((what) => Object.hasOwn(WHATS, what)) })

@@ -11,6 +11,7 @@ import {
   repeatOf,
   WEIGHTS,
 } from '../migrate/evidence/evidence.ts'
+import { isKindCounted, isUntried } from '../migrate/evidence/kinds.ts'
 import type { CountedTraffic } from '../migrate/migration.ts'
 import type { Entry } from '../migrate/records/record.ts'
 import { type Part, type PartState, sharedTimeOf } from './exchange.ts'
@@ -30,6 +31,8 @@ export interface EvidenceNames {
   /** Tells the epoch from every other. */
   readonly epoch: string
   readonly evidence: string
+  /** What was seen of kinds of requests. They are many, so that only the verdict reads them. */
+  readonly kinds: string
   /** The new observations of an hour since 1970. */
   pace(hour: number): string
   /** What declared differences explained. */
@@ -43,6 +46,7 @@ export function evidenceNames({ nth, hash }: Epoch): EvidenceNames {
   return {
     epoch,
     evidence: `evidence:${epoch}`,
+    kinds: `kinds:${epoch}`,
     pace: (hour) => `pace:${epoch}:${hour}`,
     declared: `declared:${epoch}`,
     traffic: `traffic:${nth}`,
@@ -110,6 +114,8 @@ export function declaredIn(sums: Sums, rows: readonly DeclarationReport[]): read
 export interface TimedObservation extends Observation {
   /** Milliseconds since 1970. */
   readonly at: number
+  /** Its kind is one of too many to be told apart. */
+  readonly isKindless?: boolean
 }
 
 /**
@@ -126,7 +132,7 @@ export function evidenceChanges(one: TimedObservation, names: EvidenceNames, lat
   const { evidence } = names
   const field = (figure: string) => fieldOf(figure, operation)
   const key = hashOf([names.epoch, operation, caller, shape, late].join('\n'))
-  const claim = (what: string, name: string, sums: Pick<Claim, 'first' | 'again'>): Claim => {
+  const claim: MakeClaim = (what, name, sums) => {
     return { kind: 'claim', key: `${key}${what}`, at, ms: COLLAPSE.windowMs, name, ...sums }
   }
   const counted: readonly StoreChange[] = [
@@ -144,7 +150,43 @@ export function evidenceChanges(one: TimedObservation, names: EvidenceNames, lat
     { kind: 'least', name: evidence, sums: { [field('observedAt')]: at } },
     { kind: 'join', name: evidence, field: field('callers'), member: caller, most: DISTINCT },
     { kind: 'join', name: evidence, field: field('shapes'), member: shape, most: DISTINCT },
+    ...kindChanges(one, names.kinds, claim),
   ]
+}
+
+type KindFigure = 'same' | 'sameAt' | 'wrongAt' | 'least' | 'most' | 'knownCallers'
+
+/** The field of a figure of one kind of request. */
+export function kindField(figure: KindFigure, operation: string, shape: string): string {
+  return `kind.${figure} ${operation} ${shape}`
+}
+
+/**
+ * Returns what a comparison changes of its kind. Of the callers, the least and the most of their numbers are kept: two that differ are two
+ * callers, and a set of them would cost the store several commands for each kind.
+ */
+function kindChanges(one: TimedObservation, name: string, claim: MakeClaim): readonly StoreChange[] {
+  const { operation, shape, caller, outcome, at, isKindless = false } = one
+  const field = (figure: KindFigure) => kindField(figure, operation, shape)
+  if (isKindless) return []
+  if (WEIGHTS[outcome] === 'bad') {
+    // The pair is observed, so that a clean comparison of it within ten minutes is none.
+    return [claim('kind', name, { first: {}, again: {} }), { kind: 'most', name, sums: { [field('wrongAt')]: at } }]
+  }
+  if (isUntried(one)) return [claim('kind', name, { first: {}, again: {} })]
+  const number = callerNumber(caller)
+  return [
+    claim('kind', name, { first: { [field('same')]: 1 }, again: {} }),
+    { kind: 'most', name, sums: { [field('sameAt')]: at, [field('most')]: number } },
+    { kind: 'least', name, sums: { [field('least')]: number } },
+  ]
+}
+
+type MakeClaim = (what: string, name: string, sums: Pick<Claim, 'first' | 'again'>) => Claim
+
+/** Returns a number of 48 bits that tells a caller from another, above 0. */
+function callerNumber(caller: string): number {
+  return createHash('sha256').update(caller).digest().readUIntBE(0, 6) + 1
 }
 
 /** Returns what counts a comparison that the store may have lost. If it has not, it knows its claims, and nothing changes. */
@@ -346,6 +388,18 @@ interface Waiting extends TimedObservation {
   readonly names: EvidenceNames
 }
 
+/** Returns a function that says whether a kind of request is told apart: the first ones of each operation are. */
+function createKindRoom(): (operation: string, shape: string) => boolean {
+  const known = new Map<string, Set<string>>()
+  return (operation, shape) => {
+    const kinds = known.get(operation) ?? new Set<string>()
+    known.set(operation, kinds)
+    if (!isKindCounted(kinds, { shape })) return false
+    kinds.add(shape)
+    return true
+  }
+}
+
 export function createEvidencePart(sources: EvidenceSources): EvidencePart {
   const { replica, counters, restored, soon, now, time } = sources
   let { names } = sources
@@ -355,6 +409,7 @@ export function createEvidencePart(sources: EvidenceSources): EvidencePart {
   const declared = createCounters(counters.declared, restored !== undefined)
   let sums: readonly StoreChange[] = []
   let lostTold = 0
+  let kinds = createKindRoom()
 
   const collect = (changes: readonly StoreChange[]) => {
     sums = mergedChanges([...sums, ...changes])
@@ -376,10 +431,11 @@ export function createEvidencePart(sources: EvidenceSources): EvidencePart {
   return {
     entry(entry) {
       if (entry.kind !== 'comparison') return
-      const { operation, caller, shape, outcome, weight } = entry
+      const { operation, caller, shape, outcome, weight, check, mode } = entry
       // Claims of two replicas are compared by their times.
       const at = sharedTimeOf(entry.at, { time, now })
-      const one = { operation, caller, shape, outcome, ...(weight !== undefined && { weight }), at, names }
+      const isKindless = !kinds(operation, shape)
+      const one = { operation, caller, shape, outcome, check, mode, ...(weight !== undefined && { weight }), at, names, isKindless }
       waiting.add(one, WEIGHTS[outcome] === 'bad')
       soon()
     },
@@ -391,6 +447,7 @@ export function createEvidencePart(sources: EvidenceSources): EvidencePart {
       count()
       waiting.forgive()
       lostTold = 0
+      kinds = createKindRoom()
       names = next
     },
     changes() {

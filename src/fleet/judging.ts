@@ -1,7 +1,9 @@
 import { z } from 'zod'
+import type { Client } from '../migrate/clients.ts'
 import type { ChangedPlaces, Noise } from '../migrate/compare/judge.ts'
 import type { RedactionKey } from '../migrate/compare/redact.ts'
 import { type CutoverVerdict, createReadinessMemory, type ReadinessNote } from '../migrate/evidence/cutover.ts'
+import { askedOf } from '../migrate/evidence/kinds.ts'
 import type { Migration } from '../migrate/migration.ts'
 import type { Notes } from '../migrate/modes/journal.ts'
 import type { NamedWrite, OwnWrites, RecentWrites } from '../migrate/modes/serve.ts'
@@ -272,16 +274,23 @@ export function createReadinessPart({ leader, judge, note, now, ticks, failed }:
 interface ReadinessOf {
   readonly leader: Leader
   readonly evidence: FleetEvidence
+  /** The clients of all replicas, and what is missing among them, in sentences. */
+  readonly clients: () => Promise<{ readonly answer: readonly Client[]; readonly problems: readonly string[] }>
   readonly clocks: FleetClocks
   readonly failed: (error: unknown) => void
 }
 
 /** Judges readiness for all replicas, on what all of them have seen. */
-export function shareReadiness({ judge, note }: Migration, { leader, evidence, clocks, failed }: ReadinessOf): ReadinessPart {
+export function shareReadiness({ judge, note }: Migration, { leader, evidence, clients, clocks, failed }: ReadinessOf): ReadinessPart {
   const judgeAll = async () => {
     const { operations, traffic, fleet } = await evidence.report.evidence()
     if (fleet === undefined || fleet.problems.length > 0) return undefined
-    return judge({ evidence: operations, traffic: new Map(Object.entries(traffic)) })
+    const counted = { evidence: operations, traffic: new Map(Object.entries(traffic)) }
+    const verdict = judge(counted)
+    if (!verdict.ready) return verdict
+    // The clients are many, so that they are only read if all depends on them.
+    const { answer, problems } = await clients()
+    return problems.length > 0 ? undefined : judge({ ...counted, asked: askedOf(answer) })
   }
   return createReadinessPart({ leader, judge: judgeAll, note, now: clocks.now, ticks: clocks.ticks, failed })
 }

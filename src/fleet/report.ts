@@ -11,6 +11,7 @@ import {
   type OperationEvidence,
   perDayOf,
 } from '../migrate/evidence/evidence.ts'
+import type { SeenKind } from '../migrate/evidence/kinds.ts'
 import type { EvidenceReport, Migration, MigrationReport } from '../migrate/migration.ts'
 import type { Entry } from '../migrate/records/record.ts'
 import { createEpochs, type EpochOrigin, type Epochs, epochHash } from './epochs.ts'
@@ -21,6 +22,7 @@ import {
   type EvidenceNames,
   evidenceChanges,
   fieldOf,
+  kindField,
   trafficIn,
   trafficSums,
 } from './evidence.ts'
@@ -38,9 +40,10 @@ export function paceNames({ pace }: EvidenceNames, now: number): readonly (reado
 }
 
 /** Returns what the sums of a fleet say of each operation, as one process says it that has served all requests. */
-export function evidenceFromSums(sums: Sums, hours: readonly HourSums[]): readonly OperationEvidence[] {
+export function evidenceFromSums(sums: Sums, hours: readonly HourSums[], seenKinds: Sums = {}): readonly OperationEvidence[] {
   const operations = Object.keys(sums).flatMap((field) => (field.startsWith(FIRST_AT) ? [field.slice(FIRST_AT.length)] : []))
   const [uncompared, booked] = [membersIn(sums, 'uncompared'), membersIn(sums, 'booked')]
+  const kinds = kindsIn(seenKinds)
   const latest = Math.max(0, ...operations.map((operation) => sums[fieldOf('lastAt', operation)] ?? 0))
   return operations.sort().map((operation) => {
     const figure = (name: string) => sums[fieldOf(name, operation)] ?? 0
@@ -53,6 +56,7 @@ export function evidenceFromSums(sums: Sums, hours: readonly HourSums[]): readon
       ...{ comparisons: figure('comparisons'), n: figure('n'), bad: figure('bad'), outcomes },
       repeats: { ...repeats, requests: figure('repeats.requests'), wrong: figure('repeats.wrong') },
       ...{ uncompared: uncompared.get(operation) ?? {}, booked: booked.get(operation) ?? {} },
+      kinds: kinds.get(operation) ?? [],
       ...{ callers: figure('callers'), shapes: figure('shapes'), perDay: perDayOf(ofHours, observedAt, latest) },
       ...{ firstAt: figure('firstAt'), lastAt: figure('lastAt') },
     })
@@ -71,6 +75,28 @@ function membersIn(sums: Sums, name: 'uncompared' | 'booked'): ReadonlyMap<strin
     if (counts === name && what !== undefined) found.set(operation, { ...found.get(operation), [what]: count })
   }
   return found
+}
+
+const KIND = /^kind\.(?<figure>\w+) (?<operation>\S+) (?<shape>.*)$/s
+
+/** Returns what was seen of kinds of requests, by operation. */
+function kindsIn(sums: Sums): ReadonlyMap<string, readonly SeenKind[]> {
+  const found = new Map<string, Map<string, Record<string, number>>>()
+  for (const [field, count] of Object.entries(sums)) {
+    const { figure, operation = '', shape = '' } = KIND.exec(field)?.groups ?? {}
+    if (figure === undefined) continue
+    const kinds = found.get(operation) ?? new Map<string, Record<string, number>>()
+    found.set(operation, kinds.set(shape, { ...kinds.get(shape), [figure]: count }))
+  }
+  return new Map(
+    Array.from(found, ([operation, kinds]) => [
+      operation,
+      Array.from(kinds, ([shape, { same = 0, least, most, knownCallers = 0, ...times }]) => {
+        const callers = least === undefined ? 0 : least === most ? 1 : 2
+        return { shape, same, callers: Math.max(callers, knownCallers), ...times }
+      }),
+    ]),
+  )
 }
 
 /** What the store holds of something, after every replica has handed over what it knew when it was asked. */
@@ -145,13 +171,13 @@ export function createFleetReport({ snapshot, names, own, now }: FleetReportSour
       const { view, found } = await snapshot(() => {
         const pace = paceNames(names(), now())
         hours = pace.map(([hour]) => hour)
-        const { evidence, declared, traffic } = names()
-        return [evidence, declared, traffic, ...pace.map(([, name]) => name)].map((name): StoreRead => ({ kind: 'sums', name }))
+        const { evidence, declared, traffic, kinds } = names()
+        return [evidence, declared, traffic, kinds, ...pace.map(([, name]) => name)].map((name): StoreRead => ({ kind: 'sums', name }))
       })
       if (!found) return { ...own.evidence(), fleet: view }
-      const [sums = {}, declared = {}, traffic = {}, ...pace] = found.map((one) => one?.value as Sums | undefined)
+      const [sums = {}, declared = {}, traffic = {}, seenKinds = {}, ...pace] = found.map((one) => one?.value as Sums | undefined)
       const ofHours = hours.map((hour, nth) => [hour, pace[nth] ?? {}] as const)
-      const counted = { evidence: evidenceFromSums(sums, ofHours), ...trafficIn(traffic) }
+      const counted = { evidence: evidenceFromSums(sums, ofHours, seenKinds), ...trafficIn(traffic) }
       const { declarations, ...rest } = own.evidence(counted)
       const lost = lostSentences(sums, view.replicas)
       return { ...rest, declarations: declaredIn(declared, declarations), fleet: { ...view, problems: [...view.problems, ...lost] } }
@@ -203,8 +229,19 @@ function claimsOf(entry: Entry, names: EvidenceNames): readonly StoreChange[] {
 }
 
 /** Callers and shapes are not among them: nobody knows which of them come again. */
-function countsOf(one: OperationEvidence, { evidence }: EvidenceNames): readonly StoreChange[] {
-  const { operation, comparisons, n, bad, firstAt, lastAt, uncompared, booked } = one
+function countsOf(one: OperationEvidence, names: EvidenceNames): readonly StoreChange[] {
+  const { evidence } = names
+  const { operation, comparisons, n, bad, firstAt, lastAt, uncompared, booked, kinds = [] } = one
+  const ofKinds = (...figures: readonly ('same' | 'sameAt' | 'wrongAt')[]) =>
+    Object.fromEntries(
+      kinds.flatMap((one) =>
+        figures.flatMap((figure) => {
+          const count = one[figure] ?? 0
+          return count > 0 ? [[kindField(figure, operation, one.shape), count]] : []
+        }),
+      ),
+    )
+  const callersOfKinds = Object.fromEntries(kinds.map(({ shape, callers }) => [kindField('knownCallers', operation, shape), callers]))
   const { bound: _, ...repeats } = one.repeats
   const outcomes = {
     ...{ match: one.matches, expected: one.expected, noise: one.noise, race: one.races, inconclusive: one.inconclusive },
@@ -218,6 +255,8 @@ function countsOf(one: OperationEvidence, { evidence }: EvidenceNames): readonly
   }
   return [
     { kind: 'add', name: evidence, sums },
+    { kind: 'add', name: names.kinds, sums: ofKinds('same') },
+    { kind: 'most', name: names.kinds, sums: { ...ofKinds('sameAt', 'wrongAt'), ...callersOfKinds } },
     { kind: 'least', name: evidence, sums: { [fieldOf('firstAt', operation)]: firstAt, [fieldOf('observedAt', operation)]: firstAt } },
     { kind: 'most', name: evidence, sums: { [fieldOf('lastAt', operation)]: lastAt } },
   ]

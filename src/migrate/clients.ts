@@ -5,6 +5,7 @@ import { type Operation, type OperationKind, type V1Request, withV1Values } from
 import { spellings } from '../tables/query.ts'
 import { anonymousPath, isConcealed, isTyped, type Redactor, redactedWith, withoutSecrets } from './compare/redact.ts'
 import { isDifference, many } from './evidence/evidence.ts'
+import { type AskedOperation, type AskedUse, askedOf } from './evidence/kinds.ts'
 import { shapeOf } from './evidence/standing.ts'
 import type { Caller, Comparison, Total } from './records/record.ts'
 
@@ -381,6 +382,8 @@ export interface Inventory {
   traffic(): ReadonlyMap<string, number>
   /** Requests of strangers by operation id. */
   strangers(): ReadonlyMap<string, number>
+  /** What clients ask, by operation id. It costs less than `clients`. */
+  asked(): ReadonlyMap<string, AskedOperation>
   /** Calls of clients beyond the first `limit`. `traffic` includes them. */
   uncounted(): number
 }
@@ -447,9 +450,22 @@ export function createInventory(operations: readonly Operation[], limit: number 
         names(),
       )
     },
+    asked: () => askedOf(Array.from(clients.values(), askedByOne)),
     traffic: () => traffic,
     strangers: () => strangers,
     uncounted: () => uncounted,
+  }
+}
+
+function askedByOne({ operations }: KnownClient): { readonly operations: readonly AskedUse[] } {
+  const called = [...operations].filter(([, { calls }]) => calls > 0)
+  return {
+    operations: called.map(([operation, { calls, kept }]) => ({
+      operation,
+      calls,
+      requests: kept.kinds,
+      otherRequests: kept.otherSamples,
+    })),
   }
 }
 

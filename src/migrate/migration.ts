@@ -26,6 +26,8 @@ import {
 } from './evidence/cutover.ts'
 import { many, moreNeeded, type OperationEvidence } from './evidence/evidence.ts'
 import { daysNeeded, uncomparedSentences } from './evidence/standing.ts'
+import { type CutoverTerms, createAcceptanceMemory, termsOf, USUAL_TERMS } from './evidence/terms.ts'
+import type { WholeVerdict } from './evidence/whole.ts'
 import {
   type Counting,
   createJournal,
@@ -43,7 +45,7 @@ import { type Budget, createBudget } from './modes/serve.ts'
 import { createQueue, nothingSkipped, type Queue, type QueueCounts, type QueueSettings, type Skipped } from './observe/observe.ts'
 import { observeServices, type ServiceObserverSettings, type ServiceSides } from './observe/observer.ts'
 import { verifiable } from './observe/verify-write.ts'
-import type { Comparison, Entry } from './records/record.ts'
+import type { Actor, Comparison, Entry } from './records/record.ts'
 import {
   type ComparisonQuery,
   createRecorder,
@@ -68,11 +70,13 @@ export interface ReadinessWatch {
 
 interface ReadinessParts extends JudgedParts {
   readonly journal: Pick<Journal, 'evidence' | 'inventory' | 'note'>
-  /** Milliseconds since 1970. */
-  readonly now: () => number
 }
 
 interface JudgedParts {
+  readonly terms: () => CutoverTerms
+  readonly isStrict?: boolean | undefined
+  /** Milliseconds since 1970. */
+  readonly now: () => number
   readonly openCircuits: MigrationReport['openCircuits']
   readonly rollouts: Modes['rollouts']
   readonly operations: readonly Operation[]
@@ -81,15 +85,19 @@ interface JudgedParts {
 /** Milliseconds between two looks. Judging 200 operations takes a few of them. */
 export const LOOK_EVERY = 5000
 
-/** Returns the verdict on what was counted, for the usual target and while v1 stays. */
+/** Returns the verdict on what was counted, for the usual target and while v1 stays. What clients ask can only keep it from being ready. */
 export function judgeReadiness(
-  { openCircuits, rollouts, operations }: JudgedParts,
-  counted: Pick<CutoverQuestion, 'evidence' | 'traffic'>,
+  { terms, isStrict, now, openCircuits, rollouts, operations }: JudgedParts,
+  counted: CountedQuestion,
 ): CutoverVerdict {
   const open = new Map(Object.entries(openCircuits()))
   // Clients appear only in reasons that no note quotes, and there may be thousands.
-  return judgeCutover({ target: TARGET, withoutV1: false, ...counted, openCircuits: open, clients: [], rollouts: rollouts(), operations })
+  const asked = { target: TARGET, withoutV1: false, isStrict, terms: { ...terms(), now: now() } }
+  return judgeCutover({ ...asked, ...counted, openCircuits: open, clients: [], rollouts: rollouts(), operations })
 }
+
+/** What is judged. */
+export type CountedQuestion = Pick<CutoverQuestion, 'evidence' | 'traffic' | 'asked'>
 
 /** Where the replicas of a fleet note it together. */
 export const NO_WATCH: ReadinessWatch = { entry() {}, start() {}, close() {} }
@@ -99,7 +107,11 @@ export function createReadinessWatch(parts: ReadinessParts): ReadinessWatch {
   const memory = createReadinessMemory()
   let isStarted = false
   let timer: NodeJS.Timeout | undefined
-  const judge = () => judgeReadiness(parts, { evidence: journal.evidence.all(), traffic: journal.inventory.traffic() })
+  const judge = () => {
+    const counted = { evidence: journal.evidence.all(), traffic: journal.inventory.traffic() }
+    const verdict = judgeReadiness(parts, counted)
+    return verdict.ready ? judgeReadiness(parts, { ...counted, asked: journal.inventory.asked() }) : verdict
+  }
   const look = () => {
     timer = undefined
     for (const note of memory.news(judge(), now())) journal.note(note)
@@ -127,7 +139,38 @@ export function createReadinessWatch(parts: ReadinessParts): ReadinessWatch {
   }
 }
 
-/** What is known of one operation, and how far it is from the usual target. */
+/** Notes what persons accept without proof, when that begins and when it is over. */
+export interface AcceptanceWatch {
+  /** Takes an entry that is read back. */
+  recall(entry: Entry): void
+  /** Notes what is new, done by somebody. From now on what ends by itself is noted, too. */
+  look(by: Actor): void
+  close(): void
+}
+
+interface AcceptanceParts extends Pick<JudgedParts, 'terms' | 'now'>, Pick<Clocks, 'repeat'> {
+  readonly note: Journal['note']
+}
+
+export function createAcceptanceWatch({ terms, now, repeat, note }: AcceptanceParts): AcceptanceWatch {
+  const memory = createAcceptanceMemory()
+  let end: (() => void) | undefined
+  const look = (by?: Actor) => {
+    for (const news of memory.news(terms(), now())) note({ ...news, ...(by && { by }) })
+  }
+  return {
+    recall(entry) {
+      if (entry.kind === 'note') memory.recall(entry)
+    },
+    look(by) {
+      look(by)
+      end ??= repeat(() => look(), FLUSH_EVERY)
+    },
+    close: () => end?.(),
+  }
+}
+
+/** What is known of one operation, and how far it is from its target. */
 export interface OperationProgress extends OperationEvidence {
   /** Clean observations that are still needed. */
   readonly needed: number
@@ -156,6 +199,8 @@ export interface CountedEvidence extends CountedTraffic {
 /** All evidence so far; the admin port's `GET /evidence`. */
 export interface EvidenceReport extends CountedTraffic {
   readonly target: number
+  /** What persons decided about the verdict. */
+  readonly terms: CutoverTerms
   readonly operations: readonly OperationProgress[]
   /** By operation id, also of operations that were not compared. */
   readonly circuits: Readonly<Record<string, CircuitState>>
@@ -172,6 +217,8 @@ export interface EvidenceReport extends CountedTraffic {
 export interface MigrationReport {
   /** Of what this process has counted, or of what is given. */
   evidence(counted?: CountedEvidence): EvidenceReport
+  /** The verdict on all requests together, likewise, at the usual target. Kinds that nobody saw may be missing besides. */
+  whole(counted?: Pick<CountedEvidence, 'evidence' | 'traffic'>): WholeVerdict | undefined
   /** Why each open circuit opened, by operation id. */
   openCircuits(): Readonly<Record<string, string>>
   clients(): readonly Client[]
@@ -183,14 +230,18 @@ interface Sources {
   readonly queue: Queue
   readonly skipped: Skipped | undefined
   readonly budget: Budget
+  readonly terms: () => CutoverTerms
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+  readonly judge: (counted: CountedQuestion) => CutoverVerdict
 }
 
-function progressOf(one: OperationEvidence): Omit<OperationProgress, 'circuit'> {
-  const days = daysNeeded(one, TARGET)
-  return { ...one, needed: moreNeeded(one, TARGET), ...(days !== undefined && { days }), hints: uncomparedSentences(one.uncompared) }
+function progressOf(one: OperationEvidence, target: number): Omit<OperationProgress, 'circuit'> {
+  const days = daysNeeded(one, target)
+  return { ...one, needed: moreNeeded(one, target), ...(days !== undefined && { days }), hints: uncomparedSentences(one.uncompared) }
 }
 
-export function createReport({ journal, queue, skipped, budget }: Sources): MigrationReport {
+export function createReport({ journal, queue, skipped, budget, terms, now, judge }: Sources): MigrationReport {
   const { evidence, inventory, circuit, expected, judging, recorder } = journal
   const own = (): CountedEvidence => ({
     evidence: evidence.all(),
@@ -201,9 +252,14 @@ export function createReport({ journal, queue, skipped, budget }: Sources): Migr
   return {
     evidence({ evidence: counted, ...traffic } = own()) {
       const problem = recorder.problem()
-      const rows = counted.map((one) => ({ ...progressOf(one), circuit: circuit.state(one.operation) }))
+      const decided = terms()
+      const rows = counted.map((one) => {
+        const { target = TARGET } = termsOf(one.operation, decided, now())
+        return { ...progressOf(one, target), circuit: circuit.state(one.operation) }
+      })
       return {
         target: TARGET,
+        terms: decided,
         operations: rows,
         ...traffic,
         circuits: Object.fromEntries(circuit.all()),
@@ -214,6 +270,9 @@ export function createReport({ journal, queue, skipped, budget }: Sources): Migr
         fallbacks: budget.counts,
         records: { dropped: recorder.dropped(), ...(problem !== undefined && { problem }) },
       }
+    },
+    whole({ evidence: counted, traffic } = own()) {
+      return judge({ evidence: counted, traffic: new Map(Object.entries(traffic)) }).whole
     },
     openCircuits() {
       const open = [...circuit.all()].filter(([, { state }]) => state === 'open')
@@ -240,6 +299,10 @@ export interface MigrationSettings
   readonly queue: QueueSettings
   readonly fallbacksPerMinute: number
   readonly records: RecordsSettings
+  /** What persons decided about the verdict, as it is now. Default: nothing. */
+  readonly terms?: () => CutoverTerms
+  /** True judges each operation by itself. Default: all requests together. */
+  readonly isStrict?: boolean
 }
 
 /** The modes, and everything that is learnt in them. */
@@ -258,8 +321,12 @@ export interface Migration extends Notes {
   hear(entry: Entry): void
   readonly counting: Counting
   readonly rollouts: Rollouts
-  /** Returns the verdict on what all replicas have counted. */
-  readonly judge: (counted: Pick<CutoverQuestion, 'evidence' | 'traffic'>) => CutoverVerdict
+  /** Returns the verdict on what all replicas have counted. Without `asked`, it may say ready too early. */
+  readonly judge: (counted: CountedQuestion) => CutoverVerdict
+  /** What persons decided about the verdict, as it is now. */
+  readonly terms: () => CutoverTerms
+  /** Notes the acceptances that hold and are not noted yet, and those that hold no more. From now on it notes what ends by itself, too. */
+  noteAcceptances(by: Actor): void
   /** Another epoch begins: what was seen before proves nothing any more, and makes nothing a repeat. */
   beginEpoch(): void
   /** Counts earlier records again. Call it before the first request. */
@@ -277,7 +344,7 @@ const FLUSH_EVERY = 60_000
 export const ROLLOUTS_LOOK_MS = 1000
 
 export function createMigration(settings: MigrationSettings): Migration {
-  const { rules, v1, operations, records, subjects, emulated, configFile, random, now } = settings
+  const { rules, v1, operations, records, subjects, emulated, configFile, random, now, terms = () => USUAL_TERMS } = settings
   const file = openRecords(records)
   const all = createListeners()
   const own = createListeners()
@@ -303,25 +370,23 @@ export function createMigration(settings: MigrationSettings): Migration {
     journal.tallies.flush()
     rollouts.flush()
   }
-  const ends = [settings.repeat(flush, FLUSH_EVERY), settings.repeat(rollouts.look, ROLLOUTS_LOOK_MS)]
-  const report = createReport({ journal, queue, skipped: side?.observer.skipped, budget })
-  const judged = { openCircuits: report.openCircuits, rollouts: rollouts.all, operations }
-  const readiness = isShared ? NO_WATCH : createReadinessWatch({ ...judged, journal, now })
+  const judge = (counted: CountedQuestion): CutoverVerdict => judgeReadiness(judged, counted)
+  const report = createReport({ journal, queue, skipped: side?.observer.skipped, budget, terms, now, judge })
+  const judged = { terms, isStrict: settings.isStrict, now, openCircuits: report.openCircuits, rollouts: rollouts.all, operations }
+  const readiness = isShared ? NO_WATCH : createReadinessWatch({ ...judged, journal })
+  const acceptances = createAcceptanceWatch({ ...judged, note: journal.note, repeat: settings.repeat })
+  const ends = [settings.repeat(flush, FLUSH_EVERY), settings.repeat(rollouts.look, ROLLOUTS_LOOK_MS), acceptances.close]
   for (const listener of [readiness.entry, rollouts.entry]) all.follow(listener)
   own.follow(all.tell)
 
   return {
-    modes,
-    report,
-    ledger: journal,
-    journal,
-    queue,
-    budget,
+    ...{ modes, report, ledger: journal, journal, queue, budget, terms },
     follow: all.follow,
     hear: all.tell,
     counting: { followOwn: own.follow, followTallies: journal.tallies.follow, oldestMs: queue.oldestMs },
     rollouts,
-    judge: (counted) => judgeReadiness(judged, counted),
+    judge,
+    noteAcceptances: acceptances.look,
     note: journal.note,
     onNote: journal.onNote,
     beginEpoch() {
@@ -330,7 +395,8 @@ export function createMigration(settings: MigrationSettings): Migration {
     },
     async restore() {
       const count = nothingRead()
-      for await (const entry of earlierEntries(records, count)) if (restore(entry, journal)) all.tell(entry)
+      const take = [acceptances.recall, all.tell]
+      for await (const entry of earlierEntries(records, count)) if (restore(entry, journal)) for (const one of take) one(entry)
       readiness.start()
       if (count.entries > 0)
         journal.note({

@@ -310,6 +310,41 @@ it('suggests the nearest key for a typing error and nothing for other words', ()
   expect(suggested).toEqual(['did you mean "upstream"?', 'did you mean "listen"?', 'look it up.'])
 })
 
+describe('the rules of cutover.operations', () => {
+  const accept = { reason: 'r', until: '2027-01-31' }
+  const said = (...operations: readonly unknown[]) => load({}, {}, { cutover: { operations } })
+
+  it('are read from the file, the environment and a flag', () => {
+    const rules = [
+      { operations: 'iam.terms.*', target: 0.01 },
+      { operations: ['iam.*'], accept },
+    ]
+    const read = { config: { 'cutover.operations': rules } }
+    expect(said(...rules)).toMatchObject(read)
+    expect(load({ 'cutover-operations': JSON.stringify(rules) })).toMatchObject(read)
+    expect(load({}, { CROSSWALK_CUTOVER_OPERATIONS: JSON.stringify(rules) })).toMatchObject(read)
+  })
+
+  it.each([
+    [{ target: 0.1 }, /^cutover\.operations\.0\.operations in the file \S+ must be a text or a list of texts\.$/],
+    [{ operations: 'a', target: 1 }, /^cutover\.operations\.0\.target in the file \S+ must be a share of wrong answers of more than 0/],
+    [{ operations: 'a', target: '0.1' }, /^cutover\.operations\.0\.target in the file \S+ must be a share of wrong answers/],
+    [{ operations: 'a' }, /^cutover\.operations\.0 in the file \S+ must give a target, or accept with a reason and a date\.$/],
+    [
+      { operations: 'a', accept: { ...accept, reason: ' ' } },
+      /^cutover\.operations\.0\.accept\.reason in the file \S+ must say why the operations may move without proof\.$/,
+    ],
+    [
+      { operations: 'a', accept: { reason: 'r' } },
+      /^cutover\.operations\.0\.accept\.until in the file \S+ must be the last day on which it holds, such as 2027-01-31\.$/,
+    ],
+    [{ operations: 'a', accept: { ...accept, until: '2027-02-30' } }, /^cutover\.operations\.0\.accept\.until in the file \S+ must be the/],
+    [{ operations: 'a', accept: true }, /^cutover\.operations\.0\.accept in the file \S+ must be an object \{"reason", "until"\}\.$/],
+  ])('are refused with one sentence: %j', (rule, problem) => {
+    expect(said(rule)).toEqual({ problem: expect.stringMatching(problem) })
+  })
+})
+
 describe('the rules of diff.ignore', () => {
   const rule = { operations: 'registry.*', at: '/items/*/name', reason: 'r', until: '2027-03-01' }
   const said = (change: object) => load({}, {}, { diff: { ignore: [{ ...rule, ...change }] } })

@@ -39,7 +39,7 @@ describe('cutover', () => {
     await stage.fault({ match: 'GET /registry/v2/repos', change: { at: '/repos/*/name', to: 'wrong' } })
     await stage.request('GET', '/registry/v1/repos')
     await stage.settled()
-    const { code, out } = await cutover()
+    const { code, out } = await cutover('--each')
     expect(code).toBe(1)
     const lines = out.split('\n')
     expect([lines[0], lines.filter((line) => line.length > 100)]).toEqual(['Not ready: 2 in the way.', []])
@@ -66,7 +66,7 @@ describe('cutover', () => {
     await stage.settled()
     const [code, text] = await asked()
     expect([code, text]).toEqual([1, expect.stringContaining(head(1, 1))])
-    expect(text).toContain('name="iam.groups.list"><failure message="iam.groups.list: INCONCLUSIVE after 1 observation ')
+    expect(text).toContain('name="iam.groups.list"><failure message="iam.groups.list: INCONCLUSIVE, because it was seen the same once; ')
     await cleanReads(stage)
     expect(await asked('--target', '0.9')).toEqual([
       0,
@@ -74,35 +74,69 @@ describe('cutover', () => {
     ])
   })
 
-  it('judges all requests together with --whole', async () => {
+  it('judges all requests together', async () => {
     await cleanReads(stage)
     await stage.request('GET', '/iam/v1/roles')
     await stage.settled()
-    const first = await cutover('--whole', '--target', '0.9')
+    const first = await cutover('--target', '0.9')
     expect(first.code).toBe(1)
     expect(first.out).toMatch(
       /^ {2}no {3}iam\.roles\.list: INCONCLUSIVE, because it was seen the same once;\n {9}at least 3 are asked for/m,
     )
     expect(first.out).toMatch(/^ {2}ok {3}At most .+ % of \d+ requests get something wrong, at 95 % confidence/m)
-    expect(first.out).toMatch(/^When that is cannot be told: /m)
-    for (const query of ['?limit=1', '?name=x']) {
+    expect(first.out).toMatch(/^1 of 2 operations is there\.\nWhen all are cannot be told: /m)
+    for (const query of ['', '?limit=1', '?name=x']) {
       for (const token of Object.values(stage.sandbox.tokens)) await stage.request('GET', `/iam/v1/roles${query}`, { token })
     }
     await stage.settled()
-    expect(await cutover('--whole', '--target', '0.9')).toMatchObject({
+    expect(await cutover('--target', '0.9')).toMatchObject({
       code: 0,
-      out: expect.stringMatching(/^Ready to cut over\.\n[\s\S]*^Each operation was seen the same at least 3 times/m),
+      out: expect.stringMatching(/^Ready to cut over\.\n[\s\S]*^Each kind of request was seen the same at least 3 times/m),
     })
-    const strict = JSON.parse((await cutover('--whole', '--json')).out) as CutoverVerdict
+    const strict = JSON.parse((await cutover('--json')).out) as CutoverVerdict
     expect(strict).toMatchObject({ ready: false, target: 0.001, whole: { each: 3, isInside: false } })
-    expect((await cutover('--whole')).out).toMatch(
+    expect((await cutover()).out).toMatch(
       /^ {2}no {3}All together: up to [\s\S]+ {9}[\d,]+ more clean observations, spread like the requests/m,
     )
   })
 
+  it('takes targets and acceptances by name from the proxy, and so does its report', async () => {
+    await cleanReads(stage)
+    await stage.request('GET', '/iam/v1/roles')
+    await stage.settled()
+    const accept = { reason: 'nobody reads roles', until: '2100-01-01' }
+    stage.server.reload({
+      'cutover.operations': [
+        { operations: 'iam.groups.*', target: 0.9 },
+        { operations: 'iam.roles.list', accept },
+      ],
+    })
+    const { code, out } = await cutover('--each')
+    expect(code).toBe(0)
+    expect(out).toMatch(/^Ready to cut over\.\n {2}ok {3}iam\.groups\.list: bound .* ≤ 90 % after/)
+    expect(out.replaceAll(/\s+/g, ' ')).toContain(
+      '-- iam.roles.list is accepted without proof until 2100-01-01 (1 call by 1 client): nobody reads roles. ',
+    )
+    expect(out.replaceAll(/\s+/g, ' ')).toContain(
+      'All 1 operations with traffic have a bound within their targets; 1 more with 1 request is accepted without proof.',
+    )
+    const whole = await cutover()
+    expect([whole.code, whole.out.replaceAll(/\s+/g, ' ')]).toEqual([
+      0,
+      expect.stringMatching(/^Ready to cut over\. .* enough of all together; 1 more with 1 request is accepted without proof\./),
+    ])
+    const report = (await (await fetch(`${stage.server.adminUrl}/report.json`)).json()) as Report
+    expect(report).toMatchObject({ ready: true, operations: [{ operation: 'iam.roles.list', accepted: accept }, { target: 0.9 }] })
+    const evidence = await stage.evidence()
+    expect(evidence.operations.map(({ operation, needed }) => [operation, needed > 0])).toEqual([
+      ['iam.groups.list', false],
+      ['iam.roles.list', true],
+    ])
+  })
+
   it.each([
-    [['--each-min', '2'], 'The flag --each-min belongs to --whole'],
-    [['--whole', '--each-min', '0'], 'each-min is "0" in the flag --each-min, but it must be a whole number from 1 on.'],
+    [['--each', '--each-min', '2'], 'The flag --each-min says nothing with --each'],
+    [['--each-min', '0'], 'each-min is "0" in the flag --each-min, but it must be a whole number from 1 on.'],
   ])('refuses %j', async (argv, problem) => {
     expect(await cutover(...argv)).toMatchObject({ code: 2, err: expect.stringContaining(problem) })
   })
@@ -112,7 +146,7 @@ describe('cutover', () => {
     await cleanReads(stage)
     expect((await cutover('--target', '0.9')).out).toMatch(/^ {2}no {3}iam\.groups\.list: .*circuit is open\.\n {9}mismatches: /m)
     const report = (await (await fetch(`${stage.server.adminUrl}/report.json`)).json()) as Report
-    expect(report).toMatchObject({ ready: false, reasons: [expect.stringContaining('circuit is open')] })
+    expect(report).toMatchObject({ ready: false, reasons: expect.arrayContaining([expect.stringContaining('circuit is open')]) })
   })
 
   it('tells the rollouts of what is judged', async () => {
@@ -130,7 +164,9 @@ describe('cutover', () => {
 
   it('is ready once the clean evidence meets the target', async () => {
     await cleanReads(stage)
-    expect(await cutover('--target', '0.15')).toMatchObject({
+    const seen = 'Each kind of request was seen the same at least 3 times, and so was enough of all together.'
+    expect(await cutover('--target', '0.15')).toMatchObject({ code: 0, out: expect.stringContaining(seen) })
+    expect(await cutover('--target', '0.15', '--each')).toMatchObject({
       code: 0,
       out: expect.stringContaining('All 1 operations with traffic have a bound of 15 % or less.'),
     })
@@ -153,7 +189,7 @@ describe('cutover', () => {
     expect(now).toMatchObject({ code: 0, err: '' })
     expect(now.out).toMatch(/^ {2}v1 {3}libraries\.artifacts\.list\?ecosystems stays with v1 \(1 call by 1 client\): /m)
     expect(now.out).toMatch(/^ {2}v1 {3}registry\.vuln_reports\.list stays with v1 \(1 call by 1 client\): /m)
-    expect(now.out).toMatch(/^Ready to cut over\.\n[\s\S]+ 15 % or less;\n2 more stay with v1\.$/)
+    expect(now.out.replaceAll(/\s+/g, ' ')).toMatch(/^Ready to cut over\. .* enough of all together; 2 more stay with v1\./)
     const end = await cutover('--target', '0.15', '--without-v1')
     expect(end.code).toBe(1)
     expect(end.out).toMatch(/^ {2}no {3}registry\.vuln_reports\.list needs a v1 service \(1 call by 1 client: [0-9a-f]{16} 1\):\s/m)

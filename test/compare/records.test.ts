@@ -30,7 +30,7 @@ describe('the records of functions', () => {
     const getUser = stage.comparison.compare(user, async (n) => ({ id: `v${n}` }), READ)
     await callMany(getUser, 10, stage)
     await stage.comparison.close()
-    const { out } = await runCommand(['report', file, '--target', '0.01'])
+    const { out } = await runCommand(['report', file, '--each', '--target', '0.01'])
     expect(out.split('\n').slice(0, 3)).toEqual(stage.comparison.reportText().split('\n').slice(0, 3))
   })
 

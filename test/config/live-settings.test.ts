@@ -46,6 +46,8 @@ const READ: Partial<Record<SettingKey, readonly [value: unknown, read: Read]>> =
   'diff.waitingBytes': [7, comparing(({ queue }) => queue.characters)],
   'clients.names': [{ a: 'x' }, comparing(({ names }) => names())],
   'diff.parallel': [7, comparing(({ queue }) => queue.parallel)],
+  'cutover.each': [7, comparing(({ terms }) => terms().each)],
+  'cutover.operations': [[{ operations: 'iam.*', target: 0.1 }], comparing(({ terms }) => terms().operations)],
 }
 
 /** Live settings that are not read through a getter, and what tests them. */

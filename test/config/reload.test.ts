@@ -76,6 +76,23 @@ describe('a server takes other settings while it serves', () => {
     expect(await codes()).toContain('ignored:mine')
   })
 
+  it('in what its verdict asks, and notes who accepted what', async () => {
+    const accept = { reason: 'once a year', until: '2100-01-01' }
+    const operations = [{ operations: 'iam.roles.*', accept }]
+    const told = () => proxy.log.filter(({ what }) => what === 'acceptance').map(({ msg, by }) => [msg, by])
+    expect(proxy.reload({ 'cutover.operations': operations }, { source: 'file', path: 'c.json' })).toBeUndefined()
+    expect(await (await ask('/evidence', proxy.adminUrl)).json()).toMatchObject({ terms: { each: 3, operations } })
+    expect(proxy.reload({ 'cutover.operations': [{ operations: 'iam.rolse.list', target: 0.1 }] })).toMatch(
+      /^cutover\.operations\.0\.operations: "iam\.rolse\.list" fits no operation that v2 serves; did you mean "iam\.roles\.list"\?$/,
+    )
+    expect(proxy.reload({ 'cutover.operations': [] })).toBeUndefined()
+    const text = 'iam.roles.* may move without proof until 2100-01-01: once a year'
+    expect(told()).toEqual([
+      [text, { source: 'file', path: 'c.json' }],
+      [`No longer: ${text}`, { source: 'program' }],
+    ])
+  })
+
   it('in its log', async () => {
     await ask('/iam/v1/groups')
     await proxy.logged(({ operation }) => operation === 'iam.groups.list')

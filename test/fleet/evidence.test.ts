@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { openStore } from '../../src/fleet/store/open.ts'
-import { type Compared, countSlowly } from '../replicas/evidence/brute-force.ts'
+import { type Compared, countSlowly, kindsSlowly, sortedKinds } from '../replicas/evidence/brute-force.ts'
 import { evidenceIn, evidenceReplica } from '../replicas/evidence/evidence-replica.ts'
 import { hasRedis, startRedis } from '../stage/redis.ts'
 import { seeded } from '../stage/seeded.ts'
@@ -31,6 +31,8 @@ describe.runIf(hasRedis())(`three replicas that count in a Redis (seed ${SEED})`
       }
       await replica?.exchange(Math.floor(random() * 2))
     }
-    expect(await evidenceIn(store, clock.now)).toMatchObject([{ operation: OPERATION, ...countSlowly(all) }])
+    const known = await evidenceIn(store, clock.now)
+    expect(known).toMatchObject([{ operation: OPERATION, ...countSlowly(all) }])
+    expect(sortedKinds(known[0])).toEqual(kindsSlowly(all))
   })
 })

@@ -19,7 +19,7 @@ async function standings(): Promise<Readonly<Record<string, string>>> {
   const { operations: evidence, traffic } = await stage.evidence()
   const operations = mappings.flatMap((mapping) => mapping.operations)
   const seen = { evidence, traffic: new Map(Object.entries(traffic)), clients: [] }
-  const verdict = judgeCutover({ ...seen, operations, target: 0.001, withoutV1: false })
+  const verdict = judgeCutover({ ...seen, operations, target: 0.001, withoutV1: false, isStrict: true })
   return Object.fromEntries(verdict.operations.map(({ operation, standing }) => [operation, standing]))
 }
 

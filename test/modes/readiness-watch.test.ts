@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { createInventory } from '../../src/migrate/clients.ts'
 import { createEvidence } from '../../src/migrate/evidence/evidence.ts'
+import { USUAL_TERMS } from '../../src/migrate/evidence/terms.ts'
 import { createReadinessWatch, LOOK_EVERY } from '../../src/migrate/migration.ts'
 import type { Entry, Note, TrafficEntry } from '../../src/migrate/records/record.ts'
 import type { RolloutStatus } from '../../src/migrate/rollout/machine.ts'
@@ -27,10 +28,14 @@ function setUp() {
     openCircuits: judged,
     rollouts: () => rollouts,
     operations,
+    terms: () => USUAL_TERMS,
     now: Date.now,
   })
   const observe = (count: number, outcome: 'match' | 'mismatch' = 'match') => {
-    for (let nth = 0; nth < count; nth += 1) evidence.observe({ operation: GROUPS, caller: 'c', shape: `${outcome}${nth}`, outcome }, 0)
+    for (let nth = 0; nth < count; nth += 1) {
+      const [caller, shape] = [`c${Math.floor(nth / 100)}`, `${GROUPS}?${outcome}=${nth % 100}`]
+      evidence.observe({ operation: GROUPS, caller, shape, outcome }, 0)
+    }
   }
   return { watch, told, observe, judged, rollouts }
 }
@@ -45,7 +50,8 @@ it('looks only after entries, and once in its time', () => {
   expect(told).toEqual([])
   vi.advanceTimersByTime(10 * LOOK_EVERY)
   expect(told).toEqual([`${GROUPS} ready`, 'all ready'])
-  expect(judged).toHaveBeenCalledTimes(2)
+  // What is ready is judged once more, with what clients ask.
+  expect(judged).toHaveBeenCalledTimes(3)
 })
 
 it('tells nothing at the start that the records know', () => {

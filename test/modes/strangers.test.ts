@@ -8,7 +8,7 @@ let stage: Stage
 afterEach(() => stage.close())
 
 const clients = async () => (await fetch(`${stage.server.adminUrl}/clients`)).json() as Promise<readonly Client[]>
-const cutover = async () => (await runCommand(['cutover', '--admin', stage.server.adminUrl, '--target', '0.5'])).out
+const cutover = async () => (await runCommand(['cutover', '--admin', stage.server.adminUrl, '--target', '0.5', '--each'])).out
 
 /** An unsigned token. */
 function forged(claims: object): string {

@@ -76,5 +76,12 @@ export const SAMPLES: readonly Omit<Note, 'kind' | 'at' | 'id'>[] = [
     text: 'the clock of v2 is some 5 min ahead of that of this machine: look at the time service of both machines',
     to: 'differs',
   },
+  {
+    what: 'acceptance',
+    text: 'iam.terms.* may move without proof until 2027-01-31: a lawyer calls it once a year',
+    from: 'not accepted',
+    to: 'accepted',
+    by: { source: 'file', path: 'crosswalk.json' },
+  },
   { what: 'restart', text: '3,312 records were read back', by: { source: 'start' } },
 ]

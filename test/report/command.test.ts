@@ -19,17 +19,21 @@ async function records(...names: readonly string[]): Promise<readonly string[]> 
 describe('crosswalk report', () => {
   it('prints one line for each operation and difference', async () => {
     const [file = ''] = await records('a.ndjson')
-    expect(await runCommand(['report', file])).toEqual({
-      code: 1,
-      err: '',
-      out: [
-        'NOT READY: 0 of 2 operations inside 0.1 % (3 records)',
-        'outside       registry.repos.list         n 2  wrong 1 (50 % of the requests)  bound 100 %  6,876 observations to go',
-        '              value /items/*/catalog_tier  1×',
-        'v1-only       registry.vuln_reports.list',
-        OBSERVATION,
-      ].join('\n'),
-    })
+    const strict = [
+      'NOT READY: 0 of 2 operations inside 0.1 % (3 records)',
+      'outside       registry.repos.list         n 2  wrong 1 (50 % of the requests)  bound 100 %  6,876 observations to go',
+      '              value /items/*/catalog_tier  1×',
+      'v1-only       registry.vuln_reports.list',
+      OBSERVATION,
+    ]
+    expect(await runCommand(['report', file, '--each'])).toEqual({ code: 1, err: '', out: strict.join('\n') })
+    const { code, out } = await runCommand(['report', file])
+    const [head, together, when, ...rows] = out.split('\n')
+    expect([code, [head, ...rows]]).toEqual([1, strict])
+    expect(together).toMatch(
+      /^All together: up to 100 % of 2 requests may be wrong after 2 observations of 1 operation; 6,8\d\d more clean observations, spread like the requests, until ≤ 0\.1 %\.$/,
+    )
+    expect(when).toMatch(/^0 of 1 operation are there\. When all are cannot be told: /)
   })
 
   it('prints what the operator ignores, with its reason and its end', async () => {

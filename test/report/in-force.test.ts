@@ -57,7 +57,8 @@ describe('a report of a running proxy', () => {
     const now = () => 0
     const ledger = { evidence: createEvidence(now), inventory: createInventory(operations), expected: createExpected([], now) }
     for (let nth = 0; nth < 400; nth += 1) {
-      ledger.evidence.observe({ operation: 'iam.groups.list', caller: 'c', shape: `${nth}`, outcome: 'match' })
+      // Each of a hundred kinds comes of four callers.
+      ledger.evidence.observe({ operation: 'iam.groups.list', caller: `c${nth % 4}`, shape: `${nth >> 2}`, outcome: 'match' })
     }
     const reporter = createReporter({ ledger, operations, describe: () => ({ seen: '', because: '' }) })
     const rollout = { name: 'reads', reach: ['iam.groups.list'], phase: 'turned-back', percent: 0, reason: 'v2 was wrong.' }

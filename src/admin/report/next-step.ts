@@ -20,9 +20,10 @@ interface Situation extends commands.CommandPlace {
 }
 
 /** Returns what to do next about an operation. A report of record files cannot change modes, so that it leads to differences alone. */
-export function nextStep(operation: OperationReport, { now, target, generatedAt: at }: Report, admin: AdminAddress): NextStep {
+export function nextStep(operation: OperationReport, { now, target: general, generatedAt: at }: Report, admin: AdminAddress): NextStep {
   if (!now) return { sentence: inFile(operation), commands: commands.mend(operation, at, undefined) }
   const effect = effectOn(operation.operation, now)
+  const target = operation.target ?? general
   return stepOf({ operation, effect, now, admin, target, at })
 }
 

@@ -21,7 +21,10 @@ import {
   percent,
   wrongOf,
 } from '../../migrate/evidence/evidence.ts'
+import type { MissingKind } from '../../migrate/evidence/kinds.ts'
 import { timeNeeded, uncomparedSentences } from '../../migrate/evidence/standing.ts'
+import { type Acceptance, type CutoverTerms, USUAL_TERMS } from '../../migrate/evidence/terms.ts'
+import type { WholeVerdict } from '../../migrate/evidence/whole.ts'
 import type { Entry, Note, WouldSend } from '../../migrate/records/record.ts'
 import { type Ledger, mergedEntries, nothingRead, type ReadCount, restore } from '../../migrate/records/record-file.ts'
 import type { Operation, OperationKind } from '../../tables/operation.ts'
@@ -60,6 +63,8 @@ export interface Report {
   readonly withoutV1: boolean
   readonly ready: boolean
   readonly reasons: readonly string[]
+  /** The verdict on all requests together. Absent if each operation is judged by itself. */
+  readonly whole?: WholeVerdict
   /** Times of the first and the last entry; absent if there was none. */
   readonly span?: { readonly from: number; readonly to: number }
   readonly read: ReadSummary
@@ -93,7 +98,7 @@ export interface ReadSummary {
   readonly unreadable: readonly string[]
 }
 
-export interface OperationReport extends OperationEvidence {
+export interface OperationReport extends Omit<OperationEvidence, 'kinds'> {
   readonly kind: OperationKind | 'unknown'
   /** Requests of clients, compared or not. */
   readonly calls: number
@@ -101,6 +106,12 @@ export interface OperationReport extends OperationEvidence {
   /** True if it keeps the report from being ready. */
   readonly blocks: boolean
   readonly reason: string
+  /** Acceptable share of wrong answers, if a person gave it one by its name. */
+  readonly target?: number
+  /** The word of a person by which it is not in the way, although it is not proven. */
+  readonly accepted?: Acceptance
+  /** The kinds of its requests that keep all together from being ready, most requests first. */
+  readonly missing?: readonly MissingKind[]
   /** Clean observations until the bound reaches the target; absent for operations that v2 cannot answer. */
   readonly needed?: number
   /** Modes that served it. */
@@ -186,6 +197,10 @@ export interface ReportQuestion {
   readonly now: number
   /** True asks whether v1 can be switched off. Default: v1 stays. */
   readonly withoutV1?: boolean
+  /** True holds the target against each operation by itself. Default: against all requests together. */
+  readonly isStrict?: boolean
+  /** What persons decided about the verdict. Default: nothing. */
+  readonly terms?: CutoverTerms | undefined
   /** Only a running proxy knows it. */
   readonly inForce?: InForce
   /** What all replicas have counted, in place of what the ledger has. */
@@ -216,11 +231,12 @@ export function createReporter({ ledger, operations, describe }: ReporterSources
       if (entry.kind === 'would-send') seen.unsent(entry)
       if (entry.kind === 'note') seen.note(entry, at)
     },
-    report({ target, now, withoutV1 = false, inForce, counted, read = NO_FILES }) {
+    report({ target, now, withoutV1 = false, isStrict = false, terms = USUAL_TERMS, inForce, counted, read = NO_FILES }) {
       const { evidence, traffic, clients, uncounted, declarations } = counted ?? countedBy(ledger)
       const { rollouts = [], circuits = {} } = inForce ?? {}
       const openCircuits = new Map(Object.entries(circuits))
-      const verdict = judgeCutover({ target, withoutV1, evidence, traffic, clients, openCircuits, rollouts, operations })
+      const asked = { target, withoutV1, isStrict, terms: { ...terms, now }, operations }
+      const verdict = judgeCutover({ ...asked, evidence, traffic, clients, openCircuits, rollouts })
       const unread = read.unreadable.map((path) => `${path} is not a record file: most of its lines are not records.`)
       const evidenceOf = new Map(evidence.map((one) => [one.operation, one]))
       const modes = modesByOperation(clients)
@@ -233,6 +249,7 @@ export function createReporter({ ledger, operations, describe }: ReporterSources
         generatedAt: now,
         target,
         withoutV1,
+        ...(verdict.whole && { whole: verdict.whole }),
         ...answerOf(verdict, [...unread, ...(counted?.fleet.problems ?? [])]),
         ...times.span(),
         read: { ...read, entries },
@@ -275,14 +292,18 @@ function operationReport(
   known: Known,
   seen: OperationHistory,
 ): OperationReport {
-  const { operation, standing, blocks, reason, needed } = verdict
+  const { operation, standing, blocks, reason, needed, target, accepted, missing } = verdict
+  const { kinds: _, ...counted } = evidence ?? noEvidence(operation)
   return {
-    ...(evidence ?? noEvidence(operation)),
+    ...counted,
     ...known,
     standing,
     blocks,
     reason,
     ...(needed !== undefined && { needed }),
+    ...(target !== undefined && { target }),
+    ...(accepted && { accepted }),
+    ...(missing && { missing }),
     ...seen.of(operation),
   }
 }
@@ -308,6 +329,10 @@ export interface ReadSources {
   readonly target: number
   /** True asks whether v1 can be switched off. Default: v1 stays. */
   readonly withoutV1?: boolean
+  /** True holds the target against each operation by itself. Default: against all requests together. */
+  readonly isStrict?: boolean
+  /** What persons decided about the verdict. Default: nothing. */
+  readonly terms?: CutoverTerms | undefined
   /** The names that persons gave to clients. */
   readonly names?: ClientNames | undefined
   /** Milliseconds since 1970. */
@@ -455,15 +480,16 @@ function beforeOf({ standing, n, bound, mismatches, transients, errors }: Before
 }
 
 /** Writes the report as lines for a terminal: the verdict, and one line for each operation and each difference to mend. */
-export function reportLines({ operations, declarations, target, ready, read, against }: Report): readonly string[] {
+export function reportLines({ operations, declarations, target, ready, read, against, whole }: Report): readonly string[] {
   const inside = operations.filter(({ standing }) => standing === 'inside').length
   const width = Math.max(0, ...operations.map(({ operation }) => operation.length))
   const was = against ? `; the older report was ${against.ready ? 'ready' : 'not ready'}` : ''
   const gone = against?.gone ?? []
   return [
     `${ready ? 'READY' : 'NOT READY'}: ${inside} of ${many(operations.length, 'operation')} inside ${percent(target)}${was} (${many(read.entries, 'record')}${notRead(read)})`,
+    ...(whole && whole.requests > 0 ? [whole.reason, whole.when ?? []].flat() : []),
     ...operations.flatMap((one) => [
-      rowOf(one, target, width),
+      rowOf(one, one.target ?? target, width),
       ...toMend(one),
       ...uncomparedSentences(one.uncompared).map((line) => `${INDENT}${line}`),
     ]),
@@ -496,7 +522,8 @@ function rowOf(one: OperationReport, target: number, width: number): string {
   const more = needed === undefined || needed === 0 ? '' : `  ${many(needed, 'observation')} to go${time}`
   const requests = share > 0 ? ` (${percent(share)} of the requests)` : ''
   const evidence = n === 0 ? '' : `  n ${count(n)}  wrong ${count(wrongOf(one))}${requests}  bound ${percent(bound)}${was}`
-  return `${standing.padEnd(12)}  ${operation.padEnd(width)}${evidence}${more}`.trimEnd()
+  const told = one.accepted ? `  accepted until ${one.accepted.until}: ${one.accepted.reason}` : ''
+  return `${standing.padEnd(12)}  ${operation.padEnd(width)}${evidence}${more}${told}`.trimEnd()
 }
 
 function toMend({ differences }: OperationReport): readonly string[] {

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { Standing } from '../../migrate/evidence/cutover.ts'
 import { clausesOf, count, many, OBSERVATION, percent, wrongOf } from '../../migrate/evidence/evidence.ts'
+import type { MissingKind } from '../../migrate/evidence/kinds.ts'
 import { accountSentence, timeNeeded, uncomparedSentences } from '../../migrate/evidence/standing.ts'
 import { TO_MEND } from '../report/difference.ts'
 import { nextStep } from '../report/next-step.ts'
@@ -60,8 +61,9 @@ export function OperationTable({ report }: { readonly report: Report }) {
   )
 }
 
-function Row({ one, report: { target, now } }: { readonly one: OperationReport; readonly report: Report }) {
+function Row({ one, report: { target: general, now } }: { readonly one: OperationReport; readonly report: Report }) {
   const wrong = wrongOf(one)
+  const target = one.target ?? general
   return (
     <tr>
       <td>
@@ -75,6 +77,11 @@ function Row({ one, report: { target, now } }: { readonly one: OperationReport; 
           {many(Math.max(one.calls, one.comparisons), 'request')}
           {now ? <Badges operation={one.operation} now={now} /> : one.modes.length > 0 && ` · ${one.modes.join(', ')}`}
         </span>
+        {one.accepted && (
+          <span class="quiet below">
+            accepted without proof until {one.accepted.until}: {one.accepted.reason}
+          </span>
+        )}
       </th>
       <td class="plot">
         <RangePlot operation={one} target={target} />
@@ -207,6 +214,7 @@ export function OperationView({ operation, report }: OperationProps) {
         </p>
       )}
       <NextStepView operation={operation} report={report} />
+      <MissingKinds operation={operation} />
       <Counts operation={operation} />
       <Differences operation={operation} report={report} />
       {operation.trend.length > 0 && <BoundChart operation={operation} report={report} notes={notes} />}
@@ -216,6 +224,48 @@ export function OperationView({ operation, report }: OperationProps) {
       {operation.latency && <Latency v1={operation.latency.v1} v2={operation.latency.v2} />}
       {operation.writes > 0 && <Unsent operation={operation} />}
     </>
+  )
+}
+
+const MISSING: Readonly<Record<MissingKind['why'], string>> = {
+  rare: 'seen too seldom',
+  'one-caller': 'seen of one of its callers only',
+  wrong: 'wrong at its last comparison',
+}
+
+/** Lists the kinds of requests that nobody saw work often enough. */
+function MissingKinds({ operation: { missing = [] } }: { readonly operation: OperationReport }) {
+  if (missing.length === 0) return null
+  return (
+    <section aria-labelledby="missing">
+      <h2 id="missing">Kinds of requests that are blind spots</h2>
+      <ScrollTable label="Table of kinds of requests">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Parameters</th>
+              <th scope="col" class="number">
+                Requests, by an estimate
+              </th>
+              <th scope="col" class="number">
+                Seen the same
+              </th>
+              <th scope="col">Missing</th>
+            </tr>
+          </thead>
+          <tbody>
+            {missing.map(({ kind, requests, same, why }) => (
+              <tr key={kind}>
+                <th scope="row">{kind === '' ? 'none' : <code>{kind}</code>}</th>
+                <td class="number">{count(requests)}</td>
+                <td class="number">{count(same)}</td>
+                <td>{MISSING[why]}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </ScrollTable>
+    </section>
   )
 }
 
@@ -340,7 +390,7 @@ export function Operations({ report }: Props) {
 }
 
 export function Verdict({ report }: { readonly report: Report }) {
-  const { operations, ready, target, reasons, span, against } = report
+  const { operations, ready, target, reasons, span, against, whole } = report
   const of = (standing: Standing) => operations.filter((one) => one.standing === standing).length
   const sum = (pick: (one: OperationReport) => number) => operations.reduce((total, one) => total + pick(one), 0)
   const unexplained = sum(({ differences }) => differences.filter(({ state }) => TO_MEND.has(state)).length)
@@ -352,7 +402,7 @@ export function Verdict({ report }: { readonly report: Report }) {
       </h2>
       <p>
         {many(of('inside'), 'operation')} of {count(operations.length)} {of('inside') === 1 ? 'is' : 'are'} inside the target of{' '}
-        {percent(target)} wrong answers
+        {percent(target)} wrong answers{whole && ' by themselves'}
         {against && (
           <>
             ; the report of {time(against.generatedAt)} was {against.ready ? 'ready' : 'not ready'}
@@ -360,6 +410,11 @@ export function Verdict({ report }: { readonly report: Report }) {
         )}
         .
       </p>
+      {whole && whole.requests > 0 && (
+        <p>
+          {whole.reason} {whole.when}
+        </p>
+      )}
       <Shares operations={operations} />
       <dl class="figures">
         <Figure name="requests" value={count(sum(({ calls, comparisons }) => Math.max(calls, comparisons)))} />

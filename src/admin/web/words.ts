@@ -149,6 +149,7 @@ const VERBS: Readonly<Record<Note['what'], string>> = {
   rollout: 'Rollout moved',
   ready: 'Became ready to move',
   'not-ready': 'Is no longer ready to move',
+  acceptance: 'Acceptance changed',
 }
 
 /** What a rollout did, by the first word of the state that it came into. */

@@ -1,7 +1,9 @@
+import { isDeepStrictEqual } from 'node:util'
 import { misuse } from '../../errors.ts'
 import { type Client, joinedClients } from '../../migrate/clients.ts'
 import type { FleetView, RolloutOutlook } from '../../migrate/evidence/cutover.ts'
 import type { Replica } from '../../migrate/evidence/replicas.ts'
+import type { CutoverTerms } from '../../migrate/evidence/terms.ts'
 import type { EvidenceReport } from '../../migrate/migration.ts'
 import { Agent } from '../../serve/upstream/undici.ts'
 import { isObject, oneLine } from '../../tables/json.ts'
@@ -216,6 +218,8 @@ export interface AskedReplica {
   readonly page?: string
   /** What its fleet says besides its counts, if it shares a store. */
   readonly fleet?: FleetView
+  /** What persons decided about the verdict. */
+  readonly terms?: CutoverTerms
 }
 
 /** Asks every admin port of `--admin`, or the own one. Rejects with a misuse if the settings are wrong. */
@@ -236,7 +240,14 @@ export function onePerFleet(asked: readonly AskedReplica[]): readonly AskedRepli
 
 /** Returns what keeps the fleets that were asked from being judged, in sentences. */
 export function missingIn(asked: readonly AskedReplica[]): readonly string[] {
-  return [...new Set(asked.flatMap(({ fleet }) => fleet?.problems ?? []))]
+  return [...new Set([...asked.flatMap(({ fleet }) => fleet?.problems ?? []), ...otherTerms(asked)])]
+}
+
+/** What persons decided must be the same everywhere: nobody knows which of two decisions is meant. */
+function otherTerms(asked: readonly AskedReplica[]): readonly string[] {
+  const known = asked.flatMap(({ admin, terms }) => (terms ? [{ admin, terms }] : []))
+  const other = known.find(({ terms }) => !isDeepStrictEqual(terms, known[0]?.terms))
+  return other ? [`${known[0]?.admin} and ${other.admin} have different settings cutover.*: give them the same.`] : []
 }
 
 async function askOne({ ask }: AdminPort, admin: string): Promise<AskedReplica> {
@@ -246,7 +257,7 @@ async function askOne({ ask }: AdminPort, admin: string): Promise<AskedReplica> 
   if ('problem' in clients) return { admin, problem: clients.problem }
   const rollouts = await ask<readonly RolloutOutlook[]>('/rollouts', admin)
   if ('problem' in rollouts) return { admin, problem: rollouts.problem }
-  const { operations, traffic, strangers, uncounted, circuits, fleet, page } = evidence
+  const { operations, traffic, strangers, uncounted, circuits, fleet, page, terms } = evidence
   const isWhole =
     [operations, clients, rollouts].every(Array.isArray) &&
     rollouts.every(({ reach }) => Array.isArray(reach)) &&
@@ -257,6 +268,7 @@ async function askOne({ ask }: AdminPort, admin: string): Promise<AskedReplica> 
     admin,
     ...(page !== undefined && { page }),
     ...(fleet && { fleet }),
+    ...(terms && { terms }),
     replica: { evidence: operations, traffic, strangers, clients, uncounted, openCircuits: Object.fromEntries(open), rollouts },
   }
 }

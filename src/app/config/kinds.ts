@@ -4,6 +4,7 @@ import { named, systemReason } from '../../errors.ts'
 import { smallFile } from '../../files.ts'
 import { readStoreUrl } from '../../fleet/store/store.ts'
 import type { ClientNames } from '../../migrate/clients.ts'
+import type { OperationTerms } from '../../migrate/evidence/terms.ts'
 import { asModeRules, type ModeRules, modesSchema } from '../../migrate/modes/rules.ts'
 import { MODES } from '../../serve/sides.ts'
 import { isObject } from '../../tables/json.ts'
@@ -379,6 +380,33 @@ export const ignoreRules: SettingKind<readonly IgnoreRule[]> = {
   schema: z.preprocess(asList, z.array(rule)) as unknown as z.ZodType<readonly IgnoreRule[]>,
   allowed: 'a list of objects {"operations", "at", "kinds", "when", "v1", "v2", "name", "reason", "until"}',
   written: (rules) => rules.map((one) => ({ ...one, until: new Date(one.until).toISOString() })),
+  value: 'JSON',
+}
+
+const WRONG_SHARE = 'must be a share of wrong answers of more than 0 and less than 1, such as 0.01'
+const WRONG_REASON = 'must say why the operations may move without proof'
+const WRONG_DAY = 'must be the last day on which it holds, such as 2027-01-31'
+
+const terms = z
+  .strictObject({
+    operations: someTexts,
+    target: z.number({ error: WRONG_SHARE }).gt(0, WRONG_SHARE).lt(1, WRONG_SHARE).optional(),
+    accept: z
+      .strictObject(
+        {
+          reason: z.string({ error: WRONG_REASON }).trim().min(1, WRONG_REASON),
+          until: z.iso.date({ error: WRONG_DAY }),
+        },
+        { error: 'must be an object {"reason", "until"}' },
+      )
+      .optional(),
+  })
+  .refine(({ target, accept }) => target !== undefined || accept !== undefined, 'must give a target, or accept with a reason and a date')
+
+/** What persons decided about operations by their names: a list, or its JSON as a flag and the environment give it. */
+export const operationTerms: SettingKind<readonly OperationTerms[]> = {
+  schema: z.preprocess(asList, z.array(terms)) as unknown as z.ZodType<readonly OperationTerms[]>,
+  allowed: 'a list of objects {"operations", "target", "accept": {"reason", "until"}}',
   value: 'JSON',
 }
 

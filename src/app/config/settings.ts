@@ -1,4 +1,5 @@
 import type { ClientNames } from '../../migrate/clients.ts'
+import { EACH, type OperationTerms } from '../../migrate/evidence/terms.ts'
 import { ALL_V2, type ModeRules } from '../../migrate/modes/rules.ts'
 import type { IgnoreRule } from '../../tables/signs.ts'
 import { DIALECTS } from '../../tables/uid.ts'
@@ -22,6 +23,7 @@ import {
   moment,
   namedTokens,
   names,
+  operationTerms,
   origins,
   proxyUrl,
   publicOrigin,
@@ -375,6 +377,18 @@ export const SETTINGS = {
     [],
     'Differences that clients accept until a date, in the file or as JSON. They count as expected, and are shown with their reason',
   ),
+  'cutover.each': setting(
+    integer(1, 1000),
+    'CUTOVER_EACH',
+    EACH,
+    'How often each operation and kind of request must have been seen the same, before all requests together are ready',
+  ),
+  'cutover.operations': setting<readonly OperationTerms[]>(
+    operationTerms,
+    'CUTOVER_OPERATIONS',
+    [],
+    'Operations with a target of their own, or accepted without proof until a date, in the file or as JSON. A known wrong answer is never accepted',
+  ),
   'records.file': setting<string | undefined>(
     file,
     'RECORDS_FILE',
@@ -650,6 +664,7 @@ export const SECTIONS: Readonly<Record<Section, string>> = {
   fallback: 'v1 as the net below v2',
   circuit: 'How an open circuit closes',
   diff: 'Comparisons of v1 and v2',
+  cutover: 'What the verdict asks of operations',
   records: 'Where comparisons are kept',
   store: 'What several replicas share, or one process remembers through a restart',
   notify: 'Who is told when something changes',

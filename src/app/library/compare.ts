@@ -135,6 +135,7 @@ export function openComparison(settings: ComparisonSettings, options: Comparison
     operations,
     declarations,
     isName,
+    isStrict: true,
     configFile: undefined,
     warn,
     random,
@@ -171,7 +172,7 @@ export function openComparison(settings: ComparisonSettings, options: Comparison
       const circuits = migration.report.openCircuits()
       const inForce = { ...migration.modes.state(), startedAt, rollouts: [], circuits, v1First: [], hasV1: true }
       // What is active speaks of a proxy: its commands would lead nowhere.
-      const { now: _, ...report } = reporter.report({ target, now: clocks.now(), inForce })
+      const { now: _, ...report } = reporter.report({ target, isStrict: true, now: clocks.now(), inForce })
       return report
     },
     unread: () => unread,

@@ -12,6 +12,7 @@ import { createReporter, type FleetCounted, type Report } from '../../admin/repo
 import { ANY, answerForm, ERROR_FORM, type Form, formAt, segmentsOf } from '../../migrate/compare/compare.ts'
 import { type DescribedDeclaration, ignoredDifference } from '../../migrate/compare/expected.ts'
 import { TARGET } from '../../migrate/evidence/cutover.ts'
+import { wrongTerms } from '../../migrate/evidence/terms.ts'
 import { createMigration, type Migration, type MigrationSettings } from '../../migrate/migration.ts'
 import type { IdentifiedNote } from '../../migrate/modes/journal.ts'
 import { NEEDS_V1 } from '../../migrate/modes/modes.ts'
@@ -96,6 +97,15 @@ function wrongParameter({ when = [], operations }: IgnoreRule, covered: readonly
   return `.when: ${[operations].flat().join(', ')} has no parameter "${wrong}"; ${suggestion(wrong, known, fallback)}`
 }
 
+/** Returns a sentence about a name in `cutover.operations` that fits no operation that v2 serves. */
+export function wrongTermsOf(config: Pick<Config, 'cutover.operations'>, tables: Tables): string | undefined {
+  const served = operationsOf(tables).filter(({ begin }) => begin !== undefined)
+  return wrongTerms(
+    config['cutover.operations'],
+    served.map(({ id }) => id),
+  )
+}
+
 /** Returns what the server is made from. Throws a sentence if the tables are wrong, or the settings do not go with them. */
 export function checked(config: Config, tables: Tables): { readonly v2: string; readonly declarations: readonly DescribedDeclaration[] } {
   const v2 = config['upstream.v2']
@@ -104,6 +114,8 @@ export function checked(config: Config, tables: Tables): { readonly v2: string; 
   checkMappings(tables.mappings)
   const declared = declarationsWith(config['diff.ignore'], tables)
   if ('problem' in declared) throw new Error(declared.problem)
+  const unfit = wrongTermsOf(config, tables)
+  if (unfit !== undefined) throw new Error(unfit)
   return { v2, declarations: declared.declarations }
 }
 
@@ -146,6 +158,7 @@ const LINES: Readonly<Record<Note['what'], readonly [level: (note: Note) => Leve
   'not-ready': [() => 'warn', (operation) => `${operation || WHOLE} is no longer ready: `],
   restart: [() => 'info', () => ''],
   epoch: [() => 'info', () => ''],
+  acceptance: [() => 'warn', () => ''],
   'store-lost': [() => 'warn', () => ''],
   conflict: [() => 'warn', () => ''],
   clock: [({ to }) => (to === 'differs' ? 'warn' : 'info'), () => ''],
@@ -250,7 +263,7 @@ export interface ReportOf {
 
 /** Collects the data of the report page from every recorded entry, and says what is in force. */
 export function reportOf(
-  { ledger, follow, report: known, modes }: Migration,
+  { ledger, follow, report: known, modes, terms }: Migration,
   mappings: readonly Mapping[],
   declarations: readonly DescribedDeclaration[],
   { emulated, 'upstream.v1': v1 }: Pick<Config, 'emulated' | 'upstream.v1'>,
@@ -269,7 +282,7 @@ export function reportOf(
       v1First,
       hasV1: v1 !== undefined,
     }
-    return reporter.report({ target: TARGET, now: Date.now(), inForce, counted })
+    return reporter.report({ target: TARGET, now: Date.now(), terms: terms(), inForce, counted })
   }
   return { report, hear: reporter.add }
 }

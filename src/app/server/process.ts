@@ -12,6 +12,7 @@ import type { DescribedDeclaration } from '../../migrate/compare/expected.ts'
 import { type CutoverVerdict, judgeCutover, TARGET } from '../../migrate/evidence/cutover.ts'
 import type { EvidenceReport, Migration } from '../../migrate/migration.ts'
 import type { ModesState, OpenCircuit } from '../../migrate/modes/modes.ts'
+import type { Actor } from '../../migrate/records/record.ts'
 import type { RecordFile } from '../../migrate/records/record-file.ts'
 import type { Certificate } from '../../serve/listen/listener.ts'
 import { keepTickShape } from '../../serve/listen/times.ts'
@@ -22,7 +23,7 @@ import { readTls } from '../config/certificates.ts'
 import { adminSettings, adminTokens } from '../config/config.ts'
 import type { Config } from '../config/settings.ts'
 import type { JoinedFleet, JoinFleet } from './fleet.ts'
-import { declarationsWith } from './migration.ts'
+import { declarationsWith, wrongTermsOf } from './migration.ts'
 
 /**
  * Opens the store of the settings: `createServer(config, mappings, { join: await openFleet(config) })`. Returns undefined without
@@ -108,6 +109,9 @@ interface Living {
   readonly front: Front
   readonly admin: FastifyInstance
   readonly hasAdmin: boolean
+  readonly isWorker: boolean
+  /** The path of the configuration file, if there is one. */
+  readonly file: string | undefined
   readonly migration: Migration
   readonly joined: JoinedFleet | undefined
   /** Sends metrics to a collector. */
@@ -121,7 +125,7 @@ interface Living {
 }
 
 export function createLife(config: Config, living: Living): Life {
-  const { tables, front, admin, hasAdmin, migration, joined, exported, leaving, warn, warned, last } = living
+  const { tables, front, admin, hasAdmin, isWorker, file, migration, joined, exported, leaving, warn, warned, last } = living
   const release = async () => {
     // The last metrics are read from parts that are closed below.
     await exported?.close()
@@ -146,6 +150,7 @@ export function createLife(config: Config, living: Living): Life {
     keepTickShape()
     if (tables.hasGrpc) await checkAtStart(tables.mappings, tables.shapes)
     await migration.restore()
+    if (!isWorker) migration.noteAcceptances({ source: 'start', ...(file !== undefined && { path: file }) })
     await joined?.modes.start()
     await front.ready?.()
   }
@@ -178,9 +183,9 @@ export function createLife(config: Config, living: Living): Life {
 export interface Reload {
   /**
    * Takes the values of live settings (`changedBetween`) from the next request on, or returns a sentence that says why it takes none of them.
-   * Modes have a way of their own, `changeModes`.
+   * Modes have a way of their own, `changeModes`. `by` is who changed them; a program, if nobody says so.
    */
-  reload(changes: Partial<Config>): string | undefined
+  reload(changes: Partial<Config>, by?: Actor): string | undefined
   /** Takes what the files of TLS hold now for every connection from now on. Throws a sentence if one cannot be used. */
   certify(): void
 }
@@ -191,7 +196,9 @@ interface Reloaded {
   readonly tables: Tables
   /** The declared differences that texts are read from. */
   readonly declarations: DescribedDeclaration[]
-  readonly migration: Pick<Migration, 'journal'>
+  readonly migration: Pick<Migration, 'journal' | 'noteAcceptances'>
+  /** Its supervisor notes what persons decide. */
+  readonly isWorker: boolean
   readonly log: Pick<Logger, 'level' | 'info'>
   readonly front: Pick<Front, 'certify' | 'forget'>
   readonly dial: Dial
@@ -204,14 +211,16 @@ interface Reloaded {
 const OPENS =
   'without admin.token, admin.tokens and admin.readToken, everybody could change modes from now on; restart to open the admin port'
 
-export function createReload({ live, tables, declarations, migration, log, front, dial, shown, certified }: Reloaded): Reload {
+export function createReload({ live, tables, declarations, migration, isWorker, log, front, dial, shown, certified }: Reloaded): Reload {
   return {
-    reload(changes) {
+    reload(changes, by = { source: 'program' }) {
       const next = { ...live, ...changes }
       const isOpened = adminTokens(live).length > 0 && adminTokens(next).length === 0
       if (isOpened && next['admin.oidc.issuer'] === undefined) return `${OPENS}.`
       const declared = declarationsWith(next['diff.ignore'], tables)
       if ('problem' in declared) return declared.problem
+      const unfit = wrongTermsOf(next, tables)
+      if (unfit !== undefined) return unfit
       Object.assign(live, changes)
       log.level = live['log.level']
       front.forget?.()
@@ -219,6 +228,7 @@ export function createReload({ live, tables, declarations, migration, log, front
         declarations.splice(0, declarations.length, ...declared.declarations)
         migration.journal.expected.declare(declarations)
       }
+      if (!isWorker && 'cutover.operations' in changes) migration.noteAcceptances(by)
       return undefined
     },
     certify() {
@@ -237,6 +247,7 @@ export function createReload({ live, tables, declarations, migration, log, front
 export interface Role {
   /** A worker has no admin port: its supervisor has it. */
   readonly hasAdmin: boolean
+  readonly isWorker?: boolean
   /** Takes the lines of the record file, if this process does not write it alone. */
   readonly records?: RecordFile | undefined
   /** The workers of a supervisor, which serves nobody itself. */
@@ -284,9 +295,11 @@ interface ReadsParts {
   readonly joined: JoinedFleet | undefined
   readonly reportNow: () => Report | Promise<Report>
   readonly tables: Pick<Tables, 'mappings'>
+  /** Milliseconds since 1970. */
+  readonly now: () => number
 }
 
-export function createReads({ migration, joined, reportNow, tables }: ReadsParts): Reads {
+export function createReads({ migration, joined, reportNow, tables, now }: ReadsParts): Reads {
   const own = migration.report
   const evidence = async () => (await joined?.evidence.report.evidence()) ?? own.evidence()
   const clients = async () => (await joined?.answers.clients())?.answer ?? own.clients()
@@ -296,16 +309,18 @@ export function createReads({ migration, joined, reportNow, tables }: ReadsParts
     evidence,
     report: async () => reportNow(),
     clients,
-    async cutover({ withoutV1 = false, target = TARGET } = {}) {
+    async cutover({ withoutV1 = false, target = TARGET, each = false } = {}) {
       const [known, uses] = await Promise.all([evidence(), clients()])
       return judgeCutover({
         target,
         withoutV1,
+        isStrict: each,
         evidence: known.operations,
         traffic: new Map(Object.entries(known.traffic)),
         strangers: new Map(Object.entries(known.strangers)),
         clients: uses,
         openCircuits: new Map(Object.entries(own.openCircuits())),
+        terms: { ...migration.terms(), now: now() },
         rollouts: migration.modes.rollouts(),
         operations: operationsOf(tables),
       })
@@ -322,6 +337,9 @@ export interface Reads {
   evidence(): Promise<EvidenceReport>
   report(): Promise<Report>
   clients(): Promise<readonly Client[]>
-  /** Whether v2 can serve what it has while v1 stays, or, `withoutV1`, whether v1 can be switched off. */
-  cutover(question?: { readonly withoutV1?: boolean; readonly target?: number }): Promise<CutoverVerdict>
+  /**
+   * Whether v2 can serve what it has while v1 stays, or, `withoutV1`, whether v1 can be switched off. `each` holds the target against each
+   * operation by itself.
+   */
+  cutover(question?: { readonly withoutV1?: boolean; readonly target?: number; readonly each?: boolean }): Promise<CutoverVerdict>
 }

@@ -97,7 +97,7 @@ export function createServer(started: Config, tables: Tables, options: ServerOpt
   // Its parts read the settings that may change where they need them.
   const config = { ...started }
   const { log = createLog(config), tracing, file, clocks = CLOCKS, join } = options
-  const { hasAdmin, records, workers } = options.role ?? ALONE
+  const { hasAdmin, isWorker = false, records, workers } = options.role ?? ALONE
   const { mappings } = tables
   const { v2, ...known } = checked(config, tables)
   const declarations = [...known.declarations]
@@ -137,8 +137,9 @@ export function createServer(started: Config, tables: Tables, options: ServerOpt
   }
   const last = () => Promise.all([pool.destroy(), askPool.destroy(), tracing?.close(), notifier?.close()])
   const warned = (text: string) => log.warn(text)
-  const life = createLife(config, { tables, front: proxy, admin, exported, hasAdmin, migration, joined, leaving, warn, warned, last })
-  const reloaded = { live: config, tables, declarations, migration, log, dial, front: proxy }
+  const living = { tables, front: proxy, admin, isWorker, file, migration }
+  const life = createLife(config, { ...living, exported, hasAdmin, joined, leaving, warn, warned, last })
+  const reloaded = { live: config, tables, declarations, migration, isWorker, log, dial, front: proxy }
   const certified = (now: Certificate) => {
     certificate = now
   }
@@ -153,7 +154,7 @@ export function createServer(started: Config, tables: Tables, options: ServerOpt
     closeCircuit: modes.closeCircuit,
     sharesModes: joined !== undefined,
     handler: proxy.handler,
-    reads: createReads({ migration, joined, reportNow, tables }),
+    reads: createReads({ migration, joined, reportNow, tables, now: clocks.now }),
     notReady: async () => (await readiness()).notReady,
     keptModes: () => joined?.modes.kept(),
     idle: migration.idle,

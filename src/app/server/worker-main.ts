@@ -37,7 +37,7 @@ try {
     tracing,
     file,
     join: joinFleet(createIpcStore(line), { name: `${hostname()} worker ${place}`, kept }),
-    role: { hasAdmin: false, records },
+    role: { hasAdmin: false, isWorker: true, records },
   })
   server.reload(changed)
   reload = server.reload

@@ -3,9 +3,11 @@ import { isReadBack } from '../../tables/operations.ts'
 import { type Client, createUseOf, isUnknownUse, shownClient, type Use, unknownUse } from '../clients.ts'
 import type { Actor, Caller, Note } from '../records/record.ts'
 import { count, many, moreNeeded, noEvidence, type OperationEvidence, percent, wrongOf } from './evidence.ts'
+import { type AskedOperation, type AskedUse, askedOf, type MissingKind } from './kinds.ts'
 import type { Replicas } from './replicas.ts'
-import { aloneOf, aloneReason, type EvidenceStanding, reasonOf, standingOf } from './standing.ts'
-import { blindSpotOf, judgeWhole, seenText, type WholeQuestion, type WholeVerdict } from './whole.ts'
+import { aloneOf, aloneReason, type EvidenceStanding, isKnownWrong, reasonOf, standingOf } from './standing.ts'
+import { type Acceptance, type CutoverTerms, type Dismissal, type TermsOfOne, termsOf, USUAL_TERMS } from './terms.ts'
+import { blindSpotOf, judgeWhole, seenText, type WholeQuestion, type WholeVerdict, whenDone } from './whole.ts'
 
 /** The part of the traffic that a cutover is asked about. Patterns are those of mode rules; none stands for everything. */
 export interface CutoverScope {
@@ -112,6 +114,12 @@ export interface OperationVerdict {
   /** Most calls first. */
   readonly clients: readonly ClientCalls[]
   readonly evidence?: OperationEvidence
+  /** Acceptable share of wrong answers, if a person gave it one by its name. */
+  readonly target?: number
+  /** The word of a person by which it is not in the way, although it is not proven. */
+  readonly accepted?: Acceptance
+  /** The kinds of its requests that keep all together from being ready, most requests first. */
+  readonly missing?: readonly MissingKind[]
 }
 
 /** What is known of one operation. */
@@ -126,31 +134,8 @@ export interface OperationCase extends Pick<OperationVerdict, 'calls' | 'clients
   /** Requests to a path that no table has, which v1 answered well, of callers that nothing else proves. */
   readonly strangers: number
   readonly dismissed: Dismissal | undefined
-}
-
-/** A person's word that nobody needs an unknown path when v1 is gone. */
-export interface Dismissal {
-  /** `GET /registry/v1/diff`, as the verdict names it. */
-  readonly called: string
-  /** The last day on which it holds, like `2027-01-31`, in UTC. */
-  readonly until: string
-  readonly reason: string
-}
-
-/** Reads `GET /path until 2027-01-31: a reason`. Returns a sentence if it is none, or over. `now` is in milliseconds since 1970. */
-export function readDismissal(text: string, now: number): Dismissal | { readonly problem: string } {
-  const {
-    called,
-    until = '',
-    reason,
-  } = /^(?<called>[A-Z]+ \/\S*) until (?<until>\d{4}-\d{2}-\d{2}): *(?<reason>\S.*)$/s.exec(text)?.groups ?? {}
-  const end = Date.parse(`${until}T23:59:59.999Z`)
-  if (called === undefined || reason === undefined || Number.isNaN(end)) {
-    return { problem: `dismiss is ${JSON.stringify(text)}, but it must be like 'GET /path until 2027-01-31: a reason'.` }
-  }
-  return end < now
-    ? { problem: `The dismissal of ${called} is over since ${until}: give another date, or leave it out.` }
-    : { called, until, reason }
+  readonly asked: AskedOperation | undefined
+  readonly terms: TermsOfOne
 }
 
 interface Aim {
@@ -159,7 +144,26 @@ interface Aim {
   readonly whole?: WholeQuestion | undefined
 }
 
-export function verdictOf(one: OperationCase, aim: Aim): OperationVerdict {
+/** Judges one operation by its own target, and by the word of a person where nothing wrong is known of it. */
+export function verdictOf(one: OperationCase, general: Aim): OperationVerdict {
+  const { id, terms, evidence } = one
+  const { target = general.target, accept, over } = terms
+  const judged = { ...provenVerdict(one, { ...general, target }), ...(terms.target !== undefined && { target }) }
+  const { standing, blocks, reason } = judged
+  const isProven = !blocks && (!general.whole || standing === 'inside')
+  if (over && blocks) return { ...judged, reason: `${reason} Its acceptance is over since ${over.until}: ${over.reason}.` }
+  if (!accept || isProven || standing === 'unverifiable') return judged
+  const isStopped = one.openCircuit !== undefined || one.turnedBack !== undefined
+  if (standing === 'v1-only') return blocks ? { ...judged, reason: `${reason} An acceptance cannot let v2 answer it.` } : judged
+  if (isStopped || standing === 'outside' || isKnownWrong(evidence)) {
+    const told = `Its acceptance until ${accept.until} does not hold, because v2 is known to be wrong here`
+    return blocks ? { ...judged, reason: `${reason} ${told}.` } : judged
+  }
+  const told = `${id} is accepted without proof until ${accept.until} (${usesOf(one)}): ${accept.reason}.`
+  return { ...judged, blocks: false, accepted: accept, reason: `${told} ${reason}` }
+}
+
+function provenVerdict(one: OperationCase, aim: Aim): OperationVerdict {
   const { id, use, evidence, openCircuit, turnedBack, calls, clients } = one
   const seen = { operation: id, calls, clients, ...(evidence && { evidence }) }
   if (use?.kind === 'v1-only') {
@@ -194,8 +198,9 @@ export function verdictOf(one: OperationCase, aim: Aim): OperationVerdict {
   }
   const standing = standingOf(evidence, aim.target)
   if (!aim.whole) return { ...seen, standing, blocks: standing !== 'inside', reason: reasonOf(evidence, aim.target), needed }
-  const blindSpot = blindSpotOf(evidence, aim.target, aim.whole, clients.length)
-  return { ...seen, standing, blocks: blindSpot !== undefined, reason: blindSpot ?? seenText(evidence), needed }
+  const blindSpot = blindSpotOf(evidence, aim.target, aim.whole, one.asked)
+  const missing = blindSpot?.missing && { missing: blindSpot.missing }
+  return { ...seen, standing, blocks: blindSpot !== undefined, reason: blindSpot?.reason ?? seenText(evidence), needed, ...missing }
 }
 
 /** True if v2 failed too many writes whose effect cannot be read. Nothing else is known of them. */
@@ -279,7 +284,7 @@ export const TARGET = 0.001
 
 /** Uses of v1 by one client, as far as a verdict needs them. */
 export interface ClientUses extends Pick<Client, 'caller' | 'subject' | 'name'> {
-  readonly operations: readonly Pick<Client['operations'][number], 'operation' | 'calls'>[]
+  readonly operations: readonly AskedUse[]
 }
 
 export interface CutoverQuestion {
@@ -287,12 +292,16 @@ export interface CutoverQuestion {
   readonly target: number
   /** True asks whether v1 can be switched off. False asks whether v2 can serve what it has, while v1 stays for the rest. */
   readonly withoutV1: boolean
-  /** Judges all requests together by the target, and asks each operation only whether it was seen. Default: the target is that of each. */
-  readonly whole?: WholeQuestion | undefined
+  /** True holds the target against each operation by itself. Default: against all requests together, and each operation must have been seen. */
+  readonly isStrict?: boolean | undefined
+  /** What persons decided, and the time, in milliseconds since 1970. Default: nothing. */
+  readonly terms?: (CutoverTerms & { readonly now: number }) | undefined
   readonly evidence: readonly OperationEvidence[]
   /** v1 requests by operation id, compared or not. */
   readonly traffic: ReadonlyMap<string, number>
   readonly clients: readonly ClientUses[]
+  /** What clients ask, by operation id. Default: what `clients` tell. */
+  readonly asked?: ReadonlyMap<string, AskedOperation> | undefined
   /** Requests of strangers by operation id. Records do not tell them. */
   readonly strangers?: ReadonlyMap<string, number>
   readonly dismissed?: readonly Dismissal[]
@@ -304,32 +313,36 @@ export interface CutoverQuestion {
 }
 
 export interface CutoverVerdict {
-  /** True if an operation is inside and none is in the way. */
+  /** True if none is in the way, and enough is known: of all requests together, or of an operation. */
   readonly ready: boolean
   readonly target: number
   readonly withoutV1: boolean
   readonly operations: readonly OperationVerdict[]
   /** One sentence for each operation in the way; one sentence in all if `ready`. */
   readonly reasons: readonly string[]
-  /** The verdict on all requests together, if it was asked for. `ready` is then its answer. */
+  /** The verdict on all requests together. Absent if each operation is judged by itself. */
   readonly whole?: WholeVerdict
 }
 
 /** Judges whether every operation with traffic can move to v2. */
 export function judgeCutover(question: CutoverQuestion): CutoverVerdict {
-  const { target, withoutV1, whole, evidence, traffic, clients, openCircuits, rollouts = [], operations } = question
+  const { target, withoutV1, isStrict = false, evidence, traffic, clients, openCircuits, rollouts = [], operations } = question
+  const { terms = { ...USUAL_TERMS, now: 0 } } = question
+  const whole = isStrict ? undefined : { each: terms.each }
   // What v1 answered well is in the way of its end, whoever asked. A refusal of both sides is not.
   const strangers = new Map(withoutV1 ? [...(question.strangers ?? [])].filter(([id]) => isUnknownUse(id)) : [])
   const useOf = createUseOf(operations)
   const seen = new Map(evidence.map((one) => [one.operation, one]))
   const callers = callersOf(clients)
+  const asked = whole && (question.asked ?? askedOf(clients))
   const ids = [...new Set([...traffic.keys(), ...seen.keys(), ...strangers.keys()])].sort()
   const verdicts = ids.map((id) => {
     const calls = { calls: traffic.get(id) ?? 0, clients: callers.get(id) ?? [] }
     const stops = { openCircuit: openCircuits?.get(id), turnedBack: turnedBackReason(id, rollouts) }
     const dismissed = question.dismissed?.find(({ called }) => unknownUse(called) === id)
     const known = { use: useOf(id), evidence: seen.get(id), ...stops, strangers: strangers.get(id) ?? 0, dismissed }
-    return verdictOf({ id, ...known, ...calls }, { target, withoutV1, whole })
+    const named = { asked: asked?.get(id), terms: termsOf(id, terms, terms.now) }
+    return verdictOf({ id, ...known, ...calls, ...named }, { target, withoutV1, whole })
   })
   if (whole) return judgedWhole(verdicts, { target, withoutV1, whole })
   const inTheWay = verdicts.filter(({ blocks }) => blocks).map(({ reason }) => reason)
@@ -340,9 +353,17 @@ export function judgeCutover(question: CutoverQuestion): CutoverVerdict {
 /** Adds the verdict on all requests together. What is in the way is sorted by its requests. */
 function judgedWhole(verdicts: readonly OperationVerdict[], aim: Aim & { readonly whole: WholeQuestion }): CutoverVerdict {
   const { target, withoutV1 } = aim
-  const judged = verdicts.filter(({ standing }) => standing !== 'v1-only' && standing !== 'unverifiable')
-  const parts = judged.map(({ operation, calls, evidence }) => ({ operation, calls, evidence }))
-  const whole = judgeWhole(parts, target, aim.whole)
+  const judged = verdicts.filter(({ standing, accepted }) => standing !== 'v1-only' && standing !== 'unverifiable' && !accepted)
+  const parts = judged.map(({ operation, calls, evidence, target, missing }) => ({ operation, calls, evidence, target, missing }))
+  const together = judgeWhole(parts, target, aim.whole)
+  const accepted = acceptedText(verdicts)
+  const there = judged.filter(({ blocks }) => !blocks).length
+  const isDone = together.isInside && there === judged.length
+  const whole = {
+    ...together,
+    ...(accepted !== undefined && { reason: `${together.reason} ${accepted}.` }),
+    ...(!isDone && { when: whenDone(together, there, judged.length) }),
+  }
   const operations = [...verdicts].sort((a, b) => b.calls - a.calls)
   const inTheWay = operations.filter(({ blocks }) => blocks).map(({ reason }) => reason)
   const known = { target, withoutV1, operations, whole }
@@ -355,13 +376,28 @@ function conclusion(verdicts: readonly OperationVerdict[], target: number): stri
   const inside = numberOf(verdicts, 'inside')
   if (verdicts.length === 0) return 'No v1 request was seen yet: nothing is known.'
   if (inside === 0) return 'No request was seen whose answer could be compared: nothing is known.'
-  const done = `All ${inside} operations with traffic have a bound of ${percent(target)} or less`
+  const hasOwn = verdicts.some((one) => one.standing === 'inside' && one.target !== undefined)
+  const done = `All ${inside} operations with traffic have a bound ${hasOwn ? 'within their targets' : `of ${percent(target)} or less`}`
+  return `${[done, ...besideTexts(verdicts)].join('; ')}.`
+}
+
+/** Says what a verdict that is ready does not cover: `2 more stay with v1`. */
+export function besideTexts(verdicts: readonly OperationVerdict[]): readonly string[] {
   const [stays, unverifiable] = [numberOf(verdicts, 'v1-only'), numberOf(verdicts, 'unverifiable')]
-  const more = [
+  const accepted = acceptedText(verdicts)
+  return [
     ...(stays > 0 ? [`${stays} more ${stays === 1 ? 'stays' : 'stay'} with v1`] : []),
     ...(unverifiable > 0 ? [`${unverifiable} more cannot be verified`] : []),
+    ...(accepted === undefined ? [] : [accepted]),
   ]
-  return `${[done, ...more].join('; ')}.`
+}
+
+/** Says how many operations move without proof: `2 more with 40 requests are accepted without proof`. Undefined if none does. */
+function acceptedText(verdicts: readonly OperationVerdict[]): string | undefined {
+  const accepted = verdicts.filter((one) => one.accepted !== undefined)
+  const requests = accepted.reduce((sum, { calls, evidence }) => sum + Math.max(calls, evidence?.comparisons ?? 0), 0)
+  const are = accepted.length === 1 ? 'is' : 'are'
+  return accepted.length === 0 ? undefined : `${accepted.length} more with ${many(requests, 'request')} ${are} accepted without proof`
 }
 
 function numberOf(verdicts: readonly OperationVerdict[], standing: Standing): number {

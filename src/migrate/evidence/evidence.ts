@@ -1,6 +1,7 @@
 import type { ComparisonOutcome } from '../compare/judge.ts'
 import type { Comparison } from '../records/record.ts'
 import type { Recorder } from '../records/record-file.ts'
+import { countKind, type KindCounts, type SeenKind, seenKinds } from './kinds.ts'
 import type { Uncompared, UncomparedCounts } from './standing.ts'
 
 /** A number as people read it: `12,345`. */
@@ -113,6 +114,9 @@ export interface Observation {
   readonly outcome: ComparisonOutcome
   /** Requests that it stands for, if chance chose it: the inverse of its probability. Default: 1. */
   readonly weight?: number
+  /** What was read, and in which mode. Default: a read. */
+  readonly check?: Comparison['check']
+  readonly mode?: string
 }
 
 /** Explains the unit of all evidence, wherever a person reads a number of observations. */
@@ -303,6 +307,8 @@ export interface OperationCounts {
   readonly booked: { [B in Booked]?: number }
   readonly callers: Set<string>
   readonly shapes: Set<string>
+  /** By shape. */
+  readonly kinds: Map<string, KindCounts>
   readonly pace: Pace
   readonly firstAt: number
   lastAt: number
@@ -314,7 +320,7 @@ export const DISTINCT = 10_000
 export function newCounts(at: number): OperationCounts {
   const outcomes = noOutcomes()
   const repeats = { n: 0, bad: 0, requests: 0, wrong: 0 }
-  const sets = { callers: new Set<string>(), shapes: new Set<string>(), pace: createPace() }
+  const sets = { callers: new Set<string>(), shapes: new Set<string>(), kinds: new Map<string, KindCounts>(), pace: createPace() }
   return { comparisons: 0, n: 0, bad: 0, repeats, outcomes, uncompared: {}, booked: {}, ...sets, firstAt: at, lastAt: at }
 }
 
@@ -332,6 +338,7 @@ export function countComparison(counts: OperationCounts, observation: Observatio
   if (WEIGHTS[outcome] !== 'nothing') {
     addUpTo(counts.callers, caller)
     addUpTo(counts.shapes, shape)
+    countKind(counts.kinds, observation, WEIGHTS[outcome], { isFirst }, at)
   }
   if (isFirst) {
     counts.n += 1
@@ -485,6 +492,8 @@ export interface OperationEvidence {
   /** Number of distinct callers and of parameter shapes; counting stops at `DISTINCT`. */
   readonly callers: number
   readonly shapes: number
+  /** The kinds of requests that are told apart. Absent in answers of older versions. */
+  readonly kinds?: readonly SeenKind[]
   /** New observations per day at the pace of the last 24 hours; absent while that is unknown. */
   readonly perDay?: number
   /** Requests that were not compared, or whose comparison has no result, by reason. */
@@ -571,26 +580,28 @@ export function figuresOf({ n, bad, repeats }: Sample & { readonly repeats: Repe
 type Figures = Pick<OperationEvidence, 'n' | 'bad' | 'bound' | 'repeats' | 'share'>
 
 function summary(operation: string, counts: OperationCounts, now: number): OperationEvidence {
-  const { callers, shapes, pace } = counts
-  return evidenceOf(operation, { ...counts, callers: callers.size, shapes: shapes.size, perDay: pace.perDay(now) })
+  const { callers, shapes, kinds, pace } = counts
+  const sizes = { callers: callers.size, shapes: shapes.size, kinds: seenKinds(kinds) }
+  return evidenceOf(operation, { ...counts, ...sizes, perDay: pace.perDay(now) })
 }
 
 /** Sums of an operation, wherever they were counted. */
-interface CountedOperation extends Omit<OperationCounts, 'callers' | 'shapes' | 'pace'> {
+interface CountedOperation extends Omit<OperationCounts, 'callers' | 'shapes' | 'kinds' | 'pace'> {
   readonly callers: number
   readonly shapes: number
+  readonly kinds: readonly SeenKind[]
   readonly perDay: number | undefined
 }
 
 /** Returns the evidence that the sums of an operation are. */
 export function evidenceOf(operation: string, counts: CountedOperation): OperationEvidence {
-  const { comparisons, outcomes, callers, shapes, perDay, uncompared, booked, firstAt, lastAt } = counts
+  const { comparisons, outcomes, callers, shapes, kinds, perDay, uncompared, booked, firstAt, lastAt } = counts
   const { match: matches, expected, noise, race: races, inconclusive } = outcomes
   const { mismatch: mismatches, transient: transients, error: errors } = outcomes
   return {
     ...{ operation, comparisons, ...figuresOf(counts) },
     ...{ matches, expected, noise, races, mismatches, transients, errors, inconclusive },
-    ...{ callers, shapes, ...(perDay !== undefined && { perDay }), uncompared: { ...uncompared }, booked: { ...booked } },
+    ...{ callers, shapes, kinds, ...(perDay !== undefined && { perDay }), uncompared: { ...uncompared }, booked: { ...booked } },
     ...{ firstAt, lastAt },
   }
 }

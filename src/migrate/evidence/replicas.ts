@@ -1,5 +1,6 @@
 import type { ClientUses, RolloutOutlook } from './cutover.ts'
 import { addCounts, type BookedCounts, figuresOf, type OperationEvidence } from './evidence.ts'
+import { type AskedUse, joinedKinds, joinedUse } from './kinds.ts'
 import type { UncomparedCounts } from './standing.ts'
 
 /** What one proxy knows of a migration. */
@@ -88,6 +89,7 @@ function joined([first, ...others]: readonly OperationEvidence[], isShared: bool
     // Distinct ones in all: at least as many as one replica saw.
     callers: Math.max(...all.map(({ callers }) => callers)),
     shapes: Math.max(...all.map(({ shapes }) => shapes)),
+    kinds: joinedKinds(all, isShared),
     ...(perDay > 0 && { perDay }),
     uncompared: all.reduce<UncomparedCounts>((total, one) => addCounts(total, one.uncompared) ?? {}, {}),
     booked: all.reduce<BookedCounts>((total, one) => addCounts(total, one.booked) ?? {}, {}),
@@ -101,17 +103,17 @@ function clean({ n, bad }: OperationEvidence): number {
 }
 
 function joinedClients(replicas: readonly Replica[]): readonly ClientUses[] {
-  const known = new Map<string, { subject: string | undefined; calls: [string, number][] }>()
+  const known = new Map<string, { subject: string | undefined; readonly uses: Map<string, AskedUse> }>()
   for (const { caller, subject, operations } of replicas.flatMap(({ clients }) => clients)) {
-    const client = known.get(caller) ?? { subject: undefined, calls: [] }
+    const client = known.get(caller) ?? { subject: undefined, uses: new Map<string, AskedUse>() }
     known.set(caller, client)
     client.subject ??= subject
-    client.calls.push(...operations.map(({ operation, calls }): [string, number] => [operation, calls]))
+    for (const use of operations) client.uses.set(use.operation, joinedUse(client.uses.get(use.operation), use))
   }
-  return [...known].map(([caller, { subject, calls }]) => ({
+  return [...known].map(([caller, { subject, uses }]) => ({
     caller,
     ...(subject !== undefined && { subject }),
-    operations: Array.from(sums([calls]), ([operation, total]) => ({ operation, calls: total })),
+    operations: [...uses.values()],
   }))
 }
 

@@ -232,6 +232,11 @@ export function aloneOf({ uncompared }: Pick<OperationEvidence, 'uncompared'>): 
   return inAccount(uncompared, 'alone')
 }
 
+/** True if something is known of the answers of v2 that no acceptance may hide. */
+export function isKnownWrong(evidence: OperationEvidence | undefined): boolean {
+  return evidence !== undefined && evidence.bad + evidence.repeats.bad + aloneOf(evidence) > 0
+}
+
 /** Returns the observations as they are if all that v2 did alone is wrong. */
 export function worstOf(evidence: OperationEvidence): Sample {
   const alone = aloneOf(evidence)

@@ -1,4 +1,5 @@
 import { count, excluded, many, type OperationEvidence, percent, type Sample } from './evidence.ts'
+import { type AskedOperation, type MissingKind, missingKinds, missingText } from './kinds.ts'
 import {
   aloneOf,
   aloneReason,
@@ -80,19 +81,22 @@ export interface WholeQuestion {
   readonly each: number
 }
 
-/** How often an operation must have been seen the same, if nobody says otherwise. */
-export const EACH = 3
-
 /** An operation that v2 can answer, as far as the whole needs it. */
 export interface WholePart {
   readonly operation: string
   readonly calls: number
   readonly evidence: OperationEvidence | undefined
+  /** Its own target, if it has one. */
+  readonly target?: number | undefined
+  /** The kinds of its requests that were not seen often enough. */
+  readonly missing?: readonly MissingKind[] | undefined
 }
 
 /** The verdict on all requests together. */
 export interface WholeVerdict {
   readonly each: number
+  /** Acceptable share of wrong answers in all requests: the mean of the targets of the operations, by their requests. */
+  readonly target: number
   /** Requests of the operations that were judged. */
   readonly requests: number
   readonly observations: number
@@ -108,6 +112,8 @@ export interface WholeVerdict {
   readonly isInside: boolean
   /** One sentence: where the whole stands, or what is missing. */
   readonly reason: string
+  /** When all is ready, and what that takes for granted. Absent if all is. */
+  readonly when?: string
 }
 
 /** Returns the observations of an operation that say what v2 does. Of a write, they are those in which v2 itself wrote. */
@@ -125,8 +131,19 @@ function requestsOf({ calls, evidence }: WholePart): number {
   return Math.max(calls, evidence?.comparisons ?? 0)
 }
 
-/** Judges all requests together. Whether each operation was seen at all is judged apart (`blindSpotOf`). */
-export function judgeWhole(all: readonly WholePart[], target: number, { each }: WholeQuestion): WholeVerdict {
+/** Returns the share of all requests that may be wrong, if this share of each operation may be. */
+function targetOf(all: readonly WholePart[], general: number): number {
+  if (all.every(({ target = general }) => target === general)) return general
+  const requests = total(all.map(requestsOf))
+  return requests === 0 ? general : total(all.map((one) => (one.target ?? general) * requestsOf(one))) / requests
+}
+
+/**
+ * Judges all requests together. Whether each operation was seen at all is judged apart (`blindSpotOf`). `general` is the target of operations
+ * that have none of their own.
+ */
+export function judgeWhole(all: readonly WholePart[], general: number, { each }: WholeQuestion): WholeVerdict {
+  const target = targetOf(all, general)
   const parts = all.map(partOf)
   const seen = all.map(({ evidence }) => seenOf(evidence))
   const bound = boundOfWhole(parts)
@@ -138,8 +155,17 @@ export function judgeWhole(all: readonly WholePart[], target: number, { each }: 
     bad: total(seen.map(({ bad }) => bad)),
   }
   const needed = bound <= target ? 0 : moreOfWhole(parts, target)
-  const days = daysOfWhole(all, target, each)
-  const counted = { each, ...sums, bound, needed, ...(repeatsBound !== undefined && { repeatsBound }), ...(days !== undefined && { days }) }
+  // Wrong repeats need further requests, whose pace nobody knows.
+  const days = (repeatsBound ?? 0) > target ? undefined : daysOfWhole(all, target, each)
+  const counted = {
+    each,
+    target,
+    ...sums,
+    bound,
+    needed,
+    ...(repeatsBound !== undefined && { repeatsBound }),
+    ...(days !== undefined && { days }),
+  }
   return { ...counted, isInside, reason: reasonOfWhole(counted, all.length, target) }
 }
 
@@ -167,31 +193,59 @@ function reasonOfWhole(
 /** Days after which nobody waits any more. */
 const TOO_LATE = 3650
 
+/** Milliseconds. */
+const DAY = 86_400_000
+
+/** Returns the days after which each missing kind was seen often enough, if it comes as often as it came so far. */
+function daysOfKinds({ evidence, missing = [] }: WholePart, each: number): number {
+  const seenFor = evidence ? (evidence.lastAt - evidence.firstAt) / DAY : 0
+  return Math.max(0, ...missing.map(({ same }) => (Math.max(1, each - same) * seenFor) / Math.max(1, same)))
+}
+
 function daysOfWhole(all: readonly WholePart[], target: number, each: number): number | undefined {
   const parts = all.map(partOf)
+  const kinds = Math.max(0, ...all.map((one) => daysOfKinds(one, each)))
   const pace = all.map(({ evidence }) => evidence?.perDay ?? 0)
   const after = (days: number) => grown(parts, (nth) => days * (pace[nth] ?? 0))
   const isEnough = (later: readonly Part[]) =>
     boundOfWhole(later) <= target && later.every(({ seen }) => seen.n - seen.bad >= each * (1 - 1e-9))
-  return least(TOO_LATE, (days) => isEnough(after(days)))
+  return least(TOO_LATE, (days) => days >= kinds && isEnough(after(days)))
 }
 
-/** Says in one sentence when the whole is there, and what that takes for granted. */
-export function whenDone({ days }: WholeVerdict, inTheWay: number): string {
-  if (days === undefined) return 'When that is cannot be told: the pace of an operation is not known, or leads nowhere in ten years.'
-  const wrong = inTheWay > 0 ? ', and what is in the way is fixed' : ''
-  return `At this traffic ${daysText(days)}, if every further observation is clean, the shares of the operations stay${wrong}.`
+/** Says when the whole is there, and what that takes for granted. `ready` of `of` operations are in the way no more. */
+export function whenDone({ days }: Pick<WholeVerdict, 'days'>, ready: number, of: number): string {
+  const there = `${ready} of ${many(of, 'operation')} ${ready === 1 ? 'is' : 'are'} there.`
+  if (days === undefined) {
+    return `${there} When all are cannot be told: a pace is not known, leads nowhere in ten years, or too many repeats are wrong.`
+  }
+  if (days === 0) return `${there} All are once what is in the way is gone: enough was observed.`
+  const wrong = ready < of ? ', and what is wrong is fixed' : ''
+  return `${there} At this traffic all are in ${daysText(days)}, if every further observation is clean, the shares of the operations stay${wrong}.`
+}
+
+/** Why an operation is in the way of the whole. */
+export interface BlindSpot {
+  /** One or several sentences. */
+  readonly reason: string
+  /** The kinds of its requests that are missing, if only they are. */
+  readonly missing?: readonly MissingKind[]
 }
 
 /**
  * Returns why an operation is in the way of the whole, if it is. Its own bound is not asked. It may have no known wrong answers beyond the
  * target, no more unknown uses than the strict verdict allows, and it must have been seen the same often enough, by two callers if there are two.
+ * The last holds for each kind of its requests, too.
  */
-export function blindSpotOf(evidence: OperationEvidence, target: number, { each }: WholeQuestion, clients: number): string | undefined {
+export function blindSpotOf(
+  evidence: OperationEvidence,
+  target: number,
+  { each }: WholeQuestion,
+  asked: AskedOperation | undefined,
+): BlindSpot | undefined {
   const { operation, callers } = evidence
-  if (standingOf(evidence, target) === 'outside') return reasonOf(evidence, target)
+  if (standingOf(evidence, target) === 'outside') return { reason: reasonOf(evidence, target) }
   const { n, bad } = seenOf(evidence)
-  const told = (reason: string) => [`${operation}: ${reason}.`, ...restOf(evidence, reason)].join(' ')
+  const told = (reason: string): BlindSpot => ({ reason: [`${operation}: ${reason}.`, ...restOf(evidence, reason)].join(' ') })
   if (isTooLittleKnown(evidence, target)) return told(unknownReason(evidence, target))
   if (aloneOf(evidence) > 0 && worstShare(evidence) > target) return told(aloneReason(evidence))
   const same = n - bad
@@ -199,9 +253,11 @@ export function blindSpotOf(evidence: OperationEvidence, target: number, { each 
   if (isUntried) return told(untriedReason(n, `${count(each - same)} more are asked for`))
   const missing = `INCONCLUSIVE, because it was seen the same ${times(same)}; at least ${count(each)} are asked for: call it, or wait for its clients`
   if (same < each) return told(missing)
-  return callers < 2 && clients > 1
-    ? told('INCONCLUSIVE, because only one of its callers was compared; two are asked for: wait for the others')
-    : undefined
+  if (callers < 2 && (asked?.clients ?? 0) > 1) {
+    return told('INCONCLUSIVE, because only one of its callers was compared; two are asked for: wait for the others')
+  }
+  const kinds = missingKinds(evidence, asked, each)
+  return kinds.length > 0 ? { ...told(missingText(kinds, each)), missing: kinds } : undefined
 }
 
 /** Says that an operation is no blind spot. */

@@ -180,6 +180,7 @@ export interface Note extends Identified {
     | 'store-lost'
     | 'conflict'
     | 'clock'
+    | 'acceptance'
   readonly operation?: string
   readonly rollout?: string
   readonly text: string

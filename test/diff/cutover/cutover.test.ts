@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { ComparisonOutcome } from '../../../src/migrate/compare/judge.ts'
-import { type CutoverQuestion, judgeCutover, readDismissal, rolloutSentences } from '../../../src/migrate/evidence/cutover.ts'
+import { type CutoverQuestion, judgeCutover, rolloutSentences } from '../../../src/migrate/evidence/cutover.ts'
 import { createEvidence, moreNeeded } from '../../../src/migrate/evidence/evidence.ts'
+import { readDismissal } from '../../../src/migrate/evidence/terms.ts'
 import { operations } from '../given.ts'
 
 const LIST = 'registry.repos.list'
@@ -20,7 +21,7 @@ function evidence(counts: Counts) {
 
 function judge(counts: Counts, traffic: Record<string, number> = {}, members: Partial<CutoverQuestion> = {}) {
   const seen = { evidence: evidence(counts), traffic: new Map(Object.entries(traffic)), clients: [] }
-  return judgeCutover({ target: 0.01, withoutV1: false, ...seen, operations, ...members })
+  return judgeCutover({ target: 0.01, withoutV1: false, isStrict: true, ...seen, operations, ...members })
 }
 
 describe('the cutover', () => {

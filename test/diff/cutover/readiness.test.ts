@@ -21,7 +21,7 @@ function verdictOf(counts: Counts, circuits: Readonly<Record<string, string>> = 
     }
   }
   const seen = { evidence: evidence.all(), traffic: new Map(), clients: [], openCircuits: new Map(Object.entries(circuits)) }
-  return judgeCutover({ target: 0.01, withoutV1: false, ...seen, operations })
+  return judgeCutover({ target: 0.01, withoutV1: false, isStrict: true, ...seen, operations })
 }
 
 const brief = (notes: readonly Pick<Note, 'what' | 'operation' | 'from' | 'to'>[]) =>

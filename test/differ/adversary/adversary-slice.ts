@@ -233,7 +233,7 @@ async function run(
     }
     await round(carrier.kinds)
     const before = await saysReady(differ, carrier.operation)
-    if (before.length < 2 * replicas) return `${NOT_READY}: ${await whyNot(differ, carrier.operation)}`
+    if (before.length < 3 * replicas) return `${NOT_READY}: ${await whyNot(differ, carrier.operation)}`
     isWrong = true
     const rounds = scope === 'all' ? 1 : ROUNDS
     let after = before
@@ -252,8 +252,11 @@ async function run(
 /** Records are whole when their proxy has ended. */
 async function reportSaysReady({ end, files }: Differ): Promise<readonly string[]> {
   await end()
-  const { code } = await runCommand(['report', ...files, '--target', String(TARGET)])
-  return code === 0 ? ['report'] : []
+  const said = [[], ['--each']].map(async (how) => {
+    const { code } = await runCommand(['report', ...files, ...how, '--target', String(TARGET)])
+    return code === 0 ? [['report', ...how].join(' ')] : []
+  })
+  return (await Promise.all(said)).flat()
 }
 
 const scopeOf = (operation: string) => ['--operations', operation, '--target', String(TARGET)]
@@ -268,6 +271,7 @@ async function saysReady({ adminUrls }: Differ, operation: string): Promise<read
   const asked = adminUrls.flatMap((url): readonly (readonly string[])[] => [
     ['cutover', ...scope, '--admin', url],
     ['cutover', '--without-v1', ...scope, '--admin', url],
+    ['cutover', '--each', ...scope, '--admin', url],
   ])
   const said = await Promise.all(asked.map(async (argv) => ((await runCommand(argv)).code === 0 ? [argv.slice(0, 2).join(' ')] : [])))
   return said.flat()

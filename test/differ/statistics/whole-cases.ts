@@ -159,6 +159,36 @@ function timeToReady(seed: number): Tally {
   return tally
 }
 
+const DAY_SECONDS = 86_400
+
+/** Requests before READY at which an estimate no longer matters. */
+const SOON = 900
+
+/** How long it takes, as the verdict says it while a right v2 is on its way. Requests come once a second. */
+function estimates(seed: number, deadline: number): Tally {
+  const tally = createTally('a v2 that is right: the time until READY is said within a factor of two', 0.9)
+  for (let run = 0; run < 4 && performance.now() < deadline; run++) {
+    const said: (readonly [nth: number, seconds: number])[] = []
+    let end: number | undefined
+    runWhole({
+      ...{ seed: seed + run, replicas: [1, 4][run % 2] ?? 1, target: 0.001, requests: 30_000, chanceOf: () => 0 },
+      look({ ready, whole }, _, nth) {
+        if (whole?.days !== undefined) said.push([nth, whole.days * DAY_SECONDS])
+        if (ready) end = nth
+        return ready
+      },
+    })
+    if (end === undefined) tally.missed.push(`run ${run}: not READY`)
+    for (const [nth, seconds] of said) {
+      const left = (end ?? nth) - nth
+      if (left < SOON) continue
+      if (seconds >= left / 2 && seconds <= left * 2) tally.found += 1
+      else tally.missed.push(`run ${run}: ${Math.round(seconds)} s said after ${nth} requests, ${left} s came`)
+    }
+  }
+  return tally
+}
+
 /** A simulation that runs by itself, until a deadline. */
 export interface Simulation {
   readonly name: string
@@ -182,5 +212,6 @@ export function wholeCases(seed: number): readonly Simulation[] {
     })),
     { name: 'a failing job', run: (deadline) => [failingJob(seed + 1000 * cases.length, deadline)] },
     { name: 'time to READY', run: () => [timeToReady(seed)] },
+    { name: 'estimates', run: (deadline) => [estimates(seed + 1000 * (cases.length + 1), deadline)] },
   ]
 }

@@ -3,7 +3,6 @@ import { createUseOf } from '../../../src/migrate/clients.ts'
 import { type CutoverVerdict, judgeCutover } from '../../../src/migrate/evidence/cutover.ts'
 import { createEvidence } from '../../../src/migrate/evidence/evidence.ts'
 import { joinReplicas } from '../../../src/migrate/evidence/replicas.ts'
-import { EACH } from '../../../src/migrate/evidence/whole.ts'
 import { isReadBack } from '../../../src/tables/operations.ts'
 import { seeded } from '../../stage/seeded.ts'
 
@@ -19,6 +18,9 @@ const IDS = operations.flatMap(({ id }) => {
 export const OPERATIONS = 45
 const CALLERS = 12
 export const KINDS = 4
+
+/** Operations whose requests are of several kinds that are told apart. */
+const BUSY = 15
 
 /** A request of the mixture. */
 export interface MixedRequest {
@@ -71,7 +73,7 @@ function drawn(random: () => number): number {
 
 /** Sends a mixture of requests through proxies, each of which counts by itself, and judges them together. */
 export function runWhole(settings: WholeRun): void {
-  const { seed, replicas, target, requests, isShifting = false, jobEvery = Number.POSITIVE_INFINITY, chanceOf, look } = settings
+  const { seed, replicas, target, requests, isShifting = false, jobEvery, chanceOf, look } = settings
   const { wayOf = () => 'transient' as const, isAlone = false } = settings
   const random = seeded(seed)
   let now = 0
@@ -83,7 +85,7 @@ export function runWhole(settings: WholeRun): void {
   for (let nth = 0; nth < requests; nth++) {
     now -= Math.log1p(-random()) * 1000
     if (burst.left === 0 && random() < 0.02) burst = { left: 10, operation: drawn(random) }
-    const isJob = nth % jobEvery === 20
+    const isJob = jobEvery !== undefined && nth % jobEvery === 20
     const place = burst.left > 0 ? burst.operation : drawn(random)
     if (burst.left > 0) burst = { left: burst.left - 1, operation: place }
     const operation = isAlone ? 0 : isJob ? OPERATIONS : isShifting && nth > requests / 2 ? OPERATIONS - 1 - place : place
@@ -99,12 +101,13 @@ export function runWhole(settings: WholeRun): void {
     const way = isWrong ? wayOf() : ('match' as const)
     const outcome = way === 'refused' ? 'inconclusive' : way
     if (way === 'refused') proxy.evidence.add(id, { uncompared: { writeRefused: 1 } })
-    const placed = proxy.evidence.observe({ operation: id, caller: `c${caller}`, shape: `k${request.kind}`, outcome })
+    // Rare operations are asked in one way.
+    const shape = `k${operation < BUSY ? request.kind : 0}`
+    const placed = proxy.evidence.observe({ operation: id, caller: `c${caller}`, shape, outcome })
     if (!placed && way === 'refused') proxy.evidence.add(id, { comparisons: 1 })
     else if (!placed) proxy.evidence.add(id, { comparisons: 1, repeats: { n: 1, bad: +isWrong, requests: 1, wrong: +isWrong } })
     if ((nth + 1) % LOOK > 0) continue
-    const whole = settings.isStrict ? undefined : { each: EACH }
-    if (look(judged(proxies, target, whole), chances / (nth + 1), nth + 1)) return
+    if (look(judged(proxies, target, settings.isStrict), chances / (nth + 1), nth + 1)) return
   }
 }
 
@@ -113,7 +116,7 @@ type Proxies = readonly {
   readonly clients: ReadonlyMap<number, ReadonlyMap<string, number>>
 }[]
 
-function judged(proxies: Proxies, target: number, whole: { each: number } | undefined): CutoverVerdict {
+function judged(proxies: Proxies, target: number, isStrict = false): CutoverVerdict {
   const seen = joinReplicas(
     proxies.map(({ evidence, clients }) => {
       const traffic: Record<string, number> = {}
@@ -127,7 +130,7 @@ function judged(proxies: Proxies, target: number, whole: { each: number } | unde
       }
     }),
   )
-  return judgeCutover({ target, withoutV1: false, whole, ...seen, operations: known })
+  return judgeCutover({ target, withoutV1: false, isStrict, ...seen, operations: known })
 }
 
 /** Only those that the mixture has, so that a look is quick. */

@@ -27,6 +27,8 @@ const MOVES: Readonly<Record<string, string>> = {
   crosswalk_evidence_bound:
     'falls with clean [observations](../why/evidence.md#what-counts), rises with wrong ones. `GET /evidence` has the bound of all replicas',
   crosswalk_evidence_needed: 'stands still: no new kinds of requests come',
+  crosswalk_cutover_bound: 'at most `target`: [are we done?](../how-to/are-we-done.md) `whole` in `GET /evidence` is of all replicas',
+  crosswalk_cutover_days: 'absent: an operation is not compared, or its pace is not known yet',
   crosswalk_canary_share: '0 while the circuit is open. Follows a [rollout](modes.md#rollouts)',
   crosswalk_rollout_phase: '`paused`, `turned-back`: [the reason](../how-to/rollout.md#a-rollout-does-not-go-on)',
   crosswalk_modes_version: 'grows: [who changed the modes](../how-to/go-back.md#who-changed-the-modes)',

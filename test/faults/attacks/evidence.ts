@@ -123,7 +123,7 @@ async function strayRequests(scene: Scene): Promise<string> {
   const { owner } = scene.stage.sandbox.tokens
   const queries = ['', '?limit=5', '?limit=500', '?limit=0', '?offset=1', '?order_by=name', '?id=x']
   await scene.ask(queries.map((query) => ({ path: `/iam/v1/groups${query}`, token: owner })))
-  const verdict = async () => (await runCommand(['cutover', '--target', '0.5', '--admin', scene.adminUrl])).code
+  const verdict = async () => (await runCommand(['cutover', '--each', '--target', '0.5', '--admin', scene.adminUrl])).code
   const before = await verdict()
   const statuses = await scene.ask([undefined, 'junk', forged(1)].flatMap((token) => STRAY.map((path) => ({ path, token }))))
   return `cutover exits with ${before}, after ${[...new Set(statuses)].sort().join(', ')} with ${await verdict()}`

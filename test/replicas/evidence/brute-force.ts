@@ -1,4 +1,5 @@
 import { type Observation, type OperationEvidence, WEIGHTS } from '../../../src/migrate/evidence/evidence.ts'
+import type { SeenKind } from '../../../src/migrate/evidence/kinds.ts'
 
 /** One comparison of any replica, in the order of their times. */
 export interface Compared extends Observation {
@@ -35,6 +36,34 @@ export function countSlowly(all: readonly Compared[]): Counted & { readonly repe
     ...{ matches: count('match'), mismatches: count('mismatch'), races: count('race') },
     ...{ callers: new Set(seen.map(({ caller }) => caller)).size, shapes: new Set(seen.map(({ shape }) => shape)).size },
   }
+}
+
+/** Returns what was seen of each kind of request, in the slowest way. */
+export function kindsSlowly(all: readonly Compared[]): readonly SeenKind[] {
+  const told = all.filter(({ isTally, outcome }) => !isTally && WEIGHTS[outcome] !== 'nothing')
+  const isClean = ({ outcome }: Compared) => WEIGHTS[outcome] === 'clean'
+  const last = (name: 'sameAt' | 'wrongAt', some: readonly Compared[]) =>
+    some.length > 0 && { [name]: Math.max(...some.map(({ at }) => at)) }
+  const observed: Compared[] = []
+  for (const one of told) if (!observed.some((other) => samePair(one, other) && Math.abs(one.at - other.at) < WINDOW)) observed.push(one)
+  return [...new Set(told.map(({ shape }) => shape))].sort().map((shape) => {
+    const its = told.filter((one) => one.shape === shape)
+    const clean = its.filter(isClean)
+    return {
+      ...{ shape, same: observed.filter((one) => one.shape === shape && isClean(one)).length },
+      callers: Math.min(2, new Set(clean.map(({ caller }) => caller)).size),
+      ...last('sameAt', clean),
+      ...last(
+        'wrongAt',
+        its.filter((one) => !isClean(one)),
+      ),
+    }
+  })
+}
+
+/** Returns the kinds in the same order. */
+export function sortedKinds({ kinds = [] }: Partial<Pick<OperationEvidence, 'kinds'>> = {}): readonly SeenKind[] {
+  return [...kinds].sort((a, b) => (a.shape < b.shape ? -1 : 1))
 }
 
 function samePair(a: Compared, b: Compared): boolean {

@@ -5,7 +5,7 @@ import { createMemory } from '../../../src/fleet/store/memory.ts'
 import type { Observation } from '../../../src/migrate/evidence/evidence.ts'
 import type { Comparison } from '../../../src/migrate/records/record.ts'
 import { seeded } from '../../stage/seeded.ts'
-import { type Compared, countSlowly } from './brute-force.ts'
+import { type Compared, countSlowly, kindsSlowly, sortedKinds } from './brute-force.ts'
 import { comparisonOf, type EvidenceReplica, evidenceIn, evidenceReplica, NAMES } from './evidence-replica.ts'
 
 const START = Date.UTC(2026, 0, 2)
@@ -30,8 +30,10 @@ function stage(count: number, seed: number) {
   const expectTruth = async () => {
     const said = await evidenceIn(memory.open(), clock.now)
     for (const operation of OPERATIONS) {
-      const counted = countSlowly(all.filter((one) => one.operation === operation).sort((a, b) => a.at - b.at))
-      expect(said.find((one) => one.operation === operation)).toMatchObject(counted)
+      const its = all.filter((one) => one.operation === operation).sort((a, b) => a.at - b.at)
+      const known = said.find((one) => one.operation === operation)
+      expect(known).toMatchObject(countSlowly(its))
+      expect(sortedKinds(known)).toEqual(kindsSlowly(its))
     }
     return said
   }

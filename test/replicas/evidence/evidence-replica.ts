@@ -44,10 +44,10 @@ export type EvidenceReplica = ReturnType<typeof evidenceReplica>
 /** What the store says. */
 export async function evidenceIn(store: Store, now: number) {
   const hours = paceNames(NAMES, now)
-  const found = await store.read([NAMES.evidence, ...hours.map(([, name]) => name)].map((name) => ({ kind: 'sums', name })))
-  const [sums = {}, ...pace] = found.map((one) => one?.value as Sums | undefined)
+  const found = await store.read([NAMES.evidence, NAMES.kinds, ...hours.map(([, name]) => name)].map((name) => ({ kind: 'sums', name })))
+  const [sums = {}, kinds = {}, ...pace] = found.map((one) => one?.value as Sums | undefined)
   const ofHours = hours.map(([hour], nth) => [hour, pace[nth] ?? {}] as const)
-  return evidenceFromSums(sums, ofHours)
+  return evidenceFromSums(sums, ofHours, kinds)
 }
 
 let comparisons = 0

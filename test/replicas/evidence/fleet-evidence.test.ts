@@ -36,7 +36,7 @@ describe('two replicas that share a store', () => {
   const asked = async (one: TestProxy | undefined) =>
     (await fetch(`${proxy(one).adminUrl}/evidence`)).json() as Promise<EvidenceReport & Required<Pick<EvidenceReport, 'fleet'>>>
   const cutover = (...some: (TestProxy | undefined)[]) =>
-    runCommand(['cutover', '--target', '0.9', ...some.flatMap((one) => ['--admin', proxy(one).adminUrl])])
+    runCommand(['cutover', '--each', '--target', '0.9', ...some.flatMap((one) => ['--admin', proxy(one).adminUrl])])
 
   it('say at either one what both have seen, each pair once', async () => {
     for (const one of [a, b, a, b]) for (const query of ['?limit=1', '?order_by=name']) await get(one, `/iam/v1/groups${query}`)

@@ -57,7 +57,8 @@ it('a store that came back empty keeps the verdict from READY until a person beg
     await a.idle()
   }
   const asked = async (one: TestProxy) => (await fetch(`${one.adminUrl}/evidence`)).json() as Promise<EvidenceReport>
-  const cutover = () => runCommand(['cutover', '--target', '0.99', '--operations', 'iam.groups.list', '--admin', b.adminUrl])
+  const cutover = () =>
+    runCommand(['cutover', '--each-min', '1', '--target', '0.99', '--operations', 'iam.groups.list', '--admin', b.adminUrl])
   await read(4)
   expect(await cutover()).toMatchObject({ code: 0 })
 

@@ -1,13 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import {
+  besideTexts,
   type CutoverQuestion,
   type CutoverScope,
   type CutoverVerdict,
-  type Dismissal,
   inScope,
   judgeCutover,
   type OperationVerdict,
-  readDismissal,
   rolloutSentences,
   type Standing,
   TARGET,
@@ -15,7 +14,7 @@ import {
 import { clausesOf, count, many, OBSERVATION } from '../../../migrate/evidence/evidence.ts'
 import { joinReplicas, type Replicas } from '../../../migrate/evidence/replicas.ts'
 import { type Accounts, accountSentence, accountsOf } from '../../../migrate/evidence/standing.ts'
-import { EACH, type WholeQuestion, whenDone } from '../../../migrate/evidence/whole.ts'
+import { type Dismissal, EACH, readDismissal, USUAL_TERMS } from '../../../migrate/evidence/terms.ts'
 import { withV1Values } from '../../../tables/operation.ts'
 import { operationsOf } from '../../../tables/tables.ts'
 import type { JunitCase } from '../../../tools/junit.ts'
@@ -71,8 +70,8 @@ export function cutoverLines({
 }: CutoverAnswer): readonly string[] {
   const inTheWay = operations.filter(({ blocks }) => blocks)
   const unasked = asked.filter(({ problem }) => problem !== undefined)
-  const unit = inTheWay.some(({ needed = 0 }) => needed > 0) || (whole && whole.needed > 0) ? [OBSERVATION] : []
   const isWholeKnown = whole !== undefined && whole.requests > 0
+  const unit = inTheWay.some(({ needed = 0 }) => needed > 0) || (isWholeKnown && whole.needed > 0) ? [OBSERVATION] : []
   const isUnknown = !ready && !isWholeKnown && inTheWay.length + unasked.length + missing.length === 0
   const unknown = isUnknown ? reasons : []
   const together = isWholeKnown ? marked(whole.isInside ? 'ok' : 'no', whole.reason) : []
@@ -81,8 +80,8 @@ export function cutoverLines({
     ...notCounted(strangers),
     ...rollouts,
     ...assumptions,
-    ...(ready ? readyLines(reasons, whole) : unit),
-    ...(isWholeKnown && inAll > 0 ? [whenDone(whole, inTheWay.length)] : []),
+    ...(ready ? readyLines(reasons, whole, operations) : unit),
+    ...(isWholeKnown && whole.when !== undefined ? [whole.when] : []),
   ]
   const head = ready
     ? [withoutV1 ? 'Ready to switch v1 off.' : 'Ready to cut over.']
@@ -97,18 +96,24 @@ export function cutoverLines({
   ]
 }
 
-function readyLines(reasons: readonly string[], whole: CutoverAnswer['whole']): readonly string[] {
-  return whole ? [`Each operation was seen the same at least ${many(whole.each, 'time')}, and so was enough of all together.`] : reasons
+function readyLines(reasons: readonly string[], whole: CutoverAnswer['whole'], operations: readonly OperationVerdict[]): readonly string[] {
+  if (!whole) return reasons
+  const seen = `Each kind of request was seen the same at least ${many(whole.each, 'time')}, and so was enough of all together`
+  return [`${[seen, ...besideTexts(operations)].join('; ')}.`]
 }
 
-function linesOf({ standing, blocks, reason }: OperationVerdict): readonly string[] {
-  return marked(blocks ? 'no' : (MARKS[standing] ?? 'ok'), reason)
+function linesOf(one: OperationVerdict): readonly string[] {
+  return marked(one.blocks ? 'no' : (markOf(one) ?? 'ok'), one.reason)
 }
 
 /** `  no   iam.groups.list: INCONCLUSIVE after 40 observations (bound 9 %);`, and each further clause on a line of its own. */
 function marked(mark: string, reason: string): readonly string[] {
   const [verdict = '', ...others] = clausesOf(reason)
   return [...hung(`  ${mark}   `, verdict), ...others.flatMap((clause) => hung('         ', clause))]
+}
+
+function markOf({ standing, accepted }: OperationVerdict): string | undefined {
+  return accepted ? '--' : MARKS[standing]
 }
 
 /** What is not in the way, and not proven either. */
@@ -132,14 +137,14 @@ function conclusion(inTheWay: number, unasked: number, asked: number): readonly 
 export const cutover: Command = {
   usage: 'cutover',
   summary:
-    'Exits with 0 if every operation that v2 can answer is proven at the target, 1 with the reasons if not, 3 if a proxy cannot be asked or a replica has not reported.',
+    'Exits with 0 if all requests together are proven at the target and no operation is a blind spot, 1 with the reasons if not, 3 if a proxy cannot be asked or a replica has not reported.',
   flags: {
     target: { help: `Acceptable share of wrong answers, more than 0 and less than 1. Default: ${TARGET}`, value: 'SHARE' },
-    whole: {
-      help: 'Judge all requests together by the target, and ask of each operation only --each-min equal answers. Default: judge each operation',
-      switch: true,
+    each: { help: 'Hold the target against each operation by itself. Default: against all requests together', switch: true },
+    'each-min': {
+      help: `How often each operation and kind of request must have been seen the same. Default: cutover.each of the proxy, ${EACH}`,
+      value: 'COUNT',
     },
-    'each-min': { help: `With --whole: how often each operation must have been seen the same. Default: ${EACH}`, value: 'COUNT' },
     'without-v1': { help: 'Ask whether v1 can be switched off: what only v1 answers is then in the way', switch: true },
     dismiss: {
       help: "A path that no table has and that nobody needs without v1, until when, and why: 'GET /path until 2027-01-31: a reason'",
@@ -169,8 +174,8 @@ export const cutover: Command = {
         MISUSED,
         unfit ?? `target is ${JSON.stringify(flags.target)} in the flag --target, but it must be a number between 0 and 1.`,
       )
-    const whole = wholeOf(flags)
-    if (whole && 'problem' in whole) return endWith(io, MISUSED, whole.problem)
+    const each = eachOf(flags)
+    if (typeof each === 'object') return endWith(io, MISUSED, each.problem)
     const dismissed = textsOf(flags, 'dismiss').map((text) => readDismissal(text, Date.now()))
     const misread = dismissed.find((one) => 'problem' in one)
     if (misread) return endWith(io, MISUSED, misread.problem)
@@ -178,12 +183,14 @@ export const cutover: Command = {
     if (!(seconds >= 0 && seconds <= 3600)) return endWith(io, MISUSED, '--wait must be a number of seconds from 0 to 3600.')
     const asked = await askUntilTold(() => askReplicas(flags, io), seconds * 1000)
     for (const { problem } of asked) if (problem !== undefined) io.err(problem)
+    const terms = asked.find((one) => one.terms)?.terms ?? USUAL_TERMS
     const answer = answerOf(asked, scope, {
       operations,
       target,
       withoutV1: flags['without-v1'] === true,
-      whole,
+      isStrict: flags.each === true,
       dismissed: dismissed as Dismissal[],
+      terms: { ...terms, ...(each !== undefined && { each }), now: Date.now() },
     })
     if ('problem' in answer) return endWith(io, MISUSED, answer.problem)
     const isKnown = asked.some(({ replica }) => replica !== undefined)
@@ -207,8 +214,9 @@ async function askUntilTold(ask: () => Promise<readonly AskedReplica[]>, withinM
 }
 
 function junitOf({ ready, operations, reasons, asked, missing }: CutoverAnswer): readonly JunitCase[] {
-  const judged = operations.map(({ operation, standing, blocks, reason }): JunitCase => {
-    return { name: operation, outcome: blocks ? 'failed' : standing in MARKS ? 'skipped' : 'passed', text: reason }
+  const judged = operations.map((one): JunitCase => {
+    const outcome = one.blocks ? 'failed' : markOf(one) === undefined ? 'passed' : 'skipped'
+    return { name: one.operation, outcome, text: one.reason }
   })
   const unasked = [...asked.flatMap(({ problem }) => problem ?? []), ...missing].map((text): JunitCase => {
     return { name: 'every proxy was asked', outcome: 'unknown', text }
@@ -229,19 +237,21 @@ function targetOf(flags: Flags): number | undefined {
   return target > 0 && target < 1 ? target : undefined
 }
 
-function wholeOf(flags: Flags): WholeQuestion | { readonly problem: string } | undefined {
+/** Returns what `--each-min` gives; undefined if it gives nothing. */
+function eachOf(flags: Flags): number | { readonly problem: string } | undefined {
   const text = textOf(flags, 'each-min')
-  if (!flags.whole) return text === undefined ? undefined : { problem: 'The flag --each-min belongs to --whole, which is missing.' }
-  const each = text === undefined ? EACH : Number(text)
+  if (text === undefined) return undefined
+  if (flags.each) return { problem: 'The flag --each-min says nothing with --each: leave one of them out.' }
+  const each = Number(text)
   return Number.isSafeInteger(each) && each > 0
-    ? { each }
+    ? each
     : { problem: `each-min is ${JSON.stringify(text)} in the flag --each-min, but it must be a whole number from 1 on.` }
 }
 
 function answerOf(
   asked: readonly AskedReplica[],
   scope: CutoverScope,
-  asks: Pick<CutoverQuestion, 'operations' | 'target' | 'withoutV1' | 'whole' | 'dismissed'>,
+  asks: Pick<CutoverQuestion, 'operations' | 'target' | 'withoutV1' | 'isStrict' | 'dismissed' | 'terms'>,
 ): CutoverAnswer | { readonly problem: string } {
   const fleets = onePerFleet(asked)
   const missing = missingIn(asked)

@@ -6,9 +6,10 @@ import { fileWithin } from '../../../files.ts'
 import type { ClientNames } from '../../../migrate/clients.ts'
 import type { DescribedDeclaration } from '../../../migrate/compare/expected.ts'
 import { TARGET } from '../../../migrate/evidence/cutover.ts'
+import type { CutoverTerms } from '../../../migrate/evidence/terms.ts'
 import type { Operation } from '../../../tables/operation.ts'
 import { operationsOf, type Tables } from '../../../tables/tables.ts'
-import { declarationsWith } from '../../server/migration.ts'
+import { declarationsWith, wrongTermsOf } from '../../server/migration.ts'
 import { type Command, endWith, FAILED, type Flags, failureLines, type Io, MISUSED, textOf, UNREAD } from '../command.ts'
 import { configFlags, configFrom } from '../flags.ts'
 import { withProgress } from '../terminal.ts'
@@ -25,8 +26,9 @@ export const report: Command = {
     json: { help: 'Print one JSON object', switch: true },
     against: { help: 'Older report that --json wrote. Prints what changed since then', value: 'FILE' },
     target: { help: `Acceptable share of wrong answers, more than 0 and less than 1. Default: ${TARGET}`, value: 'SHARE' },
+    each: { help: 'Hold the target against each operation by itself. Default: against all requests together', switch: true },
     'without-v1': { help: 'Ask whether v1 can be switched off: what only v1 answers is then in the way', switch: true },
-    ...configFlags(['tables', 'diff.ignore']),
+    ...configFlags(['tables', 'diff.ignore', 'cutover.each', 'cutover.operations']),
   },
   async run(flags, paths, io) {
     const target = Number(textOf(flags, 'target') ?? TARGET)
@@ -35,7 +37,8 @@ export const report: Command = {
     const tables = await io.tables()
     const declared = declaredIn(flags, io, tables)
     if ('problem' in declared) return endWith(io, MISUSED, declared.problem)
-    const made = await read(paths, { operations: operationsOf(tables), target, withoutV1: flags['without-v1'] === true, ...declared }, io)
+    const asked = { withoutV1: flags['without-v1'] === true, isStrict: flags.each === true }
+    const made = await read(paths, { operations: operationsOf(tables), target, ...asked, ...declared }, io)
     const held = made && (await against(made, textOf(flags, 'against'), io))
     if (!held) return UNREAD
     await write(held, flags, io)
@@ -45,20 +48,30 @@ export const report: Command = {
   },
 }
 
-/** Returns the declared differences, also those that the setting diff.ignore gives, and the names of clients. */
-function declaredIn(flags: Flags, io: Io, tables: Tables): Pick<Question, 'declarations' | 'names'> | { readonly problem: string } {
+/** Returns the declared differences, also those that the setting diff.ignore gives, the names of clients, and what persons decided. */
+function declaredIn(
+  flags: Flags,
+  io: Io,
+  tables: Tables,
+): Pick<Question, 'declarations' | 'names' | 'terms'> | { readonly problem: string } {
   const loaded = configFrom(flags, io)
   if ('problem' in loaded) return loaded
-  const declared = declarationsWith(loaded.config['diff.ignore'], tables)
-  return 'problem' in declared ? declared : { ...declared, names: loaded.config['clients.names'] }
+  const { config } = loaded
+  const unfit = wrongTermsOf(config, tables)
+  if (unfit !== undefined) return { problem: unfit }
+  const declared = declarationsWith(config['diff.ignore'], tables)
+  const terms = { each: config['cutover.each'], operations: config['cutover.operations'] }
+  return 'problem' in declared ? declared : { ...declared, names: config['clients.names'], terms }
 }
 
 interface Question {
   readonly operations: readonly Operation[]
   readonly target: number
   readonly withoutV1: boolean
+  readonly isStrict: boolean
   readonly declarations: readonly DescribedDeclaration[]
   readonly names: ClientNames | undefined
+  readonly terms: CutoverTerms
 }
 
 async function read(paths: readonly string[], question: Question, io: Io): Promise<Report | undefined> {

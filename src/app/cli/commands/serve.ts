@@ -15,7 +15,7 @@ import type { Tables } from '../../../tables/tables.ts'
 import { readTls, TLS_KEYS } from '../../config/certificates.ts'
 import type { ReadSettings } from '../../config/config.ts'
 import type { Config, SettingKey } from '../../config/settings.ts'
-import { declarationsWith, loadTables } from '../../server/migration.ts'
+import { declarationsWith, loadTables, wrongTermsOf } from '../../server/migration.ts'
 import { openFleet } from '../../server/process.ts'
 import { createServer } from '../../server/server.ts'
 import { type Command, endWith, type Flags, failureLines, type Io, MISUSED } from '../command.ts'
@@ -46,6 +46,7 @@ const SETTINGS_CHECKS = [
     why: ({ config }) => (config['upstream.v1'] === undefined && needV1(config.modes) ? NEEDS_V1 : undefined),
   },
   { of: ['diff.ignore'], why: ({ config, tables }) => whyNotDeclared(config, tables) },
+  { of: ['cutover.operations'], why: ({ config, tables }) => wrongTermsOf(config, tables) },
 ] as const satisfies readonly (StartCheck & { why: (start: CheckedStart) => string | undefined })[]
 
 /** What a start reads, opens or loads besides. */

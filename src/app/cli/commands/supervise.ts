@@ -1,6 +1,7 @@
 import { type SplitStore, splitStore } from '../../../fleet/store/ipc.ts'
 import { createMemory } from '../../../fleet/store/memory.ts'
 import { openStore } from '../../../fleet/store/open.ts'
+import type { Actor } from '../../../migrate/records/record.ts'
 import { openMetricsExport } from '../../../serve/watch/metrics-export.ts'
 import type { Config } from '../../config/settings.ts'
 import { joinFleet } from '../../server/fleet.ts'
@@ -59,8 +60,8 @@ function reloading({ changeModes, sharesModes, reload }: Server, supervisor: Pic
   return {
     changeModes,
     sharesModes,
-    reload(changes: Partial<Config>) {
-      const problem = reload(changes)
+    reload(changes: Partial<Config>, by?: Actor) {
+      const problem = reload(changes, by)
       if (problem === undefined) supervisor.reload(changes)
       return problem
     },

@@ -1,0 +1,213 @@
+import { type Mode, SERVED_BY } from '../../serve/sides.ts'
+import type { OperationUse, SampledKind } from '../clients.ts'
+import type { Observation, OperationEvidence, Place, Weight } from './evidence.ts'
+
+/** What was seen of one kind of request (`shapeOf`). */
+export interface SeenKind {
+  readonly shape: string
+  /** Observations in which v2 answered the same. Of a write, v2 itself wrote. */
+  readonly same: number
+  /** Distinct callers of these. 2 stands for more. */
+  readonly callers: number
+  /** When a comparison was the same last, and when one was wrong last, in milliseconds since 1970. */
+  readonly sameAt?: number
+  readonly wrongAt?: number
+}
+
+/** A kind while it is counted. */
+export interface KindCounts {
+  same: number
+  readonly callers: Set<string>
+  sameAt?: number
+  wrongAt?: number
+}
+
+/** Maximum kinds of one operation that are told apart. Beyond them, a kind is only counted among the shapes. */
+const TOLD_APART = 200
+
+/** Callers that a kind counts. */
+const CALLERS = 2
+
+/** True if v1 wrote, so that nothing is known of what v2 would have done. */
+export function isUntried({ check = 'read', mode }: Pick<Observation, 'check' | 'mode'>): boolean {
+  return check !== 'read' && SERVED_BY[mode as Mode] === 'v1'
+}
+
+/** True if a comparison says something of its kind, and the kind is told apart. */
+export function isKindCounted(
+  kinds: { has(shape: string): boolean; readonly size: number },
+  { shape }: Pick<Observation, 'shape'>,
+): boolean {
+  return kinds.has(shape) || kinds.size < TOLD_APART
+}
+
+/** Counts a comparison that is worth a record. `weight` says how it counts. */
+export function countKind(
+  kinds: Map<string, KindCounts>,
+  one: Pick<Observation, 'shape' | 'caller' | 'check' | 'mode'>,
+  weight: Weight,
+  { isFirst }: Pick<Place, 'isFirst'>,
+  at: number,
+): void {
+  const isSilent = weight === 'nothing' || (weight === 'clean' && isUntried(one))
+  if (isSilent || !isKindCounted(kinds, one)) return
+  const counts: KindCounts = kinds.get(one.shape) ?? { same: 0, callers: new Set() }
+  kinds.set(one.shape, counts)
+  if (weight === 'bad') {
+    counts.wrongAt = latest(counts.wrongAt, at)
+    return
+  }
+  counts.sameAt = latest(counts.sameAt, at)
+  if (isFirst) counts.same += 1
+  if (counts.callers.size < CALLERS) counts.callers.add(one.caller)
+}
+
+function latest(before: number | undefined, at: number): number {
+  return Math.max(before ?? at, at)
+}
+
+export function seenKinds(kinds: ReadonlyMap<string, KindCounts>): readonly SeenKind[] {
+  return Array.from(kinds, ([shape, { callers, ...counts }]) => ({ shape, ...counts, callers: callers.size }))
+}
+
+/** Adds what several proxies saw. If clients reached several of them, the one that saw the most stands for all. */
+export function joinedKinds(parts: readonly Pick<OperationEvidence, 'kinds'>[], isShared: boolean): readonly SeenKind[] {
+  const joined = new Map<string, SeenKind>()
+  for (const { shape, ...one } of parts.flatMap(({ kinds = [] }) => kinds)) {
+    const before = joined.get(shape)
+    const both = (a: number, b = 0) => (isShared ? Math.max(a, b) : a + b)
+    const at = (name: 'sameAt' | 'wrongAt') => {
+      const known = [one[name] ?? [], before?.[name] ?? []].flat()
+      return known.length > 0 && { [name]: Math.max(...known) }
+    }
+    const counted = { same: both(one.same, before?.same), callers: Math.min(CALLERS, both(one.callers, before?.callers)) }
+    joined.set(shape, { shape, ...counted, ...at('sameAt'), ...at('wrongAt') })
+  }
+  return [...joined.values()]
+}
+
+/** What clients ask of one operation. */
+export interface AskedOperation {
+  readonly clients: number
+  /** By shape. */
+  readonly kinds: ReadonlyMap<string, AskedKind>
+}
+
+export interface AskedKind {
+  /** An estimate, because not every request is looked at. */
+  readonly requests: number
+  readonly clients: number
+}
+
+/** A client's use of an operation, as far as it tells kinds. */
+export interface AskedUse extends Pick<OperationUse, 'operation' | 'calls' | 'otherRequests'> {
+  readonly requests?: readonly Pick<SampledKind, 'shape' | 'samples'>[]
+}
+
+/** Adds what one client asked of two proxies. */
+export function joinedUse(before: AskedUse | undefined, use: AskedUse): AskedUse {
+  if (!before) return use
+  const { operation, calls, requests = [], otherRequests = 0 } = use
+  const samples = (shape: string) => requests.find((one) => one.shape === shape)?.samples ?? 0
+  const known = before.requests ?? []
+  return {
+    operation,
+    calls: before.calls + calls,
+    requests: [
+      ...known.map((one) => ({ ...one, samples: one.samples + samples(one.shape) })),
+      ...requests.filter(({ shape }) => !known.some((one) => one.shape === shape)),
+    ],
+    otherRequests: (before.otherRequests ?? 0) + otherRequests,
+  }
+}
+
+/** Returns what clients ask, by operation id. */
+export function askedOf(clients: readonly { readonly operations: readonly AskedUse[] }[]): ReadonlyMap<string, AskedOperation> {
+  const asked = new Map<string, { clients: number; readonly kinds: Map<string, AskedKind> }>()
+  for (const { operation, calls, requests = [], otherRequests = 0 } of clients.flatMap(({ operations }) => operations)) {
+    const known = asked.get(operation) ?? { clients: 0, kinds: new Map<string, AskedKind>() }
+    asked.set(operation, known)
+    known.clients += 1
+    const looked = requests.reduce((sum, { samples }) => sum + samples, otherRequests)
+    for (const { shape, samples } of requests) {
+      const { requests: before, clients } = known.kinds.get(shape) ?? { requests: 0, clients: 0 }
+      known.kinds.set(shape, { requests: before + (calls * samples) / Math.max(1, looked), clients: clients + 1 })
+    }
+  }
+  return asked
+}
+
+/** A kind of request that was not seen to work often enough. */
+export interface MissingKind {
+  /** Its parameters with the classes of their values. Empty for a request without any. */
+  readonly kind: string
+  /** Requests of this kind, by an estimate. */
+  readonly requests: number
+  /** How often it was seen the same. */
+  readonly same: number
+  /** `rare`: too seldom. `one-caller`: by one of its callers only. `wrong`: the last comparison of it was wrong. */
+  readonly why: 'rare' | 'one-caller' | 'wrong'
+}
+
+/** Returns the kinds of an operation that are blind spots, most requests first. `each` is how often one must have been seen the same. */
+export function missingKinds(
+  { kinds = [] }: Pick<OperationEvidence, 'kinds'>,
+  asked: AskedOperation | undefined,
+  each: number,
+): readonly MissingKind[] {
+  const seen = new Map(kinds.map((one) => [one.shape, one]))
+  const bodiless = new Set(kinds.map(({ shape }) => withoutBody(shape)))
+  // Where a proxy read no body, a kind has the parameters alone.
+  const isUnseen = (shape: string) => !seen.has(shape) && kinds.length < TOLD_APART && !bodiless.has(shape)
+  const unseen = [...(asked?.kinds.keys() ?? [])].filter(isUnseen).map((shape) => ({ shape, same: 0, callers: 0 }))
+  return [...kinds, ...unseen]
+    .flatMap((one): readonly MissingKind[] => {
+      const { requests = one.same, clients = 1 } = asked?.kinds.get(one.shape) ?? {}
+      const why = whyMissing(one, clients, each)
+      return why ? [{ kind: kindText(one.shape), requests: Math.round(requests), same: one.same, why }] : []
+    })
+    .sort((a, b) => b.requests - a.requests || (a.kind < b.kind ? -1 : 1))
+}
+
+function whyMissing({ same, callers, sameAt, wrongAt }: SeenKind, clients: number, each: number): MissingKind['why'] | undefined {
+  if (wrongAt !== undefined && (sameAt === undefined || wrongAt >= sameAt)) return 'wrong'
+  if (same < each) return 'rare'
+  return callers < CALLERS && clients >= CALLERS ? 'one-caller' : undefined
+}
+
+function partsOf(shape: string): readonly string[] {
+  const at = shape.indexOf('?')
+  return at < 0 ? [] : shape.slice(at + 1).split('&')
+}
+
+function kindText(shape: string): string {
+  return partsOf(shape).join('&')
+}
+
+function withoutBody(shape: string): string {
+  const [operation = ''] = shape.split('?')
+  const parts = partsOf(shape).filter((part) => !/^(?:\.|\(body\))/.test(part))
+  return parts.length === 0 ? operation : `${operation}?${parts.join('&')}`
+}
+
+/** Kinds that a sentence names. */
+const NAMED = 3
+
+/** Says which kinds are missing, and what to do: `2 of its 9 kinds of requests are blind spots: limit=small (40 requests, …)`. */
+export function missingText(missing: readonly MissingKind[], each: number): string {
+  const named = missing.slice(0, NAMED).map(({ kind, requests, same, why }) => {
+    const how = {
+      rare: `seen the same ${same} of ${each} times`,
+      'one-caller': 'seen of one of its callers only',
+      wrong: 'wrong at its last comparison',
+    }
+    return `${kind || 'without parameters'} (${requests === 1 ? '1 request' : `${requests} requests`}, ${how[why]})`
+  })
+  const more = missing.length > NAMED ? [`${missing.length - NAMED} more`] : []
+  const [one, it] =
+    missing.length === 1
+      ? ['1 kind of its requests is a blind spot', 'it']
+      : [`${missing.length} kinds of its requests are blind spots`, 'them']
+  const todo = missing.some(({ why }) => why === 'wrong') ? 'fix v2, then send' : 'send'
+  return `INCONCLUSIVE, because ${one}: ${[...named, ...more].join(', ')}; ${todo} ${it} again by another caller or ten minutes later, or wait for the clients`
+}

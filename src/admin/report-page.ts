@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { htmlDocument, sourceOf } from '../tools/html.ts'
+import { htmlDocument, sourceOf } from '../tools/markup.ts'
 import type { Right } from './admin.ts'
 import type { Report } from './report/report.ts'
 

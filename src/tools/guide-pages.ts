@@ -1,7 +1,7 @@
 import { shownClient } from '../migrate/clients.ts'
 import { count, many } from '../migrate/evidence/evidence.ts'
 import type { Guide, GuideBlocker, GuideCall, GuideRequest, GuideSection, MemberRow, ParameterRow } from './guide-request.ts'
-import { escapeHtml, htmlDocument, sourceOf } from './html.ts'
+import { escapeHtml, htmlDocument, sourceOf } from './markup.ts'
 
 /** A piece of text: plain, code, or a word that stands out. */
 export type Inline = string | { readonly code: string } | { readonly strong: string }

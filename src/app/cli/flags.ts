@@ -6,7 +6,7 @@ import type { SandboxOptions } from '../../sandbox/start.ts'
 import { suggestion } from '../../tables/check.ts'
 import { covers } from '../../tables/operation.ts'
 import type { Tables } from '../../tables/tables.ts'
-import { type JunitCase, junitText } from '../../tools/junit.ts'
+import { type JunitCase, junitText } from '../../tools/markup.ts'
 import {
   type ConfigSources,
   FILE_FLAG,

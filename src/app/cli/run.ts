@@ -214,7 +214,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   modes: async () => (await import('./commands/modes.ts')).modes,
   clients: async () => (await import('./commands/clients.ts')).clients,
   cutover: async () => (await import('./commands/cutover.ts')).cutover,
-  circuits: async () => (await import('./commands/circuits.ts')).circuits,
+  circuits: async () => (await import('./commands/rollouts.ts')).circuits,
   rollouts: async () => (await import('./commands/rollouts.ts')).rollouts,
   draft: async () => (await import('./commands/draft.ts')).draft,
   check: async () => (await import('./commands/check.ts')).check,

@@ -9,7 +9,7 @@ import { type Ask, compareRead, provingBy } from '../../migrate/observe/compare-
 import { identify } from '../../serve/caller.ts'
 import { isRead } from '../../serve/sides.ts'
 import type { Mapping, Operation, V1Request } from '../../tables/operation.ts'
-import type { JunitCase } from '../junit.ts'
+import type { JunitCase } from '../markup.ts'
 import { createRouteRecorded } from './replay.ts'
 import type { Replayed } from './summary.ts'
 import type { Traffic } from './traffic.ts'

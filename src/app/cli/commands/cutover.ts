@@ -17,7 +17,7 @@ import { type Accounts, accountSentence, accountsOf } from '../../../migrate/evi
 import { type Dismissal, EACH, readDismissal, USUAL_TERMS } from '../../../migrate/evidence/terms.ts'
 import { withV1Values } from '../../../tables/operation.ts'
 import { operationsOf } from '../../../tables/tables.ts'
-import type { JunitCase } from '../../../tools/junit.ts'
+import type { JunitCase } from '../../../tools/markup.ts'
 import { type AskedReplica, adminFlags, askReplicas, missingIn, onePerFleet } from '../admin-port.ts'
 import { type Command, endWith, FAILED, type Flags, MISUSED, textOf, textsOf, UNREAD } from '../command.ts'
 import { junitFlag, scopeFlags, scopeOf, tablesFlag, unfitClients, unfitOperations, writeJunit } from '../flags.ts'

@@ -2,9 +2,8 @@ import type { CircuitRow } from '../../../admin/routes.ts'
 import type { RolloutStatus } from '../../../migrate/rollout/machine.ts'
 import { adminFlags, askAdmin } from '../admin-port.ts'
 import { type Command, endWith, FAILED } from '../command.ts'
-import { circuitLines } from './circuits.ts'
 import { type ModesAnswer, modesLines } from './modes.ts'
-import { rolloutLines } from './rollouts.ts'
+import { circuitLines, rolloutLines } from './rollouts.ts'
 
 /** What `GET /readyz` answers if the proxy is ready: the state of each service. */
 type Readiness = Readonly<Record<string, string>>

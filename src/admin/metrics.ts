@@ -555,14 +555,16 @@ export function watchHealth(health: () => Promise<Health>, registers: Registry[]
   })
 }
 
-function watchClocks(clock: Pick<ClockWatch, 'ahead'>, registers: Registry[]): void {
+/** A service tells its clock when its health is asked for. */
+function watchClocks(clock: Pick<ClockWatch, 'ahead'>, health: () => Promise<Health>, registers: Registry[]): void {
   new Gauge({
     name: 'crosswalk_clock_ahead_seconds',
     help: CLOCK,
     labelNames: ['of'],
     registers,
     aggregator: 'first',
-    collect() {
+    async collect() {
+      await health()
       this.reset()
       for (const [of, ms] of clock.ahead()) this.set({ of }, ms / 1000)
     },
@@ -609,7 +611,7 @@ export function createMetrics({ now, page, pool, report, health, clock, expiry, 
   gauge('crosswalk_requests_in_flight', 'Requests being served', () => inFlight, registers)
   watchPool(pool, registers)
   watchHealth(health, registers)
-  watchClocks(clock, registers)
+  watchClocks(clock, health, registers)
   watchMigration(report, registers)
   watchModes(sources, registers)
   watchNotify(notified, registers)

@@ -152,10 +152,11 @@ describe('a read that only v1 answered', () => {
         'libraries.artifacts.list?ecosystems': 1,
         'unknown GET /registry/v1/repos/…/diff': 2,
       })
-      const cutover = async (...flags: string[]) => (await runCommand(['cutover', '--admin', proxy.adminUrl, ...flags])).out
-      expect(await cutover()).toContain('  v1   unknown GET /registry/v1/repos/…/diff stays with v1 (2 calls by 1 client): ')
+      const cutover = async (...flags: string[]) =>
+        (await runCommand(['cutover', '--admin', proxy.adminUrl, ...flags])).out.replaceAll(/\s+/g, ' ')
+      expect(await cutover()).toContain(' v1 unknown GET /registry/v1/repos/…/diff stays with v1 (2 calls by 1 client): ')
       expect(await cutover('--without-v1')).toContain(
-        `  no   unknown GET /registry/v1/repos/…/diff needs a v1 service (2 calls by 1 client: ${client?.caller} 2): `,
+        ` no unknown GET /registry/v1/repos/…/diff needs a v1 service (2 calls by 1 client: ${client?.caller} 2): `,
       )
     }))
 

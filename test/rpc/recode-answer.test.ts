@@ -43,7 +43,7 @@ const large = (size: number, content: Buffer) => {
 const varint = (value: number): number[] => (value < 128 ? [value] : [(value % 128) + 128, ...varint(Math.floor(value / 128))])
 
 it('says of an answer that is none of its type what is wrong with it', async () => {
-  const wrong = { code: 'INTERNAL', message: 'the service sent an answer that is no chainguard.platform.iam.v2.ListGroupsResponse' }
+  const wrong = { code: 'INTERNAL', message: 'the service sent an answer that is not a chainguard.platform.iam.v2.ListGroupsResponse' }
   for (const bytes of [Buffer.of(0x0a, 9), Buffer.concat([many(20_000, ROW), Buffer.of(0x0a, 9)])]) {
     await expect(jsonOfBytes(answer(bytes))).rejects.toMatchObject(wrong)
     await expect(valueOfBytes(answer(bytes))).rejects.toMatchObject(wrong)

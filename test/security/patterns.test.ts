@@ -16,7 +16,7 @@ const MADE: Readonly<Record<string, string>> = {
   'src/grpc/messages/request-of.ts: new RegExp(`^${pattern}$`)':
     'explain reads with it the path of a call that the tables made of a request that its user typed; no proxy runs it',
   'src/grpc/messages/message-of.ts: new RegExp(`"${list}"\\\\s*:\\\\s*$`)': 'it searches 99 letters, and the name is that of a field',
-  'src/fleet/store/redis.ts: new RegExp(`${FOREIGN} (?<found>\\\\S+) (?<wanted>\\\\S+) (?<key>.+)$`)':
+  'src/fleet/store/redis.ts: new RegExp(`(?:${LARGE}|${FOREIGN} (?<found>\\\\S+) (?<wanted>\\\\S+)) (?<key>.+)$`)':
     'it reads the refusal of a script of ours: a store says it, and no client; the parts are separated by spaces, which the first two lack',
   'src/sandbox/auth/tokens.ts: new RegExp(`^(?:${pattern})$`)':
     'the sandbox runs on the machine of whoever tries Crosswalk: the patterns of identities are their own, and no proxy runs them',

@@ -28,7 +28,7 @@ const ask = async (url: string, ...paths: readonly string[]) => {
 }
 
 /** What moves by itself between two readings. */
-const MOVES = /^(process_|crosswalk_(event_loop|pool))/
+const MOVES = /^(process_|crosswalk_(event_loop|pool|clock))/
 
 describe('exported metrics', () => {
   it('are those of /metrics when the proxy closes: names, labels, values and buckets', async () => {

@@ -97,7 +97,7 @@ describe('a request', () => {
     ['the length of one that is too large', [frame(Buffer.alloc(1001)).subarray(0, 9)], {}, 8, 'limits.requestBytes'],
     ['a compressed message without an encoding', [frame(gzipSync('hello'), 1)], {}, 13, 'grpc-encoding'],
     ['a compressed message with identity', [frame(gzipSync('hello'), 1)], { 'grpc-encoding': 'identity' }, 13, 'grpc-encoding'],
-    ['an unknown encoding', [HELLO], { 'grpc-encoding': 'br' }, 12, 'gzip and identity'],
+    ['an unknown encoding', [HELLO], { 'grpc-encoding': 'br' }, 12, 'neither gzip nor identity'],
     ['bytes that are not gzip', [frame('hello', 1)], GZIP, 13, 'decompressed'],
     ['half of a gzip', [frame(gzipSync('hello').subarray(0, 15), 1)], GZIP, 13, 'decompressed'],
     ['a message that inflates too far', [frame(gzipSync(Buffer.alloc(1001)), 1)], GZIP, 8, 'limits.requestBytes'],

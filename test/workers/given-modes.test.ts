@@ -25,7 +25,8 @@ it('gives a process that starts without the store the modes and open circuits th
   expect(known).toMatchObject({ document: { version: 1 }, open: {} })
   const kept = known && { ...known, open: { 'iam.groups.list': REASON } }
   const worker = await startAlone({ kept: structuredClone(kept) })
-  expect(worker.keptModes()).toEqual(kept)
+  const since = expect.stringMatching(new RegExp(`^${REASON}, open since `))
+  expect(worker.keptModes()).toEqual({ ...kept, open: { 'iam.groups.list': since } })
   expect(await (await fetch(`${worker.adminUrl}/modes`)).json()).toMatchObject({ default: 'v1', rules: [expect.anything()] })
   expect(await (await fetch(`${worker.url}/iam/v1/groups`)).text()).not.toContain('does not know the modes')
   expect(worker.log.map(({ msg }) => msg)).toContain('the store does not answer: the last known modes are active, those of the supervisor')

@@ -87,7 +87,7 @@ it.each<[string, Answer]>([
   ['a member of another type', answer({ body: { items: [{ name: 1 }] } })],
   ['a time that is none', answer({ body: { items: [{ name: {} }] } })],
 ])('refuses %s as an answer', async (_, given) => {
-  const refusal = { code: 'INTERNAL', message: 'the answer is no chainguard.platform.iam.GroupList' }
+  const refusal = { code: 'INTERNAL', message: 'the answer is not a chainguard.platform.iam.GroupList' }
   const message = async () => messageOf(list, given, 'proto', limits)
   await expect(message()).rejects.toMatchObject(refusal)
 })

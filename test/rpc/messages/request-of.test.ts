@@ -105,7 +105,7 @@ it.each([
 
 it('says of such bytes over Connect what its servers say', () => {
   const refusal = codeOf(() => requestOf(v1Method('iam.Groups/List'), Buffer.from([0xff]), 'proto', { protocol: 'connect' }))
-  expect(refusal).toEqual(['INVALID_ARGUMENT', 'the request is no chainguard.platform.iam.GroupFilter'])
+  expect(refusal).toEqual(['INVALID_ARGUMENT', 'the request is not a chainguard.platform.iam.GroupFilter'])
 })
 
 it('takes no text for an empty message', () => {
@@ -114,7 +114,7 @@ it('takes no text for an empty message', () => {
 
 it.each(['null', '{', '[]', '{"name":1}', '{"name":"\ud800"}', '"\xff"'])('refuses %j as JSON of a message', (text) => {
   const refusal = codeOf(() => requestOf(v1Method('iam.Groups/List'), Buffer.from(text, 'latin1'), 'json'))
-  expect(refusal).toEqual(['INVALID_ARGUMENT', expect.stringMatching(/no JSON of chainguard.platform.iam.GroupFilter|not JSON: /)])
+  expect(refusal).toEqual(['INVALID_ARGUMENT', expect.stringMatching(/not JSON of chainguard.platform.iam.GroupFilter|not JSON: /)])
 })
 
 it('refuses a time that JSON cannot write', () => {

@@ -146,10 +146,10 @@ class Relay implements Dispatcher.DispatchHandler {
   }
 
   onHeaders(status: number, headers: Buffer[], resume: () => void, reason: string): boolean {
-    if (status < 200) return true
+    if (isInterim(status)) return true
     const response = this.#response
     this.#relaying.begins?.()
-    const problem = this.#give({ status, reason, headers: endToEndRaw(headers.map(latin1)) })
+    const problem = status < 200 ? `its status ${status}` : this.#give({ status, reason, headers: endToEndRaw(headers.map(latin1)) })
     if (problem !== undefined) {
       const abort = this.#abort
       this.#over()
@@ -194,6 +194,11 @@ class Relay implements Dispatcher.DispatchHandler {
     this.#signal.removeEventListener('abort', this)
     this.#abort = undefined
   }
+}
+
+/** Nobody asks a service to switch protocols here, so a 101 is the answer itself. */
+function isInterim(status: number): boolean {
+  return status >= 100 && status < 200 && status !== 101
 }
 
 const latin1 = (bytes: Buffer) => bytes.toString('latin1')

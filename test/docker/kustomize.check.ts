@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { parse } from 'yaml'
 import { hasProgram, printed } from './programs.ts'
 import { checkInPod, type Manifest, manifestsIn } from './read.ts'
-import { faultsOf } from './schemas.ts'
+import { faultsOf, hasSchemas } from './schemas.ts'
 
 const ROOT = 'docker/kubernetes'
 
@@ -25,7 +25,13 @@ const names = (all: readonly Manifest[]) => all.map(({ kind, metadata }) => `${k
 
 const find = (all: readonly Manifest[], kind: string) => all.find((manifest) => manifest.kind === kind)
 
-describe.runIf(hasProgram('kubectl', 'version', '--client'))('kustomize', () => {
+describe.runIf(hasProgram('kubectl', 'version', '--client') && hasSchemas())('kustomize', () => {
+  it('builds nothing that is wrong, or has a member too many, without a word', () => {
+    const { spec, ...rest } = built(join(ROOT, 'base')).find(({ kind }) => kind === 'Deployment')!
+    expect(faultsOf({ ...rest, spec: { ...spec, replicas: 'two' } } as Manifest)).toEqual([expect.stringContaining('/spec/replicas')])
+    expect(faultsOf({ ...rest, spec: { ...spec, replica: 2 } } as Manifest)).toEqual(['/spec/replica is not in the schema'])
+  })
+
   it.each(['base', 'example'])('builds %s from manifests that fit the schemas', (name) => {
     const all = built(join(ROOT, name))
     expect(all.flatMap(faultsOf)).toEqual([])

@@ -160,7 +160,7 @@ function day(seconds: number): string {
 const PREFIX = 'CROSSWALK_'
 
 /** Variables that are no settings: of the sandbox, of the configuration file, and of the tests, which start the program too. */
-const OTHERS = ['CONFIG', 'SANDBOX_PORT', 'SANDBOX_HOST', 'SEED', 'CASES', 'ROUNDS', 'SAMPLE', 'INTEROP', 'REFERENCE'].map(
+const OTHERS = ['CONFIG', 'SANDBOX_PORT', 'SANDBOX_HOST', 'SEED', 'CASES', 'ROUNDS', 'SAMPLE', 'SCHEMAS', 'INTEROP', 'REFERENCE'].map(
   (name) => PREFIX + name,
 )
 

@@ -73,7 +73,7 @@ describe('the cutover of all requests together', () => {
       expect.stringMatching(/^All together: up to 3\.28 % of 100,005 requests may be wrong after 103 obs.+; \d+ more clean/),
     ])
     expect(whole?.when).toBe(
-      '2 of 2 operations are there. At this traffic all are in about 23 hours, if every further observation is clean, the shares of the operations stay.',
+      '2 of 2 operations are ready. At this traffic, all are ready in about 23 hours, if every further observation is clean and the shares of the operations stay.',
     )
   })
 
@@ -166,6 +166,6 @@ describe('the cutover of all requests together', () => {
 
   it('cannot tell when it is done while an operation has no pace', () => {
     const { whole } = judge([BUSY], { [LIST]: 900, [RARE]: 1_000 })
-    expect(whole?.when).toMatch(/^1 of 2 operations is there\. When all are cannot be told/)
+    expect(whole?.when).toMatch(/^1 of 2 operations is ready\. It is not known when all will be/)
   })
 })

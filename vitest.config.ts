@@ -2,7 +2,10 @@ import { availableParallelism } from 'node:os'
 import { configDefaults, defineConfig } from 'vitest/config'
 
 /** Files that replace a part of Node, or measure what the whole process holds. */
-const ALONE = ['test/faults/faults.test.ts', 'test/routes/**/rights.test.ts', 'test/upstream/**/send.test.ts']
+const ALONE = ['test/routes/**/rights.test.ts', 'test/upstream/**/send.test.ts']
+
+/** Samples of programs that `.ci/run` runs for longer. `npm test` leaves them out; Node 22 and 24 run the first. */
+const SAMPLES = ['test/faults/faults.test.ts', 'test/faults/fuzz.test.ts']
 
 /** Files that start the program as it is shipped, or show its page; and those that take longest, because they would be the last. */
 const BUILT = [
@@ -18,7 +21,6 @@ const BUILT = [
   'test/docs/migration.test.ts',
   'test/docs/operations.test.ts',
   'test/docs/pages.test.ts',
-  'test/faults/fuzz.test.ts',
   'test/grpc/secure-upstream.test.ts',
   'test/report/live.test.ts',
   'test/report/page.test.ts',
@@ -45,6 +47,7 @@ export default defineConfig({
     // Transforming 1,500 modules costs 3 s of CPU time in each project and in each run. The cache below node_modules goes by their contents.
     experimental: { fsModuleCache: true },
     projects: [
+      { extends: true, test: { name: 'samples', include: SAMPLES, globalSetup: 'test/cli/built.ts' } },
       { extends: true, test: { name: 'alone', include: ALONE } },
       // The files of a worker share the modules they import: importing them anew for each file costs 0.2 s of CPU time a file.
       { extends: true, test: { name: 'built', include: BUILT, globalSetup: 'test/cli/built.ts', isolate: false } },
@@ -53,7 +56,7 @@ export default defineConfig({
         test: {
           name: 'together',
           include: ['test/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, ...ALONE, ...BUILT, 'test/fleet/**'],
+          exclude: [...configDefaults.exclude, ...ALONE, ...BUILT, ...SAMPLES, 'test/fleet/**'],
           isolate: false,
         },
       },

@@ -57,7 +57,7 @@ function decode(text: string): string {
     return decodeURIComponent(text.replaceAll('+', ' '))
   } catch {
     const shown = JSON.stringify(text.slice(0, 100))
-    if (!BROKEN_ESCAPE.test(text)) throw new ApiError('INVALID_ARGUMENT', `the query holds bytes that are no UTF-8: ${shown}`)
+    if (!BROKEN_ESCAPE.test(text)) throw new ApiError('INVALID_ARGUMENT', `the query holds bytes that are not UTF-8: ${shown}`)
     throw new ApiError('INVALID_ARGUMENT', `the query holds a broken percent-encoding: ${shown}`)
   }
 }

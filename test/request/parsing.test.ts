@@ -88,9 +88,9 @@ describe('parseQuery', () => {
     ])
   })
 
-  it('refuses bytes that are no UTF-8', () => {
+  it('refuses bytes that are not UTF-8', () => {
     for (const text of ['name=%FF', '%C3=a', 'name=a%c3%28'])
-      expect(() => parseQuery(text)).toThrow('the query holds bytes that are no UTF-8: ')
+      expect(() => parseQuery(text)).toThrow('the query holds bytes that are not UTF-8: ')
   })
 
   it('refuses broken percent-encoding', () => {

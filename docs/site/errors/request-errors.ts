@@ -43,7 +43,7 @@ export const requestErrors: ErrorGroup = {
       code: 'INVALID_ARGUMENT',
       texts: [
         'the query holds a broken percent-encoding: …',
-        'the query holds bytes that are no UTF-8: …',
+        'the query holds bytes that are not UTF-8: …',
         'the query holds more than … parameters',
         'the form is longer than any query (… bytes)',
         'the message is longer than any query (… bytes)',

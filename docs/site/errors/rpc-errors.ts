@@ -52,7 +52,7 @@ export const rpcErrors: ErrorGroup = {
       texts: [
         'the message does not name the resource that the method is about',
         'the request is not JSON of …',
-        'the request is none that … can say',
+        'the request cannot be read as …',
         'the request holds a value that does not belong to …',
         'the query has no message',
         'the message in the query is not base64',

@@ -9,7 +9,7 @@ import type { Timeline } from '../report/report.ts'
 export const STANDINGS: Readonly<Record<Standing, { readonly word: string; readonly meaning: string }>> = {
   inside: { word: 'Inside', meaning: 'At 95 %, fewer answers than the target are wrong.' },
   outside: { word: 'Outside', meaning: 'More answers than the target were wrong.' },
-  'held-back': { word: 'Held back', meaning: 'Its circuit is open, or its rollout turned back. All its evidence together is not outside.' },
+  'held-back': { word: 'Held back', meaning: 'Its circuit is open, or its rollout turned back. The evidence as a whole is not outside.' },
   inconclusive: { word: 'Inconclusive', meaning: 'Too little is known: never a pass.' },
   'v1-only': { word: 'v1 only', meaning: 'v2 has no counterpart: it stays with v1.' },
   unverifiable: { word: 'Unverifiable', meaning: 'A write that no read can show: no evidence is possible.' },
@@ -29,7 +29,7 @@ export const KINDS: Readonly<Record<Difference['kind'], string>> = {
   status: 'The HTTP statuses differ.',
   missing: 'v1 has it, v2 does not.',
   extra: 'v2 has it, v1 does not.',
-  type: 'Both have it, of another JSON type.',
+  type: 'Both have it, with another JSON type.',
   value: 'Both have it, with another value.',
   order: 'The same rows, in another order.',
   error: 'v2 failed.',

@@ -169,7 +169,7 @@ function requestMessageOf({ input }: RpcMethod, { query }: Call, registry: Rpc['
   try {
     return Buffer.from(bytesOfJson(input, Buffer.from(JSON.stringify(jsonOfQuery(input, query))), registry))
   } catch (cause) {
-    throw new ApiError('INVALID_ARGUMENT', `the request is none that ${input.typeName} can say`, { cause })
+    throw new ApiError('INVALID_ARGUMENT', `the request cannot be read as ${input.typeName}`, { cause })
   }
 }
 

@@ -11,10 +11,10 @@ import {
   repeatOf,
   WEIGHTS,
 } from '../migrate/evidence/evidence.ts'
-import { isKindCounted, isUntried } from '../migrate/evidence/kinds.ts'
+import { countCaller, isUntried, kindAmong, type WrongCallers } from '../migrate/evidence/kinds.ts'
 import type { CountedTraffic } from '../migrate/migration.ts'
 import type { Entry } from '../migrate/records/record.ts'
-import { type Part, type PartState, sharedTimeOf } from './exchange.ts'
+import { type FleetReading, type Part, type PartState, reading, sharedTimeOf } from './exchange.ts'
 import type { RestoredEvidence } from './report.ts'
 import type { Claim, StoreChange, Sums } from './store/store.ts'
 
@@ -33,6 +33,8 @@ export interface EvidenceNames {
   readonly evidence: string
   /** What was seen of kinds of requests. They are many, so that only the verdict reads them. */
   readonly kinds: string
+  /** When v2 was known to be wrong for a caller, and when it was right for it again (`wrongField`). */
+  readonly wrong: string
   /** The new observations of an hour since 1970. */
   pace(hour: number): string
   /** What declared differences explained. */
@@ -47,6 +49,7 @@ export function evidenceNames({ nth, hash }: Epoch): EvidenceNames {
     epoch,
     evidence: `evidence:${epoch}`,
     kinds: `kinds:${epoch}`,
+    wrong: `wrong:${epoch}`,
     pace: (hour) => `pace:${epoch}:${hour}`,
     declared: `declared:${epoch}`,
     traffic: `traffic:${nth}`,
@@ -114,8 +117,8 @@ export function declaredIn(sums: Sums, rows: readonly DeclarationReport[]): read
 export interface TimedObservation extends Observation {
   /** Milliseconds since 1970. */
   readonly at: number
-  /** Its kind is one of too many to be told apart. */
-  readonly isKindless?: boolean
+  /** The kind to which it counts, if that is not its shape. */
+  readonly countedKind?: string
 }
 
 /**
@@ -166,9 +169,8 @@ export function kindField(figure: KindFigure, operation: string, shape: string):
  * callers, and a set of them would cost the store several commands for each kind.
  */
 function kindChanges(one: TimedObservation, name: string, claim: MakeClaim): readonly StoreChange[] {
-  const { operation, shape, caller, outcome, at, isKindless = false } = one
-  const field = (figure: KindFigure) => kindField(figure, operation, shape)
-  if (isKindless) return []
+  const { operation, shape, caller, outcome, at, countedKind = shape } = one
+  const field = (figure: KindFigure) => kindField(figure, operation, countedKind)
   if (WEIGHTS[outcome] === 'bad') {
     // The pair is observed, so that a clean comparison of it within ten minutes is none.
     return [claim('kind', name, { first: {}, again: {} }), { kind: 'most', name, sums: { [field('wrongAt')]: at } }]
@@ -388,15 +390,63 @@ interface Waiting extends TimedObservation {
   readonly names: EvidenceNames
 }
 
-/** Returns a function that says whether a kind of request is told apart: the first ones of each operation are. */
-function createKindRoom(): (operation: string, shape: string) => boolean {
+/** Returns a function that says to which kind a request counts: the first ones of each operation are told apart. */
+function createKindRoom(): (one: Pick<Observation, 'operation' | 'shape'>) => string {
   const known = new Map<string, Set<string>>()
-  return (operation, shape) => {
-    const kinds = known.get(operation) ?? new Set<string>()
-    known.set(operation, kinds)
-    if (!isKindCounted(kinds, { shape })) return false
-    kinds.add(shape)
-    return true
+  return (one) => {
+    const kinds = known.get(one.operation) ?? new Set<string>()
+    known.set(one.operation, kinds)
+    const kind = kindAmong(kinds, one)
+    kinds.add(kind)
+    return kind
+  }
+}
+
+/** The field that says when v2 was wrong for a caller, or when it was right again. */
+export function wrongField(what: 'wrong' | 'same', operation: string, kind: string, caller: string): string {
+  return `${what} ${operation} ${caller} ${kind}`
+}
+
+/** The field that says when there was no room for another caller. */
+export const MORE_WRONG = 'more'
+
+/** Maximum callers and kinds of an epoch for which a fleet knows that v2 was wrong. */
+const MOST_WRONG = 1000
+
+/** Tells for whom v2 is wrong. A replica tells of answers that were the same only if some replica has told of a wrong one. */
+interface WrongPart {
+  counted(one: TimedObservation): StoreChange | undefined
+  readonly reading: FleetReading
+  /** Returns what was told, to be told once more. */
+  again(): readonly StoreChange[]
+}
+
+function createWrongPart({ wrong: name }: EvidenceNames): WrongPart {
+  const kinds = new Map<string, WrongCallers>()
+  /** Fields that the store has, and own ones with their times. */
+  let known: ReadonlySet<string> = new Set()
+  const own = new Map<string, number>()
+  const most = (field: string, at: number): StoreChange => ({ kind: 'most', name, sums: { [field]: at } })
+  return {
+    counted(one) {
+      const { operation, caller, shape, countedKind = shape, outcome, at } = one
+      const weight = WEIGHTS[outcome]
+      if (weight === 'nothing' || (weight === 'clean' && isUntried(one))) return undefined
+      const key = `${operation} ${countedKind}`
+      const callers = kinds.get(key) ?? new Map<string, boolean>()
+      kinds.set(key, callers)
+      const field = wrongField('wrong', operation, countedKind, caller)
+      const isWrong = countCaller(callers, one, weight)
+      const isTold = known.has(field) || own.has(field)
+      if (!isWrong) return isTold && weight === 'clean' ? most(wrongField('same', operation, countedKind, caller), at) : undefined
+      if (!isTold && Math.max(known.size, own.size) >= MOST_WRONG) return most(MORE_WRONG, at)
+      own.set(field, at)
+      return most(field, at)
+    },
+    reading: reading('sums', name, (sums) => {
+      known = new Set(Object.keys(sums).filter((field) => field.startsWith('wrong ')))
+    }),
+    again: () => [...own].map(([field, at]) => most(field, at)),
   }
 }
 
@@ -410,6 +460,7 @@ export function createEvidencePart(sources: EvidenceSources): EvidencePart {
   let sums: readonly StoreChange[] = []
   let lostTold = 0
   let kinds = createKindRoom()
+  let wrong = createWrongPart(names)
 
   const collect = (changes: readonly StoreChange[]) => {
     sums = mergedChanges([...sums, ...changes])
@@ -434,9 +485,10 @@ export function createEvidencePart(sources: EvidenceSources): EvidencePart {
       const { operation, caller, shape, outcome, weight, check, mode } = entry
       // Claims of two replicas are compared by their times.
       const at = sharedTimeOf(entry.at, { time, now })
-      const isKindless = !kinds(operation, shape)
-      const one = { operation, caller, shape, outcome, check, mode, ...(weight !== undefined && { weight }), at, names, isKindless }
+      const countedKind = kinds(entry)
+      const one = { operation, caller, shape, outcome, check, mode, ...(weight !== undefined && { weight }), at, names, countedKind }
       waiting.add(one, WEIGHTS[outcome] === 'bad')
+      collect([wrong.counted(one) ?? []].flat())
       soon()
     },
     tally(operation, tally) {
@@ -448,6 +500,7 @@ export function createEvidencePart(sources: EvidenceSources): EvidencePart {
       waiting.forgive()
       lostTold = 0
       kinds = createKindRoom()
+      wrong = createWrongPart(next)
       names = next
     },
     changes() {
@@ -460,9 +513,10 @@ export function createEvidencePart(sources: EvidenceSources): EvidencePart {
       sums = []
       return handed
     },
-    readings: () => [],
+    readings: () => [wrong.reading],
     state: () => ({ ...waiting.counts(), oldestMs: sources.oldestMs() }),
     lost(batches) {
+      collect(wrong.again())
       if (!told.lost(batches)) sources.gone()
     },
   }

@@ -23,8 +23,10 @@ import {
   evidenceChanges,
   fieldOf,
   kindField,
+  MORE_WRONG,
   trafficIn,
   trafficSums,
+  wrongField,
 } from './evidence.ts'
 import type { FleetClocks, FleetReplica, Settled } from './exchange.ts'
 import { type Fleet, upstreamProblems } from './fleet.ts'
@@ -40,10 +42,15 @@ export function paceNames({ pace }: EvidenceNames, now: number): readonly (reado
 }
 
 /** Returns what the sums of a fleet say of each operation, as one process says it that has served all requests. */
-export function evidenceFromSums(sums: Sums, hours: readonly HourSums[], seenKinds: Sums = {}): readonly OperationEvidence[] {
+export function evidenceFromSums(
+  sums: Sums,
+  hours: readonly HourSums[],
+  seenKinds: Sums = {},
+  wrong: Sums = {},
+): readonly OperationEvidence[] {
   const operations = Object.keys(sums).flatMap((field) => (field.startsWith(FIRST_AT) ? [field.slice(FIRST_AT.length)] : []))
   const [uncompared, booked] = [membersIn(sums, 'uncompared'), membersIn(sums, 'booked')]
-  const kinds = kindsIn(seenKinds)
+  const kinds = kindsIn(seenKinds, wrongCallersIn(wrong))
   const latest = Math.max(0, ...operations.map((operation) => sums[fieldOf('lastAt', operation)] ?? 0))
   return operations.sort().map((operation) => {
     const figure = (name: string) => sums[fieldOf(name, operation)] ?? 0
@@ -79,8 +86,23 @@ function membersIn(sums: Sums, name: 'uncompared' | 'booked'): ReadonlyMap<strin
 
 const KIND = /^kind\.(?<figure>\w+) (?<operation>\S+) (?<shape>.*)$/s
 
+const WRONG = /^wrong (?<operation>\S+) (?<caller>\S+) (?<kind>.*)$/s
+
+/** Returns the callers for which v2 was not right again, by operation and kind. */
+function wrongCallersIn(sums: Sums): ReadonlyMap<string, readonly string[]> {
+  const found = new Map<string, readonly string[]>()
+  for (const [field, at] of Object.entries(sums)) {
+    const { operation, caller, kind } = WRONG.exec(field)?.groups ?? {}
+    if (operation === undefined || caller === undefined || kind === undefined) continue
+    const key = `${operation} ${kind}`
+    const isMended = (sums[wrongField('same', operation, kind, caller)] ?? 0) > at
+    if (!isMended) found.set(key, [...(found.get(key) ?? []), caller].sort())
+  }
+  return found
+}
+
 /** Returns what was seen of kinds of requests, by operation. */
-function kindsIn(sums: Sums): ReadonlyMap<string, readonly SeenKind[]> {
+function kindsIn(sums: Sums, wrong: ReadonlyMap<string, readonly string[]>): ReadonlyMap<string, readonly SeenKind[]> {
   const found = new Map<string, Map<string, Record<string, number>>>()
   for (const [field, count] of Object.entries(sums)) {
     const { figure, operation = '', shape = '' } = KIND.exec(field)?.groups ?? {}
@@ -93,7 +115,8 @@ function kindsIn(sums: Sums): ReadonlyMap<string, readonly SeenKind[]> {
       operation,
       Array.from(kinds, ([shape, { same = 0, least, most, knownCallers = 0, ...times }]) => {
         const callers = least === undefined ? 0 : least === most ? 1 : 2
-        return { shape, same, callers: Math.max(callers, knownCallers), ...times }
+        const wrongTo = wrong.get(`${operation} ${shape}`)
+        return { shape, same, callers: Math.max(callers, knownCallers), ...times, ...(wrongTo && { wrongTo }) }
       }),
     ]),
   )
@@ -171,19 +194,25 @@ export function createFleetReport({ snapshot, names, own, now }: FleetReportSour
       const { view, found } = await snapshot(() => {
         const pace = paceNames(names(), now())
         hours = pace.map(([hour]) => hour)
-        const { evidence, declared, traffic, kinds } = names()
-        return [evidence, declared, traffic, kinds, ...pace.map(([, name]) => name)].map((name): StoreRead => ({ kind: 'sums', name }))
+        const { evidence, declared, traffic, kinds, wrong } = names()
+        return [evidence, declared, traffic, kinds, wrong, ...pace.map(([, name]) => name)].map(
+          (name): StoreRead => ({ kind: 'sums', name }),
+        )
       })
       if (!found) return { ...own.evidence(), fleet: view }
-      const [sums = {}, declared = {}, traffic = {}, seenKinds = {}, ...pace] = found.map((one) => one?.value as Sums | undefined)
+      const [sums = {}, declared = {}, traffic = {}, seenKinds = {}, wrong = {}, ...pace] = found.map(
+        (one) => one?.value as Sums | undefined,
+      )
       const ofHours = hours.map((hour, nth) => [hour, pace[nth] ?? {}] as const)
-      const counted = { evidence: evidenceFromSums(sums, ofHours, seenKinds), ...trafficIn(traffic) }
+      const counted = { evidence: evidenceFromSums(sums, ofHours, seenKinds, wrong), ...trafficIn(traffic) }
       const { declarations, ...rest } = own.evidence(counted)
-      const lost = lostSentences(sums, view.replicas)
+      const lost = [...lostSentences(sums, view.replicas), ...(wrong[MORE_WRONG] === undefined ? [] : [TOO_MANY_WRONG])]
       return { ...rest, declarations: declaredIn(declared, declarations), fleet: { ...view, problems: [...view.problems, ...lost] } }
     },
   }
 }
+
+const TOO_MANY_WRONG = 'v2 was wrong for more callers than the replicas remember; fix it and begin a new epoch.'
 
 const LOST = fieldOf('lost', '')
 
@@ -242,6 +271,9 @@ function countsOf(one: OperationEvidence, names: EvidenceNames): readonly StoreC
       ),
     )
   const callersOfKinds = Object.fromEntries(kinds.map(({ shape, callers }) => [kindField('knownCallers', operation, shape), callers]))
+  const wrong = Object.fromEntries(
+    kinds.flatMap(({ shape, wrongTo = [] }) => wrongTo.map((caller) => [wrongField('wrong', operation, shape, caller), lastAt])),
+  )
   const { bound: _, ...repeats } = one.repeats
   const outcomes = {
     ...{ match: one.matches, expected: one.expected, noise: one.noise, race: one.races, inconclusive: one.inconclusive },
@@ -257,6 +289,7 @@ function countsOf(one: OperationEvidence, names: EvidenceNames): readonly StoreC
     { kind: 'add', name: evidence, sums },
     { kind: 'add', name: names.kinds, sums: ofKinds('same') },
     { kind: 'most', name: names.kinds, sums: { ...ofKinds('sameAt', 'wrongAt'), ...callersOfKinds } },
+    { kind: 'most', name: names.wrong, sums: wrong },
     { kind: 'least', name: evidence, sums: { [fieldOf('firstAt', operation)]: firstAt, [fieldOf('observedAt', operation)]: firstAt } },
     { kind: 'most', name: evidence, sums: { [fieldOf('lastAt', operation)]: lastAt } },
   ]

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { Standing } from '../../migrate/evidence/cutover.ts'
 import { clausesOf, count, many, OBSERVATION, percent, wrongOf } from '../../migrate/evidence/evidence.ts'
-import type { MissingKind } from '../../migrate/evidence/kinds.ts'
+import { type MissingKind, wrongText } from '../../migrate/evidence/kinds.ts'
 import { accountSentence, timeNeeded, uncomparedSentences } from '../../migrate/evidence/standing.ts'
 import { TO_MEND } from '../report/difference.ts'
 import { nextStep } from '../report/next-step.ts'
@@ -227,10 +227,9 @@ export function OperationView({ operation, report }: OperationProps) {
   )
 }
 
-const MISSING: Readonly<Record<MissingKind['why'], string>> = {
+const MISSING: Readonly<Record<Exclude<MissingKind['why'], 'wrong'>, string>> = {
   rare: 'seen too seldom',
   'one-caller': 'seen of one of its callers only',
-  wrong: 'wrong at its last comparison',
 }
 
 /** Lists the kinds of requests that nobody saw work often enough. */
@@ -254,12 +253,12 @@ function MissingKinds({ operation: { missing = [] } }: { readonly operation: Ope
             </tr>
           </thead>
           <tbody>
-            {missing.map(({ kind, requests, same, why }) => (
+            {missing.map(({ kind, requests, same, why, wrongTo = [] }) => (
               <tr key={kind}>
                 <th scope="row">{kind === '' ? 'none' : <code>{kind}</code>}</th>
                 <td class="number">{count(requests)}</td>
                 <td class="number">{count(same)}</td>
-                <td>{MISSING[why]}</td>
+                <td>{why === 'wrong' ? wrongText(wrongTo) : MISSING[why]}</td>
               </tr>
             ))}
           </tbody>

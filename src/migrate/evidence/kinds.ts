@@ -12,6 +12,8 @@ export interface SeenKind {
   /** When a comparison was the same last, and when one was wrong last, in milliseconds since 1970. */
   readonly sameAt?: number
   readonly wrongAt?: number
+  /** Callers that got wrong answers, and none that was the same since then. Absent if there is none. */
+  readonly wrongTo?: readonly string[]
 }
 
 /** A kind while it is counted. */
@@ -20,9 +22,31 @@ export interface KindCounts {
   readonly callers: Set<string>
   sameAt?: number
   wrongAt?: number
+  readonly wrongTo: WrongCallers
 }
 
-/** Maximum kinds of one operation that are told apart. Beyond them, a kind is only counted among the shapes. */
+/**
+ * Callers that got wrong answers to one kind of request, and none that was the same since then. False: the only one was a transient fault.
+ * It was gone at the second asking, so that the caller has met an answer that is the same. Two of them in a row have no such excuse.
+ */
+export type WrongCallers = Map<string, boolean>
+
+/** Maximum callers of one kind that are remembered so. Each of the others comes back with its next wrong answer. */
+const WRONG_CALLERS = 20
+
+/** Remembers what a comparison that says something shows to its caller. Returns true if v2 is known to be wrong for it. */
+export function countCaller(wrong: WrongCallers, { caller, outcome }: Pick<Observation, 'caller' | 'outcome'>, weight: Weight): boolean {
+  const before = wrong.get(caller)
+  wrong.delete(caller)
+  if (weight !== 'bad') return false
+  const isKnown = before !== undefined || outcome !== 'transient'
+  const [excused] = wrong.size < WRONG_CALLERS ? [] : ([...wrong].find(([, isKnown]) => !isKnown) ?? [])
+  if (excused !== undefined) wrong.delete(excused)
+  if (wrong.size < WRONG_CALLERS) wrong.set(caller, isKnown)
+  return isKnown
+}
+
+/** Maximum kinds of one operation that are told apart. All further ones are one kind. */
 const TOLD_APART = 200
 
 /** Callers that a kind counts. */
@@ -33,26 +57,28 @@ export function isUntried({ check = 'read', mode }: Pick<Observation, 'check' | 
   return check !== 'read' && SERVED_BY[mode as Mode] === 'v1'
 }
 
-/** True if a comparison says something of its kind, and the kind is told apart. */
-export function isKindCounted(
+/** Returns the kind to which a request counts, if these are known of its operation. */
+export function kindAmong(
   kinds: { has(shape: string): boolean; readonly size: number },
-  { shape }: Pick<Observation, 'shape'>,
-): boolean {
-  return kinds.has(shape) || kinds.size < TOLD_APART
+  { operation, shape }: Pick<Observation, 'operation' | 'shape'>,
+): string {
+  return kinds.has(shape) || kinds.size < TOLD_APART ? shape : `${operation}?(kinds beyond the first ${TOLD_APART})`
 }
 
 /** Counts a comparison that is worth a record. `weight` says how it counts. */
 export function countKind(
   kinds: Map<string, KindCounts>,
-  one: Pick<Observation, 'shape' | 'caller' | 'check' | 'mode'>,
+  one: Pick<Observation, 'operation' | 'shape' | 'caller' | 'outcome' | 'check' | 'mode'>,
   weight: Weight,
   { isFirst }: Pick<Place, 'isFirst'>,
   at: number,
 ): void {
   const isSilent = weight === 'nothing' || (weight === 'clean' && isUntried(one))
-  if (isSilent || !isKindCounted(kinds, one)) return
-  const counts: KindCounts = kinds.get(one.shape) ?? { same: 0, callers: new Set() }
-  kinds.set(one.shape, counts)
+  if (isSilent) return
+  const kind = kindAmong(kinds, one)
+  const counts: KindCounts = kinds.get(kind) ?? { same: 0, callers: new Set(), wrongTo: new Map() }
+  kinds.set(kind, counts)
+  countCaller(counts.wrongTo, one, weight)
   if (weight === 'bad') {
     counts.wrongAt = latest(counts.wrongAt, at)
     return
@@ -67,7 +93,10 @@ function latest(before: number | undefined, at: number): number {
 }
 
 export function seenKinds(kinds: ReadonlyMap<string, KindCounts>): readonly SeenKind[] {
-  return Array.from(kinds, ([shape, { callers, ...counts }]) => ({ shape, ...counts, callers: callers.size }))
+  return Array.from(kinds, ([shape, { callers, wrongTo, ...counts }]) => {
+    const wrong = [...wrongTo].flatMap(([caller, isKnown]) => (isKnown ? [caller] : []))
+    return { shape, ...counts, callers: callers.size, ...(wrong.length > 0 && { wrongTo: wrong.sort() }) }
+  })
 }
 
 /** Adds what several proxies saw. If clients reached several of them, the one that saw the most stands for all. */
@@ -81,7 +110,9 @@ export function joinedKinds(parts: readonly Pick<OperationEvidence, 'kinds'>[], 
       return known.length > 0 && { [name]: Math.max(...known) }
     }
     const counted = { same: both(one.same, before?.same), callers: Math.min(CALLERS, both(one.callers, before?.callers)) }
-    joined.set(shape, { shape, ...counted, ...at('sameAt'), ...at('wrongAt') })
+    // Another proxy may have seen the same since then. Nobody knows, and the caller is asked again soon.
+    const wrongTo = [...new Set([...(before?.wrongTo ?? []), ...(one.wrongTo ?? [])])].sort()
+    joined.set(shape, { shape, ...counted, ...at('sameAt'), ...at('wrongAt'), ...(wrongTo.length > 0 && { wrongTo }) })
   }
   return [...joined.values()]
 }
@@ -145,8 +176,10 @@ export interface MissingKind {
   readonly requests: number
   /** How often it was seen the same. */
   readonly same: number
-  /** `rare`: too seldom. `one-caller`: by one of its callers only. `wrong`: the last comparison of it was wrong. */
+  /** `rare`: too seldom. `one-caller`: by one of its callers only. `wrong`: the last comparison of it, or of one of its callers, was wrong. */
   readonly why: 'rare' | 'one-caller' | 'wrong'
+  /** Callers for which v2 is wrong, although it may be right for others. */
+  readonly wrongTo?: readonly string[]
 }
 
 /** Returns the kinds of an operation that are blind spots, most requests first. `each` is how often one must have been seen the same. */
@@ -164,12 +197,14 @@ export function missingKinds(
     .flatMap((one): readonly MissingKind[] => {
       const { requests = one.same, clients = 1 } = asked?.kinds.get(one.shape) ?? {}
       const why = whyMissing(one, clients, each)
-      return why ? [{ kind: kindText(one.shape), requests: Math.round(requests), same: one.same, why }] : []
+      const { wrongTo }: SeenKind = one
+      return why ? [{ kind: kindText(one.shape), requests: Math.round(requests), same: one.same, why, ...(wrongTo && { wrongTo }) }] : []
     })
     .sort((a, b) => b.requests - a.requests || (a.kind < b.kind ? -1 : 1))
 }
 
-function whyMissing({ same, callers, sameAt, wrongAt }: SeenKind, clients: number, each: number): MissingKind['why'] | undefined {
+function whyMissing({ same, callers, sameAt, wrongAt, wrongTo }: SeenKind, clients: number, each: number): MissingKind['why'] | undefined {
+  if (wrongTo) return 'wrong'
   if (wrongAt !== undefined && (sameAt === undefined || wrongAt >= sameAt)) return 'wrong'
   if (same < each) return 'rare'
   return callers < CALLERS && clients >= CALLERS ? 'one-caller' : undefined
@@ -195,11 +230,11 @@ const NAMED = 3
 
 /** Says which kinds are missing, and what to do: `2 of its 9 kinds of requests are blind spots: limit=small (40 requests, …)`. */
 export function missingText(missing: readonly MissingKind[], each: number): string {
-  const named = missing.slice(0, NAMED).map(({ kind, requests, same, why }) => {
+  const named = missing.slice(0, NAMED).map(({ kind, requests, same, why, wrongTo = [] }) => {
     const how = {
       rare: `seen the same ${same} of ${each} times`,
       'one-caller': 'seen of one of its callers only',
-      wrong: 'wrong at its last comparison',
+      wrong: wrongText(wrongTo),
     }
     return `${kind || 'without parameters'} (${requests === 1 ? '1 request' : `${requests} requests`}, ${how[why]})`
   })
@@ -208,6 +243,18 @@ export function missingText(missing: readonly MissingKind[], each: number): stri
     missing.length === 1
       ? ['1 kind of its requests is a blind spot', 'it']
       : [`${missing.length} kinds of its requests are blind spots`, 'them']
-  const todo = missing.some(({ why }) => why === 'wrong') ? 'fix v2, then send' : 'send'
+  const isWrong = missing.some(({ why }) => why === 'wrong')
+  // For the caller, only another answer to itself mends it.
+  const lasting = missing.some(({ wrongTo }) => wrongTo) ? ' and begin an epoch, or let the same callers ask again' : ''
+  const todo = isWrong ? `fix v2${lasting}, then send` : 'send'
   return `INCONCLUSIVE, because ${one}: ${[...named, ...more].join(', ')}; ${todo} ${it} again by another caller or ten minutes later, or wait for the clients`
+}
+
+/** Says for whom v2 was wrong: `wrong to client 3f2a1b4c at its last comparison`. */
+export function wrongText(callers: readonly string[]): string {
+  const [first] = callers
+  if (first === undefined) return 'wrong at its last comparison'
+  return callers.length === 1
+    ? `wrong to client ${first} at its last comparison`
+    : `wrong to ${callers.length} clients at their last comparison, such as ${first}`
 }

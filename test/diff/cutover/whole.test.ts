@@ -46,6 +46,19 @@ const BUSY: Seen = { operation: LIST, counts: [[1_000]] }
 const TRAFFIC = { [LIST]: 100_000, [RARE]: 5 }
 
 describe('the cutover of all requests together', () => {
+  it('is never ready while v2 is wrong for one client, however few its requests are', () => {
+    const evidence = createEvidence(() => 10 * HOUR)
+    const observe = (caller: string, outcome: ComparisonOutcome, at: number) =>
+      evidence.observe({ operation: LIST, caller, shape: `${LIST}?limit=small`, outcome }, at)
+    observe('one', 'mismatch', 0)
+    for (let nth = 0; nth < 3_000; nth++) observe(`c${nth}`, 'match', 1 + nth)
+    const verdict = () => judge([], { [LIST]: 3_001 }, { evidence: evidence.all() })
+    expect(verdict().whole?.isInside).toBe(true)
+    expect(verdict()).toMatchObject({ ready: false, reasons: [expect.stringContaining('wrong to client one at its last comparison')] })
+    observe('one', 'match', HOUR)
+    expect(verdict().ready).toBe(true)
+  })
+
   it('is ready although a rare operation alone could not be', () => {
     const all = [BUSY, { operation: RARE, counts: [[3]] }] as const
     const { ready, whole, reasons } = judge(all, TRAFFIC)

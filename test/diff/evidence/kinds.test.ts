@@ -57,6 +57,40 @@ describe('a kind of request', () => {
     expect(missingKinds(evidenceOf([{ at: 0, outcome: 'error' }]), undefined, 3)).toMatchObject([{ same: 0, why: 'wrong' }])
   })
 
+  it('is a blind spot while v2 is wrong for one of its callers, whoever else it is right for', () => {
+    const wrong = { at: 3 * WINDOW, caller: 'c', outcome: 'mismatch' } as const
+    const others = [4, 5, 6].map((nth) => ({ at: nth * WINDOW }))
+    const all = [...THREE, { at: 0, caller: 'c' }, wrong, ...others]
+    const [missing] = missingKinds(evidenceOf(all), undefined, 3)
+    expect(missing).toMatchObject({ why: 'wrong', wrongTo: ['c'] })
+    expect(missingText(missing ? [missing] : [], 3)).toBe(
+      'INCONCLUSIVE, because 1 kind of its requests is a blind spot: limit=small (7 requests, wrong to client c at its last comparison); ' +
+        'fix v2 and begin an epoch, or let the same callers ask again, then send it again by another caller or ten minutes later, or wait for the clients',
+    )
+    expect(missingKinds(evidenceOf([...all, { at: 7 * WINDOW, caller: 'c', outcome: 'race' }]), undefined, 3)).toHaveLength(1)
+    expect(missingKinds(evidenceOf([...all, { at: 7 * WINDOW, caller: 'c', kind: 'other' }]), undefined, 1)).toHaveLength(1)
+    expect(missingKinds(evidenceOf([...all, { at: 7 * WINDOW, caller: 'c' }]), undefined, 3)).toEqual([])
+  })
+
+  it('is excused for one transient fault of a caller, and not for two in a row', () => {
+    const transient = (nth: number) => ({ at: nth * WINDOW, caller: 'c', outcome: 'transient' }) as const
+    const once = [...THREE, transient(3), { at: 4 * WINDOW }]
+    expect(missingKinds(evidenceOf(once), undefined, 3)).toEqual([])
+    expect(missingKinds(evidenceOf([...once, transient(5), { at: 6 * WINDOW }]), undefined, 3)).toMatchObject([{ wrongTo: ['c'] }])
+    const between = { at: 5 * WINDOW, caller: 'c' }
+    expect(missingKinds(evidenceOf([...once, between, transient(6), { at: 7 * WINDOW }]), undefined, 3)).toEqual([])
+  })
+
+  it('remembers twenty callers, and a caller without excuse before one with it', () => {
+    const wrong = (outcome: ComparisonOutcome, count: number, name: string) =>
+      Array.from({ length: count }, (_, nth) => ({ at: nth, caller: `${name}${nth}`, outcome }))
+    const transient = wrong('transient', 30, 't')
+    const [excused] = missingKinds(evidenceOf([...transient, ...wrong('mismatch', 15, 'm')]), undefined, 3)
+    expect(excused?.wrongTo).toHaveLength(15)
+    const [full] = missingKinds(evidenceOf([...transient, ...wrong('mismatch', 30, 'm')]), undefined, 3)
+    expect(full?.wrongTo).toHaveLength(20)
+  })
+
   it('is not seen where v1 alone wrote', () => {
     expect(evidenceOf(THREE, { check: 'after-write', mode: 'diff-v1' }).kinds).toEqual([])
     expect(evidenceOf(THREE, { check: 'after-write', mode: 'diff-v2' }).kinds).toMatchObject([{ same: 3 }])
@@ -80,11 +114,19 @@ describe('a kind of request', () => {
     expect(missingKinds(evidence, asked({ 'parent=child': [9, 1] }), 3)).toHaveLength(1)
   })
 
-  it('is told apart up to 200 of an operation; no further one is in the way', () => {
+  it('is told apart up to 200 of an operation; all further ones are one kind', () => {
     const many = Array.from({ length: 205 }, (_, nth) => THREE.map((one) => ({ ...one, kind: `k${nth}=text` }))).flat()
     const evidence = evidenceOf(many)
-    expect(evidence.kinds).toHaveLength(200)
+    expect(evidence.kinds).toHaveLength(201)
     expect(missingKinds(evidence, asked({ 'k204=text': [9, 1] }), 3)).toEqual([])
+    const wrong = [
+      ...many,
+      { at: 9 * WINDOW, caller: 'c', kind: 'k300=text', outcome: 'error' as const },
+      { at: 10 * WINDOW, kind: 'k301=text' },
+    ]
+    expect(missingKinds(evidenceOf(wrong), undefined, 3)).toMatchObject([
+      { kind: '(kinds beyond the first 200)', why: 'wrong', wrongTo: ['c'] },
+    ])
   })
 })
 

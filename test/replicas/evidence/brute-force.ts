@@ -61,9 +61,16 @@ export function kindsSlowly(all: readonly Compared[]): readonly SeenKind[] {
   })
 }
 
-/** Returns the kinds in the same order. */
+/** Returns the kinds in the same order, without the callers for which v2 is wrong. */
 export function sortedKinds({ kinds = [] }: Partial<Pick<OperationEvidence, 'kinds'>> = {}): readonly SeenKind[] {
-  return [...kinds].sort((a, b) => (a.shape < b.shape ? -1 : 1))
+  return [...kinds].sort((a, b) => (a.shape < b.shape ? -1 : 1)).map(({ wrongTo, ...kind }) => kind)
+}
+
+/** Returns each caller and kind whose last told comparison was a mismatch. */
+export function wrongSlowly(all: readonly Compared[]): readonly string[] {
+  const told = all.filter(({ isTally, outcome }) => !isTally && WEIGHTS[outcome] !== 'nothing')
+  const last = new Map(told.map((one) => [`${one.shape} ${one.caller}`, one.outcome]))
+  return [...last].flatMap(([key, outcome]) => (outcome === 'mismatch' ? [key] : [])).sort()
 }
 
 function samePair(a: Compared, b: Compared): boolean {

@@ -5,7 +5,7 @@ import { createMemory } from '../../../src/fleet/store/memory.ts'
 import type { Observation } from '../../../src/migrate/evidence/evidence.ts'
 import type { Comparison } from '../../../src/migrate/records/record.ts'
 import { seeded } from '../../stage/seeded.ts'
-import { type Compared, countSlowly, kindsSlowly, sortedKinds } from './brute-force.ts'
+import { type Compared, countSlowly, kindsSlowly, sortedKinds, wrongSlowly } from './brute-force.ts'
 import { comparisonOf, type EvidenceReplica, evidenceIn, evidenceReplica, NAMES } from './evidence-replica.ts'
 
 const START = Date.UTC(2026, 0, 2)
@@ -34,11 +34,37 @@ function stage(count: number, seed: number) {
       const known = said.find((one) => one.operation === operation)
       expect(known).toMatchObject(countSlowly(its))
       expect(sortedKinds(known)).toEqual(kindsSlowly(its))
+      const wrong = (known?.kinds ?? []).flatMap(({ shape, wrongTo = [] }) => wrongTo.map((caller) => `${shape} ${caller}`))
+      expect(wrong).toEqual(expect.arrayContaining([...wrongSlowly(its)]))
     }
     return said
   }
   return { random, clock, memory, replicas, compare, expectTruth }
 }
+
+it('a caller for which v2 is wrong is known to all replicas, until one of them sees it right', async () => {
+  const { clock, memory, replicas, compare } = stage(2, SEED)
+  const [one, two] = replicas as [EvidenceReplica, EvidenceReplica]
+  const see = async (replica: EvidenceReplica, caller: string, outcome: Observation['outcome']) => {
+    clock.now += 700_000
+    compare(replica, { operation: 'iam.roles.list', caller, shape: 'x', outcome })
+    for (const each of new Set([...replicas, replica])) await each.exchange()
+    const [known] = await evidenceIn(memory.open(), clock.now)
+    return known?.kinds?.[0]?.wrongTo
+  }
+  expect(await see(one, 'a', 'mismatch')).toEqual(['a'])
+  expect(await see(two, 'b', 'match')).toEqual(['a'])
+  expect(await see(two, 'a', 'race')).toEqual(['a'])
+  expect(await see(two, 'a', 'match')).toBeUndefined()
+  expect(await see(one, 'c', 'transient')).toBeUndefined()
+  expect(await see(one, 'c', 'transient')).toEqual(['c'])
+  expect(await see(two, 'a', 'error')).toEqual(['a', 'c'])
+  const again = evidenceReplica('2', memory.open(), () => clock.now)
+  await again.exchange()
+  clock.now += 1
+  expect(await see(again, 'a', 'expected')).toEqual(['c'])
+  expect(await see(again, 'c', 'match')).toBeUndefined()
+})
 
 describe.each([1, 2, 4])(`the evidence of %i replicas (seed ${SEED})`, (count) => {
   const random = seeded(SEED)

@@ -33,8 +33,14 @@ export function evidenceReplica(id: string, store: Store, now: () => number, mos
     },
     /** Sends what is new, and then the same batch so many times more. */
     async exchange(again = 0, ...stores: readonly Store[]): Promise<void> {
-      batch = { ...batch, nth: batch.nth + 1, changes: part.changes() }
-      for (let times = 0; times <= again; times++) for (const to of stores.length > 0 ? stores : [store]) await to.exchange(batch)
+      const readings = part.readings()
+      batch = { ...batch, nth: batch.nth + 1, changes: part.changes(), reads: readings.map(({ read }) => read) }
+      for (let times = 0; times <= again; times++) {
+        for (const to of stores.length > 0 ? stores : [store]) {
+          const found = await to.exchange(batch)
+          for (const [nth, one] of readings.entries()) one.take(found[nth])
+        }
+      }
     },
   }
 }
@@ -44,10 +50,12 @@ export type EvidenceReplica = ReturnType<typeof evidenceReplica>
 /** What the store says. */
 export async function evidenceIn(store: Store, now: number) {
   const hours = paceNames(NAMES, now)
-  const found = await store.read([NAMES.evidence, NAMES.kinds, ...hours.map(([, name]) => name)].map((name) => ({ kind: 'sums', name })))
-  const [sums = {}, kinds = {}, ...pace] = found.map((one) => one?.value as Sums | undefined)
+  const found = await store.read(
+    [NAMES.evidence, NAMES.kinds, NAMES.wrong, ...hours.map(([, name]) => name)].map((name) => ({ kind: 'sums', name })),
+  )
+  const [sums = {}, kinds = {}, wrong = {}, ...pace] = found.map((one) => one?.value as Sums | undefined)
   const ofHours = hours.map(([hour], nth) => [hour, pace[nth] ?? {}] as const)
-  return evidenceFromSums(sums, ofHours, kinds)
+  return evidenceFromSums(sums, ofHours, kinds, wrong)
 }
 
 let comparisons = 0

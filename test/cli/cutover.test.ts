@@ -44,8 +44,11 @@ describe('cutover', () => {
     const lines = out.split('\n')
     expect([lines[0], lines.filter((line) => line.length > 100)]).toEqual(['Not ready: 2 in the way.', []])
     expect(out).toMatch(
-      /^ {2}no {3}iam\.groups\.list: INCONCLUSIVE after 1 observation \(bound 100 %\);\n {9}3,281 more clean observations until ≤ 0\.1 %, at a pace that is not known yet\.$/m,
+      /^ {2}no {3}iam\.groups\.list: INCONCLUSIVE after 1 observation \(bound 100 %\);\n {9}3,281 more clean observations until ≤ 0\.1 %\.$/m,
     )
+    expect(lines.filter((line) => line.includes('not known yet'))).toEqual([
+      'How long these 2 operations take is not known yet: a pace needs an hour of observations.',
+    ])
     expect(out).toMatch(
       /^ {2}no {3}registry\.repos\.list: OUTSIDE: 1 mismatch;\n {9}1 of 1 observation and 100 % of the requests were wrong\.\n {9}Fix them, then /m,
     )

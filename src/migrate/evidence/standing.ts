@@ -362,11 +362,12 @@ function wrongIn({ mismatches, transients, errors, n, bad, share }: OperationEvi
     .join('; ')
 }
 
-/** Says what is still needed: `3,282 more clean observations until ≤ 0.1 %, about 9 days at today's pace`. */
+/** Says what is still needed: `3,282 more clean observations until ≤ 0.1 %, about 9 days at today's pace`. A pace that is not known is left out. */
 function further(evidence: OperationEvidence, target: number): string {
   const { repeats } = evidence
   const needed = moreNeeded(evidence, target)
-  if (needed > 0) return `${many(needed, 'more clean observation')} until ≤ ${percent(target)}, ${timeNeeded(evidence, target)}`
+  const time = evidence.perDay === undefined ? '' : `, ${timeNeeded(evidence, target)}`
+  if (needed > 0) return `${many(needed, 'more clean observation')} until ≤ ${percent(target)}${time}`
   if (!hasEnough(evidence, target)) return `further requests until at most ${percent(target)} of all are wrong`
   return `${many(moreNeeded(repeats, target), 'more clean repeat')} until ≤ ${percent(target)}`
 }

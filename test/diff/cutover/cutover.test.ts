@@ -49,7 +49,7 @@ describe('the cutover', () => {
     expect(verdicts[0]).toMatchObject({ standing: 'inconclusive', blocks: true, needed })
     expect(verdicts[0]?.reason).toMatch(
       new RegExp(
-        `^registry.repos.list: INCONCLUSIVE after 100 observations \\(bound [\\d.]+ %\\); ${needed} more clean observations until ≤ 1 %, at a pace that is not known yet\\.$`,
+        `^registry.repos.list: INCONCLUSIVE after 100 observations \\(bound [\\d.]+ %\\); ${needed} more clean observations until ≤ 1 %\\.$`,
       ),
     )
   })

@@ -89,9 +89,9 @@ describe('the standing of an operation', () => {
     expect(judged(all)?.standing).toBe('inside')
   })
 
-  it('names no pace before it is known', () => {
+  it('leaves out a pace that is not known', () => {
     expect(judged(evidence(1))?.reason).toBe(
-      `${LIST}: INCONCLUSIVE after 1 observation (bound 100 %); 328 more clean observations until ≤ 1 %, at a pace that is not known yet.`,
+      `${LIST}: INCONCLUSIVE after 1 observation (bound 100 %); 328 more clean observations until ≤ 1 %.`,
     )
   })
 })

@@ -81,7 +81,7 @@ export function cutoverLines({
     ...rollouts,
     ...assumptions,
     ...(ready ? readyLines(reasons, whole, operations) : unit),
-    ...(isWholeKnown && whole.when !== undefined ? [whole.when] : []),
+    ...(isWholeKnown && whole.when !== undefined ? [whole.when] : paceLines(inTheWay)),
   ]
   const head = ready
     ? [withoutV1 ? 'Ready to switch v1 off.' : 'Ready to cut over.']
@@ -94,6 +94,13 @@ export function cutoverLines({
     ...limits.flatMap(clausesOf).flatMap((clause) => hung('', clause)),
     ...[...new Set(asked.flatMap(({ page }) => page ?? []))].map((page) => `The page: ${page}`),
   ]
+}
+
+/** Says once of which operations nobody knows how long they take. */
+function paceLines(inTheWay: readonly OperationVerdict[]): readonly string[] {
+  const slow = inTheWay.filter(({ needed = 0, evidence }) => needed > 0 && evidence && evidence.perDay === undefined)
+  const which = slow.length === 1 ? 'this operation takes' : `these ${count(slow.length)} operations take`
+  return slow.length === 0 ? [] : [`How long ${which} is not known yet: a pace needs an hour of observations.`]
 }
 
 function readyLines(reasons: readonly string[], whole: CutoverAnswer['whole'], operations: readonly OperationVerdict[]): readonly string[] {

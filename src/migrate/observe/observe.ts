@@ -402,6 +402,8 @@ export interface SamplerSettings {
   readonly now: () => number
   /** A number from 0 up to 1 that no caller can foresee. */
   readonly random: () => number
+  /** The part of each stock that a user leaves to others (`reservesOf`). Default: 0. */
+  readonly reserve?: (user: string) => number
 }
 
 /** A request that could be compared. */
@@ -428,6 +430,28 @@ export interface Sampler {
 /** How many times what is left of a stock one user may use of it: the dynamic threshold of Choudhury and Hahne. */
 const SHARE = 4
 
+/** The part of a stock that is kept for the operations of which too little is known. */
+const RESERVE = 0.25
+
+/** An operation of which less was observed leaves nothing to others, so that a rare one and its kinds are seen soon. */
+const FEW = 30
+
+/**
+ * Returns by operation the part of a stock that it leaves to others, 0 up to `RESERVE`. It grows with the observations that the operation has
+ * for its requests, against those that all together have. So comparisons go where the bound of all requests is weakest (evidence §6), and all
+ * operations end with the same ratio. It knows numbers alone, and no outcome.
+ */
+export function reservesOf(observed: ReadonlyMap<string, number>, traffic: ReadonlyMap<string, number>): ReadonlyMap<string, number> {
+  const known = Array.from(observed, ([operation, n]) => ({ operation, n, requests: Math.max(n, traffic.get(operation) ?? 0) }))
+  const [allObserved, allRequests] = known.reduce(([n, all], one) => [n + one.n, all + one.requests], [0, 0])
+  return new Map(
+    known.map(({ operation, n, requests }) => {
+      const due = (allObserved * requests) / Math.max(1, allRequests)
+      return [operation, n < FEW ? 0 : RESERVE * Math.max(0, 1 - due / n)]
+    }),
+  )
+}
+
 /** One of this many known requests is compared while less than half of a stock is left. */
 const EVERY = 20
 
@@ -438,14 +462,15 @@ const BYTES = 65_536
 const KNOWN_MS = COLLAPSE.windowMs * 1.05
 
 /** `places` are those of the comparisons that wait. */
-export function createSampler({ perSecond, now, random }: SamplerSettings, places: Stock): Sampler {
+export function createSampler({ perSecond, now, random, reserve = () => 0 }: SamplerSettings, places: Stock): Sampler {
   const rate = createRate(perSecond, now)
   const pairs = createPairs(now)
   const hasPlace = (user: string, part: number) => fits(places, user, part)
   const hasRate = (user: string, part: number) => perSecond() === 0 || fits(rate, user, part)
   const full = (user: string) => {
-    if (!hasPlace(user, 0)) return 'waiting'
-    return hasRate(user, 0) ? undefined : 'perSecond'
+    const part = reserve(user)
+    if (!hasPlace(user, part)) return 'waiting'
+    return hasRate(user, part) ? undefined : 'perSecond'
   }
   return {
     full,

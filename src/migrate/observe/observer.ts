@@ -34,6 +34,7 @@ import {
   type LiveComparing,
   nothingSkipped,
   type Queue,
+  reservesOf,
   type SamplerSettings,
   type Skipped,
   type WatchedRequest,
@@ -184,6 +185,50 @@ function wholeOf(answer: NonNullable<Served['failed']>): Kept {
 
 export type ObserverSettings = LookSettings & Pick<SamplerSettings, 'now' | 'random'>
 
+/** What leaves a part of the stocks to others: an operation and the side that answered. */
+interface User {
+  readonly name: string
+  readonly operation: string
+  /** Requests that came. */
+  requests: number
+}
+
+/** Milliseconds for which it is known how much is known. */
+const RESERVES_MS = 1_000
+
+/** A side that answers fewer of the requests of its operation leaves nothing to others: a canary is compared whatever else is known. */
+const SIDE_SHARE = 0.25
+
+/** Knows which part of the stocks each user leaves to others. Each replica goes by what it has observed itself. */
+function createUsers({ evidence, inventory }: Pick<Journal, 'evidence' | 'inventory'>, now: () => number) {
+  const users = new Map<Operation, Readonly<Record<Side, User>>>()
+  const byName = new Map<string, readonly [user: User, other: User]>()
+  let [readAt, reserves] = [Number.NEGATIVE_INFINITY, reservesOf(new Map(), new Map())]
+  const made = ({ id }: Operation): Readonly<Record<Side, User>> => {
+    const of = (side: Side): User => ({ name: `${id} ${side}`, operation: id, requests: 0 })
+    const [v1, v2] = [of('v1'), of('v2')]
+    byName.set(v1.name, [v1, v2])
+    byName.set(v2.name, [v2, v1])
+    return { v1, v2 }
+  }
+  return {
+    of(operation: Operation, by: Side): User {
+      const known = users.get(operation) ?? made(operation)
+      users.set(operation, known)
+      return known[by]
+    },
+    reserve(name: string): number {
+      if (now() - readAt >= RESERVES_MS) {
+        readAt = now()
+        reserves = reservesOf(evidence.observed(), inventory.traffic())
+      }
+      const [user, other] = byName.get(name) ?? []
+      if (!user || !other || user.requests < SIDE_SHARE * (user.requests + other.requests)) return 0
+      return reserves.get(user.operation) ?? 0
+    },
+  }
+}
+
 /** Compares served requests when there is time. No client waits for it. */
 export interface Observer {
   readonly limit: number
@@ -200,7 +245,8 @@ export interface Observer {
 export function createObserver(settings: ObserverSettings, queue: Queue, journal: Journal): Observer {
   const skipped = nothingSkipped()
   const { live, now, random } = settings
-  const sampler = createSampler({ perSecond: () => live.perSecond, now, random }, queue.places)
+  const users = createUsers(journal, now)
+  const sampler = createSampler({ perSecond: () => live.perSecond, now, random, reserve: users.reserve }, queue.places)
   const shapes = createReadShapes()
   const skip: Observer['skip'] = ({ id }, why, isUse) => {
     skipped[why] += 1
@@ -222,12 +268,6 @@ export function createObserver(settings: ObserverSettings, queue: Queue, journal
       return unreadShape(operation)
     }
   }
-  const users = new Map<Operation, Readonly<Record<Side, string>>>()
-  const userOf = (operation: Operation, by: Side) => {
-    const known = users.get(operation) ?? { v1: `${operation.id} v1`, v2: `${operation.id} v2` }
-    users.set(operation, known)
-    return known[by]
-  }
   return {
     limit: settings.limit,
     skip,
@@ -235,10 +275,14 @@ export function createObserver(settings: ObserverSettings, queue: Queue, journal
     wroteV1(request, status) {
       journal.judging.refusals.heard(kindOf(subjectOf({ request, mode: 'v1', term: journal.terms.now })), status)
     },
-    full: (operation, by) => (queue.refuses(0) ? 'waiting' : sampler.full(userOf(operation, by))),
+    full(operation, by) {
+      const user = users.of(operation, by)
+      user.requests += 1
+      return queue.refuses(0) ? 'waiting' : sampler.full(user.name)
+    },
     look(watched) {
       const { operation, caller } = watched.request
-      const user = userOf(operation, watched.served.by)
+      const user = users.of(operation, watched.served.by).name
       const size = sizeOf(watched)
       // A stranger is counted when a side accepts it.
       const left = (why: keyof Skipped) => skip(operation, watched.isKnown ? why : 'stranger')

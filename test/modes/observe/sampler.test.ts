@@ -1,6 +1,7 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createEvidence, repeatOf } from '../../../src/migrate/evidence/evidence.ts'
-import { createSampler, type Sampled, type Stock } from '../../../src/migrate/observe/observe.ts'
+import { createSampler, reservesOf, type Sampled, type Stock } from '../../../src/migrate/observe/observe.ts'
 import { seeded } from '../../stage/seeded.ts'
 
 const ROOM: Stock = { most: 100, left: () => 100, usedBy: () => 0 }
@@ -122,6 +123,86 @@ describe('the sampler', () => {
     const { choose } = sampler(100)
     const choices = Array.from({ length: 50 }, () => choose({ user: 'iam.groups.update v1', caller: 'one' }))
     expect(choices).toEqual(Array(50).fill({ weight: 1 }))
+  })
+})
+
+describe('what an operation leaves to others', () => {
+  const counts = fc.dictionary(fc.constantFrom('a', 'b', 'c', 'd'), fc.record({ n: fc.nat(1e6), more: fc.nat(1e6) }), { minKeys: 2 })
+  const maps = (all: Readonly<Record<string, { readonly n: number; readonly more: number }>>) => {
+    const of = (count: (one: { readonly n: number; readonly more: number }) => number) =>
+      new Map(Object.entries(all).map(([name, one]) => [name, count(one)]))
+    return [of(({ n }) => n), of(({ n, more }) => n + more)] as const
+  }
+
+  it('is more for the one with more observations for its requests, at most a quarter, and nothing for the least known', () => {
+    fc.assert(
+      fc.property(counts, (all) => {
+        const reserves = reservesOf(...maps(all))
+        const known = Object.entries(all)
+          .map(([name, { n, more }]) => ({ n, ratio: n / Math.max(1, n + more), part: reserves.get(name) ?? Number.NaN }))
+          .sort((a, b) => a.ratio - b.ratio)
+        expect(known[0]?.part).toBeLessThan(1e-9)
+        for (const [nth, one] of known.entries()) {
+          expect(one.part).toBeGreaterThanOrEqual(0)
+          expect(one.part).toBeLessThan(0.25)
+          if (one.n < 30) expect(one.part).toBe(0)
+          else expect(one.part).toBeGreaterThanOrEqual((known[nth - 1]?.part ?? 0) - 1e-9)
+        }
+      }),
+      { seed: 41 },
+    )
+  })
+
+  it('depends on the shares of the requests alone, not on their number', () => {
+    fc.assert(
+      fc.property(counts, fc.integer({ min: 1, max: 1000 }), (all, times) => {
+        const [observed, traffic] = maps(all)
+        const busier = new Map([...traffic].map(([name, requests]) => [name, requests * times]))
+        const same = [...observed.keys()].map((name) => [reservesOf(observed, traffic).get(name), reservesOf(observed, busier).get(name)])
+        for (const [one, other] of same) expect(one).toBeCloseTo(other ?? Number.NaN, 9)
+      }),
+      { seed: 41 },
+    )
+  })
+
+  /**
+   * Requests of 45 operations by Zipf's law, 60 a second, of which 20 can be compared. Every request is of a new pair. The evidence about every
+   * third operation was dropped after a day in which a third of all requests was observed.
+   */
+  function spread(isKnown: boolean) {
+    const weights = Array.from({ length: 45 }, (_, nth) => 1 / (nth + 1))
+    const all = weights.reduce((sum, one) => sum + one, 0)
+    const [random, clock] = [seeded(45), { now: 0 }]
+    const traffic = new Map(weights.map((weight, nth) => [`o${nth}`, Math.round((weight / all) * 20_000)]))
+    const observed = new Map([...traffic].map(([user, requests], nth) => [user, nth % 3 === 0 ? 0 : Math.round(requests / 3)]))
+    let [readAt, reserves] = [-1_000, reservesOf(observed, traffic)]
+    const reserve = (user: string) => {
+      if (clock.now - readAt >= 1_000) [readAt, reserves] = [clock.now, reservesOf(observed, traffic)]
+      return isKnown ? (reserves.get(user) ?? 0) : 0
+    }
+    const { choose } = createSampler({ perSecond: () => 20, now: () => clock.now, random, reserve }, ROOM)
+    let chosen = 0
+    for (let nth = 0; nth < 60 * 900; nth++) {
+      clock.now -= Math.log1p(-random()) * (1_000 / 60)
+      let left = random() * all
+      const place = weights.findIndex((weight) => {
+        left -= weight
+        return left < 0
+      })
+      const user = `o${Math.max(0, place)}`
+      traffic.set(user, (traffic.get(user) ?? 0) + 1)
+      if (!isChosen(choose({ user, caller: `${nth}` }))) continue
+      chosen += 1
+      observed.set(user, (observed.get(user) ?? 0) + 1)
+    }
+    const ratios = [...traffic].map(([user, requests]) => (observed.get(user) ?? 0) / requests)
+    return { least: Math.min(...ratios), chosen }
+  }
+
+  it('lets those catch up of which less is known, with as many comparisons', () => {
+    const [known, unknown] = [spread(true), spread(false)]
+    expect(known.chosen).toBe(unknown.chosen)
+    expect(known.least).toBeGreaterThan(1.25 * unknown.least)
   })
 })
 

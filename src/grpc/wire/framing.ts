@@ -302,12 +302,16 @@ const COPIED = 64 * 1024
 /** Bytes. To hand over more than that in one turn of the event loop would keep everybody else waiting. */
 const AT_ONCE = 2 ** 20
 
-/** Writes the pieces of an answer of so many bytes and ends it, with as few writes as possible. A long one follows the client's pace. */
+/**
+ * Writes the pieces of an answer of so many bytes and ends it, with as few writes as possible. A long one follows the client's pace.
+ * No empty piece is written: if the last one of a batch is empty, Node's HTTP/2 tells that all have gone while it still sends them. Their
+ * memory may then hold bytes of other answers, and a stream that is broken off may end the process (`Http2Stream::OnTrailers`).
+ */
 export function sendPieces(taker: Writable, pieces: Iterable<Uint8Array>, length: number): void {
   if (length <= COPIED) return void taker.end(Buffer.concat([...pieces], length))
   if (length > AT_ONCE) return void Readable.from(slicesOf(pieces), { highWaterMark: 1 }).pipe(taker)
   taker.cork()
-  for (const piece of pieces) taker.write(piece)
+  for (const piece of pieces) if (piece.length > 0) taker.write(piece)
   taker.end()
 }
 

@@ -520,8 +520,8 @@ export interface Evidence {
   /** Adds what was counted without records. */
   add(operation: string, tally: OperationTally, at?: number): void
   of(operation: string): OperationEvidence | undefined
-  /** Numbers of observations by operation. It costs less than `all`. */
-  observed(): ReadonlyMap<string, number>
+  /** Numbers of observations by operation, as they are now. It costs less than `all`. */
+  readonly observed: ReadonlyMap<string, { readonly n: number }>
   all(): readonly OperationEvidence[]
   /** Drops the evidence about one operation, or all of it. Old answers prove nothing once v2 or its tables have changed. */
   reset(operation?: string): void
@@ -551,7 +551,7 @@ export function createEvidence(now: () => number, collapse: CollapseSettings = C
       const counts = operations.get(operation)
       return counts && summary(operation, counts, latest)
     },
-    observed: () => new Map(Array.from(operations, ([operation, { n }]) => [operation, n])),
+    observed: operations,
     all: () => [...operations].map(([operation, counts]) => summary(operation, counts, latest)).sort(byOperation),
     reset(operation) {
       if (operation === undefined) {

@@ -441,15 +441,21 @@ const FEW = 30
  * for its requests, against those that all together have. So comparisons go where the bound of all requests is weakest (evidence §6), and all
  * operations end with the same ratio. It knows numbers alone, and no outcome.
  */
-export function reservesOf(observed: ReadonlyMap<string, number>, traffic: ReadonlyMap<string, number>): ReadonlyMap<string, number> {
-  const known = Array.from(observed, ([operation, n]) => ({ operation, n, requests: Math.max(n, traffic.get(operation) ?? 0) }))
-  const [allObserved, allRequests] = known.reduce(([n, all], one) => [n + one.n, all + one.requests], [0, 0])
-  return new Map(
-    known.map(({ operation, n, requests }) => {
-      const due = (allObserved * requests) / Math.max(1, allRequests)
-      return [operation, n < FEW ? 0 : RESERVE * Math.max(0, 1 - due / n)]
-    }),
-  )
+export function reservesOf(
+  observed: ReadonlyMap<string, { readonly n: number }>,
+  traffic: ReadonlyMap<string, number>,
+): ReadonlyMap<string, number> {
+  let [allObserved, allRequests] = [0, 0]
+  for (const [operation, { n }] of observed) {
+    allObserved += n
+    allRequests += Math.max(n, traffic.get(operation) ?? 0)
+  }
+  const reserves = new Map<string, number>()
+  for (const [operation, { n }] of observed) {
+    const due = (allObserved * Math.max(n, traffic.get(operation) ?? 0)) / Math.max(1, allRequests)
+    reserves.set(operation, n < FEW ? 0 : RESERVE * Math.max(0, 1 - due / n))
+  }
+  return reserves
 }
 
 /** One of this many known requests is compared while less than half of a stock is left. */

@@ -220,7 +220,7 @@ function createUsers({ evidence, inventory }: Pick<Journal, 'evidence' | 'invent
     reserve(name: string): number {
       if (now() - readAt >= RESERVES_MS) {
         readAt = now()
-        reserves = reservesOf(evidence.observed(), inventory.traffic())
+        reserves = reservesOf(evidence.observed, inventory.traffic())
       }
       const [user, other] = byName.get(name) ?? []
       if (!user || !other || user.requests < SIDE_SHARE * (user.requests + other.requests)) return 0

@@ -20,7 +20,10 @@ function observer(perSecond: number, known: Counts = [], traffic: Counts = []) {
   }
   const places = { most: 1_000, left: () => 1_000, usedBy: () => 0 }
   const queue = { places, offer, refuses: () => false } as unknown as Queue
-  const counts = { evidence: { observed: () => new Map(known) }, inventory: { traffic: () => new Map(traffic) } }
+  const counts = {
+    evidence: { observed: new Map([...known].map(([operation, n]) => [operation, { n }])) },
+    inventory: { traffic: () => new Map(traffic) },
+  }
   const journal = { tallies: { uncompared: () => {} }, ...counts } as unknown as Journal
   const live = { perSecond, learnEvery: 0, verifyWrites: false }
   const settings = { live, now: () => clock.now, random: seeded(1), limit: 1_000 } as unknown as ObserverSettings

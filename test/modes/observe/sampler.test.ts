@@ -126,6 +126,9 @@ describe('the sampler', () => {
   })
 })
 
+const reservesBy = (observed: ReadonlyMap<string, number>, traffic: ReadonlyMap<string, number>) =>
+  reservesOf(new Map([...observed].map(([operation, n]) => [operation, { n }])), traffic)
+
 describe('what an operation leaves to others', () => {
   const counts = fc.dictionary(fc.constantFrom('a', 'b', 'c', 'd'), fc.record({ n: fc.nat(1e6), more: fc.nat(1e6) }), { minKeys: 2 })
   const maps = (all: Readonly<Record<string, { readonly n: number; readonly more: number }>>) => {
@@ -137,7 +140,7 @@ describe('what an operation leaves to others', () => {
   it('is more for the one with more observations for its requests, at most a quarter, and nothing for the least known', () => {
     fc.assert(
       fc.property(counts, (all) => {
-        const reserves = reservesOf(...maps(all))
+        const reserves = reservesBy(...maps(all))
         const known = Object.entries(all)
           .map(([name, { n, more }]) => ({ n, ratio: n / Math.max(1, n + more), part: reserves.get(name) ?? Number.NaN }))
           .sort((a, b) => a.ratio - b.ratio)
@@ -158,7 +161,7 @@ describe('what an operation leaves to others', () => {
       fc.property(counts, fc.integer({ min: 1, max: 1000 }), (all, times) => {
         const [observed, traffic] = maps(all)
         const busier = new Map([...traffic].map(([name, requests]) => [name, requests * times]))
-        const same = [...observed.keys()].map((name) => [reservesOf(observed, traffic).get(name), reservesOf(observed, busier).get(name)])
+        const same = [...observed.keys()].map((name) => [reservesBy(observed, traffic).get(name), reservesBy(observed, busier).get(name)])
         for (const [one, other] of same) expect(one).toBeCloseTo(other ?? Number.NaN, 9)
       }),
       { seed: 41 },
@@ -175,9 +178,9 @@ describe('what an operation leaves to others', () => {
     const [random, clock] = [seeded(45), { now: 0 }]
     const traffic = new Map(weights.map((weight, nth) => [`o${nth}`, Math.round((weight / all) * 20_000)]))
     const observed = new Map([...traffic].map(([user, requests], nth) => [user, nth % 3 === 0 ? 0 : Math.round(requests / 3)]))
-    let [readAt, reserves] = [-1_000, reservesOf(observed, traffic)]
+    let [readAt, reserves] = [-1_000, reservesBy(observed, traffic)]
     const reserve = (user: string) => {
-      if (clock.now - readAt >= 1_000) [readAt, reserves] = [clock.now, reservesOf(observed, traffic)]
+      if (clock.now - readAt >= 1_000) [readAt, reserves] = [clock.now, reservesBy(observed, traffic)]
       return isKnown ? (reserves.get(user) ?? 0) : 0
     }
     const { choose } = createSampler({ perSecond: () => 20, now: () => clock.now, random, reserve }, ROOM)

@@ -31,7 +31,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
 
 const USAGE = `node .bench/main.js [--short] [--write] [${Object.keys(SCENARIOS).join(' | ')}]…
   --short   fewer and shorter measurements
-  --write   put the figures into docs/why/performance.md, and goals and plot into CONTRIBUTING.md; the machine must be quiet: a load average below ${QUIET}`
+  --write   put the figures into docs/why/performance.md, the plot and the goals that do not hold into CONTRIBUTING.md; the machine must be quiet: a load average below ${QUIET}`
 
 const args = process.argv.slice(2)
 const names = args.filter((arg) => !arg.startsWith('--'))

@@ -9,7 +9,7 @@ import { coverageTable } from './coverage-table.ts'
 const HEAD = `# What a v1 client can see differently
 
 Crosswalk answers v1 requests from v2. This page lists every difference that a client can see between these answers and those of a genuine v1 service.
-Anything that is not listed behaves alike. \`crosswalk operations\` and \`crosswalk explain\` show the codes of the differences beside the operations.
+Anything that is not listed behaves alike. \`crosswalk operations\` and \`crosswalk explain\` show the codes of the differences beside the operations. The [glossary](../glossary.md) explains the words.
 A case of the contract suite (\`test/compat\`) shows each difference on both sides. The suite fails if a difference stops occurring, and if one occurs that is not listed.
 
 *Holds over* names the protocols. gRPC-Web and Connect carry the same messages as gRPC, and what holds over gRPC holds over them.

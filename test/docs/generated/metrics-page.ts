@@ -53,7 +53,7 @@ const MOVES: Readonly<Record<string, string>> = {
 const HEAD = `# Metrics
 
 \`GET /metrics\` on the admin port answers in the format of Prometheus. The number of label values does not depend on what clients send.
-[Alerts and a dashboard](../how-to/alerts.md) use them, and they can be [sent by OTLP](telemetry.md#metrics-by-otlp). Metrics of the store, workers and TLS are there only with these.
+[Alerts and a dashboard](../how-to/alerts.md) use them, and they can be [sent by OTLP](telemetry.md#metrics-by-otlp). Metrics of the store, workers and TLS are there only with these. The [glossary](../glossary.md) explains the words.
 
 \`npm run docs\` makes this page from what a proxy exposes.
 

@@ -172,7 +172,7 @@ export const EVENT_TYPES: Readonly<Record<What, EventType>> = {
 export const WHOLE_TYPES: Partial<Readonly<Record<What, EventType>>> = {
   ready: row(
     'crosswalk.cutover.ready',
-    'All requests together are proven, and no operation is a blind spot: `crosswalk cutover` exits with 0',
+    'All requests together are proven, and each operation was seen to work often enough: `crosswalk cutover` exits with 0',
   ),
   'not-ready': row('crosswalk.cutover.unready', 'The answer of `crosswalk cutover` is no longer yes'),
 }

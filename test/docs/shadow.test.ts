@@ -1,5 +1,6 @@
-import { execFileSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, cpSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
@@ -8,16 +9,17 @@ import { freePort } from '../stage/free-port.ts'
 import { until } from '../stage/until.ts'
 import { commandsOf } from './console.ts'
 
-/** The shipped files, as somebody has them who wrote addresses into them. */
-async function filesFor(folder: string): Promise<void> {
+/** The shipped files, as somebody has them who wrote addresses into them and gives Crosswalk every caller. Resolves with the port of nginx. */
+async function filesFor(folder: string): Promise<number> {
+  const port = await freePort()
   const changes: readonly (readonly [file: string, edits: readonly (readonly [shipped: RegExp, here: string])[]])[] = [
     ['upstreams.conf', [[/server (crosswalk-[12]|v1):/g, 'server 127.0.0.1:']]],
+    ['routing.conf', [[/^ *50% .*$/gm, '100% crosswalk;']]],
     [
       'nginx.conf',
       [
         [/\/tmp\/nginx/g, join(folder, 'nginx')],
-        [/\/dev\/stdout/g, join(folder, 'access.log')],
-        [/listen 8000/g, `listen 127.0.0.1:${await freePort()}`],
+        [/listen 8000/g, `listen 127.0.0.1:${port}`],
         [/listen 8001/g, `listen 127.0.0.1:${await freePort()}`],
       ],
     ],
@@ -33,24 +35,33 @@ async function filesFor(folder: string): Promise<void> {
       edits.reduce((text, [from, to]) => text.replaceAll(from, to), shipped),
     )
   }
+  return port
 }
 
-it.skipIf(!hasNginx())('shows lines for nginx that test the shipped files, and start and reload the same server', async () => {
+it.skipIf(!hasNginx())('shows lines for nginx that test, start and reload the shipped files', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'shadow-nginx-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-  await filesFor(folder)
+  const port = await filesFor(folder)
   const [test = '', start = '', reload = '', ...others] = commandsOf('docs/start/shadow.md').filter((line) => line.startsWith('nginx '))
   expect([test, reload, others]).toEqual([expect.stringMatching(/ -t$/), expect.stringMatching(/ -s reload$/), []])
-  // The lines of the page go through a shell, as a reader types them.
-  const run = (line: string) => execFileSync('sh', ['-c', `${line} 2>&1`], { cwd: folder, encoding: 'utf8', timeout: 20_000 })
+  // The lines of the page go through a shell, as a reader types them. nginx opens its output by name, which the sockets of Node do not allow.
+  const run = (line: string) => execFileSync('sh', ['-c', `${line} 2>&1 | cat`], { cwd: folder, encoding: 'utf8', timeout: 20_000 })
   expect(run(test)).toContain('test is successful')
-  const pid = () => (existsSync(join(folder, 'nginx.pid')) ? Number(readFileSync(join(folder, 'nginx.pid'), 'utf8')) : 0)
+  const terminal = join(folder, 'terminal')
+  const file = openSync(terminal, 'a')
+  const nginx = spawn('sh', ['-c', `exec ${start}`], { cwd: folder, stdio: ['ignore', file, 'ignore'] })
+  closeSync(file)
   onTestFinished(async () => {
-    run(`${start} -s stop || true`)
-    await until(async () => pid() === 0, 'nginx ends')
+    nginx.kill()
+    if (nginx.exitCode === null) await once(nginx, 'exit')
   })
-  // It runs in the background, and would keep the pipes of this process open.
-  execFileSync('sh', ['-c', start], { cwd: folder, stdio: 'ignore', timeout: 20_000 })
-  await until(async () => pid() > 0, 'nginx writes the number of its process')
+  const isSentTo = (pool: string) => async () => {
+    await fetch(`http://127.0.0.1:${port}/iam/v1/groups`).catch(() => undefined)
+    return new RegExp(`"GET /iam/v1/groups" \\d{3} ${pool} `).test(readFileSync(terminal, 'utf8'))
+  }
+  await until(isSentTo('crosswalk'), 'nginx sends a caller to Crosswalk')
+  const routing = join(folder, 'docker/nginx/routing.conf')
+  writeFileSync(routing, readFileSync(routing, 'utf8').replace(/^.*%.*$/gm, ''))
   expect(run(reload)).toContain('signal process started')
+  await until(isSentTo('v1'), 'nginx sends the caller to v1 after the reload, and still tells it')
 })

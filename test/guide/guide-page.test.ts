@@ -1,28 +1,16 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import axe from 'axe-core'
-import type { Browser, Page } from 'playwright-core'
+import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { operationGuide } from '../../src/tools/guide.ts'
 import { guideBlocks, htmlPage } from '../../src/tools/guide-pages.ts'
-import { hasChromium, open, openBrowser } from '../report/browser.ts'
+import { findingsIn, hasChromium, OF_LOOKS, open, openBrowser } from '../report/browser.ts'
 import { folder } from '../report/given.ts'
 import { contextOf, operations } from './guides.ts'
 
 /** A list, a write with a mask, an emulation, and what v2 lacks. */
 const SHOWN = ['iam.terms.list', 'iam.groups.update', 'registry.tags.update', 'registry.vuln_reports.list']
-
-/** Returns what axe finds by these rules, or by all of them. */
-const findings = (page: Page, runOnly?: readonly string[]) =>
-  page.evaluate(async (rules): Promise<readonly string[]> => {
-    // biome-ignore lint/suspicious/noExplicitAny: axe is in the page, where nothing knows its types
-    const { violations } = await (globalThis as any).axe.run(rules ? { runOnly: rules } : {})
-    return violations.map(({ id, nodes }: { id: string; nodes: { html: string }[] }) => `${id}: ${nodes[0]?.html}`)
-  }, runOnly)
-
-/** What a narrow screen and another theme can change. */
-const OF_LOOKS = ['color-contrast', 'scrollable-region-focusable', 'target-size', 'link-in-text-block']
 
 describe.skipIf(!hasChromium())('the page of a guide in Chromium', () => {
   let browser: Browser
@@ -36,14 +24,13 @@ describe.skipIf(!hasChromium())('the page of a guide in Chromium', () => {
     const path = join(await folder(), 'guide.html')
     await writeFile(path, htmlPage('A guide', guideBlocks(operationGuide(shown, 'A guide', contextOf('specification')))))
     const { page, said, asked } = await open(browser, pathToFileURL(path).href, { bypassCSP: true })
-    await page.evaluate(axe.source)
     for (const [width, colorScheme, rules] of [
       [1440, 'light', undefined],
       [390, 'dark', OF_LOOKS],
     ] as const) {
       await page.setViewportSize({ width, height: 900 })
       await page.emulateMedia({ colorScheme })
-      expect(await findings(page, rules)).toEqual([])
+      expect(await findingsIn(page, rules)).toEqual([])
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)
     }
     expect({ said, asked }).toEqual({ said: [], asked: [] })

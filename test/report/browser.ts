@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import axe from 'axe-core'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { onTestFinished } from 'vitest'
 import type { Report } from '../../src/admin/report/report.ts'
@@ -51,3 +52,16 @@ export async function openFile(browser: Browser, report: Report, assets: PageAss
   await writeFile(path, pageOf(report, assets).html)
   return open(browser, pathToFileURL(path).href, options)
 }
+
+/** Returns what axe finds in a page by these rules, or by all of them. */
+export async function findingsIn(page: Page, runOnly?: readonly string[]): Promise<readonly string[]> {
+  await page.evaluate(axe.source)
+  return page.evaluate(async (rules): Promise<readonly string[]> => {
+    // biome-ignore lint/suspicious/noExplicitAny: axe is in the page, where nothing knows its types
+    const { violations } = await (globalThis as any).axe.run(rules ? { runOnly: rules } : {})
+    return violations.map(({ id, nodes }: { id: string; nodes: { html: string }[] }) => `${id}: ${nodes[0]?.html}`)
+  }, runOnly)
+}
+
+/** The rules of axe that a narrow screen and another theme can break. */
+export const OF_LOOKS = ['color-contrast', 'scrollable-region-focusable', 'target-size', 'link-in-text-block']

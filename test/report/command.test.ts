@@ -33,7 +33,7 @@ describe('crosswalk report', () => {
     expect(together).toMatch(
       /^All together: up to 100 % of 2 requests may be wrong after 2 observations of 1 operation; 6,8\d\d more clean observations, spread like the requests, until ≤ 0\.1 %\.$/,
     )
-    expect(when).toMatch(/^0 of 1 operation are ready\. It is not known when all will be: /)
+    expect(when).toMatch(/^0 of 1 operation is ready\. It is not known when all will be: /)
   })
 
   it('prints what the operator ignores, with its reason and its end', async () => {

@@ -52,6 +52,12 @@ describe('a page of the site', () => {
     ])
   })
 
+  it('lets the keys scroll every block of code, fenced or indented', () => {
+    const block = '<pre tabindex="0"><code>x &lt; y</code></pre>'
+    expect([drawn('```\nx < y\n```').html, drawn('    x < y').html]).toEqual([`${block}\n`, `${block}\n`])
+    expect(drawn('    x < y').sections[0]?.text).toBe('x < y')
+  })
+
   it('has no style of its own, which its policy forbids', () => {
     expect(drawn('| a |\n|--:|\n| 1 |').html).toContain('<td class="right">')
   })

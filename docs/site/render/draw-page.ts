@@ -20,6 +20,7 @@ export function createDrawPage(): DrawPage {
     const { content = '', info = '' } = tokens[at] ?? {}
     return `<pre tabindex="0"><code>${highlighted(content.trimEnd(), info.trim())}</code></pre>\n`
   }
+  rules.code_block = rules.fence
   rules.heading_close = (tokens, at) => {
     const { tag = 'h2' } = tokens[at] ?? {}
     const id = String(tokens[at - 2]?.attrGet('id') ?? '')
@@ -111,7 +112,7 @@ function sectionsOf(tokens: readonly Token[]): readonly PagePart[] {
     if (token.type === 'heading_open' && token.tag !== 'h1')
       sections.push({ id: String(token.attrGet('id') ?? ''), heading: plainText(tokens[at + 1]), text: [] })
     if (token.type === 'inline' && !isHeading) sections.at(-1)?.text.push(plainText(token))
-    if (token.type === 'fence') sections.at(-1)?.text.push(token.content)
+    if (token.type === 'fence' || token.type === 'code_block') sections.at(-1)?.text.push(token.content)
   }
   return sections.map(({ text, ...rest }) => ({ ...rest, text: text.join(' ').replace(/\s+/g, ' ').trim() }))
 }

@@ -371,7 +371,7 @@ export function Replicas({ fleet: { replicas, unread, epoch } }: { readonly flee
       </ul>
       <p class="quiet">
         {epoch.at === undefined ? 'No epoch yet' : `Epoch ${epoch.nth} since ${time(Date.parse(epoch.at)).slice(0, 16)}`}
-        {epoch.build !== undefined && `, v2 build ${epoch.build}`}.
+        {epoch.build !== undefined && `, v2 build ${epoch.build}`}. Evidence of an earlier epoch does not count.
       </p>
     </section>
   )
@@ -466,7 +466,10 @@ export function Strip({ now, fleet }: { readonly now: InForce; readonly fleet: R
           )}
           <section>
             <h2>Circuits</h2>
-            {circuits.length === 0 && <p class="quiet">No circuit is open.</p>}
+            <p class="quiet">
+              {circuits.length === 0 && 'No circuit is open. '}A circuit opens when v2 answers an operation wrongly too often; its canary
+              share is then 0.
+            </p>
             <ul>
               {circuits.map(([operation, reason]) => (
                 <li key={operation}>

@@ -238,6 +238,9 @@ function MissingKinds({ operation: { missing = [] } }: { readonly operation: Ope
   return (
     <section aria-labelledby="missing">
       <h2 id="missing">Kinds of requests that are blind spots</h2>
+      <p class="quiet">
+        They were not seen to work often enough. Requests are of one kind if their parameters have values of the same class.
+      </p>
       <ScrollTable label="Table of kinds of requests">
         <table>
           <thead>
@@ -312,8 +315,8 @@ function Counts({ operation }: { readonly operation: OperationReport }) {
       </dl>
       {n > 0 && (
         <p class="quiet">
-          The bound speaks of the observations that were chosen, each kind of request alike. Weighed by requests, {percent(share)} of the
-          answers were wrong. {OBSERVATION}
+          At 95 %, no larger share of the observations than the bound is wrong; each kind of request counts alike. Weighed by requests,{' '}
+          {percent(share)} of the answers were wrong. {OBSERVATION}
         </p>
       )}
       {before && (

@@ -662,7 +662,7 @@ export const SECTIONS: Readonly<Record<Section, string>> = {
   modes: 'Which side answers',
   clients: 'Names that people give to clients',
   fallback: 'v1 as a fallback for v2',
-  circuit: 'How an open circuit closes',
+  circuit: 'How a circuit closes after too many wrong answers of v2',
   diff: 'Comparisons of v1 and v2',
   cutover: 'What the verdict asks of operations',
   records: 'Where comparisons are kept',

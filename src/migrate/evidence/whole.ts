@@ -214,9 +214,9 @@ function daysOfWhole(all: readonly WholePart[], target: number, each: number): n
 
 /** Says when the whole is there, and what that takes for granted. `ready` of `of` operations are in the way no more. */
 export function whenDone({ days }: Pick<WholeVerdict, 'days'>, ready: number, of: number): string {
-  const there = `${ready} of ${many(of, 'operation')} ${ready === 1 ? 'is' : 'are'} ready.`
+  const there = `${ready} of ${many(of, 'operation')} ${ready === 1 || of === 1 ? 'is' : 'are'} ready.`
   if (days === undefined) {
-    return `${there} It is not known when all will be: a pace is not known, leads nowhere in ten years, or too many repeats are wrong.`
+    return `${there} It is not known when all will be: an operation has no known pace or takes more than ten years at it, or too many repeats are wrong.`
   }
   if (days === 0) return `${there} Enough was observed: all are ready once nothing is in the way.`
   return `${there} At this traffic, all are ready in ${daysText(days)}, if every further observation is clean${ready < of ? ', what is wrong is fixed' : ''} and the shares of the operations stay.`

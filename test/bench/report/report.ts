@@ -28,7 +28,7 @@ export function tableText(figures: readonly Figure[]): string {
   const lines = figures.map(({ point, what, value, unit, must = '', holds }) => {
     return [`${point}`, what, `${round(value)} ${unit}`, must, verdict(holds), `\`npm run ${COMMANDS[point]}\``]
   })
-  const rows = [['', 'what', 'measured', 'must be', '', 'command'], ...lines]
+  const rows = [['point', 'what', 'measured', 'must be', 'verdict', 'command'], ...lines]
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? []
   const [head, ...body] = rows.map((row) => `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`)
   return [head, `|${widths.map((width) => '-'.repeat(width + 2)).join('|')}|`, ...body].join('\n')

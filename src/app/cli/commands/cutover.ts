@@ -130,7 +130,11 @@ const MARKS: Partial<Readonly<Record<Standing, string>>> = { 'v1-only': 'v1', un
 function notCounted(strangers: CutoverAnswer['strangers']): readonly string[] {
   const requests = Object.values(strangers).reduce((sum, count) => sum + count, 0)
   const operations = Object.keys(strangers).length
-  return requests === 0 ? [] : [`Not counted: ${many(requests, 'request')} of strangers to ${many(operations, 'operation')}.`]
+  return requests === 0
+    ? []
+    : [
+        `Not counted: ${many(requests, 'request')} of strangers to ${many(operations, 'operation')}: neither side accepted their credential.`,
+      ]
 }
 
 function conclusion(inTheWay: number, unasked: number, asked: number): readonly string[] {
@@ -144,7 +148,7 @@ function conclusion(inTheWay: number, unasked: number, asked: number): readonly 
 export const cutover: Command = {
   usage: 'cutover',
   summary:
-    'Exits with 0 if all requests together are proven at the target and no operation is a blind spot, 1 with the reasons if not, 3 if a proxy cannot be asked or a replica has not reported.',
+    'Exits with 0 if all requests together are proven at the target and each operation was seen to work often enough, 1 with the reasons if not, 3 if a proxy cannot be asked or a replica has not reported.',
   flags: {
     target: { help: `Acceptable share of wrong answers, more than 0 and less than 1. Default: ${TARGET}`, value: 'SHARE' },
     each: { help: 'Hold the target against each operation by itself. Default: against all requests together', switch: true },

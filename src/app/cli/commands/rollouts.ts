@@ -11,7 +11,7 @@ const CHOICES = ROLLOUT_COMMANDS.join('|')
 /** Tells where rollouts stand, and steers one. */
 export const rollouts: Command = {
   usage: `rollouts [NAME ${CHOICES}]`,
-  summary: 'Lists the rollouts of a running proxy with their steps, or gives one of them a command.',
+  summary: 'Lists the rollouts of a running proxy, which raise the share of v2 step by step, or gives one of them a command.',
   more: true,
   flags: { json: { help: 'Print JSON', switch: true }, ...adminFlags },
   async run(flags, args, io) {
@@ -58,7 +58,8 @@ export function rolloutLines({
 /** Tells which circuits are open, and closes one or all. */
 export const circuits: Command = {
   usage: 'circuits [close NAME | close --all]',
-  summary: 'Lists the open circuits of a running proxy, or closes that of one operation, or all that no rollout keeps.',
+  summary:
+    'Lists the open circuits of a running proxy: operations that v2 answered wrongly too often. Closes one, or all that no rollout keeps.',
   more: true,
   flags: {
     all: { help: 'With close: close every open circuit that no rollout keeps', switch: true },

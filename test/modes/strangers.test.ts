@@ -108,7 +108,7 @@ describe('a cutover', () => {
     }
     await stage.settled()
     expect(await cutover()).toContain('All 1 operations with traffic')
-    expect(await cutover()).toContain('Not counted: 14 requests of strangers to 7 operations: neither side accepted their credential.')
+    expect(await cutover()).toContain('Not counted: 14 requests of strangers to 7 operations: no side accepted a credential of theirs.')
   })
 })
 

@@ -5,7 +5,7 @@ export const COMMANDS_PAGE = 'commands.md'
 
 const HEAD = `# Commands
 
-The help of every command, as \`crosswalk COMMAND --help\` prints it.`
+The help of every command, as \`crosswalk COMMAND --help\` prints it. The [glossary](docs/glossary.md) explains the words.`
 
 /** Returns the page of all commands. The program itself prints its help. */
 export async function commandsPage(): Promise<string> {

@@ -29,7 +29,7 @@ export function operationPage(operation: Operation, path: OperationPath, tables:
 function atAGlance({ id, kind, calls, instead, method, template }: Operation, tables: SiteTables, section?: GuideSection): Block {
   const own = tables.guide.methods.v1({ method, template })
   const rows: readonly (readonly [string, Text])[] = [
-    ['Kind', [kind]],
+    ['Kind', [code(kind)]],
     ['Over', own === undefined ? ['REST'] : ['REST; gRPC, gRPC-Web and Connect as ', code(own)]],
     ...(calls.length > 0 ? [['Calls of v2', codes(calls)] as const] : []),
     ...(section?.grpc && section.grpc.v2.length > 0 ? [['The same in gRPC of v2', codes(section.grpc.v2)] as const] : []),

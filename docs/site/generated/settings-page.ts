@@ -4,17 +4,20 @@ import { type Block, code, markdownOf, prose, type Text } from '../../../src/too
 /** The page of all settings. */
 export const SETTINGS_PAGE = 'settings.md'
 
+const HEAD = `# Settings
+
+Every setting by its key in the configuration file. [Configuration](docs/reference/configuration.md) says how to set them, and the [glossary](docs/glossary.md) explains the words.`
+
 /** Returns the page of all settings, with a heading for each so that a link can lead to it. */
 export function settingsPage(): string {
   const groups = [...new Set(SETTING_KEYS.map(groupOf))]
-  return markdownOf([
-    { kind: 'heading', level: 1, text: ['Settings'] },
-    { kind: 'text', text: ['Every setting by its key in the configuration file. How settings are given stands in Configuration.'] },
+  const parts = markdownOf([
     ...groups.flatMap((group): readonly Block[] => [
       { kind: 'heading', level: 2, text: [group] },
       ...SETTING_KEYS.filter((key) => groupOf(key) === group).flatMap(settingBlocks),
     ]),
   ])
+  return `${HEAD}\n\n${parts}`
 }
 
 function groupOf(key: SettingKey): string {

@@ -5,11 +5,15 @@ import { SETTINGS_PAGE } from './settings-page.ts'
 import type { SiteTables } from './site-tables.ts'
 import { longEnums, VALUES_PAGE } from './values-page.ts'
 
-/** Returns what a piece of code in the text of any page stands for: its place on the site, with an anchor where it is a part of a page. */
+/**
+ * Returns what a piece of code in the text of any page stands for, such as a setting or the kind of an operation: its place on the site,
+ * with an anchor where it is a part of a page.
+ */
 export function termsOf(tables: SiteTables): ReadonlyMap<string, string> {
   const { mappings, differences } = tables
   const settings = placeOf(SETTINGS_PAGE)
   return new Map([
+    ...['direct', 'composed', 'emulated'].map((kind) => [kind, 'docs/glossary.html'] as const),
     ...longEnums(tables).map(({ name }) => [name, `${placeOf(VALUES_PAGE)}#${anchorOf(name)}`] as const),
     ...differences.map(({ code }) => [code, `docs/reference/differences.html#${code}`] as const),
     ...SETTING_KEYS.filter((key) => key.includes('.')).flatMap((key) =>

@@ -133,7 +133,7 @@ function notCounted(strangers: CutoverAnswer['strangers']): readonly string[] {
   return requests === 0
     ? []
     : [
-        `Not counted: ${many(requests, 'request')} of strangers to ${many(operations, 'operation')}: neither side accepted their credential.`,
+        `Not counted: ${many(requests, 'request')} of strangers to ${many(operations, 'operation')}: no side accepted a credential of theirs.`,
       ]
 }
 
@@ -163,7 +163,7 @@ export const cutover: Command = {
       more: true,
     },
     ...scopeFlags,
-    accounts: { help: 'Print where the uses of each operation went as well: the same, wrong, left out, unknown', switch: true },
+    accounts: { help: 'Also print how the requests of each operation counted: the same, wrong, left out, unknown', switch: true },
     wait: { help: 'Ask again for this many seconds while a replica has not reported or comparisons are in progress', value: 'SECONDS' },
     json: { help: 'Print one JSON object', switch: true },
     ...junitFlag,

@@ -44,7 +44,7 @@ export const sandboxToken: Command = {
     audience: { help: "Audience of the token. Default: the sandbox's address", value: 'URL' },
     lifetime: { help: 'Lifetime of the identity token in seconds. Default: 3600', value: 'SECONDS' },
     file: {
-      help: 'Writes the token to this file without a line break, where the SDK and the Terraform provider of the vendor read one',
+      help: 'File to write the token to, without a line break, where the SDK and the Terraform provider of the vendor read one',
       value: 'FILE',
     },
     url: { help: `Address of the sandbox. Default: ${DEFAULT_SANDBOX}, or port CROSSWALK_SANDBOX_PORT of this machine`, value: 'URL' },

@@ -137,13 +137,13 @@ export const SETTINGS = {
     proxyUrl,
     'UPSTREAM_PROXY',
     undefined,
-    'HTTP proxy for all connections to v2 and v1, by CONNECT. HTTPS_PROXY and the like are not read. Services on this machine are asked directly',
+    'HTTP proxy for all connections to v2 and v1, by CONNECT. HTTPS_PROXY and the like are not read. Services on this machine are reached directly',
   ),
   'upstream.noProxy': setting<string | undefined>(
     directNames,
     'UPSTREAM_NO_PROXY',
     undefined,
-    'Hosts that are asked without upstream.proxy: names, each with all names below it, and addresses',
+    'Hosts that are reached without upstream.proxy: names, each with all names below it, and addresses',
   ),
   'listen.host': setting(host, 'HOST', '127.0.0.1', 'Address that the proxy listens on'),
   'listen.port': setting(integer(0, 65_535), 'PORT', 8080, 'Port that the proxy listens on. 0 = any free port'),
@@ -233,7 +233,7 @@ export const SETTINGS = {
     addresses,
     'TRUSTED_PROXIES',
     undefined,
-    'Proxies whose headers about the client are believed. The same headers from anybody else are replaced',
+    'Proxies whose headers about the client are trusted. Crosswalk replaces the same headers of anybody else',
   ),
   'forwarded.header': setting(
     choiceOf('x-forwarded', 'forwarded'),
@@ -357,7 +357,7 @@ export const SETTINGS = {
     integer(1, 1024 * MEBIBYTE),
     'DIFF_ANSWER_BYTES',
     MEBIBYTE,
-    "Maximum size of what is compared, in bytes: v1's answer, and all answers of v2 to one request together. A value counts as 20 at least. Crosswalk hangs up beyond it",
+    "Maximum size of what is compared, in bytes: v1's answer, and all answers of v2 to one request together. A value counts as at least 20 bytes. Crosswalk closes the connection beyond it",
   ),
   'diff.learnEvery': setting(
     integer(0, 1_000_000),
@@ -484,7 +484,7 @@ export const SETTINGS = {
     integer(1, 16_384 * MEBIBYTE),
     'BODIES_BYTES',
     32 * MEBIBYTE,
-    'Maximum memory of the bodies of all translated requests together, in bytes. Requests beyond it are answered 503',
+    'Maximum memory of the bodies of all translated requests together, in bytes. Requests beyond it get 503',
   ),
   'limits.answerBytes': setting(integer(1, 1024 * MEBIBYTE), 'ANSWER_BYTES', 64 * MEBIBYTE, 'Maximum size of a v2 answer, in bytes'),
   'limits.messageBytes': setting(
@@ -559,7 +559,7 @@ export const SETTINGS = {
     integer(0, 1_000_000),
     'REQUESTS_IN_FLIGHT',
     1000,
-    'Maximum requests in progress. Further ones are answered 503. 0 = unlimited',
+    'Maximum requests in progress. Further ones get 503. 0 = unlimited',
   ),
   'limits.refusalsPerSecond': setting(
     integer(0, 1_000_000),
@@ -571,13 +571,13 @@ export const SETTINGS = {
     integer(0, 1_000_000),
     'CALLER_IN_FLIGHT',
     0,
-    'Maximum requests in progress of one caller. Further ones are answered 429. 0 = unlimited',
+    'Maximum requests in progress of one caller. Further ones get 429. 0 = unlimited',
   ),
   'limits.callerPerSecond': setting(
     integer(0, 1_000_000),
     'CALLER_PER_SECOND',
     0,
-    'Maximum requests that one caller may begin per second. Further ones are answered 429. 0 = unlimited',
+    'Maximum requests that one caller may begin per second. Further ones get 429. 0 = unlimited',
   ),
   'limits.deadlineMs': setting(integer(1, HOUR), 'DEADLINE_MS', MINUTE, 'Maximum time for one translated request, in milliseconds'),
   'limits.shutdownMs': setting(

@@ -335,8 +335,10 @@ function Uncompared({ operation }: { readonly operation: OperationReport }) {
   if (sentences.length === 0 && operation.booked.uses === undefined) return null
   return (
     <section aria-labelledby="uncompared">
-      <h2 id="uncompared">Where each use went</h2>
-      <p>{accountSentence(operation)}.</p>
+      <h2 id="uncompared">How its requests counted</h2>
+      <p>
+        {accountSentence(operation)}. <span class="quiet">A use is a request in a diff mode whose caller a side accepted.</span>
+      </p>
       <ul class="plain">
         {sentences.map((sentence) => (
           <li key={sentence}>{sentence}</li>

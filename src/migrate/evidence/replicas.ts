@@ -86,8 +86,8 @@ function joined([first, ...others]: readonly OperationEvidence[], isShared: bool
     }),
     ...{ matches: sum('matches', counted), expected: sum('expected', counted), noise: sum('noise', counted), races: sum('races') },
     ...{ mismatches: sum('mismatches'), transients: sum('transients'), errors: sum('errors'), inconclusive: sum('inconclusive') },
-    // Distinct ones in all: at least as many as one replica saw.
-    callers: Math.max(...all.map(({ callers }) => callers)),
+    // Distinct ones in all: at least as many as one replica saw. Clients that reach one replica each are all distinct.
+    callers: isShared ? Math.max(...all.map(({ callers }) => callers)) : all.reduce((total, { callers }) => total + callers, 0),
     shapes: Math.max(...all.map(({ shapes }) => shapes)),
     kinds: joinedKinds(all, isShared),
     ...(perDay > 0 && { perDay }),

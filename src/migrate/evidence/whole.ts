@@ -1,4 +1,4 @@
-import { count, excluded, many, type OperationEvidence, percent, type Sample } from './evidence.ts'
+import { count, excluded, HOUR, HOURS, many, type OperationEvidence, percent, type Sample } from './evidence.ts'
 import { type AskedOperation, type MissingKind, missingKinds, missingText } from './kinds.ts'
 import {
   aloneOf,
@@ -193,23 +193,30 @@ function reasonOfWhole(
 /** Days after which nobody waits any more. */
 const TOO_LATE = 3650
 
-/** Milliseconds. */
-const DAY = 86_400_000
-
-/** Returns the days after which each missing kind was seen often enough, if it comes as often as it came so far. */
-function daysOfKinds({ evidence, missing = [] }: WholePart, each: number): number {
-  const seenFor = evidence ? (evidence.lastAt - evidence.firstAt) / DAY : 0
-  return Math.max(0, ...missing.map(({ same }) => (Math.max(1, each - same) * seenFor) / Math.max(1, same)))
+/**
+ * Returns the milliseconds until an operation and each missing kind of its requests were seen often enough, if they come in the intervals in
+ * which they came so far. Undefined if these are not known: the operation was seen for less than an hour, or it has been silent for longer
+ * than that, as it is after the first run of a job. `now` is the time of the last comparison of all.
+ */
+function waitOf(one: WholePart, each: number, now: number): number | undefined {
+  const { n, bad } = partOf(one).seen
+  const lacking = [...(n - bad < each ? [n - bad] : []), ...(one.missing ?? []).map(({ same }) => same)]
+  if (lacking.length === 0) return 0
+  const { firstAt = 0, lastAt = 0 } = one.evidence ?? {}
+  const [seenFor, silentFor] = [lastAt - firstAt, now - lastAt]
+  if (n === 0 || seenFor < HOUR || silentFor > seenFor) return undefined
+  const waits = lacking.map((same) => (Math.max(1, each - same) * seenFor) / Math.max(1, same - 1))
+  return Math.max(0, Math.max(...waits) - silentFor)
 }
 
 function daysOfWhole(all: readonly WholePart[], target: number, each: number): number | undefined {
   const parts = all.map(partOf)
-  const kinds = Math.max(0, ...all.map((one) => daysOfKinds(one, each)))
+  const now = Math.max(0, ...all.map(({ evidence }) => evidence?.lastAt ?? 0))
+  const waits = all.map((one) => waitOf(one, each, now) ?? Number.POSITIVE_INFINITY)
   const pace = all.map(({ evidence }) => evidence?.perDay ?? 0)
   const after = (days: number) => grown(parts, (nth) => days * (pace[nth] ?? 0))
-  const isEnough = (later: readonly Part[]) =>
-    boundOfWhole(later) <= target && later.every(({ seen }) => seen.n - seen.bad >= each * (1 - 1e-9))
-  return least(TOO_LATE, (days) => days >= kinds && isEnough(after(days)))
+  const seenBy = Math.max(0, ...waits) / (HOURS * HOUR)
+  return least(TOO_LATE, (days) => days >= seenBy && boundOfWhole(after(days)) <= target)
 }
 
 /** Says when the whole is there, and what that takes for granted. `ready` of `of` operations are in the way no more. */

@@ -65,6 +65,14 @@ describe('several replicas', () => {
     expect(clients).toMatchObject([{ caller: 'a', operations: [{ operation: LIST, calls: 20 }] }])
   })
 
+  it('have as many callers as clients, if each of these reaches one of them', () => {
+    const [a, b] = ['a', 'b'].map((caller) => replica({ caller, outcomes: { match: 20 } })) as [Replica, Replica]
+    expect(joinReplicas([a, b]).evidence).toMatchObject([
+      { callers: 2, kinds: expect.arrayContaining([expect.objectContaining({ callers: 2 })]) },
+    ])
+    expect(joinReplicas([a, a]).evidence).toMatchObject([{ callers: 1 }])
+  })
+
   it('may share clients that are too many to be told apart', () => {
     const parts = [replica({ caller: 'a', outcomes: { match: 20 }, uncounted: 1 }), replica({ caller: 'b', outcomes: { match: 30 } })]
     expect(joinReplicas(parts)).toMatchObject({ shared: [LIST], evidence: [{ n: 30 }] })

@@ -59,6 +59,22 @@ describe('the cutover of all requests together', () => {
     expect(verdict().ready).toBe(true)
   })
 
+  it('tells no time from what a job called once, and tells it when the job has come again', () => {
+    const evidence = createEvidence(() => 0)
+    const observe = (operation: string, kind: number, at: number) =>
+      evidence.observe({ operation, caller: 'job', shape: `${operation}?limit=k${kind}`, outcome: 'match' }, at)
+    const daysAt = (hour: number) => {
+      for (let nth = 4 * hour - 90; nth < 4 * hour; nth++) if (nth >= 0) observe(LIST, nth % 4, (nth * HOUR) / 4)
+      return judge([], { [LIST]: 100_000, [RARE]: 8 }, { evidence: evidence.all(), clients: [], target: 0.1 }).whole?.days
+    }
+    // Four kinds within ten minutes.
+    for (let nth = 0; nth < 8; nth++) observe(RARE, nth % 4, 2 * HOUR + nth * 100_000)
+    expect([3, 6, 12, 20, 25].map(daysAt)).toEqual([undefined, undefined, undefined, undefined, undefined])
+    for (let nth = 0; nth < 8; nth++) observe(RARE, nth % 4, 26 * HOUR + nth * 100_000)
+    expect(daysAt(27)).toBeGreaterThan(0.4)
+    expect(daysAt(27)).toBeLessThan(1.1)
+  })
+
   it('is ready although a rare operation alone could not be', () => {
     const all = [BUSY, { operation: RARE, counts: [[3]] }] as const
     const { ready, whole, reasons } = judge(all, TRAFFIC)

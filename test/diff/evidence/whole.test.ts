@@ -77,6 +77,28 @@ describe('the bound of all operations together', () => {
     }
   })
 
+  /** Every order of the parts. */
+  const orders = <T>(all: readonly T[]): readonly (readonly T[])[] =>
+    all.length === 0 ? [[]] : all.flatMap((one, at) => orders(all.toSpliced(at, 1)).map((rest) => [one, ...rest]))
+
+  const few = fc.array(part, { minLength: 1, maxLength: 5 })
+  holds('is the largest share that any order gives, in which the chances fill one operation after the other', few, (all) => {
+    const requests = sum(all.map((one) => one.requests))
+    if (requests === 0) return
+    const MANY = 1e9
+    const allowed = upperBound({ n: MANY, bad: sum(all.map(({ seen }) => seen.bad)) }) * MANY
+    const shareOf = (order: readonly Part[]) => {
+      let left = allowed
+      const wrong = order.map(({ requests: its, seen: { n } }) => {
+        const chances = Math.min(n, left)
+        left -= chances
+        return n === 0 ? its : (its * chances) / n
+      })
+      return sum(wrong) / requests
+    }
+    expect(boundOfWhole(all)).toBeCloseTo(Math.max(...orders(all).map(shareOf)), 9)
+  })
+
   holds('rises with a wrong observation, and falls with a clean one', parts, (all, random) => {
     const at = Math.floor(random() * all.length)
     const changed = (change: (seen: Part['seen']) => Part['seen']) =>
@@ -139,5 +161,62 @@ describe('reading the bound of the whole after every observation', () => {
     ['in the rarest operation', (operation: number) => (operation === OPERATIONS - 1 ? 0.9 : 0)],
   ])('covers the share of wrong answers that lie %s', (_, chanceOf) => {
     expect(missed(chanceOf)).toBeLessThanOrEqual(MISSED)
+  })
+
+  interface Drawn {
+    requests: number
+    n: number
+    bad: number
+    /** The sum of the chances of its observations. */
+    chances: number
+  }
+
+  /**
+   * Runs in which the bound was ever below the share that is wrong in the requests that came: their shares are counted, and change in the
+   * middle. Half of the requests of the rarest operations are observed, and fewer of the others. `chanceOf` knows all that was counted before.
+   */
+  function missedByCounting(chanceOf: (all: readonly Drawn[], operation: number) => number): number {
+    let count = 0
+    for (let run = 0; run < RUNS_EACH; run++) {
+      const random = seeded(10_000 + run)
+      const all = shares.map((): Drawn => ({ requests: 0, n: 0, bad: 0, chances: 0 }))
+      for (let nth = 0; nth < 800; nth++) {
+        const drawn = Math.min(OPERATIONS - 1, Math.floor(-Math.log2(1 - random())))
+        const operation = nth < 400 ? drawn : OPERATIONS - 1 - drawn
+        const one = all[operation] as Drawn
+        one.requests += 1
+        if (random() < 0.1 + 0.4 * (operation / OPERATIONS)) {
+          const chance = chanceOf(all, operation)
+          one.n += 1
+          one.chances += chance
+          if (random() < chance) one.bad += 1
+        }
+        if (nth % 5 > 0) continue
+        const truth = sum(all.map(({ requests, n, chances }) => (n === 0 ? 0 : (requests * chances) / n))) / (nth + 1)
+        if (boundOfWhole(all.map(({ requests, n, bad }) => ({ requests, seen: { n, bad } }))) < truth) {
+          count += 1
+          break
+        }
+      }
+    }
+    return count / RUNS_EACH
+  }
+
+  /** The operation whose observations stand for the most requests. */
+  const weakest = (all: readonly Drawn[]) => {
+    const standsFor = ({ requests, n }: Drawn) => requests / Math.max(1, n)
+    return all.indexOf(all.reduce((worst, one) => (standsFor(one) > standsFor(worst) ? one : worst)))
+  }
+
+  it.each([
+    ['everywhere', () => 0.1],
+    [
+      'in the operation that is rare first and busy then',
+      (_: readonly Drawn[], operation: number) => (operation === OPERATIONS - 1 ? 0.5 : 0),
+    ],
+    ['where the bound is weakest at that time', (all: readonly Drawn[], operation: number) => (operation === weakest(all) ? 0.3 : 0)],
+    ['everywhere, as long as none was seen', (all: readonly Drawn[]) => (all.every(({ bad }) => bad === 0) ? 0.05 : 0.002)],
+  ])('covers, by the requests that came, the share of wrong answers that lie %s', (_, chanceOf) => {
+    expect(missedByCounting(chanceOf)).toBeLessThanOrEqual(MISSED)
   })
 })

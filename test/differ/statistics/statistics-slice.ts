@@ -1,6 +1,7 @@
 import { standingOf } from '../../../src/migrate/evidence/standing.ts'
 import type { Slice } from '../score/slice.ts'
 import { createTally, type Tally } from '../score/tally.ts'
+import { dayCases } from './day-cases.ts'
 import { isTooLow, type RunSettings, runMigration } from './migration-run.ts'
 import { type Simulation, wholeCases } from './whole-cases.ts'
 
@@ -91,6 +92,7 @@ export const statisticsSlice: Slice = {
       })),
       { name: 'a busy caller', run: (deadline) => [busyCaller(seedOf(cases.length), deadline)] },
       ...wholeCases(seedOf(cases.length + 1)),
+      ...dayCases(seedOf(cases.length + 20)),
     ]
     const chosen = all.filter(({ name }) => only?.test(name) ?? true)
     const began = performance.now()

@@ -34,15 +34,19 @@ const PLACES: Readonly<Record<string, (replicas: number) => Pick<WholeRun, 'chan
   'everywhere, while rare operations become busy': () => ({ isShifting: true, chanceOf: () => SHARE }),
 }
 
+/** What each proxy chooses of the requests, so that some fifth of them is compared: comparisons a second. Requests, so that a right v2 is READY. */
+const sampledBy = (replicas: number) => ({ requests: 12_000, perSecond: Math.ceil(12 / replicas) })
+
 /** Counts the runs that were never called READY while more than the target was wrong, and those whose bound was never too low. */
-function wrongReady(place: string, replicas: number, seed: number, deadline: number): readonly Tally[] {
-  const name = `${100 * SHARE} % of the requests wrong, ${place}, ${replicas} replicas:`
+function wrongReady(place: string, replicas: number, seed: number, deadline: number, isSampled = false): readonly Tally[] {
+  const name = `${100 * SHARE} % of the requests wrong, ${place}, ${replicas} replicas${isSampled ? ', chosen by the sampler' : ''}:`
   const ready = createTally(`${name} not READY at ${100 * TARGET} % of all together`, RIGHT, RUNS)
   const covered = createTally(`${name} the bound of all together covers it`, RIGHT, RUNS)
   for (let run = 0; run < RUNS && performance.now() < deadline; run++) {
     let [wrong, low] = ['', '']
     runWhole({
       ...{ seed: seed + run, replicas, target: TARGET, requests: REQUESTS },
+      ...(isSampled && sampledBy(replicas)),
       ...PLACES[place]?.(replicas),
       chanceOf: PLACES[place]?.(replicas).chanceOf ?? (() => 0),
       look(verdict, share, nth) {
@@ -58,6 +62,40 @@ function wrongReady(place: string, replicas: number, seed: number, deadline: num
     }
   }
   return [ready, covered]
+}
+
+/** All places, if the sampler chooses what is compared, and the sum of them. */
+function sampledRuns(replicas: number, seed: number, deadline: number): readonly Tally[] {
+  const began = performance.now()
+  const places = Object.keys(PLACES)
+  const until = (nth: number) => began + ((deadline - began) * (nth + 1)) / (places.length + 1)
+  const tallies = places.map((place, nth) => wrongReady(place, replicas, seed + 1000 * nth, until(nth), true))
+  const runs = RUNS * places.length
+  const right = 0.95 - 2 * Math.sqrt((0.05 * 0.95) / runs)
+  const all = createTally(`${places.length} places of wrong answers, ${replicas} replicas, chosen by the sampler: not READY`, right, runs)
+  for (const [ready] of tallies) {
+    all.found += ready?.found ?? 0
+    all.missed.push(...(ready?.missed ?? []))
+  }
+  return [...tallies.flat(), all, sampledAndRight(replicas, seed + 1000 * places.length, deadline)]
+}
+
+/** A right v2 is READY when the sampler chooses, so that a v2 that is wrong could be. */
+function sampledAndRight(replicas: number, seed: number, deadline: number): Tally {
+  const tally = createTally(`a v2 that is right, ${replicas} replicas, chosen by the sampler: READY`, 0.95, RUNS)
+  for (let run = 0; run < RUNS && performance.now() < deadline; run++) {
+    let found: number | undefined
+    runWhole({
+      ...{ seed: seed + run, replicas, target: TARGET, ...sampledBy(replicas), chanceOf: () => 0 },
+      look({ ready }, _, nth) {
+        if (ready) found = nth
+        return ready
+      },
+    })
+    if (found === undefined) tally.missed.push(`run ${run}: not READY`)
+    else tally.found += 1
+  }
+  return tally
 }
 
 /** When an adversary lets v2 be wrong. It keeps its rate on average, and knows how many requests came before. */
@@ -201,6 +239,7 @@ const REPLICAS = [1, 4, 16]
 export function wholeCases(seed: number): readonly Simulation[] {
   const cases = Object.keys(PLACES).flatMap((place) => REPLICAS.map((replicas) => ({ place, replicas })))
   const free = seed + 1000 * (cases.length + 1)
+  const sampled = free + 1000 * (cases.length + 1)
   return [
     ...REPLICAS.map((replicas, nth) => ({
       name: `chosen freely, ${replicas} replicas`,
@@ -209,6 +248,10 @@ export function wholeCases(seed: number): readonly Simulation[] {
     ...cases.map(({ place, replicas }, nth) => ({
       name: `${place}, ${replicas} replicas`,
       run: (deadline: number) => wrongReady(place, replicas, seed + 1000 * nth, deadline),
+    })),
+    ...REPLICAS.map((replicas, nth) => ({
+      name: `sampled, ${replicas} replicas`,
+      run: (deadline: number) => sampledRuns(replicas, sampled + 100_000 * nth, deadline),
     })),
     { name: 'a failing job', run: (deadline) => [failingJob(seed + 1000 * cases.length, deadline)] },
     { name: 'time to READY', run: () => [timeToReady(seed)] },

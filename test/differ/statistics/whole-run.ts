@@ -1,8 +1,9 @@
 import { mappings } from '../../../mappings/index.ts'
 import { createUseOf } from '../../../src/migrate/clients.ts'
 import { type CutoverVerdict, judgeCutover } from '../../../src/migrate/evidence/cutover.ts'
-import { createEvidence } from '../../../src/migrate/evidence/evidence.ts'
+import { createEvidence, type Evidence } from '../../../src/migrate/evidence/evidence.ts'
 import { joinReplicas } from '../../../src/migrate/evidence/replicas.ts'
+import { createSampler, reservesOf, type Sampler } from '../../../src/migrate/observe/observe.ts'
 import { isReadBack } from '../../../src/tables/operations.ts'
 import { seeded } from '../../stage/seeded.ts'
 
@@ -53,9 +54,13 @@ export interface WholeRun {
   readonly look: (verdict: CutoverVerdict, share: number, nth: number) => boolean
   /** Judges each operation by itself, as the strict verdict does. */
   readonly isStrict?: boolean
+  /** The sampler of each proxy chooses so many comparisons a second, of 60 requests a second altogether. Default: all, one a second. */
+  readonly perSecond?: number
 }
 
-export const LOOK = 150
+/** Requests between two looks, and between those at sampled requests. */
+const LOOK = 150
+const SAMPLED_LOOK = 2_000
 
 /** The share of each operation, by Zipf's law. */
 const weights = Array.from({ length: OPERATIONS }, (_, nth) => 1 / (nth + 1))
@@ -74,16 +79,18 @@ function drawn(random: () => number): number {
 /** Sends a mixture of requests through proxies, each of which counts by itself, and judges them together. */
 export function runWhole(settings: WholeRun): void {
   const { seed, replicas, target, requests, isShifting = false, jobEvery, chanceOf, look } = settings
-  const { wayOf = () => 'transient' as const, isAlone = false } = settings
+  const { wayOf = () => 'transient' as const, isAlone = false, perSecond } = settings
+  const [every, lookEvery] = perSecond === undefined ? [1000, LOOK] : [1000 / 60, SAMPLED_LOOK]
   const random = seeded(seed)
   let now = 0
-  const proxies = Array.from({ length: replicas }, () => ({
-    evidence: createEvidence(() => now),
-    clients: new Map<number, Map<string, number>>(),
-  }))
+  const proxies = Array.from({ length: replicas }, (_, nth) => {
+    const [evidence, traffic] = [createEvidence(() => now), new Map<string, number>()]
+    const sampler = perSecond === undefined ? undefined : sampling(perSecond, evidence, traffic, () => now, seeded(seed + 7919 * (nth + 1)))
+    return { evidence, traffic, sampler, clients: new Map<number, Map<string, number>>() }
+  })
   let [chances, burst] = [0, { left: 0, operation: 0 }]
   for (let nth = 0; nth < requests; nth++) {
-    now -= Math.log1p(-random()) * 1000
+    now -= Math.log1p(-random()) * every
     if (burst.left === 0 && random() < 0.02) burst = { left: 10, operation: drawn(random) }
     const isJob = jobEvery !== undefined && nth % jobEvery === 20
     const place = burst.left > 0 ? burst.operation : drawn(random)
@@ -97,18 +104,41 @@ export function runWhole(settings: WholeRun): void {
     const id = IDS[operation] as string
     const calls = proxy.clients.get(caller) ?? new Map<string, number>()
     proxy.clients.set(caller, calls.set(id, (calls.get(id) ?? 0) + 1))
+    proxy.traffic.set(id, (proxy.traffic.get(id) ?? 0) + 1)
     const isWrong = random() < chance
     const way = isWrong ? wayOf() : ('match' as const)
     const outcome = way === 'refused' ? 'inconclusive' : way
     if (way === 'refused') proxy.evidence.add(id, { uncompared: { writeRefused: 1 } })
     // Rare operations are asked in one way.
     const shape = `k${operation < BUSY ? request.kind : 0}`
-    const placed = proxy.evidence.observe({ operation: id, caller: `c${caller}`, shape, outcome })
-    if (!placed && way === 'refused') proxy.evidence.add(id, { comparisons: 1 })
-    else if (!placed) proxy.evidence.add(id, { comparisons: 1, repeats: { n: 1, bad: +isWrong, requests: 1, wrong: +isWrong } })
-    if ((nth + 1) % LOOK > 0) continue
+    const chosen = proxy.sampler?.choose({ user: id, caller: `c${caller}`, shape: () => shape }) ?? { weight: 1 }
+    if (typeof chosen === 'string') proxy.evidence.add(id, { uncompared: { [chosen]: 1 } })
+    else {
+      const { weight } = chosen
+      const placed = proxy.evidence.observe({ operation: id, caller: `c${caller}`, shape, outcome, weight })
+      if (!placed && way === 'refused') proxy.evidence.add(id, { comparisons: 1 })
+      else if (!placed)
+        proxy.evidence.add(id, { comparisons: 1, repeats: { n: 1, bad: +isWrong, requests: weight, wrong: +isWrong * weight } })
+    }
+    if ((nth + 1) % lookEvery > 0) continue
     if (look(judged(proxies, target, settings.isStrict), chances / (nth + 1), nth + 1)) return
   }
+}
+
+/** The sampler of one proxy, which goes by its own evidence and traffic. */
+function sampling(
+  perSecond: number,
+  { observed }: Pick<Evidence, 'observed'>,
+  traffic: ReadonlyMap<string, number>,
+  now: () => number,
+  random: () => number,
+): Sampler {
+  let [readAt, reserves] = [Number.NEGATIVE_INFINITY, reservesOf(observed, traffic)]
+  const reserve = (operation: string) => {
+    if (now() - readAt >= 1_000) [readAt, reserves] = [now(), reservesOf(observed, traffic)]
+    return reserves.get(operation) ?? 0
+  }
+  return createSampler({ perSecond: () => perSecond, now, random, reserve }, { most: 1, left: () => 1, usedBy: () => 0 })
 }
 
 type Proxies = readonly {

@@ -8,6 +8,7 @@ import type { RolloutsPart } from '../fleet/rollouts/rollouts.ts'
 import type { MigrationReport } from '../migrate/migration.ts'
 import { keptSentence, type Modes, type ModesState, type OpenCircuit } from '../migrate/modes/modes.ts'
 import { BESIDE_RULES } from '../migrate/modes/rules.ts'
+import type { Rehearsed } from '../migrate/observe/observer.ts'
 import { describeActor } from '../migrate/records/record.ts'
 import type { RolloutStatus } from '../migrate/rollout/machine.ts'
 import { ROLLOUT_COMMANDS } from '../migrate/rollout/run.ts'
@@ -19,6 +20,9 @@ import type { ActorOf } from './admin.ts'
 import { addReplicas, type FleetAnswers, ifMatch, MALFORMED, putShared, type ReplicasSources, toldBy } from './fleet-routes.ts'
 import { CONTENT_TYPES, type MetricsFormat } from './metrics-text.ts'
 import type { Notifier } from './notify.ts'
+
+const WRONG_URL = 'must be the path and the query of a v1 GET, of at most 8192 characters'
+const WRONG_TOKEN = 'must be a bearer token of at most 8192 visible characters'
 
 export interface ContractSources {
   /** Returns the v1 contract of the proxy at this address. */
@@ -160,6 +164,29 @@ function hintOf(name: string, rollouts: readonly RolloutStatus[]): string {
   return suggestion(name, names, 'GET /rollouts lists them')
 }
 
+/** Has one read asked of both sides with a bearer token, and counted as rehearsed. Rejects with an ApiError if it is no such read. */
+export type Rehearse = (url: string, token: string) => Promise<Rehearsed>
+
+const rehearsalBody = z.strictObject(
+  {
+    /** Path and query of a v1 GET: `/iam/v1/groups?limit=10`. */
+    url: z.string(WRONG_URL).max(8192, WRONG_URL),
+    /** The bearer token to ask both sides with. It is kept nowhere. */
+    token: z.string(WRONG_TOKEN).regex(/^[\x21-\x7e]{1,8192}$/, WRONG_TOKEN),
+  },
+  'must be an object {"url", "token"}',
+)
+
+/** Adds `POST /rehearsals`, which answers with what the read showed. */
+function addRehearsals(app: FastifyInstance, { rehearse }: Pick<MigrationSources, 'rehearse'>): void {
+  app.post('/rehearsals', async ({ body }) => {
+    const read = rehearsalBody.safeParse(body)
+    if (read.success) return rehearse(read.data.url, read.data.token)
+    const said = read.error.issues.map(({ path, message }) => [path.join('.') || 'the body', message].join(' '))
+    throw new ApiError('INVALID_ARGUMENT', said.join('; '))
+  })
+}
+
 export interface CircuitSources {
   readonly modes: Pick<Modes, 'circuits' | 'closeCircuit' | 'closeCircuits'>
   readonly actorOf: ActorOf
@@ -261,6 +288,7 @@ export interface MigrationSources {
   readonly actorOf: ActorOf
   readonly steer?: RolloutSources['steer']
   readonly report: MigrationReport
+  readonly rehearse: Rehearse
   /** Absent without `notify.url`. */
   readonly notifier: Pick<Notifier, 'counts' | 'ping'> | undefined
   /** The fleet, if replicas share a store. */
@@ -283,6 +311,7 @@ export function addMigration(app: FastifyInstance, sources: MigrationSources): v
   if (joined) addReplicas(app, joined)
   addEvidence(app, sources)
   addNotify(app, notifier)
+  addRehearsals(app, sources)
   app.get('/clients', async (_, reply) => (joined ? toldBy(reply, await joined.answers.clients()) : report.clients()))
   app.get('/comparisons', async ({ query }, reply) => {
     const read = comparisonsQuery.safeParse(query)

@@ -131,12 +131,17 @@ export interface TimedObservation extends Observation {
  * `n iam.groups.list` of `evidence:0-…`, if nobody has observed the pair in the last ten minutes.
  */
 export function evidenceChanges(one: TimedObservation, names: EvidenceNames, late?: string): readonly StoreChange[] {
-  const { operation, caller, shape, outcome, at } = one
+  const { operation, caller, shape, outcome, at, rehearsed } = one
   const { evidence } = names
   const field = (figure: string) => fieldOf(figure, operation)
   const key = hashOf([names.epoch, operation, caller, shape, late].join('\n'))
   const claim: MakeClaim = (what, name, sums) => {
     return { kind: 'claim', key: `${key}${what}`, at, ms: COLLAPSE.windowMs, name, ...sums }
+  }
+  // No client asked for it, so that it counts for its kind alone. Told again, it is no other one.
+  if (rehearsed) {
+    const first: StoreChange = { kind: 'least', name: evidence, sums: { [field('firstAt')]: at } }
+    return [first, ...kindChanges(one, names.kinds, (what, ...counts) => claim(`${what} rehearsed ${at}`, ...counts))]
   }
   const counted: readonly StoreChange[] = [
     { kind: 'add', name: evidence, sums: { [field('comparisons')]: 1 } },
@@ -157,7 +162,7 @@ export function evidenceChanges(one: TimedObservation, names: EvidenceNames, lat
   ]
 }
 
-type KindFigure = 'same' | 'sameAt' | 'wrongAt' | 'least' | 'most' | 'knownCallers'
+type KindFigure = 'same' | 'rehearsed' | 'sameAt' | 'wrongAt' | 'least' | 'most' | 'knownCallers'
 
 /** The field of a figure of one kind of request. */
 export function kindField(figure: KindFigure, operation: string, shape: string): string {
@@ -171,6 +176,7 @@ export function kindField(figure: KindFigure, operation: string, shape: string):
 function kindChanges(one: TimedObservation, name: string, claim: MakeClaim): readonly StoreChange[] {
   const { operation, shape, caller, outcome, at, countedKind = shape } = one
   const field = (figure: KindFigure) => kindField(figure, operation, countedKind)
+  if (WEIGHTS[outcome] === 'nothing') return []
   if (WEIGHTS[outcome] === 'bad') {
     // The pair is observed, so that a clean comparison of it within ten minutes is none.
     return [claim('kind', name, { first: {}, again: {} }), { kind: 'most', name, sums: { [field('wrongAt')]: at } }]
@@ -178,7 +184,7 @@ function kindChanges(one: TimedObservation, name: string, claim: MakeClaim): rea
   if (isUntried(one)) return [claim('kind', name, { first: {}, again: {} })]
   const number = callerNumber(caller)
   return [
-    claim('kind', name, { first: { [field('same')]: 1 }, again: {} }),
+    claim('kind', name, { first: { [field(one.rehearsed ? 'rehearsed' : 'same')]: 1 }, again: {} }),
     { kind: 'most', name, sums: { [field('sameAt')]: at, [field('most')]: number } },
     { kind: 'least', name, sums: { [field('least')]: number } },
   ]
@@ -481,12 +487,16 @@ export function createEvidencePart(sources: EvidenceSources): EvidencePart {
   }
   return {
     entry(entry) {
-      if (entry.kind !== 'comparison') return
-      const { operation, caller, shape, outcome, weight, check, mode } = entry
+      if (entry.kind !== 'comparison' && entry.kind !== 'rehearsal') return
+      const { operation, caller, shape, outcome } = entry
+      const how: Pick<Observation, 'weight' | 'check' | 'mode' | 'rehearsed'> =
+        entry.kind === 'rehearsal'
+          ? { rehearsed: true }
+          : { check: entry.check, mode: entry.mode, ...(entry.weight !== undefined && { weight: entry.weight }) }
       // Claims of two replicas are compared by their times.
       const at = sharedTimeOf(entry.at, { time, now })
       const countedKind = kinds(entry)
-      const one = { operation, caller, shape, outcome, check, mode, ...(weight !== undefined && { weight }), at, names, countedKind }
+      const one = { operation, caller, shape, outcome, ...how, at, names, countedKind }
       waiting.add(one, WEIGHTS[outcome] === 'bad')
       collect([wrong.counted(one) ?? []].flat())
       soon()

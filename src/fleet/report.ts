@@ -65,7 +65,8 @@ export function evidenceFromSums(
       ...{ uncompared: uncompared.get(operation) ?? {}, booked: booked.get(operation) ?? {} },
       kinds: kinds.get(operation) ?? [],
       ...{ callers: figure('callers'), shapes: figure('shapes'), perDay: perDayOf(ofHours, observedAt, latest) },
-      ...{ firstAt: figure('firstAt'), lastAt: figure('lastAt') },
+      // An operation that only was rehearsed has no last comparison.
+      ...{ firstAt: figure('firstAt'), lastAt: figure('lastAt') || figure('firstAt') },
     })
   })
 }
@@ -113,10 +114,17 @@ function kindsIn(sums: Sums, wrong: ReadonlyMap<string, readonly string[]>): Rea
   return new Map(
     Array.from(found, ([operation, kinds]) => [
       operation,
-      Array.from(kinds, ([shape, { same = 0, least, most, knownCallers = 0, ...times }]) => {
+      Array.from(kinds, ([shape, { same = 0, rehearsed = 0, least, most, knownCallers = 0, ...times }]) => {
         const callers = least === undefined ? 0 : least === most ? 1 : 2
         const wrongTo = wrong.get(`${operation} ${shape}`)
-        return { shape, same, callers: Math.max(callers, knownCallers), ...times, ...(wrongTo && { wrongTo }) }
+        return {
+          shape,
+          same,
+          ...(rehearsed > 0 && { rehearsed }),
+          callers: Math.max(callers, knownCallers),
+          ...times,
+          ...(wrongTo && { wrongTo }),
+        }
       }),
     ]),
   )
@@ -261,7 +269,7 @@ function claimsOf(entry: Entry, names: EvidenceNames): readonly StoreChange[] {
 function countsOf(one: OperationEvidence, names: EvidenceNames): readonly StoreChange[] {
   const { evidence } = names
   const { operation, comparisons, n, bad, firstAt, lastAt, uncompared, booked, kinds = [] } = one
-  const ofKinds = (...figures: readonly ('same' | 'sameAt' | 'wrongAt')[]) =>
+  const ofKinds = (...figures: readonly ('same' | 'rehearsed' | 'sameAt' | 'wrongAt')[]) =>
     Object.fromEntries(
       kinds.flatMap((one) =>
         figures.flatMap((figure) => {
@@ -287,7 +295,7 @@ function countsOf(one: OperationEvidence, names: EvidenceNames): readonly StoreC
   }
   return [
     { kind: 'add', name: evidence, sums },
-    { kind: 'add', name: names.kinds, sums: ofKinds('same') },
+    { kind: 'add', name: names.kinds, sums: ofKinds('same', 'rehearsed') },
     { kind: 'most', name: names.kinds, sums: { ...ofKinds('sameAt', 'wrongAt'), ...callersOfKinds } },
     { kind: 'most', name: names.wrong, sums: wrong },
     { kind: 'least', name: evidence, sums: { [fieldOf('firstAt', operation)]: firstAt, [fieldOf('observedAt', operation)]: firstAt } },

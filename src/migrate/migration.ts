@@ -43,7 +43,7 @@ import type { ModeRules } from './modes/rules.ts'
 import { createPositions, ownerOf } from './modes/select.ts'
 import { type Budget, createBudget } from './modes/serve.ts'
 import { createQueue, nothingSkipped, type Queue, type QueueCounts, type QueueSettings, type Skipped } from './observe/observe.ts'
-import { observeServices, type ServiceObserverSettings, type ServiceSides } from './observe/observer.ts'
+import { type Observer, observeServices, type ServiceObserverSettings, type ServiceSides } from './observe/observer.ts'
 import { verifiable } from './observe/verify-write.ts'
 import type { Actor, Comparison, Entry } from './records/record.ts'
 import {
@@ -329,6 +329,8 @@ export interface Migration extends Notes {
   noteAcceptances(by: Actor): void
   /** Another epoch begins: what was seen before proves nothing any more, and makes nothing a repeat. */
   beginEpoch(): void
+  /** Asks both sides for a read that no client waits for. Undefined without a v1 service. */
+  readonly rehearse: Observer['rehearse'] | undefined
   /** Counts earlier records again. Call it before the first request. */
   restore(): Promise<void>
   /** Resolves when no comparison waits or runs. */
@@ -387,6 +389,7 @@ export function createMigration(settings: MigrationSettings): Migration {
     rollouts,
     judge,
     noteAcceptances: acceptances.look,
+    rehearse: side?.observer.rehearse,
     note: journal.note,
     onNote: journal.onNote,
     beginEpoch() {

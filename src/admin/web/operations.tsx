@@ -256,11 +256,14 @@ function MissingKinds({ operation: { missing = [] } }: { readonly operation: Ope
             </tr>
           </thead>
           <tbody>
-            {missing.map(({ kind, requests, same, why, wrongTo = [] }) => (
+            {missing.map(({ kind, requests, same, rehearsed = 0, why, wrongTo = [] }) => (
               <tr key={kind}>
                 <th scope="row">{kind === '' ? 'none' : <code>{kind}</code>}</th>
                 <td class="number">{count(requests)}</td>
-                <td class="number">{count(same)}</td>
+                <td class="number">
+                  {count(same)}
+                  {rehearsed > 0 && `, ${count(rehearsed)} rehearsed`}
+                </td>
                 <td>{why === 'wrong' ? wrongText(wrongTo) : MISSING[why]}</td>
               </tr>
             ))}

@@ -30,11 +30,11 @@ export async function askAdmin<T>(path: string, flags: Flags, io: Io): Promise<T
   return withProgress(io.screen, `asking ${oneLine(base)}`, () => ask(path, base))
 }
 
-/** Sends a POST without a body, with a token that may change something. A refusal is the sentence of the admin port. */
-export async function orderAdmin<T>(path: string, flags: Flags, io: Io): Promise<T | Problem> {
+/** Sends a POST, with a token that may change something. A refusal is the sentence of the admin port. */
+export async function orderAdmin<T>(path: string, flags: Flags, io: Io, body?: object): Promise<T | Problem> {
   const { order, own } = adminPort(flags, io)
   const base = textOf(flags, 'admin') ?? own
-  return withProgress(io.screen, `asking ${oneLine(base)}`, () => order(path, base))
+  return withProgress(io.screen, `asking ${oneLine(base)}`, () => order(path, base, body))
 }
 
 /** An answer with its entity tag. */
@@ -73,7 +73,7 @@ export interface AdminPort {
   readonly reading: string | undefined
   readonly changing: string | undefined
   ask<T>(path: string, base: string): Promise<T | Problem>
-  order<T>(path: string, base: string): Promise<T | Problem>
+  order<T>(path: string, base: string, body?: object): Promise<T | Problem>
 }
 
 /** Returns how to ask an admin port with the token of the settings, or throws a misuse if they are wrong. */
@@ -92,7 +92,7 @@ export function adminPort(flags: Flags, io: Io): AdminPort {
     own: `${HOST}:${config['admin.port']}`,
     ...{ reading, changing },
     ask: (path, base) => plain(send({ method: 'GET', base, path, token: reading }, io.err)),
-    order: (path, base) => plain(send({ method: 'POST', base, path, token: changing }, () => {})),
+    order: (path, base, body) => plain(send({ method: 'POST', base, path, token: changing, ...(body && { body }) }, () => {})),
   }
 }
 

@@ -28,7 +28,17 @@ import { dialOf, readTls } from '../config/certificates.ts'
 import { adminSettings, poolSettings } from '../config/config.ts'
 import type { Config } from '../config/settings.ts'
 import type { JoinFleet } from './fleet.ts'
-import { assembleMigration, checked, contractOf, currentModesOf, openNotifier, reportNowOf, reportOf, ruleWarningsOf } from './migration.ts'
+import {
+  assembleMigration,
+  checked,
+  contractOf,
+  currentModesOf,
+  openNotifier,
+  rehearsalOf,
+  reportNowOf,
+  reportOf,
+  ruleWarningsOf,
+} from './migration.ts'
 import {
   ALONE,
   createLife,
@@ -131,7 +141,11 @@ export function createServer(started: Config, tables: Tables, options: ServerOpt
   const exported = exportOf(options.exportMetrics, told, log)
   const operations = () => describeOperations(tables)
   const asked = { metrics: told, operations, readiness, reportNow, contract: contractOf(config, tables), proxyUrl: () => proxy.url }
-  const admin = createAdmin({ ...asked, notifier, ...migration, warnings, log, joined, steer: joined?.steer }, adminSettings(config))
+  const rehearse = rehearsalOf(migration, tables)
+  const admin = createAdmin(
+    { ...asked, notifier, ...migration, rehearse, warnings, log, joined, steer: joined?.steer },
+    adminSettings(config),
+  )
   const warn = () => {
     for (const warning of warnings()) log.warn(warning)
   }

@@ -120,6 +120,8 @@ export interface OperationVerdict {
   readonly accepted?: Acceptance
   /** The kinds of its requests that keep all together from being ready, most requests first. */
   readonly missing?: readonly MissingKind[]
+  /** True of a read that only was seen too seldom: `crosswalk rehearse` may be enough. */
+  readonly canRehearse?: true
 }
 
 /** What is known of one operation. */
@@ -194,13 +196,16 @@ function provenVerdict(one: OperationCase, aim: Aim): OperationVerdict {
   const needed = moreNeeded(evidence ?? noEvidence(id), aim.target)
   if (!evidence) {
     const reason = `${id} had ${many(calls, 'request')} and no comparison: put it into a diff mode.`
-    return { ...seen, standing: 'inconclusive', blocks: true, reason, needed }
+    const played = aim.whole && use && !use.readBack && { canRehearse: true as const }
+    return { ...seen, standing: 'inconclusive', blocks: true, reason, needed, ...played }
   }
   const standing = standingOf(evidence, aim.target)
   if (!aim.whole) return { ...seen, standing, blocks: standing !== 'inside', reason: reasonOf(evidence, aim.target), needed }
   const blindSpot = blindSpotOf(evidence, aim.target, aim.whole, one.asked)
   const missing = blindSpot?.missing && { missing: blindSpot.missing }
-  return { ...seen, standing, blocks: blindSpot !== undefined, reason: blindSpot?.reason ?? seenText(evidence), needed, ...missing }
+  const played = blindSpot?.isRare && use && !use.readBack && { canRehearse: true as const }
+  const reason = blindSpot?.reason ?? seenText(evidence)
+  return { ...seen, standing, blocks: blindSpot !== undefined, reason, needed, ...missing, ...played }
 }
 
 /** True if v2 failed too many writes whose effect cannot be read. Nothing else is known of them. */
@@ -362,7 +367,7 @@ function judgedWhole(verdicts: readonly OperationVerdict[], aim: Aim & { readonl
   const whole = {
     ...together,
     ...(accepted !== undefined && { reason: `${together.reason} ${accepted}.` }),
-    ...(!isDone && { when: whenDone(together, there, judged.length) }),
+    ...(!isDone && { when: whenDone(together, there, judged.length, judged.filter(({ canRehearse }) => canRehearse).length) }),
   }
   const operations = [...verdicts].sort((a, b) => b.calls - a.calls)
   const inTheWay = operations.filter(({ blocks }) => blocks).map(({ reason }) => reason)

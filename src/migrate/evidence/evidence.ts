@@ -117,6 +117,8 @@ export interface Observation {
   /** What was read, and in which mode. Default: a read. */
   readonly check?: Comparison['check']
   readonly mode?: string
+  /** A person had it asked. It counts for its kind of request alone (`countKind`), and for no share of the traffic. */
+  readonly rehearsed?: true
 }
 
 /** Explains the unit of all evidence, wherever a person reads a number of observations. */
@@ -541,6 +543,11 @@ export function createEvidence(now: () => number, collapse: CollapseSettings = C
   }
   return {
     observe(observation, at = now()) {
+      if (observation.rehearsed) {
+        const { kinds } = countsOf(observation.operation, at)
+        countKind(kinds, observation, WEIGHTS[observation.outcome], { isFirst: false }, at)
+        return undefined
+      }
       const placed = place(observation, at)
       if (!isCounted(placed)) return undefined
       countComparison(countsOf(observation.operation, at), observation, placed, at)

@@ -7,6 +7,8 @@ export interface SeenKind {
   readonly shape: string
   /** Observations in which v2 answered the same. Of a write, v2 itself wrote. */
   readonly same: number
+  /** Answers that were the same when a person had the request rehearsed. No client asked for them. Absent if there is none. */
+  readonly rehearsed?: number
   /** Distinct callers of these. 2 stands for more. */
   readonly callers: number
   /** When a comparison was the same last, and when one was wrong last, in milliseconds since 1970. */
@@ -19,6 +21,7 @@ export interface SeenKind {
 /** A kind while it is counted. */
 export interface KindCounts {
   same: number
+  rehearsed: number
   readonly callers: Set<string>
   sameAt?: number
   wrongAt?: number
@@ -68,7 +71,7 @@ export function kindAmong(
 /** Counts a comparison that is worth a record. `weight` says how it counts. */
 export function countKind(
   kinds: Map<string, KindCounts>,
-  one: Pick<Observation, 'operation' | 'shape' | 'caller' | 'outcome' | 'check' | 'mode'>,
+  one: Pick<Observation, 'operation' | 'shape' | 'caller' | 'outcome' | 'check' | 'mode' | 'rehearsed'>,
   weight: Weight,
   { isFirst }: Pick<Place, 'isFirst'>,
   at: number,
@@ -76,7 +79,7 @@ export function countKind(
   const isSilent = weight === 'nothing' || (weight === 'clean' && isUntried(one))
   if (isSilent) return
   const kind = kindAmong(kinds, one)
-  const counts: KindCounts = kinds.get(kind) ?? { same: 0, callers: new Set(), wrongTo: new Map() }
+  const counts: KindCounts = kinds.get(kind) ?? { same: 0, rehearsed: 0, callers: new Set(), wrongTo: new Map() }
   kinds.set(kind, counts)
   countCaller(counts.wrongTo, one, weight)
   if (weight === 'bad') {
@@ -84,7 +87,8 @@ export function countKind(
     return
   }
   counts.sameAt = latest(counts.sameAt, at)
-  if (isFirst) counts.same += 1
+  if (one.rehearsed) counts.rehearsed += 1
+  else if (isFirst) counts.same += 1
   if (counts.callers.size < CALLERS) counts.callers.add(one.caller)
 }
 
@@ -93,10 +97,21 @@ function latest(before: number | undefined, at: number): number {
 }
 
 export function seenKinds(kinds: ReadonlyMap<string, KindCounts>): readonly SeenKind[] {
-  return Array.from(kinds, ([shape, { callers, wrongTo, ...counts }]) => {
+  return Array.from(kinds, ([shape, { callers, wrongTo, rehearsed, ...counts }]) => {
     const wrong = [...wrongTo].flatMap(([caller, isKnown]) => (isKnown ? [caller] : []))
-    return { shape, ...counts, callers: callers.size, ...(wrong.length > 0 && { wrongTo: wrong.sort() }) }
+    const played = rehearsed > 0 && { rehearsed }
+    return { shape, ...counts, ...played, callers: callers.size, ...(wrong.length > 0 && { wrongTo: wrong.sort() }) }
   })
+}
+
+/** Returns how often an operation was seen the same by rehearsals alone. */
+export function rehearsedOf({ kinds = [] }: Pick<OperationEvidence, 'kinds'>): number {
+  return kinds.reduce((sum, { rehearsed = 0 }) => sum + rehearsed, 0)
+}
+
+/** Returns the callers that were seen the same, up to 2: those of observations, and whoever rehearsed. */
+export function callersSeen({ callers, kinds = [] }: Pick<OperationEvidence, 'callers' | 'kinds'>): number {
+  return Math.min(CALLERS, Math.max(callers, ...kinds.map((kind) => kind.callers)))
 }
 
 /** Adds what several proxies saw. If clients reached several of them, the one that saw the most stands for all. */
@@ -109,7 +124,9 @@ export function joinedKinds(parts: readonly Pick<OperationEvidence, 'kinds'>[], 
       const known = [one[name] ?? [], before?.[name] ?? []].flat()
       return known.length > 0 && { [name]: Math.max(...known) }
     }
-    const counted = { same: both(one.same, before?.same), callers: Math.min(CALLERS, both(one.callers, before?.callers)) }
+    const rehearsed = both(one.rehearsed ?? 0, before?.rehearsed)
+    const played = rehearsed > 0 && { rehearsed }
+    const counted = { same: both(one.same, before?.same), ...played, callers: Math.min(CALLERS, both(one.callers, before?.callers)) }
     // Another proxy may have seen the same since then. Nobody knows, and the caller is asked again soon.
     const wrongTo = [...new Set([...(before?.wrongTo ?? []), ...(one.wrongTo ?? [])])].sort()
     joined.set(shape, { shape, ...counted, ...at('sameAt'), ...at('wrongAt'), ...(wrongTo.length > 0 && { wrongTo }) })
@@ -174,8 +191,9 @@ export interface MissingKind {
   readonly kind: string
   /** Requests of this kind, by an estimate. */
   readonly requests: number
-  /** How often it was seen the same. */
+  /** How often it was seen the same, rehearsals included, and how many of these were rehearsals. */
   readonly same: number
+  readonly rehearsed?: number
   /** `rare`: too seldom. `one-caller`: by one of its callers only. `wrong`: the last comparison of it, or of one of its callers, was wrong. */
   readonly why: 'rare' | 'one-caller' | 'wrong'
   /** Callers for which v2 is wrong, although it may be right for others. */
@@ -197,16 +215,23 @@ export function missingKinds(
     .flatMap((one): readonly MissingKind[] => {
       const { requests = one.same, clients = 1 } = asked?.kinds.get(one.shape) ?? {}
       const why = whyMissing(one, clients, each)
-      const { wrongTo }: SeenKind = one
-      return why ? [{ kind: kindText(one.shape), requests: Math.round(requests), same: one.same, why, ...(wrongTo && { wrongTo }) }] : []
+      if (!why) return []
+      const { shape, wrongTo, rehearsed = 0 }: SeenKind = one
+      const same = { same: one.same + rehearsed, ...(rehearsed > 0 && { rehearsed }) }
+      return [{ kind: kindText(shape), requests: Math.round(requests), ...same, why, ...(wrongTo && { wrongTo }) }]
     })
     .sort((a, b) => b.requests - a.requests || (a.kind < b.kind ? -1 : 1))
 }
 
-function whyMissing({ same, callers, sameAt, wrongAt, wrongTo }: SeenKind, clients: number, each: number): MissingKind['why'] | undefined {
-  if (wrongTo) return 'wrong'
-  if (wrongAt !== undefined && (sameAt === undefined || wrongAt >= sameAt)) return 'wrong'
-  if (same < each) return 'rare'
+/** True if v2 is known to be wrong for a kind: its last comparison was, or the last one of one of its callers. */
+export function isWrongKind({ sameAt, wrongAt, wrongTo }: Pick<SeenKind, 'sameAt' | 'wrongAt' | 'wrongTo'>): boolean {
+  return wrongTo !== undefined || (wrongAt !== undefined && (sameAt === undefined || wrongAt >= sameAt))
+}
+
+function whyMissing(kind: SeenKind, clients: number, each: number): MissingKind['why'] | undefined {
+  const { same, rehearsed = 0, callers } = kind
+  if (isWrongKind(kind)) return 'wrong'
+  if (same + rehearsed < each) return 'rare'
   return callers < CALLERS && clients >= CALLERS ? 'one-caller' : undefined
 }
 
@@ -230,9 +255,9 @@ const NAMED = 3
 
 /** Says which kinds are missing, and what to do: `2 of its 9 kinds of requests are blind spots: limit=small (40 requests, …)`. */
 export function missingText(missing: readonly MissingKind[], each: number): string {
-  const named = missing.slice(0, NAMED).map(({ kind, requests, same, why, wrongTo = [] }) => {
+  const named = missing.slice(0, NAMED).map(({ kind, requests, same, rehearsed = 0, why, wrongTo = [] }) => {
     const how = {
-      rare: `seen the same ${same} of ${each} times`,
+      rare: `seen the same ${same} of ${each} times${rehearsed > 0 ? `, ${rehearsed} rehearsed` : ''}`,
       'one-caller': 'seen of one of its callers only',
       wrong: wrongText(wrongTo),
     }

@@ -5,6 +5,7 @@ import { isObject } from '../../tables/json.ts'
 import type { Operation, V1Request } from '../../tables/operation.ts'
 import { spellings } from '../../tables/query.ts'
 import { cleanNeeded, count, many, moreNeeded, type OperationEvidence, percent, type Sample, upperBound } from './evidence.ts'
+import { isWrongKind } from './kinds.ts'
 
 /** Why a request in a diff mode was not compared, or why its comparison has no result. */
 export type Uncompared = keyof typeof UNCOMPARED
@@ -210,8 +211,9 @@ function isTooLittleTried(evidence: OperationEvidence, target: number): boolean 
 }
 
 /** Says how often v2 itself wrote, and what more is needed: `3 more until ≤ 1 %`. */
-export function untriedReason(tried: number, more: string): string {
-  if (tried === 0) return 'INCONCLUSIVE, because v2 has never been asked to write this: give a share'
+export function untriedReason(operation: string, tried: number, more: string): string {
+  if (tried === 0)
+    return `INCONCLUSIVE, because v2 has never been asked to write this; give it a share: crosswalk rollouts ${operation} start`
   return `INCONCLUSIVE, because v2 was asked to write this in ${many(tried, 'observation')}; ${more}`
 }
 
@@ -234,7 +236,8 @@ export function aloneOf({ uncompared }: Pick<OperationEvidence, 'uncompared'>): 
 
 /** True if something is known of the answers of v2 that no acceptance may hide. */
 export function isKnownWrong(evidence: OperationEvidence | undefined): boolean {
-  return evidence !== undefined && evidence.bad + evidence.repeats.bad + aloneOf(evidence) > 0
+  if (evidence === undefined) return false
+  return evidence.bad + evidence.repeats.bad + aloneOf(evidence) > 0 || (evidence.kinds ?? []).some(isWrongKind)
 }
 
 /** Returns the observations as they are if all that v2 did alone is wrong. */
@@ -343,7 +346,11 @@ const SENTENCES: Readonly<Record<EvidenceStanding, (evidence: OperationEvidence,
       if (isTooLittleKnown(evidence, target)) return unknownReason(evidence, target)
       if (isTooLittleTried(evidence, target)) {
         const tried = triedOf(evidence)
-        return untriedReason(tried, `${count(cleanNeeded({ n: tried, bad: evidence.bad }, target))} more until ≤ ${percent(target)}`)
+        return untriedReason(
+          evidence.operation,
+          tried,
+          `${count(cleanNeeded({ n: tried, bad: evidence.bad }, target))} more until ≤ ${percent(target)}`,
+        )
       }
       if (isTooMuchAlone(evidence, target)) return aloneReason(evidence)
     }

@@ -1,5 +1,5 @@
 import { count, excluded, HOUR, HOURS, many, type OperationEvidence, percent, type Sample } from './evidence.ts'
-import { type AskedOperation, type MissingKind, missingKinds, missingText } from './kinds.ts'
+import { type AskedOperation, callersSeen, type MissingKind, missingKinds, missingText, rehearsedOf } from './kinds.ts'
 import {
   aloneOf,
   aloneReason,
@@ -200,12 +200,14 @@ const TOO_LATE = 3650
  */
 function waitOf(one: WholePart, each: number, now: number): number | undefined {
   const { n, bad } = partOf(one).seen
-  const lacking = [...(n - bad < each ? [n - bad] : []), ...(one.missing ?? []).map(({ same }) => same)]
+  const rehearsed = rehearsedOf(one.evidence ?? {})
+  const own = n - bad + rehearsed < each ? [{ same: n - bad + rehearsed, rehearsed }] : []
+  const lacking = [...own, ...(one.missing ?? [])]
   if (lacking.length === 0) return 0
   const { firstAt = 0, lastAt = 0 } = one.evidence ?? {}
   const [seenFor, silentFor] = [lastAt - firstAt, now - lastAt]
   if (n === 0 || seenFor < HOUR || silentFor > seenFor) return undefined
-  const waits = lacking.map((same) => (Math.max(1, each - same) * seenFor) / Math.max(1, same - 1))
+  const waits = lacking.map(({ same, rehearsed = 0 }) => (Math.max(1, each - same) * seenFor) / Math.max(1, same - rehearsed - 1))
   return Math.max(0, Math.max(...waits) - silentFor)
 }
 
@@ -219,9 +221,13 @@ function daysOfWhole(all: readonly WholePart[], target: number, each: number): n
   return least(TOO_LATE, (days) => days >= seenBy && boundOfWhole(after(days)) <= target)
 }
 
-/** Says when the whole is there, and what that takes for granted. `ready` of `of` operations are in the way no more. */
-export function whenDone({ days }: Pick<WholeVerdict, 'days'>, ready: number, of: number): string {
-  const there = `${ready} of ${many(of, 'operation')} ${ready === 1 || of === 1 ? 'is' : 'are'} ready.`
+/**
+ * Says when the whole is there, and what that takes for granted. `ready` of `of` operations are in the way no more; of the others,
+ * `rehearsable` only lack reads that a person can have rehearsed.
+ */
+export function whenDone({ days }: Pick<WholeVerdict, 'days'>, ready: number, of: number, rehearsable: number): string {
+  const played = rehearsable > 0 ? ` crosswalk rehearse may do ${count(rehearsable)} of the others now.` : ''
+  const there = `${ready} of ${many(of, 'operation')} ${ready === 1 || of === 1 ? 'is' : 'are'} ready.${played}`
   if (days === undefined) {
     return `${there} It is not known when all will be: an operation has no known pace or takes more than ten years at it, or too many repeats are wrong.`
   }
@@ -235,6 +241,8 @@ export interface BlindSpot {
   readonly reason: string
   /** The kinds of its requests that are missing, if only they are. */
   readonly missing?: readonly MissingKind[]
+  /** True if it only was seen too seldom: a read that is rehearsed would be enough. */
+  readonly isRare?: true
 }
 
 /**
@@ -248,29 +256,37 @@ export function blindSpotOf(
   { each }: WholeQuestion,
   asked: AskedOperation | undefined,
 ): BlindSpot | undefined {
-  const { operation, callers } = evidence
+  const { operation } = evidence
   if (standingOf(evidence, target) === 'outside') return { reason: reasonOf(evidence, target) }
   const { n, bad } = seenOf(evidence)
   const told = (reason: string): BlindSpot => ({ reason: [`${operation}: ${reason}.`, ...restOf(evidence, reason)].join(' ') })
   if (isTooLittleKnown(evidence, target)) return told(unknownReason(evidence, target))
   if (aloneOf(evidence) > 0 && worstShare(evidence) > target) return told(aloneReason(evidence))
-  const same = n - bad
-  const isUntried = evidence.n - bad >= each && same < each
-  if (isUntried) return told(untriedReason(n, `${count(each - same)} more are asked for`))
+  const same = n - bad + rehearsedOf(evidence)
+  // v1 wrote what was observed.
+  const isUntried = same < each && evidence.n - bad > same && (same === 0 || evidence.n - bad >= each)
+  if (isUntried) return told(untriedReason(operation, n, `${count(each - same)} more are asked for`))
   const missing = `INCONCLUSIVE, because it was seen the same ${times(same)}; at least ${count(each)} are asked for: call it, or wait for its clients`
-  if (same < each) return told(missing)
-  if (callers < 2 && (asked?.clients ?? 0) > 1) {
-    return told('INCONCLUSIVE, because only one of its callers was compared; two are asked for: wait for the others')
-  }
   const kinds = missingKinds(evidence, asked, each)
-  return kinds.length > 0 ? { ...told(missingText(kinds, each)), missing: kinds } : undefined
+  const ofKinds = { missing: kinds, ...(kinds.every(({ why }) => why !== 'wrong') && { isRare: true as const }) }
+  if (kinds.some(({ why }) => why === 'wrong')) return { ...told(missingText(kinds, each)), ...ofKinds }
+  if (same < each) return { ...told(missing), isRare: true }
+  if (callersSeen(evidence) < 2 && (asked?.clients ?? 0) > 1) {
+    return {
+      ...told('INCONCLUSIVE, because only one of its callers was compared; two are asked for: wait for the others'),
+      isRare: true,
+    }
+  }
+  return kinds.length > 0 ? { ...told(missingText(kinds, each)), ...ofKinds } : undefined
 }
 
 /** Says that an operation is no blind spot. */
 export function seenText(evidence: OperationEvidence): string {
   const { n, bad } = seenOf(evidence)
   const wrong = bad > 0 ? `, and ${count(bad)} wrong` : ''
-  return `${evidence.operation}: seen the same ${times(n - bad)}${wrong} (bound of its own ${percent(evidence.bound)}).`
+  const rehearsed = rehearsedOf(evidence)
+  const played = rehearsed > 0 ? `, and ${times(rehearsed)} by rehearsal` : ''
+  return `${evidence.operation}: seen the same ${times(n - bad)}${played}${wrong} (bound of its own ${percent(evidence.bound)}).`
 }
 
 function times(n: number): string {

@@ -13,7 +13,17 @@ import { createEvidence, createTallies, isDifference, type Sample, type Tallies,
 import { shapeOf } from '../evidence/standing.ts'
 import type { ComparedRead, Judging, SideAnswer } from '../observe/compare-read.ts'
 import { createJudging, type Queue, sideOf, whyUncompared } from '../observe/observe.ts'
-import { type Caller, type Comparison, comparisonOf, detailed, type Entry, exhibitOf, type Note, recordedCall } from '../records/record.ts'
+import {
+  type Caller,
+  type Comparison,
+  comparisonOf,
+  detailed,
+  type Entry,
+  exhibitOf,
+  type Note,
+  type Rehearsal,
+  recordedCall,
+} from '../records/record.ts'
 import type { Ledger, Recorder } from '../records/record-file.ts'
 
 /** Numbers notes and the records of rollouts, so that their order is known even if the clock stepped back, and beyond restarts. */
@@ -253,6 +263,8 @@ export interface Journal extends Ledger, Notes {
   readonly order: SaveOrder
   /** Counts one comparison, and records it if it is a new observation. `read` is the operation that was read. */
   compared(subject: ComparedRequest, check: 'read' | 'after-write', read: Operation, compared: ComparedRead): void
+  /** Counts and records a read that a person had rehearsed. Undefined if another epoch began meanwhile. */
+  rehearsed(subject: ComparedRequest, compared: ComparedRead): Rehearsal | undefined
   /** Counts a write that v2 failed or refused, or of which the tables make no call, so that nothing can be compared. */
   unwritten(subject: ComparedRequest, judgement: Judgement, v2: SideAnswer): void
   wouldSend(subject: ComparedRequest, call: Call): void
@@ -340,6 +352,18 @@ export function createJournal(settings: JournalSettings): Journal {
       if (!counted) return
       const exhibit = observed && entry.outcome === 'mismatch' ? exhibitOf(read.id, settings.dialect, observed, whole()) : undefined
       recorder.record({ ...detailed(counted, judgement, { asked, about: read, redacted }), ...(exhibit && { exhibit }) })
+    },
+    rehearsed(subject, { judgement, v1, v2 }) {
+      const { operation, term } = subject
+      if (term !== undefined && term.epoch !== terms.now.epoch) return undefined
+      const { mode: _, ...known } = head(subject)
+      const sides = { mode: subject.mode, check: 'read', v1: sideOf(v1), v2: sideOf(v2) } as const
+      const compared = comparisonOf(judgement, { id: randomUUID(), ...known, ...sides }, redacted(operation))
+      const { id, outcome, reason, totals } = compared
+      const entry: Rehearsal = { kind: 'rehearsal', id, ...known, outcome, ...(reason !== undefined && { reason }), totals }
+      evidence.observe({ ...entry, rehearsed: true })
+      recorder.record(entry)
+      return entry
     },
     unwritten(subject, judgement, v2) {
       if (judgement.outcome !== 'inconclusive' && isDropped(subject)) return

@@ -9,6 +9,7 @@ import type { UnsharedReads } from '../../serve/upstream/send.ts'
 import type { AskRest, ReadV1 } from '../../serve/upstream/v1.ts'
 import type { Env, Operation } from '../../tables/operation.ts'
 import type { SeenAnswer } from '../compare/compare.ts'
+import type { ComparisonOutcome } from '../compare/judge.ts'
 import { createReadShapes, shapeOf } from '../evidence/standing.ts'
 import type { ComparedRequest, Journal } from '../modes/journal.ts'
 import { pageTokenOf, tokensOf } from '../modes/select.ts'
@@ -240,6 +241,26 @@ export interface Observer {
   /** Counts a request that cannot be compared; `isUse` if it was not counted as a use before. */
   skip(operation: Operation, why: keyof Skipped, isUse?: boolean): void
   readonly skipped: Skipped
+  /**
+   * Asks both sides for a read that no client waits for, and counts it as rehearsed. If v1 does not answer it with success, it counts for
+   * nothing: neither side may have accepted the credential.
+   */
+  rehearse(request: ClientRequest, signal: Signal): Promise<Rehearsed>
+}
+
+/** What a rehearsed read showed. */
+export interface Rehearsed {
+  readonly operation: string
+  /** Its kind. */
+  readonly shape: string
+  /** `refused`: v1 did not answer with success, so that it counts for nothing. `earlier`: another epoch began meanwhile. */
+  readonly outcome: ComparisonOutcome | 'refused' | 'earlier'
+  readonly reason?: string
+  /** Places that differ: `value $.name`. */
+  readonly differences: readonly string[]
+  /** HTTP statuses. */
+  readonly v1: number
+  readonly v2: number
 }
 
 export function createObserver(settings: ObserverSettings, queue: Queue, journal: Journal): Observer {
@@ -274,6 +295,24 @@ export function createObserver(settings: ObserverSettings, queue: Queue, journal
     skipped,
     wroteV1(request, status) {
       journal.judging.refusals.heard(kindOf(subjectOf({ request, mode: 'v1', term: journal.terms.now })), status)
+    },
+    async rehearse(request, signal) {
+      const { operation, raw, read } = request
+      const subject = subjectOf({ request, mode: 'diff-v1', term: journal.terms.now })
+      const asking = { operation, raw, read }
+      const proving = () => provingBy(settings.ask, journal.operations, raw, signal)
+      const since = journal.judging.now()
+      const first = await settings.ask('v1', asking, signal)
+      const question = { ...asking, by: 'v1' as const, since, first, proving, learn: false }
+      const compared = await compareRead(question, settings.ask, journal.judging, signal)
+      const shown = { operation: operation.id, shape: shapeOf(operation, subject.request) }
+      const statuses = { v1: compared.v1.seen.status, v2: compared.v2.seen.status }
+      if (!isAccepted(compared.v1.seen)) return { ...shown, outcome: 'refused', differences: [], ...statuses }
+      const entry = journal.rehearsed(subject, compared)
+      if (!entry) return { ...shown, outcome: 'earlier', differences: [], ...statuses }
+      const { outcome, reason, totals } = entry
+      const differences = totals.flatMap(({ kind, where, noise }) => (noise ? [] : [`${kind} ${where}`]))
+      return { ...shown, outcome, ...(reason !== undefined && { reason }), differences, ...statuses }
     },
     full(operation, by) {
       const user = users.of(operation, by)

@@ -33,6 +33,11 @@ export const comparisonSchema = z.looseObject({
   v2: status,
 })
 
+const rehearsalSchema = comparisonSchema
+  .pick({ id: true, at: true, caller: true, operation: true, shape: true, outcome: true, reason: true, totals: true })
+  .extend({ kind: z.literal('rehearsal') })
+  .loose()
+
 const actor = z.object({ source: z.string(), ...{ token: id, address: id, path: id } })
 
 /** Who changed something. A later version may know other sources. */
@@ -54,6 +59,7 @@ const kind = z.looseObject({
 
 const entrySchema = z.discriminatedUnion('kind', [
   comparisonSchema,
+  rehearsalSchema,
   noteSchema,
   z.looseObject({
     ...{ kind: z.literal('traffic'), id, at: time, caller, operation, mode: z.string(), protocol: z.string().optional() },

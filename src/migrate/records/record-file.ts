@@ -305,6 +305,7 @@ export function restore(entry: Entry, { evidence, inventory, expected }: Ledger)
   if (Number.isNaN(at)) return false
   if (entry.kind === 'traffic') countTraffic(entry, inventory, at)
   if (entry.kind === 'tally') evidence.add(entry.operation, entry, at)
+  if (entry.kind === 'rehearsal') evidence.observe({ ...entry, rehearsed: true }, at)
   if (entry.kind !== 'comparison') return true
   const counted = evidence.observe(entry, at) !== undefined
   // Another replica has counted its pair and outcome: a process that had served the clients of both would have counted a repeat.
@@ -394,7 +395,7 @@ function datedOf(lines: readonly string[]): readonly Dated[] {
 }
 
 /** In one millisecond, the calls come before the mismatch of their client, as they were recorded. The order of the rest means nothing. */
-const RANKS: readonly Entry['kind'][] = ['note', 'rollout', 'traffic', 'tally', 'would-send', 'comparison']
+const RANKS: readonly Entry['kind'][] = ['note', 'rollout', 'traffic', 'tally', 'would-send', 'rehearsal', 'comparison']
 
 function byTime(a: Dated, b: Dated): number {
   const ranked = a.at - b.at || RANKS.indexOf(a.entry.kind) - RANKS.indexOf(b.entry.kind)

@@ -126,6 +126,21 @@ interface Identified {
   readonly id?: string
 }
 
+/** A read that a person had asked of both sides (`crosswalk rehearse`). It counts for its kind of request, and for no traffic. */
+export interface Rehearsal extends Caller {
+  readonly kind: 'rehearsal'
+  readonly id: string
+  readonly at: string
+  readonly operation: string
+  /** The replica that asked. A process without a store has none. */
+  readonly replica?: string
+  readonly shape: string
+  readonly outcome: ComparisonOutcome
+  readonly reason?: string
+  /** Differences by kind and place. */
+  readonly totals: readonly Total[]
+}
+
 /** The v2 call that a write would have made; it was not made (design §7). */
 export interface WouldSend extends Caller, Identified {
   readonly kind: 'would-send'
@@ -197,7 +212,7 @@ export interface Note extends Identified {
 }
 
 /** One line of a record file. */
-export type Entry = Comparison | WouldSend | TrafficEntry | TallyEntry | Note | RolloutEntry
+export type Entry = Comparison | Rehearsal | WouldSend | TrafficEntry | TallyEntry | Note | RolloutEntry
 
 /** One v2 call of a translated request, and v2's answer. */
 export interface Exchanged {

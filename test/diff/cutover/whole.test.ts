@@ -126,7 +126,7 @@ describe('the cutover of all requests together', () => {
     [
       'that v2 never wrote',
       { operation: WRITE, counts: [[500]], uncompared: { untried: 500 } },
-      /v2 has never been asked to write this: give a share/,
+      /v2 has never been asked to write this; give it a share: crosswalk rollouts iam\.groups\.create start\./,
     ],
     [
       'that v2 wrote once',
@@ -195,6 +195,6 @@ describe('the cutover of all requests together', () => {
 
   it('cannot tell when it is done while an operation has no pace', () => {
     const { whole } = judge([BUSY], { [LIST]: 900, [RARE]: 1_000 })
-    expect(whole?.when).toMatch(/^1 of 2 operations is ready\. It is not known when all will be/)
+    expect(whole?.when).toMatch(/^1 of 2 operations is ready\. crosswalk rehearse may do 1 of the others now\. It is not known when all will be/)
   })
 })

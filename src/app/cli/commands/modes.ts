@@ -95,7 +95,7 @@ function pick(value: Readonly<Record<string, unknown>>): object {
   return Object.fromEntries(Object.entries(value).filter(([member]) => member !== 'etag' && !BESIDE_RULES.has(member)))
 }
 
-function rulesOf(answer: ModesAnswer): ModeRules {
+export function rulesOf(answer: ModesAnswer): ModeRules {
   const rules = readModeRules(pick(answer as unknown as Readonly<Record<string, unknown>>))
   if ('problem' in rules) throw new Error(`The proxy has modes that this version of Crosswalk cannot read. ${rules.problem}`)
   return rules

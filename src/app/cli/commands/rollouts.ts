@@ -1,23 +1,37 @@
 import type { CircuitRow, ClosedCircuits } from '../../../admin/routes.ts'
 import { count, many } from '../../../migrate/evidence/evidence.ts'
+import { describeChange } from '../../../migrate/modes/rules.ts'
 import type { RolloutStatus } from '../../../migrate/rollout/machine.ts'
 import { ROLLOUT_COMMANDS } from '../../../migrate/rollout/run.ts'
 import { suggestion } from '../../../tables/check.ts'
-import { adminFlags, askAdmin, orderAdmin } from '../admin-port.ts'
-import { type Command, endWith, FAILED, MISUSED } from '../command.ts'
+import { operationsOf } from '../../../tables/tables.ts'
+import { adminFlags, askAdmin, orderAdmin, readTagged, writeTagged } from '../admin-port.ts'
+import { type Command, endWith, FAILED, type Flags, type Io, MISUSED } from '../command.ts'
+import { tablesFlag } from '../flags.ts'
+import { type ModesAnswer, rulesOf } from './modes.ts'
 
-const CHOICES = ROLLOUT_COMMANDS.join('|')
+const CHOICES = ['start', ...ROLLOUT_COMMANDS]
+
+/** The steps of a rollout that `start` makes: the first gives a write its trials. */
+const STEPS = [
+  { percent: 1, observations: 3, hold: '10m' },
+  { percent: 10, observations: 10, hold: '1h' },
+  { percent: 50, observations: 30, hold: '1h' },
+  { percent: 100, hold: '24h' },
+]
 
 /** Tells where rollouts stand, and steers one. */
 export const rollouts: Command = {
-  usage: `rollouts [NAME ${CHOICES}]`,
-  summary: 'Lists the rollouts of a running proxy, which raise the share of v2 step by step, or gives one of them a command.',
+  usage: `rollouts [NAME ${ROLLOUT_COMMANDS.join('|')} | OPERATION start]`,
+  summary:
+    'Lists the rollouts of a running proxy, which raise the share of v2 step by step, gives one of them a command, or starts one of an operation alone.',
   more: true,
-  flags: { json: { help: 'Print JSON', switch: true }, ...adminFlags },
+  flags: { json: { help: 'Print JSON', switch: true }, ...tablesFlag, ...adminFlags },
   async run(flags, args, io) {
     const problem = misuseOfRollouts(args)
     if (problem !== undefined) return endWith(io, MISUSED, problem)
     const [name, command] = args
+    if (name !== undefined && command === 'start') return startRollout(name, flags, io)
     const known =
       name === undefined
         ? await askAdmin<readonly RolloutStatus[]>('/rollouts', flags, io)
@@ -34,8 +48,31 @@ export const rollouts: Command = {
 function misuseOfRollouts([name, command, ...others]: readonly string[]): string | undefined {
   if (name === undefined) return undefined
   if (command === undefined || others.length > 0) return `Usage: crosswalk ${rollouts.usage}`
-  if (ROLLOUT_COMMANDS.some((one) => one === command)) return undefined
-  return `There is no rollout command "${command}"; ${suggestion(command, ROLLOUT_COMMANDS, `use ${CHOICES}.`)}`
+  if (CHOICES.includes(command)) return undefined
+  return `There is no rollout command "${command}"; ${suggestion(command, CHOICES, `use ${CHOICES.join('|')}.`)}`
+}
+
+/** Puts a rollout of one operation before the other rules. The callers beyond its share stay with v1. */
+async function startRollout(operation: string, flags: Flags, io: Io): Promise<number> {
+  const ids = operationsOf(await io.tables()).flatMap(({ id, begin }) => (begin ? [id] : []))
+  if (!ids.includes(operation))
+    return endWith(io, MISUSED, `v2 serves no operation "${operation}"; ${suggestion(operation, ids, 'crosswalk operations lists them.')}`)
+  const known = await readTagged<ModesAnswer>('/modes', flags, io)
+  if ('problem' in known) return endWith(io, FAILED, known.problem)
+  const before = rulesOf(known.answer)
+  if (before.rules.some(({ canary }) => canary?.rollout?.name === operation)) {
+    return endWith(io, MISUSED, `There is a rollout ${operation} already: crosswalk rollouts ${operation} resume goes on with it.`)
+  }
+  const rule = { operations: operation, mode: 'diff-v1', canary: { mode: 'diff-v2', rollout: { name: operation, steps: STEPS } } }
+  const body = { ...before, rules: [rule, ...before.rules] }
+  const put = await writeTagged<ModesAnswer>('/modes', { body, ifMatch: known.etag }, flags, io)
+  if ('problem' in put) return endWith(io, FAILED, put.problem)
+  const { version, missing = [], warnings = [] } = put.answer
+  if (flags.json) io.text(JSON.stringify(put.answer, null, 2))
+  else io.out(`Version ${version}: ${describeChange(before, rulesOf(put.answer), true)}.`)
+  for (const { id } of missing) io.err(`Replica ${id} does not have them yet.`)
+  for (const warning of warnings) io.err(warning)
+  return missing.length > 0 ? FAILED : 0
 }
 
 /** `iam  running, step 2 of 3, 10 % of the callers, 18 of 200 observations, 2 retries left`, and the reason below. */

@@ -21,6 +21,9 @@ const PLACES: Readonly<Record<string, (replicas: number) => Pick<WholeRun, 'chan
   'in the rarest operation that can have them': () => ({
     chanceOf: ({ operation }) => (operation === RAREST ? SHARE / shareOf(RAREST) : 0),
   }),
+  'in the busiest operation, whose observations stand for the most requests': () => ({
+    chanceOf: ({ operation }) => (operation === 0 ? SHARE / shareOf(0) : 0),
+  }),
   'in all rare operations': () => {
     const rare = Array.from({ length: OPERATIONS }, (_, nth) => nth).slice(15)
     const share = rare.reduce((sum, nth) => sum + shareOf(nth), 0)

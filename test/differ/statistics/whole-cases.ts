@@ -21,6 +21,9 @@ const PLACES: Readonly<Record<string, (replicas: number) => Pick<WholeRun, 'chan
   'in the rarest operation that can have them': () => ({
     chanceOf: ({ operation }) => (operation === RAREST ? SHARE / shareOf(RAREST) : 0),
   }),
+  'in the busiest operation, whose observations stand for the most requests': () => ({
+    chanceOf: ({ operation }) => (operation === 0 ? SHARE / shareOf(0) : 0),
+  }),
   'in all rare operations': () => {
     const rare = Array.from({ length: OPERATIONS }, (_, nth) => nth).slice(15)
     const share = rare.reduce((sum, nth) => sum + shareOf(nth), 0)
@@ -34,8 +37,8 @@ const PLACES: Readonly<Record<string, (replicas: number) => Pick<WholeRun, 'chan
   'everywhere, while rare operations become busy': () => ({ isShifting: true, chanceOf: () => SHARE }),
 }
 
-/** What each proxy chooses of the requests, so that some fifth of them is compared: comparisons a second. Requests, so that a right v2 is READY. */
-const sampledBy = (replicas: number) => ({ requests: 12_000, perSecond: Math.ceil(12 / replicas) })
+/** Requests, so that a right v2 is READY, and the comparisons a second of each proxy: enough for a fifth of the requests, or for two fifths through 16. */
+const sampledBy = (replicas: number) => ({ requests: 12_000, perSecond: Math.max(2, 12 / replicas) })
 
 /** Counts the runs that were never called READY while more than the target was wrong, and those whose bound was never too low. */
 function wrongReady(place: string, replicas: number, seed: number, deadline: number, isSampled = false): readonly Tally[] {

@@ -177,7 +177,8 @@ export function createCalls(send: Send, limits: CallLimits): Make {
   let made = 0
   return (turn, teller) => {
     const [only] = turn.calls
-    if (many || !only || turn.calls.length > 1 || turn.ahead) {
+    if (!only && !turn.ahead) setImmediate(() => teller.told([]))
+    else if (many || !only || turn.calls.length > 1 || turn.ahead) {
       many ??= new ManyCalls(send, limits, made)
       many.make(turn, teller)
     } else if (made === limits.callsPerRequest) teller.failed(tooManyCalls(made))

@@ -25,6 +25,15 @@ export function at(object: JsonObject, path: readonly string[]): unknown {
   return value
 }
 
+/** Writes v1's form of an answer. JSON.stringify fails only on excessive nesting: members of a user's map come from v2 unchanged. */
+export function jsonTextOf(body: unknown): string {
+  try {
+    return JSON.stringify(body)
+  } catch (cause) {
+    throw new ApiError('INTERNAL', 'the v2 service sent an answer that is nested too deeply', { cause })
+  }
+}
+
 /** Far more than any v1 message needs, and the limit of protobuf's own readers. Unlimited depth would overflow the stack. */
 const DEEPEST = 100
 

@@ -1,6 +1,6 @@
 import { ApiError, isSaid } from '../errors.ts'
 import type { EnumMap } from './fields.ts'
-import type { JsonObject } from './json.ts'
+import { type JsonObject, jsonTextOf } from './json.ts'
 import type { Env, V1Request } from './operation.ts'
 import {
   DEFAULT_PAGE,
@@ -19,9 +19,10 @@ import {
 import { asParam, count, type Params, type Query, readOrder, single, v2Query } from './query.ts'
 import { passes, passesAll } from './recheck.ts'
 import type { Message, Resource } from './resource.ts'
-import { countOf, isRowText } from './text/engine.ts'
+import { countOf, isRowText, ROW_TEXT, type RowText } from './text/engine.ts'
 import { compilePage, compileRow, type ReadPageText } from './text/page-text.ts'
-import { asked, bodyOf, type Call, emit, type Outcome, type Plan, type Reply, replied, type Turn, turnOf } from './turn.ts'
+import { isLongList } from './text/parse-json.ts'
+import { asked, bodyOf, type Call, emit, type Outcome, type Plan, pause, type Reply, replied, type Turn, turnOf } from './turn.ts'
 import { fillPath, isUid, uidInPath } from './uid.ts'
 
 type Compile = typeof compilePage
@@ -179,7 +180,7 @@ function isRepeated(filters: Filters, at: number): boolean {
 
 /** Returns the turn of rows that complete a list. */
 export function sent(rows: Page['rows'], walked: Partial<Walked>, sending: Sending): Turn {
-  if (sending.enrich) return turnOf(enriched(rows, walked, sending))
+  if (sending.enrich || (!isRowText(rows) && isLongList(rows))) return turnOf(enriched(rows, walked, sending))
   const next = () => replied(items(sending.envelope(walked)))
   return countOf(rows) === 0 ? next() : { kind: 'rows', rows: isRowText(rows) ? rows : rows.map(sending.show), next }
 }
@@ -203,7 +204,31 @@ export interface Sending {
 export function* sendRows(rows: Page['rows'], { show, enrich, env, origin }: Sending): Plan<void> {
   if (isRowText(rows)) return yield* emit(rows)
   const complete = enrich ? yield* enrich(rows, env, origin) : rows
-  yield* emit(complete.map(show))
+  yield* emitShown(complete, show, isLongList(rows))
+}
+
+/** Bytes of rows that are written before others are served. */
+const WRITTEN = 32 * 1024
+
+/** Sends rows in v1's form. Those of a long answer are written one by one, with others served in between. */
+export function* emitShown(rows: readonly JsonObject[], show: Sending['show'], areLong: boolean): Plan<void> {
+  if (!areLong) return yield* emit(rows.map(show))
+  const texts: RowText[] = []
+  let bytes = 0
+  for (const row of rows) {
+    const text = rowTextOf(show(row))
+    texts.push(text)
+    bytes += text.bytes.length
+    if (bytes < WRITTEN) continue
+    bytes = 0
+    yield* pause()
+  }
+  for (const text of texts) yield* emit(text)
+}
+
+function rowTextOf(row: JsonObject): RowText {
+  const bytes = Buffer.from(`,${jsonTextOf(row)}`)
+  return { [ROW_TEXT]: true, bytes, count: 1, first: '', last: '', second: bytes.length }
 }
 
 /** Returns the v1 envelope; the rows that the plan emitted become its `items`. */

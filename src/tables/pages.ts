@@ -123,7 +123,7 @@ function pageQuery({ query }: Listing, size: number, position: Call['query']): C
 
 /** Returns the page in the answer to this call. An answer that is no page, or contradicts itself, is INTERNAL: v2 did not send it. */
 export function pageIn({ plural, row }: Listing, call: Call, body: JsonObject): Page {
-  const rows = rowsIn(body[plural], row)
+  const rows = rowsIn(body[plural], row, call)
   const nextPageToken = body.nextPageToken ?? ''
   const totalCount = totalIn(body.totalCount)
   if (!rows || typeof nextPageToken !== 'string' || totalCount === null) throw notAnswer(body)
@@ -156,9 +156,16 @@ function isAsAsked({ rows, skipped }: Page, { query }: Call): boolean {
   return countOf(rows) <= size && (skip === 0 || (isFirst ? skipped === skip : skipped >= skip))
 }
 
-function rowsIn(rows: unknown, { isAnswer }: Expected): Page['rows'] | 'absent' | undefined {
+function sizeAskedFor({ query }: Call): number {
+  const sizes = query.filter(([name]) => name === 'page_size').map(([, size]) => Number(size))
+  return sizes.at(-1) ?? PAGE_SIZE
+}
+
+function rowsIn(rows: unknown, { isAnswer }: Expected, call: Call): Page['rows'] | 'absent' | undefined {
   if (isRowText(rows)) return rows
   if (rows === undefined || rows === null) return 'absent'
+  // Millions of rows would take long to compare with each other.
+  if (Array.isArray(rows) && rows.length > PAGE_SIZE && rows.length > sizeAskedFor(call)) return undefined
   return Array.isArray(rows) && rows.every((one) => isObject(one) && isAnswer(one)) && !isAnyTwice(rows) ? rows : undefined
 }
 

@@ -102,6 +102,11 @@ export function* emit(rows: readonly JsonObject[] | RowText): Plan<void> {
   if (countOf(rows) > 0) yield { kind: 'rows', rows }
 }
 
+/** Lets others be served before a plan goes on: a turn without calls. */
+export function* pause(): Plan<void> {
+  yield { kind: 'ask', calls: [] }
+}
+
 /** Calls that an operation waits for. `next` throws the ApiError that ends the request. */
 export interface AskTurn extends Extract<Step, { kind: 'ask' }> {
   readonly next: (outcomes: readonly Outcome[]) => Turn

@@ -76,8 +76,11 @@ function noUid(text: string, field: string): ApiError {
 
 function isPiece(text: string): boolean {
   if (PLAIN.test(text)) return true
-  return !text.split('/').some((segment) => segment === '' || segment === '.' || segment === '..' || hasControl(segment))
+  return !NO_SEGMENT.test(text) && !hasControl(text)
 }
+
+/** A segment that is empty, or names the folder or the one above it. */
+const NO_SEGMENT = /(?:^|\/)\.{0,2}(?:\/|$)/
 
 /** The form of every v2 uid. Anything else is checked segment by segment. */
 const PLAIN = /^[0-9A-Za-z]+(?:\/[0-9A-Za-z]+)*$/

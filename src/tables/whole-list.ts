@@ -1,14 +1,15 @@
 import { type CodeName, isSaid, notAnswer } from '../errors.ts'
 import { isIdentified } from './compile.ts'
 import { isObject, type JsonObject } from './json.ts'
-import { items } from './list.ts'
+import { emitShown, items } from './list.ts'
 import type { Env, Operation, V1Request } from './operation.ts'
 import { type OperationOptions, operation } from './operations.ts'
 import { isAnyTwice, type Listing, LOOKED_AT, PAGE_SIZE, pageCall, pageIn, readWindow, WINDOW_PARAMETERS } from './pages.ts'
 import { ORDER_PARAMETER, readOrder } from './query.ts'
 import type { Message, Resource } from './resource.ts'
 import { countOf } from './text/engine.ts'
-import { askAll, bodyOf, type Call, type Expected, emit, type Outcome, type Plan, ROWS } from './turn.ts'
+import { isLongList } from './text/parse-json.ts'
+import { askAll, bodyOf, type Call, type Expected, type Outcome, type Plan, ROWS } from './turn.ts'
 import { uidToldInPath } from './uid.ts'
 
 /** A resource that rows refer to. Equal paths name the same one. */
@@ -191,7 +192,7 @@ export function wholeList(id: string, route: string, { row, envelope, byId, read
       const found = yield* read(request)
       const rows = rowsIn(found)
       const ordered = turned ? rows.reverse() : rows
-      yield* emit(ordered.slice(skip, take === undefined ? undefined : skip + take).map(row.show[dialect]))
+      yield* emitShown(ordered.slice(skip, take === undefined ? undefined : skip + take), row.show[dialect], isLongList(ordered))
       return items(envelope?.show[dialect](found.envelope ?? {}))
     },
   })

@@ -71,7 +71,7 @@ describe('v2', () => {
   })
 
   it('is to blame for an answer that is nested too deeply to be written', async () => {
-    const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
+    const deep = `${'['.repeat(50_000)}${']'.repeat(50_000)}`
     const claims = `{"groups":[{"uid":"a","name":"b","resourceLimits":{"deep":${deep}}}]}`
     const { proxy } = await setUp((_, response) => void response.end(claims))
     expect(await statusOf(proxy.url + GROUPS)).toEqual({

@@ -57,6 +57,12 @@ export const serviceErrors: ErrorGroup = {
       remedy: 'Raise `limits.answerBytes` if such answers are right',
     },
     {
+      code: 'INTERNAL',
+      texts: ['the v2 service sent an answer with …'],
+      cause: 'Reading the answer would keep other clients waiting. The text says of what it holds too much',
+      remedy: 'Ask v2 with the lines of `crosswalk explain`; if such an answer is right, let v1 serve the operation',
+    },
+    {
       code: 'NOT_FOUND',
       texts: ['Not found: … …'],
       cause: 'v1 says so of this id, and v2 answered a list without it',

@@ -477,8 +477,8 @@ export const SETTINGS = {
   'limits.requestBytes': setting(
     integer(1, 1024 * MEBIBYTE),
     'REQUEST_BYTES',
-    4 * MEBIBYTE,
-    'Maximum size of a v1 request body that is translated, and of a gRPC message as it came and inflated, in bytes',
+    MEBIBYTE,
+    'Maximum size of a v1 request body that is translated, and of a gRPC message as it came and inflated, in bytes. Each MiB takes up to 20 ms of the core, whoever sends it',
   ),
   'limits.bodiesBytes': setting(
     integer(1, 16_384 * MEBIBYTE),

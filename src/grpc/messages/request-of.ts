@@ -443,7 +443,8 @@ function decode(input: DescMessage, bytes: Uint8Array, codec: Codec, protocol: S
     if (codec === 'json') return fromJson(input, objectIn(TEXT.decode(bytes)), IGNORE_UNKNOWN)
     // An empty message takes two bytes, and a hundred times as many once it is decoded.
     if (holdsMore(input, bytes, MOST_VALUES)) throw new ApiError('INVALID_ARGUMENT', `the message holds more than ${MOST_VALUES} values`)
-    if (isLongerInJson(bytes, MOST_JSON)) throw new ApiError('RESOURCE_EXHAUSTED', `the message is longer than ${MOST_JSON} bytes as JSON`)
+    const most = Math.max(MOST_JSON, Math.floor(MOST_GROWTH * bytes.length))
+    if (isLongerInJson(bytes, most)) throw new ApiError('RESOURCE_EXHAUSTED', `the message is longer than ${most} bytes as JSON`)
     return fromBinary(input, bytes, NO_UNKNOWN)
   } catch (cause) {
     if (cause instanceof ApiError) throw cause
@@ -462,8 +463,12 @@ export function objectIn(text: string): JsonValue {
   return value === undefined ? {} : (value as JsonValue)
 }
 
-/** Bytes of JSON that a message may become. Over REST, `limits.requestBytes` bounds the JSON itself. */
-const MOST_JSON = 6 * 2 ** 20
+/**
+ * Bytes of JSON that a message may become; a longer one may become so many times its bytes. Over REST, `limits.requestBytes` bounds the
+ * JSON itself.
+ */
+const MOST_JSON = 2 ** 20
+const MOST_GROWTH = 1.5
 
 /** Letters that JSON writes as six have the bytes below this one. */
 const CONTROLS = 0x20

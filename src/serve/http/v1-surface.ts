@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import { addAbortSignal, Readable, type Writable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError, asApiError, type ErrorForm, STATUS_FORM } from '../../errors.ts'
+import { jsonTextOf } from '../../tables/json.ts'
 import { needsV1 } from '../../tables/query.ts'
 import { ROWS_MEMORY, SHORT_TEXT } from '../../tables/text/engine.ts'
 import { type Answer, lengthOf } from '../answer.ts'
@@ -127,7 +128,7 @@ export function sendAnswer(
     reply.code(answer.status).header('content-type', JSON_TYPE).headers(answer.headers)
     return reply.send(addAbortSignal(abortSignalOf(signal), Readable.from(answer.stream, ONE_AHEAD)))
   }
-  const body = 'written' in answer ? answer.written : textOf(answer.body)
+  const body = 'written' in answer ? answer.written : jsonTextOf(answer.body)
   const isLatin1 = 'written' in answer
   const length = typeof body !== 'string' || isLatin1 ? lengthOf(body) : Buffer.byteLength(body)
   const headers = ['x-request-id', envelope.id, 'content-type', JSON_TYPE, 'content-length', String(length), ...envelope.announced]
@@ -145,15 +146,6 @@ function sendPieces(response: ServerResponse, pieces: readonly Buffer[], areOwn:
   for (const piece of pieces) response.write(piece, areOwn ? () => giveTaken([piece], response) : undefined)
   response.uncork()
   process.nextTick(end, response)
-}
-
-/** JSON.stringify fails only on excessive nesting: members of a user's map come from v2 unchanged. */
-function textOf(body: unknown): string {
-  try {
-    return JSON.stringify(body)
-  } catch (cause) {
-    throw new ApiError('INTERNAL', 'the v2 service sent an answer that is nested too deeply', { cause })
-  }
 }
 
 /**

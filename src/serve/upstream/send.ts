@@ -1,13 +1,15 @@
 import { isUtf8 } from 'node:buffer'
+import { setImmediate } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import pLimit from 'p-limit'
-import { ApiError, asApiError, brokenAnswer, type CodeName, type ErrorForm, fromV2 } from '../../errors.ts'
+import { ApiError, asApiError, brokenAnswer, type CodeName, type ErrorForm, fromTransport, fromV2 } from '../../errors.ts'
 import { isObject, type JsonObject } from '../../tables/json.ts'
 import { ARRIVED_MEMORY } from '../../tables/text/engine.ts'
-import { parseJson } from '../../tables/text/parse-json.ts'
+import { parseByRows, parseJson, SHORT_JSON } from '../../tables/text/parse-json.ts'
 import { asksFor, type Call } from '../../tables/turn.ts'
 import { entries } from '../bounds.ts'
 import { credentialHash } from '../caller.ts'
+import type { Signal } from '../signals.ts'
 import { answeredBy, type CallContext, createMake, type MakeSettings, type RawAnswer, targetOf, whole } from './exchange.ts'
 import { createCoalescer, type Landing, tell, waitFor } from './flights.ts'
 
@@ -43,9 +45,74 @@ export function parse(call: Call, { status, headers, pieces }: RawAnswer, errors
   } catch (error) {
     throw brokenAnswer(error)
   }
-  if (!isObject(body)) throw brokenAnswer(new TypeError('the body is not a JSON object'))
+  if (!isObject(body)) throw brokenAnswer(new TypeError(NO_OBJECT))
   return body
 }
+
+const NO_OBJECT = 'the body is not a JSON object'
+
+/** Bytes of an answer that the preferred form reads in one piece: values that it does not know take longer than a parser needs for them. */
+const PREFERRED = 256 * 1024
+
+/** Milliseconds after which others are served. */
+const TURN = 5
+
+/** A long answer is read alone: the turns of two would be one. */
+const oneByOne = pLimit(1)
+
+/** True if an answer is too long to be parsed in one turn of the event loop. */
+function isLong({ pieces }: RawAnswer, most: number = SHORT_JSON): boolean {
+  let bytes = 0
+  for (const piece of pieces) bytes += piece.length
+  return bytes > most
+}
+
+/** Returns the content of a long answer as `bodyOf` does, and serves others in between. Rejects with an ApiError. */
+function longBodyOf(call: Call, raw: RawAnswer, context: CallContext, errors?: ErrorForm): Promise<JsonObject> {
+  const reading = oneByOne(async () => {
+    const read = call.read && (isLong(raw, PREFERRED) ? unread : call.read)
+    return (read && readAs(read, raw, context)) ?? parseLong(call, raw, context.signal, errors)
+  })
+  return waitFor(context.signal, (landing) => {
+    tell(reading, landing)
+    return { cancel: (reason) => landing.failed(fromTransport(reason)) }
+  })
+}
+
+const unread = () => undefined
+
+async function parseLong(call: Call, raw: RawAnswer, signal: Signal, errors: ErrorForm | undefined): Promise<JsonObject> {
+  // No error of v2 is that long: what came is a page of something before it.
+  if (!SUCCESSES.has(raw.status)) return parse(call, beginningOf(raw), errors)
+  const parsing = parseByRows(raw.pieces, tooMuch)
+  let since = performance.now()
+  let step = parsed(parsing)
+  while (!step.done) {
+    if (performance.now() - since > TURN) {
+      await setImmediate()
+      if (signal.aborted) throw fromTransport(signal.reason)
+      since = performance.now()
+    }
+    step = parsed(parsing)
+  }
+  const body = step.value ?? {}
+  if (!isObject(body)) throw brokenAnswer(new TypeError(NO_OBJECT))
+  return body
+}
+
+function beginningOf({ status, headers, pieces: [first = Buffer.alloc(0)] }: RawAnswer): RawAnswer {
+  return { status, headers, pieces: [first.subarray(0, SHORT_JSON)] }
+}
+
+function parsed(parsing: ReturnType<typeof parseByRows>): ReturnType<typeof parsing.next> {
+  try {
+    return parsing.next()
+  } catch (error) {
+    throw error instanceof ApiError ? error : brokenAnswer(error)
+  }
+}
+
+const tooMuch = (what: string) => new ApiError('INTERNAL', `the v2 service sent an answer with ${what}`)
 
 /**
  * Delivers the content of an answer and gives its memory back. Others who share the answer read it in the same turn of the event loop,
@@ -65,6 +132,11 @@ export class ParsedLanding implements Landing<RawAnswer> {
   }
 
   landed(raw: RawAnswer): void {
+    // The memory of a long answer is not used again: all who share it read it later.
+    if (isLong(raw)) {
+      tell(longBodyOf(this.#call, raw, this.#context, this.#errors), this.#landing)
+      return
+    }
     let body: JsonObject
     try {
       body = bodyOf(this.#call, raw, this.#context, this.#errors)
@@ -201,6 +273,7 @@ export function createUnsharedReads(settings: MakeSettings): UnsharedReads {
       if (call.method !== 'GET') throw new ApiError('INTERNAL', 'a side that is only asked is never written to')
       const answer = await waitFor<RawAnswer>(context.signal, (landing) => make(context, call, targetOf(call), landing))
       context.onAnswer?.(call, answer)
+      if (isLong(answer)) return longBodyOf(call, answer, context, settings.errors)
       return (call.read && readAs(call.read, answer, context)) ?? parse(call, answer, settings.errors)
     }
     const shared = (call: Call, key: string) => {
@@ -255,11 +328,8 @@ export function createSend(settings: SendSettings): SendFor {
     const over = marks.begin(credentialOf(context))
     let mayHave = true
     try {
-      return parse(
-        call,
-        await waitFor<RawAnswer>(context.signal, (landing) => make(context, call, targetOf(call), landing)),
-        settings.errors,
-      )
+      const answer = await waitFor<RawAnswer>(context.signal, (landing) => make(context, call, targetOf(call), landing))
+      return isLong(answer) ? await longBodyOf(call, answer, context, settings.errors) : parse(call, answer, settings.errors)
     } catch (error) {
       mayHave = mayHaveWritten(asApiError(error))
       throw error

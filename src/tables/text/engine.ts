@@ -4,7 +4,7 @@ import type { EnumRow, Field, FieldType } from '../fields.ts'
 import type { JsonObject } from '../json.ts'
 import { type Dialect, parentUid } from '../uid.ts'
 import { ENGINE } from './engine-module.ts'
-import { parseJson } from './parse-json.ts'
+import { isLongList, markLong, parseJson } from './parse-json.ts'
 
 /** The part of the type that is needed; Node's types lack it. */
 declare const WebAssembly: {
@@ -98,7 +98,7 @@ export function countOf(rows: readonly JsonObject[] | RowText): number {
 
 /** Returns the same rows without the first. */
 export function behindFirst(rows: readonly JsonObject[] | RowText): readonly JsonObject[] | RowText {
-  if (!isRowText(rows)) return rows.slice(1)
+  if (!isRowText(rows)) return isLongList(rows) ? markLong(rows.slice(1)) : rows.slice(1)
   const { bytes, count, first, last, second } = rows
   const others = typeof bytes === 'string' ? bytes.slice(second) : bytes.subarray(second)
   return { [ROW_TEXT]: true, bytes: others, count: Math.max(0, count - 1), first, last, second: 0 }

@@ -8,7 +8,7 @@ import { type Child, program, serve } from '../process/child.ts'
 import { listOf } from '../world.ts'
 
 /** Bytes: the defaults of `limits.requestBytes`, `limits.messageBytes` and `limits.answerBytes`. */
-const REQUEST = 2 ** 22
+const REQUEST = 2 ** 20
 const MESSAGE = 100 * 2 ** 20
 const ANSWER = 64 * 2 ** 20
 
@@ -18,16 +18,10 @@ interface Cost {
   readonly stallMs: number
 }
 
-/**
- * What a request of a stranger may cost, and an answer of an upstream, while other programs use both cores of a machine: twice of what a
- * quiet one needs. To receive 4 MiB takes a third of the first bound.
- */
-const OF_A_BODY: Cost = { cpuMs: 45, stallMs: 25 }
-/** A text that v2 gets is decoded, parsed and written again. Node alone needs 25 ms for that. */
-const OF_A_TEXT: Cost = { cpuMs: 100, stallMs: 80 }
-const OF_A_MESSAGE: Cost = { cpuMs: 4000, stallMs: 80 }
-/** A page of REST is read in one turn. Honest ones have some hundred KB. */
-const OF_A_PAGE: Cost = { cpuMs: 5000, stallMs: 2000 }
+/** What a request of a stranger may cost, and how long an answer of an upstream may keep others waiting. */
+const OF_A_BODY: Cost = { cpuMs: 20, stallMs: 20 }
+const OF_A_MESSAGE: Cost = { cpuMs: 4000, stallMs: 50 }
+const OF_A_PAGE: Cost = { cpuMs: 5000, stallMs: 50 }
 
 const PROBE = ['--import', program('../load/cost-probe.js')]
 
@@ -113,13 +107,14 @@ const BODIES: Readonly<Record<string, Body>> = {
   'an id of letters that are encoded over gRPC': grpc(`${GROUPS}/Delete`, id('€')),
   'an id of slashes over Connect': connect(`${GROUPS}/Delete`, `{"id":"${many('/')}"}`),
   'an id of slashes over gRPC-Web': { ...grpc(`${GROUPS}/Delete`, id('/')), headers: { 'content-type': 'application/grpc-web' } },
-  'a filter of 4 MiB over gRPC': grpc(`${GROUPS}/List`, field(1, text(INSIDE, '%'))),
-  'a filter of a megabyte over gRPC': grpc(`${GROUPS}/List`, field(1, text(2 ** 20 - 100, '€'))),
+  'a filter over gRPC': grpc(`${GROUPS}/List`, field(1, text(INSIDE, '%'))),
+  'a filter of letters that are encoded over gRPC': grpc(`${GROUPS}/List`, field(1, text(INSIDE, '€'))),
   'empty messages over gRPC': grpc('/chainguard.platform.iam.RoleBindings/CreateBatch', filled(INSIDE, Buffer.of(0x12, 0))),
   'unknown fields over gRPC': grpc(`${GROUPS}/List`, filled(INSIDE, Buffer.of(0xf8, 0x7f, 1))),
   'groups in groups over gRPC': grpc(`${GROUPS}/List`, filled(INSIDE, Buffer.of(0x7b))),
-  'a name of 4 MiB over gRPC': grpc(`${GROUPS}/Create`, field(2, field(2, text(INSIDE, 'a')))),
+  'a name over gRPC': grpc(`${GROUPS}/Create`, field(2, field(2, text(INSIDE, 'a')))),
   'a name of control characters over gRPC': grpc(`${GROUPS}/Create`, field(2, field(2, text(INSIDE, '\u0001')))),
+  'a name of some control characters over gRPC': grpc(`${GROUPS}/Create`, field(2, field(2, text(INSIDE, `\u0001${'a'.repeat(10)}`)))),
   'empty objects over Connect': connect(
     '/chainguard.platform.iam.RoleBindings/CreateBatch',
     `{"parent":"x","role_bindings":[${many('{},')}{}]}`,
@@ -154,6 +149,8 @@ const BODIES: Readonly<Record<string, Body>> = {
   'a form of plus signs': form(`parent=${many('+')}`),
   'a form of equal filters': form(many('uidp.ids=false&')),
   'a form of slashes': form(`id=${many('/')}`),
+  'a form of short segments': form(`id=${many('a_/')}`),
+  'a form of letters that are encoded': form(`id=${many('%E2%82%AC')}`),
 }
 
 /** What answers the calls of gRPC, and the message that it answers with. */
@@ -227,23 +224,11 @@ const row = (name: string, most: Cost, see: () => Promise<Least>): Fault => ({
   },
 })
 
-/** Those that are well-formed, so that v2 gets them. */
-const TEXTS = [
-  'a name of 4 MiB over gRPC',
-  'a name over Connect, for v2',
-  'a name',
-  'a name of control characters',
-  'a name in a PUT',
-  'spaces',
-  'escapes',
-]
-
 const bodyFault = ([name, body]: readonly [string, Body]): Fault => {
-  const most = TEXTS.includes(name) ? OF_A_TEXT : OF_A_BODY
-  return row(`limits.requestBytes of ${name}`, most, async () => {
+  return row(`limits.requestBytes of ${name}`, OF_A_BODY, async () => {
     rests ??= startRest()
     const [child] = await rests
-    return least(child, 5, most, () => ask(child, body))
+    return least(child, 5, OF_A_BODY, () => ask(child, body))
   })
 }
 
@@ -299,14 +284,34 @@ const messageFault = ([name, [body, message]]: readonly [string, readonly [Body,
     return least(child, 2, OF_A_MESSAGE, () => ask(child, body))
   })
 
-const V2_ROW = `{"uid":"${UID}","name":"a name","description":"a description of it"},`
+const rowsOf = (count: number, members: (nth: number) => string) =>
+  Buffer.from(Array.from({ length: count }, (_, nth) => `{"uid":"${String(nth).padStart(40, '0')}"${members(nth)}},`).join(''))
+/** Members of a map that have names of their own, so that no row has the shape of another. */
+const own = (nth: number, count: number) => Array.from({ length: count }, (_, at) => `"m${nth}x${at}":1`).join()
 
-/** Pages of `limits.answerBytes` that v2 answers with over REST. */
+/** Pages of at most `limits.answerBytes` that v2 answers with over REST: the rows, each before a comma. v2 is asked for 200. */
 const PAGES: Readonly<Record<string, () => Buffer>> = {
-  'honest rows': () => text(ANSWER - 100, V2_ROW),
+  'honest rows': () => rowsOf(200, () => ',"name":"a name","description":"a description of it"'),
+  'honest rows that are too many': () => rowsOf(600_000, () => ',"name":"a name","description":"a description of it"'),
+  'equal rows': () => text(ANSWER - 100, `{"uid":"${UID}","name":"a name"},`),
   'empty rows': () => text(2_000_000, '{},'),
+  'empty rows to the limit': () => text(ANSWER - 100, '{},'),
   'one row': () => Buffer.from(`{"uid":"${UID}","name":"${'a'.repeat(ANSWER - 200)}"},`),
+  'one row of 4 MB': () => rowsOf(1, () => `,"name":"${'a'.repeat(4_000_000)}"`),
+  'rows of 300 KB': () => rowsOf(200, () => `,"description":"${'a'.repeat(300_000)}"`),
+  'rows of escapes': () => rowsOf(200, () => `,"description":"${'\\u0001'.repeat(50_000)}"`),
+  'rows of letters of three bytes': () => rowsOf(200, () => `,"description":"${'€'.repeat(100_000)}"`),
+  'rows of backslashes': () => rowsOf(200, () => `,"description":"${'\\\\'.repeat(80_000)}"`),
   'odd members': () => text(ANSWER - 100, `{"uid":"${UID}","name":"a name","odd":[1,2,3]},`),
+  'too many maps with names of their own': () => rowsOf(150, (nth) => `,"resourceLimits":{${own(nth, 19_900)}}`),
+  'rows of maps with names of their own': () => rowsOf(25, (nth) => `,"resourceLimits":{${own(nth, 19_900)}}`),
+  'a short page of odd values': () => rowsOf(200, (nth) => `,"resourceLimits":{${own(nth, 40)}},"status":7`),
+  'half a megabyte of odd values': () => rowsOf(190, (nth) => `,"resourceLimits":{${own(nth, 200)}},"status":7`),
+  'a row of too many values': () => rowsOf(1, () => `,"odd":[${'1,'.repeat(ANSWER / 2 - 100)}1]`),
+  'lists in lists': () => Buffer.from('['.repeat(ANSWER - 100)),
+  'long numbers': () => rowsOf(40, () => `,"odd":[${'12345678901234567890,'.repeat(10_000)}1]`),
+  spaces: () => Buffer.from(`${' '.repeat(ANSWER - 100)},`),
+  text: () => Buffer.from(`"${'a'.repeat(ANSWER - 100)}",`),
 }
 
 const pageFault = ([name, rows]: readonly [string, () => Buffer]): Fault =>

@@ -4,8 +4,9 @@ import { DAILY, DAILY_AT, type DaySettings, type Look, OPERATIONS, runDay } from
 /** The usual target. */
 const TARGET = 0.001
 
-/** Comparisons a second: a third of the requests. */
-const comparing = (rate: number) => ({ rate, perSecond: Math.ceil(rate / 3) })
+/** Requests, and comparisons, a second: a third of the requests, or room for each. A call that finds no room costs a job a day. */
+const SCARCE = { rate: 60, perSecond: 20 }
+const AMPLE = { rate: 20, perSecond: 40 }
 
 /** Runs a day until a deadline. Returns false if that came first. */
 function runUntil(deadline: number, settings: DaySettings): boolean {
@@ -53,7 +54,7 @@ function rehearsed(seed: number, deadline: number): readonly Tally[] {
   const said: [hours: number, days: number][] = []
   let [first, last, strict] = [undefined as number | undefined, undefined as Look | undefined, undefined as number | undefined]
   const unready: number[] = []
-  const settings = { seed, hours: HOURS, target: TARGET, ...comparing(60), isRehearsed: true }
+  const settings = { seed, hours: HOURS, target: TARGET, ...SCARCE, isRehearsed: true }
   const isWhole = runUntil(deadline, {
     ...settings,
     look(seen) {
@@ -89,7 +90,7 @@ function waitedFor(seed: number, deadline: number): readonly Tally[] {
   let first: number | undefined
   // Nobody knows of a job that has never run.
   const KNOWN_AT = 14
-  const settings = { seed, hours: HOURS, target: TARGET, ...comparing(20), isRehearsed: false }
+  const settings = { seed, hours: HOURS, target: TARGET, ...AMPLE, isRehearsed: false }
   const isWhole = runUntil(deadline, {
     ...settings,
     look({ hours, alone, isReady }) {
@@ -111,7 +112,7 @@ function failingDaily(seed: number, deadline: number): readonly Tally[] {
   const said = createTally('v2 fails one daily operation only: the verdict names it after its first call', 1, 1)
   const never = createTally('v2 fails one daily operation only: never READY after its first call, for 40 hours with rehearsals', 1, 1)
   let [first, ready] = [undefined as Look | undefined, undefined as number | undefined]
-  const settings = { seed, hours: 40, target: TARGET, ...comparing(20), failing: DAILY, isRehearsed: true }
+  const settings = { seed, hours: 40, target: TARGET, ...AMPLE, failing: DAILY, isRehearsed: true }
   const isWhole = runUntil(deadline, {
     ...settings,
     look(seen) {

@@ -1,20 +1,29 @@
 import { createHash } from 'node:crypto'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'
-import { ApiError } from '../errors.ts'
+import { ApiError, invalidArgument } from '../errors.ts'
 import type { PutModes } from '../fleet/modes.ts'
 import type { FleetEvidence } from '../fleet/report.ts'
 import type { RolloutsPart } from '../fleet/rollouts/rollouts.ts'
-import type { MigrationReport } from '../migrate/migration.ts'
+import type { Migration, MigrationReport } from '../migrate/migration.ts'
 import { keptSentence, type Modes, type ModesState, type OpenCircuit } from '../migrate/modes/modes.ts'
 import { BESIDE_RULES } from '../migrate/modes/rules.ts'
+import { pageTokenOf } from '../migrate/modes/select.ts'
 import type { Rehearsed } from '../migrate/observe/observer.ts'
 import { describeActor } from '../migrate/records/record.ts'
 import type { RolloutStatus } from '../migrate/rollout/machine.ts'
 import { ROLLOUT_COMMANDS } from '../migrate/rollout/run.ts'
+import { identify } from '../serve/caller.ts'
+import { createClassify } from '../serve/classify.ts'
 import { sendError } from '../serve/http/v1-surface.ts'
+import { createRequest } from '../serve/request.ts'
+import { createRouter, isFound, routeRequest } from '../serve/route.ts'
+import { isRead } from '../serve/sides.ts'
+import { Firing } from '../serve/signals.ts'
 import { suggestion } from '../tables/check.ts'
 import { isObject } from '../tables/json.ts'
+import { createOnlyV1 } from '../tables/operation.ts'
+import type { Tables } from '../tables/tables.ts'
 import { type OpenApiDocument, serverUrl } from '../tools/openapi.ts'
 import type { ActorOf } from './admin.ts'
 import { addReplicas, type FleetAnswers, ifMatch, MALFORMED, putShared, type ReplicasSources, toldBy } from './fleet-routes.ts'
@@ -176,6 +185,37 @@ const rehearsalBody = z.strictObject(
   },
   'must be an object {"url", "token"}',
 )
+
+const NO_V1 = new ApiError('FAILED_PRECONDITION', 'a read is rehearsed on both sides, and upstream.v1 is not set')
+
+const wrongUrl = (description: string) => invalidArgument({ field: 'url', description })
+
+/**
+ * Returns what has a read asked of both sides, with this token, and counted as rehearsed. It rejects with an ApiError that names what is
+ * wrong with the URL: nothing but a GET that only reads is ever sent.
+ */
+export function rehearsalOf({ rehearse }: Pick<Migration, 'rehearse'>, { mappings }: Pick<Tables, 'mappings'>): Rehearse {
+  const operations = mappings.flatMap((mapping) => mapping.operations)
+  const [classify, router, onlyV1] = [createClassify(mappings), createRouter(operations), createOnlyV1(operations)]
+  let last = 0
+  return async (url, token) => {
+    if (!rehearse) throw NO_V1
+    const target = classify(url)
+    if (target.kind === 'refused') throw target.error
+    const headers = { authorization: `Bearer ${token}`, accept: 'application/json' }
+    const routed = target.kind === 'v1' ? routeRequest(router, { method: 'GET', headers }, target.path) : undefined
+    if (!routed || !isFound(routed)) throw wrongUrl('must be the path and the query of a v1 GET')
+    last += 1
+    const request = createRequest(routed, { id: `rehearsal-${last}`, method: 'GET', url, headers, body: undefined })
+    const { operation, read } = request
+    if (!operation.begin || onlyV1(operation, () => read().query)) throw wrongUrl('is one that only v1 answers')
+    if (!isRead(operation)) throw wrongUrl('is no read: a write gets its trials by a share')
+    if (pageTokenOf(operation, url) !== undefined) throw wrongUrl('has a page token, which only one side knows')
+    read()
+    const signal = new Firing()
+    return rehearse({ ...request, ...identify(headers.authorization), client: signal, signal }, signal)
+  }
+}
 
 /** Adds `POST /rehearsals`, which answers with what the read showed. */
 function addRehearsals(app: FastifyInstance, { rehearse }: Pick<MigrationSources, 'rehearse'>): void {

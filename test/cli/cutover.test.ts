@@ -87,7 +87,9 @@ describe('cutover', () => {
       /^ {2}no {3}iam\.roles\.list: INCONCLUSIVE, because it was seen the same once;\n {9}at least 3 are asked for/m,
     )
     expect(first.out).toMatch(/^ {2}ok {3}At most .+ % of \d+ requests get something wrong, at 95 % confidence/m)
-    expect(first.out).toMatch(/^1 of 2 operations is ready\.\ncrosswalk rehearse may do 1 of the others now\.\nIt is not known when all will be: /m)
+    expect(first.out).toMatch(
+      /^1 of 2 operations is ready\.\ncrosswalk rehearse may do 1 of the others now\.\nIt is not known when all will be: /m,
+    )
     for (const query of ['', '?limit=1', '?name=x']) {
       for (const token of Object.values(stage.sandbox.tokens)) await stage.request('GET', `/iam/v1/roles${query}`, { token })
     }

@@ -76,6 +76,7 @@ const READ: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['replay', FILE, '--fields', 'method=a,path=b'],
     ['replay', FILE, '--format', 'records', '--guide', 'abc'],
   ],
+  'rehearse FILE': [['rehearse', FILE, '--dry-run', '--format', 'records']],
   'report FILE': [['report', FILE]],
   'report --against': [['report', FILE, '--against', FILE]],
   'sandbox --data': [['sandbox', '--data', FILE, '--sandbox-port', '0']],

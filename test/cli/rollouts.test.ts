@@ -60,10 +60,10 @@ describe('rollouts', () => {
   })
 
   it.each([
-    [['iam'], 'Usage: crosswalk rollouts [NAME pause|resume|promote|abort]'],
-    [['iam', 'pause', 'now'], 'Usage: crosswalk rollouts [NAME pause|resume|promote|abort]'],
+    [['iam'], 'Usage: crosswalk rollouts [NAME pause|resume|promote|abort | OPERATION start]'],
+    [['iam', 'pause', 'now'], 'Usage: crosswalk rollouts [NAME pause|resume|promote|abort | OPERATION start]'],
     [['iam', 'promot'], 'There is no rollout command "promot"; did you mean "promote"?'],
-    [['iam', 'zebra'], 'There is no rollout command "zebra"; use pause|resume|promote|abort.'],
+    [['iam', 'zebra'], 'There is no rollout command "zebra"; use start|pause|resume|promote|abort.'],
   ])('refuses %j', async (argv, err) => {
     expect(await rollouts(argv)).toEqual({ code: 2, out: '', err })
   })

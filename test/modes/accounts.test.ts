@@ -89,7 +89,9 @@ describe('a write', () => {
     await put(path)
     expect(await ofUpdates()).toMatchObject({
       code: 1,
-      out: expect.stringContaining('v2 has never been asked to write this;\n         give it a share: crosswalk rollouts iam.groups.update start.'),
+      out: expect.stringContaining(
+        'v2 has never been asked to write this;\n         give it a share: crosswalk rollouts iam.groups.update start.',
+      ),
     })
     await stage.setModes({ default: 'diff-v2' })
     await put(path)

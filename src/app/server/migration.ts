@@ -9,8 +9,6 @@ import type { FleetAnswers } from '../../admin/fleet-routes.ts'
 import { createNotifier, createReceiver, createSign, type Notifier, ROOM } from '../../admin/notify.ts'
 import { describeWith } from '../../admin/report/difference.ts'
 import { createReporter, type FleetCounted, type Report } from '../../admin/report/report.ts'
-import type { Rehearse } from '../../admin/routes.ts'
-import { ApiError, invalidArgument } from '../../errors.ts'
 import { ANY, answerForm, ERROR_FORM, type Form, formAt, segmentsOf } from '../../migrate/compare/compare.ts'
 import { type DescribedDeclaration, ignoredDifference } from '../../migrate/compare/expected.ts'
 import { TARGET } from '../../migrate/evidence/cutover.ts'
@@ -19,20 +17,15 @@ import { createMigration, type Migration, type MigrationSettings } from '../../m
 import type { IdentifiedNote } from '../../migrate/modes/journal.ts'
 import { NEEDS_V1 } from '../../migrate/modes/modes.ts'
 import { needV1 } from '../../migrate/modes/rules.ts'
-import { type KnownToRules, type OperationMode, operationModes, pageTokenOf, ruleWarnings } from '../../migrate/modes/select.ts'
+import { type KnownToRules, type OperationMode, operationModes, ruleWarnings } from '../../migrate/modes/select.ts'
 import type { Comparison, Note } from '../../migrate/records/record.ts'
 import type { RecordFile } from '../../migrate/records/record-file.ts'
 import type { Clocks } from '../../serve/bounds.ts'
-import { identify } from '../../serve/caller.ts'
-import { createClassify } from '../../serve/classify.ts'
-import { createRequest } from '../../serve/request.ts'
-import { createRouter, isFound, routeRequest } from '../../serve/route.ts'
 import { isRead } from '../../serve/sides.ts'
-import { Firing } from '../../serve/signals.ts'
 import { createUnsharedReads } from '../../serve/upstream/send.ts'
 import { createAskV1, createReadV1 } from '../../serve/upstream/v1.ts'
 import { checkMappings, suggestion } from '../../tables/check.ts'
-import { covers, createOnlyV1, type Mapping, type Operation } from '../../tables/operation.ts'
+import { covers, type Mapping, type Operation } from '../../tables/operation.ts'
 import { paramsOf } from '../../tables/query.ts'
 import type { IgnoreRule } from '../../tables/signs.ts'
 import { operationsOf, type Tables } from '../../tables/tables.ts'
@@ -151,37 +144,6 @@ export function ruleWarningsOf(
   // Beyond a number, clients are not told apart, and nothing is known of those that are missing.
   const callers = () => (report.evidence().uncounted > 0 ? [] : report.clients())
   return () => ruleWarnings(modes.state().rules, { operations, callers })
-}
-
-const NO_V1 = new ApiError('FAILED_PRECONDITION', 'a read is rehearsed on both sides, and upstream.v1 is not set')
-
-const wrongUrl = (description: string) => invalidArgument({ field: 'url', description })
-
-/**
- * Returns what has a read asked of both sides, with this token, and counted as rehearsed. It rejects with an ApiError that names what is
- * wrong with the URL: nothing but a GET that only reads is ever sent.
- */
-export function rehearsalOf({ rehearse }: Pick<Migration, 'rehearse'>, { mappings }: Pick<Tables, 'mappings'>): Rehearse {
-  const operations = mappings.flatMap((mapping) => mapping.operations)
-  const [classify, router, onlyV1] = [createClassify(mappings), createRouter(operations), createOnlyV1(operations)]
-  let last = 0
-  return async (url, token) => {
-    if (!rehearse) throw NO_V1
-    const target = classify(url)
-    if (target.kind === 'refused') throw target.error
-    const headers = { authorization: `Bearer ${token}`, accept: 'application/json' }
-    const routed = target.kind === 'v1' ? routeRequest(router, { method: 'GET', headers }, target.path) : undefined
-    if (!routed || !isFound(routed)) throw wrongUrl('must be the path and the query of a v1 GET')
-    last += 1
-    const request = createRequest(routed, { id: `rehearsal-${last}`, method: 'GET', url, headers, body: undefined })
-    const { operation, read } = request
-    if (!operation.begin || onlyV1(operation, () => read().query)) throw wrongUrl('is one that only v1 answers')
-    if (!isRead(operation)) throw wrongUrl('is no read: a write gets its trials by a share')
-    if (pageTokenOf(operation, url) !== undefined) throw wrongUrl('has a page token, which only one side knows')
-    read()
-    const signal = new Firing()
-    return rehearse({ ...request, ...identify(headers.authorization), client: signal, signal }, signal)
-  }
 }
 
 type Level = 'info' | 'warn'

@@ -13,6 +13,7 @@ import type { RequestListener } from 'node:http'
 import type { Logger } from 'pino'
 import { createAdmin } from '../../admin/admin.ts'
 import { createMetrics } from '../../admin/metrics.ts'
+import { rehearsalOf } from '../../admin/routes.ts'
 import type { KeptModes } from '../../fleet/modes.ts'
 import type { ModeRules } from '../../migrate/modes/rules.ts'
 import type { Actor } from '../../migrate/records/record.ts'
@@ -28,17 +29,7 @@ import { dialOf, readTls } from '../config/certificates.ts'
 import { adminSettings, poolSettings } from '../config/config.ts'
 import type { Config } from '../config/settings.ts'
 import type { JoinFleet } from './fleet.ts'
-import {
-  assembleMigration,
-  checked,
-  contractOf,
-  currentModesOf,
-  openNotifier,
-  rehearsalOf,
-  reportNowOf,
-  reportOf,
-  ruleWarningsOf,
-} from './migration.ts'
+import { assembleMigration, checked, contractOf, currentModesOf, openNotifier, reportNowOf, reportOf, ruleWarningsOf } from './migration.ts'
 import {
   ALONE,
   createLife,

@@ -195,6 +195,8 @@ describe('the cutover of all requests together', () => {
 
   it('cannot tell when it is done while an operation has no pace', () => {
     const { whole } = judge([BUSY], { [LIST]: 900, [RARE]: 1_000 })
-    expect(whole?.when).toMatch(/^1 of 2 operations is ready\. crosswalk rehearse may do 1 of the others now\. It is not known when all will be/)
+    expect(whole?.when).toMatch(
+      /^1 of 2 operations is ready\. crosswalk rehearse may do 1 of the others now\. It is not known when all will be/,
+    )
   })
 })

@@ -50,6 +50,29 @@ describe('a kind of request', () => {
     expect(missingKinds(evidenceOf(THREE), asked({ 'limit=small': [9, 1] }), 3)).toEqual([])
   })
 
+  it('is none once a person had it rehearsed often enough, and that is no observation', () => {
+    const evidence = createEvidence(() => 0)
+    const see = (caller: string, outcome: ComparisonOutcome, at: number, rehearsed?: true) =>
+      evidence.observe({ operation: LIST, caller, shape: `${LIST}?limit=small`, outcome, ...(rehearsed && { rehearsed }) }, at)
+    const known = () => evidence.of(LIST) ?? { kinds: [] }
+    see('a', 'match', 0)
+    see('b', 'race', 1, true)
+    const before = known()
+    for (const at of [1, 2, 3]) see('b', 'match', at, true)
+    expect(known()).toEqual({ ...before, kinds: [{ shape: `${LIST}?limit=small`, same: 1, rehearsed: 3, sameAt: 3, callers: 2 }] })
+    expect(missingKinds(known(), asked({ 'limit=small': [9, 2] }), 4)).toEqual([])
+    expect(missingKinds(known(), undefined, 6)).toEqual([{ kind: 'limit=small', requests: 1, same: 4, rehearsed: 3, why: 'rare' }])
+    expect(missingText(missingKinds(known(), undefined, 6), 6)).toContain('seen the same 4 of 6 times, 3 rehearsed')
+    expect(joinedKinds([known(), known()], false)).toMatchObject([{ same: 2, rehearsed: 6 }])
+    expect(joinedKinds([known(), known()], true)).toMatchObject([{ same: 1, rehearsed: 3 }])
+    see('b', 'mismatch', 4, true)
+    expect([known(), missingKinds(known(), undefined, 3)]).toMatchObject([{ bad: 0 }, [{ why: 'wrong', wrongTo: ['b'] }]])
+    see('a', 'match', WINDOW)
+    expect(missingKinds(known(), undefined, 3)).toMatchObject([{ why: 'wrong' }])
+    see('b', 'match', WINDOW + 1, true)
+    expect(missingKinds(known(), undefined, 3)).toEqual([])
+  })
+
   it('is a blind spot while its last comparison was wrong', () => {
     const wrong = { at: 5 * WINDOW, outcome: 'transient' } as const
     expect(missingKinds(evidenceOf([...THREE, wrong]), undefined, 3)).toMatchObject([{ same: 3, why: 'wrong' }])

@@ -42,6 +42,25 @@ function stage(count: number, seed: number) {
   return { random, clock, memory, replicas, compare, expectTruth }
 }
 
+it('what one replica had rehearsed counts once for all of them, however often it is told, and for no share', async () => {
+  const { clock, memory, replicas, compare } = stage(2, SEED)
+  const [one, two] = replicas as [EvidenceReplica, EvidenceReplica]
+  const rehearse = (replica: EvidenceReplica, caller: string, outcome: Observation['outcome']) => {
+    const { id, at, operation, shape, totals } = comparisonOf({ operation: 'iam.roles.list', caller, shape: 'x', outcome }, ++clock.now)
+    replica.part.entry({ kind: 'rehearsal', id, at, caller, operation, shape, outcome, totals })
+  }
+  rehearse(one, 'a', 'match')
+  await one.exchange(3)
+  const [alone] = await evidenceIn(memory.open(), clock.now)
+  expect(alone).toMatchObject({ n: 0, bad: 0, comparisons: 0, callers: 0, kinds: [{ same: 0, rehearsed: 1, callers: 1 }] })
+  compare(two, { operation: 'iam.roles.list', caller: 'b', shape: 'x', outcome: 'match' })
+  rehearse(two, 'a', 'match')
+  rehearse(one, 'a', 'mismatch')
+  for (const each of replicas) await each.exchange(2)
+  const [known] = await evidenceIn(memory.open(), clock.now)
+  expect(known).toMatchObject({ n: 1, bad: 0, kinds: [{ same: 1, rehearsed: 2, callers: 2, wrongTo: ['a'] }] })
+})
+
 it('a caller for which v2 is wrong is known to all replicas, until one of them sees it right', async () => {
   const { clock, memory, replicas, compare } = stage(2, SEED)
   const [one, two] = replicas as [EvidenceReplica, EvidenceReplica]

@@ -47,8 +47,7 @@ import { configFlags, configFrom, junitFlag, tablesFlag, topFlag, topOf, writeJu
 import { withProgress } from '../terminal.ts'
 import { chooseClient, guideContext, guideFlags, guideMisuse, writeGuide } from './clients.ts'
 
-/** The flags that say how traffic is read, and where its findings are written to. */
-export const trafficFlags: Readonly<Record<string, Flag>> = {
+const formatFlags: Readonly<Record<string, Flag>> = {
   format: {
     help: 'Format of the lines: a name, or a log_format of nginx such as \'$remote_addr [$time_local] "$request" $status\'',
     value: 'NAME',
@@ -57,6 +56,11 @@ export const trafficFlags: Readonly<Record<string, Flag>> = {
     help: "Names of members in lines of JSON: 'method=req.method,path=req.url,status=res.status,time=time'",
     value: 'PAIRS',
   },
+}
+
+/** The flags that say how traffic is read, and where its findings are written to. */
+export const trafficFlags: Readonly<Record<string, Flag>> = {
+  ...formatFlags,
   sarif: { help: 'File to write the findings to, as SARIF 2.1.0 for code hosts', value: 'FILE' },
 }
 
@@ -208,7 +212,7 @@ export const rehearse: Command = {
     max: { help: 'Maximum reads to send. Default: 200', value: 'N' },
     rate: { help: 'Maximum reads to send per second. Default: 5', value: 'N' },
     json: { help: 'Print one JSON object', switch: true },
-    ...trafficFlags,
+    ...formatFlags,
     ...tablesFlag,
     ...adminFlags,
   },
@@ -335,11 +339,12 @@ interface Rehearsal {
 
 function rehearsalLines({ lacking, sent, unknown, beyond }: Rehearsal): readonly string[] {
   if (lacking === 0) return ['No read is missing: nothing was sent.']
+  const isDry = sent.length > 0 && sent.every(({ outcome, problem }) => outcome === undefined && problem === undefined)
   const outcomes = sent.map(({ outcome = 'not sent' }) => outcome)
   const sums = [...new Set(outcomes)].map((one) => `${count(outcomes.filter((other) => other === one).length)} ${one}`).join(', ')
   const wrong = sent.filter((one) => !isPlayedWell(one))
   return [
-    `${many(lacking, 'kind')} of reads lack answers; ${many(sent.length, 'read')}${sums && `: ${sums}`}`,
+    `${many(lacking, 'kind')} of reads lack${lacking === 1 ? 's' : ''} answers; ${many(sent.length, 'read')}${isDry ? ' to send' : sums && `: ${sums}`}`,
     ...sent.flatMap(({ url, outcome }) => (outcome === undefined ? [`  ${url}`] : [])),
     ...wrong.map(({ url, outcome, problem, differences = [], reason = '', v1, v2 }) =>
       problem === undefined ? `${outcome}  ${url}  HTTP ${v1} and ${v2}  ${differences.join(', ') || reason}` : `${url}  ${problem}`,
@@ -348,7 +353,7 @@ function rehearsalLines({ lacking, sent, unknown, beyond }: Rehearsal): readonly
       ({ operation, kind }) => `unknown  ${operation}${kind && `?${kind}`}: its values are not kept; give a log of its requests as FILE`,
     ),
     ...(beyond > 0 ? [`${many(beyond, 'further read')}: raise --max to send them`] : []),
-    'crosswalk cutover says what that changed.',
+    ...(isDry ? [] : ['crosswalk cutover says what that changed.']),
   ]
 }
 

@@ -2,30 +2,25 @@ import { availableParallelism } from 'node:os'
 import { configDefaults, defineConfig } from 'vitest/config'
 
 /** Files that replace a part of Node, or measure what the whole process holds. */
-const ALONE = ['test/routes/**/rights.test.ts', 'test/upstream/**/send.test.ts']
+const ALONE = ['test/admin/rights.test.ts', 'test/serve/upstream/send.test.ts']
 
-/** Samples of programs that `.ci/run` runs for longer. `npm test` leaves them out; Node 22 and 24 run the first. */
-const SAMPLES = ['test/faults/faults.test.ts', 'test/faults/fuzz.test.ts']
+/** Tests and samples of the programs. `.ci/run` runs them, and `npm test` leaves them out. */
+const PROGRAMS = ['test/programs/**/*.test.ts']
 
 /** Files that start the program as it is shipped, or show its page; and those that take longest, because they would be the last. */
 const BUILT = [
-  'test/compat/contract.test.ts',
-  'test/modes/**/acceptance.test.ts',
-  'test/replay/**/agreement.test.ts',
-  'test/cli/case.test.ts',
-  'test/cli/process/bundle.test.ts',
-  'test/cli/process/own-tables.test.ts',
-  'test/cli/process/process.test.ts',
-  'test/cli/process/signals.test.ts',
-  'test/compare/exit.test.ts',
-  'test/docs/migration.test.ts',
-  'test/docs/operations.test.ts',
-  'test/docs/pages.test.ts',
-  'test/grpc/secure-upstream.test.ts',
-  'test/report/live.test.ts',
-  'test/report/page.test.ts',
+  'test/contract/contract.test.ts',
+  'test/migrate/modes/acceptance.test.ts',
+  'test/tools/agreement.test.ts',
+  'test/app/cli/case.test.ts',
+  'test/app/cli/process.test.ts',
+  'test/app/library/exit.test.ts',
+  'test/docs/journeys.test.ts',
+  'test/grpc/relay/secure-upstream.test.ts',
+  'test/admin/live.test.ts',
+  'test/admin/page.test.ts',
   'test/serve/path.test.ts',
-  'test/upstream/undici.test.ts',
+  'test/serve/upstream/undici.test.ts',
 ]
 
 export default defineConfig({
@@ -47,16 +42,24 @@ export default defineConfig({
     // Transforming 1,500 modules costs 3 s of CPU time in each project and in each run. The cache below node_modules goes by their contents.
     experimental: { fsModuleCache: true },
     projects: [
-      { extends: true, test: { name: 'samples', include: SAMPLES, globalSetup: 'test/cli/built.ts' } },
+      {
+        extends: true,
+        test: {
+          name: 'programs',
+          include: PROGRAMS,
+          exclude: [...configDefaults.exclude, 'test/programs/fleet/**'],
+          globalSetup: 'test/app/cli/built.ts',
+        },
+      },
       { extends: true, test: { name: 'alone', include: ALONE } },
       // The files of a worker share the modules they import: importing them anew for each file costs 0.2 s of CPU time a file.
-      { extends: true, test: { name: 'built', include: BUILT, globalSetup: 'test/cli/built.ts', isolate: false } },
+      { extends: true, test: { name: 'built', include: BUILT, globalSetup: 'test/app/cli/built.ts', isolate: false } },
       {
         extends: true,
         test: {
           name: 'together',
           include: ['test/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, ...ALONE, ...BUILT, ...SAMPLES, 'test/fleet/**'],
+          exclude: [...configDefaults.exclude, ...ALONE, ...BUILT, 'test/programs/**'],
           isolate: false,
         },
       },

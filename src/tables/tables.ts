@@ -31,7 +31,7 @@ export interface DeclaredDifference {
   readonly met?: { readonly given?: readonly string[]; readonly sent?: readonly string[]; readonly missing?: readonly string[] }
   /** What a client of gRPC sees in its place, where a message cannot say it. Absent = the same as over REST, if there is such a method. */
   readonly overGrpc?: string
-  /** The contract case that proves it (test/compat). */
+  /** The contract case that proves it (test/contract). */
   readonly test: string
   /** How it looks when both sides are asked. Absent if it appears only in writes, or in operations that only v1 serves. */
   readonly signs?: readonly Sign[]

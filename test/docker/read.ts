@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { parse, parseAllDocuments } from 'yaml'
 import { loadConfig } from '../../src/app/config/config.ts'
 import type { Config } from '../../src/app/config/settings.ts'
-import { type Ran, runCommand } from '../cli/support.ts'
+import { type Ran, runCommand } from '../app/cli/support.ts'
 import { openAuthorities } from '../stage/authority.ts'
 
 /** The part of docker/compose.yaml that is looked at here. */

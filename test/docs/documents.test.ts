@@ -7,16 +7,20 @@ import { COMMANDS } from '../../src/app/cli/run.ts'
 import { configSchema, configWith } from '../../src/app/config/config.ts'
 import { WORKER_TOTALS } from '../../src/app/config/live.ts'
 import { readFacts } from '../../src/grpc/facts.ts'
-import { exposedText } from '../observability/exposed.ts'
-import { withSection } from './generated/coverage-table.ts'
-import { differencesPage } from './generated/differences-page.ts'
-import { eventsTable } from './generated/events-table.ts'
-import { methodRows, methodsPage } from './generated/methods-page.ts'
-import { metricsPage } from './generated/metrics-page.ts'
-import { migrationPicture, STAGES } from './generated/migration-picture.ts'
-import { prometheusRule } from './generated/prometheus-rule.ts'
-import { settingsTables } from './generated/settings-tables.ts'
-import { costTable } from './generated/stranger-cost.ts'
+import { exposedText } from '../admin/exposed.ts'
+import {
+  costTable,
+  differencesPage,
+  eventsTable,
+  methodRows,
+  methodsPage,
+  metricsPage,
+  migrationPicture,
+  prometheusRule,
+  STAGES,
+  settingsTables,
+  withSection,
+} from './generated.ts'
 
 const ALERTS = new URL('../../docker/alerts.yaml', import.meta.url).pathname
 const CONFIGURATION = new URL('../../docs/reference/configuration.md', import.meta.url).pathname

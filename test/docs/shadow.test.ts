@@ -4,10 +4,10 @@ import { closeSync, cpSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSy
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { hasNginx } from '../balancer/nginx.ts'
-import { freePort } from '../stage/free-port.ts'
-import { until } from '../stage/until.ts'
-import { commandsOf } from './console.ts'
+import { hasNginx } from '../programs/balancer/processes.ts'
+import { until } from '../stage/clocks.ts'
+import { freePort } from '../stage/upstream.ts'
+import { commandsOf } from './pages.ts'
 
 /** The shipped files, as somebody has them who wrote addresses into them and gives Crosswalk every caller. Resolves with the port of nginx. */
 async function filesFor(folder: string): Promise<number> {

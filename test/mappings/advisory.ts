@@ -1,4 +1,4 @@
-import { spell } from '../compat/spell.ts'
+import { spell } from '../contract/target.ts'
 import { failure, type Transcript } from './transcript.ts'
 
 const published = (reply: unknown) => spell(reply, 'camel')

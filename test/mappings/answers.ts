@@ -1,6 +1,6 @@
 import { createRouter } from '../../src/serve/route.ts'
 import type { Dialect } from '../../src/tables/uid.ts'
-import { operations } from '../properties/messages.ts'
+import { operations } from '../properties/forms.ts'
 import { play } from './transcript.ts'
 import { transcripts } from './transcripts.ts'
 

@@ -5,8 +5,16 @@ import type { JsonObject } from '../../src/tables/json.ts'
 import type { Operation, V1Request } from '../../src/tables/operation.ts'
 import { type Call, ROWS } from '../../src/tables/turn.ts'
 import type { Dialect } from '../../src/tables/uid.ts'
-import { sending } from '../translate/sends.ts'
-import { deepFreeze } from './deep-freeze.ts'
+import { sending } from '../serve/sends.ts'
+
+/** Freezes a JSON value recursively, so that a mutation throws. */
+export function deepFreeze<T>(value: T): T {
+  if (typeof value === 'object' && value !== null) {
+    Object.freeze(value)
+    for (const member of Object.values(value)) deepFreeze(member)
+  }
+  return value
+}
 
 /** One expected v2 call and v2's answer: JSON, an error, or the name of an error code. */
 export interface Exchange {

@@ -1,6 +1,4 @@
-import { missingById } from './across/missing.ts'
-import { refusals } from './across/refusals.ts'
-import { scopes } from './across/scopes.ts'
+import { missingById, refusals, scopes } from './across.ts'
 import { advisory } from './advisory.ts'
 import { events } from './events.ts'
 import { accountAssociations } from './iam/account-associations.ts'

@@ -1,5 +1,68 @@
+import { isDeepStrictEqual } from 'node:util'
 import fc, { type Arbitrary } from 'fast-check'
+import { mappings } from '../../mappings/index.ts'
+import { nameIn } from '../../src/tables/compile.ts'
 import type { EnumRow, Field, Fields, FieldType } from '../../src/tables/fields.ts'
+import { isObject } from '../../src/tables/json.ts'
+import type { Message } from '../../src/tables/resource.ts'
+import type { Dialect } from '../../src/tables/uid.ts'
+import { isFull } from '../sample.ts'
+
+/** Members that no table has, notorious ones first. A body may contain them, and they must have no effect (facts §16.2). */
+const STRANGERS = [
+  '"__proto__":{"name":"evil","uid":"evil","polluted":true}',
+  '"constructor":{"prototype":{"polluted":true}}',
+  '"toString":"evil"',
+  '"hasOwnProperty":null',
+  '"no_such_member":{"deep":[1,{"__proto__":{"polluted":true}}]}',
+]
+
+/**
+ * Writes a v1 form as a careless or malicious client does. 64-bit integers are bare numbers, and every member occurs twice (the last one
+ * counts).
+ * Members that no table has lie between them.
+ */
+export function hostileText(fields: Fields, form: Form): string {
+  const members = Object.entries(form).flatMap(([name, value]) => {
+    const type = fields[name]?.type
+    if (!type) throw new Error(`${name} is not in the table`)
+    return twice(name, write(type, value))
+  })
+  return `{${[...STRANGERS, ...members, ...STRANGERS].join()}}`
+}
+
+function twice(name: string, text: string): string[] {
+  return [`${JSON.stringify(name)}:[["an older value"]]`, `${JSON.stringify(name)}:${text}`]
+}
+
+function write(type: FieldType, value: unknown): string {
+  if (type.kind === 'long') return String(value)
+  if (type.kind === 'object' && isObject(value)) return hostileText(type.fields, value)
+  if (type.kind === 'list') return `[${(value as unknown[]).map((item) => write(type.of, item)).join()}]`
+  if (type.kind === 'map')
+    return `{${Object.entries(value as Form)
+      .flatMap(([key, item]) => twice(key, write(type.of, item)))
+      .join()}}`
+  return JSON.stringify(value)
+}
+
+/** Number of cases for each property. */
+const CASES = Number(process.env.CROSSWALK_CASES ?? (isFull ? 1000 : 200))
+
+/** fast-check reports the seed of a failure; this variable repeats the run. */
+const seed = process.env.CROSSWALK_SEED === undefined ? {} : { seed: Number(process.env.CROSSWALK_SEED) }
+
+/** Checks a property. A failure names the seed, the counterexample and what was expected of it. */
+export function holds<T>(arbitrary: Arbitrary<T>, property: (value: T) => void): void {
+  fc.assert(fc.property(arbitrary, property), { numRuns: CASES, ...seed })
+}
+
+/** Deep equality that includes own `__proto__` members and prototypes. */
+export function same(actual: unknown, expected: unknown, what: string): void {
+  if (!isDeepStrictEqual(actual, expected)) {
+    throw new Error(`${what}\n  got      ${JSON.stringify(actual)}\n  expected ${JSON.stringify(expected)}`)
+  }
+}
 
 /** A JSON object that a test may still add to. */
 export type Form = Record<string, unknown>
@@ -141,4 +204,79 @@ function place(form: Form, source: string, value: unknown): void {
     inner = inner[step] as Form
   }
   inner[last] = value
+}
+
+export const operations = mappings.flatMap((mapping) => mapping.operations)
+
+/** Every message that v1 reads or shows, once, by name. A new resource is included as soon as an operation has it. */
+export const messages: readonly Message[] = [...new Set(operations.flatMap(({ request, answer }) => [request, answer]))].filter(
+  (one): one is Message => one !== undefined && Object.keys(one.fields).length > 0,
+)
+
+/** Writes the same form in the names of a dialect, which is chosen for each member. */
+export function spelled(fields: Fields, form: Form, dialect: () => Dialect): Form {
+  return Object.fromEntries(
+    Object.entries(form).map(([name, value]) => {
+      const field = fields[name]
+      if (!field) throw new Error(`${name} is not in the table`)
+      return [nameIn(dialect(), name, field), inside(field.type, value, (of, inner) => spelled(of, inner, dialect))]
+    }),
+  )
+}
+
+/**
+ * Returns a form after its way through v2. What v1 can write stays. Every other row is unset, or gone where unset means absent.
+ * Other rows are readOnly, elsewhere, or lossy without a v2 source. Rows that the form lacks are added in the same way.
+ */
+export function settled(fields: Fields, form: Form, dialect: Dialect): Form {
+  return Object.fromEntries(
+    Object.entries(fields)
+      .filter(([, { access, only = dialect }]) => access !== 'writeOnly' && only === dialect)
+      .flatMap(([name, field]): [string, unknown][] => {
+        const kept = Object.hasOwn(form, name) && field.access === 'readWrite'
+        if (!kept && field.presence === 'optional') return []
+        const value = kept ? inside(field.type, form[name], (of, inner) => settled(of, inner, dialect)) : unset(field, dialect)
+        return [[nameIn(dialect, name, field), value]]
+      }),
+  )
+}
+
+/** Returns a value with every message in it changed. The keys of users' maps are not members. */
+function inside(type: FieldType, value: unknown, change: (fields: Fields, form: Form) => Form): unknown {
+  switch (type.kind) {
+    case 'object':
+      return isObject(value) ? change(type.fields, value) : value
+    case 'list':
+      return (value as unknown[]).map((item) => inside(type.of, item, change))
+    case 'map':
+      return Object.fromEntries(Object.entries(value as Form).map(([key, item]) => [key, inside(type.of, item, change)]))
+    default:
+      return value
+  }
+}
+
+/** Returns the value with which v1 says that a member is not set (facts §16.3). */
+function unset({ type, source }: Field, dialect: Dialect): unknown {
+  switch (type.kind) {
+    case 'text':
+    case 'bytes':
+      return ''
+    case 'flag':
+      return false
+    case 'int':
+      return 0
+    case 'long':
+      return '0'
+    case 'time':
+    case 'duration':
+      return null
+    case 'choice':
+      return type.of.zero[0]
+    case 'object':
+      return source === '' ? settled(type.fields, {}, dialect) : null
+    case 'list':
+      return []
+    case 'map':
+      return {}
+  }
 }

@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, inject, it, onTestFinished } from 'vitest'
-import { startQuietSandbox } from '../stage/sandbox.ts'
+import { startQuietSandbox } from '../stage/stage.ts'
 
 /** What a reader meets who follows one known request through the program: a change may only lower these bounds. */
 const BOUNDS = {

@@ -1,11 +1,74 @@
 import { setImmediate } from 'node:timers/promises'
+import pino from 'pino'
+import { tables as ours } from '../../mappings/index.ts'
+import { configWith } from '../../src/app/config/config.ts'
 import type { Config } from '../../src/app/config/settings.ts'
+import { createServer, type Server, type ServerOptions } from '../../src/app/server/server.ts'
 import type { EvidenceReport } from '../../src/migrate/migration.ts'
 import type { ModeRules } from '../../src/migrate/modes/rules.ts'
-import type { Sandbox, SandboxOptions } from '../../src/sandbox/start.ts'
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/start.ts'
 import type { Clocks } from '../../src/serve/bounds.ts'
-import { startProxy, type TestProxy } from './proxy.ts'
-import { startQuietSandbox } from './sandbox.ts'
+import type { Tables } from '../../src/tables/tables.ts'
+
+/**
+ * A sandbox on a free port without the demo's subscription. Nothing listens where that leads, and the sandbox would try to announce each
+ * write there six times, over TLS.
+ */
+export async function startQuietSandbox(options: SandboxOptions): Promise<Sandbox> {
+  const sandbox = await startSandbox({ port: 0, ...options })
+  const subscriptions = `${sandbox.url}/events/v1/subscriptions`
+  const headers = { authorization: `Bearer ${sandbox.tokens.admin}` }
+  const { items } = (await (await fetch(subscriptions, { headers })).json()) as { items: { id: string }[] }
+  for (const { id } of items) await fetch(`${subscriptions}/${id}`, { method: 'DELETE', headers })
+  await fetch(`${sandbox.url}/-/journal`, { method: 'DELETE' })
+  return sandbox
+}
+
+export interface LogLine {
+  readonly [member: string]: unknown
+}
+
+export interface TestProxy extends Omit<Server, 'listen'> {
+  readonly log: readonly LogLine[]
+  /** Resolves with the next log line that matches. */
+  logged(fits: (line: LogLine) => boolean): Promise<LogLine>
+}
+
+interface ProxyOptions extends Omit<ServerOptions, 'log'> {
+  /** The tables that it serves; those of this package unless they are given. */
+  readonly tables?: Tables
+}
+
+/** Starts the proxy on free ports and keeps its log. */
+export async function startProxy(values: Partial<Config>, { tables = ours, ...options }: ProxyOptions = {}): Promise<TestProxy> {
+  const log: LogLine[] = []
+  const waiting = new Set<() => void>()
+  const write = (line: string) => {
+    log.push(JSON.parse(line))
+    for (const look of waiting) look()
+  }
+  const server = createServer(
+    // Tests look at every comparison.
+    configWith({ 'listen.port': 0, 'admin.port': 0, 'diff.perSecond': 0, ...values }),
+    tables,
+    { ...options, log: pino({ base: null, level: values['log.level'] ?? 'info' }, { write }) },
+  )
+  await server.listen()
+  const logged = (fits: (line: LogLine) => boolean) =>
+    new Promise<LogLine>((resolve) => {
+      const look = () => {
+        const found = log.find(fits)
+        if (!found) return
+        waiting.delete(look)
+        resolve(found)
+      }
+      waiting.add(look)
+      look()
+    })
+  return { ...server, url: server.url, adminUrl: server.adminUrl, log, logged }
+}
+
+export const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 
 /** The sandbox as v1 and v2, and the proxy in front of it. */
 export interface Stage {

@@ -1,6 +1,42 @@
+import { once } from 'node:events'
 import http, { type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import http2, { type ClientHttp2Session, type IncomingHttpHeaders, type OutgoingHttpHeaders } from 'node:http2'
+import net, { type AddressInfo, createServer } from 'node:net'
 import { text } from 'node:stream/consumers'
+
+/** Ports below those that systems give to outgoing connections, so that none of these takes one while a process restarts. */
+const LOWEST = 20_000
+const HIGHEST = 32_000
+
+/** Returns a port of this machine that nobody listens on, for a process that listens on it again after a restart. */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = LOWEST + Math.floor(Math.random() * (HIGHEST - LOWEST))
+    if (await isFree(port)) return port
+  }
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((done) => {
+    const server = createServer().once('error', () => done(false))
+    server.listen(port, '127.0.0.1', () => server.close(() => done(true)))
+  })
+}
+
+/** Sends bytes on a new connection and returns everything until the other side closes it. */
+export function rawExchange(url: string, bytes: string): Promise<string> {
+  const { hostname, port } = new URL(url)
+  return new Promise((resolve, reject) => {
+    const socket = net.connect(Number(port), hostname, () => socket.write(bytes))
+    let received = ''
+    socket.setEncoding('latin1')
+    socket.on('data', (chunk: string) => {
+      received += chunk
+    })
+    socket.on('close', () => resolve(received))
+    socket.on('error', reject)
+  })
+}
 
 /** A request as an upstream saw it. */
 export interface Seen {
@@ -50,4 +86,29 @@ export function answering(body: unknown, status = 200): Handler {
     response.writeHead(status, { 'content-type': 'application/json' })
     response.end(JSON.stringify(body))
   }
+}
+
+export interface Answer2 {
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  readonly body: string
+}
+
+/** Makes one request over HTTP/2; rejects if the stream breaks off. */
+export async function fetch2(session: ClientHttp2Session, path: string, headers: OutgoingHttpHeaders = {}, body?: string | Buffer) {
+  const stream = session.request({ ':path': path, ...headers }, { endStream: body === undefined })
+  if (body !== undefined) stream.end(body)
+  const closed = new Promise<number>((resolve) => stream.once('close', () => resolve(stream.rstCode ?? 0)))
+  const [answer] = (await once(stream, 'response')) as [IncomingHttpHeaders]
+  const content = await text(stream)
+  if ((await closed) !== 0) throw new Error(`the stream was reset: ${stream.rstCode}`)
+  return { status: Number(answer[':status']), headers: answer, body: content } satisfies Answer2
+}
+
+/** Connects with HTTP/2 from the first byte, over TLS or in plain text. */
+export async function connect2(url: string, ca?: string): Promise<ClientHttp2Session> {
+  const session = http2.connect(url, { ...(ca !== undefined && { ca, servername: 'localhost' }) })
+  session.on('error', () => {})
+  await once(session, 'remoteSettings')
+  return session
 }

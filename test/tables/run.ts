@@ -1,7 +1,15 @@
 import { ApiError } from '../../src/errors.ts'
 import type { JsonObject } from '../../src/tables/json.ts'
+import type { Query } from '../../src/tables/query.ts'
 import { isRowText } from '../../src/tables/text/engine.ts'
 import { type Call, run as drive, type Outcome, type Plan, type Turn, turnOf } from '../../src/tables/turn.ts'
+
+/** Parses a query string into the form that plans see: decoded, with every occurrence. */
+export function queryOf(search: string): Query {
+  const query = new Map<string, string[]>()
+  for (const [name, value] of new URLSearchParams(search)) query.set(name, [...(query.get(name) ?? []), value])
+  return query
+}
 
 /** The result of an operation: its calls, its rows, and its reply. */
 export interface Ran<T> {

@@ -1,0 +1,232 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { run } from '../../../src/app/cli/run.ts'
+import { watchConfig } from '../../../src/app/cli/stay.ts'
+import { configWith } from '../../../src/app/config/config.ts'
+import type { Actor } from '../../../src/migrate/records/record.ts'
+import { type Stage, startStage } from '../../stage/stage.ts'
+import { answering, startUpstream } from '../../stage/upstream.ts'
+import { runCommand, untilEscaped } from './support.ts'
+
+const directory = mkdtempSync(join(tmpdir(), 'crosswalk-modes-'))
+afterAll(() => rmSync(directory, { recursive: true }))
+
+describe('commands that ask the admin port', () => {
+  let stage: Stage
+  beforeEach(async () => {
+    stage = await startStage({ modes: { default: 'diff-v1', rules: [], testers: [] } })
+  })
+  afterEach(() => stage.close())
+  const ask = (...argv: string[]) => runCommand([...argv, '--admin', stage.server.adminUrl])
+
+  it('clients prints text, CSV and JSON and names what blocks each client', async () => {
+    await stage.request('GET', '/iam/v1/groups')
+    await stage.request('GET', '/registry/v1/vuln_reports')
+    await stage.request('GET', '/iam/v1/groups', { token: stage.sandbox.tokens.viewer })
+    const text = (await ask('clients')).out
+    expect(text).toMatch(/^[0-9a-f]{16} {2}needs v1 {2}2 calls, 0 mismatches, last seen \d{4}-/m)
+    expect(text).toMatch(/^ {2}blocked by registry\.vuln_reports\.list: /m)
+    expect(text).toMatch(/^[0-9a-f]{16} {2}could call v2 itself {2}1 call, 0 mismatches,/m)
+    const [head, ...lines] = (await ask('clients', '--csv')).out.split('\r\n')
+    expect(head).toBe('caller,subject,operation,calls,last_seen,modes,mismatches,could_move,blockers,cautions,protocols,agents,name')
+    expect(lines).toHaveLength(3)
+    expect(JSON.parse((await ask('clients', '--json')).out)).toMatchObject([
+      { calls: 2, couldMove: false },
+      { calls: 1, couldMove: true },
+    ])
+    expect((await ask('clients', '--json', '--csv')).code).toBe(2)
+  })
+})
+
+describe('commands that ask an admin port with tokens', () => {
+  const READ = 'the-token-that-reads'
+  const CHANGE = 'the-token-that-changes'
+  const CALLS = [['cutover', '--target', '0.5'], ['clients'], ['case', 'none']]
+  let stage: Stage
+  beforeEach(async () => {
+    stage = await startStage({ modes: { default: 'diff-v1', rules: [], testers: [] }, 'admin.token': CHANGE, 'admin.readToken': READ })
+    await stage.request('GET', '/iam/v1/groups')
+    await stage.settled()
+  })
+  afterEach(() => stage.close())
+
+  it.each(CALLS)('%s reads with either token, from any source of settings', async (...call) => {
+    const argv = [...call, '--admin', stage.server.adminUrl]
+    const file = join(directory, 'tokens.json')
+    writeFileSync(file, JSON.stringify({ admin: { readToken: READ } }))
+    const ran = [
+      await runCommand(argv, { CROSSWALK_ADMIN_READ_TOKEN: READ }),
+      await runCommand(argv, { CROSSWALK_ADMIN_TOKEN: CHANGE }),
+      await runCommand([...argv, '--admin-token', CHANGE]),
+      await runCommand([...argv, '--config', file]),
+    ]
+    for (const { out, err } of ran) {
+      expect(out + err).toMatch(/INCONCLUSIVE|could call v2 itself|There is no comparison/)
+      expect(out + err).not.toMatch(/the-token-that/)
+    }
+  })
+
+  it.each(CALLS)('%s asks for a missing token and rejects a wrong one', async (...call) => {
+    const { adminUrl } = stage.server
+    const where = 'admin.readToken (CROSSWALK_ADMIN_READ_TOKEN) or admin.token (CROSSWALK_ADMIN_TOKEN).'
+    const argv = [...call, '--admin', adminUrl]
+    const code = call[0] === 'cutover' ? 3 : 1
+    expect(await runCommand(argv)).toEqual({ code, out: '', err: `${adminUrl} asks for a token; give ${where}` })
+    expect(await runCommand(argv, { CROSSWALK_ADMIN_TOKEN: 'another-token-than-that' })).toEqual({
+      code,
+      out: '',
+      err: `${adminUrl} does not know the token; put another into ${where}`,
+    })
+    expect((await runCommand(argv, { CROSSWALK_ADMIN_TOKEN: 'short' })).err).toMatch(
+      /^admin\.token in the environment variable CROSSWALK_ADMIN_TOKEN must be a token of/,
+    )
+  })
+})
+
+it.each([
+  [403, /does not go by that name; ask it by an address, or list the name in its admin\.names\.$/],
+  [404, /answers \/clients with HTTP 404: is it the admin port of Crosswalk\?$/],
+])('clients explains HTTP %i', async (status, problem) => {
+  const other = await startUpstream(answering({}, status))
+  expect(await runCommand(['clients', '--admin', other.url])).toEqual({ code: 1, out: '', err: expect.stringMatching(problem) })
+  await other.close()
+})
+
+it.each([
+  ['cutover', 3],
+  ['clients', 1],
+])('%s requires a running proxy', async (command, code) => {
+  expect(await runCommand([command], { CROSSWALK_ADMIN_PORT: '1' })).toEqual({
+    code,
+    out: '',
+    err: 'No proxy answers on http://127.0.0.1:1; start one with crosswalk demo or crosswalk serve, or give its admin address with --admin.',
+  })
+})
+
+describe('modes in the configuration', () => {
+  it('accept one mode as a flag; demo then adds a v1 service', async () => {
+    const lines: string[] = []
+    let stop = () => {}
+    const started = new Promise<void>((resolve) => {
+      const out = (line: string) => {
+        lines.push(line)
+        if (line.startsWith('curl -sS') && lines.filter((one) => one.startsWith('curl')).length === 5) resolve()
+      }
+      const untilStopped = () =>
+        new Promise<void>((done) => {
+          stop = done
+        })
+      const argv = ['demo', '--mode', 'diff-v1', '--port', '0', '--admin-port', '0', '--sandbox-port', '0', '--log-level', 'silent']
+      void run(argv, { out, err: out, env: {}, stdin: async () => '', untilStopped, untilEscaped })
+    })
+    await started
+    const admin = /admin +(\S+)/.exec(lines.join('\n'))?.[1]
+    expect(await (await fetch(`${admin}/modes`)).json()).toMatchObject({ default: 'diff-v1', rules: [], testers: [] })
+    stop()
+  })
+
+  it.each([
+    [['serve', '--upstream-v2', 'http://127.0.0.1:1', '--mode', 'diff-v1'], 2, 'The modes need a v1 service: set upstream.v1'],
+    [
+      ['serve', '--upstream-v2', 'http://127.0.0.1:1', '--mode', 'v3'],
+      2,
+      'modes is "v3" in the flag --mode, but it must be a mode (v1, v2, diff-v1, diff-v2)',
+    ],
+    [
+      [
+        'serve',
+        '--upstream-v2',
+        'http://127.0.0.1:1',
+        '--mode',
+        '{"default":"v2","rules":[{"mode":"v2","canary":{"percent":101,"mode":"v1"}}]}',
+      ],
+      2,
+      'modes.rules.0.canary.percent in the flag --mode must be a number from 0 to 100.',
+    ],
+  ])('reject %j', async (argv, code, err) => {
+    expect(await runCommand(argv as string[])).toEqual({ code, out: '', err: expect.stringContaining(err as string) })
+  })
+})
+
+describe('the configuration file while the proxy runs', () => {
+  const path = join(directory, 'config.json')
+
+  /** Captures printed lines; `next` resolves with the next one. */
+  function output() {
+    let told = (_: string) => {}
+    const next = () =>
+      new Promise<string>((resolve) => {
+        told = resolve
+      })
+    return { next, line: (line: string) => told(line) }
+  }
+
+  it('changes the modes, explains a wrong file and names what waits for a restart', async () => {
+    writeFileSync(path, '{}')
+    const changed: string[] = []
+    const { next, line } = output()
+    const io = { out: line, err: line, text: line, help: line, env: {}, stdin: async () => '', untilStopped: async () => {}, untilEscaped }
+    const changeModes = (rules: object, { source, path: from }: Actor) => {
+      changed.push(`${source} ${from} ${JSON.stringify(rules)}`)
+      return undefined
+    }
+    const reloaded: object[] = []
+    const reload = (changes: object) => {
+      reloaded.push(changes)
+      return undefined
+    }
+    const unwatch = watchConfig({ config: path }, io, { changeModes, reload, sharesModes: false }, configWith({}))
+    const afterWriting = async (content: string) => {
+      const line = next()
+      writeFileSync(path, content)
+      return line
+    }
+    expect(await afterWriting('{"modes": {"default": "diff-v1"}}')).toBe('The modes are now: everything else diff-v1.')
+    expect(changed).toEqual([`file ${path} {"default":"diff-v1","rules":[],"testers":[]}`])
+    expect(await afterWriting('{"modes": {"default": "v9"}}')).toBe(
+      `The configuration stays as it was. modes.default in the file ${path}:1:23 must be one of v1, v2, diff-v1, diff-v2.`,
+    )
+    expect(await afterWriting('{')).toContain('The configuration stays as it was. The configuration file')
+    expect(await afterWriting('{"modes": {"default": "diff-v1"}, "log": {"level": "warn"}}')).toBe('Active from now on: log.level.')
+    expect(reloaded).toEqual([{ 'log.level': 'warn' }])
+    expect(await afterWriting('{"modes": {"default": "diff-v1"}, "log": {"level": "warn"}, "limits": {"streams": 7}}')).toBe(
+      'limits.streams changed: restart to use it, because the connections of clients are open already.',
+    )
+    expect([changed.length, reloaded.length]).toEqual([1, 1])
+    unwatch.end()
+  })
+
+  it('says that modes are only proposed where replicas share them', async () => {
+    writeFileSync(path, '{}')
+    const { next, line } = output()
+    const io = { out: line, err: line, text: line, help: line, env: {}, stdin: async () => '', untilStopped: async () => {}, untilEscaped }
+    const unwatch = watchConfig(
+      { config: path },
+      io,
+      { changeModes: () => undefined, reload: () => undefined, sharesModes: true },
+      configWith({}),
+    )
+    const said = next()
+    writeFileSync(path, '{"modes": {"default": "diff-v1"}}')
+    expect(await said).toBe('The modes of the file are proposed to all replicas: everything else diff-v1.')
+    unwatch.end()
+  })
+
+  it('changes nothing if it asks for v1 without a v1 service', async () => {
+    writeFileSync(path, '{"modes": "v2"}')
+    const { next, line } = output()
+    const io = { out: line, err: line, text: line, help: line, env: {}, stdin: async () => '', untilStopped: async () => {}, untilEscaped }
+    const unwatch = watchConfig(
+      { config: path },
+      io,
+      { changeModes: () => 'The modes need a v1 service.', reload: () => undefined, sharesModes: false },
+      configWith({}),
+    )
+    const said = next()
+    writeFileSync(path, '{"modes": "v1"}')
+    expect(await said).toBe('The modes stay as they were. The modes need a v1 service.')
+    unwatch.end()
+  })
+})

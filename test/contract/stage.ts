@@ -1,0 +1,87 @@
+import type { Sandbox } from '../../src/sandbox/start.ts'
+import { startProxy, startQuietSandbox } from '../stage/stage.ts'
+import type { Dialect, Role, Side, Target } from './target.ts'
+
+/** Both sides of the contract in one dialect: a genuine v1, and the proxy in front of another sandbox's v2 with the same data. */
+export interface Sides {
+  readonly genuine: Target
+  readonly proxied: Target
+  readonly close: () => Promise<void>
+}
+
+/** A genuine v1 alone. */
+export interface Genuine {
+  readonly target: Target
+  readonly close: () => Promise<void>
+}
+
+const START = Date.UTC(2026, 4, 1, 12)
+
+/** Starts both sides on free ports. Their clocks only advance one second before each request, so that both have the same time. */
+export async function startSides(dialect: Dialect): Promise<Sides> {
+  const genuine = await startGenuine(dialect)
+  const behind = await sandbox(dialect)
+  // Each dialect uses one of the masks: both replace everything that v1 can see.
+  const mask = dialect === 'published' ? 'known' : '*'
+  const proxy = await startProxy({
+    'upstream.v2': behind.url,
+    'v1.dialect': dialect,
+    'v2.replaceMask': mask,
+    'log.level': 'error',
+  })
+  return {
+    genuine: genuine.target,
+    proxied: target(proxy.url, 'proxied', dialect, behind),
+    close: async () => {
+      await proxy.close()
+      await Promise.all([genuine.close(), behind.close()])
+    },
+  }
+}
+
+/** Starts the genuine side on a free port. */
+export async function startGenuine(dialect: Dialect): Promise<Genuine> {
+  const genuine = await sandbox(dialect)
+  return { target: target(genuine.url, 'genuine', dialect, genuine), close: genuine.close }
+}
+
+interface Clock {
+  now: number
+}
+
+/** The token of an exchange is valid for an hour. */
+const LATER = 2 * 60 * 60 * 1000
+
+/** Starts a sandbox at which the owner's exchanged token has just expired. */
+async function sandbox(dialect: Dialect): Promise<Started> {
+  const clock = { now: START }
+  // Each dialect uses one of v2's two behaviours: the contract must not depend on it.
+  const readmeMovesRepo = dialect === 'published'
+  const started = await startQuietSandbox({ v1Dialect: dialect, now: () => clock.now, readmeMovesRepo })
+  const expired = await exchanged(started)
+  clock.now += LATER
+  return { ...started, clock, expired }
+}
+
+interface Started extends Sandbox {
+  readonly clock: Clock
+  readonly expired: string
+}
+
+async function exchanged({ url, tokens }: Sandbox): Promise<string> {
+  const answer = await fetch(`${url}/sts/exchange?aud=contract`, { method: 'POST', headers: { authorization: `Bearer ${tokens.owner}` } })
+  return ((await answer.json()) as { token: string }).token
+}
+
+function target(url: string, side: Side, dialect: Dialect, { organization, tokens, clock, expired }: Started): Target {
+  const others: Readonly<Record<Exclude<Role, keyof typeof tokens>, string | undefined>> = {
+    nobody: undefined,
+    stranger: 'no-such-token',
+    expired,
+  }
+  const token = (role: Role) => (role in others ? others[role as keyof typeof others] : tokens[role as keyof typeof tokens])
+  const tick = () => {
+    clock.now += 1000
+  }
+  return { url, side, dialect, organization, token, run: 'suite', tick }
+}

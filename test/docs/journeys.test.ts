@@ -1,0 +1,71 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { hasCurl } from '../app/cli/support.ts'
+import { ALONE, MIGRATION, OPERATIONS, SAMPLED, walkThrough } from './pages.ts'
+
+describe('migration', () => {
+  it.skipIf(!hasCurl())(
+    'runs the pages of a migration word for word on the sandbox',
+    async () => {
+      expect(await walkThrough(MIGRATION, SAMPLED)).toBeGreaterThan(SAMPLED ? 4 : 12)
+    },
+    240_000,
+  )
+})
+
+describe('operations', () => {
+  it.skipIf(!hasCurl())(
+    'runs the pages for the person on call word for word on the sandbox',
+    async () => {
+      expect(await walkThrough(OPERATIONS, SAMPLED)).toBeGreaterThan(SAMPLED ? 4 : 12)
+    },
+    240_000,
+  )
+})
+
+describe('pages', () => {
+  it.skipIf(!hasCurl()).each(ALONE)(
+    'runs %s word for word on the sandbox',
+    async (page, outputs) => {
+      expect(await walkThrough([page])).toBe(outputs)
+    },
+    120_000,
+  )
+
+  it('runs every page that shows commands, once', () => {
+    const pages = readdirSync('docs', { recursive: true, encoding: 'utf8' }).map((name) => `docs/${name}`)
+    const shown = ['README.md', ...pages].filter((page) => page.endsWith('.md') && readFileSync(page, 'utf8').includes('```sh\n'))
+    const run = [...MIGRATION, ...OPERATIONS, ...ALONE.map(([page]) => page)]
+    expect(run.toSorted()).toEqual(shown.toSorted())
+  })
+
+  it('keeps a page within 2,500 words, and one that shows how to do a task within 80 lines', () => {
+    const sizes = pagesOfOurs().filter(({ name }) => !GENERATED.test(name))
+    expect(sizes.filter(({ words }) => words > 2500).map(({ name }) => name)).toEqual([])
+    const long = sizes.filter(({ name, lines }) => lines > (name.startsWith('docs/how-to/') ? 80 : name === 'docs/glossary.md' ? 45 : 2500))
+    expect(long.map(({ name }) => name)).toEqual([])
+  })
+
+  it('keeps the words of all pages within 25,000, without the reference', () => {
+    const own = pagesOfOurs().filter(({ name }) => !name.startsWith('docs/reference/'))
+    expect(own.reduce((sum, { words }) => sum + words, 0)).toBeLessThanOrEqual(25_000)
+  })
+
+  /** Pages that a program writes, or whose tables it writes. */
+  const GENERATED = /^docs\/reference\/(configuration|differences|errors|events|grpc-methods|metrics)\.md$/
+
+  /** Every page but the facts, which are given, and the changelog. */
+  function pagesOfOurs(): readonly { readonly name: string; readonly words: number; readonly lines: number }[] {
+    const below = readdirSync('docs', { recursive: true, encoding: 'utf8' }).map((name) => `docs/${name}`)
+    const names = [
+      ...below.filter((name) => name.endsWith('.md') && !name.startsWith('docs/facts/')),
+      'README.md',
+      'CONTRIBUTING.md',
+      'SECURITY.md',
+    ]
+    return names.map((name) => {
+      const text = readFileSync(name, 'utf8').trim()
+      return { name, words: text.split(/\s+/).length, lines: text.split('\n').length }
+    })
+  }
+})

@@ -1,0 +1,359 @@
+import type { ServerResponse } from 'node:http'
+import { status } from '@grpc/grpc-js'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Config } from '../../../src/app/config/settings.ts'
+import { ALL_V2 } from '../../../src/migrate/modes/rules.ts'
+import type { Sandbox } from '../../../src/sandbox/start.ts'
+import { startProxy, startQuietSandbox, type TestProxy } from '../../stage/stage.ts'
+import { startUpstream, type Upstream } from '../../stage/upstream.ts'
+import { connect } from '../client.ts'
+import { type V1Client, v1Client } from '../v1-client.ts'
+
+describe('cycle', () => {
+  const PAGE = 'https://console.example.com'
+
+  let sandbox: Sandbox
+  let proxy: TestProxy
+  let client: V1Client
+  let root: string
+
+  beforeAll(async () => {
+    sandbox = await startQuietSandbox({})
+    proxy = await startProxy({ 'upstream.v2': sandbox.url, 'v1.deprecation': 1_700_000_000, 'grpc.corsOrigins': PAGE })
+    client = v1Client(proxy.url, sandbox.tokens.owner)
+    root = (await client.call('iam.Groups/List', { uidp: { in_root: true } })).message.items[0].id
+  })
+
+  afterAll(async () => {
+    client.close()
+    await proxy.close()
+    await sandbox.close()
+  })
+
+  const metrics = async () => (await fetch(`${proxy.adminUrl}/metrics`)).text()
+
+  it('serves the cycle of a group, as REST does', async () => {
+    const { message: created } = await client.call('iam.Groups/Create', { parent: root, group: { name: 'by-grpc', description: 'one' } })
+    expect(created).toMatchObject({ name: 'by-grpc', description: 'one' })
+    const listed = await client.call('iam.Groups/List', { name: 'by-grpc' })
+    expect(listed.message.items).toEqual([created])
+    const { message: updated } = await client.call('iam.Groups/Update', { id: created.id, name: 'renamed' })
+    expect(updated).toMatchObject({ id: created.id, name: 'renamed' })
+    expect(updated).not.toHaveProperty('description')
+    expect((await client.call('iam.Groups/Delete', { id: created.id })).code).toBe(status.OK)
+    expect((await client.call('iam.Groups/List', { name: 'renamed' })).message).toEqual({})
+  })
+
+  describe('an error', () => {
+    it('has the code, the words and the details of REST', async () => {
+      const { code, text, trailers } = await client.call('iam.Groups/Create', { parent: root, group: {} })
+      expect(code).toBe(status.INVALID_ARGUMENT)
+      expect(text).toContain('Invalid argument: name')
+      expect(String(trailers.get('grpc-status-details-bin')[0])).toContain('google.rpc.BadRequest')
+    })
+
+    it('is UNAUTHENTICATED without a token', async () => {
+      const stranger = v1Client(proxy.url, 'nobody')
+      expect((await stranger.call('iam.Groups/List')).code).toBe(status.UNAUTHENTICATED)
+      stranger.close()
+    })
+
+    it('is UNIMPLEMENTED for what only v1 has, with the sentence of REST', async () => {
+      const answer = await client.call('registry.Registry/GetDeployment', { id: 'a' })
+      expect(answer).toMatchObject({ code: status.UNIMPLEMENTED, text: expect.stringContaining('needs a v1 service') })
+    })
+
+    it.each([
+      ['UNIMPLEMENTED', 'iam.Groups/Fly', Buffer.alloc(0), 'unknown method Fly for service chainguard.platform.iam.Groups'],
+      ['INTERNAL', 'iam.Groups/List', Buffer.from([0xff]), 'grpc: error unmarshalling request'],
+    ] as const)('is %s for %s with odd bytes', async (name, method, bytes, text) => {
+      const plain = connect(proxy.url)
+      const path = `/chainguard.platform.${method}`
+      const answer = new Promise((resolve) => {
+        const same = (value: Buffer) => value
+        plain.makeUnaryRequest(path, same, same, bytes, (error) => resolve(error))
+      })
+      expect(await answer).toMatchObject({ code: status[name], details: text })
+      plain.close()
+    })
+
+    it('is UNIMPLEMENTED before a stream to an unknown method ends', async () => {
+      const plain = connect(proxy.url)
+      const same = (value: Buffer) => value
+      const stream = plain.makeBidiStreamRequest('/chainguard.platform.iam.Groups/Follow', same, same)
+      stream.resume().on('error', () => {})
+      const ended = new Promise((resolve) => stream.once('status', resolve))
+      expect(await ended).toMatchObject({ code: status.UNIMPLEMENTED, details: expect.stringContaining('Follow') })
+      expect(await proxy.logged(({ path }) => String(path).endsWith('/Follow'))).toMatchObject({ grpcStatus: 'UNIMPLEMENTED' })
+      plain.close()
+    })
+
+    it('names the part of a message that would lead to another method', async () => {
+      expect((await client.call('iam.Groups/Update', { name: 'x' })).code).toBe(status.INVALID_ARGUMENT)
+    })
+  })
+
+  it('answers with the request id and what v1 announces', async () => {
+    const { headers } = await client.call('ping.PingService/Ping', {}, { metadata: { 'x-request-id': 'mine' } })
+    expect([headers?.get('x-request-id'), headers?.get('deprecation')]).toEqual([['mine'], ['@1700000000']])
+  })
+
+  it('logs and counts a call as its operation', async () => {
+    await client.call('iam.Roles/List', { name: 'none' }, { metadata: { 'x-request-id': 'roles' } })
+    expect(await proxy.logged(({ reqId }) => reqId === 'roles')).toMatchObject({
+      path: '/chainguard.platform.iam.Roles/List',
+      operation: 'iam.roles.list',
+      mode: 'v2',
+      calls: 1,
+      status: 200,
+      protocol: 'grpc',
+      grpcStatus: 'OK',
+    })
+    expect(await metrics()).toMatch(/crosswalk_requests_total\{operation="iam.roles.list",mode="v2",outcome="ok"\} 1/)
+  })
+
+  it('counts one client, whichever protocol it speaks', async () => {
+    await client.call('iam.Identities/List', { name: 'none' })
+    const headers = { authorization: `Bearer ${sandbox.tokens.owner}` }
+    await fetch(`${proxy.url}/iam/v1/identities?name=none`, { headers })
+    const clients = (await (await fetch(`${proxy.adminUrl}/clients`)).json()) as { operations: { operation: string; calls: number }[] }[]
+    expect(clients).toHaveLength(1)
+    expect(clients[0]?.operations).toContainEqual(
+      expect.objectContaining({ operation: 'iam.identities.list', calls: 2, protocols: ['grpc', 'rest'] }),
+    )
+  })
+
+  describe('over HTTP', () => {
+    const post = (method: string, type: string, body: string | Buffer, id: string) =>
+      fetch(`${proxy.url}/chainguard.platform.${method}`, {
+        method: 'POST',
+        headers: { 'content-type': type, authorization: `Bearer ${sandbox.tokens.owner}`, 'x-request-id': id },
+        body: typeof body === 'string' ? body : new Uint8Array(body),
+      })
+
+    it('serves a call of Connect in JSON, and its errors', async () => {
+      const found = await post('iam.Groups/List', 'application/json', '{"uidp":{"inRoot":true}}', 'connect')
+      expect([found.status, found.headers.get('x-request-id')]).toEqual([200, 'connect'])
+      expect(await found.json()).toMatchObject({ items: [{ id: root }] })
+      const refused = await post('iam.Groups/Create', 'application/json', `{"parent":"${root}","group":{}}`, 'refused')
+      expect([refused.status, await refused.json()]).toMatchObject([400, { code: 'invalid_argument', details: [{}, {}] }])
+      const line = { operation: 'iam.groups.create', protocol: 'connect', grpcStatus: 'INVALID_ARGUMENT', status: 400 }
+      expect(await proxy.logged(({ reqId }) => reqId === 'refused')).toMatchObject(line)
+    })
+
+    it('serves a call of gRPC-Web', async () => {
+      const answer = await post('iam.Groups/List', 'application/grpc-web+proto', Buffer.alloc(5), 'web')
+      expect(Buffer.from(await answer.arrayBuffer()).toString()).toContain('grpc-status: 0')
+      expect(await proxy.logged(({ reqId }) => reqId === 'web')).toMatchObject({
+        operation: 'iam.groups.list',
+        protocol: 'grpc-web',
+        grpcStatus: 'OK',
+      })
+    })
+
+    it('logs the status of a call whose bytes are no message', async () => {
+      await post('iam.Groups/List', 'application/proto', Buffer.from([0xff]), 'odd')
+      expect(await proxy.logged(({ reqId }) => reqId === 'odd')).toMatchObject({
+        operation: 'iam.groups.list',
+        grpcStatus: 'INVALID_ARGUMENT',
+      })
+    })
+
+    it('passes a foreign service on as it came', async () => {
+      const headers = { 'content-type': 'application/json' }
+      const answer = await fetch(`${proxy.url}/other.Service/Method`, { method: 'POST', headers, body: '{}' })
+      expect([answer.status, await answer.json()]).toMatchObject([404, { code: 5 }])
+    })
+  })
+
+  it('lets a page of an allowed origin call by Connect', async () => {
+    const target = `${proxy.url}/chainguard.platform.iam.Groups/List`
+    const headers = { origin: PAGE, 'access-control-request-method': 'POST', 'access-control-request-headers': 'authorization' }
+    const preflight = await fetch(target, { method: 'OPTIONS', headers })
+    expect([preflight.status, preflight.headers.get('access-control-allow-headers')]).toEqual([204, 'authorization'])
+    const asked = { origin: PAGE, authorization: `Bearer ${sandbox.tokens.owner}`, 'content-type': 'application/json' }
+    const answer = await fetch(target, { method: 'POST', headers: asked, body: '{"name":"nothing"}' })
+    expect([answer.status, answer.headers.get('access-control-allow-origin'), await answer.json()]).toEqual([200, PAGE, {}])
+  })
+})
+
+describe('writes', () => {
+  const ROOT = 'a'.repeat(40)
+  const GROUP = { parent: ROOT, group: { name: 'g' } }
+  const REPO = { parent_id: ROOT, repo: { name: 'r', readme: 'text' } }
+
+  type Handle = (response: ServerResponse, nth: number) => void
+
+  let handle: Handle
+  let requests: number
+  let upstream: Upstream
+  let proxy: TestProxy
+  let client: V1Client
+
+  /** Has v2, and v1, answer so from now on. */
+  function answering(next: Handle): void {
+    handle = next
+    requests = 0
+  }
+
+  /** Calls a proxy with settings of its own. */
+  async function callWith<T>(values: Partial<Config>, use: (client: V1Client) => Promise<T>): Promise<T> {
+    const own = await startProxy({ 'upstream.v2': upstream.url, ...values })
+    const ownClient = v1Client(own.url, 'token')
+    try {
+      return await use(ownClient)
+    } finally {
+      ownClient.close()
+      await own.close()
+    }
+  }
+
+  beforeAll(async () => {
+    upstream = await startUpstream((_, response) => {
+      requests += 1
+      handle(response, requests)
+    })
+    proxy = await startProxy({ 'upstream.v2': upstream.url })
+    client = v1Client(proxy.url, 'token')
+  })
+
+  afterAll(async () => {
+    client.close()
+    await proxy.close()
+    await upstream.close()
+  })
+
+  const answer = (response: ServerResponse, code: number, body: object, headers = {}) =>
+    response.writeHead(code, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body))
+
+  const service = { '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: 'R', domain: 'd' }
+  const made = { uid: `${ROOT}/${'b'.repeat(16)}`, name: 'r' }
+  const details = ({ trailers }: { trailers: { get(name: string): unknown[] } }) => String(trailers.get('grpc-status-details-bin')[0] ?? '')
+
+  describe('a write that may have been done is UNKNOWN', () => {
+    it.each<[string, (response: ServerResponse) => void]>([
+      ['the connection breaks', (response) => response.destroy()],
+      ['a gateway answers 503', (response) => response.writeHead(503).end('<html>')],
+      ['a gateway answers 502', (response) => response.writeHead(502).end('<html>')],
+      [
+        'v2 itself answers 503',
+        (response) => answer(response, 503, { code: 14, message: 'busy', details: [service] }, { 'retry-after': '3' }),
+      ],
+    ])('if %s', async (_, next) => {
+      answering(next)
+      const called = await client.call('iam.Groups/Create', GROUP)
+      expect(called).toMatchObject({ code: status.UNKNOWN, text: expect.stringContaining('may have been done') })
+      expect(details(called)).not.toContain('RetryInfo')
+    })
+
+    it.each<[string, number, object]>([
+      ['a limit', 429, { code: 8, message: 'slow', details: [service] }],
+      ['an outage', 503, { code: 14, message: 'busy', details: [service] }],
+    ])('if its first call was done and %s refuses the second', async (_, code, body) => {
+      answering((response, nth) => (nth === 1 ? answer(response, 200, made) : answer(response, code, body)))
+      expect((await client.call('registry.Registry/CreateRepo', REPO)).code).toBe(status.UNKNOWN)
+      expect(requests).toBeGreaterThan(1)
+    })
+
+    it('if v1 answers it and breaks off', async () => {
+      answering((response) => response.destroy())
+      const values: Partial<Config> = { 'upstream.v1': upstream.url, 'upstream.v1Grpc': 'rest', modes: { ...ALL_V2, default: 'v1' } }
+      const { code } = await callWith(values, (own) => own.call('iam.Groups/Create', GROUP))
+      expect(code).toBe(status.UNKNOWN)
+    })
+  })
+
+  describe('a write that was not done may be repeated', () => {
+    it('after the refusal of a rate, whose wait is told', async () => {
+      answering((response) => answer(response, 429, { code: 8, message: 'slow' }, { 'retry-after': '7' }))
+      const called = await client.call('iam.Groups/Create', GROUP)
+      expect([called.code, details(called)]).toEqual([status.RESOURCE_EXHAUSTED, expect.stringContaining('google.rpc.RetryInfo')])
+    })
+
+    it('if v2 cannot be reached', async () => {
+      const values = { 'upstream.v2': 'http://127.0.0.1:1' }
+      expect((await callWith(values, (own) => own.call('iam.Groups/Create', GROUP))).code).toBe(status.UNAVAILABLE)
+    })
+
+    it('if a limit of the proxy refuses it', async () => {
+      answering((response) => answer(response, 200, made))
+      const called = await callWith({ 'limits.callerPerSecond': 1 }, async (own) => {
+        await own.call('iam.Groups/Create', GROUP)
+        return own.call('iam.Groups/Create', GROUP)
+      })
+      expect([called.code, details(called)]).toEqual([status.RESOURCE_EXHAUSTED, expect.stringContaining('google.rpc.RetryInfo')])
+    })
+  })
+
+  it('repeats a read that v2 broke off, and says UNAVAILABLE if that fails too', async () => {
+    answering((response) => response.destroy())
+    expect((await client.call('iam.Groups/List')).code).toBe(status.UNAVAILABLE)
+    expect(requests).toBe(2)
+  })
+
+  describe('a call that waits', () => {
+    const hanging = () => {
+      let tell = (_: ServerResponse) => {}
+      const arrived = new Promise<ServerResponse>((resolve) => {
+        tell = resolve
+      })
+      answering((response) => tell(response))
+      return arrived
+    }
+
+    it('ends at v2 if its client cancels it', async () => {
+      const arrived = hanging()
+      const { cancel, called } = client.begin('iam.Groups/Create', GROUP, { metadata: { 'x-request-id': 'left' } })
+      const response = await arrived
+      const closed = new Promise((resolve) => response.once('close', resolve))
+      cancel()
+      expect((await called).code).toBe(status.CANCELLED)
+      await closed
+      expect(await proxy.logged(({ reqId }) => reqId === 'left')).toMatchObject({ grpcStatus: 'CANCELLED', status: 499 })
+    })
+
+    it('ends at v2 at the deadline of its client', async () => {
+      const arrived = hanging()
+      const { called } = client.begin('iam.Groups/List', {}, { timeout: 100 })
+      const response = await arrived
+      await new Promise((resolve) => response.once('close', resolve))
+      expect((await called).code).toBe(status.DEADLINE_EXCEEDED)
+    })
+
+    it('is DEADLINE_EXCEEDED beyond limits.deadlineMs', async () => {
+      answering(() => {})
+      const { code } = await callWith({ 'limits.deadlineMs': 50 }, (own) => own.call('iam.Groups/List'))
+      expect(code).toBe(status.DEADLINE_EXCEEDED)
+    })
+  })
+
+  describe('a shutdown', () => {
+    it.each([
+      ['UNKNOWN', 'iam.Groups/Create', GROUP],
+      ['UNAVAILABLE', 'iam.Groups/List', {}],
+    ] as const)('answers %s to %s if v2 takes too long', async (name, method, message) => {
+      const arrived = new Promise((resolve) => answering(resolve))
+      const own = await startProxy({ 'upstream.v2': upstream.url, 'limits.shutdownMs': 20 })
+      const ownClient = v1Client(own.url, 'token')
+      const { called } = ownClient.begin(method, message)
+      await arrived
+      await own.close()
+      expect((await called).text).toContain('Crosswalk stopped')
+      expect((await called).code).toBe(status[name])
+      ownClient.close()
+    })
+
+    it('lets a call finish', async () => {
+      const arrived = new Promise<ServerResponse>((resolve) => answering(resolve))
+      const own = await startProxy({ 'upstream.v2': upstream.url })
+      const ownClient = v1Client(own.url, 'token')
+      const { called } = ownClient.begin('iam.Groups/Create', GROUP)
+      const response = await arrived
+      const closed = own.close()
+      answer(response, 200, { ...made, uid: ROOT })
+      expect((await called).code).toBe(status.OK)
+      ownClient.close()
+      await closed
+    })
+  })
+})

@@ -1,0 +1,202 @@
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { mappings } from '../../../mappings/index.ts'
+import type { Config } from '../../../src/app/config/settings.ts'
+import { type Facts, readFacts } from '../../../src/grpc/facts.ts'
+import { methodRows } from '../../docs/generated.ts'
+import { startProxy, type TestProxy } from '../../stage/stage.ts'
+import { answerWith, type BareService, connect, framed, startBareService } from '../client.ts'
+
+/**
+ * Every method of v1's published protos, over gRPC, gRPC-Web and Connect. A method that only v1 has reaches v1 as its REST operation does, in
+ * every mode. Without v1 its call ends with code 12 in the form of its protocol.
+ */
+
+const facts: Facts = readFacts().v1
+const rows = methodRows(facts, mappings)
+const passedOn = rows.filter(({ fate }) => fate === 'passed on to v1').map(({ name }) => name)
+
+/** What a client of any of the protocols is told. */
+interface Told {
+  readonly code: number
+  readonly message: string
+}
+
+const PROTOCOLS = {
+  async grpc(url: string, path: string): Promise<Told> {
+    const client = connect(url)
+    const same = (bytes: Buffer) => bytes
+    try {
+      return await new Promise((resolve) => {
+        client
+          .makeServerStreamRequest(path, same, same, Buffer.alloc(0))
+          .on('data', () => {})
+          .on('error', () => {})
+          .on('status', ({ code, details }) => resolve({ code, message: details }))
+      })
+    } finally {
+      client.close()
+    }
+  },
+  async 'gRPC-Web'(url: string, path: string): Promise<Told> {
+    const headers = { 'content-type': 'application/grpc-web+proto', 'x-grpc-web': '1' }
+    const response = await fetch(url + path, { method: 'POST', headers, body: framed('') })
+    const text = Buffer.from(await response.arrayBuffer()).toString('latin1')
+    const said = (name: string) => response.headers.get(name) ?? new RegExp(`${name}: ?([^\r\n]*)`).exec(text)?.[1] ?? ''
+    return { code: Number(said('grpc-status') || Number.NaN), message: decodeURIComponent(said('grpc-message')) }
+  },
+  Connect: (url: string, path: string) => overConnect(url, path, 'application/proto', Buffer.alloc(0)),
+  'Connect as JSON': (url: string, path: string) => overConnect(url, path, 'application/json', Buffer.from('{}')),
+}
+
+async function overConnect(url: string, path: string, type: string, body: Buffer): Promise<Told> {
+  const response = await fetch(url + path, { method: 'POST', headers: { 'content-type': type, 'connect-protocol-version': '1' }, body })
+  if (response.status === 200) return { code: 0, message: '' }
+  const { code, message } = (await response.json()) as { code?: unknown; message?: string }
+  return { code: code === 'unimplemented' ? 12 : Number.NaN, message: message ?? '' }
+}
+
+const protocols = Object.entries(PROTOCOLS)
+
+let v1: BareService
+let v2: BareService
+const seen: string[] = []
+
+beforeAll(async () => {
+  const answer = (name: string) =>
+    startBareService((stream, { ':path': path }) => {
+      seen.push(`${name} ${path}`)
+      answerWith(stream, framed(''), { 'grpc-status': '0' })
+    })
+  v1 = await answer('v1')
+  v2 = await answer('v2')
+})
+
+afterAll(() => {
+  v1.close()
+  v2.close()
+})
+
+const proxyWith = async (values: Partial<Config>): Promise<TestProxy> => {
+  const proxy = await startProxy({ 'upstream.v2': v2.url, 'log.level': 'silent', ...values })
+  onTestFinished(() => proxy.close())
+  return proxy
+}
+
+it('knows all of them', () => {
+  expect(rows.length).toBe(187)
+  expect(new Set(rows.map(({ name }) => name)).size).toBe(187)
+})
+
+describe.each(protocols)('over %s, a method that only v1 has', (_, call) => {
+  it.each(['v1', 'v2', 'diff-v1'] as const)('reaches v1 in mode %s', async (mode) => {
+    const proxy = await proxyWith({ 'upstream.v1': v1.url, modes: { default: mode, rules: [], testers: [] } })
+    // The other modes take the same way; a fifth of the methods shows it.
+    for (const name of passedOn.filter((_, nth) => mode === 'v1' || nth % 5 === 0)) {
+      seen.length = 0
+      expect([name, await call(proxy.url, `/${name}`), [...seen]]).toEqual([name, { code: 0, message: '' }, [`v1 /${name}`]])
+    }
+  })
+
+  it('ends with code 12 and the sentence of REST without v1', async () => {
+    const proxy = await proxyWith({})
+    for (const name of passedOn) {
+      seen.length = 0
+      const { code, message } = await call(proxy.url, `/${name}`)
+      expect([name, code, message, [...seen]]).toEqual([name, 12, expect.stringContaining('needs a v1 service: '), []])
+    }
+  })
+})
+
+describe.each(protocols)('over %s, a read whose id no path can hold', (_, call) => {
+  const reads = ['registry.Registry/GetArchs', 'registry.Registry/GetSize', 'libraries.Artifacts/ListVersions']
+  it.each(reads.map((name) => `chainguard.platform.${name}`))('reaches v1 as it came, and is refused without v1: %s', async (name) => {
+    const proxy = await proxyWith({ 'upstream.v1': v1.url })
+    seen.length = 0
+    expect([await call(proxy.url, `/${name}`), [...seen]]).toEqual([{ code: 0, message: '' }, [`v1 /${name}`]])
+    const alone = await proxyWith({})
+    seen.length = 0
+    const { code, message } = await call(alone.url, `/${name}`)
+    expect([code === 0, message, [...seen]]).toEqual([false, expect.stringMatching(/^Invalid argument: \w+: must not be empty$/), []])
+  })
+})
+
+it('gives v1 all its methods in mode v1, and messages without an id as they came', async () => {
+  const proxy = await proxyWith({ 'upstream.v1': v1.url, modes: { default: 'v1', rules: [], testers: [] } })
+  for (const { name } of rows.filter(({ fate }) => fate === 'served')) {
+    seen.length = 0
+    expect([name, (await PROTOCOLS.grpc(proxy.url, `/${name}`)).code, [...seen]]).toEqual([name, 0, [`v1 /${name}`]])
+  }
+})
+
+it('passes an id with a slash to v1 as it came, and says of it without v1 what is wrong', async () => {
+  const path = '/chainguard.platform.libraries.Artifacts/ListVersions'
+  const body = Buffer.from(JSON.stringify({ id: 'javascript:@types/node' }))
+  const proxy = await proxyWith({ 'upstream.v1': v1.url })
+  seen.length = 0
+  expect([await overConnect(proxy.url, path, 'application/json', body), [...seen]]).toEqual([{ code: 0, message: '' }, [`v1 ${path}`]])
+  const { message } = await overConnect((await proxyWith({})).url, path, 'application/json', body)
+  expect(message).toBe('Invalid argument: id: must not have a slash: it is one segment of a path')
+})
+
+it.each(protocols)('passes calls of the token service to v2 over %s', async (_, call) => {
+  const proxy = await proxyWith({ 'upstream.v1': v1.url })
+  seen.length = 0
+  await call(proxy.url, '/chainguard.platform.auth.Auth/GetHeadlessSession')
+  expect(seen).toEqual(['v2 /chainguard.platform.auth.Auth/GetHeadlessSession'])
+})
+
+describe('a method whose answer is a stream of messages', () => {
+  const DUMP = '/chainguard.platform.argos.ArgosOSV/Dump'
+  const part = (text: string) => Buffer.from([0x12, text.length, ...Buffer.from(text)])
+  const several = Buffer.concat(['one', 'two', 'three'].map((text) => framed(part(text))))
+
+  const dumping = async (body: Buffer, values: Partial<Config> = {}) => {
+    const service = await startBareService((stream) => answerWith(stream, body, { 'grpc-status': '0' }))
+    onTestFinished(() => void service.close())
+    return proxyWith({ 'upstream.v1': service.url, ...values })
+  }
+  const overGrpc = (url: string, path = DUMP) => {
+    const client = connect(url)
+    onTestFinished(() => client.close())
+    const same = (bytes: Buffer) => bytes
+    return new Promise<{ texts: readonly string[]; code: number; details: string }>((resolve) => {
+      const texts: string[] = []
+      client
+        .makeServerStreamRequest(path, same, same, Buffer.alloc(0))
+        .on('data', (bytes: Buffer) => texts.push(bytes.subarray(2).toString()))
+        .on('error', () => {})
+        .on('status', ({ code, details }) => resolve({ texts, code, details }))
+    })
+  }
+
+  it.each(['v1', 'v2', 'diff-v1', 'diff-v2'] as const)('passes on all of them over gRPC, in mode %s', async (mode) => {
+    const proxy = await dumping(several, { modes: { default: mode, rules: [], testers: [] } })
+    expect(await overGrpc(proxy.url)).toEqual({ texts: ['one', 'two', 'three'], code: 0, details: '' })
+  })
+
+  it('passes on a stream without any, and none that ends within a message', async () => {
+    expect(await overGrpc((await dumping(Buffer.alloc(0))).url)).toEqual({ texts: [], code: 0, details: '' })
+    const { texts, code, details } = await overGrpc((await dumping(several.subarray(0, -1))).url)
+    expect([texts, code, details]).toEqual([[], 13, expect.stringContaining('cannot be passed on')])
+  })
+
+  it('passes on all of them over gRPC-Web', async () => {
+    const { url } = await dumping(several)
+    const headers = { 'content-type': 'application/grpc-web+proto', 'x-grpc-web': '1' }
+    const response = await fetch(url + DUMP, { method: 'POST', headers, body: framed('') })
+    const body = Buffer.from(await response.arrayBuffer())
+    expect(body.subarray(0, several.length).equals(several)).toBe(true)
+    expect(body.subarray(several.length).toString('latin1')).toMatch(/^\x80.{4}grpc-status: 0\r\n$/s)
+  })
+
+  it.each(['Connect', 'Connect as JSON'] as const)('says over %s that only gRPC carries them', async (protocol) => {
+    const { url } = await dumping(several)
+    const message = 'Dump answers with several messages, which only gRPC and gRPC-Web with messages in bytes carry'
+    expect(await PROTOCOLS[protocol](url, DUMP)).toEqual({ code: 12, message })
+  })
+
+  it('is the only one: several messages of another method are no answer', async () => {
+    const { url } = await dumping(several)
+    expect(await overGrpc(url, '/chainguard.platform.argos.ArgosOSV/Query')).toMatchObject({ texts: [], code: 13 })
+  })
+})

@@ -1,0 +1,432 @@
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import http2 from 'node:http2'
+import net, { type AddressInfo, type Socket } from 'node:net'
+import { ChannelCredentials, Client, Metadata, status } from '@grpc/grpc-js'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { startProxy, type TestProxy } from '../../stage/stage.ts'
+import { answering, startUpstream } from '../../stage/upstream.ts'
+import { answerWith, both, connect, down, type Echo, framed, pathOf, read, startBareService, startEcho, unary, up } from '../client.ts'
+
+describe('calls', () => {
+  const KEY = 'test/certificates/localhost.key'
+  const CERT = 'test/certificates/localhost.crt'
+  const MEBIBYTE = 2 ** 20
+
+  /** The same calls directly to the server and through the proxy: no difference may be visible. */
+  describe.each(['direct', 'through h2c', 'through TLS'])('%s', (way) => {
+    let echo: Echo
+    let proxy: TestProxy | undefined
+    let client: Client
+
+    beforeAll(async () => {
+      echo = await startEcho()
+      if (way === 'direct') {
+        client = connect(`http://${echo.address}`)
+        return
+      }
+      const tls = way === 'through TLS' ? { 'tls.key': KEY, 'tls.cert': CERT } : {}
+      proxy = await startProxy({ 'upstream.v2': `http://${echo.address}`, ...tls })
+      client = connect(proxy.url, way === 'through TLS' ? readFileSync(CERT, 'utf8') : undefined)
+    })
+
+    afterAll(async () => {
+      client.close()
+      await proxy?.close()
+      echo.kill()
+    })
+
+    beforeEach(() => echo.events.removeAllListeners())
+
+    it('returns the message of a unary call', async () => {
+      const { messages, status: end } = await unary(client, 'Unary', 'hello').answer
+      expect(messages.map(String)).toEqual(['hello'])
+      // A call that is passed on is no traffic of v1, whoever makes it.
+      if (proxy) expect(await (await fetch(`${proxy.adminUrl}/clients`)).json()).toEqual([])
+      expect(end.code).toBe(status.OK)
+    })
+
+    it('carries empty and large messages', async () => {
+      const large = Buffer.alloc(8 * MEBIBYTE, 'x')
+      expect((await unary(client, 'Unary').answer).messages).toEqual([Buffer.alloc(0)])
+      expect((await unary(client, 'Unary', large).answer).messages[0]?.equals(large)).toBe(true)
+    })
+
+    it('carries metadata both ways: texts, bytes, and several of one name', async () => {
+      const metadata = new Metadata()
+      metadata.set('x-text', 'a, b; c="d"')
+      metadata.add('x-many', '1')
+      metadata.add('x-many', '2')
+      metadata.set('x-one-bin', Buffer.from([0, 255, 13, 10]))
+      metadata.add('x-two-bin', Buffer.from([1]))
+      metadata.add('x-two-bin', Buffer.from([2, 3]))
+      const { initial, status: end } = await unary(client, 'Unary', '', { metadata }).answer
+      for (const brought of [initial, end.metadata]) {
+        expect(brought?.get('x-text')).toEqual(['a, b; c="d"'])
+        expect(brought?.get('x-many').join(', ')).toBe('1, 2')
+        expect(brought?.get('x-one-bin')).toEqual([Buffer.from([0, 255, 13, 10])])
+        expect(brought?.get('x-two-bin')).toEqual([Buffer.from([1]), Buffer.from([2, 3])])
+      }
+    })
+
+    it('answers an error with trailers only, with its text and details', async () => {
+      const { messages, initial, status: end } = await unary(client, 'Refuse').answer
+      expect(messages).toEqual([])
+      expect(end).toMatchObject({ code: status.NOT_FOUND, details: 'Straße nicht gefunden: 100 %' })
+      expect(end.metadata.get('grpc-status-details-bin')).toEqual([Buffer.from([8, 5, 0, 255])])
+      expect(initial?.get('x-text') ?? []).toEqual([])
+    })
+
+    it('answers an unknown method with the service’s UNIMPLEMENTED', async () => {
+      expect((await unary(client, 'Nothing').answer).status.code).toBe(status.UNIMPLEMENTED)
+    })
+
+    it('carries a stream down whole and in order', async () => {
+      const { messages, status: end } = await read(down(client, 'Down', '500 1000'))
+      expect(messages).toHaveLength(500)
+      expect(messages.every((message, at) => message.equals(Buffer.alloc(1000, at)))).toBe(true)
+      expect(end.code).toBe(status.OK)
+    })
+
+    it('keeps the messages of a stream that breaks', async () => {
+      const { messages, status: end } = await read(down(client, 'Break'))
+      expect(messages.map(String)).toEqual(['one', 'two'])
+      expect(end).toMatchObject({ code: status.DATA_LOSS, details: 'no third' })
+    })
+
+    it('carries a stream up', async () => {
+      const { call, answer } = up(client, 'Up')
+      for (let at = 0; at < 200; at += 1) if (!call.write(Buffer.alloc(10_000))) await once(call, 'drain')
+      call.end()
+      expect((await answer).messages.map(String)).toEqual(['2000000'])
+    })
+
+    it('lets a stream up be answered before its end', async () => {
+      const { call, answer } = up(client, 'Impatient')
+      call.write(Buffer.from('first'))
+      const { status: end } = await answer
+      expect(end).toMatchObject({ code: status.RESOURCE_EXHAUSTED, details: 'enough' })
+      expect((await unary(client, 'Unary', 'still there').answer).messages.map(String)).toEqual(['still there'])
+    })
+
+    it('carries both directions at once', async () => {
+      const call = both(client, 'Both')
+      const answer = read(call)
+      for (const word of ['a', 'b', 'c']) {
+        call.write(Buffer.from(word))
+        await once(call, 'data')
+      }
+      call.end()
+      expect((await answer).messages.map(String)).toEqual(['a', 'b', 'c'])
+    })
+
+    it('passes the deadline to the service and ends the call there', async () => {
+      const deadline = Date.now() + 5000
+      await unary(client, 'Unary', '', { deadline }).answer
+      expect(Math.abs(echo.deadline - deadline)).toBeLessThan(1000)
+      const cancelled = once(echo.events, 'cancelled')
+      expect((await unary(client, 'Hang', '', { deadline: Date.now() + 200 }).answer).status.code).toBe(status.DEADLINE_EXCEEDED)
+      await cancelled
+    })
+
+    it('ends a cancelled call at the service', async () => {
+      const [hangs, cancelled] = [once(echo.events, 'hang'), once(echo.events, 'cancelled')]
+      const { call, answer } = unary(client, 'Hang')
+      await hangs
+      call.cancel()
+      expect((await answer).status.code).toBe(status.CANCELLED)
+      await cancelled
+    })
+
+    it('stops the service when a reader stops, while others go on', async () => {
+      const call = down(client, 'Down', `2000 ${64 * 1024}`)
+      await once(call, 'data')
+      call.pause()
+      for (let at = 0; at < 20; at += 1) await unary(client, 'Unary').answer
+      const before = echo.written
+      for (let at = 0; at < 20; at += 1) await unary(client, 'Unary').answer
+      expect(echo.written).toBe(before)
+      expect(echo.written).toBeLessThan(100)
+      const cancelled = once(echo.events, 'cancelled')
+      call.on('error', () => {})
+      call.cancel()
+      await cancelled
+    })
+  })
+})
+
+describe('failures', () => {
+  const BROKE_OFF = 'the v2 service broke off during the call, which may have been done'
+
+  let echo: Echo
+  let proxy: TestProxy
+  let client: Client
+
+  const startAll = async (values: Parameters<typeof startProxy>[0] = {}, options = {}) => {
+    echo = await startEcho(0, options)
+    proxy = await startProxy({ 'upstream.v2': `http://${echo.address}`, ...values })
+    client = connect(proxy.url)
+  }
+
+  const portOf = ({ address }: Echo) => Number(address.split(':')[1])
+
+  afterEach(async () => {
+    client.close()
+    await proxy.close()
+    echo.kill()
+  })
+
+  describe('the service', () => {
+    beforeEach(() => startAll())
+
+    it('is UNAVAILABLE when it is down, logged by us, and used when it is back', async () => {
+      echo.kill()
+      const { status: end } = await unary(client, 'Unary', 'a').answer
+      expect(end).toMatchObject({ code: status.UNAVAILABLE, details: 'the v2 service cannot be reached' })
+      expect(await proxy.logged(({ grpcStatus }) => grpcStatus === 'UNAVAILABLE')).toMatchObject({
+        operation: 'grpc',
+        mode: 'native',
+        path: '/test.Echo/Unary',
+        status: 503,
+        error: { code: 'UNAVAILABLE', message: 'the v2 service cannot be reached', cause: `nothing listens (127.0.0.1:${portOf(echo)})` },
+      })
+      echo = await startEcho(portOf(echo))
+      expect((await unary(client, 'Unary', 'b').answer).messages.map(String)).toEqual(['b'])
+    })
+
+    it('is UNKNOWN, after its messages, if it breaks in a stream', async () => {
+      const call = down(client, 'Down', '1000000 100')
+      const answer = read(call)
+      await once(call, 'data')
+      echo.kill()
+      const { messages, status: end } = await answer
+      expect(messages.length).toBeGreaterThan(0)
+      expect(end).toMatchObject({ code: status.UNKNOWN, details: BROKE_OFF })
+    })
+
+    it('is UNKNOWN if it breaks before it answers: the call may have been done', async () => {
+      const hangs = once(echo.events, 'hang')
+      const { answer } = unary(client, 'Hang')
+      await hangs
+      echo.kill()
+      expect((await answer).status).toMatchObject({ code: status.UNKNOWN, details: BROKE_OFF })
+    })
+
+    it('finishes its calls when it retires (GOAWAY); the next call finds its successor', async () => {
+      const call = down(client, 'Down', '200 1000')
+      const answer = read(call)
+      await once(call, 'data')
+      const retired = echo.retire()
+      expect(await answer).toMatchObject({ messages: { length: 200 }, status: { code: status.OK } })
+      await retired
+      echo = await startEcho(portOf(echo))
+      expect((await unary(client, 'Unary', 'next').answer).messages.map(String)).toEqual(['next'])
+    })
+  })
+
+  it('lets a client repeat the call that a service left without', async () => {
+    let asked = 0
+    const bare = await startBareService((stream, headers) => {
+      if (headers[':path'] === pathOf('First')) return answerWith(stream, framed('first'), { 'grpc-status': '0' })
+      asked += 1
+      if (asked > 1) return answerWith(stream, framed('hi'), { 'grpc-status': '0' })
+      stream.session?.goaway(http2.constants.NGHTTP2_NO_ERROR, 1)
+      setImmediate(() => stream.session?.destroy())
+    })
+    await startAll({ 'upstream.v2': bare.url })
+    const repeating = new Client(new URL(proxy.url).host, ChannelCredentials.createInsecure())
+    expect((await unary(repeating, 'First').answer).messages.map(String)).toEqual(['first'])
+    expect((await unary(repeating, 'Second').answer).messages.map(String)).toEqual(['hi'])
+    expect(asked).toBe(2)
+    repeating.close()
+    bare.close()
+  })
+
+  it('loses the calls of a client that goes away', async () => {
+    await startAll()
+    const [hangs, cancelled] = [once(echo.events, 'hang'), once(echo.events, 'cancelled')]
+    const session = http2.connect(proxy.url)
+    session.on('error', () => {})
+    const stream = session.request({ ':method': 'POST', ':path': '/test.Echo/Hang', 'content-type': 'application/grpc', te: 'trailers' })
+    stream.on('error', () => {})
+    stream.end(Buffer.alloc(5))
+    await hangs
+    session.destroy()
+    await cancelled
+    expect(await proxy.logged(({ path }) => path === '/test.Echo/Hang')).toMatchObject({ status: 499, grpcStatus: 'CANCELLED' })
+  })
+
+  it('gets no more streams than it allows, and every call is answered', async () => {
+    await startAll({}, { 'grpc.max_concurrent_streams': 10 })
+    const words = Array.from({ length: 200 }, (_, at) => String(at))
+    const answers = await Promise.all(words.map((word) => unary(client, 'Unary', word).answer))
+    expect(answers.map(({ messages }) => String(messages[0]))).toEqual(words)
+  })
+
+  it('gets another connection when streams stay open', async () => {
+    await startAll({}, { 'grpc.max_concurrent_streams': 2 })
+    await unary(client, 'Unary').answer
+    const open = [1, 2, 3].map(() => down(client, 'Down', '100000 65536'))
+    await Promise.all(open.map((call) => once(call, 'data').then(() => call.pause())))
+    expect((await unary(client, 'Unary', 'in time').answer).messages.map(String)).toEqual(['in time'])
+    for (const call of open) call.on('error', () => {}).cancel()
+  })
+
+  it('is UNAVAILABLE if it speaks HTTP/1.1 only', async () => {
+    await startAll()
+    const old = await startUpstream(answering({}))
+    const other = await startProxy({ 'upstream.v2': old.url })
+    const confused = connect(other.url)
+    expect((await unary(confused, 'Unary').answer).status).toMatchObject({
+      code: status.UNAVAILABLE,
+      details: 'the v2 service does not speak gRPC; set upstream.v2Grpc to rest if it speaks REST',
+    })
+    confused.close()
+    await other.close()
+    await old.close()
+  })
+
+  it('announces limits.streams to clients', async () => {
+    await startAll({ 'limits.streams': 7 })
+    const session = http2.connect(proxy.url)
+    await once(session, 'remoteSettings')
+    expect(session.remoteSettings.maxConcurrentStreams).toBe(7)
+    session.close()
+  })
+
+  describe('a shutdown', () => {
+    beforeEach(() => startAll({ 'limits.shutdownMs': 100 }))
+
+    it('lets a call finish and closes its connection', async () => {
+      const call = down(client, 'Down', '50 1000')
+      const answer = read(call)
+      await once(call, 'data')
+      await proxy.close()
+      expect(await answer).toMatchObject({ messages: { length: 50 }, status: { code: status.OK } })
+      expect((await unary(client, 'Unary').answer).status.code).toBe(status.UNAVAILABLE)
+    })
+
+    it('cuts off what takes too long', async () => {
+      const hangs = once(echo.events, 'hang')
+      const { answer } = unary(client, 'Hang')
+      await hangs
+      await proxy.close()
+      const text = 'Crosswalk stopped before the call was answered; it may have been done'
+      expect((await answer).status).toMatchObject({ code: status.UNKNOWN, details: text })
+    })
+  })
+
+  it('counts calls by status, whatever their names are', async () => {
+    await startAll()
+    await unary(client, 'Unary').answer
+    for (let at = 0; at < 5; at += 1) await unary(client, `Nothing${at}`).answer
+    const text = await (await fetch(`${proxy.adminUrl}/metrics`)).text()
+    expect(text).toContain('crosswalk_grpc_calls_total{code="OK"} 1')
+    expect(text).toContain('crosswalk_grpc_calls_total{code="UNIMPLEMENTED"} 5')
+    expect(text).toMatch(/crosswalk_requests_total\{operation="grpc",mode="native",outcome="refused"\} 5/)
+    expect(text).not.toContain('Nothing')
+  })
+
+  it('closes the connection to the service if a client leaves messages unread', async () => {
+    await startAll()
+    const service = http2.createServer()
+    const sessions = once(service, 'session') as Promise<[http2.ServerHttp2Session]>
+    service.on('stream', (stream) => {
+      stream.on('error', () => {})
+      stream.respond({ ':status': 200, 'content-type': 'application/grpc' })
+      stream.end(Buffer.alloc(100_000))
+    })
+    service.listen(0, '127.0.0.1')
+    await once(service, 'listening')
+    const own = await startProxy({ 'upstream.v2': `http://127.0.0.1:${(service.address() as AddressInfo).port}` })
+    const session = http2.connect(own.url, { settings: { initialWindowSize: 0 } })
+    const stream = session.request({ ':method': 'POST', ':path': '/test.Echo/Unary', 'content-type': 'application/grpc' })
+    stream.on('error', () => {})
+    stream.end()
+    const [upstream] = await sessions
+    await once(stream, 'response')
+    stream.close(http2.constants.NGHTTP2_CANCEL)
+    await once(stream, 'close')
+    const closed = once(upstream, 'close')
+    upstream.close()
+    await closed
+    session.destroy()
+    await own.close()
+    service.close()
+  })
+
+  describe('a call without a message', () => {
+    beforeEach(() => startAll())
+
+    it.each(['/test.Echo/Unary', '/chainguard.platform.iam.Groups/List'])(
+      'is answered if it ends before the first one to %s is ready',
+      async (path) => {
+        const session = http2.connect(proxy.url)
+        const stream = session.request(
+          { ':method': 'POST', ':path': path, 'content-type': 'application/grpc', te: 'trailers' },
+          { endStream: false },
+        )
+        stream.resume().end()
+        await once(stream, 'close')
+        session.close()
+        expect(stream.rstCode).toBe(0)
+      },
+    )
+  })
+})
+
+describe('odd status', () => {
+  const PREFACE_BYTES = 24
+  const HEAD_BYTES = 9
+  const [DATA, HEADERS, SETTINGS] = [0, 1, 4]
+  const [ACK, END_HEADERS] = [1, 4]
+
+  /** Frame of HTTP/2 (RFC 9113 §4.1). */
+  function frame(type: number, flags: number, stream: number, payload: Buffer): Buffer {
+    const head = Buffer.alloc(HEAD_BYTES)
+    head.writeUIntBE(payload.length, 0, 3)
+    head[3] = type
+    head[4] = flags
+    head.writeUInt32BE(stream, 5)
+    return Buffer.concat([head, payload])
+  }
+
+  /** A head with nothing but its status: a literal with the name of index 8 (RFC 7541 §6.2.2). */
+  const headOf = (stream: number, text: string) => frame(HEADERS, END_HEADERS, stream, Buffer.from(`\x08\x03${text}`, 'latin1'))
+
+  /** Answers each call with heads of these statuses, then with data, and never ends it. */
+  function serve(socket: Socket, statuses: readonly string[]): void {
+    let received = Buffer.alloc(0)
+    let at = PREFACE_BYTES
+    socket.on('error', () => {})
+    socket.write(Buffer.concat([frame(SETTINGS, 0, 0, Buffer.alloc(0)), frame(SETTINGS, ACK, 0, Buffer.alloc(0))]))
+    socket.on('data', (piece) => {
+      received = Buffer.concat([received, piece])
+      while (received.length >= at + HEAD_BYTES && received.length >= at + HEAD_BYTES + received.readUIntBE(at, 3)) {
+        if (received[at + 3] === HEADERS) {
+          const stream = received.readUInt32BE(at + 5)
+          socket.write(Buffer.concat([...statuses.map((one) => headOf(stream, one)), frame(DATA, 0, stream, Buffer.alloc(5))]))
+        }
+        at += HEAD_BYTES + received.readUIntBE(at, 3)
+      }
+    })
+  }
+
+  let proxy: TestProxy
+  const server = net.createServer()
+
+  afterEach(async () => {
+    await proxy.close()
+    server.close()
+  })
+
+  it('ends a call whose service answers with a status below 100 behind an informational one', async () => {
+    server.on('connection', (socket) => serve(socket, ['100', '103', '020'])).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    proxy = await startProxy({ 'upstream.v2': `http://127.0.0.1:${(server.address() as AddressInfo).port}` })
+    const client = connect(proxy.url)
+    const { status: end } = await unary(client, 'Unary', 'a').answer
+    expect(end).toMatchObject({ code: status.INTERNAL })
+    client.close()
+  })
+})

@@ -1,0 +1,177 @@
+import { EventEmitter, once } from 'node:events'
+import http, {
+  type IncomingHttpHeaders as NodeIncomingHttpHeaders,
+  type OutgoingHttpHeaders as NodeOutgoingHttpHeaders,
+  type RequestListener,
+} from 'node:http'
+import http2, { type ClientHttp2Session, type IncomingHttpHeaders, type OutgoingHttpHeaders } from 'node:http2'
+import type { AddressInfo } from 'node:net'
+import { onTestFinished } from 'vitest'
+import type { WireHandler } from '../../../src/grpc/wire/call.ts'
+import { createServePair } from '../../../src/grpc/wire/connect.ts'
+import type { WireSettings } from '../../../src/grpc/wire/framing.ts'
+import { createServeGrpc } from '../../../src/grpc/wire/grpc.ts'
+import { createRoom } from '../../../src/serve/bounds.ts'
+import { createDeadlines } from '../../../src/serve/listen/times.ts'
+
+/** The settings of a wire under test, and what was reported to them. */
+export function stagedSettings(given: Partial<WireSettings> = {}): WireSettings & { readonly failures: unknown[] } {
+  const failures: unknown[] = []
+  const settings = { requestBytes: 1000, room: createRoom(100_000), deadlines: createDeadlines(60_000), ...given }
+  return { ...settings, failures, failed: (error) => void failures.push(error) }
+}
+
+/** What a client of gRPC got. */
+export interface GrpcAnswered {
+  readonly head: IncomingHttpHeaders
+  readonly trailers: IncomingHttpHeaders
+  readonly body: Buffer
+  /** The code and the text of the status, wherever it stands. */
+  readonly code: number
+  readonly message: string
+}
+
+export interface GrpcStage {
+  readonly session: ClientHttp2Session
+  readonly failures: readonly unknown[]
+  /** Resolves to the code that the wire reports at the end of the next call. */
+  ended(): Promise<number>
+  handler: WireHandler
+  /** Sends a body in these pieces and returns the answer. */
+  call(pieces: Buffer | readonly Buffer[], headers?: OutgoingHttpHeaders): Promise<GrpcAnswered>
+}
+
+/** Starts a server of HTTP/2 that serves every stream by the wire, and a connection to it. It ends with the test. */
+export async function startGrpc(given: Partial<WireSettings> = {}, create = createServeGrpc): Promise<GrpcStage> {
+  const settings = stagedSettings(given)
+  const serve = create(settings)
+  const ends = new EventEmitter()
+  const server = http2.createServer()
+  const stage = { handler: echo } as { handler: WireHandler }
+  server.on('stream', (stream, headers) =>
+    serve(
+      stream,
+      headers,
+      (call) => stage.handler(call),
+      (code) => ends.emit('end', code),
+    ),
+  )
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const session = http2.connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  onTestFinished(() => {
+    session.destroy()
+    server.close()
+  })
+  const call = (pieces: Buffer | readonly Buffer[], headers: OutgoingHttpHeaders = {}) => callOn(session, [pieces].flat(), headers)
+  const ended = async () => (await once(ends, 'end'))[0] as number
+  return Object.assign(stage, { session, failures: settings.failures, ended, call })
+}
+
+/** Answers with the message. */
+export const echo: WireHandler = ({ message }) => Promise.resolve({ message: [message] })
+
+async function callOn(session: ClientHttp2Session, pieces: readonly Buffer[], headers: OutgoingHttpHeaders): Promise<GrpcAnswered> {
+  const stream = session.request({
+    ':method': 'POST',
+    ':path': '/test.Echo/Unary',
+    'content-type': 'application/grpc',
+    te: 'trailers',
+    ...headers,
+  })
+  const answered = { head: {} as IncomingHttpHeaders, trailers: {} as IncomingHttpHeaders }
+  stream.on('response', (head) => Object.assign(answered, { head: plain(head) }))
+  stream.on('trailers', (trailers) => Object.assign(answered, { trailers: plain(trailers) }))
+  const body: Buffer[] = []
+  stream.on('data', (piece: Buffer) => body.push(piece))
+  const closed = once(stream, 'close')
+  for (const piece of pieces) stream.write(piece)
+  stream.end()
+  await closed
+  const { head, trailers } = answered
+  const said = { ...head, ...trailers }
+  const message = decodeURIComponent(String(said['grpc-message'] ?? ''))
+  return { head, trailers, body: Buffer.concat(body), code: Number(said['grpc-status'] ?? Number.NaN), message }
+}
+
+/** Without the symbols that Node adds. */
+const plain = (headers: IncomingHttpHeaders) => Object.fromEntries(Object.entries(headers))
+
+/** Frames a message. */
+export function frame(message: Buffer | string, flags = 0): Buffer {
+  const bytes = Buffer.from(message)
+  const prefix = Buffer.alloc(5, flags)
+  prefix.writeUInt32BE(bytes.length, 1)
+  return Buffer.concat([prefix, bytes])
+}
+
+const message = '\t\ntest with whitespace\r\nand Unicode BMP ☺ and non-BMP 😈\t\n'
+
+/** Answers with the status of the interop test `special_status_message` of gRPC. @public */
+export const answerSpecially: WireHandler = () => Promise.resolve({ status: { code: 2, message, details: [] } })
+
+/** How that message stands in the `grpc-message` trailer. */
+export const SPECIAL = {
+  message,
+  encoded: '%09%0Atest with whitespace%0D%0Aand Unicode BMP %E2%98%BA and non-BMP %F0%9F%98%88%09%0A',
+} as const
+
+/** What a client of HTTP got. */
+export interface PairAnswered {
+  readonly status: number
+  readonly headers: NodeIncomingHttpHeaders
+  readonly body: Buffer
+}
+
+export interface PairStage {
+  readonly url: string
+  readonly failures: readonly unknown[]
+  handler: WireHandler
+  /** The code that the wire reports at the end of the next call. */
+  ended(): Promise<number | undefined>
+  call(body: Buffer | string | undefined, headers: NodeOutgoingHttpHeaders, target?: string): Promise<PairAnswered>
+}
+
+/** Starts a server that serves every request by the wire; `/test.Echo/Safe` has no side effects. It ends with the test. */
+export async function startPairs(version: 1 | 2 = 1, given: Partial<WireSettings> = {}): Promise<PairStage> {
+  const settings = stagedSettings(given)
+  const serve = createServePair(settings)
+  const stage = { handler: echo } as { handler: WireHandler }
+  let tell: (code: number | undefined) => void = () => {}
+  const answer: RequestListener = (request, response) => {
+    const isSafe = request.url?.startsWith('/test.Echo/Safe') === true
+    serve({ request, response }, { handler: (call) => stage.handler(call), isSafe, ended: (code) => tell(code) })
+  }
+  const server = version === 1 ? http.createServer(answer) : http2.createServer(answer as never)
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  onTestFinished(() => void server.close())
+  const call: PairStage['call'] = (body, headers, target = 'POST /test.Echo/Unary') => {
+    const [method = '', path = ''] = target.split(' ')
+    return version === 1 ? ask1(url, { method, path, headers }, body) : ask2(url, { ':method': method, ':path': path, ...headers }, body)
+  }
+  const ended = () => new Promise<number | undefined>((resolve) => (tell = resolve))
+  return Object.assign(stage, { url, failures: settings.failures, call, ended })
+}
+
+async function ask1(url: string, options: http.RequestOptions, body: Buffer | string | undefined): Promise<PairAnswered> {
+  const request = http.request(url, { ...options, agent: false }).end(body)
+  const [response] = (await once(request, 'response')) as [http.IncomingMessage]
+  return { status: response.statusCode ?? 0, headers: response.headers, body: await whole(response) }
+}
+
+async function ask2(url: string, headers: NodeOutgoingHttpHeaders, body: Buffer | string | undefined): Promise<PairAnswered> {
+  const session = http2.connect(url)
+  const stream = session.request(headers).end(body)
+  const [head] = (await once(stream, 'response')) as [NodeIncomingHttpHeaders]
+  const answered = { status: Number(head[':status']), headers: head, body: await whole(stream) }
+  session.close()
+  return answered
+}
+
+async function whole(pieces: AsyncIterable<Buffer>): Promise<Buffer> {
+  const all: Buffer[] = []
+  for await (const piece of pieces) all.push(piece)
+  return Buffer.concat(all)
+}

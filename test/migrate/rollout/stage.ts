@@ -1,0 +1,260 @@
+import type { Config } from '../../../src/app/config/settings.ts'
+import { createCircuit } from '../../../src/migrate/evidence/circuit.ts'
+import { createEvidence, noEvidence } from '../../../src/migrate/evidence/evidence.ts'
+import { createNotes, createSaveOrder } from '../../../src/migrate/modes/journal.ts'
+import { type ModeRules, readModeRules } from '../../../src/migrate/modes/rules.ts'
+import { createSelect, isWithinShare } from '../../../src/migrate/modes/select.ts'
+import type { Entry } from '../../../src/migrate/records/record.ts'
+import type { OperationView, RolloutStatus, RolloutView } from '../../../src/migrate/rollout/machine.ts'
+import { firstState, planOf, type RolloutPhase, type RolloutPlan, type RolloutState } from '../../../src/migrate/rollout/plan.ts'
+import { createRollouts, type Rollouts } from '../../../src/migrate/rollout/rollouts.ts'
+import type { Clocks } from '../../../src/serve/bounds.ts'
+import { identify } from '../../../src/serve/caller.ts'
+import { SERVED_BY } from '../../../src/serve/sides.ts'
+import { type Stage, startStage } from '../../stage/stage.ts'
+
+export const HOUR = 3_600_000
+
+/** 1 % for 100 observations, 50 % for an hour, and an hour of watching; two retries. */
+export const PLAN: RolloutPlan = planOf(
+  {
+    name: 'iam',
+    target: 0.01,
+    retries: 2,
+    watch: '1h',
+    steps: [
+      { percent: 1, observations: 100 },
+      { percent: 50, hold: '1h' },
+    ],
+  },
+  { operations: 'iam.*', clients: '*' },
+)
+
+export const stateIn = (phase: RolloutPhase, more: Partial<RolloutState> = {}): RolloutState => ({ ...firstState('x', 0), phase, ...more })
+
+const { n, bad } = noEvidence('x')
+
+/** An operation that had requests, with this evidence in the step and in the run. */
+export const operation = (more: Partial<OperationView> & Partial<OperationView['step']> = {}): OperationView => {
+  const { requests = 1, observations = { n, bad }, comparisons = observations, ...rest } = more
+  const failures = { n: 0, bad: 0 }
+  return {
+    operation: 'iam.a',
+    canBeJudged: true,
+    run: observations,
+    alone: 0,
+    failures,
+    ...rest,
+    step: { requests, observations, comparisons },
+  }
+}
+
+/** An operation inside 1 %, with enough observations for the first step. */
+export const proven = (more: Parameters<typeof operation>[0] = {}) =>
+  operation({ observations: { n: 100, bad: 0 }, run: { n: 400, bad: 0 }, ...more })
+
+/** A view with traffic and nothing wrong. */
+export const viewOn = (more: Partial<RolloutView> = {}): RolloutView => ({
+  operations: [operation()],
+  unused: 0,
+  open: {},
+  stuck: [],
+  requests: 1,
+  unjudged: { requests: 0, ms: 0 },
+  ratio: undefined,
+  unwritten: undefined,
+  ...more,
+})
+
+/** A clock that stands still until a test moves it. */
+export interface ManualClock {
+  readonly clocks: Clocks
+  /** Lets time pass, with a look in each minute. */
+  pass(ms: number): void
+  /** Sets the wall clock, and nothing else. */
+  setWall(ms: number): void
+}
+
+const MINUTE = 60_000
+
+export function createManualClock(): ManualClock {
+  const looks = new Set<() => void>()
+  let [wall, ticks] = [Date.UTC(2026, 10, 24, 14), 0]
+  return {
+    clocks: {
+      now: () => wall,
+      ticks: () => ticks,
+      repeat(run, ms) {
+        if (ms === 1000) looks.add(run)
+        return () => void looks.delete(run)
+      },
+    },
+    pass(ms) {
+      for (let passed = 0; passed < ms; passed += MINUTE) {
+        wall += MINUTE
+        ticks += MINUTE
+        for (const look of looks) look()
+      }
+    },
+    setWall: (ms) => {
+      wall = ms
+    },
+  }
+}
+
+/** Returns demo tokens of callers whose place is from `from` up to but not including `to` percent. */
+export function tokensBetween(from: number, to: number, count: number): readonly string[] {
+  const tokens = Array.from({ length: 10_000 }, (_, nth) => `demo-viewer-${nth}`)
+  const caller = (token: string) => identify(`Bearer ${token}`).caller
+  return tokens.filter((token) => isWithinShare(caller(token), to) && !isWithinShare(caller(token), from)).slice(0, count)
+}
+
+/** The sandbox with rollouts and a clock of the test. */
+export interface RolloutStage extends Stage {
+  readonly clock: ManualClock
+  /** Sends a request of each kind with each token. Then five minutes pass. Returns the modes that served each token, by token. */
+  traffic(tokens: readonly string[], kinds: readonly string[]): Promise<Readonly<Record<string, readonly unknown[]>>>
+  rollouts(): Promise<readonly RolloutStatus[]>
+  command(name: string, command: string): Promise<number>
+}
+
+export async function startRolloutStage(values: Partial<Config>, clock: ManualClock = createManualClock()): Promise<RolloutStage> {
+  const stage = await startStage(values, {}, clock.clocks)
+  const admin = (path: string, init?: RequestInit) => fetch(`${stage.server.adminUrl}${path}`, init)
+  return {
+    ...stage,
+    clock,
+    async traffic(tokens, kinds) {
+      const modes: Record<string, readonly unknown[]> = {}
+      for (const token of tokens) {
+        const before = stage.server.log.length
+        for (const path of kinds) await stage.request('GET', path, { token })
+        await stage.settled()
+        const requests = stage.server.log.slice(before).filter(({ msg }) => msg === 'request')
+        modes[token] = [...new Set(requests.map(({ mode, status }) => `${mode} ${status}`))]
+      }
+      clock.pass(300_000)
+      return modes
+    },
+    rollouts: async () => (await admin('/rollouts')).json() as Promise<readonly RolloutStatus[]>,
+    command: async (name, command) => (await admin(`/rollouts/${name}/${command}`, { method: 'POST' })).status,
+  }
+}
+
+export const OPERATIONS = ['iam.a', 'iam.b', 'registry.c']
+
+export const PERSON = { source: 'admin', token: 'ops' } as const
+
+/** Rules with a rollout of `iam.*` at 1, 10 and 100 %, ten minutes each, and two retries. */
+export const iamRules = (rollout: object = {}, others: readonly object[] = [], operations = 'iam.*'): ModeRules => {
+  const steps = [1, 10, 100].map((percent) => ({ percent, hold: '10m' }))
+  const canary = { mode: 'diff-v2', rollout: { name: 'iam', target: 0.1, retries: 2, watch: '10m', steps, ...rollout } }
+  const read = readModeRules({ default: 'diff-v1', rules: [{ operations, mode: 'diff-v1', canary }, ...others] })
+  if ('problem' in read) throw new Error(read.problem)
+  return read
+}
+
+/** Hashes of callers: the nth of a thousand stands at nth/10 percent. */
+export const callerAt = (nth: number) =>
+  `${Math.floor((nth / 1000) * 2 ** 32)
+    .toString(16)
+    .padStart(8, '0')}00000000`
+
+/** Rollouts with real circuits and real evidence, and clients that only count. */
+export interface Simulation {
+  readonly rollouts: Rollouts
+  readonly entries: Entry[]
+  /** Notes of rollouts: the state after each. */
+  moves(): readonly (string | undefined)[]
+  /** The caller asks something new, v2 or v1 answers as the share says, and both are compared. */
+  ask(nth: number, options?: { readonly operation?: string; readonly isWrong?: boolean; readonly shape?: string }): void
+  /** v2 refuses so many writes of `iam.a`, and nobody knows whether v1 would. */
+  refuse(count: number): void
+  /** Lets callers ask for so many minutes, each minute once. */
+  minutes(count: number, callers?: readonly number[]): void
+  pass(ms: number): void
+  setWall(ms: number): void
+  place(): string
+  isOpen(operation: string): boolean
+  change(rules: ModeRules): void
+  problem: string | undefined
+}
+
+/** Begins where `earlier` entries ended. */
+export function simulate(rules: ModeRules, earlier: readonly Entry[] = [], probed = false): Simulation {
+  let [wall, ticks, asked] = [1e12, 0, 0]
+  const now = () => wall
+  const entries: Entry[] = []
+  const recorder = {
+    record: (entry: Entry) => void entries.push(JSON.parse(JSON.stringify(entry)) as Entry),
+    problem: () => simulation.problem,
+    comparisons: () => [],
+    dropped: () => 0,
+    close: async () => {},
+  }
+  const evidence = createEvidence(now)
+  const circuit = createCircuit(now, () => probed)
+  const order = createSaveOrder()
+  const notes = createNotes({ recorder, now, order })
+  const sources = {
+    journal: { circuit, evidence, recorder, order, ...notes },
+    operations: OPERATIONS,
+    canBeJudged: () => true,
+    now,
+    ticks: () => ticks,
+    isShared: false,
+  }
+  const rollouts = createRollouts(rules, sources)
+  let inForce = rules
+  let select = createSelect(rollouts.inForce(inForce))
+  rollouts.onMove(() => {
+    select = createSelect(rollouts.inForce(inForce))
+  })
+  const simulation: Simulation = {
+    rollouts,
+    entries,
+    problem: undefined,
+    moves: () => entries.flatMap((entry) => (entry.kind === 'note' && entry.what === 'rollout' ? [entry.to] : [])),
+    ask(nth, { operation = 'iam.a', isWrong = false, shape = `shape ${asked}` } = {}) {
+      asked += 1
+      const client = { caller: callerAt(nth), subject: undefined }
+      const mode = select({ ...client, operation, circuit: circuit.isOpen(operation) ? (probed ? 'probed' : 'open') : 'closed' })
+      rollouts.used({ ...client, mode, round: rollouts.round() }, operation, SERVED_BY[mode])
+      const outcome = isWrong ? 'mismatch' : 'match'
+      const comparison = { operation, caller: client.caller, shape, outcome, mode } as const
+      const turned = [circuit.answered(operation, false), circuit.compared(operation, isWrong)].find(Boolean)
+      evidence.observe(comparison)
+      rollouts.compared(client, comparison)
+      if (turned) notes.note({ what: turned.state === 'open' ? 'circuit' : 'circuit-closed', text: turned.reason, operation })
+    },
+    refuse: (count) => evidence.add('iam.a', { uncompared: { writeRefused: count } }),
+    minutes(count, callers = [5, 50, 500]) {
+      for (let minute = 0; minute < count; minute += 1) {
+        for (const caller of callers) simulation.ask(caller)
+        simulation.pass(60_000)
+      }
+    },
+    pass(ms) {
+      wall += ms
+      ticks += ms
+      rollouts.look()
+    },
+    setWall: (ms) => {
+      wall = ms
+    },
+    place() {
+      const [{ phase, step, percent } = { phase: 'ended', step: 0, percent: 0 }] = rollouts.all()
+      return `${phase} ${step} ${percent}`
+    },
+    isOpen: circuit.isOpen,
+    change(changed) {
+      inForce = changed
+      rollouts.change(changed, PERSON)
+      circuit.close((operation) => rollouts.keptOpenBy(operation) === undefined)
+      select = createSelect(rollouts.inForce(changed))
+    },
+  }
+  for (const entry of earlier) rollouts.entry(entry)
+  rollouts.start()
+  return simulation
+}

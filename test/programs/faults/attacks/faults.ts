@@ -1,0 +1,28 @@
+import type { Fault } from '../fault.ts'
+import { adminAttacks, targetAttacks, tokenGuesses } from './admin.ts'
+import { connectionAttacks, placeAttacks } from './connections.ts'
+import { evidenceAttacks, growthAttacks, memoryAttacks } from './evidence.ts'
+import { codingAttacks, frameAttacks, headAttacks } from './frames.ts'
+import { rpcAttacks, sharedCallAttacks, stagedAnswers } from './shared.ts'
+import { smugglingAttacks } from './smuggling.ts'
+import { loopAttacks } from './streams.ts'
+
+/** Attacks without a token, one file for each kind. */
+export const attackFaults: readonly Fault[] = [
+  ...rpcAttacks,
+  ...targetAttacks,
+  ...sharedCallAttacks,
+  ...codingAttacks,
+  ...headAttacks,
+  ...frameAttacks,
+  ...loopAttacks,
+  ...growthAttacks,
+  ...evidenceAttacks,
+  ...adminAttacks,
+  ...tokenGuesses,
+  ...connectionAttacks,
+  ...placeAttacks,
+  ...memoryAttacks,
+  ...stagedAnswers,
+  ...smugglingAttacks,
+]

@@ -1,0 +1,295 @@
+import { once } from 'node:events'
+import http, { type IncomingMessage } from 'node:http'
+import http2 from 'node:http2'
+import net, { type AddressInfo, type Socket } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { setImmediate } from 'node:timers/promises'
+import { gzipSync } from 'node:zlib'
+import type { Config } from '../../../../src/app/config/settings.ts'
+import { until } from '../../../stage/clocks.ts'
+import { bearer, startProxy } from '../../../stage/stage.ts'
+import { connect2 } from '../../../stage/upstream.ts'
+import { type Behaviour, type Fault, inWorld, say, serving, type World } from '../fault.ts'
+import { type Carrier, openRpcAsker, type RpcCase, type RpcGiven, type RpcPart } from '../fuzz/rpc.ts'
+import { metric } from '../process/child.ts'
+import { talk } from '../wire.ts'
+
+const PATH = '/iam/v1/groups?limit=200'
+const HEADERS = { ...bearer('t'), 'user-agent': 'x' }
+
+/** More than the buffers of a connection hold. */
+const LARGE = JSON.stringify({ groups: Array.from({ length: 200 }, (_, at) => ({ uid: String(at), description: 'x'.repeat(100_000) })) })
+
+/** Answers that wait for the test. */
+function held() {
+  const waiting: (() => void)[] = []
+  const behaviour: Behaviour = (_, response) => void waiting.push(() => response.end(LARGE))
+  return { waiting, behaviour, release: () => waiting.splice(0).forEach((go) => void go()) }
+}
+
+/** Opens the clients' connections first, so that parallel requests arrive within one turn of the event loop. Only then is a call shared. */
+async function readers({ proxy }: World) {
+  const agent = new http.Agent({ keepAlive: true })
+  const ask = (path: string) => new Promise<IncomingMessage>((resolve) => http.get(proxy.url + path, { agent, headers: HEADERS }, resolve))
+  const ready = await Promise.all(Array.from({ length: GOOD + 1 }, () => ask(UNKNOWN)))
+  const session = http2.connect(proxy.url, { settings: { initialWindowSize: 0 } })
+  session.on('error', () => {})
+  await Promise.all([...ready.map(text), once(session, 'remoteSettings')])
+  return {
+    /** Resolves for all clients; two of them never read. The session writes after this turn, so the others wait for it. */
+    async all(): Promise<readonly Promise<boolean>[]> {
+      session.request({ ':path': PATH, ...HEADERS }).on('error', () => {})
+      await setImmediate()
+      http.get(proxy.url + PATH, { agent, headers: HEADERS }, (answer) => answer.on('error', () => {}).pause())
+      return Array.from({ length: GOOD }, async () => isWhole(await text(await ask(PATH))))
+    },
+    one: async () => isWhole(await text(await ask(PATH))),
+    go() {
+      agent.destroy()
+      session.destroy()
+    },
+  }
+}
+
+const GOOD = 5
+const UNKNOWN = '/registry/v1/vuln_reports'
+const isWhole = (json: string) => JSON.parse(json).items.length === 200
+
+async function neverReading(): Promise<string> {
+  const { waiting, behaviour, release } = held()
+  return inWorld(behaviour, { 'upstream.v1': undefined }, async (world) => {
+    const { proxy, upstream } = world
+    const inFlight = () => metric(proxy, 'crosswalk_requests_in_flight')
+    const { all, one, go } = await readers(world)
+    const reading = await all()
+    await until(async () => waiting.length > 0 && (await inFlight()) === GOOD + 2)
+    release()
+    const whole = (await Promise.all(reading)).filter(Boolean).length
+    const shared = upstream.seen.length
+    const later = one()
+    await until(async () => waiting.length === 1)
+    release()
+    const again = await later
+    go()
+    await until(async () => (await inFlight()) === 0)
+    return `${whole} of 5 whole from ${shared} call; a later one whole: ${again}; in flight ${await inFlight()} when they have gone`
+  })
+}
+
+export const sharedCallAttacks: readonly Fault[] = [
+  {
+    name: 'two of seven who share a call to v2 never read, over HTTP/1.1 and HTTP/2',
+    expected: '5 of 5 whole from 1 call; a later one whole: true; in flight 0 when they have gone',
+    see: neverReading,
+  },
+]
+
+const answer = (body: string) => `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`
+const FIRST = answer('{"groups":[]}')
+const STAGED = answer('{"groups":[{"uid":"aa","name":"staged"}]}')
+
+/** The bytes of the second answer in the first packet. */
+const SPLIT = 9
+
+/** A service that answers its very first request twice: the second answer comes `ms` milliseconds later in two packets. */
+async function startStaging(ms: number) {
+  const sockets = new Set<Socket>()
+  let requests = 0
+  let staged = () => {}
+  const whenStaged = new Promise<void>((resolve) => {
+    staged = resolve
+  })
+  const stage = (socket: Socket) => {
+    socket.write(STAGED.slice(0, SPLIT))
+    setTimeout(() => {
+      if (!socket.destroyed) socket.write(STAGED.slice(SPLIT))
+      setTimeout(staged, 20)
+    }, 5)
+  }
+  const server = net.createServer({ noDelay: true }, (socket) => {
+    sockets.add(socket)
+    socket.on('error', () => {})
+    socket.on('data', () => {
+      requests += 1
+      socket.write(FIRST)
+      if (requests > 1) return
+      if (ms === 0) stage(socket)
+      else setTimeout(stage, ms, socket)
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const close = () => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  }
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, whenStaged, close }
+}
+
+/** An attacker makes v2 send an extra answer. The next client must not receive it. */
+async function stagedAnswer(path: string, ms: number): Promise<string> {
+  const service = await startStaging(ms)
+  const proxy = await startProxy({ 'upstream.v2': service.url, 'upstream.v1': service.url, 'upstream.connections': 1 })
+  const ask = async (who: string) => {
+    const head = `GET ${path} HTTP/1.1\r\nhost: x\r\nauthorization: ${who}\r\nconnection: close\r\n\r\n`
+    const { answers } = await talk(proxy.url, head)
+    return answers.some(({ body }) => body.includes('staged')) ? 'the staged one' : `${answers.map(({ status }) => status).join()}`
+  }
+  const said = [await ask('stranger')]
+  await service.whenStaged
+  said.push(await ask('victim'), await ask('victim'))
+  await proxy.close()
+  service.close()
+  return said.join('; ')
+}
+
+const PATHS = ['/iam/v1/groups', '/registry/v1/vuln_reports', '/iam/v2/groups']
+
+export const stagedAnswers: readonly Fault[] = PATHS.flatMap((path) =>
+  [0, 1, 10, 1000].map((ms) => ({
+    name: `a second answer to ${path}, after ${ms} ms and in two packets`,
+    expected: '200; 200; 200',
+    see: () => stagedAnswer(path, ms),
+  })),
+)
+
+const LIST = '/chainguard.platform.iam.Groups/List'
+const BATCH = '/chainguard.platform.iam.RoleBindings/CreateBatch'
+const TYPES: Readonly<Record<Carrier, string>> = {
+  grpc: 'application/grpc',
+  'grpc-web': 'application/grpc-web',
+  connect: 'application/proto',
+}
+
+/** A frame of gRPC. */
+function framed(flags: number, bytes: Buffer): Buffer {
+  const head = Buffer.alloc(5)
+  head.writeUInt8(flags)
+  head.writeUInt32BE(bytes.length, 1)
+  return Buffer.concat([head, bytes])
+}
+
+const call = (carrier: Carrier, path: string, bytes: Buffer, headers: readonly RpcPart[] = []): RpcCase => {
+  const body = carrier === 'connect' ? bytes : framed(headers.length > 0 ? 1 : 0, bytes)
+  return { carrier, over: 'HTTP/2', path, type: TYPES[carrier], parts: [...headers, { bytes: body }], ends: 'end' }
+}
+
+/** The code of an answer: a number of gRPC or a name of Connect. */
+function codeOf({ status, headers, trailers, body }: RpcGiven): string {
+  const text = body.toString('latin1')
+  return (
+    trailers.get('grpc-status') ?? headers.get('grpc-status') ?? /grpc-status: ?(\d+)|"code":"(\w+)"/.exec(text)?.[0] ?? `HTTP ${status}`
+  )
+}
+
+const RPC_CALLS_GOOD = 'GET /iam/v1/groups HTTP/1.1\r\nhost: x\r\n\r\n'
+
+/** Makes a call over each carrier, and a request that must be answered within a second meanwhile. */
+async function hostile(calls: readonly RpcCase[], settings: Partial<Config> = {}): Promise<string> {
+  return inWorld(serving(3), { 'upstream.v1': undefined, ...settings }, async ({ proxy, upstream }) => {
+    const { ask, close } = openRpcAsker(() => proxy.url)
+    const codes: string[] = []
+    let longest = 0
+    for (const one of calls) {
+      const asked = ask(one)
+      const begun = performance.now()
+      await talk(proxy.url, RPC_CALLS_GOOD, 1)
+      longest = Math.max(longest, performance.now() - begun)
+      codes.push(codeOf(await asked))
+    }
+    close()
+    const passed = upstream.seen.length - calls.length
+    return `${codes.join(', ')}; ${passed} passed on; others wait ${longest < 1000 ? 'less than a second' : `${Math.round(longest)} ms`}`
+  })
+}
+
+const CARRIERS = Object.keys(TYPES) as readonly Carrier[]
+const gzip = (carrier: Carrier): RpcPart => ({ header: [carrier === 'connect' ? 'content-encoding' : 'grpc-encoding', 'gzip'] })
+
+/** 100 MB of zeros in 100 kB. */
+const BOMB = gzipSync(Buffer.alloc(100 * 2 ** 20))
+
+/** Two million empty messages: each takes two bytes, and a hundred once it is decoded. */
+const EMPTIES = Buffer.alloc(2 ** 22, Buffer.of(0x12, 0))
+
+/** Sends a byte of a message every 20 milliseconds. */
+async function trickle({ proxy, upstream }: World): Promise<string> {
+  const session = await connect2(proxy.url)
+  const stream = session.request({ ':method': 'POST', ':path': LIST, 'content-type': 'application/grpc', te: 'trailers' })
+  stream.on('error', () => {})
+  const timer = setInterval(() => stream.write(Buffer.of(0)), 20)
+  const headers = await new Promise<Record<string, unknown>>((resolve) => stream.once('response', resolve))
+  clearInterval(timer)
+  session.destroy()
+  await until(async () => (await metric(proxy, 'crosswalk_requests_in_flight')) === 0)
+  return `${headers['grpc-status']}; ${upstream.seen.length} passed on`
+}
+
+const READERS = 50
+
+/** Calls long lists whose answers nobody reads. */
+async function unread({ proxy }: World): Promise<string> {
+  const session = await connect2(proxy.url)
+  session.settings({ initialWindowSize: 0 })
+  for (let nth = 0; nth < READERS; nth += 1) {
+    const stream = session.request({ ':method': 'POST', ':path': LIST, 'content-type': 'application/grpc', te: 'trailers' })
+    stream.on('error', () => {}).end(framed(0, Buffer.alloc(0)))
+  }
+  const begun = performance.now()
+  await until(async () => (await metric(proxy, 'crosswalk_requests_in_flight')) > 0)
+  await until(async () => (await metric(proxy, 'crosswalk_requests_in_flight')) === 0)
+  session.destroy()
+  const [afterwards] = (await talk(proxy.url, RPC_CALLS_GOOD, 1)).answers
+  return `all over ${performance.now() - begun < 10_000 ? 'soon' : 'late'}; then ${say(afterwards)?.replace(/\d+ rows/, 'rows')}`
+}
+
+const FLOOD = 2000
+
+/** Opens streams and resets them at once. */
+async function resets({ proxy, upstream }: World): Promise<string> {
+  for (let left = FLOOD; left > 0; left -= 100) {
+    const session = await connect2(proxy.url)
+    for (let nth = 0; nth < 100; nth += 1) {
+      const stream = session.request({ ':method': 'POST', ':path': LIST, 'content-type': 'application/grpc', te: 'trailers' })
+      stream.on('error', () => {}).write(framed(0, Buffer.alloc(0)))
+      stream.close(8)
+    }
+    await new Promise((resolve) => session.close(() => resolve(undefined)))
+  }
+  await until(async () => (await metric(proxy, 'crosswalk_requests_in_flight')) === 0)
+  const [afterwards] = (await talk(proxy.url, RPC_CALLS_GOOD, 1)).answers
+  return `none in flight, ${upstream.seen.length <= FLOOD + 1 ? 'no more calls than streams' : upstream.seen.length}; then ${say(afterwards)}`
+}
+
+export const rpcAttacks: readonly Fault[] = [
+  {
+    name: 'a gRPC message that trickles in',
+    expected: '4; 0 passed on',
+    full: true,
+    see: () => inWorld(serving(3), { 'limits.deadlineMs': 300, 'upstream.v1': undefined }, trickle),
+  },
+  {
+    name: 'messages of 100 kB that inflate to 100 MB',
+    expected: '8, grpc-status: 8, "code":"resource_exhausted"; 0 passed on; others wait less than a second',
+    full: true,
+    see: () => hostile(CARRIERS.map((carrier) => call(carrier, LIST, BOMB, [gzip(carrier)]))),
+  },
+  {
+    name: 'messages with millions of empty messages',
+    expected: '3, grpc-status: 3, "code":"invalid_argument"; 0 passed on; others wait less than a second',
+    full: true,
+    see: () => hostile(CARRIERS.map((carrier) => call(carrier, BATCH, EMPTIES))),
+  },
+  {
+    name: 'long lists over gRPC that nobody reads',
+    expected: 'all over soon; then 200, rows',
+    full: true,
+    see: () => inWorld(serving(5000), { 'limits.idleTimeoutMs': 1000, 'upstream.v1': undefined }, unread),
+  },
+  {
+    name: `${FLOOD} streams of gRPC that are reset at once`,
+    expected: 'none in flight, no more calls than streams; then 200, 3 rows',
+    full: true,
+    see: () => inWorld(serving(3), { 'upstream.v1': undefined }, resets),
+  },
+]

@@ -1,0 +1,321 @@
+import { once } from 'node:events'
+import http2, { type ClientHttp2Session, type ClientHttp2Stream, type IncomingHttpHeaders } from 'node:http2'
+import net, { type AddressInfo } from 'node:net'
+import type { Config } from '../../../../src/app/config/settings.ts'
+import { ALL_V2 } from '../../../../src/migrate/modes/rules.ts'
+import { until } from '../../../stage/clocks.ts'
+import { startProxy, type TestProxy } from '../../../stage/stage.ts'
+import { connect2 } from '../../../stage/upstream.ts'
+import { type Asked, askBoth, type Fault, inWorld, messageIn, say, serving, type World } from '../fault.ts'
+import { metric } from '../process/child.ts'
+import { talk, type WireAnswer } from '../wire.ts'
+
+/** Starts an alias of another address: connections to it are connected there, in any protocol. */
+async function startAlias(): Promise<{ url: string; lead: (url: string) => void; close: () => void }> {
+  let to = 0
+  const server = net.createServer((client) => {
+    const service = net.connect(to, '127.0.0.1')
+    for (const [one, other] of [
+      [client, service],
+      [service, client],
+    ] as const)
+      one
+        .on('error', () => {})
+        .on('close', () => other.destroy())
+        .pipe(other)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const lead = (url: string) => {
+    to = Number(new URL(url).port)
+  }
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, lead, close: () => void server.close() }
+}
+
+/** Starts proxies in a circle, each the only service of the one before it. Requests go to the first. */
+async function inCircle<T>(count: number, settings: Partial<Config>, use: (proxies: readonly TestProxy[]) => Promise<T>): Promise<T> {
+  const alias = await startAlias()
+  const proxies: TestProxy[] = []
+  for (let at = 0; at < count; at += 1) {
+    const url = proxies[0]?.url ?? alias.url
+    proxies.unshift(await startProxy({ 'upstream.v2': url, 'upstream.v1': url, 'fallback.perMinute': 0, ...settings }))
+  }
+  alias.lead(proxies[0]?.url ?? '')
+  try {
+    return await use(proxies)
+  } finally {
+    for (const proxy of proxies) await proxy.close()
+    alias.close()
+  }
+}
+
+/** Returns the answers to these requests, and what the first proxy logged about them. */
+const circling = (count: number, asked: readonly Asked[], settings: Partial<Config> = {}) =>
+  inCircle(count, settings, async ([first]) => {
+    if (!first) return 'no proxy'
+    const answers: (WireAnswer | undefined)[] = []
+    for (const one of asked) answers.push(...(await askBoth(first.url, one)))
+    return `${answers.map(answered).join(', ')}; ${await cameBack(first)}`
+  })
+
+/** The service for comparison is also the proxy. */
+const comparing = () =>
+  inCircle(1, { modes: { ...ALL_V2, default: 'diff-v1' } }, async ([proxy]) => {
+    const answers = await askBoth(proxy?.url ?? '', TRANSLATED)
+    const few = proxy && Number((await cameBack(proxy)).split(' ')[0]) < 20
+    return `${answers.map(say).join(', ')}; ${few ? 'fewer than 20' : 'more'} requests`
+  })
+
+/** Returns the gRPC status, if there is one. */
+function answered(answer: WireAnswer | undefined): string {
+  const grpc = answer?.headers.get('grpc-status')
+  return grpc === undefined ? say(answer) : `gRPC ${grpc}`
+}
+
+/** Reading the metrics makes the proxy ping its services, which are itself. These requests are left out. */
+async function cameBack(proxy: TestProxy): Promise<string> {
+  await until(async () => (await metric(proxy, 'crosswalk_requests_in_flight')) === 0)
+  const lines = proxy.log.filter(({ path }) => !String(path).startsWith('/ping/'))
+  const loops = lines.filter(({ operation }) => operation === 'loop').length
+  return `${lines.length} requests, ${loops} of them came back`
+}
+
+const NATIVE: Asked = { target: '/iam/v2/groups' }
+const TRANSLATED: Asked = { target: '/iam/v1/groups' }
+const WRITE: Asked = { method: 'POST', target: '/iam/v1/groups/abc', body: Buffer.from('{"name":"x"}') }
+const V1_ONLY: Asked = { target: '/registry/v1/vuln_reports' }
+/** Over HTTP/2 only; over HTTP/1.1 it is an ordinary request. */
+const GRPC: Asked = {
+  method: 'POST',
+  target: '/a.B/C',
+  headers: { 'content-type': 'application/grpc', te: 'trailers' },
+  body: Buffer.alloc(5),
+}
+
+/** `Connection` may remove headers that it names. */
+const UNMARKED = 'GET /iam/v2/groups HTTP/1.1\r\nhost: x\r\nconnection: close, cdn-loop\r\ncdn-loop: a\r\n\r\n'
+const HANDSHAKE =
+  'GET /socket HTTP/1.1\r\nhost: x\r\nconnection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==\r\nsec-websocket-version: 13\r\n\r\n'
+
+/** The same for one request as bytes, over HTTP/1.1 only. */
+const talking = (bytes: string) =>
+  inCircle(1, {}, async ([proxy]) => {
+    const { answers } = await talk(proxy?.url ?? '', bytes)
+    return `${say(answers[0])}; ${proxy && (await cameBack(proxy))}`
+  })
+
+/** A proxy whose v2 is its own admin port. */
+async function toAdmin(): Promise<string> {
+  const alias = await startAlias()
+  const proxy = await startProxy({ 'upstream.v2': alias.url })
+  alias.lead(proxy.adminUrl)
+  try {
+    const body = Buffer.from('{"default":"v1"}')
+    const change = await askBoth(proxy.url, { method: 'PUT', target: '/modes', headers: { 'content-type': 'application/json' }, body })
+    const read = await askBoth(proxy.url, { target: '/modes' })
+    const both = [...change, ...read]
+    return `${both.map(say).join(', ')}: ${[...new Set(both.map((answer) => answer && messageIn(answer)))].join()}`
+  } finally {
+    await proxy.close()
+    alias.close()
+  }
+}
+
+export const loopAttacks: readonly Fault[] = [
+  {
+    name: 'a v2 that is the proxy itself: native, translated and a write',
+    expected: '508/13, 508/13, 500/13, 500/13, 500/13, 500/13; 12 requests, 6 of them came back',
+    see: () => circling(1, [NATIVE, TRANSLATED, WRITE]),
+  },
+  {
+    name: 'a v1 that is the proxy itself',
+    expected: '508/13, 508/13; 4 requests, 2 of them came back',
+    see: () => circling(1, [V1_ONLY]),
+  },
+  {
+    name: 'a v2 that is the proxy itself, by gRPC',
+    expected: '508/13, gRPC 13; 4 requests, 2 of them came back',
+    see: () => circling(1, [GRPC]),
+  },
+  {
+    name: 'a v2 that is the proxy itself, by WebSocket',
+    expected: '508/13; 2 requests, 1 of them came back',
+    see: () => talking(HANDSHAKE),
+  },
+  {
+    name: 'a loop whose requests take the mark away (Connection: cdn-loop)',
+    expected: '508/13; 2 requests, 1 of them came back',
+    see: () => talking(UNMARKED),
+  },
+  {
+    name: 'a loop while both sides are compared',
+    expected: '508/13, 508/13; fewer than 20 requests',
+    see: comparing,
+  },
+  {
+    name: 'a loop through two other proxies',
+    expected: '508/13, 508/13, 508/13, 508/13, 500/13, 500/13; 12 requests, 6 of them came back',
+    see: () => circling(3, [NATIVE, V1_ONLY, TRANSLATED]),
+  },
+  {
+    name: 'a v2 that is the admin port',
+    expected: '403/7, 403/7, 403/7, 403/7: the admin port is not for what has come through a Crosswalk',
+    see: toAdmin,
+  },
+]
+
+const REFLECTION = '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo'
+const UNARY = '/chainguard.platform.iam.v2.GroupsService/ListGroups'
+const FOREIGN = '/somebody.else.Service/Streams'
+
+/** A request that is answered without a service. */
+const NOTHING = 'GET /iam/v1/nothing HTTP/1.1\r\nhost: x\r\n\r\n'
+const TOKEN = { authorization: 'Bearer t' }
+const WITH_TOKEN = NOTHING.replace('\r\n\r\n', '\r\nauthorization: Bearer t\r\n\r\n')
+
+const isCall = (path: string) => path.includes('.')
+
+/** Begins a call whose message trickles in and never ends. */
+function trickling(session: ClientHttp2Session, path: string, headers: IncomingHttpHeaders = {}): ClientHttp2Stream {
+  const stream = session.request({
+    ':method': 'POST',
+    ':path': path,
+    ...(isCall(path) && { 'content-type': 'application/grpc', te: 'trailers' }),
+    ...headers,
+  })
+  const timer = setInterval(() => stream.write(Buffer.of(0)), 50)
+  stream.on('error', () => {}).once('close', () => clearInterval(timer))
+  return stream.resume()
+}
+
+/** Tells how a call ended: by its status, or by a reset. */
+async function endOf(stream: ClientHttp2Stream): Promise<string> {
+  let status: unknown
+  const seen = (headers: IncomingHttpHeaders) => {
+    status = headers['grpc-status'] ?? status
+  }
+  stream.once('response', seen).once('trailers', seen)
+  if (!stream.closed) await once(stream, 'close')
+  return status === undefined ? `reset ${stream.rstCode}` : `status ${status}`
+}
+
+const QUIET: Partial<Config> = { 'upstream.v1': undefined, 'limits.requestsInFlight': 80 }
+
+/** Starts a gRPC service that never answers. */
+async function startSilent() {
+  const server = http2.createServer().on('stream', (stream) => void stream.on('error', () => {}).resume())
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, server }
+}
+
+/** Holds as many calls of a method as one client may. Nobody else may be refused, and all of them end. */
+async function held(
+  path: string,
+  settings: Partial<Config>,
+  use: (world: World, all: readonly ClientHttp2Stream[]) => Promise<string>,
+  headers: IncomingHttpHeaders = TOKEN,
+) {
+  const silent = await startSilent()
+  const v2 = isCall(path) && !path.includes('Groups/') ? { 'upstream.v2': silent.url } : {}
+  return inWorld(serving(3), { ...QUIET, ...v2, ...settings }, async (world) => {
+    const sessions = await Promise.all(Array.from({ length: 8 }, () => connect2(world.proxy.url)))
+    const all = sessions.flatMap((session) => Array.from({ length: 10 }, () => trickling(session, path, headers)))
+    const said = await use(world, all)
+    for (const session of sessions) session.destroy()
+    silent.server.close()
+    return said
+  })
+}
+
+const inFlight = ({ proxy }: World) => metric(proxy, 'crosswalk_requests_in_flight')
+
+async function others({ proxy }: World, request = NOTHING): Promise<string> {
+  return String(say((await talk(proxy.url, request, 1)).answers[0]))
+}
+
+/** Waits for the ends of all, and counts them. */
+async function ends(all: readonly ClientHttp2Stream[]): Promise<string> {
+  const counts = new Map<string, number>()
+  for (const end of await Promise.all(all.map(endOf))) counts.set(end, (counts.get(end) ?? 0) + 1)
+  return [...counts].map(([end, count]) => `${count} × ${end}`).join(', ')
+}
+
+export const streamAttacks: readonly Fault[] = [
+  {
+    name: 'more calls of reflection than there are places for it',
+    expected: 'others 404/5; 60 × status 8 at once',
+    see: () =>
+      held(REFLECTION, {}, async (world, all) => {
+        const refused = all.map(endOf)
+        const over: string[] = []
+        for (const one of refused) one.then((end) => over.push(end)).catch(() => {})
+        await until(async () => over.length >= 60)
+        return `others ${await others(world)}; ${over.length} × ${[...new Set(over)].join()} at once`
+      }),
+  },
+  ...['/chainguard.platform.iam.v2.GroupsService/ListGroups', '/chainguard.platform.iam.Groups/List'].map((path) => ({
+    name: `messages for ${path} that trickle in for longer than a body may`,
+    expected: '80 × status 4; then 404/5',
+    see: () =>
+      held(path, { 'limits.bodyTimeoutMs': 500 }, async (world, all) => {
+        const said = await ends(all)
+        await until(async () => (await inFlight(world)) === 0)
+        return `${said}; then ${await others(world)}`
+      }),
+  })),
+  {
+    name: 'a relayed call of one message that lasts longer than a request may',
+    expected: '80 × status 4; then 404/5',
+    see: () =>
+      held(UNARY, { 'limits.deadlineMs': 700 }, async (world, all) => {
+        const said = await ends(all)
+        await until(async () => (await inFlight(world)) === 0)
+        return `${said}; then ${await others(world)}`
+      }),
+  },
+  {
+    name: 'streams of messages that hardly move',
+    expected: '20 × status 4, 60 × status 8; then 404/5',
+    see: () =>
+      held(FOREIGN, { 'limits.idleTimeoutMs': 1000 }, async (world, all) => {
+        const said = (await ends(all)).split(', ').sort().join(', ')
+        await until(async () => (await inFlight(world)) === 0)
+        return `${said}; then ${await others(world)}`
+      }),
+  },
+  {
+    name: 'bodies without a credential on more connections than there are places',
+    expected: '60 of 80 places; without one 503/14, again after 1 s, with one 404/5',
+    see: () =>
+      held(
+        '/iam/v2/groups',
+        {},
+        async (world) => {
+          await until(async () => (await inFlight(world)) >= 60)
+          const [without, withOne] = [await others(world), await others(world, WITH_TOKEN)]
+          return `${await inFlight(world)} of 80 places; without one ${without}, with one ${withOne}`
+        },
+        {},
+      ),
+  },
+  {
+    name: 'all places held by bodies, some of them without a credential',
+    expected: '80 of 80 places, 20 of them with a credential; another with one 404/5',
+    see: () =>
+      held(
+        '/iam/v2/groups',
+        {},
+        async (world) => {
+          await until(async () => (await inFlight(world)) === 60)
+          const session = await connect2(world.proxy.url)
+          const second = await connect2(world.proxy.url)
+          const mine = [session, second].flatMap((one) => Array.from({ length: 10 }, () => trickling(one, '/iam/v2/groups', TOKEN)))
+          await until(async () => (await inFlight(world)) === 80)
+          const said = await others(world, WITH_TOKEN)
+          const kept = mine.filter(({ closed }) => !closed).length
+          for (const one of [session, second]) one.destroy()
+          return `80 of 80 places, ${kept} of them with a credential; another with one ${said}`
+        },
+        {},
+      ),
+  },
+]

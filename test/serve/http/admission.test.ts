@@ -1,0 +1,425 @@
+import { EventEmitter, once } from 'node:events'
+import http, { type IncomingMessage, type ServerResponse } from 'node:http'
+import net from 'node:net'
+import { afterEach, describe, expect, it } from 'vitest'
+import { WebSocket, WebSocketServer } from 'ws'
+import type { Config } from '../../../src/app/config/settings.ts'
+import { type AdmissionLimits, createAdmission, type Refused } from '../../../src/serve/http/admission.ts'
+import { parseJson } from '../../../src/tables/json.ts'
+import { bearer, startProxy, type TestProxy } from '../../stage/stage.ts'
+import { answering, rawExchange, startUpstream, type Upstream } from '../../stage/upstream.ts'
+
+describe('limits', () => {
+  const open: { close(): Promise<void> }[] = []
+
+  afterEach(async () => {
+    for (const server of open.splice(0)) await server.close()
+  })
+
+  type Handler = Parameters<typeof startUpstream>[0]
+
+  async function setUp(values: Partial<Config>, handle: Handler = answering({ groups: [] })): Promise<TestProxy> {
+    const v2 = await startUpstream(handle)
+    const proxy = await startProxy({ 'upstream.v2': v2.url, ...values })
+    open.push(proxy, v2)
+    return proxy
+  }
+
+  const GROUPS = '/iam/v1/groups'
+  const uids = (page: number) => Array.from({ length: 10 }, (_, at) => ({ uid: `${page}${at}`.padStart(40, '0') }))
+
+  /** An endless list with ten rows a page. */
+  const endless: Handler = (request, response) => {
+    const at = Number(new URL(request.url ?? '', 'http://x').searchParams.get('page_token') ?? '1')
+    answering({ groups: uids(at), nextPageToken: String(at + 1) })(request, response, '')
+  }
+
+  const post = (size: number): RequestInit => ({ method: 'POST', body: `{"name":"${'x'.repeat(size)}"}` })
+  const large: Handler = answering({ groups: [{ uid: 'a'.repeat(40), description: 'x'.repeat(2000) }] })
+  const silent: Handler = () => {}
+
+  it.each<[setting: keyof Config, value: number, status: number, handle: Handler | undefined, init?: RequestInit]>([
+    ['limits.requestBytes', 100, 400, undefined, post(100)],
+    ['limits.answerBytes', 1000, 500, large],
+    ['limits.rowsPerRequest', 25, 400, endless],
+    ['limits.callsPerRequest', 3, 400, endless],
+    ['limits.deadlineMs', 50, 504, silent],
+    ['limits.headerBytes', 1024, 431, undefined, { headers: { 'x-large': 'x'.repeat(1100) } }],
+  ])('enforces %s = %d: %d, and the error names it', async (setting, value, status, handle, init) => {
+    const proxy = await setUp({ [setting]: value }, handle)
+    const answer = await fetch(proxy.url + GROUPS, init)
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([status, 'application/json'])
+    const body = await answer.json()
+    expect(body).toEqual({ code: expect.any(Number), message: expect.stringContaining(`${setting} (${value})`), details: [] })
+  })
+
+  it('breaks the connection if a list becomes too long after its first byte', async () => {
+    const proxy = await setUp({ 'limits.rowsPerRequest': 50, 'limits.bufferedRows': 20 }, endless)
+    const answer = await fetch(proxy.url + GROUPS)
+    await expect(answer.text()).rejects.toThrow()
+    expect(await proxy.logged(() => true)).toMatchObject({
+      status: 400,
+      error: { message: expect.stringContaining('limits.rowsPerRequest') },
+    })
+  })
+
+  it('cuts off slow headers with 408, and the error names the limit', async () => {
+    const proxy = await setUp({ 'limits.headersTimeoutMs': 100 })
+    const { hostname, port } = new URL(proxy.url)
+    const answer = await new Promise<string>((resolve, reject) => {
+      const socket = net.connect(Number(port), hostname, () => socket.write(`GET ${GROUPS} HTTP/1.1\r\nhost: x\r\nx-slow: `))
+      const trickle = setInterval(() => socket.write('x'), 20)
+      let text = ''
+      socket.on('data', (chunk) => {
+        text += chunk
+        clearInterval(trickle)
+      })
+      socket.on('close', () => resolve(text))
+      socket.on('error', reject)
+    })
+    expect(answer).toMatch(
+      /^HTTP\/1\.1 408 .*"code":3,"message":"the request headers did not arrive within limits\.headersTimeoutMs \(100\)"/s,
+    )
+  })
+
+  it.each(['/registry/v1/vuln_reports', '/iam/v2/groups'])('%s: ends the connection of a body that stops', async (path) => {
+    const upstream = await startUpstream(silent)
+    const proxy = await startProxy({ 'limits.idleTimeoutMs': 100, 'upstream.v1': upstream.url, 'upstream.v2': upstream.url })
+    open.push(proxy, upstream)
+    expect(await rawExchange(proxy.url, `POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n{`)).toBe('')
+  })
+
+  it('loses no header, however many there are', async () => {
+    const seen: unknown[] = []
+    const proxy = await setUp({}, (request, response) => {
+      seen.push(request.headers.authorization)
+      response.end('{}')
+    })
+    const lines = 'a: b\r\n'.repeat(2100)
+    await rawExchange(proxy.url, `GET ${GROUPS} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n${lines}authorization: last\r\n\r\n`)
+    expect(seen).toEqual(['last'])
+  })
+
+  it('logs at most twenty unknown parameters in a line', async () => {
+    const proxy = await setUp({})
+    const names = Array.from({ length: 1000 }, (_, at) => `unknown_${at}`)
+    expect((await fetch(`${proxy.url}${GROUPS}?${names.join('&')}`)).status).toBe(200)
+    expect((await proxy.logged(() => true)).dropped).toEqual(Array(20).fill('(no name)'))
+  })
+
+  it('refuses an impossible expectation in v1’s form', async () => {
+    const proxy = await setUp({})
+    const answer = await rawExchange(proxy.url, `POST ${GROUPS} HTTP/1.1\r\nhost: x\r\nexpect: wonders\r\ncontent-length: 2\r\n\r\n{}`)
+    expect(answer).toMatch(/^HTTP\/1\.1 417 .*\{"code":3,"message":"the expect header can only be 100-continue","details":\[\]\}$/s)
+  })
+
+  it('refuses a body that is nested more than 100 levels deep', () => {
+    const nested = (depth: number, inside = '') => `${'['.repeat(depth)}${inside}${']'.repeat(depth)}`
+    expect(() => parseJson(nested(100))).not.toThrow()
+    expect(() => parseJson(nested(100, '"[[\\"[["'))).not.toThrow()
+    expect(() => parseJson(`[${`${nested(99)},`.repeat(50)}1]`)).not.toThrow()
+    for (const deep of [nested(101), nested(101, '12345678901234567890'), '{"a":'.repeat(100_000), '['.repeat(1_000_000)]) {
+      expect(() => parseJson(deep)).toThrow('the request body is nested deeper than 100 levels')
+    }
+  })
+
+  it('lets a WebSocket be silent for longer than a request', async () => {
+    const upstream = await startUpstream(silent)
+    const sockets = new WebSocketServer({ server: upstream.server })
+    sockets.on('connection', (socket) => socket.on('message', (message) => socket.send(message)))
+    const proxy = await startProxy({ 'limits.idleTimeoutMs': 50, 'upstream.v2': upstream.url })
+    open.push(proxy, upstream)
+    const client = new WebSocket(`${proxy.url.replace('http', 'ws')}/events`)
+    await once(client, 'open')
+    // This connection falls silent later and is closed earlier.
+    await rawExchange(proxy.url, 'POST /iam/v2/groups HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n{')
+    client.send('still here')
+    const [echo] = await once(client, 'message')
+    expect(String(echo)).toBe('still here')
+    client.terminate()
+  })
+})
+
+describe('admission', () => {
+  const NONE: AdmissionLimits = { requestsInFlight: 0, callerInFlight: 0, callerPerSecond: 0 }
+
+  function setUp(limits: Partial<AdmissionLimits>) {
+    const refused: Refused[] = []
+    let now = 0
+    const admit = createAdmission(
+      { ...NONE, ...limits },
+      (why) => refused.push(why),
+      () => now,
+    )
+    const wait = (ms: number) => {
+      now += ms
+    }
+    const ask = (authorization?: string) => {
+      const response = new EventEmitter()
+      const error = admit({ headers: { authorization } } as IncomingMessage, response as unknown as ServerResponse)
+      return { error, end: () => response.emit('close') }
+    }
+    return { refused, ask, wait }
+  }
+
+  it('goes by limits that change, also for callers that it knows', () => {
+    const limits = { ...NONE }
+    const admit = createAdmission(
+      limits,
+      () => {},
+      () => 0,
+    )
+    const ask = () =>
+      admit({ headers: { authorization: 'a' } } as IncomingMessage, new EventEmitter() as unknown as ServerResponse)?.message
+    expect([ask(), ask()]).toEqual([undefined, undefined])
+    limits.callerPerSecond = 1
+    expect([ask(), ask()]).toEqual([undefined, expect.stringContaining('limits.callerPerSecond (1)')])
+    limits.callerPerSecond = 0
+    expect(ask()).toBeUndefined()
+    limits.requestsInFlight = 2
+    expect(ask()).toContain('limits.requestsInFlight (2)')
+    limits.requestsInFlight = 100
+    limits.callerInFlight = 2
+    expect([ask(), ask()]).toEqual([undefined, expect.stringContaining('limits.callerInFlight (2)')])
+  })
+
+  it('knows a caller by its credential, however that is spelled', () => {
+    const { ask } = setUp({ callerInFlight: 2 })
+    const spellings = ['Bearer t', 'bearer t', 'BEARER t', 'bEARER t', 'Bearer  t', 'Bearer\tt', 'Bearer t ']
+    expect(spellings.map((one) => ask(one).error?.code)).toEqual([
+      undefined,
+      undefined,
+      ...spellings.slice(2).map(() => 'RESOURCE_EXHAUSTED'),
+    ])
+    expect(ask('Basic t').error).toBeUndefined()
+  })
+
+  it('gives the place of a request without a credential to one with it', () => {
+    let given = 1
+    const giveUpOne = () => {
+      given -= 1
+      return given >= 0
+    }
+    const admit = createAdmission(
+      { ...NONE, requestsInFlight: 1 },
+      () => {},
+      () => 0,
+      giveUpOne,
+    )
+    const ask = (authorization?: string) => admit({ headers: { authorization } } as IncomingMessage, new EventEmitter() as never)?.code
+    expect([ask(), ask(), ask('a'), ask('a')]).toEqual([undefined, 'UNAVAILABLE', undefined, 'UNAVAILABLE'])
+  })
+
+  it('keeps a quarter of the places for callers with a credential', () => {
+    const { ask, refused } = setUp({ requestsInFlight: 8 })
+    const first = Array.from({ length: 6 }, () => ask())[0]
+    expect(ask().error?.message).toBe(
+      'requests without a credential take their share of limits.requestsInFlight (8), three quarters; ask again later',
+    )
+    expect([ask('a').error, ask('b').error]).toEqual([undefined, undefined])
+    expect(ask('c').error?.message).toContain('more than limits.requestsInFlight (8)')
+    first?.end()
+    expect(ask().error).toBeUndefined()
+    expect(refused).toEqual(['overload', 'overload'])
+  })
+
+  describe('all callers together', () => {
+    it('may have a number of requests in flight; the next one must retry', () => {
+      const { ask, refused } = setUp({ requestsInFlight: 2 })
+      const first = ask('a')
+      ask('b')
+      expect(ask('c').error).toMatchObject({
+        code: 'UNAVAILABLE',
+        message: 'more than limits.requestsInFlight (2) requests are under way; ask again later',
+        headers: { 'retry-after': '1' },
+      })
+      first.end()
+      expect(ask('c').error).toBeUndefined()
+      expect(refused).toEqual(['overload'])
+    })
+
+    it('are unlimited with 0', () => {
+      const { ask } = setUp({})
+      expect(Array.from({ length: 5000 }, () => ask().error).filter(Boolean)).toEqual([])
+    })
+  })
+
+  describe('one caller', () => {
+    it('may have a number of requests in flight, whatever others do', () => {
+      const { ask, refused } = setUp({ callerInFlight: 1 })
+      const first = ask('Bearer a')
+      expect(ask('Bearer b').error).toBeUndefined()
+      expect(ask('Bearer a').error).toMatchObject({ code: 'RESOURCE_EXHAUSTED', headers: { 'retry-after': '1' } })
+      first.end()
+      expect(ask('Bearer a').error).toBeUndefined()
+      expect(refused).toEqual(['caller-in-flight'])
+    })
+
+    it('may begin a number of requests a second, and as many at once after a pause', () => {
+      const { ask, refused, wait } = setUp({ callerPerSecond: 2 })
+      const asked = () => ask('Bearer a').error?.message
+      expect([asked(), asked()]).toEqual([undefined, undefined])
+      expect(asked()).toBe('this caller sends more than limits.callerPerSecond (2) requests a second; ask again later')
+      expect(ask('Bearer b').error).toBeUndefined()
+      wait(500)
+      expect([asked() === undefined, asked() === undefined]).toEqual([true, false])
+      wait(60_000)
+      expect([1, 2, 3].map(() => asked() === undefined)).toEqual([true, true, false])
+      expect(refused).toEqual(['caller-rate', 'caller-rate', 'caller-rate'])
+    })
+
+    it('is told the seconds to wait below one request a second', () => {
+      const { ask } = setUp({ callerPerSecond: 1 })
+      ask('Bearer a')
+      expect(ask('Bearer a').error?.headers).toEqual({ 'retry-after': '1' })
+    })
+  })
+
+  describe('over HTTP', () => {
+    const open: { close(): Promise<void> }[] = []
+
+    afterEach(async () => {
+      for (const server of open.splice(0)) await server.close()
+    })
+
+    it.each(['/iam/v1/groups', '/iam/v2/groups'])(
+      '%s: refuses the excess with 503 and Retry-After in v1’s form, and counts it',
+      async (path) => {
+        const held: (() => void)[] = []
+        let arrived = () => {}
+        const v2 = await startUpstream((_, response) => {
+          held.push(() => void response.end('{"groups":[]}'))
+          arrived()
+        })
+        const proxy = await startProxy({ 'upstream.v2': v2.url, 'limits.requestsInFlight': 1 })
+        open.push(proxy, v2)
+        const waiting = new Promise<void>((resolve) => {
+          arrived = resolve
+        })
+        const first = fetch(proxy.url + path)
+        await waiting
+        const second = await fetch(proxy.url + path, { method: 'POST', body: '{}' })
+        expect([second.status, second.headers.get('retry-after'), second.headers.get('content-type')]).toEqual([
+          503,
+          '1',
+          'application/json',
+        ])
+        expect(await second.json()).toEqual({ code: 14, message: expect.stringContaining('limits.requestsInFlight (1)'), details: [] })
+        expect((await fetch(`${proxy.adminUrl}/healthz`)).status).toBe(200)
+        expect(await (await fetch(`${proxy.adminUrl}/metrics`)).text()).toContain('crosswalk_refused_total{reason="overload"} 1')
+        for (const release of held) release()
+        expect((await first).status).toBe(200)
+        expect(v2.seen).toHaveLength(1)
+      },
+    )
+
+    it('answers 429 to a caller beyond its rate, and answers other callers', async () => {
+      const v2 = await startUpstream((_, response) => void response.end('{"groups":[]}'))
+      const proxy = await startProxy({ 'upstream.v2': v2.url, 'limits.callerPerSecond': 1 })
+      open.push(proxy, v2)
+      const ask = async (token: string) => (await fetch(`${proxy.url}/iam/v1/groups`, { headers: bearer(token) })).status
+      expect([await ask('a'), await ask('a'), await ask('b')]).toEqual([200, 429, 200])
+    })
+  })
+})
+
+describe('shutdown', () => {
+  let v2: Upstream | undefined
+
+  afterEach(async () => {
+    await v2?.close()
+    v2 = undefined
+  })
+
+  it('finishes a request in flight and accepts no new one', async () => {
+    let release = () => {}
+    v2 = await startUpstream((_, response) => {
+      release = () => response.end('{"groups":[]}')
+    })
+    const proxy = await startProxy({ 'upstream.v2': v2.url })
+    const arrived = new Promise((resolve) => v2?.server.once('request', resolve))
+    const answer = fetch(`${proxy.url}/iam/v1/groups`)
+    await arrived
+    const closed = proxy.close()
+    await expect(fetch(`${proxy.url}/iam/v1/groups`)).rejects.toThrow()
+    release()
+    expect(await (await answer).json()).toEqual({ items: [] })
+    await closed
+  })
+
+  it('cuts off a request that takes too long', async () => {
+    v2 = await startUpstream(() => {})
+    const proxy = await startProxy({ 'upstream.v2': v2.url, 'limits.shutdownMs': 50 })
+    const arrived = new Promise((resolve) => v2?.server.once('request', resolve))
+    const answer = fetch(`${proxy.url}/iam/v1/groups`).catch(() => 'cut off')
+    await arrived
+    await proxy.close()
+    expect(await answer).toBe('cut off')
+  })
+
+  it('does not wait for idle kept-alive connections', async () => {
+    v2 = await startUpstream((_, response) => void response.end('{"groups":[]}'))
+    const proxy = await startProxy({ 'upstream.v2': v2.url, 'limits.shutdownMs': 60_000 })
+    const agent = new http.Agent({ keepAlive: true })
+    await new Promise<void>((resolve) => {
+      http.get(`${proxy.url}/iam/v1/groups`, { agent }, (answer) => answer.resume().once('end', resolve))
+    })
+    await proxy.close()
+    agent.destroy()
+  })
+
+  describe('a proxy behind a balancer', () => {
+    const get = (url: string, agent: http.Agent) =>
+      new Promise<{ status: number | undefined; connection: string | undefined }>((resolve, reject) => {
+        const request = http.get(url, { agent }, (answer) => {
+          answer.resume().once('end', () => resolve({ status: answer.statusCode, connection: answer.headers.connection }))
+        })
+        request.once('error', reject)
+      })
+
+    it('first says that it is not ready, and serves until the balancer removes it', async () => {
+      v2 = await startUpstream((_, response) => void response.end('{"groups":[]}'))
+      const proxy = await startProxy({ 'upstream.v2': v2.url, 'limits.drainMs': 500 })
+      const kept = new http.Agent({ keepAlive: true })
+      expect(await get(`${proxy.url}/iam/v1/groups`, kept)).toEqual({ status: 200, connection: 'keep-alive' })
+      const closed = proxy.close()
+      const ready = await fetch(`${proxy.adminUrl}/readyz`)
+      expect([ready.status, await ready.json()]).toEqual([503, { code: 14, message: 'the proxy is shutting down', details: [] }])
+      for (const agent of [kept, new http.Agent()]) {
+        for (const path of ['/iam/v1/groups', '/iam/v2/groups']) {
+          expect(await get(proxy.url + path, agent)).toEqual({ status: 200, connection: 'close' })
+        }
+      }
+      await closed
+      await expect(fetch(`${proxy.url}/iam/v1/groups`)).rejects.toThrow()
+      kept.destroy()
+    })
+
+    it('refuses new connections and serves open ones, for a balancer that notices that', async () => {
+      v2 = await startUpstream((_, response) => void response.end('{"groups":[]}'))
+      const proxy = await startProxy({ 'upstream.v2': v2.url, 'limits.lingerMs': 60_000 })
+      const kept = new http.Agent({ keepAlive: true })
+      await get(`${proxy.url}/iam/v1/groups`, kept)
+      const { url } = proxy
+      const closed = proxy.close()
+      // The proxy stops listening in the next quiet turn of the event loop.
+      const refused = async () => {
+        while ((await get(`${url}/iam/v1/groups`, new http.Agent())).status === 200);
+      }
+      await expect(refused()).rejects.toThrow('ECONNREFUSED')
+      expect(await get(`${url}/iam/v1/groups`, kept)).toEqual({ status: 200, connection: 'close' })
+      // After its last connection nothing is left to wait for.
+      await closed
+      kept.destroy()
+    })
+
+    it('ends idle connections after the time to linger', async () => {
+      v2 = await startUpstream((_, response) => void response.end('{"groups":[]}'))
+      const proxy = await startProxy({ 'upstream.v2': v2.url, 'limits.lingerMs': 50, 'limits.shutdownMs': 60_000 })
+      const kept = new http.Agent({ keepAlive: true })
+      await get(`${proxy.url}/iam/v1/groups`, kept)
+      await proxy.close()
+      kept.destroy()
+    })
+  })
+})

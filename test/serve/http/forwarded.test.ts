@@ -1,0 +1,220 @@
+import http from 'node:http'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { WebSocket, WebSocketServer } from 'ws'
+import type { Config } from '../../../src/app/config/settings.ts'
+import { addressIn, createTrust, elementText, parseForwarded, peerOf, vouchedHops } from '../../../src/serve/http/forwarded.ts'
+import { processorMs } from '../../stage/clocks.ts'
+import { startProxy, type TestProxy } from '../../stage/stage.ts'
+import { startUpstream, type Upstream } from '../../stage/upstream.ts'
+
+describe('forwarded chain', () => {
+  const isTrusted = createTrust(['10.0.0.0/8', '192.0.2.7', '2001:db8::/32'])
+
+  describe('trust', () => {
+    it.each(['10.1.2.3', '192.0.2.7', '2001:db8::1', '2001:db8:ffff::1'])('is given to %s', (address) =>
+      expect(isTrusted(address)).toBe(true),
+    )
+
+    it.each(['11.0.0.1', '192.0.2.8', '2001:db9::1', 'unknown', '', '10.0.0.1, 10.0.0.2', '010.1.2.3'])('is refused to %j', (address) =>
+      expect(isTrusted(address)).toBe(false),
+    )
+
+    it('is given to no address by default', () => expect(createTrust([])('127.0.0.1')).toBe(false))
+  })
+
+  describe('hops', () => {
+    it.each([
+      ['a client that an untrusted peer claims is not believed', '203.0.113.9', ['198.51.100.1'], ['203.0.113.9']],
+      ['a trusted peer names the client', '10.0.0.1', ['198.51.100.1'], ['198.51.100.1', '10.0.0.1']],
+      ['what the client claims about itself is left out', '10.0.0.1', ['1.1.1.1', '198.51.100.1'], ['198.51.100.1', '10.0.0.1']],
+      ['several trusted proxies', '10.0.0.1', ['1.1.1.1', '198.51.100.1', '2001:db8::2'], ['198.51.100.1', '2001:db8::2', '10.0.0.1']],
+      ['trusted all the way', '10.0.0.1', ['10.0.0.3', '10.0.0.2'], ['10.0.0.3', '10.0.0.2', '10.0.0.1']],
+      ['a name ends it', '10.0.0.1', ['198.51.100.1', 'unknown'], ['10.0.0.1']],
+      ['an obfuscated name ends it', '10.0.0.1', ['_hidden', '10.0.0.2'], ['10.0.0.2', '10.0.0.1']],
+      ['nothing claimed', '10.0.0.1', [], ['10.0.0.1']],
+      ['ports are taken off', '10.0.0.1', ['198.51.100.1:4711'], ['198.51.100.1', '10.0.0.1']],
+      ['an address hidden in IPv6', '10.0.0.1', ['198.51.100.1', '::ffff:10.9.9.9'], ['198.51.100.1', '10.9.9.9', '10.0.0.1']],
+    ])('%s', (_, peer, claimed, hops) => expect(vouchedHops(peer, claimed, isTrusted)).toEqual(hops))
+
+    it.each([
+      ['::ffff:127.0.0.1', '127.0.0.1'],
+      ['fe80::1%eth0', 'fe80::1'],
+      ['::1', '::1'],
+      [undefined, 'unknown'],
+    ])('normalise the peer %j to %s', (address, peer) => expect(peerOf(address)).toBe(peer))
+
+    it.each([
+      ['[2001:db8::1]:80', '2001:db8::1'],
+      ['[2001:db8::1]', '2001:db8::1'],
+      ['2001:db8::1', '2001:db8::1'],
+      ['192.0.2.1:80', '192.0.2.1'],
+      ['192.0.2.1:x', undefined],
+      ['[192.0.2.1', undefined],
+      ['192.0.2.256', undefined],
+      ['localhost', undefined],
+      ['', undefined],
+    ])('read the node %j as %s', (node, address) => expect(addressIn(node)).toBe(address))
+  })
+
+  describe('Forwarded', () => {
+    const parsed = (text: string) => parseForwarded(text).map((element) => Object.fromEntries(element))
+
+    it.each([
+      ['for=192.0.2.43', [{ for: '192.0.2.43' }]],
+      [
+        'For="[2001:db8::17]:4711";proto=HTTPS;host="a.example:8000", for=10.0.0.1;by=x',
+        [
+          { for: '[2001:db8::17]:4711', proto: 'HTTPS', host: 'a.example:8000' },
+          { for: '10.0.0.1', by: 'x' },
+        ],
+      ],
+      ['for="a, for=1.1.1.1"', [{ for: 'a, for=1.1.1.1' }]],
+      ['for="a\\"b"', [{ for: 'a"b' }]],
+      ['', []],
+      ['for=1.1.1.1,', [{ for: '1.1.1.1' }]],
+      [', for=1.1.1.1, ,, for=2.2.2.2 , ', [{ for: '1.1.1.1' }, { for: '2.2.2.2' }]],
+    ])('%s', (text, elements) => expect(parsed(text)).toEqual(elements))
+
+    it.each(['for', 'for=a b', 'for="a', '=x', 'for=1.1.1.1;,', 'for=1.1.1.1, x y'])('is discarded whole if malformed: %j', (text) =>
+      expect(parsed(text)).toEqual([]),
+    )
+
+    it('is written so that it can be read again', () => {
+      const element = { for: '[::1]', host: 'a"b\\c,d;e', proto: 'https' }
+      expect(elementText(element)).toBe('for="[::1]";host="a\\"b\\\\c,d;e";proto=https')
+      expect(parsed(elementText(element))).toEqual([element])
+    })
+
+    it('is read in linear time', () => {
+      expect(processorMs(() => parsed(`for="${'\\a'.repeat(30_000)}`))).toBeLessThan(500)
+      expect(processorMs(() => parsed(', '.repeat(30_000)))).toBeLessThan(500)
+      expect(processorMs(() => parsed('a=b;'.repeat(15_000)))).toBeLessThan(500)
+    })
+  })
+})
+
+describe('forwarded', () => {
+  const SPOOFED = {
+    host: 'api.example.com:8443',
+    'x-forwarded-for': '1.1.1.1, 198.51.100.4',
+    'x-forwarded-proto': 'https',
+    'x-forwarded-host': 'v1.example.com',
+    'x-forwarded-port': '443',
+    'x-forwarded-client-cert': 'Subject="CN=admin"',
+    'x-real-ip': '1.1.1.1',
+    forwarded: 'for=2.2.2.2, for=198.51.100.9;proto=https;host=v1.example.com',
+  }
+
+  let upstream: Upstream
+  let proxy: TestProxy | undefined
+
+  beforeEach(async () => {
+    upstream = await startUpstream((_, response) => void response.end('{"groups":[]}'))
+  })
+
+  afterEach(async () => {
+    await proxy?.close()
+    await upstream.close()
+  })
+
+  const start = async (values: Partial<Config>) => {
+    proxy = await startProxy({ 'upstream.v2': upstream.url, 'upstream.v1': upstream.url, ...values })
+    return proxy
+  }
+
+  /** Returns the forwarding headers at the upstream, and the client in the log. */
+  async function told(path: string, values: Partial<Config>, headers: Record<string, string> = SPOOFED) {
+    const { url, logged } = await start(values)
+    await new Promise<void>((resolve, reject) => {
+      http
+        .get(url + path, { headers: { connection: 'close', ...headers } }, (answer) => answer.resume().once('end', resolve))
+        .once('error', reject)
+    })
+    const seen = upstream.seen[0]?.headers ?? {}
+    const { client } = await logged(({ method }) => method === 'GET')
+    return { client, headers: forwarding(seen) }
+  }
+
+  const forwarding = (headers: http.IncomingHttpHeaders) =>
+    Object.fromEntries(Object.entries(headers).filter(([name]) => /^(forwarded|x-forwarded-.*|x-real-ip)$/.test(name)))
+
+  const CARRIERS = [
+    ['native', '/uploads/x'],
+    ['v1', '/registry/v1/vuln_reports'],
+  ] as const
+
+  describe.each(CARRIERS)('a request carried to %s', (_, path) => {
+    it('names our peer, whatever it claimed, unless it is trusted', async () => {
+      for (const trusted of [undefined, '10.0.0.0/8']) {
+        expect(await told(path, { 'forwarded.trusted': trusted })).toEqual({
+          client: '127.0.0.1',
+          headers: { 'x-forwarded-for': '127.0.0.1', 'x-forwarded-proto': 'http', 'x-forwarded-host': 'api.example.com:8443' },
+        })
+        await proxy?.close()
+        upstream.seen.length = 0
+      }
+    })
+
+    it('names the client that a trusted proxy names', async () => {
+      expect(await told(path, { 'forwarded.trusted': '10.0.0.0/8,127.0.0.1' })).toEqual({
+        client: '198.51.100.4',
+        headers: { 'x-forwarded-for': '198.51.100.4, 127.0.0.1', 'x-forwarded-proto': 'https', 'x-forwarded-host': 'v1.example.com' },
+      })
+    })
+
+    it.each(['203.0.113.7,', '203.0.113.7, , 127.0.0.1', ', 203.0.113.7'])('passes over empty elements of a list: %j', async (list) => {
+      const headers = { host: 'x', 'x-forwarded-for': list, 'x-forwarded-proto': 'https,' }
+      const seen = await told(path, { 'forwarded.trusted': '127.0.0.1' }, headers)
+      expect(seen).toMatchObject({ client: '203.0.113.7', headers: { 'x-forwarded-proto': 'https' } })
+    })
+
+    it('believes the scheme of a trusted proxy that names no address', async () => {
+      const seen = await told(path, { 'forwarded.trusted': '127.0.0.1' }, { host: 'x', 'x-forwarded-proto': 'https' })
+      expect(seen).toMatchObject({ client: '127.0.0.1', headers: { 'x-forwarded-proto': 'https' } })
+    })
+
+    it('uses RFC 7239 if the trusted proxy does', async () => {
+      expect(await told(path, { 'forwarded.trusted': '127.0.0.1', 'forwarded.header': 'forwarded' })).toEqual({
+        client: '198.51.100.9',
+        headers: { forwarded: 'for=198.51.100.9;host=v1.example.com;proto=https, for=127.0.0.1' },
+      })
+    })
+  })
+
+  it('logs the client of a translated request and tells v2 nothing about it', async () => {
+    expect(await told('/iam/v1/groups', { 'forwarded.trusted': '127.0.0.1' })).toEqual({ client: '198.51.100.4', headers: {} })
+  })
+
+  it.each([
+    ['a scheme', { 'x-forwarded-proto': 'javascript' }],
+    ['a host', { 'x-forwarded-host': 'a b"><' }],
+    ['nothing', {}],
+  ])('replaces an invalid %s with ours', async (_, wrong) => {
+    const headers = { host: 'x', 'x-forwarded-for': '198.51.100.4', ...wrong }
+    expect((await told('/x', { 'forwarded.trusted': '127.0.0.1' }, headers)).headers).toEqual({
+      'x-forwarded-for': '198.51.100.4, 127.0.0.1',
+      'x-forwarded-proto': 'http',
+      'x-forwarded-host': 'x',
+    })
+  })
+
+  it('keeps a client from adding a scheme before that of its proxy', async () => {
+    const headers = { host: 'x', 'x-forwarded-for': '1.1.1.1, 198.51.100.4', 'x-forwarded-proto': 'http, https' }
+    expect((await told('/x', { 'forwarded.trusted': '127.0.0.1' }, headers)).headers).toMatchObject({ 'x-forwarded-proto': 'https' })
+  })
+
+  it('names the client of a WebSocket too', async () => {
+    const sockets = new WebSocketServer({ server: upstream.server })
+    const told = new Promise<http.IncomingHttpHeaders>((resolve) => sockets.once('connection', (_, { headers }) => resolve(headers)))
+    const { url } = await start({ 'forwarded.trusted': undefined })
+    const socket = new WebSocket(`${url.replace('http', 'ws')}/events`, { headers: SPOOFED })
+    expect(forwarding(await told)).toEqual({
+      'x-forwarded-for': '127.0.0.1',
+      'x-forwarded-proto': 'http',
+      'x-forwarded-host': 'api.example.com:8443',
+    })
+    socket.on('error', () => {})
+    socket.terminate()
+    sockets.close()
+  })
+})

@@ -1,0 +1,330 @@
+import http2 from 'node:http2'
+import net, { type AddressInfo } from 'node:net'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { createCrosswalk } from '../../../src/index.ts'
+import { createPool } from '../../../src/serve/upstream/exchange.ts'
+import { createSend } from '../../../src/serve/upstream/send.ts'
+import type { JsonObject } from '../../../src/tables/json.ts'
+import { ROWS_MEMORY } from '../../../src/tables/text/engine.ts'
+import type { Call } from '../../../src/tables/turn.ts'
+import { encodeMessage } from '../../contract/rpc/call.ts'
+import { methods } from '../../contract/rpc/protojson.ts'
+import { bytesOf, FLAG, type Frame, frame, headers, PREFACE, readFrames, TYPE, uint32 } from '../../programs/faults/wire.ts'
+import { until } from '../../stage/clocks.ts'
+import { startProxy, type TestProxy } from '../../stage/stage.ts'
+import { startUpstream, type Upstream } from '../../stage/upstream.ts'
+import { promised } from '../sends.ts'
+
+describe('page memory', () => {
+  const ROWS = 200
+  /** Answers that no socket takes at once: some 7 MB, in one pipeline. */
+  const ASKED = 50
+
+  /** A page in which every row holds the name that was asked for, so that rows of another page can be told. */
+  function pageOf(name: string): string {
+    const tags = Array.from({ length: ROWS }, (_, at) => ({ uid: `a/b/${at}`, name, digest: name.repeat(20) }))
+    return JSON.stringify({ tags, totalCount: String(ROWS) })
+  }
+
+  let v2: Upstream
+  let proxy: TestProxy
+
+  beforeAll(async () => {
+    v2 = await startUpstream(({ url }, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' })
+      response.end(pageOf(new URL(url ?? '', 'http://v2').searchParams.get('name') ?? ''))
+    })
+    proxy = await startProxy({ 'upstream.v2': v2.url })
+  })
+
+  afterAll(async () => {
+    await proxy.close()
+    await v2.close()
+  })
+
+  const nameOf = (who: string, nth: number) => `${who}-${String(nth).padStart(20, '0')}`
+  const pathOf = (name: string) => `/registry/v1/tags?limit=${ROWS}&name=${name}`
+
+  function expectPage(text: string, name: string): void {
+    const { items } = JSON.parse(text) as { items: readonly { id: string; name: string; digest: string }[] }
+    expect(items).toHaveLength(ROWS)
+    for (const [at, row] of items.entries()) expect(row).toMatchObject({ id: `a/b/${at}`, name, digest: name.repeat(20) })
+  }
+
+  it('uses no memory of an answer again before the client has taken it', async () => {
+    const { hostname, port } = new URL(proxy.url)
+    const slow = net.connect(Number(port), hostname)
+    slow.pause()
+    const names = Array.from({ length: ASKED }, (_, nth) => nameOf('slow', nth))
+    slow.write(names.map((name) => `GET ${pathOf(name)} HTTP/1.1\r\nhost: crosswalk\r\n\r\n`).join(''))
+    const quick = async (who: number) => {
+      for (let nth = 0; nth < ASKED; nth += 1) {
+        const name = nameOf(`quick${who}`, nth)
+        expectPage(await (await fetch(proxy.url + pathOf(name))).text(), name)
+      }
+    }
+    await Promise.all([0, 1].map(quick))
+    slow.resume()
+    const answers = await readAnswers(slow, ASKED)
+    slow.destroy()
+    expect(answers).toHaveLength(ASKED)
+    for (const [nth, answer] of answers.entries()) expectPage(answer, names[nth] ?? '')
+  })
+
+  it('uses memory again after a client left in the middle of an answer', async () => {
+    const { hostname, port } = new URL(proxy.url)
+    const leaving = Array.from({ length: 20 }, (_, who) => {
+      const socket = net.connect(Number(port), hostname)
+      for (let nth = 0; nth < 20; nth += 1) socket.write(`GET ${pathOf(nameOf(`gone${who}`, nth))} HTTP/1.1\r\nhost: crosswalk\r\n\r\n`)
+      return new Promise<void>((gone) => socket.once('data', () => socket.destroy()).once('close', () => gone()))
+    })
+    await Promise.all(leaving)
+    for (let nth = 0; nth < 50; nth += 1) {
+      const name = nameOf('stays', nth)
+      expectPage(await (await fetch(proxy.url + pathOf(name))).text(), name)
+    }
+  })
+
+  /** Reads the bodies of so many answers with a length from a connection. */
+  async function readAnswers(socket: net.Socket, count: number): Promise<readonly string[]> {
+    const bodies: string[] = []
+    let rest: Buffer = Buffer.alloc(0)
+    for await (const bytes of socket) {
+      rest = Buffer.concat([rest, bytes])
+      for (;;) {
+        const end = rest.indexOf('\r\n\r\n')
+        const length = Number(/content-length: (\d+)/i.exec(rest.toString('latin1', 0, Math.max(0, end)))?.[1])
+        if (end < 0 || rest.length < end + 4 + length) break
+        bodies.push(rest.toString('utf8', end + 4, end + 4 + length))
+        rest = rest.subarray(end + 4 + length)
+      }
+      if (bodies.length === count) break
+    }
+    return bodies
+  }
+})
+
+describe('reset memory', () => {
+  const ROWS = 200
+  /** Pages of some 220 kB use memory again, and those of 600 kB do not. */
+  const [REUSED, LARGE] = [40, 110]
+  /** Bytes of an answer that its stream takes: a part, so that the stream does not end. */
+  const WINDOW = 200_000
+  const STREAMS = 40
+  /** Milliseconds. */
+  const CUT_OFF = 300
+
+  /** A server that clients ask over HTTP/2, and the metrics of the Crosswalk in it. */
+  interface Served {
+    readonly url: string
+    metrics(): Promise<string>
+    close(): Promise<unknown>
+  }
+
+  /** Returns the frames that ask for the page of a name on a stream. */
+  type Ask = (stream: number, name: string) => readonly Frame[]
+
+  let v2: Upstream
+  const served = new Map<string, Served>()
+
+  beforeAll(async () => {
+    v2 = await startUpstream(({ url }, response) => {
+      const name = new URL(url ?? '', 'http://v2').searchParams.get('name') ?? ''
+      const digest = name.repeat(name.startsWith('large') ? LARGE : REUSED)
+      const tags = Array.from({ length: ROWS }, (_, at) => ({ uid: `a/b/${at}`, name, digest }))
+      response.writeHead(200, { 'content-type': 'application/json' })
+      response.end(JSON.stringify({ tags, totalCount: String(ROWS) }))
+    })
+    served.set('itself', await startItself())
+    served.set('in a server of somebody else', await startHosted())
+  })
+
+  afterAll(async () => {
+    await Promise.all([...served.values()].map(({ close }) => close()))
+    await v2.close()
+  })
+
+  async function startItself(): Promise<Served> {
+    const proxy = await startProxy({
+      ...{ 'upstream.v2': v2.url, 'limits.writeTimeoutMs': CUT_OFF },
+      ...{ 'limits.messagesBytes': 2 ** 30, 'log.level': 'silent' },
+    })
+    return { url: proxy.url, metrics: async () => (await fetch(`${proxy.adminUrl}/metrics`)).text(), close: proxy.close }
+  }
+
+  async function startHosted(): Promise<Served> {
+    const v1 = await createCrosswalk({ upstream: { v2: v2.url }, limits: { writeTimeoutMs: CUT_OFF } })
+    const server = http2.createServer((request, response) => v1.handler(request as never, response as never))
+    await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
+    const closed = () => new Promise((done) => server.close(done))
+    const close = () => Promise.all([v1.close(), closed()])
+    return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, metrics: v1.metrics, close }
+  }
+
+  const overRest: Ask = (stream, name) => {
+    const path = `/registry/v1/tags?limit=${ROWS}&name=${name}`
+    const fields = Object.entries({ ':method': 'GET', ':scheme': 'http', ':authority': 'x', ':path': path })
+    return [headers(stream, fields, FLAG.END_STREAM | FLAG.END_HEADERS)]
+  }
+
+  const LIST_TAGS = '/chainguard.platform.registry.Registry/ListTags'
+
+  const overGrpc: Ask = (stream, name) => {
+    const fields = { ':method': 'POST', ':scheme': 'http', ':authority': 'x', ':path': LIST_TAGS, 'content-type': 'application/grpc' }
+    const message = encodeMessage(methods.find(({ path }) => path === LIST_TAGS)?.input ?? '', { name })
+    const body = Buffer.concat([Buffer.of(0), uint32(message.length), message])
+    return [headers(stream, Object.entries({ ...fields, te: 'trailers' })), frame(TYPE.DATA, FLAG.END_STREAM, stream, body)]
+  }
+
+  /** A connection of HTTP/2 that asks for pages. */
+  interface Asking {
+    readonly socket: net.Socket
+    /** The frames that it has read. */
+    readonly frames: () => readonly Frame[]
+  }
+
+  /** Asks for pages of these names, each of whose streams takes `window` bytes. */
+  function ask(url: string, by: Ask, names: readonly string[], window: number): Asking {
+    const { hostname, port } = new URL(url)
+    const socket = net.connect(Number(port), hostname).on('error', () => {})
+    const settings = Buffer.concat([Buffer.of(0, 4), uint32(window)])
+    const asked = names.flatMap((name, nth) => by(2 * nth + 1, name))
+    const begin = [frame(TYPE.SETTINGS, 0, 0, settings), frame(TYPE.WINDOW_UPDATE, 0, 0, uint32(2 ** 30)), ...asked]
+    socket.write(Buffer.concat([PREFACE, ...begin.map(bytesOf)]))
+    const read: Frame[] = []
+    let rest: Buffer = Buffer.alloc(0)
+    socket.on('data', (bytes: Buffer) => {
+      const found = readFrames(Buffer.concat([rest, bytes]))
+      rest = found.rest
+      read.push(...found.frames)
+    })
+    return { socket, frames: () => read }
+  }
+
+  const streamsWith = (frames: readonly Frame[], type: number) =>
+    new Set(frames.filter((one) => one.type === type).map(({ stream }) => stream))
+
+  /** Every other page is large. */
+  const NAMES = Array.from({ length: STREAMS }, (_, nth) => `${nth % 2 === 0 ? 'large' : 'small'}-${String(nth).padStart(20, '0')}`)
+
+  /** Writes something else into all memory of answers that is free, whoever freed it. Returns that memory, which must be kept. */
+  function writeIntoFreed(): readonly Buffer[] {
+    setFlagsFromString('--expose-gc')
+    runInNewContext('gc')()
+    const sizes = Array.from({ length: 10 }, (_, at) => 70_000 * (at + 1))
+    return sizes.flatMap((size) => Array.from({ length: STREAMS }, () => ROWS_MEMORY.take(size).fill('?')))
+  }
+
+  /** Reads what is left on a connection. Resolves when its streams are reset, or when it is closed. */
+  async function readRest(slow: Asking): Promise<readonly Frame[]> {
+    slow.socket.resume()
+    await until(async () => slow.socket.closed || streamsWith(slow.frames(), TYPE.RST_STREAM).size === STREAMS)
+    slow.socket.destroy()
+    return slow.frames()
+  }
+
+  /** Reads the whole answers, as a client does that takes everything. */
+  async function readWhole(url: string, by: Ask): Promise<readonly Frame[]> {
+    const client = ask(url, by, NAMES, 2 ** 24)
+    await until(async () => client.frames().filter(({ flags, type }) => type <= TYPE.HEADERS && flags & FLAG.END_STREAM).length === STREAMS)
+    client.socket.destroy()
+    return client.frames()
+  }
+
+  /** Joins the data of each stream. */
+  function dataOf(frames: readonly Frame[]): ReadonlyMap<number, Buffer> {
+    const streams = Array.from({ length: STREAMS }, (_, nth) => 2 * nth + 1)
+    const ofStream = (one: number) => frames.filter(({ type, stream }) => type === TYPE.DATA && stream === one)
+    return new Map(streams.map((stream) => [stream, Buffer.concat(ofStream(stream).map(({ payload }) => payload))]))
+  }
+
+  it.each([
+    { server: 'itself', protocol: 'REST', end: 'its streams are reset' },
+    { server: 'itself', protocol: 'REST', end: 'its connection is ended' },
+    { server: 'itself', protocol: 'gRPC', end: 'its streams are reset' },
+    { server: 'in a server of somebody else', protocol: 'REST', end: 'its connection is ended' },
+  ])(
+    'a client of HTTP/2 without TLS that asks Crosswalk $server over $protocol, and reads only when $end, gets nothing but its own answers',
+    async ({ server, protocol, end }) => {
+      const { url, metrics } = served.get(server)!
+      const by = protocol === 'REST' ? overRest : overGrpc
+      const counted = async (metric: RegExp) => Number(metric.exec(await metrics())?.[1] ?? 0)
+      const cutOff = () => counted(/crosswalk_cut_total\{reason="write"\} (\d+)/)
+      const inFlight = () => counted(/crosswalk_requests_in_flight (\d+)/)
+      const before = await cutOff()
+      const slow = ask(url, by, NAMES, WINDOW)
+      slow.socket.pause()
+      await until(async () => (await cutOff()) === before + STREAMS)
+      if (end === 'its connection is ended') await until(async () => (await inFlight()) === 0)
+      const kept = writeIntoFreed()
+      const seen = dataOf(await readRest(slow))
+      // What is cut off later would count in the next case.
+      await until(async () => (await inFlight()) === 0)
+      const whole = dataOf(await readWhole(url, by))
+      const strange = [...seen].filter(([stream, data]) => !whole.get(stream)?.subarray(0, data.length).equals(data))
+      expect(kept).not.toHaveLength(0)
+      expect(seen.get(1)?.length).toBeGreaterThan(0)
+      expect(strange.map(([stream]) => stream)).toEqual([])
+    },
+  )
+})
+
+describe('arrived memory', () => {
+  const closing: (() => Promise<void>)[] = []
+
+  afterEach(async () => {
+    for (const close of closing.splice(0)) await close()
+  })
+
+  /** A v2 service whose answers hold their path many times. */
+  async function setUp() {
+    const upstream = await startUpstream((request, response) => {
+      const text = JSON.stringify(contentOf(request.url ?? ''))
+      const cut = request.url?.endsWith('0') ? Math.floor(text.length / 2) : 0
+      response.write(text.slice(0, cut) || ' ')
+      setImmediate(() => response.end(text.slice(cut)))
+    })
+    const pool = createPool({ connections: 8, connectTimeoutMs: 5000, callTimeoutMs: 5000 })
+    closing.push(
+      () => pool.destroy(),
+      () => upstream.close(),
+    )
+    const keep = { entries: 10, ttlMs: 0 }
+    const make = createSend({ pool, base: upstream.url, answerBytes: 10 ** 6, keep, bulkCalls: 6 })
+    return () => {
+      const context = { headers: {}, requestId: 'r', signal: new AbortController().signal, onCall: () => undefined }
+      return promised(make(context))
+    }
+  }
+
+  const contentOf = (path: string): JsonObject => ({ rows: Array.from({ length: 3000 }, (_, at) => `${path} ${at}`) })
+
+  const callOf = (path: string, more: Partial<Call> = {}): Call => ({ method: 'GET', path, query: [], ...more })
+
+  describe('the memory of arrived bytes', () => {
+    it('holds each of many long answers whole that arrive at the same time, shared or not', async () => {
+      const begin = await setUp()
+      const paths = Array.from({ length: 60 }, (_, at) => `/${at % 40}`)
+      const answers = await Promise.all(paths.map((path, at) => begin()(callOf(path, at % 3 === 0 ? { bulk: true } : {}))))
+      expect(answers).toEqual(paths.map(contentOf))
+    })
+
+    it('is used again after an answer was read', async () => {
+      const begin = await setUp()
+      const used = new Set<ArrayBufferLike>()
+      let long = 0
+      const read = (pieces: readonly Uint8Array[]) => {
+        for (const { buffer } of pieces.filter(({ length }) => length > 16 * 1024)) {
+          used.add(buffer)
+          long += 1
+        }
+        return {}
+      }
+      for (let at = 0; at < 60; at += 1) await begin()(callOf(`/${at}`, { read, bulk: true }))
+      expect(long).toBeGreaterThan(20)
+      expect(used.size).toBeLessThan(10)
+    })
+  })
+})

@@ -1,0 +1,399 @@
+import http from 'node:http'
+import net from 'node:net'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Config } from '../../../src/app/config/settings.ts'
+import { talk } from '../../programs/faults/wire.ts'
+import { startProxy, type TestProxy } from '../../stage/stage.ts'
+import { answering, rawExchange, startUpstream, type Upstream } from '../../stage/upstream.ts'
+
+describe('compat', () => {
+  const GROUP = 'a'.repeat(40)
+
+  let v2: Upstream
+  let proxy: TestProxy
+
+  beforeAll(async () => {
+    v2 = await startUpstream((request, response) => {
+      response.setHeader('content-type', 'application/json')
+      const list = request.method === 'GET' && /\/(groups|repos|tags)(\?|$)/.test(request.url ?? '')
+      if (request.method === 'DELETE') return void response.end()
+      response.end(JSON.stringify(list ? { groups: [{ uid: GROUP }], repos: [], tags: [] } : { uid: GROUP, name: 'x' }))
+    })
+    proxy = await startProxy({ 'upstream.v2': v2.url, 'limits.requestBytes': 1000 })
+  })
+
+  afterAll(async () => {
+    await proxy.close()
+    await v2.close()
+  })
+
+  beforeEach(() => {
+    v2.seen.length = 0
+  })
+
+  const call = async (path: string, init: RequestInit = {}) => {
+    const answer = await fetch(proxy.url + path, init)
+    const text = await answer.text()
+    return { status: answer.status, headers: answer.headers, body: text === '' ? undefined : JSON.parse(text) }
+  }
+
+  const create = (body: string | Buffer | null, headers: Record<string, string> = {}) =>
+    call(`/iam/v1/groups/${GROUP}`, { method: 'POST', body, headers })
+
+  describe('bodies', () => {
+    it.each(['application/json', 'text/plain', 'application/x-www-form-urlencoded', 'application/merge-patch+json', 'no type at all;;;'])(
+      'are JSON under the content type %s',
+      async (type) => {
+        const { status } = await create('{"name":"x"}', { 'content-type': type })
+        expect(status).toBe(200)
+        expect(v2.seen[0]).toMatchObject({ method: 'POST', url: `/iam/v2/groups/${GROUP}`, body: '{"name":"x"}' })
+      },
+    )
+
+    it('are JSON without a content type', async () => {
+      const body = '{"name":"x"}'
+      const head = `POST /iam/v1/groups/${GROUP} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: ${body.length}\r\n\r\n`
+      expect(await rawExchange(proxy.url, head + body)).toContain('HTTP/1.1 200 OK')
+      expect(v2.seen[0]?.body).toBe(body)
+    })
+
+    it('are an empty message when empty', async () => {
+      expect((await create(null)).status).toBe(200)
+      expect(v2.seen[0]?.body).toBe('{}')
+    })
+
+    it('are code 3 if they are not JSON', async () => {
+      const { status, body } = await create('{"name":')
+      expect(status).toBe(400)
+      expect(body).toMatchObject({ code: 3, details: [] })
+      expect(body.message).toMatch(/^the request body is not JSON/)
+      expect(v2.seen).toEqual([])
+    })
+
+    it('are code 3 if they are not UTF-8', async () => {
+      expect((await create(Buffer.from([0x22, 0xff, 0x22]))).body).toEqual({
+        code: 3,
+        message: 'the request body is not UTF-8',
+        details: [],
+      })
+    })
+
+    it('are refused beyond the limit, which is named, with and without a length', async () => {
+      const long = JSON.stringify({ name: 'x'.repeat(2000) })
+      const chunked = new ReadableStream({
+        start(controller) {
+          controller.enqueue(new TextEncoder().encode(long))
+          controller.close()
+        },
+      })
+      for (const body of [long, chunked]) {
+        const { status, body: answer } = await call(`/iam/v1/groups/${GROUP}`, { method: 'POST', body, duplex: 'half' } as RequestInit)
+        expect(status).toBe(400)
+        expect(answer.message).toBe('the request body is larger than limits.requestBytes (1000) allows')
+      }
+      expect(v2.seen).toEqual([])
+    })
+
+    it('are joined from pieces of any size', async () => {
+      const body = JSON.stringify({ name: 'é'.repeat(200) })
+      const pieces = [...Buffer.from(body)].map((byte) => `1\r\n${String.fromCharCode(byte)}\r\n`)
+      const head = `POST /iam/v1/groups/${GROUP} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n`
+      const { answers } = await talk(proxy.url, `${head}${pieces.join('')}0\r\n\r\n`)
+      expect(answers[0]?.status).toBe(200)
+      expect(v2.seen[0]?.body).toBe(body)
+    })
+
+    it('keep long integers exact', async () => {
+      const body = '{"github":{"app_installations":{"7":{"installations":[{"installation_id":12345678901234567890}]}}}}'
+      await call(`/iam/v1/account_associations/${GROUP}`, { method: 'POST', body })
+      expect(v2.seen[0]?.body).toContain('"installationId":"12345678901234567890"')
+    })
+  })
+
+  describe('a GET written as a POST', () => {
+    it('is a form on a path that only has a GET', async () => {
+      const body = new URLSearchParams({ name: 'x y', page_size: '3' })
+      expect((await call('/registry/v1/eoltags?exclude_dates=true', { method: 'POST', body })).status).toBe(200)
+      expect(v2.seen[0]?.url).toBe(
+        '/registry/v2/tags?name=x%20y&include_dates=false&include_epochs=true&include_referrers=false&page_size=3',
+      )
+    })
+
+    const FORM = 'application/x-www-form-urlencoded'
+    const overriding = (method: string, type: string, body: string) =>
+      call('/iam/v1/groups', { method: 'POST', body, headers: { 'X-HTTP-Method-Override': method, 'content-type': type } })
+
+    it('is possible with X-HTTP-Method-Override', async () => {
+      expect((await overriding('get', FORM, 'name=x')).status).toBe(200)
+      expect(v2.seen[0]).toMatchObject({ method: 'GET', url: '/iam/v2/groups?name=x&page_size=200' })
+    })
+
+    it.each(['application/json', `${FORM}; charset=utf-8`])('is a POST where v1 ignores that header: %s', async (type) => {
+      await overriding('GET', type, '{"name":"x"}')
+      expect(v2.seen[0]).toMatchObject({ method: 'POST', url: '/iam/v2/groups', body: '{"name":"x"}' })
+    })
+
+    it('cannot become another method by that header', async () => {
+      const answer = await overriding('DELETE', FORM, '')
+      expect([answer.status, v2.seen]).toEqual([400, []])
+    })
+  })
+
+  describe('paths', () => {
+    it('mean the same with %2F', async () => {
+      await call(`/iam/v1/groups/${GROUP}%2F${'b'.repeat(16)}`, { method: 'DELETE' })
+      expect(v2.seen[0]).toMatchObject({ method: 'DELETE', url: `/iam/v2/groups/${GROUP}/${'b'.repeat(16)}` })
+    })
+
+    it('may be long', async () => {
+      const uid = Array.from({ length: 60 }, () => 'c'.repeat(16)).join('/')
+      expect((await call(`/iam/v1/groups/${uid}`, { method: 'DELETE', headers: { 'content-type': 'application/json' } })).status).toBe(200)
+      expect(v2.seen[0]?.url).toBe(`/iam/v2/groups/${uid}`)
+    })
+
+    it('are code 3 with broken percent-encoding', async () => {
+      const { status, headers, body } = await call('/iam/v1/groups/%zz')
+      expect(status).toBe(400)
+      expect(body).toEqual({ code: 3, message: 'the request target is not a well-formed path', details: [] })
+      expect(headers.get('x-request-id')).toMatch(/^[\w-]{12}-\d+$/)
+    })
+
+    it('are 404 in v1’s form if they are unknown', async () => {
+      for (const path of ['/iam/v1/nothing', '/iam/v1', '/libraries/v1/nothing']) {
+        expect(await call(path)).toMatchObject({ status: 404, body: { code: 5, message: 'Not Found', details: [] } })
+      }
+    })
+
+    it.each(['PATCH', 'OPTIONS', 'PROPFIND'])('are 501 in v1’s form with the method %s', async (method) => {
+      expect(await call('/iam/v1/groups', { method })).toMatchObject({
+        status: 501,
+        body: { code: 12, message: 'Method Not Allowed', details: [] },
+      })
+    })
+
+    it('are 501 with HEAD and TRACE too', async () => {
+      expect((await call('/iam/v1/groups', { method: 'HEAD' })).status).toBe(501)
+      expect(await rawExchange(proxy.url, 'TRACE /iam/v1/groups HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n')).toMatch(
+        /^HTTP\/1\.1 501 .*Method Not Allowed","details":\[\]\}$/s,
+      )
+    })
+  })
+
+  describe('queries', () => {
+    it('are code 3 with broken percent-encoding', async () => {
+      expect((await call('/iam/v1/groups?name=%zz')).body).toMatchObject({ code: 3, details: [] })
+    })
+
+    it('lose parameters that v1 does not know', async () => {
+      await call('/iam/v1/groups?colour=red&name=a+b')
+      expect(v2.seen[0]?.url).toBe('/iam/v2/groups?name=a%20b&page_size=200')
+    })
+  })
+
+  it('says what a v1-only operation needs', async () => {
+    const { status, body } = await call('/registry/v1/vuln_reports?repo=x')
+    expect(status).toBe(501)
+    expect(body).toMatchObject({ code: 12, details: [] })
+    expect(body.message).toMatch(/^registry\.vuln_reports\.list needs a v1 service: .* set upstream\.v1 \(CROSSWALK_UPSTREAM_V1\)/)
+  })
+
+  it('answers plain application/json and the given request id', async () => {
+    const { headers } = await call('/iam/v1/groups', { headers: { 'x-request-id': 'mine-1' } })
+    expect([headers.get('content-type'), headers.get('x-request-id')]).toEqual(['application/json', 'mine-1'])
+    expect(v2.seen[0]?.headers['x-request-id']).toBe('mine-1')
+  })
+
+  it('can refuse unknown parameters', async () => {
+    const strict = await startProxy({ 'upstream.v2': v2.url, unknownParameters: 'refuse' })
+    const answer = await fetch(`${strict.url}/iam/v1/groups?colour=red`)
+    expect([answer.status, await answer.json()]).toMatchObject([
+      400,
+      { message: 'Invalid argument: colour: is not a parameter of this operation' },
+    ])
+    await strict.close()
+  })
+})
+
+describe('failures', () => {
+  const open: { close(): Promise<void> }[] = []
+
+  afterEach(async () => {
+    for (const server of open.splice(0)) await server.close()
+  })
+
+  async function setUp(
+    handle: Parameters<typeof startUpstream>[0],
+    values: Partial<Config> = {},
+  ): Promise<{ v2: Upstream; proxy: TestProxy }> {
+    const v2 = await startUpstream(handle)
+    const proxy = await startProxy({ 'upstream.v2': v2.url, ...values })
+    open.push(proxy, v2)
+    return { v2, proxy }
+  }
+
+  const statusOf = async (url: string, init?: RequestInit) => {
+    const answer = await fetch(url, init)
+    return { status: answer.status, body: await answer.json() }
+  }
+
+  const GROUPS = '/iam/v1/groups'
+  const POST = { method: 'POST', body: '{"name":"x"}' }
+
+  describe('v2', () => {
+    it('causes 503 when it is down', async () => {
+      const proxy = await startProxy({ 'upstream.v2': 'http://127.0.0.1:1' })
+      open.push(proxy)
+      const refused = { status: 503, body: { code: 14, message: 'the v2 service cannot be reached', details: [] } }
+      expect(await statusOf(proxy.url + GROUPS)).toEqual(refused)
+      expect(await statusOf(proxy.url + GROUPS, POST)).toEqual(refused)
+    })
+
+    it.each([
+      ['GET', undefined],
+      ['POST', '{"name":"x"}'],
+    ])('causes 429 with its Retry-After for a %s, and is asked once', async (method, body) => {
+      const { v2, proxy } = await setUp((_, response) => {
+        response.writeHead(429, { 'content-type': 'application/json', 'retry-after': '7' })
+        response.end('{"code":8,"message":"slow down","details":[]}')
+      })
+      const answer = await fetch(proxy.url + GROUPS, { method, ...(body !== undefined && { body }) })
+      expect([answer.status, answer.headers.get('retry-after')]).toEqual([429, '7'])
+      expect(await answer.json()).toEqual({ code: 8, message: 'slow down', details: [] })
+      expect(v2.seen).toHaveLength(1)
+    })
+
+    it('causes 504 when it is slow, by the limit of one call', async () => {
+      const { proxy } = await setUp(() => {}, { 'limits.callTimeoutMs': 100 })
+      expect(await statusOf(proxy.url + GROUPS)).toMatchObject({ status: 504, body: { code: 4, details: [] } })
+    })
+
+    it('causes 504 when it is slow, by the named limit of the request', async () => {
+      const { proxy } = await setUp(() => {}, { 'limits.deadlineMs': 100 })
+      expect(await statusOf(proxy.url + GROUPS)).toEqual({
+        status: 504,
+        body: { code: 4, message: 'the request took longer than limits.deadlineMs (100) allows', details: [] },
+      })
+    })
+
+    it('causes 500 when its answer is nonsense', async () => {
+      const { proxy } = await setUp((_, response) => response.end('<html>'))
+      expect(await statusOf(proxy.url + GROUPS)).toMatchObject({ status: 500, body: { code: 13, details: [] } })
+    })
+
+    it('is to blame for an answer that is nested too deeply to be written', async () => {
+      const deep = `${'['.repeat(50_000)}${']'.repeat(50_000)}`
+      const claims = `{"groups":[{"uid":"a","name":"b","resourceLimits":{"deep":${deep}}}]}`
+      const { proxy } = await setUp((_, response) => void response.end(claims))
+      expect(await statusOf(proxy.url + GROUPS)).toEqual({
+        status: 500,
+        body: { code: 13, message: 'the v2 service sent a wrong answer: resourceLimits[] must be a 32-bit integer', details: [] },
+      })
+    })
+
+    it('is asked once more after it broke off a read', async () => {
+      let asked = 0
+      const { proxy } = await setUp((request, response) => {
+        asked += 1
+        if (asked === 1) request.socket.destroy()
+        else answering({ groups: [] })(request, response, '')
+      })
+      expect(await statusOf(proxy.url + GROUPS)).toEqual({ status: 200, body: { items: [] } })
+      expect(asked).toBe(2)
+    })
+
+    it('is never asked again after it broke off a write', async () => {
+      const { v2, proxy } = await setUp((request) => void request.socket.destroy())
+      expect((await statusOf(proxy.url + GROUPS, POST)).status).toBe(503)
+      expect(v2.seen).toHaveLength(1)
+    })
+
+    it('is not asked again after a 503', async () => {
+      const { v2, proxy } = await setUp(answering({ code: 14, message: 'busy', details: [] }, 503))
+      expect(await statusOf(proxy.url + GROUPS)).toMatchObject({ status: 503, body: { code: 14, message: 'busy' } })
+      expect(v2.seen).toHaveLength(1)
+    })
+  })
+
+  it('is cut off at the deadline when its body is slow', async () => {
+    const { proxy } = await setUp(answering({}), { 'limits.deadlineMs': 100 })
+    const { hostname, port } = new URL(proxy.url)
+    const answer = await new Promise<string>((resolve) => {
+      const socket = net.connect(Number(port), hostname, () =>
+        socket.write(`POST ${GROUPS} HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n{`),
+      )
+      socket.once('data', (chunk) => {
+        socket.destroy()
+        resolve(chunk.toString())
+      })
+    })
+    expect(answer).toMatch(/^HTTP\/1\.1 504 /)
+  })
+
+  describe('a client that goes away', () => {
+    it.each(['GET', 'POST'])('cancels the %s at v2, and is logged as 499', async (method) => {
+      let arrived = () => {}
+      let cancelled = () => {}
+      const waiting = new Promise<void>((resolve) => {
+        arrived = resolve
+      })
+      const ended = new Promise<void>((resolve) => {
+        cancelled = resolve
+      })
+      const { proxy } = await setUp((request) => {
+        request.socket.once('close', cancelled)
+        arrived()
+      })
+      const request = http.request(proxy.url + GROUPS, { method })
+      request.on('error', () => {})
+      request.end(method === 'POST' ? POST.body : undefined)
+      await waiting
+      request.destroy()
+      await ended
+      expect(await proxy.logged(({ status }) => status === 499)).toMatchObject({ method, calls: 1 })
+    })
+  })
+
+  describe('a streamed list', () => {
+    const rows = (page: number) =>
+      Array.from({ length: 200 }, (_, at) => ({ uid: `${String(page).padStart(3, '0')}${String(at).padStart(37, '0')}` }))
+    const pageOf = (url = '') => Number(new URL(url, 'http://x').searchParams.get('page_token') ?? '0')
+    const page = (at: number) => ({ groups: rows(at), nextPageToken: String(at + 1) })
+
+    it('breaks the connection if it fails after its first byte', async () => {
+      const { proxy } = await setUp(
+        (request, response) => {
+          const at = pageOf(request.url)
+          if (at < 3) answering(page(at))(request, response, '')
+          else answering({ code: 13, message: 'boom', details: [] }, 500)(request, response, '')
+        },
+        { 'limits.bufferedRows': 250 },
+      )
+      const answer = await fetch(proxy.url + GROUPS)
+      expect(answer.status).toBe(200)
+      await expect(answer.text()).rejects.toThrow()
+      expect(await proxy.logged(({ status }) => status === 500)).toMatchObject({ calls: 4, error: { code: 'INTERNAL', message: 'boom' } })
+    })
+
+    it('keeps its status if it fails within the first rows', async () => {
+      const { proxy } = await setUp((request, response) => {
+        if (pageOf(request.url) === 0) answering(page(0))(request, response, '')
+        else answering({ code: 13, message: 'boom', details: [] }, 500)(request, response, '')
+      })
+      expect((await fetch(proxy.url + GROUPS)).status).toBe(500)
+    })
+
+    it('waits for a client that does not read until the deadline', async () => {
+      const { v2, proxy } = await setUp((request, response) => answering(page(pageOf(request.url)))(request, response, ''), {
+        'limits.bufferedRows': 0,
+        'limits.deadlineMs': 2000,
+      })
+      const { hostname, port } = new URL(proxy.url)
+      const socket = net.connect(Number(port), hostname, () => socket.write(`GET ${GROUPS} HTTP/1.1\r\nhost: x\r\n\r\n`))
+      socket.on('error', () => {})
+      expect(await proxy.logged(() => true)).toMatchObject({ status: 504, error: { code: 'DEADLINE_EXCEEDED' } })
+      // The amount that fits into the sockets' buffers. Without back-pressure it would be as much as 2 seconds allow.
+      expect(v2.seen.length).toBeLessThan(300)
+      socket.destroy()
+    })
+  })
+})

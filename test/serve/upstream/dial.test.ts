@@ -1,0 +1,320 @@
+import { once } from 'node:events'
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import http, { type IncomingMessage } from 'node:http'
+import http2, { type Http2ServerRequest, type Http2ServerResponse } from 'node:http2'
+import https from 'node:https'
+import net, { type AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TLSSocket } from 'node:tls'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { readTls } from '../../../src/app/config/certificates.ts'
+import type { Config } from '../../../src/app/config/settings.ts'
+import { systemReason } from '../../../src/errors.ts'
+import { connect, unary } from '../../grpc/client.ts'
+import { openAuthorities, replace, selfSigned } from '../../stage/authority.ts'
+import { until } from '../../stage/clocks.ts'
+import { startProxy, type TestProxy } from '../../stage/stage.ts'
+
+describe('dial', () => {
+  const authorities = openAuthorities()
+  afterAll(authorities.close)
+
+  const old = authorities.authority('old')
+  const other = authorities.authority('other')
+
+  interface Service {
+    readonly port: number
+    /** The names in the certificates of the clients, by protocol and path. */
+    readonly peers: [asked: string, name: string | undefined][]
+    readonly server: http2.Http2SecureServer
+  }
+
+  /** A service of REST, WebSockets and gRPC that asks its clients for a certificate of `old`, unless it `isOpen`. */
+  async function startSecure(isOpen = false): Promise<Service> {
+    const { key, cert } = old.issue('service').pem
+    const peers: Service['peers'] = []
+    const note = (asked: string, socket: TLSSocket) => peers.push([asked, socket.getPeerCertificate()?.subject?.CN])
+    const server = http2.createSecureServer({ key, cert, ca: old.pem, requestCert: !isOpen, rejectUnauthorized: !isOpen, allowHTTP1: true })
+    server.on('request', (request: Http2ServerRequest, response: Http2ServerResponse) => answer(request, response, note))
+    server.on('upgrade', (_: IncomingMessage, socket: TLSSocket) => {
+      note('WebSocket', socket)
+      socket.end('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n')
+    })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    onTestFinished(() => void server.close())
+    return { port: (server.address() as AddressInfo).port, peers, server }
+  }
+
+  function answer(request: Http2ServerRequest, response: Http2ServerResponse, note: (asked: string, socket: TLSSocket) => void): void {
+    const isGrpc = request.headers['content-type']?.startsWith('application/grpc')
+    note(isGrpc ? 'gRPC' : request.url, (isGrpc ? request.stream.session?.socket : request.socket) as TLSSocket)
+    if (isGrpc) {
+      response.writeHead(200, { 'content-type': 'application/grpc' })
+      response.addTrailers({ 'grpc-status': '0' })
+      response.end(Buffer.from([0, 0, 0, 0, 2, 0x68, 0x69]))
+    } else {
+      response.setHeader('content-type', 'application/json')
+      response.end('{"groups":[],"items":[]}')
+    }
+  }
+
+  /** Asks by every carrier, and returns what came. */
+  async function askAll({ url }: Pick<TestProxy, 'url'>): Promise<Readonly<Record<string, unknown>>> {
+    const headers = { authorization: 'Bearer someone' }
+    const statusOf = async (path: string) => (await fetch(url + path, { headers })).status
+    const client = connect(url)
+    const grpc = await unary(client, 'Unary', 'hello').answer
+    client.close()
+    return {
+      translated: await statusOf('/iam/v1/groups'),
+      native: await statusOf('/iam/v2/groups'),
+      v1: await statusOf('/registry/v1/vuln_reports'),
+      webSocket: await switched(url),
+      grpc: grpc.messages.map(String).join() || grpc.status.code,
+    }
+  }
+
+  function switched(url: string): Promise<number | undefined> {
+    const headers = {
+      connection: 'Upgrade',
+      upgrade: 'websocket',
+      'sec-websocket-version': '13',
+      'sec-websocket-key': 'AAAAAAAAAAAAAAAAAAAAAA==',
+    }
+    const request = http.get(`${url}/stream`, { headers, agent: false })
+    return new Promise((resolve, reject) => {
+      request.once('error', reject)
+      request.once('response', (response) => resolve(response.resume().statusCode))
+      request.once('upgrade', (response, socket) => {
+        socket.destroy()
+        resolve(response.statusCode)
+      })
+    })
+  }
+
+  const WELL = { translated: 200, native: 200, v1: 200, webSocket: 101, grpc: 'hi' }
+  const FAILED = { translated: 503, native: 503, v1: 503, webSocket: 503, grpc: 14 }
+
+  async function startFor(values: Partial<Config>): Promise<TestProxy> {
+    const proxy = await startProxy(values)
+    onTestFinished(() => proxy.close())
+    return proxy
+  }
+
+  const both = (base: string): Partial<Config> => ({ 'upstream.v2': base, 'upstream.v1': base })
+
+  describe('a service that asks for a certificate', () => {
+    const { key, cert } = old.issue('crosswalk')
+    const files = { 'upstream.v2Key': key, 'upstream.v2Cert': cert, 'upstream.v1Key': key, 'upstream.v1Cert': cert }
+    const trust = { 'upstream.v2Ca': old.ca, 'upstream.v1Ca': old.ca }
+
+    it('gets ours by every carrier, and is trusted by its authority alone', async () => {
+      const { port, peers } = await startSecure()
+      const proxy = await startFor({ ...both(`https://127.0.0.1:${port}`), ...files, ...trust })
+      expect(await askAll(proxy)).toEqual(WELL)
+      const asked = ['/iam/v2/groups', '/registry/v1/vuln_reports', 'WebSocket', 'gRPC']
+      expect(asked.filter((one) => !peers.some(([what, name]) => what === one && name === 'crosswalk'))).toEqual([])
+      expect(new Set(peers.map(([, name]) => name))).toEqual(new Set(['crosswalk']))
+    })
+
+    it.each([
+      ['without our certificate', trust],
+      ['with another authority', { ...files, 'upstream.v2Ca': other.ca, 'upstream.v1Ca': other.ca }],
+    ])('is reached by no carrier %s', async (_, given) => {
+      const { port, peers } = await startSecure()
+      expect(await askAll(await startFor({ ...both(`https://127.0.0.1:${port}`), ...given }))).toEqual(FAILED)
+      expect(peers).toEqual([])
+    })
+
+    it('and both sides change authority and certificate under traffic: no request is lost', async () => {
+      const { port, peers, server } = await startSecure()
+      const mine = old.issue('before')
+      const trusted = `${authorities.folder}/trusted.crt`
+      const put = async (path: string, text: string) => {
+        await writeFile(`${path}.new`, text)
+        replace(path, `${path}.new`)
+      }
+      await put(trusted, old.pem)
+      const given = { 'upstream.v2Key': mine.key, 'upstream.v2Cert': mine.cert, 'upstream.v2Ca': trusted }
+      const own = { 'upstream.v1Key': mine.key, 'upstream.v1Cert': mine.cert, 'upstream.v1Ca': trusted, 'upstream.connectionAgeMs': 50 }
+      const proxy = await startFor({ ...both(`https://127.0.0.1:${port}`), ...given, ...own })
+      const statuses = new Map<string, number>()
+      let isOver = false
+      const ask = async () => {
+        while (!isOver) {
+          for (const [what, came] of Object.entries(await askAll(proxy))) {
+            statuses.set(`${what} ${came}`, (statuses.get(`${what} ${came}`) ?? 0) + 1)
+          }
+        }
+      }
+      const clients = [ask(), ask()]
+      await until(async () => peers.length > 20)
+      // As certificates are rolled: first both authorities are trusted, then the certificates change, then the old authority goes.
+      const after = other.issue('after')
+      const service = other.issue('service2')
+      await put(trusted, old.pem + other.pem)
+      proxy.certify()
+      server.setSecureContext({ ...old.issue('service1').pem, ca: [old.pem, other.pem] })
+      await put(mine.key, after.pem.key)
+      await put(mine.cert, after.pem.cert)
+      proxy.certify()
+      await until(async () =>
+        ['WebSocket', 'gRPC', '/iam/v2/groups'].every((asked) => peers.some(([what, name]) => what === asked && name === 'after')),
+      )
+      server.setSecureContext({ ...service.pem, ca: other.pem })
+      await put(trusted, other.pem)
+      proxy.certify()
+      const seen = peers.length
+      await until(async () => peers.length > seen + 40)
+      isOver = true
+      await Promise.all(clients)
+      expect([...statuses.keys()].sort()).toEqual(
+        Object.entries(WELL)
+          .map(([what, came]) => `${what} ${came}`)
+          .sort(),
+      )
+      expect(new Set(peers.slice(-20).map(([, name]) => name))).toEqual(new Set(['after']))
+    })
+  })
+
+  /** An HTTP proxy for CONNECT. It knows where the names of `.test` are. */
+  async function startConnectProxy(refused?: number) {
+    const asked: [path: string | undefined, credentials: string | undefined][] = []
+    const server = http.createServer((_, response) => response.writeHead(500).end())
+    server.on('connect', (request, socket) => {
+      asked.push([request.url, request.headers['proxy-authorization']])
+      socket.on('error', () => {})
+      if (refused !== undefined) return void socket.end(`HTTP/1.1 ${refused} No\r\n\r\n`)
+      const onward = net.connect(Number(request.url?.split(':')[1]), '127.0.0.1', () => {
+        socket.write('HTTP/1.1 200 Connected\r\n\r\n')
+        onward.pipe(socket).pipe(onward)
+      })
+      onward.on('error', () => socket.destroy())
+      socket.on('close', () => onward.destroy())
+    })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    onTestFinished(() => void server.close())
+    return { asked, host: `127.0.0.1:${(server.address() as AddressInfo).port}` }
+  }
+
+  describe('upstream.proxy', () => {
+    it('is between Crosswalk and both services, by every carrier over TLS, with its own credentials', async () => {
+      const { port, peers } = await startSecure()
+      const { asked, host } = await startConnectProxy()
+      const { key, cert } = old.issue('tunnelled')
+      const identity = { 'upstream.v2Key': key, 'upstream.v2Cert': cert, 'upstream.v2Ca': old.ca }
+      const v1 = { 'upstream.v1Key': key, 'upstream.v1Cert': cert, 'upstream.v1Ca': old.ca }
+      const proxy = await startFor({
+        ...both(`https://v2.test:${port}`),
+        ...identity,
+        ...v1,
+        'upstream.proxy': `http://me:s3c%3Aret@${host}`,
+      })
+      expect(await askAll(proxy)).toEqual(WELL)
+      expect(new Set(peers.map(([, name]) => name))).toEqual(new Set(['tunnelled']))
+      expect(new Set(asked.map(String))).toEqual(new Set([`v2.test:${port},Basic ${Buffer.from('me:s3c:ret').toString('base64')}`]))
+      // Translated and native calls, the WebSocket and gRPC have connections of their own.
+      expect(asked.length).toBeGreaterThanOrEqual(4)
+    })
+
+    it('carries plain text too', async () => {
+      const rest = http.createServer((_, response) => response.setHeader('content-type', 'application/json').end('{"groups":[]}'))
+      const grpc = http2.createServer((request, response) => answer(request, response, () => {}))
+      for (const server of [rest, grpc]) server.listen(0, '127.0.0.1')
+      await Promise.all([once(rest, 'listening'), once(grpc, 'listening')])
+      onTestFinished(() => void [rest, grpc].map((server) => server.close()))
+      const { asked, host } = await startConnectProxy()
+      const at = ({ address }: Pick<net.Server, 'address'>) => `http://v2.test:${(address() as AddressInfo).port}`
+      const [forRest, forGrpc] = [rest, grpc].map((server) => at({ address: () => server.address() }))
+      const first = await startFor({ 'upstream.v2': forRest as string, 'upstream.proxy': `http://${host}` })
+      const statuses = ['/iam/v1/groups', '/iam/v2/groups'].map(async (path) => (await fetch(first.url + path)).status)
+      expect(await Promise.all(statuses)).toEqual([200, 200])
+      const second = await startFor({ 'upstream.v2': forGrpc as string, 'upstream.proxy': `http://${host}` })
+      const client = connect(second.url)
+      expect((await unary(client, 'Unary', 'hello').answer).messages.map(String)).toEqual(['hi'])
+      client.close()
+      expect(asked.length).toBeGreaterThanOrEqual(3)
+    })
+
+    it.each([
+      ['a service on this machine', '127.0.0.1', undefined],
+      ['a name of upstream.noProxy', 'localhost.', 'localhost.'],
+      ['a name below one', 'v2.localhost', '.localhost'],
+    ])('is not asked for %s', async (_, name, noProxy) => {
+      const { port } = await startSecure(true)
+      const { asked, host } = await startConnectProxy()
+      const given = { ...both(`https://${name}:${port}`), 'upstream.proxy': `http://${host}`, 'upstream.noProxy': noProxy }
+      await askAll(await startFor(given))
+      expect(asked).toEqual([])
+    })
+
+    it('that refuses is an unreachable service, and readyz says what it answered', async () => {
+      const { host } = await startConnectProxy(407)
+      const proxy = await startFor({ ...both('https://v2.test:1'), 'upstream.proxy': `http://${host}` })
+      expect(await askAll(proxy)).toEqual(FAILED)
+      const ready = await (await fetch(`${proxy.adminUrl}/readyz`)).text()
+      expect(ready).toContain('upstream.proxy answers HTTP 407 to a connection to v2.test:1')
+    })
+  })
+})
+
+describe('tls', () => {
+  let asked = 0
+  const server = https.createServer(selfSigned, (_, response) => {
+    asked += 1
+    response.end('{}')
+  })
+  let url = ''
+
+  beforeAll(async () => {
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
+  })
+
+  afterAll(() => new Promise((resolve) => server.close(resolve)))
+
+  it('lets no carrier talk to a server with an unverified certificate', async () => {
+    const proxy = await startProxy({ 'upstream.v2': url, 'upstream.v1': url })
+    const translated = await fetch(`${proxy.url}/iam/v1/groups`)
+    const native = await fetch(`${proxy.url}/iam/v2/groups`)
+    const v1 = await fetch(`${proxy.url}/registry/v1/vuln_reports`)
+    expect([translated.status, native.status, v1.status]).toEqual([503, 503, 503])
+    expect(asked).toBe(0)
+    await proxy.close()
+  })
+
+  describe('says in words what is wrong with TLS:', () => {
+    const readiness = async (settings: Parameters<typeof startProxy>[0]) => {
+      const proxy = await startProxy(settings)
+      onTestFinished(() => proxy.close())
+      return ((await (await fetch(`${proxy.adminUrl}/readyz`)).json()) as { readonly message: string }).message
+    }
+
+    it('plain text behind https://', async () => {
+      const plain = http.createServer((_, response) => response.end('{}'))
+      await new Promise<void>((resolve) => plain.listen(0, '127.0.0.1', resolve))
+      onTestFinished(() => void plain.close())
+      const address = `https://127.0.0.1:${(plain.address() as AddressInfo).port}`
+      const said = 'it speaks plain text there: give the address as http://, or another port'
+      expect(await readiness({ 'upstream.v2': address })).toBe(`the v2 service does not answer its ping: ${said}`)
+      // A write of Node fails without a code of OpenSSL.
+      const failed = await new Promise<Error>((resolve) => https.get(address).on('error', resolve))
+      expect(systemReason(failed)).toBe(said)
+    })
+
+    it('a certificate that nobody vouches for', async () => {
+      expect(await readiness({ 'upstream.v2': url })).toMatch(/: self-signed certificate; name its authority in .*upstream\.v2Ca/)
+    })
+
+    it('files that are no key and certificate', () => {
+      const nonsense = join(mkdtempSync(join(tmpdir(), 'crosswalk-tls-')), 'nonsense.pem')
+      writeFileSync(nonsense, '-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n')
+      const read = () => readTls({ 'tls.key': nonsense, 'tls.cert': nonsense } as unknown as Parameters<typeof readTls>[0])
+      expect(read).toThrow('are not a key and its certificate in PEM: one of them is not in PEM, or is damaged')
+    })
+  })
+})

@@ -1,0 +1,56 @@
+import { execFileSync } from 'node:child_process'
+import { type AddressInfo, createServer } from 'node:net'
+import { join } from 'node:path'
+import undici from 'undici'
+import { describe, expect, inject, it } from 'vitest'
+import { Agent, parseHeaders } from '../../../src/serve/upstream/undici.ts'
+import { startProxy } from '../../stage/stage.ts'
+
+/** Prints the parts of undici that Node has loaded after `module` of the program, without the path before the package. */
+const LISTED = `
+  const { createRequire } = await import('node:module')
+  await import(process.argv[1])
+  const loaded = Object.keys(createRequire(process.argv[1]).cache).filter((path) => path.includes('node_modules/undici/'))
+  console.log(loaded.map((path) => path.replace(/.*node_modules.undici./, '')).join(' '))
+`
+
+function loadedAfter(module: string): readonly string[] {
+  const path = join(inject('cli'), '../../src', module)
+  return execFileSync(process.execPath, ['--input-type=module', '-e', LISTED, path], { encoding: 'utf8' }).trim().split(' ')
+}
+
+describe('the parts of undici', () => {
+  it('are those of its index', () => {
+    expect(Agent).toBe(undici.Agent)
+    expect(parseHeaders).toBe(undici.util.parseHeaders)
+  })
+
+  it('give an agent the methods that the index gives it', () => {
+    expect(Agent.prototype.request).toBe(undici.Dispatcher.prototype.request)
+    expect(Agent.prototype.request).toBeTypeOf('function')
+  })
+
+  it('are all that a start loads of it', () => {
+    const loaded = loadedAfter('app/server/server.js')
+    expect(loaded).toContain('lib/dispatcher/agent.js')
+    expect(loaded.filter((path) => /^index|\/(web|mock|cache|interceptor)\//.test(path))).toEqual([])
+  })
+})
+
+/** What undici does with an interim answer that nobody asked for (design §6.1). */
+it.each([
+  ['102 Processing', 200],
+  ['103 Early Hints', 200],
+  ['100 Continue', 503],
+])('answers a translated read after %s with %i, and a native one with 200', async (interim, status) => {
+  const body = '{"roles":[],"skipped":0}'
+  const answer = `HTTP/1.1 ${interim}\r\n\r\nHTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`
+  const v2 = createServer((socket) => socket.on('error', () => {}).on('data', () => socket.write(answer)))
+  await new Promise<void>((resolve) => v2.listen(0, '127.0.0.1', resolve))
+  const address = `http://127.0.0.1:${(v2.address() as AddressInfo).port}`
+  const proxy = await startProxy({ 'upstream.v2': address, 'log.level': 'silent' })
+  const statusOf = async (path: string) => (await fetch(proxy.url + path, { headers: { authorization: 'Bearer t' } })).status
+  expect([await statusOf('/iam/v1/roles'), await statusOf('/iam/v2/roles')]).toEqual([status, 200])
+  await proxy.close()
+  v2.close()
+})

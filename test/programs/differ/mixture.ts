@@ -170,7 +170,7 @@ const TRIALS_AT = 60
 /** Requests in flight. If the machine stops for a moment, the rate drops instead of causing an overload. */
 const CROWD = 200
 
-const CLI = program('../../../src/cli.js')
+const CLI = program('../../../../src/cli.js')
 
 interface Told {
   readonly code: number

@@ -51,7 +51,7 @@ it.skipIf(!hasChromium())('shows in the pictures what the report says today', as
     // biome-ignore lint/performance/useDomNodeTextContent: only what a reader sees
     const text = await page.locator('body').innerText()
     await expect(`${wordsOf(text)}\n`).toMatchFileSnapshot('words.txt')
-    const file = new URL(`../../docs/images/report${colorScheme === 'dark' ? '-dark' : ''}.png`, import.meta.url)
+    const file = new URL(`../../../docs/images/report${colorScheme === 'dark' ? '-dark' : ''}.png`, import.meta.url)
     const taken = await page.screenshot()
     if (process.env.PICTURES === 'take') writeFileSync(file, taken)
     const kept = readFileSync(file)

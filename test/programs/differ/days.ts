@@ -1,8 +1,8 @@
 import { mappings } from '../../../mappings/index.ts'
 import { createInventory, createUseOf, type RequestKind } from '../../../src/migrate/clients.ts'
 import { type CutoverVerdict, judgeCutover } from '../../../src/migrate/evidence/cutover.ts'
-import { createEvidence, createTallies, type OperationEvidence } from '../../../src/migrate/evidence/evidence.ts'
-import { joinReplicas } from '../../../src/migrate/evidence/replicas.ts'
+import { createEvidence, createTallies } from '../../../src/migrate/evidence/evidence.ts'
+import { EACH } from '../../../src/migrate/evidence/terms.ts'
 import { createSampler, reservesOf } from '../../../src/migrate/observe/observe.ts'
 import type { Comparison } from '../../../src/migrate/records/record.ts'
 import { isRead } from '../../../src/serve/sides.ts'
@@ -112,12 +112,8 @@ function createSteady(random: () => number): () => Omit<Call, 'at'> {
 export interface Look {
   /** Hours since the proxy began. */
   readonly hours: number
-  /** The verdict by traffic alone, and the one for which rehearsals count as seen. */
-  readonly alone: CutoverVerdict
-  readonly rehearsed: CutoverVerdict
+  readonly verdict: CutoverVerdict
   readonly strict: CutoverVerdict
-  /** READY: the bound is that of the traffic, and rehearsals leave no blind spot. */
-  readonly isReady: boolean
 }
 
 export interface DaySettings {
@@ -150,7 +146,6 @@ export function runDay({ seed, hours, target, rate, perSecond, failing, isRehear
   const evidence = createEvidence(() => now)
   const tallies = createTallies(evidence, { record: () => {} }, () => now)
   const inventory = createInventory(known)
-  const rehearsal = createEvidence(() => now)
   const tried = new Set<string>()
   let [readAt, reserves] = [Number.NEGATIVE_INFINITY, reservesOf(new Map(), new Map())]
   const reserve = (operation: string) => {
@@ -176,26 +171,24 @@ export function runDay({ seed, hours, target, rate, perSecond, failing, isRehear
   const judge = () => {
     const counted = { traffic: inventory.traffic(), asked: inventory.asked(), clients: [], operations: known, target, withoutV1: false }
     const all = evidence.all()
-    const alone = judgeCutover({ ...counted, evidence: all })
-    const rehearsed = judgeCutover({ ...counted, evidence: together(all, rehearsal.all()) })
-    const strict = judgeCutover({ ...counted, evidence: all, isStrict: true })
-    const isSeen = rehearsed.operations.every(({ blocks }) => !blocks)
-    return { hours: now / HOUR, alone, rehearsed, strict, isReady: isSeen && alone.whole?.isInside === true }
+    const verdict = judgeCutover({ ...counted, evidence: all })
+    return { hours: now / HOUR, verdict, strict: judgeCutover({ ...counted, evidence: all, isStrict: true }) }
   }
-  const rehearse = ({ rehearsed }: Look) => {
-    for (const { operation, blocks, missing } of rehearsed.operations) {
+  const rehearse = ({ verdict }: Look) => {
+    for (const { operation, blocks, missing } of verdict.operations) {
       if (!blocks || isWrite.has(operation)) continue
       const missed = new Set(missing?.map(({ kind }) => `${operation}?${kind}`))
       const asked = [...(inventory.asked().get(operation)?.kinds.keys() ?? [])].filter((shape) => !missing || missed.has(shape))
       const outcome = operation === failing ? 'mismatch' : 'match'
-      for (const shape of asked) rehearsal.observe({ operation, caller: 'rehearsal', shape, outcome })
+      const rehearsed = { operation, caller: 'rehearsal', outcome, rehearsed: true } as const
+      for (const shape of asked) for (let nth = 0; nth < EACH; nth += 1) evidence.observe({ ...rehearsed, shape })
     }
   }
   const lookNow = () => {
     const seen = judge()
     if (isRehearsed) rehearse(seen)
     if (now >= TRIALS_MS)
-      for (const { operation, blocks } of seen.alone.operations) if (blocks && isWrite.has(operation)) tried.add(operation)
+      for (const { operation, blocks } of seen.verdict.operations) if (blocks && isWrite.has(operation)) tried.add(operation)
     return look(seen)
   }
   const jobs = jobCalls(hours)
@@ -215,15 +208,6 @@ export function runDay({ seed, hours, target, rate, perSecond, failing, isRehear
     nextLook += LOOK_MS
     if (lookNow()) return
   }
-}
-
-/** Adds what was rehearsed, as a second proxy that no client reaches. */
-function together(evidence: readonly OperationEvidence[], rehearsed: readonly OperationEvidence[]): readonly OperationEvidence[] {
-  const none = { traffic: {}, strangers: {}, clients: [], uncounted: 0, openCircuits: {}, rollouts: [] }
-  return joinReplicas([
-    { ...none, evidence },
-    { ...none, evidence: rehearsed },
-  ]).evidence
 }
 
 /** The usual target. */
@@ -284,16 +268,16 @@ function rehearsed(seed: number, deadline: number): readonly Tally[] {
     ...settings,
     look(seen) {
       last = seen
-      if (seen.isReady) first ??= seen.hours
+      if (seen.verdict.ready) first ??= seen.hours
       else if (first !== undefined) unready.push(seen.hours)
-      if (first === undefined && seen.rehearsed.whole?.days !== undefined) said.push([seen.hours, seen.rehearsed.whole.days])
+      if (first === undefined && seen.verdict.whole?.days !== undefined) said.push([seen.hours, seen.verdict.whole.days])
       if (seen.strict.ready) strict ??= seen.hours
       return false
     },
   })
   if (!isWhole || !last) return [tally, estimates(name, [], undefined)]
-  if (first !== undefined && last.isReady) tally.found += 1
-  else tally.missed.push(`READY first after ${first} hours, and at the end: ${last.isReady}`)
+  if (first !== undefined && last.verdict.ready) tally.found += 1
+  else tally.missed.push(`READY first after ${first} hours, and at the end: ${last.verdict.ready}`)
   const again = unready.length === 0 ? '' : `, not READY at ${unready.map(shown).join(', ')} (a job came first)`
   tally.notes.push(`READY of all together after ${first === undefined ? 'more than a day' : shown(first)}${again}`)
   const missing = inTheWay(last.strict)
@@ -318,10 +302,10 @@ function waitedFor(seed: number, deadline: number): readonly Tally[] {
   const settings = { seed, hours: HOURS, target: TARGET, ...AMPLE, isRehearsed: false }
   const isWhole = runUntil(deadline, {
     ...settings,
-    look({ hours, alone, isReady }) {
+    look({ hours, verdict: { ready, whole } }) {
       if (hours < KNOWN_AT) return false
-      if (isReady) first ??= hours
-      if (alone.whole?.days !== undefined) said.push([hours, alone.whole.days])
+      if (ready) first ??= hours
+      if (whole?.days !== undefined) said.push([hours, whole.days])
       return first !== undefined
     },
   })
@@ -343,13 +327,13 @@ function failingDaily(seed: number, deadline: number): readonly Tally[] {
     look(seen) {
       if (seen.hours < DAILY_AT) return false
       first ??= seen
-      if (seen.isReady) ready ??= seen.hours
+      if (seen.verdict.ready) ready ??= seen.hours
       return false
     },
   })
   if (!isWhole) return [said, never]
-  const reason = first?.alone.operations.find(({ operation }) => operation === DAILY)?.reason
-  if (first && reason?.includes('1 mismatch') && !first.isReady) said.found += 1
+  const reason = first?.verdict.operations.find(({ operation }) => operation === DAILY)?.reason
+  if (first && reason?.includes('1 mismatch') && !first.verdict.ready) said.found += 1
   else said.missed.push(`${first?.hours}: ${reason}`)
   said.notes.push(`at ${shown(first?.hours ?? 0)}: ${reason}`)
   if (ready === undefined) never.found += 1

@@ -13,6 +13,7 @@ import type { Rehearsed } from '../migrate/observe/observer.ts'
 import { describeActor } from '../migrate/records/record.ts'
 import type { RolloutStatus } from '../migrate/rollout/machine.ts'
 import { ROLLOUT_COMMANDS } from '../migrate/rollout/run.ts'
+import { createBucket } from '../serve/bounds.ts'
 import { identify } from '../serve/caller.ts'
 import { createClassify } from '../serve/classify.ts'
 import { sendError } from '../serve/http/v1-surface.ts'
@@ -188,6 +189,11 @@ const rehearsalBody = z.strictObject(
 
 const NO_V1 = new ApiError('FAILED_PRECONDITION', 'a read is rehearsed on both sides, and upstream.v1 is not set')
 
+/** Rehearsed reads of one second: those who are served come first. */
+const MOST_PER_SECOND = 20
+
+const TOO_MANY = new ApiError('RESOURCE_EXHAUSTED', `more than ${MOST_PER_SECOND} reads a second are to be rehearsed; ask again later`)
+
 const wrongUrl = (description: string) => invalidArgument({ field: 'url', description })
 
 /**
@@ -197,9 +203,11 @@ const wrongUrl = (description: string) => invalidArgument({ field: 'url', descri
 export function rehearsalOf({ rehearse }: Pick<Migration, 'rehearse'>, { mappings }: Pick<Tables, 'mappings'>): Rehearse {
   const operations = mappings.flatMap((mapping) => mapping.operations)
   const [classify, router, onlyV1] = [createClassify(mappings), createRouter(operations), createOnlyV1(operations)]
+  const bucket = createBucket({ most: MOST_PER_SECOND, fillMs: 1000 }, () => performance.now())
   let last = 0
   return async (url, token) => {
     if (!rehearse) throw NO_V1
+    if (!bucket.take()) throw TOO_MANY
     const target = classify(url)
     if (target.kind === 'refused') throw target.error
     const headers = { authorization: `Bearer ${token}`, accept: 'application/json' }

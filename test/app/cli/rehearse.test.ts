@@ -125,6 +125,15 @@ describe('a rehearsal', () => {
     await stage.settled()
     const { code, out } = await rehearse('--max', '1')
     expect([code, out]).toEqual([1, expect.stringContaining('1 further read: raise --max to send them')])
+    const began = performance.now()
+    expect((await runCommand(['rehearse', '--rate', '10', '--admin', stage.server.adminUrl], TOKEN())).code).toBe(0)
+    for (const nth of [1, 2]) await stage.request('GET', `/iam/v1/groups?limit=${nth}`)
+    await stage.settled()
+    expect((await runCommand(['rehearse', '--rate', '10', '--admin', stage.server.adminUrl], TOKEN())).out).toContain('2 reads: 2 match')
+    // The second of two reads waits for a tenth of a second.
+    expect(performance.now() - began).toBeGreaterThanOrEqual(100)
+    const all = await Promise.all(Array.from({ length: 150 }, () => post({ url: '/iam/v1/roles', token: stage.sandbox.tokens.admin })))
+    expect(new Set(all.map(({ status }) => status))).toEqual(new Set([200, 429]))
     expect(await rehearse('--max', '0')).toMatchObject({ code: 2, err: '--max must be a whole number above 0.' })
     const without = await runCommand(['rehearse', '--admin', stage.server.adminUrl])
     expect(without).toMatchObject({ code: 2, err: expect.stringMatching(/^TOKEN is not set/) })
@@ -171,20 +180,34 @@ describe('a rehearsal', () => {
 })
 
 describe('a daily operation of which v2 fails', () => {
-  it('is in the way right after its first call, and READY never comes', async () => {
+  const asked = async (change: object | undefined) => {
     const stage = await startStage(DIFF_V1)
     onTestFinished(() => stage.close())
+    const cutover = () => runCommand(['cutover', '--target', '0.9', '--admin', stage.server.adminUrl])
     const { tokens } = stage.sandbox
-    await stage.fault({ match: 'GET /registry/v2/repos', change: { at: '/repos/*/name', to: 'wrong' } })
+    if (change) await stage.fault({ match: 'GET /registry/v2/repos', change })
     await stage.request('GET', '/registry/v1/repos')
+    await stage.settled()
+    const first = await cutover()
+    const ran = await runCommand(['rehearse', '--rate', '1000', '--admin', stage.server.adminUrl], { TOKEN: tokens.admin })
     for (const token of Object.values(tokens)) {
       for (const query of ['', '?limit=1', '?limit=2', '?order_by=name']) await stage.request('GET', `/iam/v1/groups${query}`, { token })
     }
     await stage.settled()
-    const { code, out } = await runCommand(['cutover', '--target', '0.9', '--admin', stage.server.adminUrl])
-    expect([code, out]).toEqual([1, expect.stringMatching(/^ {2}no {3}registry\.repos\.list: OUTSIDE: 1 mismatch;/m)])
-    const before = await runCommand(['rehearse', '--rate', '1000', '--admin', stage.server.adminUrl], { TOKEN: tokens.admin })
-    expect(before.out).not.toContain('/registry/v1/repos')
+    return { first, ran, last: await cutover() }
+  }
+
+  it('is in the way right after its first call, and stays so', async () => {
+    const { first, ran, last } = await asked({ at: '/repos/*/name', to: 'wrong' })
+    const said = { code: 1, out: expect.stringMatching(/^ {2}no {3}registry\.repos\.list: OUTSIDE: 1 mismatch;/m) }
+    expect([first, last]).toMatchObject([said, said])
+    expect(ran.out).not.toContain('/registry/v1/repos')
+  })
+
+  it('is in the way until it is rehearsed, if v2 is right', async () => {
+    const { first, ran, last } = await asked(undefined)
+    expect(first).toMatchObject({ code: 1, out: expect.stringContaining('registry.repos.list: INCONCLUSIVE') })
+    expect([ran.code, last.code, last.out]).toEqual([0, 0, expect.stringMatching(/^Ready to cut over\./)])
   })
 })
 

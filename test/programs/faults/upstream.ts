@@ -479,7 +479,7 @@ const FAULTS: readonly UpstreamFault[] = [
       void response.end(
         `{"groups":[{"uid":"a","resourceLimits":{"a":${'['.repeat(1e5)}${']'.repeat(1e5)}}}],"resourceLimits":{},"uid":"a"}`,
       ),
-    expected: all('500/13 ×1', '200 ×1', '200 ×1'),
+    expected: all('500/13 ×1', '500/13 ×1', '200 ×1'),
   },
   {
     name: 'an answer beyond its limit',

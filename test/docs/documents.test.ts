@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import GithubSlugger from 'github-slugger'
 import { expect, it } from 'vitest'
 import { errorsPage } from '../../docs/site/errors/errors-page.ts'
 import { differences, grpcDifferences } from '../../mappings/differences.ts'
@@ -9,6 +10,7 @@ import { WORKER_TOTALS } from '../../src/app/config/live.ts'
 import { readFacts } from '../../src/grpc/facts.ts'
 import { exposedText } from '../admin/exposed.ts'
 import {
+  alertsTable,
   costTable,
   differencesPage,
   eventsTable,
@@ -23,6 +25,7 @@ import {
 } from './generated.ts'
 
 const ALERTS = new URL('../../docker/alerts.yaml', import.meta.url).pathname
+const ALERT_PAGES = new URL('../../docs/how-to/alerts.md', import.meta.url).pathname
 const CONFIGURATION = new URL('../../docs/reference/configuration.md', import.meta.url).pathname
 const CORES = new URL('../../docs/how-to/many-cores.md', import.meta.url).pathname
 const EVENTS = new URL('../../docs/reference/events.md', import.meta.url).pathname
@@ -85,6 +88,20 @@ it('makes the table of events of docs/reference/events.md from their types', asy
 
 it('makes docs/reference/metrics.md from what a proxy exposes', async () => {
   await expect(metricsPage(await exposedText())).toMatchFileSnapshot('../../docs/reference/metrics.md')
+})
+
+it('makes the table of docs/how-to/alerts.md from the rules of Prometheus', async () => {
+  const slugger = new GithubSlugger()
+  const headingOf = (page: string, anchor: string) => {
+    slugger.reset()
+    const headings = [...readFileSync(`docs/how-to/${page}`, 'utf8').matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => heading)
+    return (
+      headings.find((heading, nth) => (anchor === '' ? nth === 0 : slugger.slug(heading) === anchor)) ?? `no heading for ${page}#${anchor}`
+    )
+  }
+  const table = alertsTable(readFileSync(ALERTS, 'utf8'), headingOf)
+  expect(table).not.toContain('no heading for')
+  await expect(withSection(readFileSync(ALERT_PAGES, 'utf8'), 'alerts', table)).toMatchFileSnapshot('../../docs/how-to/alerts.md')
 })
 
 it('makes the alerts of Kubernetes and of the Helm chart from those of Prometheus', async () => {

@@ -526,3 +526,16 @@ export function costTable(config: Config): string {
   ]
   return ['| What | At most | Made of |', '|---|---:|---|', ...rows.map((row) => `| ${row.join(' | ')} |`)].join('\n')
 }
+
+/** Returns the table that leads from each alert to its page, in the order of the rules. \`yaml\` is docker/alerts.yaml, \`headings\` finds a heading. */
+export function alertsTable(yaml: string, headingOf: (page: string, anchor: string) => string): string {
+  const pages = new Map<string, string[]>()
+  for (const [, alert = '', url = ''] of yaml.matchAll(/- alert: (\w+)\n[\s\S]*?runbook_url: \S+?\/docs\/how-to\/(\S+)/g)) {
+    pages.set(url, [...(pages.get(url) ?? []), alert])
+  }
+  const rows = Array.from(pages, ([url, alerts]) => {
+    const [page = '', anchor = ''] = url.split('#')
+    return `| ${alerts.join(', ')} | [${headingOf(page, anchor)}](${url}) |`
+  })
+  return ['| Alert | Read |', '|---|---|', ...rows].join('\n')
+}

@@ -49,9 +49,14 @@ export interface FleetAnswer<T> {
 /** Tells in a header what is missing, because the body is a list. */
 export const INCOMPLETE = 'x-crosswalk-incomplete'
 
+/** Characters of that header: clients refuse longer heads. Who shares the store may make any number of sentences necessary. */
+const MOST_TOLD = 2000
+
 /** Returns the body of an answer, and says in a header what is missing in it. */
 export function toldBy<T>(reply: FastifyReply, { answer, problems }: FleetAnswer<T>): T {
-  if (problems.length > 0) reply.header(INCOMPLETE, problems.join(' ').replace(/[^ -~]/g, '?'))
+  if (problems.length === 0) return answer
+  const told = problems.join(' ').replace(/[^ -~]/g, '?')
+  reply.header(INCOMPLETE, told.length <= MOST_TOLD ? told : `${told.slice(0, MOST_TOLD)}... (${problems.length} sentences in all)`)
   return answer
 }
 

@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { INCOMPLETE, toldBy } from '../../src/admin/fleet-routes.ts'
 import type { Report } from '../../src/admin/report/report.ts'
 import { changesSaid, isOnlyBusy, sentencesOf } from '../../src/admin/web/poll.ts'
 import { joinFleet } from '../../src/app/server/fleet.ts'
@@ -359,5 +360,18 @@ describe('judging', () => {
       expect(refusals.has(always!, 400)).toBe(false)
       expect(refusals.has(sometimes!, 400)).toBe(false)
     }
+  })
+})
+
+describe('the header that tells what is missing', () => {
+  it('stays short, however many sentences there are', () => {
+    const headers: Record<string, string> = {}
+    const reply = { header: (name: string, value: string) => Object.assign(headers, { [name]: value }) }
+    const told = (problems: readonly string[]) => toldBy(reply as never, { answer: 'x', problems })
+    expect([told([]), headers]).toEqual(['x', {}])
+    told(['One is silent.'])
+    expect(headers[INCOMPLETE]).toBe('One is silent.')
+    told(Array(30_000).fill('One is silent.'))
+    expect(headers[INCOMPLETE]).toMatch(/^(One is silent\. ){133}One i\.\.\. \(30000 sentences in all\)$/)
   })
 })

@@ -31,6 +31,6 @@ const options = [
   '--parallel',
   '4',
 ]
-const server = [process.execPath, '.conformance/test/wire/conformance/server.js']
+const server = [process.execPath, '.conformance/test/programs/conformance/server.js']
 const { status } = spawnSync(found, [...options, '--max-servers', '2', ...process.argv.slice(2), '--', ...server], { stdio: 'inherit' })
 process.exitCode = status ?? 1

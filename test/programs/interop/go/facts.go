@@ -47,7 +47,7 @@ func ReadFacts(version string) (*Facts, error) {
 	if version == "v2beta1" {
 		source = "v2"
 	}
-	text, err := os.ReadFile("../../../mappings/grpc/" + source + ".json")
+	text, err := os.ReadFile("../../../../mappings/grpc/" + source + ".json")
 	if err != nil {
 		return nil, err
 	}

@@ -30,7 +30,7 @@ func TestVectors(t *testing.T) {
 			must(t, err)
 			files, err := facts.Files()
 			must(t, err)
-			text, err := os.ReadFile("../../rpc/vectors/" + strings.TrimSuffix(version, "beta1") + ".json")
+			text, err := os.ReadFile("../../../grpc/vectors/" + strings.TrimSuffix(version, "beta1") + ".json")
 			must(t, err)
 			var pinned vectorFile
 			must(t, json.Unmarshal([]byte(strings.ReplaceAll(string(text), ".v2.", "."+version+".")), &pinned))

@@ -35,6 +35,14 @@ const explainedFacts: readonly Explained[] = [
     name: /^v1 chainguard\.platform\.argos\.(?:Event\.fixed: (?:renamed|another number)|Affected\.database_specific: its JSON name derived)$/,
     because: 'only v1 answers these messages, and gRPC passes them on as bytes; the vectors hold none of this depth as JSON',
   },
+  {
+    name: /^v1 chainguard\.platform\.argos\.(?:Affected\.ecosystem_specific|DatabaseSpecific\.(?:cwe_ids|sink_locator|defect_kind)|DumpOSVMetadata\.(?:generated_at|size_bytes)|OSVQuery(?:BatchResult|Response)\.next_page_token|OSVQueryRequest\.page_token|OSVRecord\.schema_version|SinkLocator\.(?:arg_signature|file_line)): its JSON name derived$/,
+    because: 'only v1 answers these messages; no vector of the vendor has this member as JSON',
+  },
+  {
+    name: /^v1 chainguard\.platform\.(?:argos\.(?:DumpOSVResponse\.metadata: out of its oneof|Event\.fixed: another type)|apk\.APKPackage\.description: number exchanged with url|policies\.v1\.ParameterSchema\.(?:minimum: number exchanged with maximum|maximum: number exchanged with allowed_values))$/,
+    because: 'only v1 answers these messages; no vector of the vendor tells the two apart',
+  },
 ]
 
 /** One fault in the facts of gRPC. */

@@ -77,8 +77,8 @@ describe('lost store', () => {
       .toEqual([expect.stringMatching(/^The store lost what it knew of this epoch before /)])
     await read(4)
     expect(await cutover()).toMatchObject({ code: 3, out: expect.stringContaining('begin a new epoch') })
-    const ready = (await (await fetch(`${a.adminUrl}/readyz`)).json()) as { store?: string }
-    expect(ready.store).toContain('The store lost what it knew')
+    const storeAt = async () => ((await (await fetch(`${a.adminUrl}/readyz`)).json()) as { store?: string }).store
+    await expect.poll(storeAt).toContain('The store lost what it knew')
     expect(proxies.flatMap(({ log }) => log.filter(({ what }) => what === 'store-lost'))).toHaveLength(1)
 
     expect((await fetch(`${a.adminUrl}/evidence/epoch`, { method: 'POST' })).status).toBe(200)

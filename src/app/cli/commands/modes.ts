@@ -55,16 +55,25 @@ export const modes: Command = {
       io.out(`Version ${known.answer.version}: ${change}.`)
       return change === 'nothing differs' ? 0 : FAILED
     }
-    const ifMatch = textOf(flags, 'if-match') ?? given.etag ?? known.etag
-    const put = await writeTagged<ModesAnswer>('/modes', { body: given.rules, ifMatch }, flags, io)
-    if ('problem' in put) return endWith(io, FAILED, put.problem)
-    const { version, missing = [] } = put.answer
-    if (flags.json) io.text(JSON.stringify(put.answer, null, 2))
-    else io.out(`Version ${version}: ${describeChange(before, rulesOf(put.answer), true)}.`)
-    for (const { id } of missing) io.err(`Replica ${id} does not have them yet.`)
-    for (const warning of put.answer.warnings ?? []) io.err(warning)
-    return missing.length > 0 ? FAILED : 0
+    return putModes(before, { body: given.rules, ifMatch: textOf(flags, 'if-match') ?? given.etag ?? known.etag }, flags, io)
   },
+}
+
+/** Replaces the modes, and says what that changed. \`body\` holds the rules as people write them. Returns the exit code. */
+export async function putModes(
+  before: ModeRules,
+  given: { readonly body: object; readonly ifMatch: string | undefined },
+  flags: Flags,
+  io: Io,
+): Promise<number> {
+  const put = await writeTagged<ModesAnswer>('/modes', given, flags, io)
+  if ('problem' in put) return endWith(io, FAILED, put.problem)
+  const { version, missing = [], warnings = [] } = put.answer
+  if (flags.json) io.text(JSON.stringify(put.answer, null, 2))
+  else io.out(`Version ${version}: ${describeChange(before, rulesOf(put.answer), true)}.`)
+  for (const { id } of missing) io.err(`Replica ${id} does not have them yet.`)
+  for (const warning of warnings) io.err(warning)
+  return missing.length > 0 ? FAILED : 0
 }
 
 interface GivenModes {

@@ -193,6 +193,7 @@ async function compare(
 interface Play {
   readonly operation: string
   readonly kind: string
+  readonly shape: string
   readonly times: number
   /** Different requests of the kind, as far as they are known. */
   readonly urls: string[]
@@ -304,7 +305,7 @@ function missingReads({ replica, terms = USUAL_TERMS }: AskedReplica, clients: r
     return missing.map(({ kind, same }) => {
       const shape = kind === '' ? id : `${id}?${kind}`
       const urls = requests.flatMap((request) => (request.shape === shape ? (urlOf(operation, request) ?? []) : []))
-      return { operation: id, kind, times: Math.max(1, terms.each - same), urls: [...new Set(urls)].slice(0, MOST_URLS) }
+      return { operation: id, kind, shape, times: Math.max(1, terms.each - same), urls: [...new Set(urls)].slice(0, MOST_URLS) }
     })
   })
 }
@@ -318,7 +319,7 @@ function urlOf(operation: Operation, { path, query, members, unknown }: RequestK
 /** Adds the requests of recorded traffic to the kinds that lack them. */
 async function addRecorded(plays: readonly Play[], { items }: Traffic, { mappings }: Tables): Promise<void> {
   const placeOf = createRouteRecorded(mappings)
-  const byShape = new Map(plays.map((one) => [one.kind === '' ? one.operation : `${one.operation}?${one.kind}`, one]))
+  const byShape = new Map(plays.map((one) => [one.shape, one]))
   for await (const item of items) {
     const place = 'url' in item && item.method === 'GET' ? placeOf(item) : undefined
     if (place?.kind !== 'operation' || !('url' in item) || pageTokenOf(place.operation, item.url) !== undefined) continue

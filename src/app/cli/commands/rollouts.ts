@@ -1,14 +1,13 @@
 import type { CircuitRow, ClosedCircuits } from '../../../admin/routes.ts'
 import { count, many } from '../../../migrate/evidence/evidence.ts'
-import { describeChange } from '../../../migrate/modes/rules.ts'
 import type { RolloutStatus } from '../../../migrate/rollout/machine.ts'
 import { ROLLOUT_COMMANDS } from '../../../migrate/rollout/run.ts'
 import { suggestion } from '../../../tables/check.ts'
 import { operationsOf } from '../../../tables/tables.ts'
-import { adminFlags, askAdmin, orderAdmin, readTagged, writeTagged } from '../admin-port.ts'
+import { adminFlags, askAdmin, orderAdmin, readTagged } from '../admin-port.ts'
 import { type Command, endWith, FAILED, type Flags, type Io, MISUSED } from '../command.ts'
 import { tablesFlag } from '../flags.ts'
-import { type ModesAnswer, rulesOf } from './modes.ts'
+import { type ModesAnswer, putModes, rulesOf } from './modes.ts'
 
 const CHOICES = ['start', ...ROLLOUT_COMMANDS]
 
@@ -64,15 +63,7 @@ async function startRollout(operation: string, flags: Flags, io: Io): Promise<nu
     return endWith(io, MISUSED, `There is a rollout ${operation} already: crosswalk rollouts ${operation} resume goes on with it.`)
   }
   const rule = { operations: operation, mode: 'diff-v1', canary: { mode: 'diff-v2', rollout: { name: operation, steps: STEPS } } }
-  const body = { ...before, rules: [rule, ...before.rules] }
-  const put = await writeTagged<ModesAnswer>('/modes', { body, ifMatch: known.etag }, flags, io)
-  if ('problem' in put) return endWith(io, FAILED, put.problem)
-  const { version, missing = [], warnings = [] } = put.answer
-  if (flags.json) io.text(JSON.stringify(put.answer, null, 2))
-  else io.out(`Version ${version}: ${describeChange(before, rulesOf(put.answer), true)}.`)
-  for (const { id } of missing) io.err(`Replica ${id} does not have them yet.`)
-  for (const warning of warnings) io.err(warning)
-  return missing.length > 0 ? FAILED : 0
+  return putModes(before, { body: { ...before, rules: [rule, ...before.rules] }, ifMatch: known.etag }, flags, io)
 }
 
 /** `iam  running, step 2 of 3, 10 % of the callers, 18 of 200 observations, 2 retries left`, and the reason below. */

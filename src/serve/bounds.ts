@@ -1,3 +1,5 @@
+import { setImmediate } from 'node:timers/promises'
+
 /** The times that a process goes by. Tests give their own. */
 export interface Clocks {
   /** Milliseconds since 1970. */
@@ -15,6 +17,33 @@ export const CLOCKS: Clocks = {
     const timer = setInterval(run, ms).unref()
     return () => clearInterval(timer)
   },
+}
+
+/** Work that others can be served between. It yields where they can. */
+export type Steps<Result> = Generator<undefined, Result>
+
+/** Milliseconds after which others are served. */
+const TURN = 5
+
+/** Does work in turns of the event loop. `check` runs when others were served, and may throw. */
+export async function inTurns<Result>(steps: Steps<Result>, check = () => {}): Promise<Result> {
+  let since = performance.now()
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return step.value
+    if (performance.now() - since <= TURN) continue
+    await setImmediate()
+    check()
+    since = performance.now()
+  }
+}
+
+/** Does the same work in one turn, for what is known to be short. */
+export function atOnce<Result>(steps: Steps<Result>): Result {
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return step.value
+  }
 }
 
 const ONE = () => 1

@@ -5,6 +5,7 @@ import { createCompare } from '../migrate/compare/compare.ts'
 import { createExpected, type Declaration } from '../migrate/compare/expected.ts'
 import type { Comparison, Exhibit, Total } from '../migrate/records/record.ts'
 import { type Answer, bytesOf, type TranslateSettings, translated } from '../serve/answer.ts'
+import { inTurns } from '../serve/bounds.ts'
 import type { Send } from '../serve/calls.ts'
 import { bodyOf } from '../serve/upstream/send.ts'
 import type { Mapping } from '../tables/operation.ts'
@@ -109,7 +110,7 @@ export async function playCase(
   }
   const seen = { status: answer.status, headers: {}, body: { kind: 'json' as const, value: sentValue(answer) } }
   const expectation = { status: v1.status, headers: {}, body: { kind: 'json' as const, value: v1.body } }
-  const compared = createCompare({ dialect })(operation, expectation, seen)
+  const compared = await inTurns(createCompare({ dialect })(operation, expectation, seen))
   if ('inconclusive' in compared) throw new Error(`The answers cannot be compared: ${compared.inconclusive}.`)
   const expected = createExpected(differences, Date.now)
   return counted(compared.findings.filter((finding) => expected.codeOf({ operation, request }, finding) === undefined))

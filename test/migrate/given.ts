@@ -2,6 +2,7 @@ import { mappings } from '../../mappings/index.ts'
 import { type Compare, createCompare, type Finding, type SeenAnswer } from '../../src/migrate/compare/compare.ts'
 import { createExpected, type Declaration } from '../../src/migrate/compare/expected.ts'
 import { type AskedRequest, createJudge, createNoise, createSettle } from '../../src/migrate/compare/judge.ts'
+import { atOnce, type Steps } from '../../src/serve/bounds.ts'
 import { parseQuery } from '../../src/serve/request.ts'
 import type { Operation } from '../../src/tables/operation.ts'
 
@@ -19,15 +20,23 @@ export function asked(operation: Operation | string, query = '', params: Readonl
   return { operation: found, request: { params, query: parseQuery(query), body: undefined } }
 }
 
-export const compare: Compare = createCompare({ dialect: 'specification' })
+const comparing = createCompare({ dialect: 'specification' })
+
+/** Does the steps of a function at once. */
+const whole =
+  <Given extends readonly unknown[], Result>(steps: (...given: Given) => Steps<Result>) =>
+  (...given: Given) =>
+    atOnce(steps(...given))
+
+export const compare = whole(comparing)
 
 export function seen(value: unknown, status = 200): SeenAnswer {
   return { status, headers: {}, body: { kind: 'json', value } }
 }
 
 /** Returns the findings of two bodies of an operation that both answered HTTP 200. */
-export function findings(operation: string, v1: unknown, v2: unknown, by: Compare = compare): readonly Finding[] {
-  const compared = by(operationOf(operation), seen(v1), seen(v2))
+export function findings(operation: string, v1: unknown, v2: unknown, by: Compare = comparing): readonly Finding[] {
+  const compared = atOnce(by(operationOf(operation), seen(v1), seen(v2)))
   if ('inconclusive' in compared) throw new Error(compared.inconclusive)
   return compared.findings
 }
@@ -41,8 +50,9 @@ export function brief(found: readonly Finding[]): readonly string[] {
 export function court(declarations: readonly Declaration[] = [], now = () => 0) {
   const expected = createExpected(declarations, now)
   const noise = createNoise()
-  const judge = createJudge(compare, expected, noise)
-  return { expected, noise, judge, settle: createSettle(judge, compare, noise) }
+  const judge = createJudge(comparing, expected, noise)
+  const steps = { compare: comparing, judge, settle: createSettle(judge, comparing, noise) }
+  return { expected, noise, judge: whole(judge), settle: whole(steps.settle), steps }
 }
 
 export const ROOT_UID = 'a'.repeat(40)

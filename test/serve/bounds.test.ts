@@ -1,6 +1,30 @@
-import { describe, expect, it } from 'vitest'
-import { createBucket, createHolding, createRoom } from '../../src/serve/bounds.ts'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { createBucket, createHolding, createRoom, inTurns } from '../../src/serve/bounds.ts'
 import { abortSignalOf, Firing } from '../../src/serve/signals.ts'
+
+describe('work in turns', () => {
+  it.each([
+    [1, ['others']],
+    [6, ['others', 'asked', 'asked', 'asked']],
+  ])('lets others be served after 5 ms, and then asks whether it shall go on: steps of %s ms', async (ms, expected) => {
+    let now = 0
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => now)
+    onTestFinished(() => clock.mockRestore())
+    const steps = function* () {
+      for (let step = 0; step < 3; step++) {
+        now += ms
+        yield
+      }
+      return 'done'
+    }
+    const served: string[] = []
+    setImmediate(() => served.push('others'))
+    expect(await inTurns(steps(), () => void served.push('asked'))).toBe('done')
+    if (ms < 5) expect(served).toEqual([])
+    await new Promise(setImmediate)
+    expect(served).toEqual(expected)
+  })
+})
 
 describe('bucket', () => {
   it('allows as many at once as it holds, and then an even rate', () => {

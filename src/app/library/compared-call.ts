@@ -8,6 +8,7 @@ import { canarySchema } from '../../migrate/modes/rules.ts'
 import { createSelect, type Select } from '../../migrate/modes/select.ts'
 import { type ComparedRead, compareRead, type SideAnswer } from '../../migrate/observe/compare-read.ts'
 import type { Clocks } from '../../serve/bounds.ts'
+import { inTurns } from '../../serve/bounds.ts'
 import { COMPARING, isMode, MODES, type Mode, otherSide, SERVED_BY, type Side } from '../../serve/sides.ts'
 import type { Signal } from '../../serve/signals.ts'
 import type { CompareOptions, ComparisonMeans, FirstDeed, FunctionPair, Mismatch } from './compare.ts'
@@ -177,7 +178,7 @@ async function compareOnce({ subject, by, first }: JudgedCall, ask: AskSide, { m
   const other = await ask(otherSide(by))
   const [v1, v2] = by === 'v1' ? [first, other] : [other, first]
   const asked = { operation: subject.operation, request: subject.request }
-  return { asked, judgement: migration.journal.judging.judge(asked, v1.seen, v2.seen), v1, v2 }
+  return { asked, judgement: await inTurns(migration.journal.judging.judge(asked, v1.seen, v2.seen)), v1, v2 }
 }
 
 const TOLD: ReadonlySet<string> = new Set<Mismatch['outcome']>(['mismatch', 'transient', 'error'])

@@ -1,3 +1,4 @@
+import type { Steps } from '../../serve/bounds.ts'
 import { nameIn } from '../../tables/compile.ts'
 import { type Field, type Fields, type FieldType, instant, withoutZeros } from '../../tables/fields.ts'
 import { isObject, type JsonObject } from '../../tables/json.ts'
@@ -297,9 +298,9 @@ type Rows = readonly unknown[]
  * Otherwise it pairs equal rows, and then the remaining rows in their order. Repeated rows are paired one by one, so that a duplicate
  * shows.
  */
-export function align(v1: Rows, v2: Rows, key: string | undefined): Alignment {
+export function* align(v1: Rows, v2: Rows, key: string | undefined): Steps<Alignment> {
   const id = keyed(v1, v2, key)
-  return inStep(v1, v2, id) ?? alignLabels(v1, v2, id)
+  return inStep(v1, v2, id) ?? (yield* alignLabels(v1, v2, id))
 }
 
 type Id = (row: unknown) => string
@@ -318,24 +319,39 @@ function inStep(v1: Rows, v2: Rows, id: Id | undefined): Alignment | undefined {
   return { pairs, order: undefined }
 }
 
-function alignLabels(v1: Rows, v2: Rows, id: Id | undefined): Alignment {
-  const left = labels(v1, id ?? whole)
-  const right = labels(v2, id ?? whole)
-  const at = new Map(right.map((label, index) => [label, index]))
-  const common = left.filter((label) => at.has(label))
+function* alignLabels(v1: Rows, v2: Rows, id: Id | undefined): Steps<Alignment> {
+  const left = yield* labels(v1, id ?? whole)
+  const right = yield* labels(v2, id ?? whole)
+  const at = new Map<string, number>()
+  for (const [index, label] of right.entries()) {
+    at.set(label, index)
+    yield
+  }
+  const pairs: Pair[] = []
+  const lost: number[] = []
+  const common: string[] = []
+  for (const [index, label] of left.entries()) {
+    const partner = at.get(label)
+    if (partner === undefined) lost.push(index)
+    else {
+      common.push(label)
+      pairs.push({ v1: index, v2: partner, id: id ? label : `#${index}` })
+    }
+    yield
+  }
+  yield
   const known = new Set(common)
+  yield
+  const gained = Array.from(right.keys()).filter((index) => !known.has(right[index]!))
+  yield
   const order = firstMoved(
     common,
     right.filter((label) => known.has(label)),
   )
-  const paired = left.flatMap((label, index) => (known.has(label) ? [{ v1: index, v2: at.get(label), id: id ? label : `#${index}` }] : []))
-  const rest = leftOver(
-    left.flatMap((label, index) => (known.has(label) ? [] : [index])),
-    right.flatMap((label, index) => (known.has(label) ? [] : [index])),
-    id && { left, right },
-  )
+  yield
+  for (const pair of leftOver(lost, gained, id && { left, right })) pairs.push(pair)
   return {
-    pairs: [...paired, ...rest],
+    pairs,
     order: order && (id ? order : { v1: `#${left.indexOf(order.v1)}`, v2: `#${left.indexOf(order.v2)}` }),
   }
 }
@@ -368,14 +384,17 @@ function hasId(row: unknown, member: string): boolean {
 }
 
 /** Labels every row. Repeated names get different labels. */
-function labels(rows: Rows, name: Id): readonly string[] {
+function* labels(rows: Rows, name: Id): Steps<readonly string[]> {
   const seen = new Map<string, number>()
-  return rows.map((row) => {
+  const labels: string[] = []
+  for (const row of rows) {
     const text = name(row)
     const nth = (seen.get(text) ?? 0) + 1
     seen.set(text, nth)
-    return nth === 1 ? text : `${text}~${nth}`
-  })
+    labels.push(nth === 1 ? text : `${text}~${nth}`)
+    yield
+  }
+  return labels
 }
 
 function firstMoved(v1: readonly string[], v2: readonly string[]): Alignment['order'] {
@@ -401,7 +420,7 @@ type Report = (finding: Finding) => void
  * Reports every difference of two JSON values at one place. A member that only v1 has is `missing`, and one that only v2 has is `extra`.
  * The value does not matter: v1 distinguishes absent (oneof members, optional scalars), null and unset (facts §16.3).
  */
-export function compareValues(form: Form, place: JsonPath, report: Report): void {
+export function* compareValues(form: Form, place: JsonPath, report: Report): Steps<void> {
   const { v1, v2 } = place
   if (v1 === v2) return
   checkDepth(place.depth)
@@ -409,30 +428,33 @@ export function compareValues(form: Form, place: JsonPath, report: Report): void
   if (form.kind === 'whole') {
     if (canonical(v1) !== canonical(v2)) say('value')
   } else if (Array.isArray(v1) && Array.isArray(v2)) {
-    compareLists(form.kind === 'list' ? form.of : anyBelow(form), v1, v2, place, report)
+    yield* compareLists(form.kind === 'list' ? form.of : anyBelow(form), v1, v2, place, report)
   } else if (isObject(v1) && isObject(v2)) {
-    compareMembers(form, v1, v2, place, report)
+    yield* compareMembers(form, v1, v2, place, report)
   } else {
     const verdict = compareScalars(form.kind === 'scalar' ? form.of : 'any', v1, v2)
     if (verdict !== 'same') say(verdict)
   }
 }
 
-function compareMembers(form: Form, v1: JsonObject, v2: JsonObject, place: JsonPath, report: Report): void {
+function* compareMembers(form: Form, v1: JsonObject, v2: JsonObject, place: JsonPath, report: Report): Steps<void> {
   let shown: JsonObject | undefined
   for (const name of Object.keys(v1)) {
     const isShared = Object.hasOwn(v2, name)
     // Most members are equal. A place is only made where it may be needed.
     if (isShared && v1[name] === v2[name]) continue
     const [inner, memberForm] = member(form, name, place, { v1: v1[name], v2: isShared ? v2[name] : undefined })
-    if (isShared) compareValues(memberForm, inner, report)
+    if (isShared) yield* compareValues(memberForm, inner, report)
     else {
       shown ??= inTableNames(form, v2)
       report({ ...finding('missing', inner), shown })
     }
+    yield
   }
   for (const name of Object.keys(v2)) {
-    if (!Object.hasOwn(v1, name)) report(finding('extra', member(form, name, place, { v1: undefined, v2: v2[name] })[0]))
+    if (Object.hasOwn(v1, name)) continue
+    report(finding('extra', member(form, name, place, { v1: undefined, v2: v2[name] })[0]))
+    yield
   }
 }
 
@@ -461,14 +483,15 @@ function anyBelow(form: Form): Form {
 }
 
 /** Compares each row with its partner, whatever its position. A different order is one difference of its own. */
-function compareLists(form: Form, v1: readonly unknown[], v2: readonly unknown[], place: JsonPath, report: Report): void {
-  const { pairs, order } = align(v1, v2, form.kind === 'object' ? form.key : undefined)
+function* compareLists(form: Form, v1: readonly unknown[], v2: readonly unknown[], place: JsonPath, report: Report): Steps<void> {
+  const { pairs, order } = yield* align(v1, v2, form.kind === 'object' ? form.key : undefined)
   for (const { v1: left, v2: right, id } of pairs) {
     const both = { v1: left === undefined ? undefined : v1[left], v2: right === undefined ? undefined : v2[right] }
     const row = below(place, both, String(left ?? right), ANY, rowSegment(id))
     if (left === undefined) report(finding('extra', row))
     else if (right === undefined) report(finding('missing', row))
-    else compareValues(form, row, report)
+    else yield* compareValues(form, row, report)
+    yield
   }
   if (order) report(finding('order', place, order))
 }
@@ -493,7 +516,7 @@ export interface SeenAnswer {
 /** The result of comparing: every difference (none if the answers are equal), the first ones (`isCut`), or why there is no result. */
 export type Compared = { readonly findings: readonly Finding[]; readonly isCut?: true } | { readonly inconclusive: string }
 
-export type Compare = (operation: Operation, v1: SeenAnswer, v2: SeenAnswer) => Compared
+export type Compare = (operation: Operation, v1: SeenAnswer, v2: SeenAnswer) => Steps<Compared>
 
 export interface CompareSettings {
   readonly dialect: Dialect
@@ -517,7 +540,7 @@ export function createCompare({ dialect, isName }: CompareSettings): Compare {
  * Compares two answers under one form. Different statuses count as one difference, and the bodies are then not compared.
  * Errors are compared by code and message, and their details as one value.
  */
-export function compareReplies(form: Form, v1: SeenAnswer, v2: SeenAnswer): Compared {
+export function* compareReplies(form: Form, v1: SeenAnswer, v2: SeenAnswer): Steps<Compared> {
   if (v1.status !== v2.status) return { findings: [otherStatus(form, v1, v2)] }
   for (const [side, { body }] of [['v1', v1] as const, ['v2', v2] as const]) {
     if (body.kind !== 'json') return { inconclusive: whyUnread(side, body) }
@@ -527,7 +550,7 @@ export function compareReplies(form: Form, v1: SeenAnswer, v2: SeenAnswer): Comp
     if (findings.push(found) === MOST_FINDINGS) throw CUT
   }
   try {
-    compareValues(v1.status >= 400 ? errorForm(form) : form, rootOf(bodyOf(v1), bodyOf(v2)), report)
+    yield* compareValues(v1.status >= 400 ? errorForm(form) : form, rootOf(bodyOf(v1), bodyOf(v2)), report)
   } catch (error) {
     if (error === CUT) return { findings, isCut: true }
     if (error instanceof RangeError) return { inconclusive: `an answer cannot be walked: ${error.message}` }
@@ -536,7 +559,7 @@ export function compareReplies(form: Form, v1: SeenAnswer, v2: SeenAnswer): Comp
   return { findings }
 }
 
-/** The comparison ends after this many differences, because finding them all can take seconds in which no client is served. */
+/** The comparison ends after this many differences, because finding them all can take seconds of the core. */
 export const MOST_FINDINGS = 10_000
 const CUT = new Error('enough differences were found')
 

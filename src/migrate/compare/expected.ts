@@ -185,7 +185,8 @@ function pushedOut(
   const fromEnd = rows.toSorted((a, b) => indexOf(b) - indexOf(a))
   const end = fromEnd.filter((row, nth) => indexOf(row) === length - 1 - nth)
   const open = rows.filter(isOpen)
-  return end.length <= others.length && open.every((row) => end.includes(row)) ? open : []
+  const known = new Set(end)
+  return end.length <= others.length && open.every((row) => known.has(row)) ? open : []
 }
 
 /** Returns the rows from the first one of a list on, unless more rows than that went. */

@@ -1,3 +1,4 @@
+import type { Steps } from '../../serve/bounds.ts'
 import { isAccepted } from '../../serve/sides.ts'
 import { isObject, type JsonObject } from '../../tables/json.ts'
 import type { Operation, V1Request } from '../../tables/operation.ts'
@@ -76,19 +77,29 @@ export interface Judgement {
 }
 
 /** Judges two answers to one request, both in v1 space. It is pure: `tally` counts the judgements that are recorded. */
-export type Judge = (asked: AskedRequest, v1: SeenAnswer, v2: SeenAnswer) => Judgement
+export type Judge = (asked: AskedRequest, v1: SeenAnswer, v2: SeenAnswer) => Steps<Judgement>
 
 export function createJudge(compare: Compare, expected: ExpectedDifferences, noise: Noise): Judge {
-  return (asked, v1, v2) => {
+  return function* (asked, v1, v2) {
     const failed = failureOf(v1, v2)
     if (failed) return failed
-    const compared = compare(asked.operation, v1, v2)
+    const compared = yield* compare(asked.operation, v1, v2)
     if ('inconclusive' in compared) return unreadOf(v1, v2) ?? { outcome: 'inconclusive', findings: [], reason: compared.inconclusive }
-    const findings = compared.findings.map((finding) => explain(asked, finding, expected, noise))
+    const findings = yield* each(compared.findings, (finding) => explain(asked, finding, expected, noise))
     const outcome = outcomeOf(findings)
     if (!compared.isCut || outcome === 'mismatch') return { outcome, findings }
     return { outcome: 'inconclusive', findings, reason: `the answers differ in ${MOST_FINDINGS} places or more, so not all were compared` }
   }
+}
+
+/** Maps findings one by one. */
+function* each<Found extends Finding, Result>(findings: readonly Found[], map: (finding: Found) => Result): Steps<readonly Result[]> {
+  const results: Result[] = []
+  for (const finding of findings) {
+    results.push(map(finding))
+    yield
+  }
+  return results
 }
 
 /** Returns the differences that nothing explains. */
@@ -324,8 +335,8 @@ function remember(known: Map<string, readonly number[]>, changed: readonly strin
 function placesOf(findings: readonly Finding[]): ChangedPlaces {
   const written = new Set(findings.filter(isStamp).map(({ path }) => rowOf(path)))
   const learnable = findings.filter(({ kind }) => LEARNABLE.has(kind))
-  const mayBeWritten = (one: Finding) =>
-    one.kind === 'order' ? findings.some(({ path }) => path.startsWith(`${one.path}/`)) : written.has(rowOf(one.path)) || !showsWriting(one)
+  const above = new Set(findings.flatMap(({ path }) => upwards(path).slice(1)))
+  const mayBeWritten = (one: Finding) => (one.kind === 'order' ? above.has(one.path) : written.has(rowOf(one.path)) || !showsWriting(one))
   return {
     alone: [...new Set(learnable.filter((one) => !mayBeWritten(one)).map(keyOf))],
     stamped: [...new Set(learnable.filter(mayBeWritten).map(keyOf))],
@@ -372,7 +383,7 @@ export interface Trial {
 }
 
 /** Settles a mismatch after the request was repeated. Returns undefined if both sides have to be asked once more. */
-export type Settle = (asked: AskedRequest, trial: Trial) => Judgement | undefined
+export type Settle = (asked: AskedRequest, trial: Trial) => Steps<Judgement | undefined>
 
 /** One answer of v2, compared with v1. */
 interface Round {
@@ -390,21 +401,30 @@ interface Round {
  * - v2 differs with a cause, or in another place than before: ask again. After the last answer it is a race.
  */
 export function createSettle(judge: Judge, compare: Compare, noise: Noise): Settle {
-  return (asked, trial) => {
-    const latest = judge(asked, trial.v1[trial.v2.length - 1]!, trial.v2.at(-1)!)
+  return function* (asked, trial) {
+    const latest = yield* judge(asked, trial.v1[trial.v2.length - 1]!, trial.v2.at(-1)!)
     if (latest.outcome === 'inconclusive' || latest.outcome === 'error') return latest
-    const changes = trial.v1.slice(1).map((after, nth) => changesBetween(compare, asked.operation, trial.v1[nth]!, after))
-    if (!changes.every((one) => one !== undefined)) return inconclusive('v1 could not be asked again')
-    const around = changes.map((one) => createMovement(one.filter((change) => !noise.isNoise(asked.operation.id, change))))
-    const events = { ...trial, movement: createMovement(changes.flat()) }
-    const rounds = trial.v2.map((v2, nth) => {
+    const changes: Finding[] = []
+    const around: Movement[] = []
+    for (const [nth, after] of trial.v1.slice(1).entries()) {
+      const one = yield* changesBetween(compare, asked.operation, trial.v1[nth]!, after)
+      if (!one) return inconclusive('v1 could not be asked again')
+      for (const change of one) changes.push(change)
+      around.push(createMovement(one.filter((change) => !noise.isNoise(asked.operation.id, change))))
+      yield
+    }
+    const events = { ...trial, movement: createMovement(changes) }
+    const rounds: Round[] = []
+    for (const [nth, v2] of trial.v2.entries()) {
       const answers = { v1: trial.v1[nth]!, v2, v2First: trial.v2First && nth === 0 }
-      const judgement = judge(asked, answers.v1, v2)
+      const judgement = yield* judge(asked, answers.v1, v2)
       const open = unexplained(judgement.findings)
+      yield
       const shifted = shiftedRows(asked, open, { ...events, ...answers }, nth > 0)
+      yield
       const created = createdRows(open, { ...events, ...answers })
-      return roundOf(judgement, { ...events, ...answers, shifted, created }, around[nth]!)
-    })
+      rounds.push(yield* roundOf(judgement, { ...events, ...answers, shifted, created }, around[nth]!))
+    }
     return verdict(rounds, trial.isLast)
   }
 }
@@ -443,13 +463,15 @@ function alwaysThere(rounds: readonly Round[]): readonly Explained[] {
   return rounds.at(-1)!.still.filter((finding) => keys.every((known) => known.has(findingKey(finding))))
 }
 
-function roundOf(judgement: Judgement, events: Events, around: Movement): Round {
-  const findings = unexplained(judgement.findings)
-  return {
-    judgement,
-    still: findings.filter((finding) => !around.explains(finding) && !isRewritten(finding, events, around)),
-    causes: new Map(findings.map((finding) => [finding, causeOf(finding, events)])),
+function* roundOf(judgement: Judgement, events: Events, around: Movement): Steps<Round> {
+  const still: Explained[] = []
+  const causes = new Map<Explained, Cause | undefined>()
+  for (const finding of unexplained(judgement.findings)) {
+    if (!around.explains(finding) && !isRewritten(finding, events, around)) still.push(finding)
+    causes.set(finding, causeOf(finding, events))
+    yield
   }
+  return { judgement, still, causes }
 }
 
 function withoutCause({ causes }: Round): readonly Explained[] {
@@ -468,9 +490,9 @@ function findingKey({ kind, path }: Finding): string {
 }
 
 /** Returns what changed between two answers of v1; undefined if that is unknown. */
-function changesBetween(compare: Compare, operation: Operation, before: SeenAnswer, after: SeenAnswer) {
+function* changesBetween(compare: Compare, operation: Operation, before: SeenAnswer, after: SeenAnswer) {
   if (before.status >= 500 || after.status >= 500) return undefined
-  const compared = compare(operation, before, after)
+  const compared = yield* compare(operation, before, after)
   return 'findings' in compared ? compared.findings : undefined
 }
 

@@ -2,6 +2,7 @@ import { promisify } from 'node:util'
 import { brotliDecompress, gunzip, inflate } from 'node:zlib'
 import { asApiError, STATUS_FORM } from '../../errors.ts'
 import { type Answer, bytesOf, type TranslateSettings, translated, type Written } from '../../serve/answer.ts'
+import { inTurns } from '../../serve/bounds.ts'
 import type { Request } from '../../serve/request.ts'
 import { otherSide, type Side } from '../../serve/sides.ts'
 import { type Signal, within } from '../../serve/signals.ts'
@@ -459,7 +460,7 @@ export async function compareRead<Read extends AskedRead>(
   const [v1, v2] = read.by === 'v1' ? [read.first, other] : [other, read.first]
   const asked = { operation: read.operation, request: readOf(read) ?? UNREAD }
   if (read.learn) await learn(read, v1, askSide, judging)
-  const judged = judging.judge(asked, v1.seen, v2.seen)
+  const judged = await inTurns(judging.judge(asked, v1.seen, v2.seen))
   const proofs = judged.outcome === 'mismatch' ? createProofs(asked, judging, read.proving?.()) : undefined
   const judgement = proofs ? await proofs.judge(v1.seen, v2.seen) : judged
   // Noise that stops must not go on excusing anything.
@@ -491,9 +492,9 @@ async function tryAgain(
     const isLast = v2.length > ROUNDS || to - began > TRIAL_MS
     const trial = { v2First: by === 'v2', v1, v2, stamps, period: { from: since, to }, isLast }
     const writes = () => ({ wrote: wrote?.() ?? false, writes: others?.toRows(question.operation.answer) ?? NO_WRITES })
-    const settle = (meanwhile: Meanwhile) => judging.settle(question, { ...trial, ...meanwhile })
-    const judgement = wrote ? await settled(settle, writes, judging.others) : settle(NOTHING_WRITTEN)
-    learnFrom(question.operation, v1.at(-2)!, v1.at(-1)!, judging)
+    const settle = (meanwhile: Meanwhile) => inTurns(judging.settle(question, { ...trial, ...meanwhile }))
+    const judgement = wrote ? await settled(settle, writes, judging.others) : await settle(NOTHING_WRITTEN)
+    await learnFrom(question.operation, v1.at(-2)!, v1.at(-1)!, judging)
     if (judgement) return { judgement, observed: { request: question.request, v1: v1.at(-2)!, calls } }
   }
 }
@@ -508,22 +509,22 @@ const ANYTHING_WRITTEN: Meanwhile = { wrote: true, writes: ANY_WRITES }
  * Settles a trial. Of a difference, somebody may have written through another replica: the others tell that before it counts. If they cannot
  * tell, it counts only if such a write would not explain it.
  */
-async function settled(settle: (meanwhile: Meanwhile) => Judgement | undefined, writes: () => Meanwhile, others: OtherReplicas) {
-  const judgement = settle(writes())
+async function settled(settle: (meanwhile: Meanwhile) => Promise<Judgement | undefined>, writes: () => Meanwhile, others: OtherReplicas) {
+  const judgement = await settle(writes())
   const told = judgement && isDifference(judgement.outcome) ? others.told() : undefined
   if (!told) return judgement
   const isKnown = await told
-  const again = settle(isKnown ? writes() : ANYTHING_WRITTEN)
+  const again = await settle(isKnown ? writes() : ANYTHING_WRITTEN)
   return again?.outcome === 'race' && !isKnown ? ({ ...again, outcome: 'inconclusive', reason: UNTOLD } as const) : again
 }
 
 async function learn({ operation }: AskedRead, first: SideAnswer, asked: Asked, judging: Judging): Promise<void> {
-  learnFrom(operation, first.seen, (await asked('v1')).seen, judging)
+  await learnFrom(operation, first.seen, (await asked('v1')).seen, judging)
 }
 
 /** Learns from two answers of v1 that were not chosen because they differ. */
-function learnFrom(operation: Operation, before: SeenAnswer, after: SeenAnswer, { compare, noise }: Judging): void {
+async function learnFrom(operation: Operation, before: SeenAnswer, after: SeenAnswer, { compare, noise }: Judging): Promise<void> {
   if (before.status >= 400 || after.status !== before.status) return
-  const compared = compare(operation, before, after)
+  const compared = await inTurns(compare(operation, before, after))
   if ('findings' in compared) noise.learn(operation.id, compared.findings)
 }

@@ -1,3 +1,4 @@
+import { inTurns } from '../../serve/bounds.ts'
 import { isObject, type JsonObject } from '../../tables/json.ts'
 import type { Operation, V1Request } from '../../tables/operation.ts'
 import { spellings } from '../../tables/query.ts'
@@ -49,11 +50,11 @@ export function createProofs(
   return {
     asked: proven,
     async judge(v1, v2) {
-      const judgement = judge(proven, v1, v2)
+      const judgement = await inTurns(judge(proven, v1, v2))
       const wanted = judgement.outcome === 'mismatch' ? unexplained(judgement.findings).flatMap((one) => wants(proven, one)) : []
       if (!v1Side || wanted.length === 0) return judgement
       await Promise.all(readsOf(wanted).map((read) => look(read, v1Side)))
-      const again = judge(proven, v1, v2)
+      const again = await inTurns(judge(proven, v1, v2))
       const isUnknown = wanted.some((one) => known.get(keyOf(one)) === 'unknown')
       return isUnknown && again.outcome !== 'mismatch' ? { outcome: 'inconclusive', findings: [], reason: UNPROVEN } : again
     },

@@ -1,4 +1,5 @@
 import { ApiError } from '../../errors.ts'
+import { atOnce } from '../../serve/bounds.ts'
 import { createCalls, type Send } from '../../serve/calls.ts'
 import { hasFailed, isAccepted, isRead } from '../../serve/sides.ts'
 import type { Signal } from '../../serve/signals.ts'
@@ -178,7 +179,7 @@ function unlike(
   const { item = {}, table } = reading
   const given = Object.fromEntries(names.flatMap((name) => (Object.hasOwn(item, name) ? [[name, item[name]]] : [])))
   const wrapped = (shown: JsonObject) => seen(table.list === undefined ? shown : { [table.list]: [shown] })
-  const judged = judge(write, wrapped(expected), wrapped(given))
+  const judged = atOnce(judge(write, wrapped(expected), wrapped(given)))
   const isNoise = (finding: Explained) => noise.isNoise(table.reader.id, { ...finding, where: inRead(reading, finding.where) })
   const findings = judged.findings.map((finding) =>
     finding.code === undefined && isNoise(finding) ? { ...finding, noise: true as const } : finding,

@@ -1,5 +1,4 @@
 import { isUtf8 } from 'node:buffer'
-import { setImmediate } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import pLimit from 'p-limit'
 import { ApiError, asApiError, brokenAnswer, type CodeName, type ErrorForm, fromTransport, fromV2 } from '../../errors.ts'
@@ -7,7 +6,7 @@ import { isObject, type JsonObject } from '../../tables/json.ts'
 import { ARRIVED_MEMORY } from '../../tables/text/engine.ts'
 import { parseByRows, parseJson, SHORT_JSON } from '../../tables/text/parse-json.ts'
 import { asksFor, type Call } from '../../tables/turn.ts'
-import { entries } from '../bounds.ts'
+import { entries, inTurns, type Steps } from '../bounds.ts'
 import { credentialHash } from '../caller.ts'
 import type { Signal } from '../signals.ts'
 import { answeredBy, type CallContext, createMake, type MakeSettings, type RawAnswer, targetOf, whole } from './exchange.ts'
@@ -54,9 +53,6 @@ const NO_OBJECT = 'the body is not a JSON object'
 /** Bytes of an answer that the preferred form reads in one piece: values that it does not know take longer than a parser needs for them. */
 const PREFERRED = 256 * 1024
 
-/** Milliseconds after which others are served. */
-const TURN = 5
-
 /** A long answer is read alone: the turns of two would be one. */
 const oneByOne = pLimit(1)
 
@@ -84,18 +80,10 @@ const unread = () => undefined
 async function parseLong(call: Call, raw: RawAnswer, signal: Signal, errors: ErrorForm | undefined): Promise<JsonObject> {
   // No error of v2 is that long: what came is a page of something before it.
   if (!SUCCESSES.has(raw.status)) return parse(call, beginningOf(raw), errors)
-  const parsing = parseByRows(raw.pieces, tooMuch)
-  let since = performance.now()
-  let step = parsed(parsing)
-  while (!step.done) {
-    if (performance.now() - since > TURN) {
-      await setImmediate()
-      if (signal.aborted) throw fromTransport(signal.reason)
-      since = performance.now()
-    }
-    step = parsed(parsing)
+  const goesOn = () => {
+    if (signal.aborted) throw fromTransport(signal.reason)
   }
-  const body = step.value ?? {}
+  const body = (await inTurns(parsed(raw.pieces), goesOn)) ?? {}
   if (!isObject(body)) throw brokenAnswer(new TypeError(NO_OBJECT))
   return body
 }
@@ -104,9 +92,9 @@ function beginningOf({ status, headers, pieces: [first = Buffer.alloc(0)] }: Raw
   return { status, headers, pieces: [first.subarray(0, SHORT_JSON)] }
 }
 
-function parsed(parsing: ReturnType<typeof parseByRows>): ReturnType<typeof parsing.next> {
+function* parsed(pieces: RawAnswer['pieces']): Steps<unknown> {
   try {
-    return parsing.next()
+    return yield* parseByRows(pieces, tooMuch)
   } catch (error) {
     throw error instanceof ApiError ? error : brokenAnswer(error)
   }

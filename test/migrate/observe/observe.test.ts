@@ -12,7 +12,7 @@ import { Firing } from '../../../src/serve/signals.ts'
 import { runCommand } from '../../app/cli/support.ts'
 import { seeded } from '../../stage/clocks.ts'
 import { type Stage, startStage } from '../../stage/stage.ts'
-import { asked, child, compare, court, operationOf, operations, seen } from '../given.ts'
+import { asked, child, court, operationOf, operations, seen } from '../given.ts'
 
 describe('compare read', () => {
   const ID = 'registry.repos.list'
@@ -29,7 +29,7 @@ describe('compare read', () => {
 
   /** Two services without any network, and what reading them through `compareRead` says. */
   function stage(sides: Sides, by: 'v1' | 'v2') {
-    const { judge, settle, noise, expected } = court()
+    const { steps, noise, expected } = court()
     const evidence = createEvidence(() => 0)
     const counts = { v1: 0, v2: 0 }
     const ask: Ask = async (side) => {
@@ -37,10 +37,8 @@ describe('compare read', () => {
       return { seen: seen({ items: sides[side]() }), ms: 1 }
     }
     const judging = {
-      compare,
-      judge,
+      ...steps,
       wants: expected.wants,
-      settle,
       noise,
       others: createOtherReplicas(),
       refusals: createV1Refusals(),
@@ -204,14 +202,14 @@ describe('a canary of 1 % on a busy operation', () => {
 })
 
 describe('proofs', () => {
-  const { judge, expected } = court(differences)
+  const { steps, expected } = court(differences)
 
   /** Judges two answers, where v1 answers every other read like this. Returns the outcome, and what v1 was asked for. */
   async function judged(id: string, query: string, v1: object, v2: object, shown: (read: string) => SeenAnswer) {
     const reads: string[] = []
     const proofs = createProofs(
       asked(id, query),
-      { judge, wants: expected.wants },
+      { judge: steps.judge, wants: expected.wants },
       {
         operations,
         ask: async (operation, request) => {

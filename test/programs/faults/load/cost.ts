@@ -1,9 +1,10 @@
 import http2 from 'node:http2'
 import type { AddressInfo } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { connect2, fetch2, startUpstream } from '../../../stage/upstream.ts'
 import { type Fault, listOf } from '../fault.ts'
-import { type Child, program, serve } from '../process/child.ts'
+import { type Child, metric, program, serve } from '../process/child.ts'
 
 /** Bytes: the defaults of `limits.requestBytes`, `limits.messageBytes` and `limits.answerBytes`. */
 const REQUEST = 2 ** 20
@@ -20,6 +21,7 @@ interface Cost {
 const OF_A_BODY: Cost = { cpuMs: 20, stallMs: 20 }
 const OF_A_MESSAGE: Cost = { cpuMs: 4000, stallMs: 50 }
 const OF_A_PAGE: Cost = { cpuMs: 5000, stallMs: 50 }
+const OF_A_COMPARISON: Cost = { cpuMs: 5000, stallMs: 50 }
 
 const PROBE = ['--import', program('../load/cost-probe.js')]
 
@@ -324,8 +326,88 @@ const pageFault = ([name, rows]: readonly [string, () => Buffer]): Fault =>
     return seen
   })
 
+const rows = (count: number, row: (nth: number) => string) => Array.from({ length: count }, (_, nth) => row(nth))
+const listed = (count: number, row: (nth: number) => string) => rows(count, row).join()
+const numbered = (nth: number) => String(nth).padStart(40, '0')
+const v1Row = (nth: number, more = '') => `{"id":"${numbered(nth)}","name":"a name"${more}}`
+const NONE = ''
+const shuffled = (nth: number) => (nth * 7919) % 4409
+const deep = (nth: number) => `${'{"a":'.repeat(90)}${nth}${'}'.repeat(90)}`
+const EIGHT = ',"a":1,"b":2,"c":3,"d":4,"e":5,"f":6,"g":7,"h":8'
+const v1Times = ',"created_at":"2026-01-01T00:00:00.000Z","updated_at":"2026-01-01T00:00:00.000Z"'
+const v2Times = ',"createTime":"2026-01-01T00:00:00Z","updateTime":"2026-01-01T00:00:00Z"'
+
+/** What v1 and v2 list: answers of at most `diff.answerBytes` that are compared. Each value counts as 20 bytes, and v2 has more of them. */
+const PAIRS: Readonly<Record<string, readonly [v1: () => string, v2: () => readonly string[]]>> = {
+  'honest rows': [() => listed(4400, (nth) => v1Row(nth)), () => rows(4400, (nth) => v2Row(nth))],
+  'rows that differ': [() => listed(4400, (nth) => v1Row(nth)), () => rows(4400, (nth) => v2Row(nth, 'another name'))],
+  'rows in another order': [() => listed(4409, (nth) => v1Row(shuffled(nth))), () => rows(4409, (nth) => v2Row(nth))],
+  'rows that only v1 has': [() => listed(14_000, (nth) => v1Row(nth)), () => []],
+  'rows that only v2 has': [() => NONE, () => rows(4400, (nth) => v2Row(nth))],
+  'rows that only one side has': [() => listed(14_000, (nth) => v1Row(nth)), () => rows(4400, (nth) => v2Row(nth + 20_000))],
+  'equal rows that only v1 has': [() => listed(14_000, () => v1Row(1)), () => []],
+  'empty rows, and others': [() => listed(26_000, () => '{}'), () => rows(4400, (nth) => v2Row(nth))],
+  'empty rows that only v1 has': [() => listed(26_000, () => '{}'), () => []],
+  'rows without ids': [() => listed(26_000, (nth) => `{"name":"${nth}"}`), () => rows(4400, (nth) => v2Row(nth))],
+  'numbers in place of rows': [() => listed(50_000, String), () => []],
+  'members that only v1 has': [() => listed(4500, (nth) => v1Row(nth, EIGHT)), () => rows(4500, (nth) => v2Row(nth))],
+  'one row of members': [() => `{"id":"${numbered(1)}",${listed(50_000, (nth) => `"m${nth}":1`)}}`, () => [v2Row(1)]],
+  'one row of lists': [() => `{"id":"${numbered(1)}","odd":[${listed(50_000, () => '{}')}]}`, () => [v2Row(1)]],
+  'rows of levels': [() => listed(500, (nth) => v1Row(nth, `,"odd":${deep(nth)}`)), () => rows(500, (nth) => v2Row(nth))],
+  'rows of levels without ids': [() => listed(550, deep), () => rows(550, (nth) => v2Row(nth))],
+  'one long name': [() => `{"id":"${numbered(1)}","name":"${'a'.repeat(1_000_000)}"}`, () => [v2Row(1, 'a'.repeat(999_999))]],
+  'times in another spelling': [() => listed(3000, (nth) => v1Row(nth, v1Times)), () => rows(3000, (nth) => v2Row(nth, 'a name', v2Times))],
+}
+
+function v2Row(nth: number, name = 'a name', more = ''): string {
+  return `{"uid":"${numbered(nth)}","name":"${name}"${more}}`
+}
+
+/** What v1 answers with, and the rows of v2. */
+interface Lists {
+  v1: string
+  v2: readonly string[]
+}
+
+let both: Promise<readonly [Child, Lists]> | undefined
+
+/** The proxy between a v1 and a v2 that compares all it serves. It lives as long as this program. */
+async function startBoth() {
+  const lists: Lists = { v1: NONE, v2: [] }
+  const page = (url: string) => {
+    const from = Number(new URL(url, 'http://v2').searchParams.get('page_token'))
+    const to = from + 200
+    return `{"groups":[${lists.v2.slice(from, to)}]${to < lists.v2.length ? `,"nextPageToken":"${to}"` : ''}}`
+  }
+  const answering = (text: (url: string) => string) =>
+    startUpstream(({ url = '' }, response) => response.setHeader('content-type', 'application/json').end(text(url)))
+  const [v1, v2] = await Promise.all([answering(() => `{"items":[${lists.v1}]}`), answering(page)])
+  for (const { server } of [v1, v2]) server.unref()
+  const settings = { 'upstream-v1': v1.url, 'upstream-v2': v2.url, mode: 'diff-v1', 'diff-per-second': 1000 }
+  return [await serve(settings, { nodeFlags: PROBE }), lists] as const
+}
+
+/** Sends a request and waits until its comparison is counted. */
+async function compareOnce(child: Child): Promise<string> {
+  const done = () => metric(child, 'crosswalk_comparison_jobs_total{end="done"}')
+  const before = await done()
+  const answer = await fetch(`${child.url}/iam/v1/groups`, { headers: { authorization: 'Bearer a' } })
+  const { byteLength } = await answer.arrayBuffer()
+  while ((await done()) === before) await setTimeout(20)
+  return `${answer.status}, ${byteLength} bytes`
+}
+
+const pairFault = ([name, [v1, v2]]: readonly [string, readonly [() => string, () => readonly string[]]]): Fault =>
+  row(`a comparison of ${name}`, OF_A_COMPARISON, async () => {
+    both ??= startBoth()
+    const [child, lists] = await both
+    Object.assign(lists, { v1: v1(), v2: v2() })
+    return least(child, 2, OF_A_COMPARISON, () => compareOnce(child))
+  })
+
 export const costFaults: readonly Fault[] = [
   ...Object.entries(BODIES).map(bodyFault),
   ...Object.entries(MESSAGES).map(messageFault),
   ...Object.entries(PAGES).map(pageFault),
+  ...Object.entries(PAIRS).map(pairFault),
 ]

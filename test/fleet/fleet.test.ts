@@ -8,7 +8,7 @@ import { createMemory } from '../../src/fleet/store/memory.ts'
 import { type Batch, type Store, StoreDown } from '../../src/fleet/store/store.ts'
 import type { EvidenceReport } from '../../src/migrate/migration.ts'
 import { ALL_V2 } from '../../src/migrate/modes/rules.ts'
-import { createOwnWrites, createRecentWrites, type WrittenResource } from '../../src/migrate/modes/serve.ts'
+import { createOwnWrites, RecentWrites, type WrittenResource } from '../../src/migrate/modes/serve.ts'
 import type { Sandbox } from '../../src/sandbox/start.ts'
 import { isReadBack } from '../../src/tables/operations.ts'
 import { type ManualClocks, manualClocks, quiet } from '../stage/clocks.ts'
@@ -280,7 +280,7 @@ describe('writes', () => {
     const { ticks } = shared.clocks
     const join = (id: string) =>
       shared.join(id, (fleet) => {
-        const [ownWrites, recentWrites] = [createOwnWrites(), createRecentWrites()]
+        const [ownWrites, recentWrites] = [createOwnWrites(), new RecentWrites()]
         const writes = createSharedWrites({ ownWrites, recentWrites, operations, fleet, ticks })
         fleet.add(writes)
         const write = (params: Record<string, string>, caller: string) => {

@@ -5,24 +5,17 @@ import type { SidedRequest } from '../rollout/rollouts.ts'
 import type { ModeRule, ModeRules } from './rules.ts'
 import { createRuleOf, isWithinShare, type RuleOf, type RulesInForce } from './select.ts'
 
-/** Turns a canary back where v2 is slower than its guardrail allows. */
-export interface Latencies {
-  /** True if a rule has a guardrail: otherwise nothing is measured. */
-  readonly areWatched: boolean
-  /** Counts a finished request that began then. */
-  see(request: SidedRequest, operation: string, started: number): void
-}
+export type Latencies = ReturnType<typeof createLatencies>
 
-interface LatencySources {
-  readonly inForce: Pick<RulesInForce, 'onRules' | 'round'>
-  /** Is told that v2 is too slow. */
-  readonly slow: (operation: string, reason: string) => void
-  /** Milliseconds of the clock that requests are measured with. */
-  readonly ticks: () => number
-}
-
-/** Each replica compares what it has served itself: v2 and v1 are as fast for all of them, and a circuit opens for all. */
-export function createLatencies({ inForce, slow, ticks }: LatencySources): Latencies {
+/**
+ * Turns a canary back where v2 is slower than its guardrail allows: it tells `slow`. `ticks` returns milliseconds of the clock that requests
+ * are measured with. Each replica compares what it has served itself: v2 and v1 are as fast for all of them, and a circuit opens for all.
+ */
+export function createLatencies(
+  inForce: Pick<RulesInForce, 'onRules' | 'round'>,
+  slow: (operation: string, reason: string) => void,
+  ticks: () => number,
+) {
   let ruleOf: RuleOf = () => undefined
   let watches = new Map<string, LatencyWatch>()
   let known: string | undefined
@@ -41,10 +34,11 @@ export function createLatencies({ inForce, slow, ticks }: LatencySources): Laten
     watches.set(name, watch)
     return watch
   }
-  // A member and no function, because every request looks at it.
   const latencies = {
+    /** True if a rule has a guardrail: otherwise nothing is measured. A member and no function, because every request looks at it. */
     areWatched: false,
-    see(request: SidedRequest, operation: string, started: number) {
+    /** Counts a finished request that began then. */
+    see(request: SidedRequest, operation: string, started: number): void {
       const rule = request.round === inForce.round() ? ruleOf(operation, request) : undefined
       const side = rule && sideOf(rule, request)
       if (!side || !rule.canary?.guardrail) return

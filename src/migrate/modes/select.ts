@@ -30,20 +30,19 @@ function placeOf(caller: string): number {
   return (hash / RANGE) * 100
 }
 
-/** Tells what the circuit of an operation means for one request. */
-export type Positions = (operation: Operation) => CircuitPosition
+export type Positions = ReturnType<typeof createPositions>
 
-export interface ProbeSettings {
-  /** True if the circuit of the operation with this id is open. */
+/**
+ * Tells what the circuit of an operation means for one request. `percent` is the share of the requests to compare while a circuit is open,
+ * 0–100. Writes are not compared: v2 itself would have to answer them. `random` returns a number from 0 up to but not including 1.
+ */
+export function createPositions(given: {
   readonly isOpen: (id: string) => boolean
-  /** Share of the requests to compare while a circuit is open, 0–100. Writes are not compared: v2 itself would have to answer them. */
   readonly percent: () => number
-  /** Returns a number from 0 up to but not including 1. */
   readonly random: () => number
-}
-
-export function createPositions({ isOpen, percent, random }: ProbeSettings): Positions {
-  return (operation) => {
+}) {
+  const { isOpen, percent, random } = given
+  return (operation: Operation): CircuitPosition => {
     if (!isOpen(operation.id)) return 'closed'
     return isRead(operation) && 100 * random() < percent() ? 'probed' : 'open'
   }
@@ -71,12 +70,14 @@ export type RuleOf = (operation: string, client: Identity) => ModeRule | undefin
 /** Compiles the rules. Each operation is matched once. */
 export function createRuleOf(rules: readonly ModeRule[]): RuleOf {
   const known = new Map<string, readonly ModeRule[]>()
-  const rulesFor = (operation: string) => {
-    const found = known.get(operation) ?? rules.filter(({ operations }) => fits(operations, operation))
-    known.set(operation, found)
-    return found
+  return (operation, client) => {
+    let fitting = known.get(operation)
+    if (!fitting) {
+      fitting = rules.filter(({ operations }) => fits(operations, operation))
+      known.set(operation, fitting)
+    }
+    return fitting.find(({ clients }) => isClient(clients, client))
   }
-  return (operation, client) => rulesFor(operation).find(({ clients }) => isClient(clients, client))
 }
 
 export function createSelect({ default: byDefault, rules, testers }: ModeRules): Select {
@@ -110,12 +111,7 @@ export function fits(patterns: string | readonly string[], text: string): boolea
   return patternsOf(patterns).some((pattern) => covers(pattern, text))
 }
 
-/** True for lists that v1 itself paged by token (facts §10.2). */
-export function isPaged({ paging }: Operation): boolean {
-  return paging !== undefined
-}
-
-/** Returns the page token that continues a list. Only the side that issued it can read it. */
+/** Returns the page token that continues a list that v1 itself paged by token (facts §10.2). Only the side that issued it can read it. */
 export function pageTokenOf({ paging }: Operation, url: string): string | undefined {
   if (paging === undefined) return undefined
   const names = spellings(paging.parameter)
@@ -159,22 +155,9 @@ function pairsOf(url: string): readonly (readonly [name: string, value: string, 
     })
 }
 
-interface AnsweredSide {
-  readonly seen: SeenAnswer
-}
-
-/** Returns the tokens for the next page: that of the side that served, and that of the other side. */
-export function tokensOf(
-  { paging }: Operation,
-  sides: Readonly<Record<Side, AnsweredSide>>,
-  by: Side,
-): readonly [string | undefined, string | undefined] {
+/** Returns the token for the next page in a side's answer. */
+export function nextTokenOf({ paging }: Operation, { body }: SeenAnswer): string | undefined {
   const names = paging ? spellings(paging.member) : []
-  const [v1, v2] = [nextToken(sides.v1, names), nextToken(sides.v2, names)]
-  return by === 'v1' ? [v1, v2] : [v2, v1]
-}
-
-function nextToken({ seen: { body } }: AnsweredSide, names: readonly string[]): string | undefined {
   if (body.kind !== 'json' || !isObject(body.value)) return undefined
   const { value } = body
   return names.map((name) => value[name]).find((token): token is string => typeof token === 'string' && token !== '')
@@ -182,21 +165,16 @@ function nextToken({ seen: { body } }: AnsweredSide, names: readonly string[]): 
 
 /** True if a request continues a list by a page token, or may: the parameters of a form are not in its target. */
 export function continuesList(operation: Operation, { url, body }: Pick<RawRequest, 'url' | 'body'>): boolean {
-  return isPaged(operation) && (body !== undefined || pageTokenOf(operation, url) !== undefined)
-}
-
-/** The side that gave a caller the last page of a list that is read page by page. */
-export interface PagingSides {
-  /** Remembers the side that gave a page, if the operation is such a list. */
-  note(side: Side, operation: Operation, url: string, caller: string): void
-  /** Keeps a list on the side that began it, even if the rules change meanwhile; otherwise returns the mode. */
-  stay(mode: Mode, operation: Operation, url: string, caller: string): Mode
+  return operation.paging !== undefined && (body !== undefined || pageTokenOf(operation, url) !== undefined)
 }
 
 /** Lists, and callers, for which the side that issued the last page token is remembered. */
 const PAGED = 10_000
 
-export function createPagingSides(): PagingSides {
+export type PagingSides = ReturnType<typeof createPagingSides>
+
+/** Knows the side that gave a caller the last page of a list that is read page by page. */
+export function createPagingSides() {
   const sides = new LRUCache<string, Side>(entries(PAGED))
   // A caller may read several lists at once, which differ in their other parameters. One that changes these meanwhile is known by its last page.
   const keysOf = (operation: Operation, url: string, caller: string) => {
@@ -204,11 +182,13 @@ export function createPagingSides(): PagingSides {
     return [`${last} ${createHash('sha256').update(withoutPageToken(operation, url)).digest('base64')}`, last]
   }
   return {
-    note(side, operation, url, caller) {
-      if (isPaged(operation)) for (const key of keysOf(operation, url, caller)) sides.set(key, side)
+    /** Remembers the side that gave a page, if the operation is such a list. */
+    note(side: Side, operation: Operation, url: string, caller: string): void {
+      if (operation.paging) for (const key of keysOf(operation, url, caller)) sides.set(key, side)
     },
-    stay(mode, operation, url, caller) {
-      if (!isPaged(operation) || pageTokenOf(operation, url) === undefined) return mode
+    /** Keeps a list on the side that began it, even if the rules change meanwhile; otherwise returns the mode. */
+    stay(mode: Mode, operation: Operation, url: string, caller: string): Mode {
+      if (!operation.paging || pageTokenOf(operation, url) === undefined) return mode
       const side = keysOf(operation, url, caller)
         .map((key) => sides.get(key))
         .find((one) => one !== undefined)
@@ -345,61 +325,53 @@ function strangers(clients: string | readonly string[], seen: () => ReadonlySet<
   ]
 }
 
-/** The rules as requests meet them: with the shares of rollouts. */
-export interface RulesInForce {
-  rules(): ModeRules
-  /** Chooses the mode of one request. */
-  readonly select: Select
-  /** The round of rollouts to which a choice belongs; -1 while canaries are held, because their callers then tell nothing of a share. */
-  round(): number
-  /** Calls a listener with the rules now, and whenever they or their shares may be others. */
-  onRules(listener: (rules: ModeRules) => void): void
-  /** Takes the rules anew. It ends `refuse`. */
-  follow(): void
-  /** Gives no canary an answer of v2 until it is called with false. */
-  hold(isHeld: boolean): void
-  /** Refuses every request until the rules are taken anew: nobody knows which are in force. */
-  refuse(why: string): void
-}
+export type RulesInForce = ReturnType<typeof createRulesInForce>
 
-export function createRulesInForce(rollouts: Pick<Rollouts, 'inForce' | 'onMove' | 'round'>, given: () => ModeRules): RulesInForce {
+/** The rules as requests meet them: with the shares of rollouts. */
+export function createRulesInForce(rollouts: Pick<Rollouts, 'inForce' | 'onMove' | 'round'>, given: () => ModeRules) {
   let isHeld = false
   let refusal: Select | undefined
+  const listeners: ((rules: ModeRules) => void)[] = []
   const rules = () => {
     const shared = rollouts.inForce(given())
     return isHeld ? withoutCanaries(shared) : shared
   }
-  let select = createSelect(rules())
-  const listeners: ((rules: ModeRules) => void)[] = []
   const compile = () => {
     const now = rules()
-    select = refusal ?? createSelect(now)
+    inForce.select = refusal ?? createSelect(now)
     for (const listener of listeners) listener(now)
   }
-  rollouts.onMove(compile)
-  return {
+  const inForce = {
     rules,
-    select: (question) => select(question),
+    /** Chooses the mode of one request. A member that changes, because every request asks it. */
+    select: createSelect(rules()),
+    /** The round of rollouts to which a choice belongs; -1 while canaries are held, because their callers then tell nothing of a share. */
     round: () => (isHeld ? -1 : rollouts.round()),
-    onRules(listener) {
+    /** Calls a listener with the rules now, and whenever they or their shares may be others. */
+    onRules(listener: (rules: ModeRules) => void): void {
       listeners.push(listener)
       listener(rules())
     },
-    follow() {
+    /** Takes the rules anew. It ends `refuse`. */
+    follow(): void {
       refusal = undefined
       compile()
     },
-    hold(held) {
+    /** Gives no canary an answer of v2 until it is called with false. */
+    hold(held: boolean): void {
       isHeld = held
       compile()
     },
-    refuse(why) {
+    /** Refuses every request until the rules are taken anew: nobody knows which are in force. */
+    refuse(why: string): void {
       refusal = () => {
         throw askAgain('UNAVAILABLE', why)
       }
       compile()
     },
   }
+  rollouts.onMove(compile)
+  return inForce
 }
 
 /** Returns the rules without the canaries that v2 answers: their callers get what all others get. */
@@ -415,17 +387,10 @@ export interface OperationMode {
   readonly canary?: { readonly mode: Mode; readonly percent: number }
 }
 
-/** What has to be known of an operation. */
-interface Chosen {
-  readonly id: string
-  /** v1 answers if no rule fits. */
-  readonly isV1First: boolean
-}
-
-/** Returns the modes of operations, with the shares in force: that of an operation with an open circuit is 0. */
+/** Returns the modes of operations, with the shares in force: that of an operation with an open circuit is 0. `isV1First` as in `Question`. */
 export function operationModes(
   { default: byDefault, rules }: ModeRules,
-  operations: readonly Chosen[],
+  operations: readonly { readonly id: string; readonly isV1First: boolean }[],
   isOpen: (operation: string) => boolean,
 ): readonly OperationMode[] {
   const forAll = rules.filter(({ clients }) => patternsOf(clients).includes('*'))

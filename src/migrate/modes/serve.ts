@@ -1,8 +1,22 @@
+import { asApiError } from '../../errors.ts'
 import { type Answer, lengthOf, type Written } from '../../serve/answer.ts'
 import { createBucket } from '../../serve/bounds.ts'
 import { ANONYMOUS } from '../../serve/caller.ts'
 import type { ClientRequest, Request } from '../../serve/request.ts'
-import { type Backend, hasFailed, isAccepted, isRead, type Mode, otherSide, type Served, type Side } from '../../serve/sides.ts'
+import {
+  type Backend,
+  COMPARING,
+  hasFailed,
+  isAccepted,
+  isRead,
+  type Mode,
+  otherSide,
+  SERVED_BY,
+  type Served,
+  type Side,
+  type Sides,
+} from '../../serve/sides.ts'
+import type { AskRest } from '../../serve/upstream/v1.ts'
 import { isObject } from '../../tables/json.ts'
 import type { Operation, V1Request } from '../../tables/operation.ts'
 import { isReadBack, type ReadBack } from '../../tables/operations.ts'
@@ -15,27 +29,24 @@ import type { Observer } from '../observe/observer.ts'
 import type { Journal, Term, Terms } from './journal.ts'
 import { continuesList, type PagingSides } from './select.ts'
 
-/**
- * The credentials that a service has accepted. Anyone can make up a credential with any subject in it.
- * A request is therefore counted, compared or remembered only after a service answered its credential with success.
- * The answer must come from an operation that asks for a credential.
- */
-export interface Accepted {
-  /** Notes the status with which a side itself answered a request with this credential. It is forgotten when no side accepts it. */
-  heard(operation: Pick<Operation, 'takesNoToken'>, credential: string, status: number, by: Side): void
-  has(credential: string): boolean
-}
-
 const UNAUTHENTICATED = 401
 
 /** Maximum credentials; the oldest is dropped first, and counts again after its next success. */
 const CREDENTIALS = 10_000
 
-export function createAccepted(limit: number = CREDENTIALS): Accepted {
+export type Accepted = ReturnType<typeof createAccepted>
+
+/**
+ * The credentials that a service has accepted. Anyone can make up a credential with any subject in it.
+ * A request is therefore counted, compared or remembered only after a service answered its credential with success.
+ * The answer must come from an operation that asks for a credential.
+ */
+export function createAccepted(limit: number = CREDENTIALS) {
   /** Credentials with the sides that accepted each. */
   const known = new Map<string, Side | 'both'>()
   return {
-    heard({ takesNoToken }, credential, status, by) {
+    /** Notes the status with which a side itself answered a request with this credential. It is forgotten when no side accepts it. */
+    heard({ takesNoToken }: Pick<Operation, 'takesNoToken'>, credential: string, status: number, by: Side): void {
       const sides = known.get(credential)
       if (status === UNAUTHENTICATED && sides === by) known.delete(credential)
       if (status === UNAUTHENTICATED && sides === 'both') known.set(credential, otherSide(by))
@@ -44,43 +55,39 @@ export function createAccepted(limit: number = CREDENTIALS): Accepted {
       if (oldest !== undefined) known.delete(oldest)
       known.set(credential, sides === undefined ? by : 'both')
     },
-    has: (credential) => known.has(credential),
+    has: (credential: string): boolean => known.has(credential),
   }
 }
 
-/** Limits how often something happens. */
-export interface Budget {
+/** What this process may take of a budget, which replicas may share. */
+export interface BudgetShare {
   /** Takes one if any is left. Strangers get at most half, so that many of them leave some for other callers. */
   take(isStranger: boolean): boolean
-  readonly counts: { readonly taken: number; readonly refused: number; readonly walks: number }
-  /** Counts a page that nobody but v2 can give, because it continues a list that v2 began. */
-  leaveWalk(): void
-  /** Takes from what replicas share from now on. */
-  shareBy(share: BudgetShare): void
 }
-
-/** What this process may take of a budget that replicas share. */
-export type BudgetShare = Pick<Budget, 'take'>
 
 const MINUTE = 60_000
 
-/** Allows this many per minute, evenly; `now` returns milliseconds. */
-export function createBudget(perMinute: number, now: () => number): Budget {
+export type Budget = ReturnType<typeof createBudget>
+
+/** Limits how often something happens: this many per minute, evenly. `now` returns milliseconds. */
+export function createBudget(perMinute: number, now: () => number) {
   const counts = { taken: 0, refused: 0, walks: 0 }
   const bucket = createBucket({ most: perMinute, fillMs: MINUTE }, now)
   const ofStrangers = createBucket({ most: Math.ceil(perMinute / 2), fillMs: MINUTE }, now)
   let share: BudgetShare = { take: (isStranger) => (!isStranger || ofStrangers.take()) && bucket.take() }
   return {
-    take(isStranger) {
+    take(isStranger: boolean): boolean {
       const granted = share.take(isStranger)
       counts[granted ? 'taken' : 'refused'] += 1
       return granted
     },
-    counts,
-    leaveWalk() {
+    counts: counts as Readonly<typeof counts>,
+    /** Counts a page that nobody but v2 can give, because it continues a list that v2 began. */
+    leaveWalk(): void {
       counts.walks += 1
     },
-    shareBy(one) {
+    /** Takes from what replicas share from now on. */
+    shareBy(one: BudgetShare): void {
       share = one
     },
   }
@@ -161,52 +168,6 @@ export async function drain({ status, headers, ...rest }: Answer, limit: number)
   return { status, headers, body: { pieces, broken: false }, size }
 }
 
-/** Returns what a client gets in place of v2's failed answer: v1's answer, or the same if v1 may not or cannot answer. */
-export type Fallback = (request: ClientRequest, served: Served) => Promise<Served>
-
-interface FallbackParts {
-  readonly v1: Backend
-  readonly budget: Budget
-  readonly accepted: Accepted
-  readonly pagingSides: Pick<PagingSides, 'note'>
-}
-
-/**
- * Answers a read from v1 if v2 fails with 5xx or a timeout, within the budget. If v1 cannot answer either, v2's error stays.
- * Excluded are writes, which may have taken effect, and pages that continue a list: v1 cannot read v2's page tokens. A list that v1 begins here
- * stays with v1.
- */
-export function createFallback({ v1, budget, accepted, pagingSides }: FallbackParts): Fallback {
-  return async (request, served) => {
-    const { operation, raw, caller, client, credential } = request
-    if (!isRead(operation) || client.aborted) return served
-    if (continuesList(operation, raw)) {
-      budget.leaveWalk()
-      return served
-    }
-    if (!budget.take(!accepted.has(credential))) return served
-    try {
-      const instead = await v1(request)
-      if (isAccepted(instead.answer)) pagingSides.note('v1', operation, raw.url, caller)
-      if (!hasFailed(instead.answer.status)) return { ...instead, failed: served.answer }
-      await drain(instead.answer, 0)
-      return served
-    } catch {
-      return served
-    }
-  }
-}
-
-/** Tells whether a caller wrote while the proxy read for it. One side may then have been read before the write and the other after it. */
-export interface OwnWrites {
-  /** Notes that a write of this caller begins. Call the returned function when it has ended. */
-  begin(caller: string): () => void
-  /** Returns a function that tells whether any write of this caller has been under way since this call. */
-  watch(caller: string): () => boolean
-  /** Notes that other replicas made more writes than are known: any caller may have written. */
-  heardMany(): void
-}
-
 interface Writes {
   /** Number of this caller's last write among all writes. */
   last: number
@@ -216,7 +177,10 @@ interface Writes {
 /** Maximum callers without a write under way; those that wrote longest ago are dropped first. Callers that only read are not stored. */
 const CALLERS = 10_000
 
-export function createOwnWrites(limit: number = CALLERS): OwnWrites {
+export type OwnWrites = ReturnType<typeof createOwnWrites>
+
+/** Tells whether a caller wrote while the proxy read for it. One side may then have been read before the write and the other after it. */
+export function createOwnWrites(limit: number = CALLERS) {
   /** The last writer is last. */
   const writers = new Map<string, Writes>()
   let writes = 0
@@ -231,7 +195,8 @@ export function createOwnWrites(limit: number = CALLERS): OwnWrites {
     }
   }
   return {
-    begin(caller) {
+    /** Notes that a write of this caller begins. Call the returned function when it has ended. */
+    begin(caller: string): () => void {
       writes += 1
       const own = writers.get(caller) ?? { last: 0, active: 0 }
       own.last = writes
@@ -245,24 +210,22 @@ export function createOwnWrites(limit: number = CALLERS): OwnWrites {
         over = true
       }
     },
-    heardMany() {
+    /** Notes that other replicas made more writes than are known: any caller may have written. */
+    heardMany(): void {
       writes += 1
       forgotten = writes
       for (const [name, { active }] of writers) if (active === 0) writers.delete(name)
     },
-    watch(caller) {
+    /** Returns a function that tells whether any write of this caller has been under way since this call. */
+    watch(caller: string): () => boolean {
       const before = writes
-      const wasActive = isActive(writers.get(caller))
+      const wereActive = writers.get(caller)?.active ?? 0
       return () => {
         const own = writers.get(caller)
-        return wasActive || isActive(own) || (own?.last ?? forgotten) > before
+        return wereActive + (own?.active ?? 0) > 0 || (own?.last ?? forgotten) > before
       }
     },
   }
-}
-
-function isActive(writes: Writes | undefined): boolean {
-  return (writes?.active ?? 0) > 0
 }
 
 /** A resource that a request wrote. */
@@ -281,21 +244,6 @@ export interface OtherWrites {
   mayBeChanged(written: WrittenResource): boolean
   /** What they may have done to lists of a resource. */
   toRows(of: Message | undefined): RowWrites
-}
-
-/** Remembers recent writes. What a read does not show may have been deleted or changed since, rather than lost. */
-export interface RecentWrites {
-  /** Notes that a write begins. Call the returned function when it has ended. */
-  begin(operation: Operation, params: V1Request['params'], caller?: string): () => void
-  /** Notes the body of a write that has begun: a batch names its resources there. */
-  readBody(request: Pick<Request, 'operation' | 'read'>): void
-  watch(): OtherWrites
-  /** Returns the writes of this process from a number on, and the next number. `isCut`: older ones among them are no longer known. */
-  own(from: number): { readonly writes: readonly NamedWrite[]; readonly next: number; readonly isCut: boolean }
-  /** Notes that a write of another replica begins, likewise. `uids` are those that its body names. */
-  heard(operation: Operation, params: V1Request['params'], uids: readonly string[] | undefined): () => void
-  /** Notes that other replicas made more writes than are known. */
-  heardMany(): void
 }
 
 /** A write, with what other replicas need to know of it. */
@@ -326,61 +274,99 @@ interface RecentWrite extends NamedWrite {
 /** Maximum writes that are remembered. If more came since, anything may have happened. */
 const REMEMBERED = 1000
 
-export function createRecentWrites(): RecentWrites {
-  const recent: RecentWrite[] = []
-  let count = 0
+/** Remembers recent writes. What a read does not show may have been deleted or changed since, rather than lost. */
+export class RecentWrites {
+  readonly #recent: RecentWrite[] = []
+  #count = 0
   /** Numbers of the last write of this process that is no longer known, and of the moment of many others. */
-  let dropped = -1
-  let many = -1
-  const add = (operation: Operation, params: V1Request['params'], more: Pick<RecentWrite, 'caller' | 'isOwn'>) => {
-    const write: RecentWrite = { number: count, operation, ...traitsOf(operation, params), params, active: true, ...more }
-    count += 1
-    recent.push(write)
-    const oldest = recent.length > REMEMBERED ? recent.shift() : undefined
-    if (oldest?.isOwn) dropped = oldest.number
+  #dropped = -1
+  #many = -1
+
+  /** Notes that a write begins. Call the returned function when it has ended. */
+  begin(operation: Operation, params: V1Request['params'], caller = ''): () => void {
+    return endOf(this.#add(operation, params, { caller, isOwn: true }))
+  }
+
+  /** Notes that a write of another replica begins, likewise. `uids` are those that its body names. */
+  heard(operation: Operation, params: V1Request['params'], uids: readonly string[] | undefined): () => void {
+    const write = this.#add(operation, params, { caller: '', isOwn: false })
+    write.uids ??= uids
+    return endOf(write)
+  }
+
+  /** Notes that other replicas made more writes than are known. */
+  heardMany(): void {
+    this.#many = this.#count
+    this.#count += 1
+  }
+
+  /** Notes the body of a write that has begun: a batch names its resources there. */
+  readBody(request: Pick<Request, 'operation' | 'read'>): void {
+    const found = namedInBody(request)
+    const write = found && this.#recent.findLast(({ params, uids }) => params === found.params && !uids)
+    if (write) write.uids = found.uids
+  }
+
+  /** Returns the writes of this process from a number on, and the next number. `isCut`: older ones among them are no longer known. */
+  own(from: number): { readonly writes: readonly NamedWrite[]; readonly next: number; readonly isCut: boolean } {
+    const writes = this.#recent.filter(({ isOwn, number }) => isOwn && number >= from)
+    return { writes, next: this.#count, isCut: this.#dropped >= from }
+  }
+
+  watch(): OtherWrites {
+    return new WritesSince(this, this.#recent.find(({ active }) => active)?.number ?? this.#count)
+  }
+
+  /** Returns all writes from a number on; undefined if not all are known. */
+  since(from: number): readonly RecentWrite[] | undefined {
+    const isForgotten = from <= this.#many || from < (this.#recent[0]?.number ?? this.#count)
+    return isForgotten ? undefined : this.#recent.filter(({ number }) => number >= from)
+  }
+
+  #add(operation: Operation, params: V1Request['params'], more: Pick<RecentWrite, 'caller' | 'isOwn'>): RecentWrite {
+    const write: RecentWrite = { number: this.#count, operation, ...traitsOf(operation, params), params, active: true, ...more }
+    this.#count += 1
+    this.#recent.push(write)
+    const oldest = this.#recent.length > REMEMBERED ? this.#recent.shift() : undefined
+    if (oldest?.isOwn) this.#dropped = oldest.number
     return write
   }
-  const endOf = (write: RecentWrite) => () => {
+}
+
+function endOf(write: RecentWrite): () => void {
+  return () => {
     write.active = false
   }
-  return {
-    begin: (operation, params, caller = '') => endOf(add(operation, params, { caller, isOwn: true })),
-    heard(operation, params, uids) {
-      const write = add(operation, params, { caller: '', isOwn: false })
-      write.uids ??= uids
-      return endOf(write)
-    },
-    heardMany() {
-      many = count
-      count += 1
-    },
-    own(from) {
-      const writes = recent.filter(({ isOwn, number }) => isOwn && number >= from)
-      return { writes, next: count, isCut: dropped >= from }
-    },
-    readBody(request) {
-      const found = namedInBody(request)
-      const write = found && recent.findLast(({ params, uids }) => params === found.params && !uids)
-      if (write) write.uids = found.uids
-    },
-    watch() {
-      const from = recent.find(({ active }) => active)?.number ?? count
-      const isForgotten = () => from <= many || from < (recent[0]?.number ?? count)
-      const since = () => recent.filter(({ number }) => number >= from)
-      const some = (own: V1Request['params'], fits: (write: RecentWrite) => boolean) =>
-        isForgotten() || since().some((write) => write.params !== own && fits(write))
-      return {
-        toRows(of) {
-          if (isForgotten()) return ANY_WRITES
-          const all = since()
-          const toRows = all.filter(({ resource }) => resource !== undefined && resource === of)
-          const names = (uid: string) => all.some(({ uids }) => uids?.includes(uid))
-          return { count: toRows.length, creates: toRows.flatMap(({ creates }) => creates ?? []), names }
-        },
-        mayBeGone: (written) => some(written.own, (write) => mayTake(write, written)),
-        mayBeChanged: (written) => some(written.own, (write) => mayChange(write, written)),
-      }
-    },
+}
+
+class WritesSince implements OtherWrites {
+  readonly #writes: RecentWrites
+  readonly #from: number
+
+  constructor(writes: RecentWrites, from: number) {
+    this.#writes = writes
+    this.#from = from
+  }
+
+  mayBeGone(written: WrittenResource): boolean {
+    return this.#some(written, mayTake)
+  }
+
+  mayBeChanged(written: WrittenResource): boolean {
+    return this.#some(written, mayChange)
+  }
+
+  toRows(of: Message | undefined): RowWrites {
+    const all = this.#writes.since(this.#from)
+    if (!all) return ANY_WRITES
+    const toRows = all.filter(({ resource }) => resource !== undefined && resource === of)
+    const names = (uid: string) => all.some(({ uids }) => uids?.includes(uid))
+    return { count: toRows.length, creates: toRows.flatMap(({ creates }) => creates ?? []), names }
+  }
+
+  #some(written: WrittenResource, fits: (write: RecentWrite, written: WrittenResource) => boolean): boolean {
+    const all = this.#writes.since(this.#from)
+    return all === undefined || all.some((write) => write.params !== written.own && fits(write, written))
   }
 }
 
@@ -426,110 +412,71 @@ function mayChange(write: RecentWrite, { resource, uid }: WrittenResource): bool
   return write.uids?.includes(uid) === true && (write.resource === undefined || write.resource === resource)
 }
 
+export type Witnesses = ReturnType<typeof createWitnesses>
+
 /** What is known of the caller, and what tells a race from a difference. */
-export interface Witnesses {
-  readonly accepted: Accepted
-  readonly ownWrites: OwnWrites
-  readonly recentWrites: RecentWrites
-  /** Notes that a request may write. Call the returned function when the request has ended. */
-  writing(operation: Operation, params: Readonly<Record<string, string>>, who: Writer): () => void
-}
-
-interface Writer {
-  readonly caller: string
-  readonly credential: string
-}
-
-export function createWitnesses(): Witnesses {
+export function createWitnesses() {
   const accepted = createAccepted()
   const ownWrites = createOwnWrites()
-  const recentWrites = createRecentWrites()
-  const write = (operation: Operation, params: Readonly<Record<string, string>>, caller: string) => {
+  const recentWrites = new RecentWrites()
+  const write = (operation: Operation, params: V1Request['params'], caller: string) => {
     const ends = [recentWrites.begin(operation, params, caller), ownWrites.begin(caller)]
     return () => void ends.map((end) => end())
   }
-  return {
-    accepted,
-    ownWrites,
-    recentWrites,
-    writing(operation, params, { caller, credential }) {
-      if (isRead(operation)) return nothingWritten
-      if (accepted.has(credential)) return write(operation, params, caller)
-      // Attempts of strangers write nothing, but this may be the first request of a caller that is accepted.
-      return () => {
-        if (accepted.has(credential)) write(operation, params, caller)()
-      }
-    },
+  /** Notes that a request may write. Call the returned function when the request has ended. */
+  const writing: Sides['writing'] = (operation, params, { caller, credential }) => {
+    if (isRead(operation)) return nothingWritten
+    if (accepted.has(credential)) return write(operation, params, caller)
+    // Attempts of strangers write nothing, but this may be the first request of a caller that is accepted.
+    return () => {
+      if (accepted.has(credential)) write(operation, params, caller)()
+    }
   }
+  return { accepted, ownWrites, recentWrites, writing }
 }
 
 const nothingWritten = () => {}
 
-/** Statuses that say nothing about v2: v1 might have limited this caller too (429), or the client left (499). */
-const UNKNOWN: ReadonlySet<number> = new Set([429, 499])
-
 /**
- * Tells the circuit how v2 answered the client, whether the answer is compared or not. A comparison may be dropped, and it cannot judge a
- * failed write. Returns what was served.
- */
-export function createTell(accepted: Accepted, journal: Pick<Journal, 'answered'>) {
-  return ({ operation, credential }: ClientRequest, served: Served, term: Term): Served => {
-    const { status } = served.failed ?? served.answer
-    const counts = !served.unasked && !UNKNOWN.has(status) && accepted.has(credential)
-    if (counts) journal.answered(operation.id, hasFailed(status), term)
-    return served
-  }
-}
-
-/** A request that is watched in a diff mode. */
-export interface Watched {
-  /** Takes what was served, and returns it for the client. */
-  served(served: Served): Served
-  /** Counts that v1, which was to answer, gave no answer. Throws the same again. */
-  failed(thrown: unknown): never
-}
-
-/** Begins to watch a request. */
-type Watch = (mode: Mode, request: ClientRequest) => Watched
-
-/**
- * Passes a copy of the answer to the observer once the client has it.
+ * Returns a function that begins to watch a request in a diff mode. It passes a copy of the answer to the observer once the client has it.
  * It never waits for the other side, and failures there never reach the client (design §7).
  * Requests of strangers are not compared, because they prove nothing; v1 is asked about some whom v2 refuses. Nothing is kept of an answer that finds no room.
  */
-export function createWatch(observer: Observer, { accepted, ownWrites, recentWrites }: Witnesses, terms: Pick<Terms, 'now'>): Watch {
+export function createWatch(observer: Observer, { accepted, ownWrites, recentWrites }: Witnesses, terms: Pick<Terms, 'now'>) {
   const doubts = createBucket({ most: DOUBTS_PER_MINUTE, fillMs: MINUTE }, () => performance.now())
-  return (mode, request) => {
+  return (mode: Mode, request: ClientRequest) => {
     const { operation, caller, credential } = request
     const wrote = ownWrites.watch(caller)
     const others = recentWrites.watch()
-    recentWrites.readBody(request)
+    if (!isRead(operation)) recentWrites.readBody(request)
     const began = performance.now()
     const term = terms.now
-    const isDoubted = ({ by, answer }: Served) =>
-      by === 'v2' && answer.status === UNAUTHENTICATED && credential !== ANONYMOUS && doubts.take()
     const skip = (why: keyof Skipped, isKnown = accepted.has(credential)) =>
       isKnown ? observer.skip(operation, why, true) : observer.skip(operation, 'stranger')
+    const look = (served: Served, kept: Kept | undefined) => {
+      const isKnown = accepted.has(credential)
+      const isDoubted = served.by === 'v2' && served.answer.status === UNAUTHENTICATED && credential !== ANONYMOUS
+      if (!isKnown && !(isDoubted && doubts.take())) return observer.skip(operation, 'stranger')
+      if (!kept || request.client.aborted) return skip('gone', isKnown)
+      // The use counts in the epoch that has begun meanwhile.
+      if (term.epoch !== terms.now.epoch) return skip('earlier', isKnown)
+      const ms = Math.round(performance.now() - began)
+      const heard = (status: number) => accepted.heard(operation, credential, status, 'v1')
+      observer.look({ request, mode, served, kept, began, ms, wrote, others, heard, isKnown, term })
+    }
     return {
-      served(served) {
+      /** Takes what was served, and returns it for the client. */
+      served(served: Served): Served {
         const full = observer.full(operation, served.by)
         if (full) {
           skip(full)
           return served
         }
-        const answer = tee(served.answer, observer.limit, (kept) => {
-          const isKnown = accepted.has(credential)
-          if (!isKnown && !isDoubted(served)) return observer.skip(operation, 'stranger')
-          if (!kept || request.client.aborted) return skip('gone', isKnown)
-          // The use counts in the epoch that has begun meanwhile.
-          if (term.epoch !== terms.now.epoch) return skip('earlier', isKnown)
-          const ms = Math.round(performance.now() - began)
-          const heard = (status: number) => accepted.heard(operation, credential, status, 'v1')
-          observer.look({ request, mode, served, kept, began, ms, wrote, others, heard, isKnown, term })
-        })
+        const answer = tee(served.answer, observer.limit, (kept) => look(served, kept))
         return answer === served.answer ? served : { ...served, answer }
       },
-      failed(thrown) {
+      /** Counts that v1, which was to answer, gave no answer. Throws the same again. */
+      failed(thrown: unknown): never {
         skip(request.client.aborted ? 'gone' : 'v1Failed')
         throw thrown
       },
@@ -539,3 +486,84 @@ export function createWatch(observer: Observer, { accepted, ownWrites, recentWri
 
 /** Credentials that v2 refuses and no side accepted yet: so many of them may be shown to v1, whose success proves the caller. */
 const DOUBTS_PER_MINUTE = 60
+
+/** Statuses that say nothing about v2: v1 might have limited this caller too (429), or the client left (499). */
+const UNKNOWN: ReadonlySet<number> = new Set([429, 499])
+
+/** The side of v1, and what compares and bounds what it is asked for. */
+export interface V1Side {
+  readonly ask: AskRest
+  readonly observer: Observer
+  readonly budget: Budget
+}
+
+/** Returns what serves from the side of a mode, and has the answer compared if the mode says so. */
+export function servedBy(
+  { ask, observer, budget }: V1Side,
+  witnesses: Witnesses,
+  journal: Pick<Journal, 'answered' | 'terms'>,
+  pagingSides: Pick<PagingSides, 'note'>,
+): Sides['serve'] {
+  const { accepted } = witnesses
+  const watch = createWatch(observer, witnesses, journal.terms)
+  const fromV1: Backend = async (request) => {
+    const { raw, client, operation, credential } = request
+    const answer = await ask(raw, client)
+    accepted.heard(operation, credential, answer.status, 'v1')
+    if (!isRead(operation) && accepted.has(credential)) observer.wroteV1(request, answer.status)
+    return { answer, by: 'v1' }
+  }
+  /**
+   * Answers a read from v1 if v2 fails with 5xx or a timeout, within the budget. If v1 cannot answer either, v2's error stays.
+   * Excluded are writes, which may have taken effect, and pages that continue a list: v1 cannot read v2's page tokens. A list that v1 begins
+   * here stays with v1.
+   */
+  const fallBack = async (request: ClientRequest, served: Served): Promise<Served> => {
+    const { operation, raw, caller, client, credential } = request
+    if (!isRead(operation) || client.aborted) return served
+    if (continuesList(operation, raw)) {
+      budget.leaveWalk()
+      return served
+    }
+    if (!budget.take(!accepted.has(credential))) return served
+    try {
+      const instead = await fromV1(request)
+      if (isAccepted(instead.answer)) pagingSides.note('v1', operation, raw.url, caller)
+      if (!hasFailed(instead.answer.status)) return { ...instead, failed: served.answer }
+      await drain(instead.answer, 0)
+      return served
+    } catch {
+      return served
+    }
+  }
+  /**
+   * Tells the circuit how v2 answered the client, whether the answer is compared or not. A comparison may be dropped, and it cannot judge a
+   * failed write. Returns what was served.
+   */
+  const tell = ({ operation, credential }: ClientRequest, served: Served, term: Term) => {
+    const { status } = served.failed ?? served.answer
+    if (!served.unasked && !UNKNOWN.has(status) && accepted.has(credential)) journal.answered(operation.id, hasFailed(status), term)
+    return served
+  }
+  const fromV2 = (request: ClientRequest, translated: Backend) => {
+    const term = journal.terms.now
+    return translated(request).then((served) => {
+      if (!hasFailed(served.answer.status)) return tell(request, served, term)
+      return fallBack(request, served).then((instead) => tell(request, instead, term))
+    })
+  }
+  return (mode, request, translated) => {
+    const watched = COMPARING.has(mode) ? watch(mode, request) : undefined
+    if (SERVED_BY[mode] === 'v1') {
+      const served = fromV1(request)
+      return watched ? served.then(watched.served, watched.failed) : served
+    }
+    const served = fromV2(request, translated)
+    if (!watched) return served
+    return served.then(watched.served, (thrown) => {
+      // The observer gets the refusal of the tables as well: v1 may accept what they refuse.
+      watched.served({ answer: { status: asApiError(thrown).http, headers: {}, body: undefined }, by: 'v2', unasked: true })
+      throw thrown
+    })
+  }
+}

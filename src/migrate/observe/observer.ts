@@ -2,7 +2,7 @@ import { ApiError, asApiError } from '../../errors.ts'
 import type { TranslateSettings } from '../../serve/answer.ts'
 import type { Send } from '../../serve/calls.ts'
 import type { ClientRequest } from '../../serve/request.ts'
-import { isAccepted, isRead, type Served, type Side } from '../../serve/sides.ts'
+import { isAccepted, isRead, otherSide, type Served, type Side } from '../../serve/sides.ts'
 import type { Signal } from '../../serve/signals.ts'
 import { createAnswerRoom } from '../../serve/upstream/exchange.ts'
 import type { UnsharedReads } from '../../serve/upstream/send.ts'
@@ -12,7 +12,7 @@ import type { SeenAnswer } from '../compare/compare.ts'
 import type { ComparisonOutcome } from '../compare/judge.ts'
 import { createReadShapes, shapeOf } from '../evidence/standing.ts'
 import type { ComparedRequest, Journal } from '../modes/journal.ts'
-import { pageTokenOf, tokensOf } from '../modes/select.ts'
+import { nextTokenOf, pageTokenOf } from '../modes/select.ts'
 import {
   type Ask,
   type Asking,
@@ -81,8 +81,11 @@ export async function lookAtRead(watched: WatchedRequest, subject: ComparedReque
   if (served.by === 'v2') watched.heard(compared.v1.seen.status)
   if (!watched.isKnown && !isAccepted(compared.v1.seen)) return skip(operation, 'stranger')
   if (!watched.isKnown) journal.tallies.used(operation.id)
-  const [own, other] = tokensOf(operation, compared, served.by)
-  if (own && other) cursors.learn(caller, operation.id, own, other)
+  if (operation.paging) {
+    const own = nextTokenOf(operation, compared[served.by].seen)
+    const other = nextTokenOf(operation, compared[otherSide(served.by)].seen)
+    if (own && other) cursors.learn(caller, operation.id, own, other)
+  }
   journal.compared(subject, 'read', operation, compared)
 }
 

@@ -5,9 +5,9 @@ import { createTerms } from '../../../src/migrate/modes/journal.ts'
 import {
   createAccepted,
   createOwnWrites,
-  createRecentWrites,
   createWatch,
   createWitnesses,
+  RecentWrites,
   tee,
   type WrittenResource,
 } from '../../../src/migrate/modes/serve.ts'
@@ -199,7 +199,7 @@ describe('recent writes', () => {
   }
 
   const after = (id: string, params: Record<string, string>) => {
-    const writes = createRecentWrites()
+    const writes = new RecentWrites()
     const others = writes.watch()
     writes.begin(operationOf(id), params)()
     return others
@@ -233,7 +233,7 @@ describe('recent writes', () => {
   })
 
   it('knows which mappings a batch deletes once its body is read', () => {
-    const writes = createRecentWrites()
+    const writes = new RecentWrites()
     const others = writes.watch()
     const operation = operationOf('iam.external_group_role_mappings.batch_delete')
     const params = {}
@@ -244,7 +244,7 @@ describe('recent writes', () => {
   })
 
   it('counts writes that were under way, but not the own write', () => {
-    const writes = createRecentWrites()
+    const writes = new RecentWrites()
     const own = { id: 'a/1' }
     const end = writes.begin(operationOf('iam.roles.update'), own)
     const others = writes.watch()
@@ -255,7 +255,7 @@ describe('recent writes', () => {
   })
 
   it('assumes anything after more writes than it remembers', () => {
-    const writes = createRecentWrites()
+    const writes = new RecentWrites()
     const others = writes.watch()
     for (let nth = 0; nth <= 1000; nth += 1) writes.begin(operationOf('iam.roles.delete'), { id: `a/${nth + 10}` })()
     expect([others.mayBeGone(written('iam.groups.create', 'b')), writes.watch().mayBeGone(written('iam.groups.create', 'b'))]).toEqual([
@@ -265,7 +265,7 @@ describe('recent writes', () => {
   })
 
   it('knows what writes did to the lists of a resource', () => {
-    const writes = createRecentWrites()
+    const writes = new RecentWrites()
     const end = writes.begin(operationOf('events.subscriptions.create'), { parent_id: 'a' })
     writes.begin(operationOf('events.subscriptions.create'), { parent_id: 'b' })()
     const others = writes.watch()
@@ -289,7 +289,7 @@ describe('recent writes', () => {
   })
 
   it('assumes any write to a list after more writes than it remembers', () => {
-    const writes = createRecentWrites()
+    const writes = new RecentWrites()
     const others = writes.watch()
     writes.heardMany()
     const { answer } = operationOf('iam.roles.list')

@@ -389,7 +389,7 @@ export function createMigration(settings: MigrationSettings): Migration {
     rollouts,
     judge,
     noteAcceptances: acceptances.look,
-    rehearse: side?.observer.rehearse,
+    rehearse: side && ((request, signal) => side.observer.rehearse(request, signal)),
     note: journal.note,
     onNote: journal.onNote,
     beginEpoch() {

@@ -153,7 +153,7 @@ export function openComparison(settings: ComparisonSettings, options: Comparison
   const startedAt = clocks.now()
   const means: ComparisonMeans = {
     migration,
-    sampler: createSampler({ perSecond: () => own.perSecond, now: clocks.ticks, random }, migration.queue.places),
+    sampler: createSampler(own, { now: clocks.ticks, random }, migration.queue.places),
     strays: createStrays(config['diff.waiting']),
     learning: everyNth(() => own.learnEvery),
     clocks,

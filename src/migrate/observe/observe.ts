@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
+import { entries } from '../../serve/bounds.ts'
 import type { ClientRequest } from '../../serve/request.ts'
 import { isAccepted, type Mode, type Served } from '../../serve/sides.ts'
 import { Firing, type Signal } from '../../serve/signals.ts'
@@ -13,25 +15,22 @@ import type { OtherWrites } from '../modes/serve.ts'
 import type { RecordedSide } from '../records/record.ts'
 import type { ComparedRead, Judging, Kept, SideAnswer } from './compare-read.ts'
 
-/** Tells when everything is known that other replicas did. */
-export interface OtherReplicas {
-  /**
-   * Resolves when the others have told their writes up to now: true, or false if that cannot be known in time. Returns undefined if this
-   * process shares nothing with others.
-   */
-  told(): Promise<boolean> | undefined
-  /** Asks the others by this function from now on. */
-  askBy(ask: () => Promise<boolean>): void
-}
-
 /** Why nothing is known of a difference that a write through another replica would explain. */
 export const UNTOLD = 'another replica may have written, and the store does not tell'
 
-export function createOtherReplicas(): OtherReplicas {
+export type OtherReplicas = ReturnType<typeof createOtherReplicas>
+
+/** Tells when everything is known that other replicas did. */
+export function createOtherReplicas() {
   let ask: (() => Promise<boolean>) | undefined
   return {
+    /**
+     * Resolves when the others have told their writes up to now: true, or false if that cannot be known in time. Returns undefined if this
+     * process shares nothing with others.
+     */
     told: () => ask?.(),
-    askBy(by) {
+    /** Asks the others by this function from now on. */
+    askBy(by: () => Promise<boolean>): void {
       ask = by
     },
   }
@@ -52,29 +51,20 @@ export interface V1Habit {
   readonly status: number
 }
 
-/**
- * Knows which writes v1 refuses by itself. A write reaches one side, so that nobody can ask v1 about one that v2 refused. v1 is known to refuse
- * the same if it has answered writes of the same caller and kind, and has refused all of them with the same status. One that it accepted, or
- * refused otherwise, proves that the kind does not tell: v2 may refuse what v1 would accept.
- */
-export interface V1Refusals {
-  /** Notes the status with which v1 answered a write. */
-  heard(write: KindOfWrite, status: number): void
-  /** True if v1 has refused all writes of this caller and kind with this status. */
-  has(write: KindOfWrite, status: number): boolean
-  /** Takes what another replica has found. */
-  told(habit: V1Habit): void
-  /** Passes on what this replica finds from now on. */
-  onNews(listener: (habit: V1Habit) => void): void
-}
-
 /** Kinds of writes that are remembered. Of later ones nothing is known: forgetting one that v1 accepted would make its next refusal a habit. */
 const HABITS = 50_000
 
 /** Statuses that say nothing of what v1 makes of the write itself: it does not know the caller, limits it, or the client went away. */
 const SAYS_NOTHING: ReadonlySet<number> = new Set([401, 429, 499])
 
-export function createV1Refusals(most: number = HABITS): V1Refusals {
+export type V1Refusals = ReturnType<typeof createV1Refusals>
+
+/**
+ * Knows which writes v1 refuses by itself. A write reaches one side, so that nobody can ask v1 about one that v2 refused. v1 is known to refuse
+ * the same if it has answered writes of the same caller and kind, and has refused all of them with the same status. One that it accepted, or
+ * refused otherwise, proves that the kind does not tell: v2 may refuse what v1 would accept.
+ */
+export function createV1Refusals(most: number = HABITS) {
   const known = new Map<string, number>()
   const listeners: ((habit: V1Habit) => void)[] = []
   const tell = (habit: V1Habit) => {
@@ -91,7 +81,8 @@ export function createV1Refusals(most: number = HABITS): V1Refusals {
     return now
   }
   return {
-    heard(write, status) {
+    /** Notes the status with which v1 answered a write. */
+    heard(write: KindOfWrite, status: number): void {
       if (status >= 500 || SAYS_NOTHING.has(status)) return
       const key = keyOf(write)
       const before = known.get(key)
@@ -99,11 +90,14 @@ export function createV1Refusals(most: number = HABITS): V1Refusals {
       // Others need to know of kinds that v1 refused. That it accepts a kind is no news unless somebody believes otherwise.
       if (now !== undefined && now !== before && (now > 0 || before !== undefined)) tell({ key, status: now })
     },
-    has: (write, status) => status > 0 && known.get(keyOf(write)) === status,
-    told({ key, status }) {
+    /** True if v1 has refused all writes of this caller and kind with this status. */
+    has: (write: KindOfWrite, status: number) => status > 0 && known.get(keyOf(write)) === status,
+    /** Takes what another replica has found. */
+    told({ key, status }: V1Habit): void {
       if (learn(key, status) === 0 && status > 0) tell({ key, status: 0 })
     },
-    onNews: (listener) => void listeners.push(listener),
+    /** Passes on what this replica finds from now on. */
+    onNews: (listener: (habit: V1Habit) => void) => void listeners.push(listener),
   }
 }
 
@@ -203,29 +197,18 @@ export interface WatchedRequest {
   readonly term: Term
 }
 
-/** Maps page tokens that clients were given to the other side's tokens, for lists that are read page by page on both sides. */
-export interface Cursors {
-  /** Remembers both sides' tokens for the next page of one answer. */
-  learn(caller: string, operation: string, served: string, asked: string): void
-  /** Returns the other side's token for a client's token. If it is unknown (undefined), the page cannot be compared. */
-  find(caller: string, operation: string, served: string): string | undefined
-}
-
-/** Maximum pairs; the oldest are dropped first. Tokens stay in memory and are never recorded. */
+/** Maximum pairs of page tokens; the oldest are dropped first. Tokens stay in memory and are never recorded. */
 const PAIRS = 10_000
 
-export function createCursors(pairs: number = PAIRS): Cursors {
-  const known = new Map<string, string>()
+/** Maps page tokens that clients were given to the other side's tokens, for lists that are read page by page on both sides. */
+export function createCursors(pairs: number = PAIRS) {
+  const known = new LRUCache<string, string>(entries(pairs))
   const keyOf = (caller: string, operation: string, served: string) => `${caller}\n${operation}\n${served}`
   return {
-    learn(caller, operation, served, asked) {
-      const key = keyOf(caller, operation, served)
-      known.delete(key)
-      known.set(key, asked)
-      const [oldest] = known.size > pairs ? known.keys() : []
-      if (oldest !== undefined) known.delete(oldest)
-    },
-    find: (caller, operation, served) => known.get(keyOf(caller, operation, served)),
+    /** Remembers both sides' tokens for the next page of one answer. */
+    learn: (caller: string, operation: string, served: string, asked: string) => void known.set(keyOf(caller, operation, served), asked),
+    /** Returns the other side's token for a client's token. If it is unknown (undefined), the page cannot be compared. */
+    find: (caller: string, operation: string, served: string) => known.peek(keyOf(caller, operation, served)),
   }
 }
 
@@ -263,26 +246,6 @@ export interface Stock {
   usedBy(user: string): number
 }
 
-/** Runs the jobs that clients do not wait for. */
-export interface Queue {
-  /** The places of waiting jobs. A slow side leaves few of them. */
-  readonly places: Stock
-  /** True if a job that holds this many characters finds no room. It counts as dropped then. */
-  refuses(characters: number): boolean
-  /**
-   * Takes a job of a user of `places` that holds this many characters. Drops and counts it if there is no room, now or at the end, and calls
-   * `lost` then, as for a job that fails. Never waits.
-   */
-  offer(job: Job, characters: number, user: string, lost?: (why: 'failed' | 'waiting') => void): void
-  counts(): QueueCounts
-  /** Milliseconds since the oldest waiting or running job came; undefined if there is none. */
-  oldestMs(): number | undefined
-  /** Resolves when no job waits or runs. */
-  idle(): Promise<void>
-  /** Gives up running jobs and drops waiting ones. */
-  close(): Promise<void>
-}
-
 interface Waiting {
   readonly user: string
   readonly job: Job
@@ -292,26 +255,16 @@ interface Waiting {
   readonly at: number
 }
 
-/** The places of waiting jobs. Their number may change. */
-function placesOf(settings: Pick<QueueSettings, 'waiting'>, jobs: readonly Waiting[], taken: ReadonlyMap<string, number>): Stock {
-  return {
-    get most() {
-      return settings.waiting
-    },
-    left: () => settings.waiting - jobs.length,
-    usedBy: (user) => taken.get(user) ?? 0,
-  }
-}
+export type Queue = ReturnType<typeof createQueue>
 
 /**
- * Creates a bounded queue, whose bounds may change. A job that does not fit is dropped and counted: memory and the other side are worth more than one comparison.
- * `failed` receives the error of a job.
+ * Runs the jobs that clients do not wait for. It is bounded, and its bounds may change. A job that does not fit is dropped and counted: memory
+ * and the other side are worth more than one comparison. `failed` receives the error of a job.
  */
-export function createQueue(settings: QueueSettings, failed: (error: unknown) => void): Queue {
+export function createQueue(settings: QueueSettings, failed: (error: unknown) => void) {
   const jobs: Waiting[] = []
   /** Waiting jobs by user. */
   const taken = new Map<string, number>()
-  const take = (user: string, jobsMore: number) => taken.set(user, (taken.get(user) ?? 0) + jobsMore)
   /** Running jobs, oldest first, with the times when they came. */
   const running = new Map<Firing, number>()
   const idles: (() => void)[] = []
@@ -322,7 +275,7 @@ export function createQueue(settings: QueueSettings, failed: (error: unknown) =>
   const next = () => {
     while (running.size < settings.parallel && jobs.length > 0) {
       const job = jobs.shift()!
-      take(job.user, -1)
+      taken.set(job.user, (taken.get(job.user) ?? 0) - 1)
       void work(job)
     }
     if (running.size + jobs.length === 0) for (const tell of idles.splice(0)) tell()
@@ -347,31 +300,49 @@ export function createQueue(settings: QueueSettings, failed: (error: unknown) =>
     held -= size
     next()
   }
+  /** Resolves when no job waits or runs. */
   const idle = () => (running.size + jobs.length === 0 ? Promise.resolve() : new Promise<void>((resolve) => idles.push(resolve)))
-
+  /** True if a job that holds this many characters finds no room. It counts as dropped then. */
   const refuses = (size: number) => {
     const isFull = closed || jobs.length >= settings.waiting || held + size > settings.characters
     if (isFull) counts.dropped += 1
     return isFull
   }
+  /** The places of waiting jobs. Their number may change, and a slow side leaves few of them. */
+  const places: Stock = {
+    get most() {
+      return settings.waiting
+    },
+    left: () => settings.waiting - jobs.length,
+    usedBy: (user) => taken.get(user) ?? 0,
+  }
   return {
-    places: placesOf(settings, jobs, taken),
+    places,
     refuses,
-    offer(job, size, user, lost) {
-      if (refuses(size)) return lost?.('waiting')
+    /**
+     * Takes a job of a user of `places` that holds this many characters. Drops and counts it if there is no room, now or at the end, and calls
+     * `lost` then, as for a job that fails. Never waits.
+     */
+    offer(job: Job, size: number, user: string, lost?: (why: 'failed' | 'waiting') => void): void {
+      if (refuses(size)) {
+        lost?.('waiting')
+        return
+      }
       held += size
       jobs.push({ user, job, lost, size, at: performance.now() })
-      take(user, 1)
+      taken.set(user, places.usedBy(user) + 1)
       // The answer that this job compares is sent first.
       setImmediate(next)
     },
-    counts: () => ({ waiting: jobs.length, running: running.size, ...counts }),
-    oldestMs() {
+    counts: (): QueueCounts => ({ waiting: jobs.length, running: running.size, ...counts }),
+    /** Milliseconds since the oldest waiting or running job came; undefined if there is none. */
+    oldestMs(): number | undefined {
       const at = running.values().next().value ?? jobs[0]?.at
       return at === undefined ? undefined : performance.now() - at
     },
     idle,
-    close() {
+    /** Gives up running jobs and drops waiting ones. */
+    close(): Promise<void> {
       closed = true
       for (const { lost } of jobs.splice(0)) {
         counts.dropped += 1
@@ -395,17 +366,6 @@ export function everyNth(nth: () => number): (name: string) => boolean {
   }
 }
 
-export interface SamplerSettings {
-  /** Maximum comparisons per second, and at once after a pause; 0 = unlimited. */
-  readonly perSecond: () => number
-  /** Milliseconds of a monotonic clock. */
-  readonly now: () => number
-  /** A number from 0 up to 1 that no caller can foresee. */
-  readonly random: () => number
-  /** The part of each stock that a user leaves to others (`reservesOf`). Default: 0. */
-  readonly reserve?: (user: string) => number
-}
-
 /** A request that could be compared. */
 export interface Candidate {
   /** The operation and the side that answered (`Stock`). */
@@ -417,15 +377,6 @@ export interface Candidate {
 
 /** The number of requests that a chosen one stands for, or why it was not chosen. */
 export type Sampled = { readonly weight: number } | 'perSecond' | 'waiting' | 'repeat'
-
-/** Spends the comparisons where they tell most (evidence §3). */
-export interface Sampler {
-  /** Why no request of a user can be compared now; undefined if one can. */
-  full(user: string): 'perSecond' | 'waiting' | undefined
-  choose(candidate: Candidate): Sampled
-  /** Spends further comparisons of the rate on the bytes of answers that a user had compared. */
-  charge(user: string, bytes: number): void
-}
 
 /** How many times what is left of a stock one user may use of it: the dynamic threshold of Choudhury and Hahne. */
 const SHARE = 4
@@ -467,87 +418,81 @@ const BYTES = 65_536
 /** A pair is new again a little later than its next observation may begin. */
 const KNOWN_MS = COLLAPSE.windowMs * 1.05
 
-/** `places` are those of the comparisons that wait. */
-export function createSampler({ perSecond, now, random, reserve = () => 0 }: SamplerSettings, places: Stock): Sampler {
-  const rate = createRate(perSecond, now)
-  const pairs = createPairs(now)
-  const hasPlace = (user: string, part: number) => fits(places, user, part)
-  const hasRate = (user: string, part: number) => perSecond() === 0 || fits(rate, user, part)
-  const full = (user: string) => {
-    const part = reserve(user)
-    if (!hasPlace(user, part)) return 'waiting'
-    return hasRate(user, part) ? undefined : 'perSecond'
-  }
-  return {
-    full,
-    choose({ user, caller, shape }) {
-      const why = full(user)
-      if (why) return why
-      const pair = shape && `${user}\n${caller}\n${shape()}`
-      const isKnown = pair !== undefined && pairs.has(pair)
-      const weight = isKnown && !(hasPlace(user, 0.5) && hasRate(user, 0.5)) ? EVERY : 1
-      if (weight > 1 && random() * weight >= 1) return 'repeat'
-      if (pair !== undefined && !isKnown) pairs.add(pair)
-      rate.take(user, 1)
-      return { weight }
-    },
-    charge: (user, bytes) => rate.take(user, Math.floor(bytes / BYTES)),
-  }
-}
-
-/** True if the user may use one more and leave this part of the stock, 0–1, to others. */
-function fits(stock: Stock, user: string, part: number): boolean {
-  const left = stock.left() - part * stock.most
-  return left >= Math.min(1, (1 - part) * stock.most) && SHARE * left > stock.usedBy(user)
-}
-
 /** Time in which the use of a user fades, in milliseconds. */
 const FADE = 1_000
 
-/** The comparisons of a second that are not spent yet. */
-function createRate(perSecond: () => number, now: () => number): Stock & { take(user: string, amount: number): void } {
+export type Sampler = ReturnType<typeof createSampler>
+
+/**
+ * Spends the comparisons where they tell most (evidence §3). `now` returns milliseconds of a monotonic clock, `random` a number from 0 up to 1
+ * that no caller can foresee, and `reserve` the part of each stock that a user leaves to others (`reservesOf`). `places` are those of the
+ * comparisons that wait.
+ */
+export function createSampler(
+  live: Pick<LiveComparing, 'perSecond'>,
+  sources: { readonly now: () => number; readonly random: () => number; readonly reserve?: (user: string) => number },
+  places: Stock,
+) {
+  const { now, random, reserve = () => 0 } = sources
+  const isKnown = createPairs(now)
   const used = new Map<string, { readonly amount: number; readonly at: number }>()
-  let left = perSecond()
+  /** The comparisons of a second that are not spent yet, and when they were counted. */
+  let left = live.perSecond
   let filled = now()
   const usedBy = (user: string) => {
-    const { amount, at } = used.get(user) ?? { amount: 0, at: filled }
-    return amount * Math.exp((at - filled) / FADE)
+    const known = used.get(user)
+    return known ? known.amount * Math.exp((known.at - filled) / FADE) : 0
   }
+  const take = (user: string, amount: number) => {
+    if (live.perSecond === 0) return
+    used.set(user, { amount: usedBy(user) + amount, at: filled })
+    left -= amount
+  }
+  /** Returns the stock of which a user may not use one more and leave this part to others. */
+  const lacking = (user: string, part: number) => {
+    if (!fits(places.most, places.left(), places.usedBy(user), part)) return 'waiting'
+    const most = live.perSecond
+    if (most === 0) return undefined
+    const at = now()
+    left = Math.min(most, left + ((at - filled) / 1_000) * most)
+    filled = at
+    return fits(most, left, usedBy(user), part) ? undefined : 'perSecond'
+  }
+  /** Why no request of a user can be compared now; undefined if one can. */
+  const full = (user: string) => lacking(user, reserve(user))
   return {
-    get most() {
-      return perSecond()
+    full,
+    choose({ user, caller, shape }: Candidate): Sampled {
+      const why = full(user)
+      if (why) return why
+      const isNew = shape === undefined || !isKnown(`${user}\n${caller}\n${shape()}`)
+      const weight = isNew || !lacking(user, 0.5) ? 1 : EVERY
+      if (weight > 1 && random() * weight >= 1) return 'repeat'
+      take(user, 1)
+      return { weight }
     },
-    left() {
-      const at = now()
-      const most = perSecond()
-      left = Math.min(most, left + ((at - filled) / 1_000) * most)
-      filled = at
-      return left
-    },
-    usedBy,
-    take(user, amount) {
-      if (perSecond() === 0) return
-      used.set(user, { amount: usedBy(user) + amount, at: filled })
-      left -= amount
-    },
+    /** Spends further comparisons of the rate on the bytes of answers that a user had compared. */
+    charge: (user: string, bytes: number) => take(user, Math.floor(bytes / BYTES)),
   }
 }
 
-/** The pairs that were compared lately. When the memory is full, all others count as known. */
-function createPairs(now: () => number) {
+/** True if a user who uses so much of a stock may use one more and leave this part of it, 0–1, to others. */
+function fits(most: number, left: number, used: number, part: number): boolean {
+  const free = left - part * most
+  return free >= Math.min(1, (1 - part) * most) && SHARE * free > used
+}
+
+/** Tells whether a pair was compared lately, and remembers it if it was not. When the memory is full, all others count as known. */
+function createPairs(now: () => number): (pair: string) => boolean {
   /** Oldest first. */
   const compared = new Map<string, number>()
-  const forget = () => {
-    for (const [pair, at] of compared) {
-      if (now() - at < KNOWN_MS) return
-      compared.delete(pair)
+  return (pair) => {
+    for (const [old, at] of compared) {
+      if (now() - at < KNOWN_MS) break
+      compared.delete(old)
     }
-  }
-  return {
-    has(pair: string): boolean {
-      forget()
-      return compared.has(pair) || compared.size >= COLLAPSE.entries
-    },
-    add: (pair: string) => void compared.set(pair, now()),
+    if (compared.has(pair) || compared.size >= COLLAPSE.entries) return true
+    compared.set(pair, now())
+    return false
   }
 }

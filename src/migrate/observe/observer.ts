@@ -1,8 +1,7 @@
 import { ApiError, asApiError } from '../../errors.ts'
 import type { TranslateSettings } from '../../serve/answer.ts'
-import type { Send } from '../../serve/calls.ts'
 import type { ClientRequest } from '../../serve/request.ts'
-import { isAccepted, isRead, otherSide, type Served, type Side } from '../../serve/sides.ts'
+import { isAccepted, isRead, otherSide, type Side } from '../../serve/sides.ts'
 import type { Signal } from '../../serve/signals.ts'
 import { createAnswerRoom } from '../../serve/upstream/exchange.ts'
 import type { UnsharedReads } from '../../serve/upstream/send.ts'
@@ -13,21 +12,9 @@ import type { ComparisonOutcome } from '../compare/judge.ts'
 import { createReadShapes, shapeOf } from '../evidence/standing.ts'
 import type { ComparedRequest, Journal } from '../modes/journal.ts'
 import { nextTokenOf, pageTokenOf } from '../modes/select.ts'
+import { drain } from '../modes/serve.ts'
+import { type Ask, compareRead, createAsk, createReadingsOf, provingBy, type ReadingsOf, readOf, seenOf, UNREAD } from './compare-read.ts'
 import {
-  type Ask,
-  type Asking,
-  compareRead,
-  createAsk,
-  createReadingsOf,
-  type Kept,
-  provingBy,
-  type ReadingsOf,
-  readOf,
-  seenOf,
-  UNREAD,
-} from './compare-read.ts'
-import {
-  type Cursors,
   createCursors,
   createSampler,
   everyNth,
@@ -36,142 +23,32 @@ import {
   nothingSkipped,
   type Queue,
   reservesOf,
-  type SamplerSettings,
   type Skipped,
   type WatchedRequest,
 } from './observe.ts'
 import { judgeRefusal, judgeWrite, verifyWrite, wouldSend } from './verify-write.ts'
-
-export interface LookSettings {
-  readonly ask: Ask
-  readonly unsharedReads: UnsharedReads
-  readonly env: Env
-  readonly readingsOf: ReadingsOf
-  /** What may change while the proxy serves. */
-  readonly live: Omit<LiveComparing, 'probePercent'>
-  /** Largest answer that is compared, in characters. */
-  readonly limit: number
-}
-
-/** What looking at a served request needs. */
-export interface LookMeans {
-  readonly settings: LookSettings
-  readonly journal: Journal
-  readonly cursors: Cursors
-  /** Counts a request that cannot be compared. */
-  readonly skip: (operation: Operation, why: keyof Skipped) => void
-  readonly learning: (operation: string) => boolean
-}
-
-/** Compares a read with the other side's answer. */
-export async function lookAtRead(watched: WatchedRequest, subject: ComparedRequest, means: LookMeans, signal: Signal): Promise<void> {
-  const { request, served, wrote, others } = watched
-  const { settings, journal, cursors, skip } = means
-  const { operation, caller, raw, read } = request
-  const token = pageTokenOf(operation, raw.url)
-  const otherToken = token === undefined ? undefined : cursors.find(caller, operation.id, token)
-  if (token !== undefined && otherToken === undefined) return skip(operation, watched.isKnown ? 'pageToken' : 'stranger')
-  const failed = served.failed && { seen: await seenOf(wholeOf(served.failed), settings.limit), ms: watched.ms }
-  const proving = () => provingBy(settings.ask, journal.operations, raw, signal)
-  const asking = { operation, raw, read, wrote, others, otherToken, proving, learn: means.learning(operation.id) }
-  const first = await firstOf(watched, asking, settings, signal)
-  const question = { ...asking, by: served.by, since: journal.judging.now() - (performance.now() - watched.began), first, other: failed }
-  const compared = await compareRead(question, settings.ask, journal.judging, signal)
-  if (isShutDown(signal)) return skip(operation, watched.isKnown ? 'waiting' : 'stranger')
-  if (served.by === 'v2') watched.heard(compared.v1.seen.status)
-  if (!watched.isKnown && !isAccepted(compared.v1.seen)) return skip(operation, 'stranger')
-  if (!watched.isKnown) journal.tallies.used(operation.id)
-  if (operation.paging) {
-    const own = nextTokenOf(operation, compared[served.by].seen)
-    const other = nextTokenOf(operation, compared[otherSide(served.by)].seen)
-    if (own && other) cursors.learn(caller, operation.id, own, other)
-  }
-  journal.compared(subject, 'read', operation, compared)
-}
-
-/** Returns the answer that the client got. What the tables refuse without a call is asked of them again: that costs nothing. */
-async function firstOf({ served, kept, ms }: WatchedRequest, asking: Asking, { ask, limit }: LookSettings, signal: Signal) {
-  if (served.by === 'v2' && served.unasked) return ask('v2', asking, signal)
-  const seen = await seenOf(kept, limit)
-  return { seen: { ...seen, ...(served.unasked && { unasked: true as const }) }, ms }
-}
 
 /** True if the proxy gave a comparison up. What its sides answered then says nothing of them. */
 function isShutDown({ aborted, reason }: Signal): boolean {
   return aborted && (reason as Error | undefined)?.name === 'AbortError'
 }
 
-/** Judges a write by the side that served it, and reads back what it wrote. */
-export async function lookAtWrite(watched: WatchedRequest, means: LookMeans, signal: Signal): Promise<void> {
-  const { settings, journal, skip } = means
-  const { request, served, kept } = watched
-  const subject = subjectOf(watched)
-  const isDone = isAccepted(kept)
-  if (served.by === 'v2' && !isDone && !served.unasked) return lookAtRefusal(watched, subject, means, signal)
-  if (served.by === 'v1' && !(await isTranslated(watched, subject, means, signal))) return
-  if (!isDone)
-    return skip(request.operation, served.by === 'v1' || isRefusedByV1(subject, kept.status, journal) ? 'refused' : 'writeRefused')
-  if (!settings.live.verifyWrites) return skip(request.operation, 'unverified')
-  const verified = await verifyWrite(watched, subject, settings, journal, signal)
-  if (verified !== 'booked') skip(request.operation, verified)
-}
-
 function kindOf({ operation, caller, request, shape = shapeOf(operation, request) }: ComparedRequest): KindOfWrite {
   return { operation: operation.id, caller, shape }
 }
 
-function isRefusedByV1(subject: ComparedRequest, status: number, { judging }: Journal): boolean {
-  return judging.refusals.has(kindOf(subject), status)
-}
-
-/** Counts a write that v2 failed or refused. */
-async function lookAtRefusal(watched: WatchedRequest, subject: ComparedRequest, means: LookMeans, signal: Signal): Promise<void> {
-  const { settings, journal, skip } = means
-  const { operation } = watched.request
-  const { status } = watched.kept
-  const asked = judgeWrite(status) ?? (await judgeRefusal(watched, subject, settings, journal.operations, signal))
-  const isUnknown = asked !== 'refused by both' && asked.outcome === 'inconclusive'
-  const failure = isUnknown && isRefusedByV1(subject, status, journal) ? 'refused by both' : asked
-  if (failure === 'refused by both') return skip(operation, watched.isKnown ? 'refused' : 'stranger')
-  if (!watched.isKnown && failure.outcome !== 'mismatch') return skip(operation, 'stranger')
-  if (!watched.isKnown) journal.tallies.used(operation.id)
-  if (failure.outcome === 'inconclusive') skip(operation, 'writeRefused')
-  journal.unwritten(subject, failure, { seen: await seenOf(watched.kept, settings.limit), ms: watched.ms })
-}
-
-/**
- * Keeps what v2 would have been sent for a write that v1 made. Returns false if the tables refuse what v1 accepted, which counts as wrong.
- * A refusal after a read of v2 says nothing: v1 has already changed what it reads.
- */
-async function isTranslated(watched: WatchedRequest, subject: ComparedRequest, { settings, journal }: LookMeans, signal: Signal) {
-  const { headers, id: requestId } = watched.request.raw
-  let isAsked = false
-  const onCall = () => {
-    isAsked = true
-    return undefined
-  }
-  const send = settings.unsharedReads({ headers, requestId, signal, room: createAnswerRoom(settings.limit), onCall })
-  const begun = performance.now()
-  const made = await translationOf(watched, subject, settings.env, send)
-  if (made && !(made instanceof ApiError)) journal.wouldSend(subject, made)
-  if (!(made instanceof ApiError) || isAsked || !isAccepted(watched.kept)) return true
-  const seen: SeenAnswer = { status: made.http, headers: {}, body: { kind: 'json', value: undefined }, unasked: true }
-  const reason = `v1 answered ${watched.kept.status} to a write that the tables refuse with HTTP ${made.http}`
-  journal.unwritten(subject, { outcome: 'mismatch', findings: [], reason }, { seen, ms: Math.round(performance.now() - begun) })
-  return false
-}
-
-async function translationOf({ request }: WatchedRequest, subject: ComparedRequest, env: Env, send: Send) {
+/** Returns the error of a request that the tables cannot read. */
+function unreadOf({ read }: ClientRequest): ApiError | undefined {
   try {
-    request.read()
+    read()
+    return undefined
   } catch (thrown) {
     return asApiError(thrown)
   }
-  return wouldSend(subject.operation, subject.request, env, send)
 }
 
 /** All requests to an operation that the tables cannot read have one shape. */
-export function subjectOf({ request, mode, term }: Pick<WatchedRequest, 'request' | 'mode' | 'term'>): ComparedRequest {
+function subjectOf({ request, mode, term }: Pick<WatchedRequest, 'request' | 'mode' | 'term'>): ComparedRequest {
   const { operation, caller, subject } = request
   const read = readOf(request)
   return { operation, caller, subject, mode, term, request: read ?? UNREAD, ...(!read && { shape: unreadShape(operation) }) }
@@ -180,14 +57,6 @@ export function subjectOf({ request, mode, term }: Pick<WatchedRequest, 'request
 function unreadShape({ id }: Operation): string {
   return `${id}?(unreadable)`
 }
-
-/** v2's failed answers are never streamed. */
-function wholeOf(answer: NonNullable<Served['failed']>): Kept {
-  const { status, headers } = answer
-  return { status, headers, body: { value: 'body' in answer ? answer.body : undefined }, size: 0 }
-}
-
-export type ObserverSettings = LookSettings & Pick<SamplerSettings, 'now' | 'random'>
 
 /** What leaves a part of the stocks to others: an operation and the side that answered. */
 interface User {
@@ -233,24 +102,6 @@ function createUsers({ evidence, inventory }: Pick<Journal, 'evidence' | 'invent
   }
 }
 
-/** Compares served requests when there is time. No client waits for it. */
-export interface Observer {
-  readonly limit: number
-  /** Why nothing of an operation that this side answers can be compared now; undefined if something can. Most requests of a busy proxy end here. */
-  full(operation: Operation, by: Side): 'perSecond' | 'waiting' | undefined
-  look(watched: WatchedRequest): void
-  /** Notes the status with which v1 answered a write of an accepted caller. */
-  wroteV1(request: ClientRequest, status: number): void
-  /** Counts a request that cannot be compared; `isUse` if it was not counted as a use before. */
-  skip(operation: Operation, why: keyof Skipped, isUse?: boolean): void
-  readonly skipped: Skipped
-  /**
-   * Asks both sides for a read that no client waits for, and counts it as rehearsed. If v1 does not answer it with success, it counts for
-   * nothing: neither side may have accepted the credential.
-   */
-  rehearse(request: ClientRequest, signal: Signal): Promise<Rehearsed>
-}
-
 /** What a rehearsed read showed. */
 export interface Rehearsed {
   readonly operation: string
@@ -266,88 +117,218 @@ export interface Rehearsed {
   readonly v2: number
 }
 
-export function createObserver(settings: ObserverSettings, queue: Queue, journal: Journal): Observer {
-  const skipped = nothingSkipped()
-  const { live, now, random } = settings
-  const users = createUsers(journal, now)
-  const sampler = createSampler({ perSecond: () => live.perSecond, now, random, reserve: users.reserve }, queue.places)
-  const shapes = createReadShapes()
-  const skip: Observer['skip'] = ({ id }, why, isUse) => {
-    skipped[why] += 1
-    if (why !== 'stranger') journal.tallies.uncompared(id, why, isUse)
+export interface ObserverSettings {
+  readonly ask: Ask
+  readonly unsharedReads: UnsharedReads
+  readonly env: Env
+  readonly readingsOf: ReadingsOf
+  /** What may change while the proxy serves. */
+  readonly live: Omit<LiveComparing, 'probePercent'>
+  /** Largest answer that is compared, in characters. */
+  readonly limit: number
+  /** Milliseconds of a monotonic clock. */
+  readonly now: () => number
+  /** A number from 0 up to 1 that no caller can foresee. */
+  readonly random: () => number
+}
+
+/** Compares served requests when there is time. No client waits for it. */
+export class Observer {
+  readonly limit: number
+  readonly skipped = nothingSkipped()
+  readonly #settings: ObserverSettings
+  readonly #queue: Queue
+  readonly #journal: Journal
+  readonly #users: ReturnType<typeof createUsers>
+  readonly #sampler: ReturnType<typeof createSampler>
+  readonly #learning: (operation: string) => boolean
+  readonly #shapes = createReadShapes()
+  readonly #cursors = createCursors()
+
+  constructor(settings: ObserverSettings, queue: Queue, journal: Journal) {
+    const { live, now, random, limit } = settings
+    this.limit = limit
+    this.#settings = settings
+    this.#queue = queue
+    this.#journal = journal
+    this.#users = createUsers(journal, now)
+    this.#sampler = createSampler(live, { now, random, reserve: this.#users.reserve }, queue.places)
+    this.#learning = everyNth(() => live.learnEvery)
   }
-  const shared = { journal, cursors: createCursors(), skip, learning: everyNth(() => live.learnEvery) }
-  const meansOf = (user: string): LookMeans => {
+
+  /** Why nothing of an operation that this side answers can be compared now; undefined if something can. Most requests of a busy proxy end here. */
+  full(operation: Operation, by: Side): 'perSecond' | 'waiting' | undefined {
+    const user = this.#users.of(operation, by)
+    user.requests += 1
+    return this.#queue.refuses(0) ? 'waiting' : this.#sampler.full(user.name)
+  }
+
+  /** Counts a request that cannot be compared; `isUse` if it was not counted as a use before. */
+  skip({ id }: Operation, why: keyof Skipped, isUse?: boolean): void {
+    this.skipped[why] += 1
+    if (why !== 'stranger') this.#journal.tallies.uncompared(id, why, isUse)
+  }
+
+  /** Notes the status with which v1 answered a write of an accepted caller. */
+  wroteV1(request: ClientRequest, status: number): void {
+    const { judging, terms } = this.#journal
+    judging.refusals.heard(kindOf(subjectOf({ request, mode: 'v1', term: terms.now })), status)
+  }
+
+  look(watched: WatchedRequest): void {
+    const { request, served, kept, isKnown } = watched
+    const { operation, caller, raw, read } = request
+    const user = this.#users.of(operation, served.by).name
+    const size = kept.size + (raw.body?.length ?? 0)
+    const left = (why: keyof Skipped) => this.#left(watched, why)
+    if (isKnown) this.#journal.tallies.used(operation.id)
+    // The size of v2's own answer says something of v2, so that no coin left it out.
+    if (this.#queue.refuses(size)) {
+      left(served.by === 'v2' && !this.#queue.refuses(0) ? 'heldBytes' : 'waiting')
+      return
+    }
+    const shape = isRead(operation) ? this.#shapeOf(operation, read, raw) : undefined
+    const chosen = this.#sampler.choose(shape === undefined ? { user, caller } : { user, caller, shape: () => shape })
+    if (typeof chosen === 'string') {
+      left(chosen)
+      return
+    }
     const ask: Ask = async (side, asking, signal) => {
-      const answer = await settings.ask(side, asking, signal)
-      sampler.charge(user, answer.bytes ?? 0)
+      const answer = await this.#settings.ask(side, asking, signal)
+      this.#sampler.charge(user, answer.bytes ?? 0)
       return answer
     }
-    return { settings: { ...settings, ask }, ...shared }
+    if (shape === undefined) this.#queue.offer((signal) => this.#lookAtWrite(watched, ask, signal), size, user, left)
+    else {
+      const subject = { ...subjectOf(watched), ...chosen, shape }
+      this.#sampler.charge(user, size)
+      this.#queue.offer((signal) => this.#lookAtRead(watched, subject, ask, signal), size, user, left)
+    }
   }
-  const shapeIn = ({ request: { operation, read, raw } }: WatchedRequest) => {
+
+  /**
+   * Asks both sides for a read that no client waits for, and counts it as rehearsed. If v1 does not answer it with success, it counts for
+   * nothing: neither side may have accepted the credential.
+   */
+  async rehearse(request: ClientRequest, signal: Signal): Promise<Rehearsed> {
+    const { ask } = this.#settings
+    const { judging, operations, terms } = this.#journal
+    const { operation, raw, read } = request
+    const subject = subjectOf({ request, mode: 'diff-v1', term: terms.now })
+    const asking = { operation, raw, read }
+    const proving = () => provingBy(ask, operations, raw, signal)
+    const since = judging.now()
+    const first = await ask('v1', asking, signal)
+    const compared = await compareRead({ ...asking, by: 'v1', since, first, proving, learn: false }, ask, judging, signal)
+    const shown = { operation: operation.id, shape: shapeOf(operation, subject.request) }
+    const statuses = { v1: compared.v1.seen.status, v2: compared.v2.seen.status }
+    if (!isAccepted(compared.v1.seen)) return { ...shown, outcome: 'refused', differences: [], ...statuses }
+    const entry = this.#journal.rehearsed(subject, compared)
+    if (!entry) return { ...shown, outcome: 'earlier', differences: [], ...statuses }
+    const { outcome, reason, totals } = entry
+    const differences = totals.flatMap(({ kind, where, noise }) => (noise ? [] : [`${kind} ${where}`]))
+    return { ...shown, outcome, ...(reason !== undefined && { reason }), differences, ...statuses }
+  }
+
+  #shapeOf(operation: Operation, read: ClientRequest['read'], raw: ClientRequest['raw']): string {
     try {
-      return shapes(operation, read, raw)
+      return this.#shapes(operation, read, raw)
     } catch {
       return unreadShape(operation)
     }
   }
-  return {
-    limit: settings.limit,
-    skip,
-    skipped,
-    wroteV1(request, status) {
-      journal.judging.refusals.heard(kindOf(subjectOf({ request, mode: 'v1', term: journal.terms.now })), status)
-    },
-    async rehearse(request, signal) {
-      const { operation, raw, read } = request
-      const subject = subjectOf({ request, mode: 'diff-v1', term: journal.terms.now })
-      const asking = { operation, raw, read }
-      const proving = () => provingBy(settings.ask, journal.operations, raw, signal)
-      const since = journal.judging.now()
-      const first = await settings.ask('v1', asking, signal)
-      const question = { ...asking, by: 'v1' as const, since, first, proving, learn: false }
-      const compared = await compareRead(question, settings.ask, journal.judging, signal)
-      const shown = { operation: operation.id, shape: shapeOf(operation, subject.request) }
-      const statuses = { v1: compared.v1.seen.status, v2: compared.v2.seen.status }
-      if (!isAccepted(compared.v1.seen)) return { ...shown, outcome: 'refused', differences: [], ...statuses }
-      const entry = journal.rehearsed(subject, compared)
-      if (!entry) return { ...shown, outcome: 'earlier', differences: [], ...statuses }
-      const { outcome, reason, totals } = entry
-      const differences = totals.flatMap(({ kind, where, noise }) => (noise ? [] : [`${kind} ${where}`]))
-      return { ...shown, outcome, ...(reason !== undefined && { reason }), differences, ...statuses }
-    },
-    full(operation, by) {
-      const user = users.of(operation, by)
-      user.requests += 1
-      return queue.refuses(0) ? 'waiting' : sampler.full(user.name)
-    },
-    look(watched) {
-      const { operation, caller } = watched.request
-      const user = users.of(operation, watched.served.by).name
-      const size = sizeOf(watched)
-      // A stranger is counted when a side accepts it.
-      const left = (why: keyof Skipped) => skip(operation, watched.isKnown ? why : 'stranger')
-      if (watched.isKnown) journal.tallies.used(operation.id)
-      // The size of v2's own answer says something of v2, so that no coin left it out.
-      if (queue.refuses(size)) return left(watched.served.by === 'v2' && !queue.refuses(0) ? 'heldBytes' : 'waiting')
-      if (!isRead(operation)) {
-        const chosen = sampler.choose({ user, caller })
-        if (typeof chosen === 'string') return left(chosen)
-        return queue.offer((signal) => lookAtWrite(watched, meansOf(user), signal), size, user, left)
-      }
-      const shape = shapeIn(watched)
-      const chosen = sampler.choose({ user, caller, shape: () => shape })
-      if (typeof chosen === 'string') return left(chosen)
-      const subject = subjectOf(watched)
-      sampler.charge(user, size)
-      queue.offer((signal) => lookAtRead(watched, { ...subject, ...chosen, shape }, meansOf(user), signal), size, user, left)
-    },
-  }
-}
 
-function sizeOf({ kept, request }: WatchedRequest): number {
-  return kept.size + (request.raw.body?.length ?? 0)
+  /** Counts a request that was to be compared and was not. A stranger is counted when a side accepts it. */
+  #left({ request, isKnown }: WatchedRequest, why: keyof Skipped): void {
+    this.skip(request.operation, isKnown ? why : 'stranger')
+  }
+
+  /** Compares a read with the other side's answer. */
+  async #lookAtRead(watched: WatchedRequest, subject: ComparedRequest, ask: Ask, signal: Signal): Promise<void> {
+    const { request, served, kept, ms, wrote, others, isKnown } = watched
+    const { judging, operations, tallies } = this.#journal
+    const { operation, caller, raw, read } = request
+    const token = pageTokenOf(operation, raw.url)
+    const otherToken = token === undefined ? undefined : this.#cursors.find(caller, operation.id, token)
+    if (token !== undefined && otherToken === undefined) return this.#left(watched, 'pageToken')
+    const { limit } = this
+    const other = served.failed && { seen: await seenOf(await drain(served.failed, limit), limit), ms }
+    const proving = () => provingBy(ask, operations, raw, signal)
+    const asking = { operation, raw, read, wrote, others, otherToken, proving, learn: this.#learning(operation.id) }
+    // What the tables refuse without a call is asked of them again: that costs nothing.
+    const isAsked = served.by === 'v2' && served.unasked
+    const seen = isAsked ? undefined : await seenOf(kept, limit)
+    const first = seen ? { seen: { ...seen, ...(served.unasked && { unasked: true as const }) }, ms } : await ask('v2', asking, signal)
+    const since = judging.now() - (performance.now() - watched.began)
+    const compared = await compareRead({ ...asking, by: served.by, since, first, other }, ask, judging, signal)
+    if (isShutDown(signal)) return this.#left(watched, 'waiting')
+    if (served.by === 'v2') watched.heard(compared.v1.seen.status)
+    if (!isKnown && !isAccepted(compared.v1.seen)) return this.skip(operation, 'stranger')
+    if (!isKnown) tallies.used(operation.id)
+    if (operation.paging) {
+      const own = nextTokenOf(operation, compared[served.by].seen)
+      const its = nextTokenOf(operation, compared[otherSide(served.by)].seen)
+      if (own && its) this.#cursors.learn(caller, operation.id, own, its)
+    }
+    this.#journal.compared(subject, 'read', operation, compared)
+  }
+
+  /** Judges a write by the side that served it, and reads back what it wrote. */
+  async #lookAtWrite(watched: WatchedRequest, ask: Ask, signal: Signal): Promise<void> {
+    const { request, served, kept } = watched
+    const { operation } = request
+    const subject = subjectOf(watched)
+    const isDone = isAccepted(kept)
+    if (served.by === 'v2' && !isDone && !served.unasked) return this.#lookAtRefusal(watched, subject, ask, signal)
+    if (served.by === 'v1' && !(await this.#isTranslated(watched, subject, signal))) return
+    if (!isDone) return this.skip(operation, served.by === 'v1' || this.#isRefusedByV1(subject, kept.status) ? 'refused' : 'writeRefused')
+    const { live, readingsOf, limit } = this.#settings
+    if (!live.verifyWrites) return this.skip(operation, 'unverified')
+    const verified = await verifyWrite(watched, subject, { ask, readingsOf, limit }, this.#journal, signal)
+    if (verified !== 'booked') this.skip(operation, verified)
+  }
+
+  /** Counts a write that v2 failed or refused. */
+  async #lookAtRefusal(watched: WatchedRequest, subject: ComparedRequest, ask: Ask, signal: Signal): Promise<void> {
+    const { request, kept, ms, isKnown } = watched
+    const { operation } = request
+    const { operations, tallies } = this.#journal
+    const asked = judgeWrite(kept.status) ?? (await judgeRefusal(watched, subject, ask, this.#settings.readingsOf, operations, signal))
+    const isUnknown = asked !== 'refused by both' && asked.outcome === 'inconclusive'
+    const failure = isUnknown && this.#isRefusedByV1(subject, kept.status) ? 'refused by both' : asked
+    if (failure === 'refused by both') return this.#left(watched, 'refused')
+    if (!isKnown && failure.outcome !== 'mismatch') return this.skip(operation, 'stranger')
+    if (!isKnown) tallies.used(operation.id)
+    if (failure.outcome === 'inconclusive') this.skip(operation, 'writeRefused')
+    this.#journal.unwritten(subject, failure, { seen: await seenOf(kept, this.limit), ms })
+  }
+
+  #isRefusedByV1(subject: ComparedRequest, status: number): boolean {
+    return this.#journal.judging.refusals.has(kindOf(subject), status)
+  }
+
+  /**
+   * Keeps what v2 would have been sent for a write that v1 made. Returns false if the tables refuse what v1 accepted, which counts as wrong.
+   * A refusal after a read of v2 says nothing: v1 has already changed what it reads.
+   */
+  async #isTranslated({ request, kept }: WatchedRequest, subject: ComparedRequest, signal: Signal): Promise<boolean> {
+    const { unsharedReads, env, limit } = this.#settings
+    const { headers, id: requestId } = request.raw
+    let isAsked = false
+    const onCall = () => {
+      isAsked = true
+      return undefined
+    }
+    const send = unsharedReads({ headers, requestId, signal, room: createAnswerRoom(limit), onCall })
+    const begun = performance.now()
+    const made = unreadOf(request) ?? (await wouldSend(subject.operation, subject.request, env, send))
+    if (made && !(made instanceof ApiError)) this.#journal.wouldSend(subject, made)
+    if (!(made instanceof ApiError) || isAsked || !isAccepted(kept)) return true
+    const seen: SeenAnswer = { status: made.http, headers: {}, body: { kind: 'json', value: undefined }, unasked: true }
+    const reason = `v1 answered ${kept.status} to a write that the tables refuse with HTTP ${made.http}`
+    this.#journal.unwritten(subject, { outcome: 'mismatch', findings: [], reason }, { seen, ms: Math.round(performance.now() - begun) })
+    return false
+  }
 }
 
 /** What it takes to ask v1 and v2 as services. */
@@ -374,6 +355,7 @@ export function observeServices(
 ): Observer {
   const { answerMs, limit, random } = settings
   const ask = createAsk({ readV1: readForDiff, unsharedReads, translate, deadlineMs: answerMs, limit })
-  const means = { ask, unsharedReads, readingsOf: createReadingsOf(journal.operations, translate.dialect) }
-  return createObserver({ ...means, env: translate, limit, live: settings, random, now: () => performance.now() }, queue, journal)
+  const readingsOf = createReadingsOf(journal.operations, translate.dialect)
+  const now = () => performance.now()
+  return new Observer({ ask, unsharedReads, env: translate, readingsOf, live: settings, limit, now, random }, queue, journal)
 }

@@ -327,7 +327,8 @@ export type RefusedWrite = Judgement | 'refused by both'
 export async function judgeRefusal(
   watched: WatchedRequest,
   subject: ComparedRequest,
-  { ask, readingsOf }: Pick<VerifyWriteSettings, 'ask' | 'readingsOf'>,
+  ask: Ask,
+  readingsOf: ReadingsOf,
   operations: readonly Operation[],
   signal: Signal,
 ): Promise<RefusedWrite> {
@@ -379,21 +380,15 @@ export function verifiable({ operations, verifyWrites }: VerifySettings) {
   return { operations: shared.map(({ id }) => id), canBeJudged: (operation: string) => ids.has(operation) }
 }
 
-interface VerifyWriteSettings {
-  readonly ask: Ask
-  readonly readingsOf: ReadingsOf
-  /** Largest answer that is compared, in characters. */
-  readonly limit: number
-}
-
 /**
  * Reads back what a write has written, and tells the journal. Returns the reason of `uncompared` if nothing can be read, so that the write has
  * no account yet. What v2 answered is then counted by itself: as inconclusive, or as wrong if it should name what was written.
+ * `limit` is the largest answer that is compared, in characters.
  */
 export async function verifyWrite(
   watched: WatchedRequest,
   subject: ComparedRequest,
-  { ask, readingsOf, limit }: VerifyWriteSettings,
+  { ask, readingsOf, limit }: { readonly ask: Ask; readonly readingsOf: ReadingsOf; readonly limit: number },
   journal: Journal,
   signal: Signal,
 ): Promise<'booked' | 'unreadable' | 'v2Bytes'> {

@@ -6,7 +6,7 @@ import type { Journal } from '../../../src/migrate/modes/journal.ts'
 import { ALL_V2 } from '../../../src/migrate/modes/rules.ts'
 import { type Ask, compareRead } from '../../../src/migrate/observe/compare-read.ts'
 import { createOtherReplicas, createV1Refusals, type Queue, type WatchedRequest } from '../../../src/migrate/observe/observe.ts'
-import { createObserver, type ObserverSettings } from '../../../src/migrate/observe/observer.ts'
+import { Observer, type ObserverSettings } from '../../../src/migrate/observe/observer.ts'
 import { createProofs } from '../../../src/migrate/observe/proofs.ts'
 import { Firing } from '../../../src/serve/signals.ts'
 import { runCommand } from '../../app/cli/support.ts'
@@ -160,7 +160,7 @@ describe('a canary of 1 % on a busy operation', () => {
     const journal = { tallies: { uncompared: () => {} }, ...counts } as unknown as Journal
     const live = { perSecond, learnEvery: 0, verifyWrites: false }
     const settings = { live, now: () => clock.now, random: seeded(1), limit: 1_000 } as unknown as ObserverSettings
-    const observing = createObserver(settings, queue, journal)
+    const observing = new Observer(settings, queue, journal)
     const look = (caller: string, by: 'v1' | 'v2') => {
       answeredBy = by
       if (observing.full(operation, by)) return

@@ -8,7 +8,7 @@ const ROOM: Stock = { most: 100, left: () => 100, usedBy: () => 0 }
 
 function sampler(perSecond: number, seed = 1, places = ROOM) {
   const clock = { now: 0 }
-  const { choose, charge } = createSampler({ perSecond: () => perSecond, now: () => clock.now, random: seeded(seed) }, places)
+  const { choose, charge } = createSampler({ perSecond }, { now: () => clock.now, random: seeded(seed) }, places)
   const ask = (operation: string, caller: string, shape = operation) => choose({ user: operation, caller, shape: () => shape })
   return { clock, choose, charge, ask }
 }
@@ -33,16 +33,16 @@ describe('the sampler', () => {
   })
 
   it('goes by a limit that changes', () => {
-    let perSecond = 0
+    const live = { perSecond: 0 }
     const clock = { now: 0 }
-    const { choose } = createSampler({ perSecond: () => perSecond, now: () => clock.now, random: seeded(1) }, ROOM)
+    const { choose } = createSampler(live, { now: () => clock.now, random: seeded(1) }, ROOM)
     const chosen = () =>
       Array.from({ length: 100 }, (_, nth) => choose({ user: `u${nth % 7}`, caller: `${clock.now} ${nth}` })).filter(isChosen).length
     expect(chosen()).toBe(100)
-    perSecond = 10
+    live.perSecond = 10
     clock.now = 1000
     expect(chosen()).toBeLessThanOrEqual(10)
-    perSecond = 50
+    live.perSecond = 50
     clock.now = 3000
     expect(chosen()).toBeGreaterThan(20)
   })
@@ -183,7 +183,7 @@ describe('what an operation leaves to others', () => {
       if (clock.now - readAt >= 1_000) [readAt, reserves] = [clock.now, reservesBy(observed, traffic)]
       return isKnown ? (reserves.get(user) ?? 0) : 0
     }
-    const { choose } = createSampler({ perSecond: () => 20, now: () => clock.now, random, reserve }, ROOM)
+    const { choose } = createSampler({ perSecond: 20 }, { now: () => clock.now, random, reserve }, ROOM)
     let chosen = 0
     for (let nth = 0; nth < 60 * 900; nth++) {
       clock.now -= Math.log1p(-random()) * (1_000 / 60)

@@ -152,10 +152,7 @@ export function runDay({ seed, hours, target, rate, perSecond, failing, isRehear
     if (now - readAt >= 1_000) [readAt, reserves] = [now, reservesOf(evidence.observed, inventory.traffic())]
     return reserves.get(operation) ?? 0
   }
-  const sampler = createSampler(
-    { perSecond: () => perSecond, now: () => now, random: choices, reserve },
-    { most: 1, left: () => 1, usedBy: () => 0 },
-  )
+  const sampler = createSampler({ perSecond }, { now: () => now, random: choices, reserve }, { most: 1, left: () => 1, usedBy: () => 0 })
   const serve = ({ operation, caller, shape }: Omit<Call, 'at'>) => {
     const mode = isWrite.has(operation) && tried.has(operation) ? 'diff-v2' : 'diff-v1'
     if (inventory.use({ caller }, { operation, mode, at: now })) inventory.look(caller, operation, kindOf(shape))

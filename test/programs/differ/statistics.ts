@@ -49,7 +49,7 @@ export function runMigration({ requests, seed, next, chanceOf, look }: RunSettin
   const [traffic, choices] = [seeded(seed), seeded(seed + 1_000_003)]
   let now = 0
   const evidence = createEvidence(() => now)
-  const sampler = createSampler({ perSecond: () => PER_SECOND, now: () => now, random: choices }, ROOM)
+  const sampler = createSampler({ perSecond: PER_SECOND }, { now: () => now, random: choices }, ROOM)
   const seen = { observations: { n: 0, bad: 0, chances: 0 }, repeats: { n: 0, bad: 0, chances: 0 } }
   for (let nth = 0; nth < requests; nth++) {
     now -= Math.log1p(-traffic()) * EVERY_MS
@@ -213,7 +213,7 @@ function sampling(
     if (now() - readAt >= 1_000) [readAt, reserves] = [now(), reservesOf(observed, traffic)]
     return reserves.get(operation) ?? 0
   }
-  return createSampler({ perSecond: () => perSecond, now, random, reserve }, { most: 1, left: () => 1, usedBy: () => 0 })
+  return createSampler({ perSecond }, { now, random, reserve }, { most: 1, left: () => 1, usedBy: () => 0 })
 }
 
 type Proxies = readonly {

@@ -249,7 +249,8 @@ export function formAt(form: Form, [first, ...rest]: readonly string[]): Form | 
 
 /** The body of an answer, as far as it can be compared. */
 export type Captured =
-  | { readonly kind: 'json'; readonly value: unknown }
+  /** `text`: what it was read from, if it was text. */
+  | { readonly kind: 'json'; readonly value: unknown; readonly text?: string }
   /** `isSum`: it is the sum of several answers of the side that was too large. */
   | { readonly kind: 'too-large'; readonly limit: number; readonly isSum?: true }
   | { readonly kind: 'not-json' }
@@ -266,12 +267,16 @@ export function whyUnread(side: 'v1' | 'v2', body: Exclude<Captured, { readonly 
   return `${side} sent more than diff.answerBytes (${body.limit} bytes), so it was not compared; raise that setting to compare it`
 }
 
-/** Reads the text of a body. One of more than `limit` characters makes the comparison inconclusive, with that reason. */
-export function capturedText(text: string, limit: number): Captured {
+/**
+ * Reads the text of a body. One of more than `limit` characters makes the comparison inconclusive, with that reason. A text that repeats the
+ * one of `known` is the same value: it is neither parsed nor compared again.
+ */
+export function capturedText(text: string, limit: number, known?: Captured): Captured {
   if (text.length > limit) return { kind: 'too-large', limit }
+  if (known?.kind === 'json' && known.text === text) return known
   if (text.trim() === '') return { kind: 'json', value: undefined }
   try {
-    return { kind: 'json', value: JSON.parse(text) }
+    return { kind: 'json', value: JSON.parse(text), text }
   } catch {
     return { kind: 'not-json' }
   }

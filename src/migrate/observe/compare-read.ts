@@ -39,27 +39,30 @@ export interface Kept {
   readonly size: number
 }
 
-/** Turns a kept answer into one that can be compared. Decompressing, parsing and copying happen only here. */
-export async function seenOf({ status, headers, body }: Kept, limit: number): Promise<SeenAnswer> {
-  return { ...typed(status, headers), body: await capturedOf(body, String(headers['content-encoding'] ?? ''), limit) }
+/**
+ * Turns a kept answer into one that can be compared. Decompressing, parsing and copying happen only here. What another answer to the same
+ * request says in the same bytes is taken from `known`.
+ */
+export async function seenOf({ status, headers, body }: Kept, limit: number, known?: SeenAnswer): Promise<SeenAnswer> {
+  return { ...typed(status, headers), body: await capturedOf(body, String(headers['content-encoding'] ?? ''), limit, known?.body) }
 }
 
 function typed(status: number, headers: Kept['headers']): Pick<SeenAnswer, 'status' | 'headers'> {
   return { status, headers: { 'content-type': String(headers['content-type'] ?? 'application/json') } }
 }
 
-async function capturedOf(body: Kept['body'], encoding: string, limit: number): Promise<Captured> {
+async function capturedOf(body: Kept['body'], encoding: string, limit: number, known: Captured | undefined): Promise<Captured> {
   if ('value' in body) {
     if (isLonger(body.value, limit)) return { kind: 'too-large', limit }
     // The client gets the value as text, so the text is compared.
-    return capturedText(JSON.stringify(body.value) ?? '', limit)
+    return capturedText(JSON.stringify(body.value) ?? '', limit, known)
   }
   const pieces = 'written' in body ? bytesOf(body.written) : body.pieces
   if (pieces === undefined) return { kind: 'too-large', limit }
   if ('broken' in body && body.broken) return { kind: 'broken' }
   const bytes = await decoded(Buffer.concat(pieces), encoding, limit)
   if (!(bytes instanceof Uint8Array)) return bytes
-  return weightOf(bytes) > limit ? { kind: 'too-large', limit } : capturedText(bytes.toString('utf8'), limit)
+  return weightOf(bytes) > limit ? { kind: 'too-large', limit } : capturedText(bytes.toString('utf8'), limit, known)
 }
 
 const DECODERS: Readonly<Record<string, (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>>> = {
@@ -260,6 +263,8 @@ export interface SideAnswer {
 export interface AskedRead extends Pick<Request, 'operation' | 'read'> {
   /** A page token of that side's own. */
   readonly token?: string | undefined
+  /** The first answer to it, if there is one. */
+  readonly first?: SideAnswer | undefined
   /** Receives every call to v2 and its answer. */
   readonly tap?: ((exchanged: Exchanged) => void) | undefined
 }
@@ -329,7 +334,7 @@ export function createAsk({ readV1, unsharedReads, translate: settings, deadline
     }
     try {
       const kept = await sides[side](asking, { signal: over.signal, room, onCall }).catch((thrown) => asAnswer(thrown, settings))
-      const seen = isExceeded(room) ? cutOff(kept, limit, calls) : await seenOf(kept, limit)
+      const seen = isExceeded(room) ? cutOff(kept, limit, calls) : await seenOf(kept, limit, asking.first?.seen)
       const bytes = Math.max(limit - Math.max(0, room.left), isWhole(kept) ? kept.size : limit)
       return { seen: { ...seen, ...(calls === 0 && { unasked: true }) }, ms: Math.round(performance.now() - began), bytes }
     } finally {

@@ -281,6 +281,13 @@ describe('compare', () => {
       expect(yielded).toBeGreaterThanOrEqual(1000)
     })
 
+    it('take the value of a known text that is the same', () => {
+      const known = capturedText(text, 1_000_000)
+      expect(capturedText(text, 1_000_000, known)).toBe(known)
+      expect(capturedText(`${text} `, 1_000_000, known)).toEqual({ ...known, text: `${text} ` })
+      expect(capturedText('<html>', 1_000_000, { kind: 'not-json' })).toEqual({ kind: 'not-json' })
+    })
+
     it('make a larger answer inconclusive, with the reason', () => {
       const compared = compare(operationOf(LIST), captured(text), captured(text, 50))
       expect(compared).toEqual({ inconclusive: whyUnread('v2', { kind: 'too-large', limit: 50 }) })

@@ -283,10 +283,7 @@ export function createReport({ journal, queue, skipped, budget, terms, now, judg
   }
 }
 
-export interface MigrationSettings
-  extends Omit<JournalSettings, 'recorder' | 'onComparison' | 'isProbed' | 'ownerOf'>,
-    ServiceObserverSettings,
-    Clocks {
+export interface MigrationSettings extends Omit<JournalSettings, 'recorder' | 'live' | 'ownerOf'>, ServiceObserverSettings, Clocks {
   readonly rules: ModeRules
   readonly emulated: Emulated
   /** The path of the configuration file, if there is one. */
@@ -351,13 +348,11 @@ export function createMigration(settings: MigrationSettings): Migration {
   const all = createListeners()
   const own = createListeners()
   const recorder = followed(createRecorder({ memory: records.memory, ...(file && { file }) }), own.tell, () => modes.flush())
-  const isProbed = () => settings.probePercent > 0
   const journal = createJournal({
     ...settings,
-    isProbed,
+    live: settings,
     ownerOf: (operation) => ownerOf(modes.state().rules, operation),
     recorder,
-    onComparison: (client, one) => rollouts.compared(client, one),
   })
   const queue = createQueue(settings.queue, (error) => settings.warn(`a comparison failed: ${(error as Error).stack ?? error}`))
   const budget = createBudget(settings.fallbacksPerMinute, settings.now)
@@ -366,6 +361,7 @@ export function createMigration(settings: MigrationSettings): Migration {
   const kindOf = createKindOf(createRedactor({ values: settings.values, key: journal.redaction.key.text }))
   const isShared = settings.replica !== undefined
   const rollouts = createRollouts(rules, { journal, ...verifiable(settings), now, ticks: settings.ticks, isShared })
+  journal.onComparison(rollouts.compared)
   const modes = createModes(rules, { journal, v1: side, positions, rollouts, subjects, emulated, configFile, kindOf, now })
   const flush = () => {
     modes.flush()

@@ -8,7 +8,7 @@ import { startQuietSandbox } from '../stage/stage.ts'
 /** What a reader meets who follows one known request through the program: a change may only lower these bounds. */
 const BOUNDS = {
   v2: { files: 40, functions: 230 },
-  'diff-v1': { files: 59, functions: 414 },
+  'diff-v1': { files: 58, functions: 409 },
 } as const
 
 /**

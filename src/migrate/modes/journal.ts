@@ -7,12 +7,12 @@ import { createInventory, type NamesNow } from '../clients.ts'
 import { bodyOf, type CompareSettings } from '../compare/compare.ts'
 import { createExpected, type Declaration } from '../compare/expected.ts'
 import { type Judgement, tally } from '../compare/judge.ts'
-import { createRedaction, type Redaction, type RedactionSettings } from '../compare/redact.ts'
+import { createRedaction, type RedactionSettings } from '../compare/redact.ts'
 import { CIRCUIT, type Circuit, type CircuitState, createCircuit, type Rate } from '../evidence/circuit.ts'
 import { createEvidence, createTallies, isDifference, type Sample, type Tallies, WEIGHTS } from '../evidence/evidence.ts'
 import { shapeOf } from '../evidence/standing.ts'
-import type { ComparedRead, Judging, SideAnswer } from '../observe/compare-read.ts'
-import { createJudging, type Queue, sideOf, whyUncompared } from '../observe/observe.ts'
+import type { ComparedRead, SideAnswer } from '../observe/compare-read.ts'
+import { createJudging, type LiveComparing, type Queue, sideOf, whyUncompared } from '../observe/observe.ts'
 import {
   type Caller,
   type Comparison,
@@ -24,42 +24,33 @@ import {
   type Rehearsal,
   recordedCall,
 } from '../records/record.ts'
-import type { Ledger, Recorder } from '../records/record-file.ts'
+import type { Recorder } from '../records/record-file.ts'
+
+export type SaveOrder = ReturnType<typeof createSaveOrder>
 
 /** Numbers notes and the records of rollouts, so that their order is known even if the clock stepped back, and beyond restarts. */
-export interface SaveOrder {
-  /** Returns the number of a new record, which is above all others. */
-  next(): number
-  /** Notes the number of an earlier record. */
-  saw(nth: number): void
-  /** Returns the highest number so far. */
-  last(): number
-}
-
-export function createSaveOrder(): SaveOrder {
+export function createSaveOrder() {
   let last = 0
   return {
+    /** Returns the number of a new record, which is above all others. */
     next: () => ++last,
-    last: () => last,
-    saw(nth) {
+    /** Notes the number of an earlier record. */
+    saw(nth: number): void {
       last = Math.max(last, nth)
     },
+    /** Returns the highest number so far. */
+    last: () => last,
   }
 }
 
 export type EntryListener = (entry: Entry) => void
 
 /** Passes entries on. */
-export interface EntryListeners {
-  follow(listener: EntryListener): void
-  readonly tell: EntryListener
-}
-
-export function createListeners(): EntryListeners {
+export function createListeners() {
   const listeners: EntryListener[] = []
   return {
-    follow: (listener) => void listeners.push(listener),
-    tell(entry) {
+    follow: (listener: EntryListener) => void listeners.push(listener),
+    tell(entry: Entry): void {
       for (const listener of listeners) listener(entry)
     },
   }
@@ -95,24 +86,18 @@ type NewNote = Omit<Note, 'kind' | 'at' | 'id' | 'nth' | 'replica'>
 /** A note with its id, which the record file and the notifications share. */
 export type IdentifiedNote = Note & { readonly id: string }
 
-/** The one stream of events: the record file, log lines, metrics and notifications follow from it. */
-export interface Notes {
-  /** Records that something happened, and tells the listeners. */
-  note(note: NewNote): void
-  /** Passes every note on to a listener when it is made, but none that `restore` reads back. */
-  onNote(listener: (note: IdentifiedNote) => void): void
-}
+export type Notes = ReturnType<typeof createNotes>
 
-export interface NotesSources {
+/** The one stream of events: the record file, log lines, metrics and notifications follow from it. */
+export function createNotes(sources: {
   readonly recorder: Pick<Recorder, 'record'>
   /** Milliseconds since 1970. */
   readonly now: () => number
   readonly order: Pick<SaveOrder, 'next'>
   /** The name of this process among those of its fleet; undefined without a store. */
   readonly replica?: string | undefined
-}
-
-export function createNotes({ recorder, now, order, replica }: NotesSources): Notes {
+}) {
+  const { recorder, now, order, replica } = sources
   const told = replica === undefined ? {} : { replica }
   const listeners: ((note: IdentifiedNote) => void)[] = []
   const untold: IdentifiedNote[] = []
@@ -126,29 +111,17 @@ export function createNotes({ recorder, now, order, replica }: NotesSources): No
     }
   }
   return {
-    note(made) {
+    /** Records that something happened, and tells the listeners. */
+    note(made: NewNote): void {
       const note: IdentifiedNote = { kind: 'note', id: randomUUID(), at: new Date(now()).toISOString(), ...made, ...told }
       recorder.record({ ...note, nth: order.next() })
       untold.push(note)
       // A listener may make a note of its own. The others must hear the cause first.
       if (!isTelling) tell()
     },
-    onNote: (listener) => void listeners.push(listener),
+    /** Passes every note on to a listener when it is made, but none that `restore` reads back. */
+    onNote: (listener: (note: IdentifiedNote) => void) => void listeners.push(listener),
   }
-}
-
-/** Tells the circuits what is seen of v2. */
-export interface CircuitTeller {
-  /** Tells of an answer that v2 gave a client. */
-  answered(operation: string, failed: boolean): void
-  /** Tells of a comparison. */
-  compared(mode: Mode, comparison: Pick<Comparison, 'operation' | 'check' | 'outcome' | 'v2'>): void
-  /** Opens the circuit of an operation, because v2 is too slow there. */
-  slow(operation: string, reason: string): void
-  /** Tells of what other replicas saw of one rate. */
-  heard(operation: string, rate: Rate, others: Sample): void
-  /** Tells a follower of what happens here. There is one at most. */
-  follow(follower: CircuitFollower): void
 }
 
 /** Shares with other replicas what happens to the circuits of this process. */
@@ -159,36 +132,29 @@ export interface CircuitFollower {
   bad(): void
 }
 
-interface TellerParts {
-  readonly circuit: Circuit
-  readonly note: Notes['note']
-}
+export type CircuitTeller = ReturnType<typeof createCircuitTeller>
 
-/** Creates a teller that notes every circuit that opens or closes. */
-export function createCircuitTeller({ circuit, note }: TellerParts): CircuitTeller {
+/** Tells the circuits what is seen of v2, and notes every circuit that opens or closes. */
+export function createCircuitTeller({ circuit, note }: { readonly circuit: Circuit; readonly note: Notes['note'] }) {
   let follower: CircuitFollower | undefined
-  const turned = (operation: string, state: CircuitState | undefined) => {
-    if (!state) return
+  const turned = (operation: string, state: CircuitState) => {
     const isOpen = state.state === 'open'
     const [from, to] = isOpen ? ['closed', 'open'] : ['open', 'closed']
-    const made = {
-      what: isOpen ? 'circuit' : 'circuit-closed',
-      text: state.reason,
-      operation,
-      by: { source: 'circuit' },
-      from,
-      to,
-    } as const
+    const what = isOpen ? 'circuit' : 'circuit-closed'
+    const made = { what, text: state.reason, operation, by: { source: 'circuit' }, from, to } as const
     if (follower) follower.turned(operation, () => note(made))
     else note(made)
   }
+  /** Tells of an answer that v2 gave a client. */
   const answered = (operation: string, failed: boolean) => {
-    turned(operation, circuit.answered(operation, failed))
+    const state = circuit.answered(operation, failed)
+    if (state) turned(operation, state)
     if (failed) follower?.bad()
   }
   return {
     answered,
-    compared(mode, { operation, check, outcome, v2 }) {
+    /** Tells of a comparison. */
+    compared(mode: Mode, { operation, check, outcome, v2 }: Pick<Comparison, 'operation' | 'check' | 'outcome' | 'v2'>): void {
       if (WEIGHTS[outcome] === 'nothing') return
       const isError = outcome === 'error'
       // An answer that v2 gave a client was told when it was given, unless only v1's answer tells that it failed.
@@ -196,17 +162,24 @@ export function createCircuitTeller({ circuit, note }: TellerParts): CircuitTell
       if (!isTold) answered(operation, isError)
       if (isError) return
       const isBad = WEIGHTS[outcome] === 'bad'
-      turned(operation, circuit.compared(operation, isBad))
+      const state = circuit.compared(operation, isBad)
+      if (state) turned(operation, state)
       if (isBad) follower?.bad()
     },
-    slow(operation, reason) {
+    /** Opens the circuit of an operation, because v2 is too slow there. */
+    slow(operation: string, reason: string): void {
       if (circuit.isOpen(operation)) return
       circuit.slow(operation, reason)
       turned(operation, circuit.state(operation))
       follower?.bad()
     },
-    heard: (operation, rate, others) => turned(operation, circuit.heard(operation, rate, others)),
-    follow(one) {
+    /** Tells of what other replicas saw of one rate. */
+    heard(operation: string, rate: Rate, others: Sample): void {
+      const state = circuit.heard(operation, rate, others)
+      if (state) turned(operation, state)
+    },
+    /** Tells a follower of what happens here. There is one at most. */
+    follow(one: CircuitFollower): void {
       follower = one
     },
   }
@@ -218,17 +191,14 @@ export interface Term {
   readonly modes: number
 }
 
-/** Tells under which epoch and modes this process answers. */
-export interface Terms {
-  readonly now: Term
-  /** Another epoch, or other modes, begin here and now. */
-  begin(what: keyof Term): void
-}
+export type Terms = ReturnType<typeof createTerms>
 
-export function createTerms(): Terms {
+/** Tells under which epoch and modes this process answers. */
+export function createTerms() {
   const terms = {
     now: { epoch: 0, modes: 0 } as Term,
-    begin(what: keyof Term) {
+    /** Another epoch, or other modes, begin here and now. */
+    begin(what: keyof Term): void {
       terms.now = { ...terms.now, [what]: terms.now[what] + 1 }
     },
   }
@@ -248,30 +218,6 @@ export interface ComparedRequest extends Identity {
   readonly shape?: string
 }
 
-/** What is learnt of a migration while it runs. The journal counts and records it, and the admin port shows it. */
-export interface Journal extends Ledger, Notes {
-  readonly circuit: Circuit
-  /** What a fleet shares of the circuits. */
-  readonly teller: Pick<CircuitTeller, 'follow' | 'heard' | 'slow'>
-  readonly judging: Judging
-  readonly recorder: Recorder
-  readonly tallies: Tallies
-  readonly redaction: Redaction
-  readonly terms: Terms
-  readonly operations: readonly Operation[]
-  /** Numbers notes and the records of rollouts. */
-  readonly order: SaveOrder
-  /** Counts one comparison, and records it if it is a new observation. `read` is the operation that was read. */
-  compared(subject: ComparedRequest, check: 'read' | 'after-write', read: Operation, compared: ComparedRead): void
-  /** Counts and records a read that a person had rehearsed. Undefined if another epoch began meanwhile. */
-  rehearsed(subject: ComparedRequest, compared: ComparedRead): Rehearsal | undefined
-  /** Counts a write that v2 failed or refused, or of which the tables make no call, so that nothing can be compared. */
-  unwritten(subject: ComparedRequest, judgement: Judgement, v2: SideAnswer): void
-  wouldSend(subject: ComparedRequest, call: Call): void
-  /** Tells the circuit about an answer that v2 gave a client in a term. */
-  answered(operation: string, failed: boolean, term: Term): void
-}
-
 export interface JournalSettings extends CompareSettings, RedactionSettings {
   readonly declarations: readonly Declaration[]
   /** Subjects of tokens may be shown and recorded. */
@@ -281,29 +227,29 @@ export interface JournalSettings extends CompareSettings, RedactionSettings {
   readonly recorder: Recorder
   /** Milliseconds since 1970. */
   readonly now: () => number
-  /** True if requests of an open circuit are compared, so that comparisons may close it. */
-  readonly isProbed: () => boolean
+  /** Requests of an open circuit may be compared, so that comparisons may close it. */
+  readonly live: Pick<LiveComparing, 'probePercent'>
   /** Names what gives v2 an operation: `rollout iam`. */
   readonly ownerOf?: (operation: string) => string | undefined
   /** The name of this process among those of its fleet; undefined without a store. */
   readonly replica?: string | undefined
-  /** Is told of every comparison, with the client whose request was compared. */
-  readonly onComparison?: (client: Identity, comparison: Comparison) => void
 }
 
-export function createJournal(settings: JournalSettings): Journal {
+export type Journal = ReturnType<typeof createJournal>
+
+/** What is learnt of a migration while it runs. The journal counts and records it, and the admin port shows it. */
+export function createJournal(settings: JournalSettings) {
   const { operations, recorder, now } = settings
   const evidence = createEvidence(now)
   const tallies = createTallies(evidence, recorder, now)
   const inventory = createInventory(operations, undefined, settings.names)
   const reads = new Set(operations.filter(isRead).map(({ id }) => id))
   // A probe of a write would have to reach v2, and v1 could not answer in its place.
-  const circuit = createCircuit(now, (operation) => settings.isProbed() && reads.has(operation), CIRCUIT, settings.ownerOf)
+  const circuit = createCircuit(now, (operation) => settings.live.probePercent > 0 && reads.has(operation), CIRCUIT, settings.ownerOf)
   const expected = createExpected(settings.declarations, now)
   const judging = createJudging(settings, expected, now)
   const redaction = createRedaction(settings)
   const { redacted, whole } = redaction
-  const at = () => new Date(now()).toISOString()
   const terms = createTerms()
   /** True for an answer of an earlier term. In another epoch its use is not counted either. */
   const isDropped = ({ operation, term }: ComparedRequest) => {
@@ -315,30 +261,26 @@ export function createJournal(settings: JournalSettings): Journal {
     const chosen = weight !== undefined && weight > 1 && { weight }
     const replica = settings.replica !== undefined && { replica: settings.replica }
     const who = callerOf(identity, settings.subjects)
-    return { at: at(), operation: operation.id, ...replica, mode, shape, ...who, ...chosen }
+    return { at: new Date(now()).toISOString(), operation: operation.id, ...replica, mode, shape, ...who, ...chosen }
   }
+  let onComparison: ((client: Identity, comparison: Comparison) => void) | undefined
   const count = (subject: ComparedRequest, comparison: Comparison) => {
     if (comparison.check !== 'read' && SERVED_BY[subject.mode] === 'v1') tallies.uncompared(comparison.operation, 'untried')
-    settings.onComparison?.(subject, comparison)
+    onComparison?.(subject, comparison)
     return tallies.count(comparison)
   }
   const order = createSaveOrder()
   const notes = createNotes({ recorder, now, order, replica: settings.replica })
   const teller = createCircuitTeller({ circuit, note: notes.note })
   return {
-    evidence,
-    inventory,
-    circuit,
-    expected,
-    judging,
-    recorder,
-    tallies,
-    redaction,
-    terms,
-    operations,
-    order,
+    ...{ evidence, inventory, circuit, expected, judging, recorder, tallies, redaction, terms, operations, order },
     ...notes,
-    compared(subject, check, read, compared) {
+    /** Tells of every comparison, with the client whose request was compared. There is one listener at most. */
+    onComparison(listener: typeof onComparison): void {
+      onComparison = listener
+    },
+    /** Counts one comparison, and records it if it is a new observation. `read` is the operation that was read. */
+    compared(subject: ComparedRequest, check: 'read' | 'after-write', read: Operation, compared: ComparedRead): void {
       if (isDropped(subject)) return
       const { asked, judgement, v1, v2, observed } = compared
       const sides = { v1: sideOf(v1), v2: sideOf(v2) }
@@ -351,9 +293,10 @@ export function createJournal(settings: JournalSettings): Journal {
       const counted = count(subject, entry)
       if (!counted) return
       const exhibit = observed && entry.outcome === 'mismatch' ? exhibitOf(read.id, settings.dialect, observed, whole()) : undefined
-      recorder.record({ ...detailed(counted, judgement, { asked, about: read, redacted }), ...(exhibit && { exhibit }) })
+      recorder.record({ ...detailed(counted, judgement, asked, read, redacted), ...(exhibit && { exhibit }) })
     },
-    rehearsed(subject, { judgement, v1, v2 }) {
+    /** Counts and records a read that a person had rehearsed. Undefined if another epoch began meanwhile. */
+    rehearsed(subject: ComparedRequest, { judgement, v1, v2 }: ComparedRead): Rehearsal | undefined {
       const { operation, term } = subject
       if (term !== undefined && term.epoch !== terms.now.epoch) return undefined
       const { mode: _, ...known } = head(subject)
@@ -365,7 +308,8 @@ export function createJournal(settings: JournalSettings): Journal {
       recorder.record(entry)
       return entry
     },
-    unwritten(subject, judgement, v2) {
+    /** Counts a write that v2 failed or refused, or of which the tables make no call, so that nothing can be compared. */
+    unwritten(subject: ComparedRequest, judgement: Judgement, v2: SideAnswer): void {
       if (judgement.outcome !== 'inconclusive' && isDropped(subject)) return
       const circumstances = { id: randomUUID(), ...head(subject), check: 'write', v2: sideOf(v2) } as const
       const entry = comparisonOf(judgement, circumstances, redacted(subject.operation))
@@ -375,14 +319,16 @@ export function createJournal(settings: JournalSettings): Journal {
       }
       const counted = count(subject, entry)
       const failed = { ...judgement, answers: { v1: undefined, v2: bodyOf(v2.seen) } }
-      if (counted) recorder.record(detailed(counted, failed, { asked: subject, about: subject.operation, redacted }))
+      if (counted) recorder.record(detailed(counted, failed, subject, subject.operation, redacted))
     },
-    wouldSend(subject, call) {
+    wouldSend(subject: ComparedRequest, call: Call): void {
       recorder.record({ kind: 'would-send', ...head(subject), call: recordedCall(call, redacted(subject.operation)) })
     },
-    answered(operation, failed, term) {
+    /** Tells the circuit about an answer that v2 gave a client in a term. */
+    answered(operation: string, failed: boolean, term: Term): void {
       if (term === terms.now) teller.answered(operation, failed)
     },
+    /** What a fleet shares of the circuits. */
     teller,
   }
 }

@@ -29,21 +29,16 @@ export async function* linesOf(pieces: AsyncIterable<string>): AsyncGenerator<st
 }
 
 /** Keeps the last items, up to a capacity. */
-export interface Ring<T> {
-  add(item: T): void
-  /** Returns the last `limit` items that pass, newest first. */
-  last(limit: number, passes?: (item: T) => boolean): readonly T[]
-}
-
-export function createRing<T>(capacity: number): Ring<T> {
+export function createRing<T>(capacity: number) {
   const items: T[] = []
   let next = 0
   return {
-    add(item) {
+    add(item: T): void {
       items[next] = item
       next = (next + 1) % capacity
     },
-    last(limit, passes = () => true) {
+    /** Returns the last `limit` items that pass, newest first. */
+    last(limit: number, passes: (item: T) => boolean = () => true): readonly T[] {
       const newest = [...items.slice(next), ...items.slice(0, next)].reverse()
       return newest.filter(passes).slice(0, limit)
     },
@@ -73,16 +68,7 @@ export interface RecordBlock {
   lines(): Promise<readonly string[]>
 }
 
-/** An open record file. */
-export interface RecordBlocks {
-  readonly path: string
-  /** Blocks with at least one entry. */
-  readonly blocks: readonly RecordBlock[]
-  /** Numbers of lines that are entries, and that are not. */
-  readonly entries: number
-  readonly skipped: number
-  close(): Promise<void>
-}
+type RecordBlocks = Awaited<ReturnType<typeof openBlocks>>
 
 /** Bytes of a block: about 1,500 entries. A line that is longer is no entry. */
 const BLOCK = 1024 * 1024
@@ -92,11 +78,13 @@ const BLOCK = 1024 * 1024
  * Lines that a running proxy appends later belong to no block. A pipe cannot be read twice, so its lines are kept. Rejects if the file
  * cannot be read.
  */
-export async function openBlocks(path: string, bytes: number = BLOCK): Promise<RecordBlocks> {
+export async function openBlocks(path: string, bytes: number = BLOCK) {
   const file = await opened(path)
   try {
     const isPipe = !(await file.stat()).isFile()
+    /** Blocks with at least one entry. */
     const blocks: RecordBlock[] = []
+    /** Numbers of lines that are entries, and that are not, and the place of the next block. */
     let [entries, skipped, start] = [0, 0, 0]
     const pieces = blocksOf(file.createReadStream({ autoClose: false }), bytes)
     for await (const piece of isPipe ? untilHopeless(pieces, () => entries > 0, noEntryIn(path)) : pieces) {
@@ -438,26 +426,6 @@ export async function* earlierEntries({ file }: RecordsSettings, count: ReadCoun
   yield* mergedEntries(recordFilesOf(file), count)
 }
 
-export interface RecorderSettings {
-  /** Maximum comparisons with differences that are kept in memory. */
-  readonly memory: number
-  /** Takes every entry as one line of JSON. Without it, entries are kept in memory only. */
-  readonly file?: RecordFile
-}
-
-/** Keeps the results of comparing. Entries arrive redacted (`comparisonOf`). */
-export interface Recorder {
-  /** Never throws and never waits. */
-  record(entry: Entry): void
-  /** Returns the last comparisons with a difference, a failure or an open question, newest first. */
-  comparisons(query: ComparisonQuery): readonly Comparison[]
-  /** Entries that the file lost. */
-  dropped(): number
-  problem(): string | undefined
-  /** Resolves when the file holds every entry. */
-  close(): Promise<void>
-}
-
 export interface ComparisonQuery {
   /** An operation id; all operations without it. */
   readonly operation?: string | undefined
@@ -467,20 +435,31 @@ export interface ComparisonQuery {
 /** Maximum characters of one line. `comparisonOf` stays far below it. */
 const LONGEST_LINE = 256 * 1024
 
-export function createRecorder({ memory, file }: RecorderSettings): Recorder {
+export type Recorder = ReturnType<typeof createRecorder>
+
+/**
+ * Keeps the results of comparing. Entries arrive redacted (`comparisonOf`). `memory` is the maximum of comparisons with differences that are
+ * kept in memory. `file` takes every entry as one line of JSON; without it, entries are kept in memory only.
+ */
+export function createRecorder({ memory, file }: { readonly memory: number; readonly file?: RecordFile }) {
   const ring = createRing<Comparison>(memory)
   let refused = 0
   return {
-    record(entry) {
+    /** Never throws and never waits. */
+    record(entry: Entry): void {
       if (entry.kind === 'comparison' && entry.outcome !== 'match') ring.add(entry)
       if (!file) return
       const line = lineOf(entry)
       if (line === undefined) refused += 1
       else file.add(line)
     },
-    comparisons: ({ operation, limit }) => ring.last(limit, (one) => operation === undefined || one.operation === operation),
+    /** Returns the last comparisons with a difference, a failure or an open question, newest first. */
+    comparisons: ({ operation, limit }: ComparisonQuery) =>
+      ring.last(limit, (one) => operation === undefined || one.operation === operation),
+    /** Entries that the file lost. */
     dropped: () => refused + (file?.dropped() ?? 0),
     problem: () => file?.problem(),
+    /** Resolves when the file holds every entry. */
     close: async () => file?.flush(),
   }
 }

@@ -283,15 +283,13 @@ export function comparisonOf(judgement: Judgement, circumstances: Circumstances,
     ...circumstances,
     outcome: judgement.outcome,
     ...(judgement.reason !== undefined && { reason: judgement.reason }),
-    totals: groups.map(([first, count]) => ({ ...labelOf(first), count })),
-    examples: shownFindings(judgement).map((finding) => ({ ...labelOf(finding), ...exampleOf(finding, redacted) })),
+    totals: groups.map(({ first, count }) => ({ ...labelOf(first), count })),
+    examples: groups.slice(0, EXAMPLES).map(({ first }) => ({ ...labelOf(first), ...exampleOf(first, redacted) })),
   }
 }
 
-/** The first finding of each kind and place, and how many there are. */
-type Groups = readonly (readonly [first: Explained, count: number])[]
-
-function groupsOf({ findings }: Judgement): Groups {
+/** Returns the first finding of each kind and place, and how many there are. */
+function groupsOf({ findings }: Judgement): readonly { readonly first: Explained; readonly count: number }[] {
   const groups = new Map<string, { readonly first: Explained; count: number }>()
   for (const finding of findings) {
     const key = `${finding.kind} ${finding.where} ${finding.code ?? finding.noise ?? ''}`
@@ -299,14 +297,7 @@ function groupsOf({ findings }: Judgement): Groups {
     if (group) group.count += 1
     else groups.set(key, { first: finding, count: 1 })
   }
-  return [...groups.values()].map(({ first, count }) => [first, count])
-}
-
-/** Returns the findings of which a record has examples, in their order. */
-export function shownFindings(judgement: Judgement): readonly Explained[] {
-  return groupsOf(judgement)
-    .slice(0, EXAMPLES)
-    .map(([first]) => first)
+  return [...groups.values()]
 }
 
 function labelOf({ kind, where, code, noise }: Explained): Omit<Total, 'count'> {
@@ -328,30 +319,25 @@ export const MOST = 8 * 1024
 
 /**
  * Adds what people need to look at a difference: the request, and the JSON around each example. A match gets nothing, because this costs
- * time and space.
+ * time and space. `about` is the operation whose answers were compared.
  */
-export function detailed(comparison: Comparison, judgement: Judgement, { asked, about, redacted }: DetailSources): Comparison {
+export function detailed(
+  comparison: Comparison,
+  judgement: Judgement,
+  asked: AskedRequest,
+  about: Operation,
+  redactedOf: (operation: Operation) => Redacted,
+): Comparison {
   if (comparison.outcome === 'match') return comparison
-  const own = redacted(about)
-  const answers = judgement.answers && answersOf(judgement.answers, own)
-  const examples = withSurroundings(comparison, judgement, own)
-  return { ...comparison, request: sentRequest(asked, redacted(asked.operation)), examples, ...(answers && { answers }) }
-}
-
-interface DetailSources {
-  readonly asked: AskedRequest
-  /** The operation whose answers were compared. */
-  readonly about: Operation
-  readonly redacted: (operation: Operation) => Redacted
-}
-
-function withSurroundings({ examples }: Comparison, judgement: Judgement, redacted: Redacted): readonly Example[] {
-  const findings = shownFindings(judgement)
+  const redacted = redactedOf(about)
+  const answers = judgement.answers && answersOf(judgement.answers, redacted)
+  const groups = groupsOf(judgement)
   let left = MOST
-  return examples.map((example, nth) => {
-    const finding = findings[nth]
+  const examples = comparison.examples.map((example, nth) => {
+    const finding = groups[nth]?.first
     const around = finding && left > 0 ? excerptOf(finding, redacted) : undefined
     left -= around ? JSON.stringify(around).length : 0
     return around && left >= 0 ? { ...example, around } : example
   })
+  return { ...comparison, request: sentRequest(asked, redactedOf(asked.operation)), examples, ...(answers && { answers }) }
 }

@@ -33,7 +33,7 @@ describe('detailed', () => {
     const judgement = court().judge(question, seen(v1, statuses[0]), seen(v2, statuses[1]))
     const sides = { v1: { status: statuses[0] }, v2: { status: statuses[1] } }
     const who = { id: '1', at: '', operation: operation.id, mode: 'diff-v1', caller: 'c', shape: '', check: 'read', ...sides } as const
-    return detailed(comparisonOf(judgement, who, redacted(operation)), judgement, { asked: question, about: operation, redacted })
+    return detailed(comparisonOf(judgement, who, redacted(operation)), judgement, question, operation, redacted)
   }
 
   function exampleOf(given: Given): Example {
@@ -446,11 +446,7 @@ describe('redact', () => {
           `${PLANTED}=1&name=${PLANTED}&order_by=${PLANTED}%20desc`,
           planted(params, PLANTED) as typeof params,
         )
-        const record = detailed(comparisonOf(judgement, who, redacted), judgement, {
-          asked: question,
-          about: operation,
-          redacted: () => redacted,
-        })
+        const record = detailed(comparisonOf(judgement, who, redacted), judgement, question, operation, () => redacted)
         expect(record).toMatchObject({ request: { method: operation.method } })
         expect(JSON.stringify(record)).not.toContain('planted')
       }

@@ -167,7 +167,7 @@ async function compare(
     subjects: false,
     recorder,
     now: Date.now,
-    isProbed: () => false,
+    live: { probePercent: 0 },
   })
   const answerMs = config['limits.deadlineMs']
   const ask = createAsk({

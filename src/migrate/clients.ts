@@ -5,7 +5,7 @@ import { type Operation, type OperationKind, type V1Request, withV1Values } from
 import { spellings } from '../tables/query.ts'
 import { anonymousPath, isConcealed, isTyped, type Redactor, redactedWith, withoutSecrets } from './compare/redact.ts'
 import { isDifference, many } from './evidence/evidence.ts'
-import { type AskedOperation, type AskedUse, askedOf } from './evidence/kinds.ts'
+import { type AskedUse, askedOf } from './evidence/kinds.ts'
 import { shapeOf } from './evidence/standing.ts'
 import type { Caller, Comparison, Total } from './records/record.ts'
 
@@ -277,16 +277,13 @@ export function emptyUse(): KeptUse {
   return { kinds: [], otherSamples: 0, places: [] }
 }
 
-/** Keeps kinds of requests and places of differences within one bound for all uses. */
-export interface KeptUses {
-  addKind(use: KeptUse, kind: RequestKind, samples: number): void
-  addDifferences(use: KeptUse, comparison: Pick<Comparison, 'totals'>): void
-}
-
 /** Maximum kinds and places of one client at one operation, and of all together. Few clients make many kinds of requests. */
 const MOST = { kinds: 8, places: 12, altogether: 20_000 }
 
-export function createKeptUses(altogether: number = MOST.altogether): KeptUses {
+export type KeptUses = ReturnType<typeof createKeptUses>
+
+/** Keeps kinds of requests and places of differences within one bound for all uses. */
+export function createKeptUses(altogether: number = MOST.altogether) {
   let room = altogether
   const takesRoom = () => {
     if (room === 0) return false
@@ -294,13 +291,13 @@ export function createKeptUses(altogether: number = MOST.altogether): KeptUses {
     return true
   }
   return {
-    addKind(use, kind, samples) {
+    addKind(use: KeptUse, kind: RequestKind, samples: number): void {
       const known = use.kinds.find(({ shape }) => shape === kind.shape)
       if (known) known.samples += samples
       else if (use.kinds.length < MOST.kinds && takesRoom()) use.kinds.push({ ...kind, samples })
       else use.otherSamples += samples
     },
-    addDifferences({ places }, { totals }) {
+    addDifferences({ places }: KeptUse, { totals }: Pick<Comparison, 'totals'>): void {
       for (const { kind, where, code, count, noise } of totals) {
         const known = places.find((place) => place.kind === kind && place.where === where && place.code === code)
         if (noise) continue
@@ -362,32 +359,6 @@ export interface CountedUse {
   readonly at: number
 }
 
-/** What the inventory needs of a comparison. */
-export type ComparedUse = Pick<Comparison, 'caller' | 'operation' | 'outcome' | 'totals'>
-
-export interface Inventory {
-  /** Returns true for a served request whose parameters are worth a look: the first ones of a client at an operation, then a few. */
-  use(client: Caller, use: CountedUse): boolean
-  /** Keeps the product that the client of such a request calls itself. */
-  agent(caller: string, agent: string): void
-  /** Keeps the kind of such a request. `samples` are requests that a record counts. */
-  look(caller: string, operation: string, kind: RequestKind, samples?: number): void
-  /** Counts a request whose credential no service has accepted. Such a stranger is no client, and its request is no traffic. */
-  stranger(operation: string): void
-  /** Counts a mismatch, transient or not, against its client, and keeps where answers differed. Records may come before the calls. */
-  compared(comparison: ComparedUse): void
-  /** Sorted by calls, most first. */
-  clients(): readonly Client[]
-  /** v1 requests of all clients by operation id. */
-  traffic(): ReadonlyMap<string, number>
-  /** Requests of strangers by operation id. */
-  strangers(): ReadonlyMap<string, number>
-  /** What clients ask, by operation id. It costs less than `clients`. */
-  asked(): ReadonlyMap<string, AskedOperation>
-  /** Calls of clients beyond the first `limit`. `traffic` includes them. */
-  uncounted(): number
-}
-
 /** Maximum clients that are told apart. */
 const CLIENTS = 10_000
 
@@ -395,8 +366,10 @@ const CLIENTS = 10_000
 const FIRST = 10
 const EVERY = 100
 
+export type Inventory = ReturnType<typeof createInventory>
+
 /** Counts which client calls what. `names` gives the names that persons chose for clients, as they are now. */
-export function createInventory(operations: readonly Operation[], limit: number = CLIENTS, names: NamesNow = () => undefined): Inventory {
+export function createInventory(operations: readonly Operation[], limit: number = CLIENTS, names: NamesNow = () => undefined) {
   const useOf = createUseOf(operations)
   const keptUses = createKeptUses()
   const clients = new Map<string, KnownClient>()
@@ -404,16 +377,23 @@ export function createInventory(operations: readonly Operation[], limit: number 
   const strangers = new Map<string, number>()
   let uncounted = 0
   const tallyOf = (caller: string, operation: string, subject?: string) => {
-    const client = clients.get(caller) ?? (clients.size < limit ? newClient(clients, caller) : undefined)
+    let client = clients.get(caller)
+    if (!client && clients.size < limit) {
+      client = unknownClient()
+      clients.set(caller, client)
+    }
     if (client && subject !== undefined) client.subject = subject
-    return client && (client.operations.get(operation) ?? newTally(client, operation))
+    return client && (client.operations.get(operation) ?? tallyIn(client, operation))
   }
-  const known = (caller: string, agent: string) => {
+  /** Keeps the product that the client of a request that is worth a look calls itself. */
+  const agent = (caller: string, product: string) => {
     const client = clients.get(caller)
-    if (client) addAgent(client.agents, agent)
+    if (client) addAgent(client.agents, product)
   }
   return {
-    use({ caller, subject }, { operation, mode, protocol = REST, agents = [], calls, at }) {
+    agent,
+    /** Returns true for a served request whose parameters are worth a look: the first ones of a client at an operation, then a few. */
+    use({ caller, subject }: Caller, { operation, mode, protocol = REST, agents = [], calls, at }: CountedUse): boolean {
       const times = calls ?? 1
       traffic.set(operation, (traffic.get(operation) ?? 0) + times)
       const tally = tallyOf(caller, operation, subject)
@@ -426,35 +406,47 @@ export function createInventory(operations: readonly Operation[], limit: number 
       tally.lastSeen = Math.max(tally.lastSeen, at)
       tally.modes.add(mode)
       tally.protocols.add(protocol)
-      for (const agent of agents) known(caller, agent)
-      return calls === undefined && isSample(tally)
+      for (const product of agents) agent(caller, product)
+      if (calls !== undefined || (tally.samples >= FIRST && tally.calls % EVERY !== 0)) return false
+      tally.samples += 1
+      return true
     },
-    agent: known,
-    look(caller, operation, kind, samples) {
+    /** Keeps the kind of such a request. `samples` are requests that a record counts. */
+    look(caller: string, operation: string, kind: RequestKind, samples?: number): void {
       const tally = tallyOf(caller, operation)
       if (samples !== undefined && tally) tally.samples += samples
       if (tally) keptUses.addKind(tally.kept, kind, samples ?? 1)
     },
-    stranger: (operation) => void strangers.set(operation, (strangers.get(operation) ?? 0) + 1),
-    compared(comparison) {
+    /** Counts a request whose credential no service has accepted. Such a stranger is no client, and its request is no traffic. */
+    stranger: (operation: string) => void strangers.set(operation, (strangers.get(operation) ?? 0) + 1),
+    /** Counts a mismatch, transient or not, against its client, and keeps where answers differed. Records may come before the calls. */
+    compared(comparison: Pick<Comparison, 'caller' | 'operation' | 'outcome' | 'totals'>): void {
       const isMismatch = isDifference(comparison.outcome)
       if (!isMismatch && comparison.outcome !== 'expected') return
       const tally = tallyOf(comparison.caller, comparison.operation)
       if (isMismatch && tally) tally.mismatches += 1
       if (tally) keptUses.addDifferences(tally.kept, comparison)
     },
-    clients() {
-      const called = [...clients].flatMap(([caller, known]) => clientOf(caller, known, useOf) ?? [])
-      return withNames(
-        called.sort((a, b) => b.calls - a.calls),
-        names(),
-      )
-    },
+    /** Sorted by calls, most first. */
+    clients: (): readonly Client[] => clientsOf(clients, useOf, names()),
+    /** What clients ask, by operation id. It costs less than `clients`. */
     asked: () => askedOf(Array.from(clients.values(), askedByOne)),
-    traffic: () => traffic,
-    strangers: () => strangers,
+    /** v1 requests of all clients by operation id. */
+    traffic: (): ReadonlyMap<string, number> => traffic,
+    /** Requests of strangers by operation id. */
+    strangers: (): ReadonlyMap<string, number> => strangers,
+    /** Calls of clients beyond the first `limit`. `traffic` includes them. */
     uncounted: () => uncounted,
   }
+}
+
+/** Returns the clients with a call, sorted by calls, under the names that persons gave them. */
+function clientsOf(known: ReadonlyMap<string, KnownClient>, useOf: UseOf, names: ClientNames | undefined): readonly Client[] {
+  const called = [...known].flatMap(([caller, client]) => clientOf(caller, client, useOf) ?? [])
+  return withNames(
+    called.sort((a, b) => b.calls - a.calls),
+    names,
+  )
 }
 
 function askedByOne({ operations }: KnownClient): { readonly operations: readonly AskedUse[] } {
@@ -473,29 +465,12 @@ export function unknownClient(): KnownClient {
   return { subject: undefined, agents: new Set(), operations: new Map() }
 }
 
-function newClient(clients: Map<string, KnownClient>, caller: string): KnownClient {
-  const client = unknownClient()
-  clients.set(caller, client)
-  return client
-}
-
-function isSample(tally: Tally): boolean {
-  if (tally.samples >= FIRST && tally.calls % EVERY !== 0) return false
-  tally.samples += 1
-  return true
-}
-
-function newTally({ operations }: KnownClient, operation: string): Tally {
-  const tally: Tally = {
-    calls: 0,
-    firstSeen: Number.POSITIVE_INFINITY,
-    lastSeen: 0,
-    mismatches: 0,
-    modes: new Set(),
-    protocols: new Set(),
-    samples: 0,
-    kept: emptyUse(),
-  }
+function tallyIn({ operations }: KnownClient, operation: string): Tally {
+  const known = operations.get(operation)
+  if (known) return known
+  const times = { firstSeen: Number.POSITIVE_INFINITY, lastSeen: 0 }
+  const sets = { modes: new Set<string>(), protocols: new Set<string>() }
+  const tally: Tally = { calls: 0, ...times, mismatches: 0, ...sets, samples: 0, kept: emptyUse() }
   operations.set(operation, tally)
   return tally
 }
@@ -516,16 +491,11 @@ export function joinedClients(lists: readonly (readonly Client[])[], operations:
     for (const agent of agents) addAgent(client.agents, agent)
     for (const use of uses) addUse(client, use, kept)
   }
-  const joined = [...known].flatMap(([caller, client]) => clientOf(caller, client, useOf) ?? []).sort((a, b) => b.calls - a.calls)
-  return withNames(joined, Object.fromEntries(names))
+  return clientsOf(known, useOf, Object.fromEntries(names))
 }
 
-function addUse({ operations }: KnownClient, use: OperationUse, kept: KeptUses): void {
-  const tally: Tally = operations.get(use.operation) ?? {
-    ...{ calls: 0, firstSeen: Number.POSITIVE_INFINITY, lastSeen: 0, mismatches: 0, samples: 0 },
-    ...{ modes: new Set(), protocols: new Set(), kept: emptyUse() },
-  }
-  operations.set(use.operation, tally)
+function addUse(client: KnownClient, use: OperationUse, kept: KeptUses): void {
+  const tally = tallyIn(client, use.operation)
   tally.calls += use.calls
   tally.mismatches += use.mismatches
   tally.firstSeen = Math.min(tally.firstSeen, use.firstSeen)

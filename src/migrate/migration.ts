@@ -360,7 +360,13 @@ export function createMigration(settings: MigrationSettings): Migration {
   const positions = createPositions({ isOpen: journal.circuit.isOpen, percent: () => settings.probePercent, random })
   const kindOf = createKindOf(createRedactor({ values: settings.values, key: journal.redaction.key.text }))
   const isShared = settings.replica !== undefined
-  const rollouts = createRollouts(rules, { journal, ...verifiable(settings), now, ticks: settings.ticks, isShared })
+  const rollouts = createRollouts(rules, {
+    journal,
+    ...verifiable(operations, settings.verifyWrites),
+    now,
+    ticks: settings.ticks,
+    isShared,
+  })
   journal.onComparison(rollouts.compared)
   const modes = createModes(rules, { journal, v1: side, positions, rollouts, subjects, emulated, configFile, kindOf, now })
   const flush = () => {

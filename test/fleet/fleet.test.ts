@@ -288,8 +288,8 @@ describe('writes', () => {
           return () => void ends.map((end) => end())
         }
         const watch = () => {
-          const [wrote, others] = [ownWrites.watch('ann'), recentWrites.watch()]
-          return () => ({ wrote: wrote(), mayBeGone: ROLE && others.mayBeGone(ROLE) })
+          const [own, recent] = [ownWrites.mark('ann'), recentWrites.mark()]
+          return () => ({ wrote: ownWrites.hasWritten('ann', own), mayBeGone: ROLE && recentWrites.since(recent).mayBeGone(ROLE) })
         }
         return { writes, write, watch }
       })

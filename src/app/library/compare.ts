@@ -155,7 +155,7 @@ export function openComparison(settings: ComparisonSettings, options: Comparison
     migration,
     sampler: createSampler(own, { now: clocks.ticks, random }, migration.queue.places),
     strays: createStrays(config['diff.waiting']),
-    learning: everyNth(() => own.learnEvery),
+    learning: everyNth(own),
     clocks,
     shown: { limit: config['diff.answerBytes'], isName },
     deadlineMs: config['diff.deadlineMs'],

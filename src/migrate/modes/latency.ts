@@ -39,7 +39,7 @@ export function createLatencies(
     areWatched: false,
     /** Counts a finished request that began then. */
     see(request: SidedRequest, operation: string, started: number): void {
-      const rule = request.round === inForce.round() ? ruleOf(operation, request) : undefined
+      const rule = request.round === inForce.round ? ruleOf(operation, request) : undefined
       const side = rule && sideOf(rule, request)
       if (!side || !rule.canary?.guardrail) return
       const name = `${places.get(rule)} ${operation}`

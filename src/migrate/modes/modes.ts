@@ -12,7 +12,7 @@ import { createLatencies } from './latency.ts'
 import { describeChange, describeRules, type ModeRules, needV1, readModeRules } from './rules.ts'
 import { createPagingSides, createRulesInForce, type Positions } from './select.ts'
 import { createWitnesses, servedBy, type V1Side } from './serve.ts'
-import { countKnown, countUnknown, createTraffic } from './traffic.ts'
+import { createTraffic } from './traffic.ts'
 
 /** The rules in force and what put them there. Every change makes a new state. */
 export interface ModesState {
@@ -180,13 +180,13 @@ export type Modes = ReturnType<typeof createModes>
 /** The modes of a migration decide who answers; see `ModeRules`. */
 export function createModes(initial: ModeRules, settings: ModesSettings) {
   const { journal, v1, positions, rollouts, subjects, emulated, kindOf, now } = settings
-  const { inventory, recorder } = journal
   const witnesses = createWitnesses()
   const { accepted } = witnesses
-  const traffic = createTraffic({ inventory, recorder, kindOf, now })
   const pagingSides = createPagingSides()
   const { inForce, ...state } = createModesState(initial, settings)
   const latencies = createLatencies(inForce, journal.teller.slow, () => performance.now())
+  const { inventory, recorder } = journal
+  const traffic = createTraffic({ accepted, inventory, recorder, pagingSides, rollouts, latencies, kindOf, subjects, now })
   const sides: Sides = {
     identify: ({ authorization }) => identify(authorization),
     choose(operation, url, headers) {
@@ -199,11 +199,11 @@ export function createModes(initial: ModeRules, settings: ModesSettings) {
       const mode = inForce.select({ caller, subject, operation: operation.id, wish: asked, isV1First, circuit: positions(operation) })
       const kept = pagingSides.stay(mode, operation, url, caller)
       // A page that continues a list tells nothing of the share in force.
-      return { caller, subject, credential, mode: kept, ...(kept === mode && { round: inForce.round() }) }
+      return { caller, subject, credential, mode: kept, ...(kept === mode && { round: inForce.round }) }
     },
     heard: accepted.heard,
-    used: countKnown({ accepted, traffic, inventory, pagingSides, rollouts, latencies, subjects }),
-    usedUnknown: countUnknown(accepted, traffic, inventory, subjects),
+    used: traffic.used,
+    usedUnknown: traffic.usedUnknown,
     writing: witnesses.writing,
     serve: v1 ? servedBy(v1, witnesses, journal, pagingSides) : (_, request, translated) => translated(request),
   }

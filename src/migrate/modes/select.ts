@@ -339,14 +339,15 @@ export function createRulesInForce(rollouts: Pick<Rollouts, 'inForce' | 'onMove'
   const compile = () => {
     const now = rules()
     inForce.select = refusal ?? createSelect(now)
+    inForce.round = isHeld ? -1 : rollouts.round()
     for (const listener of listeners) listener(now)
   }
   const inForce = {
     rules,
-    /** Chooses the mode of one request. A member that changes, because every request asks it. */
+    /** Chooses the mode of one request. It and the round change with the rules, because every request asks for them. */
     select: createSelect(rules()),
     /** The round of rollouts to which a choice belongs; -1 while canaries are held, because their callers then tell nothing of a share. */
-    round: () => (isHeld ? -1 : rollouts.round()),
+    round: rollouts.round(),
     /** Calls a listener with the rules now, and whenever they or their shares may be others. */
     onRules(listener: (rules: ModeRules) => void): void {
       listeners.push(listener)

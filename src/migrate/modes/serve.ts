@@ -1,6 +1,5 @@
 import { asApiError } from '../../errors.ts'
-import { type Answer, lengthOf, type Written } from '../../serve/answer.ts'
-import { createBucket } from '../../serve/bounds.ts'
+import { type Bucket, createBucket } from '../../serve/bounds.ts'
 import { ANONYMOUS } from '../../serve/caller.ts'
 import type { ClientRequest, Request } from '../../serve/request.ts'
 import {
@@ -17,14 +16,12 @@ import {
   type Sides,
 } from '../../serve/sides.ts'
 import type { AskRest } from '../../serve/upstream/v1.ts'
-import { isObject } from '../../tables/json.ts'
 import type { Operation, V1Request } from '../../tables/operation.ts'
 import { isReadBack, type ReadBack } from '../../tables/operations.ts'
 import type { Message, Resource } from '../../tables/resource.ts'
-import { ROWS } from '../../tables/turn.ts'
 import { ANY_WRITES, type RowCreate, type RowWrites } from '../compare/expected.ts'
 import type { Kept } from '../observe/compare-read.ts'
-import type { Skipped } from '../observe/observe.ts'
+import { drain, type Skipped, tee } from '../observe/observe.ts'
 import type { Observer } from '../observe/observer.ts'
 import type { Journal, Term, Terms } from './journal.ts'
 import { continuesList, type PagingSides } from './select.ts'
@@ -93,81 +90,6 @@ export function createBudget(perMinute: number, now: () => number) {
   }
 }
 
-/**
- * Returns the same answer, and keeps it on the way to the client, unless it has more than `limit` bytes. Nothing is copied: most answers of a
- * busy proxy are not compared.
- * Calls `done` when the client has the whole answer. It passes `undefined` if the client disconnects first.
- */
-export function tee(answer: Answer, limit: number, done: (kept: Kept | undefined) => void): Answer {
-  const { status, headers } = answer
-  if ('written' in answer) {
-    done({ status, headers, ...keptOf(answer.written, limit) })
-    return answer
-  }
-  if ('stream' in answer)
-    return { status, headers, stream: watched(answer.stream, limit, (body) => done(body && { status, headers, ...body })) }
-  done({ status, headers, body: { value: answer.body }, size: weightOf(answer.body) })
-  return answer
-}
-
-type Body = Pick<Kept, 'body' | 'size'>
-
-function keptOf(written: Written, limit: number): Body {
-  const size = lengthOf(written)
-  return size > limit ? { body: { pieces: undefined, broken: false }, size: 0 } : { body: { written }, size }
-}
-
-/** An answer that its side broke off. */
-const BROKEN: Body = { body: { pieces: [], broken: true }, size: 0 }
-
-/** Copies each piece, because the memory of one that a client has is used again. */
-async function* watched(stream: AsyncIterable<Uint8Array>, limit: number, done: (body: Body | undefined) => void) {
-  let pieces: Uint8Array[] | undefined = []
-  let size = 0
-  let seen: Body | undefined
-  try {
-    for await (const piece of stream) {
-      size += piece.length
-      if (size > limit) pieces = undefined
-      else pieces?.push(Buffer.from(piece))
-      yield piece
-    }
-    seen = { body: { pieces, broken: false }, size: pieces ? size : 0 }
-  } catch (error) {
-    seen = BROKEN
-    throw error
-  } finally {
-    done(seen)
-  }
-}
-
-/** Estimated bytes of a list's row in memory. A whole list is not serialized just to measure it. */
-const ROW = 1024
-
-function weightOf(body: unknown): number {
-  const rows = isObject(body) ? body[ROWS] : undefined
-  return ROW * (Array.isArray(rows) ? rows.length + 1 : 1)
-}
-
-/** Reads at most `limit` bytes of an answer that no client gets, and hangs up. An answer that breaks off is kept as broken. */
-export async function drain({ status, headers, ...rest }: Answer, limit: number): Promise<Kept> {
-  if ('body' in rest) return { status, headers, body: { value: rest.body }, size: 0 }
-  if ('written' in rest) return { status, headers, ...keptOf(rest.written, limit) }
-  const most = Number(headers['content-length'] ?? 0) > limit ? 0 : limit
-  const pieces: Uint8Array[] = []
-  let size = 0
-  try {
-    for await (const piece of rest.stream) {
-      size += piece.length
-      if (size > most) return { status, headers, body: { pieces: undefined, broken: false }, size: 0 }
-      pieces.push(piece)
-    }
-  } catch {
-    return { status, headers, body: { pieces: [], broken: true }, size: 0 }
-  }
-  return { status, headers, body: { pieces, broken: false }, size }
-}
-
 interface Writes {
   /** Number of this caller's last write among all writes. */
   last: number
@@ -216,17 +138,18 @@ export function createOwnWrites(limit: number = CALLERS) {
       forgotten = writes
       for (const [name, { active }] of writers) if (active === 0) writers.delete(name)
     },
-    /** Returns a function that tells whether any write of this caller has been under way since this call. */
-    watch(caller: string): () => boolean {
-      const before = writes
-      const wereActive = writers.get(caller)?.active ?? 0
-      return () => {
-        const own = writers.get(caller)
-        return wereActive + (own?.active ?? 0) > 0 || (own?.last ?? forgotten) > before
-      }
+    /** Returns a mark of this moment for `hasWritten`. */
+    mark: (caller: string): number => ((writers.get(caller)?.active ?? 0) > 0 ? UNDER_WAY : writes),
+    /** Tells whether any write of this caller has been under way since the mark. */
+    hasWritten(caller: string, mark: number): boolean {
+      const own = writers.get(caller)
+      return (own?.active ?? 0) > 0 || (own?.last ?? forgotten) > mark
     },
   }
 }
+
+/** A mark during a write: whatever is known comes after it. */
+const UNDER_WAY = -1
 
 /** A resource that a request wrote. */
 export interface WrittenResource {
@@ -313,14 +236,21 @@ export class RecentWrites {
     return { writes, next: this.#count, isCut: this.#dropped >= from }
   }
 
-  watch(): OtherWrites {
-    return new WritesSince(this, this.#recent.find(({ active }) => active)?.number ?? this.#count)
+  /** Returns a mark of this moment for `since`. */
+  mark(): number {
+    for (const { active, number } of this.#recent) if (active) return number
+    return this.#count
   }
 
-  /** Returns all writes from a number on; undefined if not all are known. */
-  since(from: number): readonly RecentWrite[] | undefined {
-    const isForgotten = from <= this.#many || from < (this.#recent[0]?.number ?? this.#count)
-    return isForgotten ? undefined : this.#recent.filter(({ number }) => number >= from)
+  /** Tells what other writes have done since a mark. */
+  since(mark: number): OtherWrites {
+    return new WritesSince(this, mark)
+  }
+
+  /** Returns all writes from a mark on; undefined if not all are known. */
+  from(mark: number): readonly RecentWrite[] | undefined {
+    const isForgotten = mark <= this.#many || mark < (this.#recent[0]?.number ?? this.#count)
+    return isForgotten ? undefined : this.#recent.filter(({ number }) => number >= mark)
   }
 
   #add(operation: Operation, params: V1Request['params'], more: Pick<RecentWrite, 'caller' | 'isOwn'>): RecentWrite {
@@ -341,11 +271,11 @@ function endOf(write: RecentWrite): () => void {
 
 class WritesSince implements OtherWrites {
   readonly #writes: RecentWrites
-  readonly #from: number
+  readonly #mark: number
 
-  constructor(writes: RecentWrites, from: number) {
+  constructor(writes: RecentWrites, mark: number) {
     this.#writes = writes
-    this.#from = from
+    this.#mark = mark
   }
 
   mayBeGone(written: WrittenResource): boolean {
@@ -357,7 +287,7 @@ class WritesSince implements OtherWrites {
   }
 
   toRows(of: Message | undefined): RowWrites {
-    const all = this.#writes.since(this.#from)
+    const all = this.#writes.from(this.#mark)
     if (!all) return ANY_WRITES
     const toRows = all.filter(({ resource }) => resource !== undefined && resource === of)
     const names = (uid: string) => all.some(({ uids }) => uids?.includes(uid))
@@ -365,7 +295,7 @@ class WritesSince implements OtherWrites {
   }
 
   #some(written: WrittenResource, fits: (write: RecentWrite, written: WrittenResource) => boolean): boolean {
-    const all = this.#writes.since(this.#from)
+    const all = this.#writes.from(this.#mark)
     return all === undefined || all.some((write) => write.params !== written.own && fits(write, written))
   }
 }
@@ -437,51 +367,91 @@ export function createWitnesses() {
 
 const nothingWritten = () => {}
 
+interface Watching {
+  readonly observer: Observer
+  readonly witnesses: Witnesses
+  readonly terms: Pick<Terms, 'now'>
+  /** Takes one of the credentials in doubt that may be shown to v1. */
+  readonly doubts: Bucket
+}
+
 /**
- * Returns a function that begins to watch a request in a diff mode. It passes a copy of the answer to the observer once the client has it.
+ * A request that is watched in a diff mode. It passes a copy of the answer to the observer once the client has it.
  * It never waits for the other side, and failures there never reach the client (design §7).
- * Requests of strangers are not compared, because they prove nothing; v1 is asked about some whom v2 refuses. Nothing is kept of an answer that finds no room.
+ * Requests of strangers are not compared, because they prove nothing; v1 is asked about some whom v2 refuses. Nothing is kept of an answer that
+ * finds no room. Most requests of a busy proxy end there, so that a mark says when they began.
  */
-export function createWatch(observer: Observer, { accepted, ownWrites, recentWrites }: Witnesses, terms: Pick<Terms, 'now'>) {
-  const doubts = createBucket({ most: DOUBTS_PER_MINUTE, fillMs: MINUTE }, () => performance.now())
-  return (mode: Mode, request: ClientRequest) => {
-    const { operation, caller, credential } = request
-    const wrote = ownWrites.watch(caller)
-    const others = recentWrites.watch()
-    if (!isRead(operation)) recentWrites.readBody(request)
-    const began = performance.now()
-    const term = terms.now
-    const skip = (why: keyof Skipped, isKnown = accepted.has(credential)) =>
-      isKnown ? observer.skip(operation, why, true) : observer.skip(operation, 'stranger')
-    const look = (served: Served, kept: Kept | undefined) => {
-      const isKnown = accepted.has(credential)
-      const isDoubted = served.by === 'v2' && served.answer.status === UNAUTHENTICATED && credential !== ANONYMOUS
-      if (!isKnown && !(isDoubted && doubts.take())) return observer.skip(operation, 'stranger')
-      if (!kept || request.client.aborted) return skip('gone', isKnown)
-      // The use counts in the epoch that has begun meanwhile.
-      if (term.epoch !== terms.now.epoch) return skip('earlier', isKnown)
-      const ms = Math.round(performance.now() - began)
-      const heard = (status: number) => accepted.heard(operation, credential, status, 'v1')
-      observer.look({ request, mode, served, kept, began, ms, wrote, others, heard, isKnown, term })
-    }
-    return {
-      /** Takes what was served, and returns it for the client. */
-      served(served: Served): Served {
-        const full = observer.full(operation, served.by)
-        if (full) {
-          skip(full)
-          return served
-        }
-        const answer = tee(served.answer, observer.limit, (kept) => look(served, kept))
-        return answer === served.answer ? served : { ...served, answer }
-      },
-      /** Counts that v1, which was to answer, gave no answer. Throws the same again. */
-      failed(thrown: unknown): never {
-        skip(request.client.aborted ? 'gone' : 'v1Failed')
-        throw thrown
-      },
-    }
+class Watched {
+  readonly #watching: Watching
+  readonly #mode: Mode
+  readonly #request: ClientRequest
+  readonly #wrote: number
+  readonly #others: number
+  readonly #began = performance.now()
+  readonly #term: Term
+
+  constructor(watching: Watching, mode: Mode, request: ClientRequest) {
+    const { ownWrites, recentWrites } = watching.witnesses
+    this.#watching = watching
+    this.#mode = mode
+    this.#request = request
+    this.#wrote = ownWrites.mark(request.caller)
+    this.#others = recentWrites.mark()
+    this.#term = watching.terms.now
+    if (!isRead(request.operation)) recentWrites.readBody(request)
   }
+
+  /** Takes what was served, and returns it for the client. */
+  served(served: Served): Served {
+    const { observer } = this.#watching
+    const full = observer.full(this.#request.operation, served.by)
+    if (full) {
+      this.#skip(full)
+      return served
+    }
+    const answer = tee(served.answer, observer.limit, (kept) => this.#look(served, kept))
+    return answer === served.answer ? served : { ...served, answer }
+  }
+
+  /** Counts that v1, which was to answer, gave no answer. */
+  failed(): void {
+    this.#skip(this.#request.client.aborted ? 'gone' : 'v1Failed')
+  }
+
+  #look(served: Served, kept: Kept | undefined) {
+    const { observer, witnesses, terms, doubts } = this.#watching
+    const { accepted, ownWrites, recentWrites } = witnesses
+    const request = this.#request
+    const { operation, caller, credential } = request
+    const isKnown = accepted.has(credential)
+    const isDoubted = served.by === 'v2' && served.answer.status === UNAUTHENTICATED && credential !== ANONYMOUS
+    if (!isKnown && !(isDoubted && doubts.take())) return observer.skip(operation, 'stranger')
+    if (!kept || request.client.aborted) return this.#skip('gone', isKnown)
+    const term = this.#term
+    // The use counts in the epoch that has begun meanwhile.
+    if (term.epoch !== terms.now.epoch) return this.#skip('earlier', isKnown)
+    observer.look({
+      ...{ request, mode: this.#mode, served, kept, isKnown, term },
+      began: this.#began,
+      ms: Math.round(performance.now() - this.#began),
+      wrote: () => ownWrites.hasWritten(caller, this.#wrote),
+      others: recentWrites.since(this.#others),
+      heard: (status) => accepted.heard(operation, credential, status, 'v1'),
+    })
+  }
+
+  #skip(why: keyof Skipped, isKnown = this.#watching.witnesses.accepted.has(this.#request.credential)): void {
+    const { observer } = this.#watching
+    if (isKnown) observer.skip(this.#request.operation, why, true)
+    else observer.skip(this.#request.operation, 'stranger')
+  }
+}
+
+/** Returns a function that begins to watch a request. */
+export function createWatch(observer: Observer, witnesses: Witnesses, terms: Pick<Terms, 'now'>) {
+  const doubts = createBucket({ most: DOUBTS_PER_MINUTE, fillMs: MINUTE }, () => performance.now())
+  const watching: Watching = { observer, witnesses, terms, doubts }
+  return (mode: Mode, request: ClientRequest) => new Watched(watching, mode, request)
 }
 
 /** Credentials that v2 refuses and no side accepted yet: so many of them may be shown to v1, whose success proves the caller. */
@@ -553,17 +523,18 @@ export function servedBy(
     })
   }
   return (mode, request, translated) => {
+    const isByV1 = SERVED_BY[mode] === 'v1'
     const watched = COMPARING.has(mode) ? watch(mode, request) : undefined
-    if (SERVED_BY[mode] === 'v1') {
-      const served = fromV1(request)
-      return watched ? served.then(watched.served, watched.failed) : served
-    }
-    const served = fromV2(request, translated)
-    if (!watched) return served
-    return served.then(watched.served, (thrown) => {
-      // The observer gets the refusal of the tables as well: v1 may accept what they refuse.
-      watched.served({ answer: { status: asApiError(thrown).http, headers: {}, body: undefined }, by: 'v2', unasked: true })
-      throw thrown
-    })
+    const answered = isByV1 ? fromV1(request) : fromV2(request, translated)
+    if (!watched) return answered
+    return answered.then(
+      (served) => watched.served(served),
+      (thrown) => {
+        if (isByV1) watched.failed()
+        // The observer gets the refusal of the tables as well: v1 may accept what they refuse.
+        else watched.served({ answer: { status: asApiError(thrown).http, headers: {}, body: undefined }, by: 'v2', unasked: true })
+        throw thrown
+      },
+    )
   }
 }

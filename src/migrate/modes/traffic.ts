@@ -1,23 +1,13 @@
-import type { IncomingHttpHeaders } from 'node:http'
-import { type Identified, identify } from '../../serve/caller.ts'
-import type { KeepRequest, Mode, RequestEnd } from '../../serve/sides.ts'
-import type { Operation } from '../../tables/operation.ts'
+import { identify } from '../../serve/caller.ts'
+import type { Mode, RequestEnd, Sides } from '../../serve/sides.ts'
 import { addAgent, createUnknownUses, type Inventory, type KindOf, productOf, type RequestKind, type SampledKind } from '../clients.ts'
 import type { Caller, TrafficEntry } from '../records/record.ts'
 import type { Recorder } from '../records/record-file.ts'
-import type { Rollouts, SidedRequest } from '../rollout/rollouts.ts'
+import type { Rollouts } from '../rollout/rollouts.ts'
 import { callerOf } from './journal.ts'
 import type { Latencies } from './latency.ts'
 import type { PagingSides } from './select.ts'
 import type { Accepted } from './serve.ts'
-
-/** Counts which caller uses which operation. */
-export interface TrafficCounter {
-  /** Returns a function that takes the parameters of the request, if they are worth a look. */
-  use(caller: Caller, operation: string, mode: Mode, how?: Pick<RequestEnd, 'protocol' | 'agent'>): KeepRequest | undefined
-  /** Records the counts since the last flush. */
-  flush(): void
-}
 
 type Counted = Omit<TrafficEntry, 'at' | 'calls' | 'requests' | 'agents'> & {
   calls: number
@@ -25,48 +15,82 @@ type Counted = Omit<TrafficEntry, 'at' | 'calls' | 'requests' | 'agents'> & {
   requests?: (SampledKind & { samples: number })[]
 }
 
-export interface TrafficSettings {
+interface TrafficSources {
+  readonly accepted: Accepted
   readonly inventory: Inventory
   readonly recorder: Recorder
+  readonly pagingSides: PagingSides
+  readonly rollouts: Pick<Rollouts, 'used'>
+  readonly latencies: Latencies
   readonly kindOf: KindOf
+  /** Subjects of tokens may be shown and recorded. */
+  readonly subjects: boolean
   /** Milliseconds since 1970. */
   readonly now: () => number
 }
 
-/** Records calls as sums: one line for each call would outnumber the comparisons. */
-export function createTraffic({ inventory, recorder, kindOf, now }: TrafficSettings): TrafficCounter {
+/** Counts which caller uses which operation. Records calls as sums: one line for each call would outnumber the comparisons. */
+export function createTraffic(sources: TrafficSources) {
+  const { accepted, inventory, recorder, pagingSides, rollouts, latencies, kindOf, subjects, now } = sources
+  const nameOf = { client: createUnknownUses(), stranger: createUnknownUses() }
   /** By caller, operation, and mode with protocol. */
   const since = new Map<string, Map<string, Map<string, Counted>>>()
+  /** Returns a function that takes the parameters of the request, if they are worth a look. */
+  const use = (caller: Caller, operation: string, mode: Mode, protocol: RequestEnd['protocol'], agent: RequestEnd['agent']) => {
+    const isWorthALook = inventory.use(caller, { operation, mode, protocol, at: now() })
+    const ways = within(within(since, caller.caller), operation)
+    const way = protocol === undefined ? mode : `${mode} ${protocol}`
+    let counted = ways.get(way)
+    if (!counted) {
+      counted = { kind: 'traffic', ...caller, operation, mode, ...(protocol !== undefined && { protocol }), calls: 0 }
+      ways.set(way, counted)
+    }
+    counted.calls += 1
+    return isWorthALook ? lookFor(counted, agent) : undefined
+  }
+  const lookFor = (counted: Counted, agent: RequestEnd['agent']): ReturnType<Sides['used']> => {
+    const { caller, operation } = counted
+    const product = agent === undefined ? undefined : productOf(agent)
+    if (product !== undefined) {
+      inventory.agent(caller, product)
+      counted.agents ??= new Set()
+      addAgent(counted.agents, product)
+    }
+    return (described, request) => {
+      const kind = kindOf(described, request)
+      inventory.look(caller, operation, kind)
+      addTo(counted, kind)
+    }
+  }
+  /**
+   * Counts a finished request to an operation of the tables. It returns a `KeepRequest` if the parameters of the request are worth one: those
+   * of strangers and of refused requests never are.
+   */
+  const used: Sides['used'] = (choice, operation, { refused, by, started, url = '', protocol, agent }) => {
+    const { credential, caller, mode } = choice
+    if (!accepted.has(credential)) {
+      inventory.stranger(operation.id)
+      return undefined
+    }
+    if (refused) return undefined
+    pagingSides.note(by, operation, url, caller)
+    rollouts.used(choice, operation.id, by)
+    if (latencies.areWatched && started !== undefined) latencies.see(choice, operation.id, started)
+    return use(callerOf(choice, subjects), operation.id, mode, protocol, agent)
+  }
   return {
-    use(caller, operation, mode, { protocol, agent } = {}) {
-      const isWorthALook = inventory.use(caller, { operation, mode, protocol, at: now() })
-      const ways = within(within(since, caller.caller), operation)
-      const way = protocol === undefined ? mode : `${mode} ${protocol}`
-      const known = ways.get(way)
-      const counted: Counted = known ?? {
-        kind: 'traffic',
-        ...caller,
-        operation,
-        mode,
-        ...(protocol !== undefined && { protocol }),
-        calls: 0,
-      }
-      counted.calls += 1
-      if (!known) ways.set(way, counted)
-      if (!isWorthALook) return undefined
-      const product = agent === undefined ? undefined : productOf(agent)
-      if (product !== undefined) {
-        inventory.agent(caller.caller, product)
-        counted.agents ??= new Set()
-        addAgent(counted.agents, product)
-      }
-      return (described, request) => {
-        const kind = kindOf(described, request)
-        inventory.look(caller.caller, operation, kind)
-        addTo(counted, kind)
-      }
-    },
-    flush() {
+    used,
+    /**
+     * Counts a request that v1 answered well at a path that no table has. Such a path may need no credential, so its answer accepts no caller:
+     * strangers are counted apart, and cannot use up the names of paths that clients call.
+     */
+    usedUnknown: ((method, path, { authorization, 'user-agent': agent }) => {
+      const who = identify(authorization)
+      if (accepted.has(who.credential)) use(callerOf(who, subjects), nameOf.client(method, path), 'v1', undefined, agent)
+      else inventory.stranger(nameOf.stranger(method, path))
+    }) satisfies Sides['usedUnknown'],
+    /** Records the counts since the last flush. */
+    flush(): void {
       const at = new Date(now()).toISOString()
       for (const operations of since.values()) {
         for (const ways of operations.values()) for (const counted of ways.values()) recorder.record(entryOf(counted, at))
@@ -96,51 +120,4 @@ function within<T>(maps: Map<string, Map<string, T>>, key: string): Map<string, 
   const made = new Map<string, T>()
   maps.set(key, made)
   return made
-}
-
-interface KnownTraffic {
-  readonly accepted: Accepted
-  readonly traffic: TrafficCounter
-  readonly inventory: Inventory
-  readonly pagingSides: PagingSides
-  readonly rollouts: Pick<Rollouts, 'used'>
-  readonly latencies: Latencies
-  /** Subjects of tokens may be shown and recorded. */
-  readonly subjects: boolean
-}
-
-/**
- * Returns a function that counts a finished request to an operation of the tables. It returns a `KeepRequest` if the parameters of the request
- * are worth one: those of strangers and of refused requests never are.
- */
-export function countKnown({ accepted, traffic, inventory, pagingSides, rollouts, latencies, subjects }: KnownTraffic) {
-  return (
-    choice: SidedRequest & Identified,
-    operation: Operation,
-    { refused, by, started, url = '', protocol, agent }: RequestEnd,
-  ): KeepRequest | undefined => {
-    const { credential, caller, mode } = choice
-    if (!accepted.has(credential)) {
-      inventory.stranger(operation.id)
-      return undefined
-    }
-    if (refused) return undefined
-    pagingSides.note(by, operation, url, caller)
-    rollouts.used(choice, operation.id, by)
-    if (latencies.areWatched && started !== undefined) latencies.see(choice, operation.id, started)
-    return traffic.use(callerOf(choice, subjects), operation.id, mode, { protocol, agent })
-  }
-}
-
-/**
- * Returns a function that counts a request that v1 answered well at a path that no table has. Such a path may need no credential, so its
- * answer accepts no caller: strangers are counted apart, and cannot use up the names of paths that clients call.
- */
-export function countUnknown(accepted: Accepted, traffic: TrafficCounter, inventory: Inventory, subjects: boolean) {
-  const nameOf = { client: createUnknownUses(), stranger: createUnknownUses() }
-  return (method: string, path: string, { authorization, 'user-agent': agent }: IncomingHttpHeaders): void => {
-    const who = identify(authorization)
-    if (accepted.has(who.credential)) traffic.use(callerOf(who, subjects), nameOf.client(method, path), 'v1', { agent })
-    else inventory.stranger(nameOf.stranger(method, path))
-  }
 }

@@ -21,9 +21,9 @@ import { ANY_WRITES, collectStamps, type ExpectedDifferences, NO_WRITES, type St
 import type { AskedRequest, Judge, Judgement, Noise, Settle, Trial } from '../compare/judge.ts'
 import { isDifference } from '../evidence/evidence.ts'
 import { withPageToken } from '../modes/select.ts'
-import { drain, type OtherWrites } from '../modes/serve.ts'
+import type { OtherWrites } from '../modes/serve.ts'
 import type { Exchanged, Observed } from '../records/record.ts'
-import { type OtherReplicas, UNTOLD, type V1Refusals } from './observe.ts'
+import { drain, type OtherReplicas, UNTOLD, type V1Refusals } from './observe.ts'
 import { createProofs, type Proofs, type ProvingV1 } from './proofs.ts'
 
 /** An answer that a client got, whole or as far as it was kept. */
@@ -60,7 +60,8 @@ async function capturedOf(body: Kept['body'], encoding: string, limit: number, k
   const pieces = 'written' in body ? bytesOf(body.written) : body.pieces
   if (pieces === undefined) return { kind: 'too-large', limit }
   if ('broken' in body && body.broken) return { kind: 'broken' }
-  const bytes = await decoded(Buffer.concat(pieces), encoding, limit)
+  const plain = encoding === '' || encoding === 'identity'
+  const bytes = plain ? Buffer.concat(pieces) : await decoded(Buffer.concat(pieces), encoding, limit)
   if (!(bytes instanceof Uint8Array)) return bytes
   return weightOf(bytes) > limit ? { kind: 'too-large', limit } : capturedText(bytes.toString('utf8'), limit, known)
 }
@@ -72,7 +73,6 @@ const DECODERS: Readonly<Record<string, (bytes: Buffer, options: { maxOutputLeng
 }
 
 async function decoded(bytes: Buffer, encoding: string, limit: number): Promise<Buffer | Captured> {
-  if (encoding === '' || encoding === 'identity') return bytes
   try {
     return (await DECODERS[encoding.toLowerCase()]?.(bytes, { maxOutputLength: limit })) ?? { kind: 'not-json' }
   } catch (error) {
@@ -81,7 +81,7 @@ async function decoded(bytes: Buffer, encoding: string, limit: number): Promise<
 }
 
 /** True if the JSON text of a value surely has more than `limit` characters. It looks at no more of the value than that. */
-export function isLonger(value: unknown, limit: number): boolean {
+function isLonger(value: unknown, limit: number): boolean {
   const rest: unknown[] = [value]
   let length = 0
   while (rest.length > 0 && length <= limit) {
@@ -310,43 +310,36 @@ export interface AskSettings {
 }
 
 export function createAsk({ readV1, unsharedReads, translate: settings, deadlineMs, limit }: AskSettings): Ask {
-  const sides: Readonly<Record<Side, (asking: Asking, bounds: Bounds) => Promise<Kept>>> = {
-    async v1({ operation, raw, token }, { signal, onCall }) {
-      onCall()
-      const asked = plain(token === undefined ? raw : { ...raw, url: withPageToken(operation, raw.url, token) })
-      return readV1(asked, limit, signal)
-    },
-    async v2({ operation, raw, read, token, tap }, { signal, room, onCall }) {
-      const onAnswer = tap && telling(tap)
-      const send = unsharedReads({ headers: raw.headers, requestId: raw.id, signal, room, onCall, onAnswer })
-      const request = token === undefined ? read() : paged(operation, read(), token)
-      return drain(await translated(operation, request, send, settings), limit)
-    },
+  const fromV1 = async ({ operation, raw, token }: Asking, signal: Signal) => {
+    const url = token === undefined ? raw.url : withPageToken(operation, raw.url, token)
+    // Only this process reads the answer, so that compressing it would be a waste.
+    return readV1({ ...raw, url, headers: { ...raw.headers, 'accept-encoding': 'identity' } }, limit, signal)
   }
-  return async (side, asking, signal) => {
+  const fromV2 = async ({ operation, raw, read, token, tap }: Asking, signal: Signal, room: AnswerRoom, onCall: () => undefined) => {
+    const onAnswer = tap && telling(tap)
+    const send = unsharedReads({ headers: raw.headers, requestId: raw.id, signal, room, onCall, onAnswer })
+    const request = token === undefined ? read() : paged(operation, read(), token)
+    return drain(await translated(operation, request, send, settings), limit)
+  }
+  return async (side, asking, given) => {
     const began = performance.now()
-    const over = within(signal, deadlineMs, tooLate)
+    const { signal, end } = within(given, deadlineMs, tooLate)
     const room = createAnswerRoom(limit)
-    let calls = 0
+    let calls = side === 'v1' ? 1 : 0
     const onCall = () => {
       calls += 1
       return undefined
     }
     try {
-      const kept = await sides[side](asking, { signal: over.signal, room, onCall }).catch((thrown) => asAnswer(thrown, settings))
+      const asked = side === 'v1' ? fromV1(asking, signal) : fromV2(asking, signal, room, onCall)
+      const kept = await asked.catch((thrown) => asAnswer(thrown, settings))
       const seen = isExceeded(room) ? cutOff(kept, limit, calls) : await seenOf(kept, limit, asking.first?.seen)
       const bytes = Math.max(limit - Math.max(0, room.left), isWhole(kept) ? kept.size : limit)
       return { seen: { ...seen, ...(calls === 0 && { unasked: true }) }, ms: Math.round(performance.now() - began), bytes }
     } finally {
-      over.end()
+      end()
     }
   }
-}
-
-interface Bounds {
-  readonly signal: Signal
-  readonly room: AnswerRoom
-  readonly onCall: () => undefined
 }
 
 function isWhole({ body }: Kept): boolean {
@@ -369,11 +362,6 @@ function telling(tap: NonNullable<Asking['tap']>): ReadContext['onAnswer'] {
       tap({ call, status, body: null })
     }
   }
-}
-
-/** Asks for an uncompressed answer, because only this process reads it. */
-function plain(raw: Request['raw']): Request['raw'] {
-  return { ...raw, headers: { ...raw.headers, 'accept-encoding': 'identity' } }
 }
 
 function asAnswer(thrown: unknown, { errors: { write } = STATUS_FORM }: TranslateSettings): Kept {

@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
+import { type Answer, lengthOf, type Written } from '../../serve/answer.ts'
 import { entries } from '../../serve/bounds.ts'
 import type { ClientRequest } from '../../serve/request.ts'
 import { isAccepted, type Mode, type Served } from '../../serve/sides.ts'
 import { Firing, type Signal } from '../../serve/signals.ts'
 import { isObject } from '../../tables/json.ts'
+import { ROWS } from '../../tables/turn.ts'
 import { type CompareSettings, createCompare } from '../compare/compare.ts'
 import type { ExpectedDifferences } from '../compare/expected.ts'
 import { createJudge, createNoise, createSettle } from '../compare/judge.ts'
@@ -197,6 +199,81 @@ export interface WatchedRequest {
   readonly term: Term
 }
 
+/**
+ * Returns the same answer, and keeps it on the way to the client, unless it has more than `limit` bytes. Nothing is copied: most answers of a
+ * busy proxy are not compared.
+ * Calls `done` when the client has the whole answer. It passes `undefined` if the client disconnects first.
+ */
+export function tee(answer: Answer, limit: number, done: (kept: Kept | undefined) => void): Answer {
+  const { status, headers } = answer
+  if ('written' in answer) {
+    done({ status, headers, ...keptOf(answer.written, limit) })
+    return answer
+  }
+  if ('stream' in answer)
+    return { status, headers, stream: watched(answer.stream, limit, (body) => done(body && { status, headers, ...body })) }
+  done({ status, headers, body: { value: answer.body }, size: weightOf(answer.body) })
+  return answer
+}
+
+type Body = Pick<Kept, 'body' | 'size'>
+
+function keptOf(written: Written, limit: number): Body {
+  const size = lengthOf(written)
+  return size > limit ? { body: { pieces: undefined, broken: false }, size: 0 } : { body: { written }, size }
+}
+
+/** An answer that its side broke off. */
+const BROKEN: Body = { body: { pieces: [], broken: true }, size: 0 }
+
+/** Copies each piece, because the memory of one that a client has is used again. */
+async function* watched(stream: AsyncIterable<Uint8Array>, limit: number, done: (body: Body | undefined) => void) {
+  let pieces: Uint8Array[] | undefined = []
+  let size = 0
+  let seen: Body | undefined
+  try {
+    for await (const piece of stream) {
+      size += piece.length
+      if (size > limit) pieces = undefined
+      else pieces?.push(Buffer.from(piece))
+      yield piece
+    }
+    seen = { body: { pieces, broken: false }, size: pieces ? size : 0 }
+  } catch (error) {
+    seen = BROKEN
+    throw error
+  } finally {
+    done(seen)
+  }
+}
+
+/** Estimated bytes of a list's row in memory. A whole list is not serialized just to measure it. */
+const ROW = 1024
+
+function weightOf(body: unknown): number {
+  const rows = isObject(body) ? body[ROWS] : undefined
+  return ROW * (Array.isArray(rows) ? rows.length + 1 : 1)
+}
+
+/** Reads at most `limit` bytes of an answer that no client gets, and hangs up. An answer that breaks off is kept as broken. */
+export async function drain({ status, headers, ...rest }: Answer, limit: number): Promise<Kept> {
+  if ('body' in rest) return { status, headers, body: { value: rest.body }, size: 0 }
+  if ('written' in rest) return { status, headers, ...keptOf(rest.written, limit) }
+  const most = Number(headers['content-length'] ?? 0) > limit ? 0 : limit
+  const pieces: Uint8Array[] = []
+  let size = 0
+  try {
+    for await (const piece of rest.stream) {
+      size += piece.length
+      if (size > most) return { status, headers, body: { pieces: undefined, broken: false }, size: 0 }
+      pieces.push(piece)
+    }
+  } catch {
+    return { status, headers, body: { pieces: [], broken: true }, size: 0 }
+  }
+  return { status, headers, body: { pieces, broken: false }, size }
+}
+
 /** Maximum pairs of page tokens; the oldest are dropped first. Tokens stay in memory and are never recorded. */
 const PAIRS = 10_000
 
@@ -355,13 +432,13 @@ export function createQueue(settings: QueueSettings, failed: (error: unknown) =>
   }
 }
 
-/** Returns a function that is true for the first of every `nth()` uses of each name; 0 = never. */
-export function everyNth(nth: () => number): (name: string) => boolean {
+/** Returns a function that is true for the first of every `learnEvery` uses of each name; 0 = never. */
+export function everyNth(live: Pick<LiveComparing, 'learnEvery'>): (name: string) => boolean {
   const counts = new Map<string, number>()
   return (name) => {
     const count = counts.get(name) ?? 0
     counts.set(name, count + 1)
-    const every = nth()
+    const every = live.learnEvery
     return every > 0 && count % every === 0
   }
 }

@@ -12,11 +12,11 @@ import type { ComparisonOutcome } from '../compare/judge.ts'
 import { createReadShapes, shapeOf } from '../evidence/standing.ts'
 import type { ComparedRequest, Journal } from '../modes/journal.ts'
 import { nextTokenOf, pageTokenOf } from '../modes/select.ts'
-import { drain } from '../modes/serve.ts'
 import { type Ask, compareRead, createAsk, createReadingsOf, provingBy, type ReadingsOf, readOf, seenOf, UNREAD } from './compare-read.ts'
 import {
   createCursors,
   createSampler,
+  drain,
   everyNth,
   type KindOfWrite,
   type LiveComparing,
@@ -153,7 +153,7 @@ export class Observer {
     this.#journal = journal
     this.#users = createUsers(journal, now)
     this.#sampler = createSampler(live, { now, random, reserve: this.#users.reserve }, queue.places)
-    this.#learning = everyNth(() => live.learnEvery)
+    this.#learning = everyNth(live)
   }
 
   /** Why nothing of an operation that this side answers can be compared now; undefined if something can. Most requests of a busy proxy end here. */

@@ -33,7 +33,7 @@ import { UNTOLD, type WatchedRequest } from './observe.ts'
  * Compares the items in the answer to a batch with those in its body, a bare array in the same order (facts §3.5).
  * Returns a sentence if the answer names more, fewer or others: a read would not show which of them are missing.
  */
-export function unlikeBatch({ request: { body } }: ComparedRequest, readings: readonly Reading[]): string | undefined {
+function unlikeBatch({ request: { body } }: ComparedRequest, readings: readonly Reading[]): string | undefined {
   if (!Array.isArray(body) || readings.every(({ table }) => table.list === undefined)) return undefined
   const items = readings.map(({ item }) => item)
   if (items.length !== body.length) return `the answer names ${items.length} resources, and the request ${body.length}`
@@ -50,7 +50,7 @@ function repeats(item: unknown, wanted: unknown): boolean {
  * Returns what the answer to a write would be if its list of texts held those that the read shows in a row, and all that the request asked
  * for. The order of the texts means nothing.
  */
-export function expectedTexts({ uid, item, asked, table: { listed, readBack } }: Reading, read: unknown): JsonObject {
+function expectedTexts({ uid, item, asked, table: { listed, readBack } }: Reading, read: unknown): JsonObject {
   if (!listed) return {}
   const rows = isObject(read) && Array.isArray(read[ROWS]) ? read[ROWS].filter(isObject) : []
   const shown = new Set(rows.map((row) => row[listed.row]))
@@ -97,7 +97,7 @@ export function brokenPromise(promised: Promised, read: unknown, judging: Pick<J
 }
 
 /** Returns the judgement of a resource that is not there because another request may have deleted it. */
-export function deletedSince(promised: Promised): Judgement | undefined {
+function deletedSince(promised: Promised): Judgement | undefined {
   return promised.others.mayBeGone(writtenBy(promised)) ? between('was deleted') : undefined
 }
 
@@ -201,13 +201,13 @@ function seen(value: unknown): SeenAnswer {
 }
 
 /** A write that one side served, and how to read what it wrote. */
-export interface ServedWrite extends WatchedRequest {
+interface ServedWrite extends WatchedRequest {
   readonly subject: ComparedRequest
   readonly readings: readonly Reading[]
 }
 
 /** The result of one write, and the operation whose answer its findings concern. */
-export interface CheckedWrite {
+interface CheckedWrite {
   readonly about: Operation
   readonly compared: ComparedRead
 }
@@ -216,7 +216,7 @@ export interface CheckedWrite {
  * Reads everything that was just written through both sides and compares: write once, verify twice (design §7).
  * Returns the first reading that speaks against v2, or else the one that says least for it.
  */
-export async function checkWrite(write: ServedWrite, ask: Ask, judging: Judging, signal: Signal): Promise<CheckedWrite | undefined> {
+async function checkWrite(write: ServedWrite, ask: Ask, judging: Judging, signal: Signal): Promise<CheckedWrite | undefined> {
   let least: CheckedWrite | undefined
   for (const reading of write.readings) {
     const checked = await checkReading(write, reading, ask, judging, signal)
@@ -313,12 +313,8 @@ function inconclusive(reason: string): Judgement {
  */
 export function judgeWrite(status: number): Judgement | undefined {
   if (hasFailed(status) || status === 499) return { outcome: 'error', findings: [], reason: `v2 answered HTTP ${status} to a write` }
-  if (status !== 429) return undefined
-  return { outcome: 'inconclusive', findings: [], reason: 'v2 answered HTTP 429 to a write, and v1 was not asked' }
+  return status === 429 ? inconclusive('v2 answered HTTP 429 to a write, and v1 was not asked') : undefined
 }
-
-/** What v1 says of a write that v2 refused. */
-export type RefusedWrite = Judgement | 'refused by both'
 
 /**
  * Judges a write that v2 refused. v1 cannot be asked to write it too, so it is asked to read: it may know the caller whom v2 does not know,
@@ -331,7 +327,7 @@ export async function judgeRefusal(
   readingsOf: ReadingsOf,
   operations: readonly Operation[],
   signal: Signal,
-): Promise<RefusedWrite> {
+): Promise<Judgement | 'refused by both'> {
   const { status } = watched.kept
   const unknown = inconclusive(`v2 answered HTTP ${status} to a write, and v1 was not asked`)
   if (status !== 401 && status !== 404) return unknown
@@ -366,14 +362,11 @@ function wrong(reason: string): Judgement {
   return { outcome: 'mismatch', findings: [], reason }
 }
 
-interface VerifySettings {
-  readonly operations: readonly Operation[]
-  /** Writes are read back where their tables say how. */
-  readonly verifyWrites: boolean
-}
-
-/** The operations that v2 has, and whether comparisons can judge them: reads, and writes that are read back. */
-export function verifiable({ operations, verifyWrites }: VerifySettings) {
+/**
+ * The operations that v2 has, and whether comparisons can judge them: reads, and writes that are read back. With `verifyWrites`, writes are
+ * read back where their tables say how.
+ */
+export function verifiable(operations: readonly Operation[], verifyWrites: boolean) {
   const judged = operations.filter((one) => isRead(one) || (verifyWrites && one.readBack !== undefined && isReadBack(one.readBack)))
   const ids = new Set(judged.map(({ id }) => id))
   const shared = operations.filter(({ kind }) => kind !== 'v1-only')

@@ -8,10 +8,10 @@ import {
   createWatch,
   createWitnesses,
   RecentWrites,
-  tee,
   type WrittenResource,
 } from '../../../src/migrate/modes/serve.ts'
 import type { Kept } from '../../../src/migrate/observe/compare-read.ts'
+import { tee } from '../../../src/migrate/observe/observe.ts'
 import type { Observer } from '../../../src/migrate/observe/observer.ts'
 import { ANONYMOUS } from '../../../src/serve/caller.ts'
 import type { ClientRequest } from '../../../src/serve/request.ts'
@@ -145,8 +145,17 @@ describe('a copy of a streamed answer', () => {
 })
 
 describe('own writes', () => {
+  const watched = (limit?: number) => {
+    const { begin, mark, hasWritten } = createOwnWrites(limit)
+    const watch = (caller: string) => {
+      const from = mark(caller)
+      return () => hasWritten(caller, from)
+    }
+    return { begin, watch }
+  }
+
   it('reports a write that was under way at any time since the call, and no other', () => {
-    const { begin, watch } = createOwnWrites()
+    const { begin, watch } = watched()
     begin('a')()
     const quiet = watch('a')
     expect(quiet()).toBe(false)
@@ -160,14 +169,14 @@ describe('own writes', () => {
   })
 
   it('drops the oldest writer, and then assumes a write rather than none', () => {
-    const { begin, watch } = createOwnWrites(2)
+    const { begin, watch } = watched(2)
     const unwritten = watch('a')
     for (const writer of ['a', 'b', 'c', 'd']) begin(writer)()
     expect([unwritten(), watch('a')()]).toEqual([true, false])
   })
 
   it('keeps a caller while its write is under way, however many others come', () => {
-    const { begin, watch } = createOwnWrites(2)
+    const { begin, watch } = watched(2)
     const end = begin('a')
     for (let nth = 0; nth < 10; nth += 1) begin(`other-${nth}`)()
     const during = watch('a')
@@ -176,7 +185,7 @@ describe('own writes', () => {
   })
 
   it('does not store readers, so that they displace no writer', () => {
-    const { begin, watch } = createOwnWrites(2)
+    const { begin, watch } = watched(2)
     const unwritten = watch('a')
     for (let nth = 0; nth < 10; nth += 1) watch(`reader-${nth}`)
     expect(unwritten()).toBe(false)
@@ -200,7 +209,7 @@ describe('recent writes', () => {
 
   const after = (id: string, params: Record<string, string>) => {
     const writes = new RecentWrites()
-    const others = writes.watch()
+    const others = writes.since(writes.mark())
     writes.begin(operationOf(id), params)()
     return others
   }
@@ -234,7 +243,7 @@ describe('recent writes', () => {
 
   it('knows which mappings a batch deletes once its body is read', () => {
     const writes = new RecentWrites()
-    const others = writes.watch()
+    const others = writes.since(writes.mark())
     const operation = operationOf('iam.external_group_role_mappings.batch_delete')
     const params = {}
     writes.begin(operation, params)
@@ -247,28 +256,28 @@ describe('recent writes', () => {
     const writes = new RecentWrites()
     const own = { id: 'a/1' }
     const end = writes.begin(operationOf('iam.roles.update'), own)
-    const others = writes.watch()
+    const others = writes.since(writes.mark())
     const role = written('iam.roles.update', 'a/1')
     expect([others.mayBeChanged({ ...role, own }), others.mayBeChanged(role)]).toEqual([false, true])
     end()
-    expect(writes.watch().mayBeChanged(role)).toBe(false)
+    expect(writes.since(writes.mark()).mayBeChanged(role)).toBe(false)
   })
 
   it('assumes anything after more writes than it remembers', () => {
     const writes = new RecentWrites()
-    const others = writes.watch()
+    const others = writes.since(writes.mark())
     for (let nth = 0; nth <= 1000; nth += 1) writes.begin(operationOf('iam.roles.delete'), { id: `a/${nth + 10}` })()
-    expect([others.mayBeGone(written('iam.groups.create', 'b')), writes.watch().mayBeGone(written('iam.groups.create', 'b'))]).toEqual([
-      true,
-      false,
-    ])
+    expect([
+      others.mayBeGone(written('iam.groups.create', 'b')),
+      writes.since(writes.mark()).mayBeGone(written('iam.groups.create', 'b')),
+    ]).toEqual([true, false])
   })
 
   it('knows what writes did to the lists of a resource', () => {
     const writes = new RecentWrites()
     const end = writes.begin(operationOf('events.subscriptions.create'), { parent_id: 'a' })
     writes.begin(operationOf('events.subscriptions.create'), { parent_id: 'b' })()
-    const others = writes.watch()
+    const others = writes.since(writes.mark())
     writes.heard(operationOf('events.subscriptions.delete'), { id: 'a/1' }, undefined)()
     writes.begin(operationOf('iam.role_bindings.create_batch'), { parent: 'a' })()
     writes.begin(operationOf('iam.groups.create'), { parent_id: '' })()
@@ -285,16 +294,16 @@ describe('recent writes', () => {
     expect(rowsOf('iam.groups.list')).toMatchObject({ count: 1, creates: [{ parent: undefined, most: 1 }] })
     expect(rowsOf('iam.roles.list')).toMatchObject({ count: 0, creates: [] })
     expect(['a/1', 'a/2'].map((uid) => rowsOf('iam.roles.list').names(uid))).toEqual([true, false])
-    expect(writes.watch().toRows(operationOf('events.subscriptions.list').answer).count).toBe(0)
+    expect(writes.since(writes.mark()).toRows(operationOf('events.subscriptions.list').answer).count).toBe(0)
   })
 
   it('assumes any write to a list after more writes than it remembers', () => {
     const writes = new RecentWrites()
-    const others = writes.watch()
+    const others = writes.since(writes.mark())
     writes.heardMany()
     const { answer } = operationOf('iam.roles.list')
     expect(others.toRows(answer)).toBe(ANY_WRITES)
-    expect(writes.watch().toRows(answer)).toMatchObject(NO_COUNTS)
+    expect(writes.since(writes.mark()).toRows(answer)).toMatchObject(NO_COUNTS)
   })
 
   const NO_COUNTS = { count: 0, creates: [] }

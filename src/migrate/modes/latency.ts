@@ -61,11 +61,7 @@ function sideOf({ canary }: ModeRule, { caller, mode }: SidedRequest): 'share' |
 }
 
 /** How many times as long as v1 v2 may take, for each quantile that is watched. */
-export interface Guardrail {
-  readonly p50?: number | undefined
-  readonly p90?: number | undefined
-  readonly p99?: number | undefined
-}
+export type Guardrail = NonNullable<NonNullable<ModeRule['canary']>['guardrail']>
 
 /**
  * The quantiles, each as one request in so many. The longest of 99 requests of the rest is shorter than a further one of the same kind once

@@ -430,14 +430,12 @@ class Watched {
     const term = this.#term
     // The use counts in the epoch that has begun meanwhile.
     if (term.epoch !== terms.now.epoch) return this.#skip('earlier', isKnown)
-    observer.look({
-      ...{ request, mode: this.#mode, served, kept, isKnown, term },
-      began: this.#began,
-      ms: Math.round(performance.now() - this.#began),
-      wrote: () => ownWrites.hasWritten(caller, this.#wrote),
-      others: recentWrites.since(this.#others),
-      heard: (status) => accepted.heard(operation, credential, status, 'v1'),
-    })
+    const [mode, began] = [this.#mode, this.#began]
+    const ms = Math.round(performance.now() - began)
+    const wrote = () => ownWrites.hasWritten(caller, this.#wrote)
+    const others = recentWrites.since(this.#others)
+    const heard = (v1Status: number) => accepted.heard(operation, credential, v1Status, 'v1')
+    observer.look({ request, mode, served, kept, began, ms, wrote, others, heard, isKnown, term })
   }
 
   #skip(why: keyof Skipped, isKnown = this.#watching.witnesses.accepted.has(this.#request.credential)): void {

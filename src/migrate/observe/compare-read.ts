@@ -9,11 +9,11 @@ import { type Signal, within } from '../../serve/signals.ts'
 import { type AnswerRoom, createAnswerRoom, isExceeded, textOf, weightOf } from '../../serve/upstream/exchange.ts'
 import type { ReadContext, UnsharedReads } from '../../serve/upstream/send.ts'
 import type { ReadV1 } from '../../serve/upstream/v1.ts'
-import { itemFields, nameIn, readerOf, type ShownMember, shownMembers } from '../../tables/compile.ts'
+import { itemFields, nameIn, readerOf, shownMembers } from '../../tables/compile.ts'
 import type { Fields, FieldType } from '../../tables/fields.ts'
 import { at, isObject, type JsonObject } from '../../tables/json.ts'
 import type { Operation, V1Request } from '../../tables/operation.ts'
-import { isReadBack, type ReadBack, type Unverifiable } from '../../tables/operations.ts'
+import { isReadBack, type Unverifiable } from '../../tables/operations.ts'
 import { spellings } from '../../tables/query.ts'
 import { type Dialect, variablesOf } from '../../tables/uid.ts'
 import { type Captured, type Compare, capturedText, type SeenAnswer } from '../compare/compare.ts'
@@ -113,29 +113,6 @@ export interface Reading {
   readonly table: WriteTable
 }
 
-/** How the effect of a write is read, with names as sent. */
-export interface WriteTable {
-  readonly readBack: ReadBack
-  readonly reader: Operation
-  /** The member that identifies the resource in the read. */
-  readonly key: string | undefined
-  /** The member that holds the time of its last change. */
-  readonly stamp: string | undefined
-  readonly members: readonly ShownMember[]
-  /** The list in the answer that holds the written items. */
-  readonly list: string | undefined
-  /** The list of texts in the answer, and the member of a row that holds one of them. */
-  readonly listed: { readonly answer: string; readonly row: string } | undefined
-  /** What members of the answer must hold that no read shows. */
-  readonly held: readonly Held[]
-}
-
-/** A member that must hold a text, a time, or the duration in a member of the request. */
-export interface Held {
-  readonly name: string
-  readonly holds: 'some' | 'time' | { readonly asked: string | undefined }
-}
-
 /** The reads after a write, none if its answer does not name what was written; or why there can be none. */
 export type Readings = readonly Reading[] | Unverifiable
 
@@ -157,7 +134,10 @@ export function createReadingsOf(operations: readonly Operation[], dialect: Dial
   }
 }
 
-function tableOf({ readBack, answer, request }: Operation, operations: readonly Operation[], dialect: Dialect): WriteTable | undefined {
+type WriteTable = NonNullable<ReturnType<typeof tableOf>>
+
+/** Returns how the effect of a write is read, with names as sent; undefined if no read shows it. */
+function tableOf({ readBack, answer, request }: Operation, operations: readonly Operation[], dialect: Dialect) {
   const reader = readBack && isReadBack(readBack) ? readerOf(readBack, operations) : undefined
   if (!readBack || !isReadBack(readBack) || !reader) return undefined
   const { shown } = readBack.resource
@@ -174,11 +154,16 @@ function tableOf({ readBack, answer, request }: Operation, operations: readonly 
   return {
     readBack,
     reader,
+    /** The member that identifies the resource in the read. */
     key: named('uid'),
+    /** The member that holds the time of its last change. */
     stamp: named('updateTime'),
     members: shownMembers(readBack, itemFields(readBack, answer), dialect),
+    /** The list in the answer that holds the written items. */
     list: 'rows' in readBack.named ? spelled(answer?.shown, readBack.named.rows) : undefined,
+    /** The list of texts in the answer, and the member of a row that holds one of them. */
     listed: texts !== undefined && text !== undefined ? { answer: texts, row: text } : undefined,
+    /** What members of the answer must hold that no read shows: a text, a time, or the duration in a member of the request. */
     held: Object.entries(readBack.holds ?? {}).flatMap(([member, holds]) => {
       const name = spelled(answer?.shown, member)
       if (name === undefined) return []

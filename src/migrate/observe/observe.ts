@@ -303,15 +303,7 @@ export interface QueueSettings {
 /** A job that runs when there is time. It must end when the signal fires. */
 export type Job = (signal: Signal) => Promise<void>
 
-export interface QueueCounts {
-  readonly waiting: number
-  readonly running: number
-  readonly done: number
-  /** Jobs that were refused for lack of room, or given up at the end. */
-  readonly dropped: number
-  /** Jobs that ended with an error of Crosswalk's own. */
-  readonly failed: number
-}
+export type QueueCounts = ReturnType<Queue['counts']>
 
 /**
  * Something that is used up, and that users share. A user is an operation and the side that answered its clients, so that the few clients of a
@@ -345,6 +337,7 @@ export function createQueue(settings: QueueSettings, failed: (error: unknown) =>
   /** Running jobs, oldest first, with the times when they came. */
   const running = new Map<Firing, number>()
   const idles: (() => void)[] = []
+  /** `dropped`: jobs that were refused for lack of room, or given up at the end. `failed`: those that ended with an error of Crosswalk's own. */
   const counts = { done: 0, dropped: 0, failed: 0 }
   let held = 0
   let closed = false
@@ -411,7 +404,7 @@ export function createQueue(settings: QueueSettings, failed: (error: unknown) =>
       // The answer that this job compares is sent first.
       setImmediate(next)
     },
-    counts: (): QueueCounts => ({ waiting: jobs.length, running: running.size, ...counts }),
+    counts: () => ({ waiting: jobs.length, running: running.size, ...counts }),
     /** Milliseconds since the oldest waiting or running job came; undefined if there is none. */
     oldestMs(): number | undefined {
       const at = running.values().next().value ?? jobs[0]?.at

@@ -14,6 +14,7 @@ import {
   type RequestKind,
   type SeenDifference,
   type Tally,
+  tallyIn,
   unknownClient,
 } from '../migrate/clients.ts'
 import { isDifference } from '../migrate/evidence/evidence.ts'
@@ -123,7 +124,7 @@ export function clientsFromSums(sums: Sums, texts: ClientTexts, kept: KeptUses):
   const fields = Object.entries(sums).sort(([one, a], [other, b]) => b - a || (one < other ? -1 : 1))
   for (const [field, count] of fields) {
     const [what = '', caller = '', operation = '', rest = ''] = partsOfField(field, 4)
-    const tally = tallyIn(clients, caller, operation)
+    const tally = tallyOf(clients, caller, operation)
     if (what === 'samples') kept.addKind(tally.kept, kindIn(texts, caller, operation, rest), count)
     else if (what === 'place') kept.addDifferences(tally.kept, { totals: [placeIn(rest, count)] })
     else countIn(tally, what, count, rest)
@@ -160,15 +161,10 @@ function placeIn(text: string, count: number): SeenDifference {
   return { kind: kind as SeenDifference['kind'], where, count, ...(code !== '' && { code }) }
 }
 
-function tallyIn(clients: Map<string, KnownClient>, caller: string, operation: string): Tally {
+function tallyOf(clients: Map<string, KnownClient>, caller: string, operation: string): Tally {
   const client = clients.get(caller) ?? unknownClient()
   clients.set(caller, client)
-  const tally: Tally = client.operations.get(operation) ?? {
-    ...{ calls: 0, firstSeen: Number.POSITIVE_INFINITY, lastSeen: 0, mismatches: 0, samples: 0 },
-    ...{ modes: new Set(), protocols: new Set(), kept: emptyUse() },
-  }
-  client.operations.set(operation, tally)
-  return tally
+  return tallyIn(client, operation)
 }
 
 /** What one client did at one operation, and the store was not told yet. */

@@ -465,7 +465,8 @@ export function unknownClient(): KnownClient {
   return { subject: undefined, agents: new Set(), operations: new Map() }
 }
 
-function tallyIn({ operations }: KnownClient, operation: string): Tally {
+/** Returns what a client did at one operation, from now on counted in place. */
+export function tallyIn({ operations }: KnownClient, operation: string): Tally {
   const known = operations.get(operation)
   if (known) return known
   const times = { firstSeen: Number.POSITIVE_INFINITY, lastSeen: 0 }

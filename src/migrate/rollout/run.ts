@@ -1,14 +1,30 @@
 import { z } from 'zod'
-import type { Observation, OperationEvidence, Sample } from '../evidence/evidence.ts'
-import { aloneOf } from '../evidence/standing.ts'
+import type { Mode, Side } from '../../serve/sides.ts'
+import type { Observation } from '../evidence/evidence.ts'
 import type { Journal, SaveOrder } from '../modes/journal.ts'
-import type { Actor } from '../records/record.ts'
-import { createSampleRatio, createStepEvidence, RATIO_ODDS, type RatioState, type RecordedCounts, type StepEvidence } from './evidence.ts'
-import { isUnjudged, type OperationView, type RolloutView } from './machine.ts'
+import { isWithinShare } from '../modes/select.ts'
+import { type Actor, describeActor } from '../records/record.ts'
+import {
+  createNewsOfStep,
+  createSharedEvidence,
+  createStepEvidence,
+  type Figures,
+  type KnownFigures,
+  keptSince,
+  knownOf,
+  type NewsOfStep,
+  type RecordedCounts,
+  type SharedEvidence,
+  type StepEvidence,
+  seenSince,
+  sinceThen,
+} from './evidence.ts'
+import { isUnjudged, next, type OperationView, type RolloutStatus, type RolloutView, statusOf, timed } from './machine.ts'
 import {
   describeState,
   firstState,
   goingAt,
+  judgedShareOf,
   ROLLOUT_PHASES,
   type RolloutPhase,
   type RolloutPlan,
@@ -16,81 +32,19 @@ import {
   runBegins,
   SIGNAL_NAMES,
   type SignalName,
+  shareOf,
   stepBegins,
   stepOf,
 } from './plan.ts'
-
-/** Writes down what happens to one rollout: each move is one note. */
-export interface RunBook {
-  /** It begins, or goes on after a restart. `from` says where one of the same name was. */
-  begun(text: string, by: Actor, saved: SavedRun, from?: string): void
-  moved(from: RolloutState, by: Actor, saved: SavedRun): void
-  /** The modes have it no more. */
-  ended(text: string, by: Actor, from: RolloutState): void
-  /** A person closed circuits by resuming it. */
-  closed(operations: readonly string[], by: Actor): void
-  /** Records where it stands, without a note, unless the last record says the same and is not old. */
-  save(saved: SavedRun): void
-}
-
-interface BookSources {
-  readonly journal: Pick<Journal, 'recorder' | 'note'>
-  readonly order: Pick<SaveOrder, 'next'>
-  /** Milliseconds since 1970. */
-  readonly now: () => number
-}
-
-/** Old record files are removed. What stands in the newest one outlives them. */
-const STALE_MS = 3_600_000
-
-export function createRunBook(plan: RolloutPlan, { journal, order, now }: BookSources): RunBook {
-  const { name, digest } = plan
-  const note = (text: string, by: Actor, to: string, from?: string) =>
-    journal.note({
-      what: 'rollout',
-      rollout: name,
-      text: `rollout ${name}: ${text}`,
-      by,
-      ...(from !== undefined && { from }),
-      to,
-    })
-  let last = { text: '', at: 0 }
-  const save = (saved?: SavedRun) => {
-    const text = JSON.stringify(saved ?? null)
-    if (text === last.text && Math.abs(now() - last.at) < STALE_MS) return
-    last = { text, at: now() }
-    const head = { kind: 'rollout', at: new Date(now()).toISOString(), name, digest, nth: order.next() } as const
-    journal.recorder.record({ ...head, ...(saved && { saved }) })
-  }
-  return {
-    begun(text, by, saved, from) {
-      note(text, by, describeState(plan, saved.state), from)
-      save(saved)
-    },
-    moved(from, by, saved) {
-      note(saved.state.reason, by, describeState(plan, saved.state), describeState(plan, from))
-      save(saved)
-    },
-    ended(text, by, from) {
-      note(text, by, 'ended', describeState(plan, from))
-      save()
-    },
-    closed(operations, by) {
-      const text = `the rollout ${name} was resumed`
-      for (const operation of operations) journal.note({ what: 'circuit-closed', text, operation, by, from: 'open', to: 'closed' })
-    },
-    save,
-  }
-}
 
 /** What a restart needs of a rollout. */
 export interface SavedRun {
   readonly state: RolloutState
   readonly counts: RecordedCounts
   /** What was known of each operation when the run began. */
-  readonly before: Readonly<Record<string, Sample>>
+  readonly before: Figures
   /** What became known since then of these operations. Records of older versions lack it. */
-  readonly seen?: Readonly<Record<string, Sample>> | undefined
+  readonly seen?: Figures | undefined
 }
 
 const count = z.number().min(0)
@@ -125,68 +79,8 @@ export function readSavedRun(value: unknown): SavedRun | undefined {
   return savedRun.safeParse(value).data
 }
 
-/** What is known of v2's answers to an operation. What v2 did alone is among the wrong ones. */
-export interface KnownFigure extends Sample {
-  /** Requests that v2 alone refused, or of which its answer left nothing to compare. */
-  readonly alone: number
-}
-
-/** What is known of v2's answers. */
-export interface KnownFigures {
-  readonly evidence: { readonly of: (operation: string) => KnownFigure | undefined }
-}
-
-/** Counts what v2 did alone as wrong. Undefined if nothing is known. */
-export function knownFigure(evidence: (Sample & Pick<OperationEvidence, 'uncompared'>) | undefined): KnownFigure | undefined {
-  if (!evidence) return undefined
-  const alone = aloneOf(evidence)
-  return { n: evidence.n + alone, bad: evidence.bad + alone, alone }
-}
-
-/** Where the figures about v2 come from. */
-export interface FigureSources {
-  readonly journal: Pick<Journal, 'circuit' | 'recorder'> & KnownFigures
-  /** False for a write that no read can show. */
-  readonly canBeJudged: (operation: string) => boolean
-}
-
-/** What a rollout has seen. */
-export interface Seen {
-  /** Operations of its rule that v2 has, as far as no earlier rule takes them. */
-  readonly reach: ReadonlySet<string>
-  readonly evidence: Pick<StepEvidence, 'counts' | 'ratio'>
-  /** What was known of each operation when the run began. */
-  readonly before: Readonly<Record<string, Sample>>
-}
-
-/** Puts together all that decisions look at. */
-export function viewOf(
-  seen: Seen,
-  since: Pick<RolloutView, 'requests' | 'unjudged'>,
-  { journal, canBeJudged }: FigureSources,
-): RolloutView {
-  const { reach, evidence, before } = seen
-  const used = Object.entries(evidence.counts()).filter(([operation, { requests }]) => requests > 0 && reach.has(operation))
-  const operations = used.map(([operation, step]): OperationView => {
-    const known = journal.evidence.of(operation)
-    const run = sinceThen(known, before[operation])
-    const alone = Math.min(known?.alone ?? 0, run.bad)
-    return { operation, canBeJudged: canBeJudged(operation), step, run, alone, failures: journal.circuit.failures(operation) }
-  })
-  const open = openOf(reach, journal)
-  return {
-    ...since,
-    open,
-    stuck: Object.keys(open).filter((operation) => !journal.circuit.canClose(operation)),
-    operations,
-    unused: reach.size - used.length,
-    ratio: evidence.ratio.state(),
-    unwritten: journal.recorder.problem(),
-  }
-}
-
 /** Returns why each open circuit of these operations opened. */
-export function openOf(reach: ReadonlySet<string>, { circuit }: Pick<Journal, 'circuit'>): Readonly<Record<string, string>> {
+function openOf(reach: ReadonlySet<string>, { circuit }: Pick<Journal, 'circuit'>): Readonly<Record<string, string>> {
   return Object.fromEntries(
     [...reach].flatMap((operation) => {
       const why = circuit.whyOpen(operation)
@@ -194,41 +88,6 @@ export function openOf(reach: ReadonlySet<string>, { circuit }: Pick<Journal, 'c
     }),
   )
 }
-
-/** Returns what is known of each operation now. */
-export function knownOf(reach: ReadonlySet<string>, { evidence }: KnownFigures): Readonly<Record<string, Sample>> {
-  return Object.fromEntries(
-    [...reach].flatMap((operation) => {
-      const known = evidence.of(operation)
-      return known ? [[operation, { n: known.n, bad: known.bad }]] : []
-    }),
-  )
-}
-
-/** Returns what became known since then. If records are gone, what is left counts whole: nothing bad may hide. */
-function sinceThen({ n, bad }: Sample = NOTHING, then: Sample = NOTHING): Sample {
-  return n < then.n || bad < then.bad ? { n, bad } : { n: n - then.n, bad: bad - then.bad }
-}
-
-/** Returns what became known of each operation since then. */
-export function seenSince(before: Seen['before'], { evidence }: KnownFigures): Readonly<Record<string, Sample>> {
-  return Object.fromEntries(Object.entries(before).map(([operation, then]) => [operation, sinceThen(evidence.of(operation), then)]))
-}
-
-/**
- * Returns what was known then, as the records that are left would have it: what was seen since then must not shrink, nor what was before
- * dilute it, because old record files were removed.
- */
-export function keptSince(before: Seen['before'], seen: Seen['before'], { evidence }: KnownFigures): Seen['before'] {
-  const kept = Object.entries(before).map(([operation, then]) => {
-    const [known, since] = [evidence.of(operation) ?? NOTHING, seen[operation] ?? NOTHING]
-    const isWhole = known.n - then.n >= since.n && known.bad - then.bad >= since.bad
-    return [operation, isWhole ? then : { n: known.n - since.n, bad: known.bad - since.bad }] as const
-  })
-  return Object.fromEntries(kept)
-}
-
-const NOTHING: Sample = { n: 0, bad: 0 }
 
 /** What a person may ask of a rollout. */
 export const ROLLOUT_COMMANDS = ['pause', 'resume', 'promote', 'abort'] as const
@@ -351,235 +210,379 @@ export interface Plight {
   readonly opened?: Readonly<Record<string, string>> | undefined
 }
 
-/** Returns what is wrong; undefined if nothing is. */
-export function plightOf({ unjudged, unwritten, opened }: Plight): Plight | undefined {
-  const found: Plight = {
-    ...(unjudged && isUnjudged(unjudged) && { unjudged }),
-    ...(unwritten !== undefined && { unwritten }),
-    ...(opened && { opened }),
-  }
-  return Object.keys(found).length > 0 ? found : undefined
+/** A move that is due. Alone it is in force at once; in a fleet it is once the store has it. */
+export interface Proposal {
+  readonly saved: SavedRun
+  readonly by: Actor
+  /** Callers of the next share may get v2 by it, so that what every replica has seen must be known. */
+  readonly isAdvance: boolean
 }
 
-/** Returns what the replica that decides looks at: what is wrong at one replica is wrong. `requests` came since the last look. */
-export function viewOfAll(place: RunPlace, plights: readonly Plight[], requests: number): RolloutView {
-  const view = place.view({ requests, unjudged: { requests: 0, ms: 0 } })
-  const unjudged = plights.flatMap((one) => one.unjudged ?? []).sort((a, b) => b.requests - a.requests)[0] ?? view.unjudged
-  const unwritten = view.unwritten ?? plights.find((one) => one.unwritten !== undefined)?.unwritten
-  // A replica that took the share to 0 has been heard once the rollout is turned back.
-  const heard = place.state().phase === 'turned-back' ? [] : plights
-  return { ...view, unjudged, unwritten, open: { ...Object.assign({}, ...heard.map(({ opened }) => opened)), ...view.open } }
+/** The share of a rollout is 0 at one replica, which took it there by itself. Safety waits for no other replica. */
+interface Pulled {
+  /** Nothing was heard of the rollout yet; a circuit is open; or a person wanted it while the store did not answer. */
+  readonly why: 'unknown' | 'circuit' | Actor
+  readonly state: RolloutState
 }
 
-/** An observation that this replica saw first. Another one may have seen it before. */
-export interface NewObservation extends Observation {
-  /** Milliseconds since 1970. */
-  readonly at: number
-}
-
-export interface NewCaller {
-  readonly caller: string
-  /** The canary's side answered its first request. */
-  readonly got: boolean
-  readonly at: number
-}
-
-/** What one replica has counted in a step since it last told the others. */
-export interface StepNews {
-  readonly requests: ReadonlyMap<string, number>
-  readonly comparisons: ReadonlyMap<string, Sample>
-  /** Requests by the side that answered them. */
-  readonly sides: { readonly got: number; readonly other: number }
-  readonly observations: readonly NewObservation[]
-  readonly callers: readonly NewCaller[]
-}
-
-/** Gathers what the other replicas must know of a step. */
-export interface NewsOfStep {
-  used(operation: string): void
-  sided(caller: string, got: boolean, isFirst: boolean): void
-  compared(observation: Observation, isBad: boolean, isFirst: boolean): void
-  /** Hands over what is new, with at most `MOST_CLAIMS` observations and callers. */
-  take(): StepNews
-  /** Observations and callers that wait. */
-  waiting(): number
-}
-
-/** Observations and callers of one exchange. */
-export const MOST_CLAIMS = 1000
-
-/** Observations of one rollout that wait while the store does not answer. A bad one that finds no room still counts as a comparison. */
-export const MOST_WAITING = 10_000
-
-export function createNewsOfStep(now: () => number): NewsOfStep {
-  let requests = new Map<string, number>()
-  let comparisons = new Map<string, Sample>()
-  let sides = { got: 0, other: 0 }
-  const bad: NewObservation[] = []
-  const clean: NewObservation[] = []
-  const callers: NewCaller[] = []
-  const observe = (observation: Observation, isBad: boolean) => {
-    const { operation, caller, shape, outcome } = observation
-    const list = isBad ? bad : clean
-    list.push({ operation, caller, shape, outcome, at: now() })
-    if (bad.length + clean.length > MOST_WAITING) (clean.length > 0 ? clean : bad).pop()
-  }
-  return {
-    used: (operation) => void requests.set(operation, (requests.get(operation) ?? 0) + 1),
-    sided(caller, got, isFirst) {
-      sides[got ? 'got' : 'other'] += 1
-      if (isFirst) callers.push({ caller, got, at: now() })
-    },
-    compared(observation, isBad, isFirst) {
-      const { n, bad: wrong } = comparisons.get(observation.operation) ?? { n: 0, bad: 0 }
-      comparisons.set(observation.operation, { n: n + 1, bad: wrong + (isBad ? 1 : 0) })
-      if (isFirst) observe(observation, isBad)
-    },
-    take() {
-      const observations = [...bad.splice(0, MOST_CLAIMS)]
-      observations.push(...clean.splice(0, MOST_CLAIMS - observations.length))
-      const news = { requests, comparisons, sides, observations, callers: callers.splice(0, MOST_CLAIMS - observations.length) }
-      requests = new Map()
-      comparisons = new Map()
-      sides = { got: 0, other: 0 }
-      return news
-    },
-    waiting: () => bad.length + clean.length + callers.length,
-  }
-}
-
-/** What all replicas together have counted in a step. */
-export interface StepTotals extends Pick<RatioState, 'callers' | 'got'> {
-  readonly counts: RecordedCounts
-  /** Requests by the side that answered them. */
-  readonly sides: RatioState['requests']
-}
-
-/** The evidence of a step as the fleet has it. */
-export interface SharedEvidence extends Pick<StepEvidence, 'counts' | 'ratio'> {
-  /** Takes what the store has. It only grows. */
-  hear(totals: StepTotals): void
-  /** True once the store has told it. */
-  isKnown(): boolean
-  /** True if the store has less than was known of the step: it has lost something. */
-  isLost(): boolean
-  /** Returns the requests since the last call. */
-  requestsSinceLook(): number
-}
-
-/** `known` is what was published of the step before. */
-export function createSharedEvidence(percent: number, known: RecordedCounts): SharedEvidence {
-  const ratio = createSampleRatio({ share: percent / 100, odds: RATIO_ODDS })
-  let counts: RecordedCounts | undefined
-  let seen = requestsIn(known)
-  let isLost = false
-  return {
-    ratio,
-    hear(totals) {
-      isLost ||= isLess(totals.counts, counts ?? known)
-      counts = totals.counts
-      ratio.learn({ ...totals, requests: totals.sides })
-    },
-    isKnown: () => counts !== undefined,
-    isLost: () => isLost,
-    counts: () => counts ?? known,
-    requestsSinceLook() {
-      const now = requestsIn(counts ?? known)
-      const since = Math.max(0, now - seen)
-      seen = now
-      return since
-    },
-  }
-}
-
-function requestsIn(counts: RecordedCounts): number {
-  return Object.values(counts).reduce((sum, { requests }) => sum + requests, 0)
-}
-
-function isLess(counts: RecordedCounts, known: RecordedCounts): boolean {
-  return Object.entries(known).some(([operation, { requests, observations, comparisons }]) => {
-    const now = counts[operation]
-    return !now || now.requests < requests || now.observations.n < observations.n || now.comparisons.n < comparisons.n
-  })
-}
-
-/** Where a rollout stands, and what its step has shown. */
-export interface RunPlace {
-  state(): RolloutState
-  /** What this process has seen of the step. */
-  evidence(): StepEvidence
-  /** What the replicas of a fleet tell each other of the step; undefined without a store. */
-  shared(): SharedStep | undefined
-  view(since: Pick<RolloutView, 'requests' | 'unjudged'>): RolloutView
-  saved(): SavedRun
-  /** Returns what would be saved there: a new run begins with what is known now, and a new step without counts. */
-  savedAt(to: RolloutState): SavedRun
-  /** Goes there. Another step than the present one begins without what was seen of the present one. */
-  take(saved: SavedRun, isOther?: boolean): void
-  /** Lets time pass in the same step. */
-  pass(state: RolloutState): void
-  /** Takes over what was seen since the run began. */
-  settle(seen: Readonly<Record<string, Sample>>): void
-  reach: ReadonlySet<string>
-}
-
-export interface SharedStep {
-  readonly news: NewsOfStep
-  readonly evidence: SharedEvidence
-}
-
-export interface PlaceSources extends FigureSources {
+export interface RunSources {
+  readonly journal: Pick<Journal, 'circuit' | 'recorder' | 'note'> & KnownFigures
+  readonly order: Pick<SaveOrder, 'next'>
+  /** False for a write that no read can show. */
+  readonly canBeJudged: (operation: string) => boolean
   /** Milliseconds since 1970. */
   readonly now: () => number
   /** Milliseconds of a monotonic clock. */
   readonly ticks: () => number
   /** Replicas decide together. */
   readonly isShared: boolean
+  /** Is called at every move, before it is noted: the share may be another one. */
+  readonly moved: () => void
 }
-
-export const BEGINS = 'It starts at its first step.'
 
 interface Step {
+  /** What this process has seen of the step. */
   readonly evidence: StepEvidence
-  readonly shared: SharedStep | undefined
+  /** What the replicas of a fleet tell each other of the step; undefined without a store. */
+  readonly shared: { readonly news: NewsOfStep; readonly evidence: SharedEvidence } | undefined
 }
 
-export function createRunPlace(plan: RolloutPlan, sources: PlaceSources): RunPlace {
-  const { journal, now, ticks, isShared } = sources
-  const stepAt = (of: RolloutState, counts: RecordedCounts = {}): Step => {
-    const { percent } = stepOf(plan, of)
-    if (!isShared) return { evidence: createStepEvidence({ percent, ticks }), shared: undefined }
-    const news = createNewsOfStep(now)
-    return { evidence: createStepEvidence({ percent, ticks, news }), shared: { news, evidence: createSharedEvidence(percent, counts) } }
+/** A later look says that the process stood still and served nobody, or, in a fleet, that another replica decided meanwhile. */
+const LATEST_MS = { alone: 60_000, shared: 5000 } as const
+
+/** Milliseconds in which a circuit may turn out to be closed: what closed it may arrive after the rollout that was resumed. */
+const PROVISIONAL_MS = 3000
+
+/** Old record files are removed. What stands in the newest one outlives them. */
+const STALE_MS = 3_600_000
+
+const BEGINS = 'It starts at its first step.'
+
+const UNKNOWN = 'Its share is 0 here, because the store has not told yet where it stands.'
+
+const LOST = { reason: 'The store has lost what this step had shown: the step begins again.', signal: undefined } as const
+
+/**
+ * One rollout of the rules in force, at one process. A move is proposed, then accepted. A process alone accepts its own moves at once. In a fleet
+ * one replica proposes, and each follows what the store has; by itself, a replica only takes its share to 0.
+ */
+export class RolloutRun {
+  readonly plan: RolloutPlan
+  /** Ids of the operations of its rule that v2 has, as far as no earlier rule takes them. */
+  reach: ReadonlySet<string> = new Set()
+  /** What is to be noted if the fleet does not know it yet: how it began at the start of this process. '' if that is noted already. */
+  opening = ''
+  /** Why a move that is due waits, at the replica that decides; '' if nothing waits. */
+  waits = ''
+  readonly #sources: RunSources
+  #state: RolloutState
+  #step: Step
+  /** What was known of each operation when the run began. */
+  #before: Figures = {}
+  #pulled: Pulled | undefined
+  /** Since when a circuit is open, by the monotonic clock. */
+  #openSince = Number.POSITIVE_INFINITY
+  #lookedAt: number
+  #recorded = { text: '', at: 0 }
+
+  constructor(plan: RolloutPlan, sources: RunSources) {
+    this.plan = plan
+    this.#sources = sources
+    this.#state = firstState(BEGINS, sources.now())
+    this.#step = this.#stepAt(this.#state)
+    this.#lookedAt = sources.ticks()
+    if (sources.isShared) this.#pull('unknown', 'waiting', UNKNOWN)
   }
-  let state = firstState(BEGINS, now())
-  let step = stepAt(state)
-  let before: Readonly<Record<string, Sample>> = {}
-  const counted = () => step.shared?.evidence ?? step.evidence
-  const place: RunPlace = {
-    reach: new Set(),
-    state: () => state,
-    evidence: () => step.evidence,
-    shared: () => step.shared,
-    view: (since) => viewOf({ reach: place.reach, evidence: counted(), before }, since, sources),
-    saved: () => ({ state, counts: counted().counts(), before, seen: seenSince(before, journal) }),
-    savedAt(to) {
-      const then = to.runsBegun === state.runsBegun ? before : knownOf(place.reach, journal)
-      const counts = to.stepsBegun === state.stepsBegun ? counted().counts() : {}
-      return { state: to, counts, before: then, seen: seenSince(then, journal) }
-    },
-    take(saved, isOther = saved.state.stepsBegun !== state.stepsBegun) {
-      if (isOther) step = stepAt(saved.state, saved.counts)
-      state = saved.state
-      before = saved.before
-      if (!isShared) step.evidence.restore(saved.counts)
-    },
-    pass(to) {
-      state = to
-    },
-    settle(seen) {
-      before = keptSince(before, seen, journal)
-    },
+
+  /** Where it stands here: where the fleet is, unless this replica took the share to 0 by itself. */
+  state(): RolloutState {
+    return this.#pulled?.state ?? this.#state
   }
-  return place
+
+  /** Why this replica took the share to 0 by itself, if it did. */
+  pulledBy() {
+    return this.#pulled?.why
+  }
+
+  /** What the replicas of a fleet tell each other of the step; undefined without a store. */
+  shared() {
+    return this.#step.shared
+  }
+
+  status(): RolloutStatus {
+    const status = statusOf(this.plan, this.state(), this.#view(NOTHING_NEW), this.reach)
+    if (this.#pulled) return { ...status, reason: this.#pulled.state.reason }
+    return this.waits ? { ...status, reason: `${status.reason} It waits: ${this.waits}` } : status
+  }
+
+  /** Counts a request of a client of its rule, and whether v2 answered it. Nothing is missing if a tester asked v2 alone: nobody compares that. */
+  used(operation: string, caller: string, mode: Mode, by: Side): void {
+    const share = judgedShareOf(this.plan, this.state())
+    if (share > 0) this.#step.evidence.sided(caller, by === 'v2')
+    if (mode === 'diff-v2' && isWithinShare(caller, share)) this.#step.evidence.used(operation, this.#sources.canBeJudged(operation))
+  }
+
+  /** Counts a comparison of an answer that v2 gave a client of its rule. */
+  compared(observation: Observation): void {
+    if (isWithinShare(observation.caller, judgedShareOf(this.plan, this.state()))) this.#step.evidence.compared(observation)
+  }
+
+  /** Looks at what was seen since the last look. Alone it moves if that is due; in a fleet it only takes the share to 0 if a circuit is open. */
+  look(): void {
+    if (this.#sources.isShared) {
+      this.#guard()
+      return
+    }
+    const { isWorse, ...since } = this.#step.evidence.sinceLook()
+    const proposal = this.#due(this.#view(since), this.#elapsedMs())
+    if (proposal) this.accept(proposal)
+    // Nothing bad may be forgotten if the process dies now.
+    else if (isWorse) this.save()
+  }
+
+  /** Looks, as the replica that decides. Returns a move that is due. */
+  propose(plights: readonly Plight[]): Proposal | undefined {
+    const elapsedMs = this.#elapsedMs()
+    return this.#due(this.#viewOfAll(plights, this.#step.shared?.evidence.requestsSinceLook() ?? 0), elapsedMs)
+  }
+
+  /** Looks once more, because more is known. No time has passed. */
+  proposeAgain(plights: readonly Plight[]): Proposal | undefined {
+    return this.#due(this.#viewOfAll(plights, 0), 0)
+  }
+
+  /** Returns what a command of a person makes of it. */
+  command(command: RolloutCommand, by: Actor): Proposal | { readonly problem: string } | 'same' {
+    const open = Object.keys(openOf(this.reach, this.#sources.journal))
+    const result = steered(this.plan, this.#state, command, { by: describeActor(by), open, now: this.#sources.now() })
+    return result === 'same' || 'problem' in result ? result : { ...this.#proposal(result.state, by), isAdvance: false }
+  }
+
+  /** A move that was proposed here is in force, and noted. */
+  accept({ saved, by }: Proposal): void {
+    const from = this.#state
+    const closed = saved.state.runsBegun > from.runsBegun ? this.#closeAll() : []
+    this.#pulled = undefined
+    this.#take(saved)
+    this.#arrived()
+    this.#note(saved.state.reason, by, describeState(this.plan, saved.state), describeState(this.plan, from))
+    this.#record(saved)
+    const text = `the rollout ${this.plan.name} was resumed`
+    for (const operation of closed) {
+      this.#sources.journal.note({ what: 'circuit-closed', text, operation, by, from: 'open', to: 'closed' })
+    }
+  }
+
+  /** Goes where the fleet is. `isOther` says that the fleet began it anew. */
+  follow(saved: SavedRun, isOther: boolean): void {
+    const from = this.#state
+    const isKnown = this.#pulled?.why !== 'unknown'
+    if (isKnown && saved.state.runsBegun > from.runsBegun && saved.state.phase !== 'turned-back') this.#closeAll()
+    this.#take(saved, isOther)
+    if (isKnown && !isOther && !isOtherMove(from, saved.state)) return
+    this.#record(saved)
+    this.#arrived()
+  }
+
+  /** Takes the share to 0 here because a person wants it while the store does not answer. */
+  abortHere(by: Actor): void {
+    this.#pull(by, 'aborted', `Aborted by ${describeActor(by)} on this replica alone, because the store does not answer.`)
+    this.#sources.moved()
+  }
+
+  /** Says what is wrong at this replica, since the last call; undefined if nothing is. */
+  plight(): Plight | undefined {
+    const { unjudged } = this.#step.evidence.sinceLook()
+    const unwritten = this.#sources.journal.recorder.problem()
+    const found: Plight = {
+      ...(isUnjudged(unjudged) && { unjudged }),
+      ...(unwritten !== undefined && { unwritten }),
+      ...(this.#isProven() && { opened: this.#pulled?.state.opened }),
+    }
+    return Object.keys(found).length > 0 ? found : undefined
+  }
+
+  saved(): SavedRun {
+    return this.#savedAt(this.#state)
+  }
+
+  /** Remembers a comparison from before a restart. */
+  remember(observation: Observation, agoMs: number): void {
+    this.#step.evidence.remember(observation, agoMs)
+  }
+
+  /** Goes on where it was before a restart, or begins at its first step. */
+  restore(saved: SavedRun | undefined): void {
+    this.#take(saved ?? { state: firstState(BEGINS, this.#sources.now()), counts: {}, before: {} })
+  }
+
+  /** Takes over what was seen since the run began, when all records were read: some may be gone. */
+  settle(seen: Figures): void {
+    this.#before = keptSince(this.#before, seen, this.#sources.journal)
+  }
+
+  /** Notes why it begins, or goes on after a restart. `old` had the same name. */
+  begin(text: string, by: Actor, old?: RolloutRun): void {
+    this.#note(text, by, describeState(this.plan, this.#state), old && describeState(old.plan, old.state()))
+    this.save()
+  }
+
+  /** Notes why it ends: the modes have it no more. */
+  end(text: string, by: Actor): void {
+    this.#note(text, by, 'ended', describeState(this.plan, this.state()))
+    this.#record()
+  }
+
+  /** Records where it stands. */
+  save(): void {
+    this.#record(this.saved())
+  }
+
+  #stepAt(state: RolloutState, counts: RecordedCounts = {}): Step {
+    const { now, ticks, isShared } = this.#sources
+    const { percent } = stepOf(this.plan, state)
+    const news = isShared ? createNewsOfStep(now) : undefined
+    const evidence = createStepEvidence({ percent, ticks, news })
+    return { evidence, shared: news && { news, evidence: createSharedEvidence(percent, counts) } }
+  }
+
+  #counted() {
+    return this.#step.shared?.evidence ?? this.#step.evidence
+  }
+
+  /** Puts together all that decisions look at. */
+  #view(since: Pick<RolloutView, 'requests' | 'unjudged'>): RolloutView {
+    const { journal, canBeJudged } = this.#sources
+    const used = Object.entries(this.#counted().counts()).filter(([operation, { requests }]) => requests > 0 && this.reach.has(operation))
+    const operations = used.map(([operation, step]): OperationView => {
+      const known = journal.evidence.of(operation)
+      const run = sinceThen(known, this.#before[operation])
+      const alone = Math.min(known?.alone ?? 0, run.bad)
+      return { operation, canBeJudged: canBeJudged(operation), step, run, alone, failures: journal.circuit.failures(operation) }
+    })
+    const open = openOf(this.reach, journal)
+    return {
+      ...since,
+      open,
+      stuck: Object.keys(open).filter((operation) => !journal.circuit.canClose(operation)),
+      operations,
+      unused: this.reach.size - used.length,
+      ratio: this.#counted().ratio.state(),
+      unwritten: journal.recorder.problem(),
+    }
+  }
+
+  /** Returns what the replica that decides looks at: what is wrong at one replica is wrong. `requests` came since the last look. */
+  #viewOfAll(plights: readonly Plight[], requests: number): RolloutView {
+    const view = this.#view({ ...NOTHING_NEW, requests })
+    const unjudged = plights.flatMap((one) => one.unjudged ?? []).sort((a, b) => b.requests - a.requests)[0] ?? view.unjudged
+    const unwritten = view.unwritten ?? plights.find((one) => one.unwritten !== undefined)?.unwritten
+    // A replica that took the share to 0 has been heard once the rollout is turned back.
+    const heard = this.#state.phase === 'turned-back' ? [] : plights
+    return { ...view, unjudged, unwritten, open: { ...Object.assign({}, ...heard.map(({ opened }) => opened)), ...view.open } }
+  }
+
+  /** Milliseconds since the last look that may count. */
+  #elapsedMs(): number {
+    const { isShared, ticks } = this.#sources
+    const since = ticks() - this.#lookedAt
+    this.#lookedAt += since
+    return Math.min(isShared ? LATEST_MS.shared : LATEST_MS.alone, since)
+  }
+
+  /** Lets time pass, and returns a move that is due then. */
+  #due(view: RolloutView, elapsedMs: number): Proposal | undefined {
+    const { plan } = this
+    const now = this.#sources.now()
+    const state = timed(this.#state, view, elapsedMs)
+    this.#state = state
+    const to = next(plan, state, { view, elapsedMs: 0, now })
+    if (this.#step.shared?.evidence.isLost() && to.by !== 'circuit') {
+      const again = { ...state, ...stepBegins(plan, state.at, state), ...LOST, phase: state.phase, since: now }
+      return this.#proposal(again, { source: 'rollout' })
+    }
+    return to.by && this.#proposal(to.state, { source: to.by })
+  }
+
+  #proposal(to: RolloutState, by: Actor): Proposal {
+    return { saved: this.#savedAt(to), by, isAdvance: to.at > this.#state.at || to.phase === 'done' }
+  }
+
+  /** Returns what would be saved there: a new run begins with what is known now, and a new step without counts. */
+  #savedAt(to: RolloutState): SavedRun {
+    const { journal } = this.#sources
+    const before = to.runsBegun === this.#state.runsBegun ? this.#before : knownOf(this.reach, journal)
+    const counts = to.stepsBegun === this.#state.stepsBegun ? this.#counted().counts() : {}
+    return { state: to, counts, before, seen: seenSince(before, journal) }
+  }
+
+  /** Goes there. Another step than the present one begins without what was seen of the present one. */
+  #take(saved: SavedRun, isOther = false): void {
+    if (isOther || saved.state.stepsBegun !== this.#state.stepsBegun) this.#step = this.#stepAt(saved.state, saved.counts)
+    this.#state = saved.state
+    this.#before = saved.before
+    if (!this.#sources.isShared) this.#step.evidence.restore(saved.counts)
+  }
+
+  /** It is somewhere else. What a person wanted of this replica alone still holds. */
+  #arrived(): void {
+    this.#step.evidence.forgive()
+    if (typeof this.#pulled?.why !== 'object') this.#pulled = undefined
+    this.#sources.moved()
+    if (this.#sources.isShared) this.#guard()
+  }
+
+  #pull(why: Pulled['why'], phase: RolloutState['phase'], reason: string, opened = {}): void {
+    const state = { ...this.#state, phase, signal: undefined, reason, since: this.#sources.now(), opened, backMs: 0 }
+    this.#pulled = { why, state }
+  }
+
+  /** Takes the share to 0 here if a circuit is open, and back if that soon turns out to be wrong. */
+  #guard(): void {
+    const { journal, ticks, moved } = this.#sources
+    const open = openOf(this.reach, journal)
+    const [first] = Object.entries(open)
+    if (this.#pulled?.why === 'circuit' && !first && !this.#isProven()) {
+      this.#pulled = undefined
+      moved()
+    }
+    if (first) this.#openSince = Math.min(this.#openSince, ticks())
+    else if (!this.#pulled) this.#openSince = Number.POSITIVE_INFINITY
+    if (!first || this.#pulled || shareOf(this.plan, this.#state) === 0 || this.#state.phase === 'done') return
+    this.#pull('circuit', 'turned-back', `The circuit of ${first[0]} opened (${first[1]}).`, open)
+    moved()
+  }
+
+  /** True if circuits took it to 0, and what closes them would have arrived. */
+  #isProven(): boolean {
+    return this.#pulled?.why === 'circuit' && this.#sources.ticks() - this.#openSince >= PROVISIONAL_MS
+  }
+
+  #closeAll(): readonly string[] {
+    return this.#sources.journal.circuit.close((operation) => this.reach.has(operation))
+  }
+
+  #note(text: string, by: Actor, to: string, from?: string): void {
+    const { name } = this.plan
+    const moved = { by, ...(from !== undefined && { from }), to }
+    this.#sources.journal.note({ what: 'rollout', rollout: name, text: `rollout ${name}: ${text}`, ...moved })
+  }
+
+  /** Records where it stands, or that it ended, unless the last record says the same and is not old. */
+  #record(saved?: SavedRun): void {
+    const { journal, order, now } = this.#sources
+    const text = JSON.stringify(saved ?? null)
+    if (text === this.#recorded.text && Math.abs(now() - this.#recorded.at) < STALE_MS) return
+    this.#recorded = { text, at: now() }
+    const { name, digest } = this.plan
+    const head = { kind: 'rollout', at: new Date(now()).toISOString(), name, digest, nth: order.next() } as const
+    journal.recorder.record({ ...head, ...(saved && { saved }) })
+  }
+}
+
+const NOTHING_NEW = { requests: 0, unjudged: { requests: 0, ms: 0 } } as const
+
+/** Two states of one move differ in the time that passed alone. */
+function isOtherMove(a: RolloutState, b: RolloutState): boolean {
+  return a.phase !== b.phase || a.since !== b.since || a.stepsBegun !== b.stepsBegun
 }

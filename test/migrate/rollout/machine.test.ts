@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createEvidence } from '../../../src/migrate/evidence/evidence.ts'
+import { keptSince, knownFigure, seenSince } from '../../../src/migrate/rollout/evidence.ts'
 import { describeProgress, next, type RolloutView } from '../../../src/migrate/rollout/machine.ts'
 import {
   describeState,
@@ -9,7 +10,7 @@ import {
   type RolloutState,
   shareOf,
 } from '../../../src/migrate/rollout/plan.ts'
-import { keptSince, knownFigure, ROLLOUT_COMMANDS, seenSince, steered } from '../../../src/migrate/rollout/run.ts'
+import { ROLLOUT_COMMANDS, steered } from '../../../src/migrate/rollout/run.ts'
 import { seeded } from '../../stage/clocks.ts'
 import { HOUR, operation, PLAN, proven, stateIn, viewOn } from './stage.ts'
 

@@ -370,15 +370,20 @@ export function addMigration(app: FastifyInstance, sources: MigrationSources): v
 
 /** What all replicas have counted. */
 interface EvidenceSources {
-  readonly evidence: Pick<FleetEvidence, 'epochs' | 'report'>
+  readonly evidence: Pick<FleetEvidence, 'epochs' | 'counted'>
 }
 
 function addEvidence(app: FastifyInstance, { report, notifier, joined, page, actorOf }: MigrationSources): void {
   const evidence = joined?.evidence
   app.get('/evidence', async () => {
-    const known = (await evidence?.report.evidence()) ?? report.evidence()
-    const whole = report.whole({ evidence: known.operations, traffic: known.traffic })
-    return { ...known, ...(whole && { whole }), ...(page !== undefined && { page }), ...(notifier && { notifications: notifier.counts() }) }
+    const counted = (await evidence?.counted()) ?? report.counted()
+    const whole = report.whole(counted)
+    return {
+      ...report.evidence(counted),
+      ...(whole && { whole }),
+      ...(page !== undefined && { page }),
+      ...(notifier && { notifications: notifier.counts() }),
+    }
   })
   app.post('/evidence/epoch', async (request) => {
     if (!evidence) throw NO_EPOCHS

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Inventory } from '../migrate/clients.ts'
 import { type DeclarationReport, type ExpectedDifferences, withCounts } from '../migrate/compare/expected.ts'
+import type { Counted } from '../migrate/evidence/cutover.ts'
 import {
   COLLAPSE,
   DISTINCT,
@@ -12,7 +13,6 @@ import {
   WEIGHTS,
 } from '../migrate/evidence/evidence.ts'
 import { countCaller, isUntried, kindAmong, type WrongCallers } from '../migrate/evidence/kinds.ts'
-import type { CountedTraffic } from '../migrate/migration.ts'
 import type { Entry } from '../migrate/records/record.ts'
 import { type FleetReading, type Part, type PartState, reading, sharedTimeOf } from './exchange.ts'
 import type { RestoredEvidence } from './report.ts'
@@ -86,11 +86,11 @@ export function trafficSums({ traffic, strangers, uncounted }: Pick<Inventory, '
   return Object.fromEntries([...fields('calls', traffic()), ...fields('strangers', strangers()), [UNCOUNTED, uncounted()]])
 }
 
-export function trafficIn(sums: Sums): CountedTraffic {
+export function trafficIn(sums: Sums): Pick<Counted, 'traffic' | 'strangers' | 'uncounted'> {
   const ofKind = (what: string) => {
     const start = fieldOf(what, '')
     const found = Object.entries(sums).filter(([field]) => field.startsWith(start))
-    return Object.fromEntries(found.map(([field, count]) => [field.slice(start.length), count]))
+    return new Map(found.map(([field, count]) => [field.slice(start.length), count]))
   }
   return { traffic: ofKind('calls'), strangers: ofKind('strangers'), uncounted: sums[UNCOUNTED] ?? 0 }
 }

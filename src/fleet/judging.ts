@@ -283,9 +283,8 @@ interface ReadinessOf {
 /** Judges readiness for all replicas, on what all of them have seen. */
 export function shareReadiness({ judge, note }: Migration, { leader, evidence, clients, clocks, failed }: ReadinessOf): ReadinessPart {
   const judgeAll = async () => {
-    const { operations, traffic, fleet } = await evidence.report.evidence()
-    if (fleet === undefined || fleet.problems.length > 0) return undefined
-    const counted = { evidence: operations, traffic: new Map(Object.entries(traffic)) }
+    const counted = await evidence.counted()
+    if (counted.fleet === undefined || counted.fleet.problems.length > 0) return undefined
     const verdict = judge(counted)
     if (!verdict.ready) return verdict
     // The clients are many, so that they are only read if all depends on them.

@@ -1,5 +1,5 @@
 import type { ComparisonOutcome } from '../migrate/compare/judge.ts'
-import type { FleetMember, FleetView } from '../migrate/evidence/cutover.ts'
+import type { Counted, FleetMember, FleetView } from '../migrate/evidence/cutover.ts'
 import {
   COLLAPSE,
   type Evidence,
@@ -12,7 +12,7 @@ import {
   perDayOf,
 } from '../migrate/evidence/evidence.ts'
 import type { SeenKind } from '../migrate/evidence/kinds.ts'
-import type { EvidenceReport, Migration, MigrationReport } from '../migrate/migration.ts'
+import type { Migration } from '../migrate/migration.ts'
 import type { Entry } from '../migrate/records/record.ts'
 import { createEpochs, type EpochOrigin, type Epochs, epochHash } from './epochs.ts'
 import {
@@ -180,43 +180,30 @@ function memberOf({ id, name, seenMs, isLive, version, waiting, dropped, lost }:
   return { id, name, seenMs, isLive, version, waiting, dropped, lost }
 }
 
-/** What the admin port answers for all replicas. */
-export interface FleetReport {
-  /** Without an answer of the store, the evidence is that of this replica, and `fleet.problems` says so. */
-  evidence(): Promise<EvidenceReport>
-}
-
-interface FleetReportSources {
-  readonly snapshot: TakeSnapshot
-  readonly names: () => EvidenceNames
-  /** What this replica knows by itself. */
-  readonly own: Pick<MigrationReport, 'evidence'>
-  /** Milliseconds since 1970. */
-  readonly now: () => number
-}
-
-export function createFleetReport({ snapshot, names, own, now }: FleetReportSources): FleetReport {
-  return {
-    async evidence() {
-      let hours: readonly number[] = []
-      const { view, found } = await snapshot(() => {
-        const pace = paceNames(names(), now())
-        hours = pace.map(([hour]) => hour)
-        const { evidence, declared, traffic, kinds, wrong } = names()
-        return [evidence, declared, traffic, kinds, wrong, ...pace.map(([, name]) => name)].map(
-          (name): StoreRead => ({ kind: 'sums', name }),
-        )
-      })
-      if (!found) return { ...own.evidence(), fleet: view }
-      const [sums = {}, declared = {}, traffic = {}, seenKinds = {}, wrong = {}, ...pace] = found.map(
-        (one) => one?.value as Sums | undefined,
-      )
-      const ofHours = hours.map((hour, nth) => [hour, pace[nth] ?? {}] as const)
-      const counted = { evidence: evidenceFromSums(sums, ofHours, seenKinds, wrong), ...trafficIn(traffic) }
-      const { declarations, ...rest } = own.evidence(counted)
-      const lost = [...lostSentences(sums, view.replicas), ...(wrong[MORE_WRONG] === undefined ? [] : [TOO_MANY_WRONG])]
-      return { ...rest, declarations: declaredIn(declared, declarations), fleet: { ...view, problems: [...view.problems, ...lost] } }
-    },
+/**
+ * Returns a reader of what all replicas have counted. Without an answer of the store it is what this replica has counted, and `fleet.problems`
+ * says so. `now` gives the milliseconds since 1970 of the store.
+ */
+function createFleetCounted(snapshot: TakeSnapshot, names: () => EvidenceNames, own: () => Counted, now: () => number) {
+  return async (): Promise<Counted> => {
+    let hours: readonly number[] = []
+    const { view, found } = await snapshot(() => {
+      const pace = paceNames(names(), now())
+      hours = pace.map(([hour]) => hour)
+      const { evidence, declared, traffic, kinds, wrong } = names()
+      const all = [evidence, declared, traffic, kinds, wrong, ...pace.map(([, name]) => name)]
+      return all.map((name): StoreRead => ({ kind: 'sums', name }))
+    })
+    if (!found) return { ...own(), fleet: view }
+    const [sums = {}, declared = {}, traffic = {}, seenKinds = {}, wrong = {}, ...pace] = found.map((one) => one?.value as Sums | undefined)
+    const ofHours = hours.map((hour, nth) => [hour, pace[nth] ?? {}] as const)
+    const lost = [...lostSentences(sums, view.replicas), ...(wrong[MORE_WRONG] === undefined ? [] : [TOO_MANY_WRONG])]
+    return {
+      evidence: evidenceFromSums(sums, ofHours, seenKinds, wrong),
+      ...trafficIn(traffic),
+      declarations: declaredIn(declared, own().declarations),
+      fleet: { ...view, problems: [...view.problems, ...lost] },
+    }
   }
 }
 
@@ -304,11 +291,7 @@ function countsOf(one: OperationEvidence, names: EvidenceNames): readonly StoreC
 }
 
 /** What a fleet knows of the migration. */
-export interface FleetEvidence {
-  readonly epochs: Epochs
-  readonly report: FleetReport
-  readonly snapshot: TakeSnapshot
-}
+export type FleetEvidence = ReturnType<typeof shareEvidence>
 
 interface EvidenceOrigin extends EpochOrigin {
   /** The store is new. Otherwise it was told in their time of the records that are read back. */
@@ -323,7 +306,7 @@ export function shareEvidence(
   fleet: Fleet,
   { now }: FleetClocks,
   { isNewStore, failed, ...origin }: EvidenceOrigin,
-): FleetEvidence {
+) {
   const { inventory, expected } = ledger
   const hasEarlier = () => !isNewStore && ledger.evidence.all().length > 0
   const epochs = createEpochs({ ...origin, store: fleet.store, now, note, hasEarlier, failed })
@@ -344,5 +327,5 @@ export function shareEvidence(
   fleet.add(epochs)
   fleet.add(part)
   const snapshot = createSnapshots(fleet, epochs, epochHash(origin))
-  return { epochs, snapshot, report: createFleetReport({ snapshot, names: epochs.names, own: report, now: fleet.time }) }
+  return { epochs, snapshot, counted: createFleetCounted(snapshot, epochs.names, report.counted, fleet.time) }
 }

@@ -11,14 +11,16 @@
  */
 import type { Clocks } from '../serve/bounds.ts'
 import type { Operation } from '../tables/operation.ts'
-import { type Client, createKindOf } from './clients.ts'
-import type { Declaration, DeclarationReport } from './compare/expected.ts'
+import { createKindOf } from './clients.ts'
+import type { Declaration } from './compare/expected.ts'
 import type { NoisyMember } from './compare/judge.ts'
 import { createRedactor } from './compare/redact.ts'
 import type { CircuitState } from './evidence/circuit.ts'
 import {
+  type Counted,
   type CutoverQuestion,
   type CutoverVerdict,
+  countedIn,
   createReadinessMemory,
   type FleetView,
   judgeCutover,
@@ -27,27 +29,16 @@ import {
 import { many, moreNeeded, type OperationEvidence } from './evidence/evidence.ts'
 import { daysNeeded, uncomparedSentences } from './evidence/standing.ts'
 import { type CutoverTerms, createAcceptanceMemory, termsOf, USUAL_TERMS } from './evidence/terms.ts'
-import type { WholeVerdict } from './evidence/whole.ts'
-import {
-  type Counting,
-  createJournal,
-  createListeners,
-  type EntryListener,
-  followed,
-  type Journal,
-  type JournalSettings,
-  type Notes,
-} from './modes/journal.ts'
+import { type Counting, createJournal, createListeners, followed, type Journal, type JournalSettings } from './modes/journal.ts'
 import { createModes, type Emulated, type Modes } from './modes/modes.ts'
 import type { ModeRules } from './modes/rules.ts'
 import { createPositions, ownerOf } from './modes/select.ts'
 import { type Budget, createBudget } from './modes/serve.ts'
 import { createQueue, nothingSkipped, type Queue, type QueueCounts, type QueueSettings, type Skipped } from './observe/observe.ts'
-import { type Observer, observeServices, type ServiceObserverSettings, type ServiceSides } from './observe/observer.ts'
+import { observeServices, type ServiceObserverSettings, type ServiceSides } from './observe/observer.ts'
 import { verifiable } from './observe/verify-write.ts'
-import type { Actor, Comparison, Entry } from './records/record.ts'
+import type { Actor, Entry } from './records/record.ts'
 import {
-  type ComparisonQuery,
   createRecorder,
   earlierEntries,
   type Ledger,
@@ -56,21 +47,7 @@ import {
   type RecordsSettings,
   restore,
 } from './records/record-file.ts'
-import { createRollouts, type Rollouts } from './rollout/rollouts.ts'
-
-/** Notes every operation that becomes ready to move or stops being so, and the same of all of them together. */
-export interface ReadinessWatch {
-  /** Takes every entry, those read back and new ones. */
-  entry(entry: Entry): void
-  /** Begins, when the earlier records are read back: what they know is not told again. */
-  start(): void
-  /** Looks a last time. */
-  close(): void
-}
-
-interface ReadinessParts extends JudgedParts {
-  readonly journal: Pick<Journal, 'evidence' | 'inventory' | 'note'>
-}
+import { createRollouts } from './rollout/rollouts.ts'
 
 interface JudgedParts {
   readonly terms: () => CutoverTerms
@@ -97,12 +74,10 @@ export function judgeReadiness(
 }
 
 /** What is judged. */
-export type CountedQuestion = Pick<CutoverQuestion, 'evidence' | 'traffic' | 'asked'>
+type CountedQuestion = Pick<CutoverQuestion, 'evidence' | 'traffic' | 'asked'>
 
-/** Where the replicas of a fleet note it together. */
-export const NO_WATCH: ReadinessWatch = { entry() {}, start() {}, close() {} }
-
-export function createReadinessWatch(parts: ReadinessParts): ReadinessWatch {
+/** Notes every operation that becomes ready to move or stops being so, and the same of all of them together. */
+export function createReadinessWatch(parts: JudgedParts & { readonly journal: Pick<Journal, 'evidence' | 'inventory' | 'note'> }) {
   const { journal, now } = parts
   const memory = createReadinessMemory()
   let isStarted = false
@@ -121,15 +96,18 @@ export function createReadinessWatch(parts: ReadinessParts): ReadinessWatch {
     timer ??= setTimeout(look, LOOK_EVERY).unref()
   }
   return {
-    entry(entry) {
+    /** Takes every entry, those read back and new ones. */
+    entry(entry: Entry) {
       const isOwn = entry.kind === 'note' && (entry.what === 'ready' || entry.what === 'not-ready')
       if (isStarted && !isOwn) plan()
       if (!isStarted && isOwn) memory.recall(entry)
     },
+    /** Begins, when the earlier records are read back: what they know is not told again. */
     start() {
       memory.assume(judge())
       isStarted = true
     },
+    /** Looks a last time. */
     close() {
       if (!isStarted) return
       clearTimeout(timer)
@@ -140,29 +118,19 @@ export function createReadinessWatch(parts: ReadinessParts): ReadinessWatch {
 }
 
 /** Notes what persons accept without proof, when that begins and when it is over. */
-export interface AcceptanceWatch {
-  /** Takes an entry that is read back. */
-  recall(entry: Entry): void
-  /** Notes what is new, done by somebody. From now on what ends by itself is noted, too. */
-  look(by: Actor): void
-  close(): void
-}
-
-interface AcceptanceParts extends Pick<JudgedParts, 'terms' | 'now'>, Pick<Clocks, 'repeat'> {
-  readonly note: Journal['note']
-}
-
-export function createAcceptanceWatch({ terms, now, repeat, note }: AcceptanceParts): AcceptanceWatch {
+function createAcceptanceWatch(terms: () => CutoverTerms, { now, repeat }: Pick<Clocks, 'now' | 'repeat'>, note: Journal['note']) {
   const memory = createAcceptanceMemory()
   let end: (() => void) | undefined
   const look = (by?: Actor) => {
     for (const news of memory.news(terms(), now())) note({ ...news, ...(by && { by }) })
   }
   return {
-    recall(entry) {
+    /** Takes an entry that is read back. */
+    recall(entry: Entry) {
       if (entry.kind === 'note') memory.recall(entry)
     },
-    look(by) {
+    /** Notes what is new, done by somebody. From now on what ends by itself is noted, too. */
+    look(by: Actor) {
       look(by)
       end ??= repeat(() => look(), FLUSH_EVERY)
     },
@@ -181,30 +149,16 @@ export interface OperationProgress extends OperationEvidence {
   readonly circuit: CircuitState
 }
 
-/** Requests of one process, or of all replicas of a fleet. */
-export interface CountedTraffic {
-  /** v1 requests by operation id, compared or not. */
-  readonly traffic: Readonly<Record<string, number>>
-  /** Requests by operation id whose credential no service accepted. They are not counted elsewhere. */
-  readonly strangers: Readonly<Record<string, number>>
-  /** Calls of clients beyond those that are told apart. `traffic` includes them. */
-  readonly uncounted: number
-}
-
-/** What the evidence of a report is made of. */
-export interface CountedEvidence extends CountedTraffic {
-  readonly evidence: readonly OperationEvidence[]
-}
-
 /** All evidence so far; the admin port's `GET /evidence`. */
-export interface EvidenceReport extends CountedTraffic {
+export interface EvidenceReport extends Pick<Counted, 'uncounted' | 'declarations'> {
   readonly target: number
   /** What persons decided about the verdict. */
   readonly terms: CutoverTerms
   readonly operations: readonly OperationProgress[]
   /** By operation id, also of operations that were not compared. */
   readonly circuits: Readonly<Record<string, CircuitState>>
-  readonly declarations: readonly DeclarationReport[]
+  readonly traffic: Readonly<Record<string, number>>
+  readonly strangers: Readonly<Record<string, number>>
   readonly noise: readonly NoisyMember[]
   readonly queue: QueueCounts
   readonly skipped: Skipped
@@ -214,67 +168,58 @@ export interface EvidenceReport extends CountedTraffic {
   readonly fleet?: FleetView
 }
 
-export interface MigrationReport {
-  /** Of what this process has counted, or of what is given. */
-  evidence(counted?: CountedEvidence): EvidenceReport
-  /** The verdict on all requests together, likewise, at the usual target. Kinds that nobody saw may be missing besides. */
-  whole(counted?: Pick<CountedEvidence, 'evidence' | 'traffic'>): WholeVerdict | undefined
-  /** Why each open circuit opened, by operation id. */
-  openCircuits(): Readonly<Record<string, string>>
-  clients(): readonly Client[]
-  comparisons(query: ComparisonQuery): readonly Comparison[]
-}
+export type MigrationReport = ReturnType<typeof createReport>
 
-interface Sources {
-  readonly journal: Journal
-  readonly queue: Queue
-  readonly skipped: Skipped | undefined
-  readonly budget: Budget
-  readonly terms: () => CutoverTerms
-  /** Milliseconds since 1970. */
-  readonly now: () => number
-  readonly judge: (counted: CountedQuestion) => CutoverVerdict
-}
-
-function progressOf(one: OperationEvidence, target: number): Omit<OperationProgress, 'circuit'> {
-  const days = daysNeeded(one, target)
-  return { ...one, needed: moreNeeded(one, target), ...(days !== undefined && { days }), hints: uncomparedSentences(one.uncompared) }
-}
-
-export function createReport({ journal, queue, skipped, budget, terms, now, judge }: Sources): MigrationReport {
-  const { evidence, inventory, circuit, expected, judging, recorder } = journal
-  const own = (): CountedEvidence => ({
-    evidence: evidence.all(),
-    traffic: Object.fromEntries(inventory.traffic()),
-    strangers: Object.fromEntries(inventory.strangers()),
-    uncounted: inventory.uncounted(),
-  })
+function createReport(
+  journal: Journal,
+  queue: Queue,
+  skipped: Skipped | undefined,
+  budget: Budget,
+  terms: () => CutoverTerms,
+  now: () => number,
+  judge: (counted: CountedQuestion) => CutoverVerdict,
+) {
+  const { inventory, circuit, judging, recorder } = journal
+  const counted = () => countedIn(journal)
   return {
-    evidence({ evidence: counted, ...traffic } = own()) {
+    /** What this process has counted. */
+    counted,
+    /** Shows what this process has counted, or what is given. */
+    evidence({ evidence, traffic, strangers, uncounted, declarations, fleet }: Counted = counted()): EvidenceReport {
       const problem = recorder.problem()
       const decided = terms()
-      const rows = counted.map((one) => {
+      const operations = evidence.map((one): OperationProgress => {
         const { target = TARGET } = termsOf(one.operation, decided, now())
-        return { ...progressOf(one, target), circuit: circuit.state(one.operation) }
+        const days = daysNeeded(one, target)
+        return {
+          ...one,
+          needed: moreNeeded(one, target),
+          ...(days !== undefined && { days }),
+          hints: uncomparedSentences(one.uncompared),
+          circuit: circuit.state(one.operation),
+        }
       })
       return {
         target: TARGET,
         terms: decided,
-        operations: rows,
-        ...traffic,
+        operations,
+        traffic: Object.fromEntries(traffic),
+        strangers: Object.fromEntries(strangers),
+        uncounted,
         circuits: Object.fromEntries(circuit.all()),
-        declarations: expected.report(),
+        declarations,
         noise: judging.noise.members(),
         queue: queue.counts(),
         skipped: skipped ?? nothingSkipped(),
         fallbacks: budget.counts,
         records: { dropped: recorder.dropped(), ...(problem !== undefined && { problem }) },
+        ...(fleet && { fleet }),
       }
     },
-    whole({ evidence: counted, traffic } = own()) {
-      return judge({ evidence: counted, traffic: new Map(Object.entries(traffic)) }).whole
-    },
-    openCircuits() {
+    /** The verdict on all requests together, likewise, at the usual target. Kinds that nobody saw may be missing besides. */
+    whole: ({ evidence, traffic }: Pick<Counted, 'evidence' | 'traffic'> = counted()) => judge({ evidence, traffic }).whole,
+    /** Why each open circuit opened, by operation id. */
+    openCircuits(): Readonly<Record<string, string>> {
       const open = [...circuit.all()].filter(([, { state }]) => state === 'open')
       return Object.fromEntries(open.map(([operation, { reason }]) => [operation, reason]))
     },
@@ -302,47 +247,16 @@ export interface MigrationSettings extends Omit<JournalSettings, 'recorder' | 'l
   readonly isStrict?: boolean
 }
 
-/** The modes, and everything that is learnt in them. */
-export interface Migration extends Notes {
-  readonly modes: Modes
-  readonly report: MigrationReport
-  readonly ledger: Ledger
-  /** What was learnt, of which a fleet shares some with other replicas. */
-  readonly journal: Journal
-  /** The comparisons that wait and run. */
-  readonly queue: Queue
-  readonly budget: Budget
-  /** Passes every entry on to a listener too: those recorded from now on, and those that `restore` reads back. */
-  follow(listener: EntryListener): void
-  /** Passes an entry of another replica on to the listeners of `follow`. It is not recorded here. */
-  hear(entry: Entry): void
-  readonly counting: Counting
-  readonly rollouts: Rollouts
-  /** Returns the verdict on what all replicas have counted. Without `asked`, it may say ready too early. */
-  readonly judge: (counted: CountedQuestion) => CutoverVerdict
-  /** What persons decided about the verdict, as it is now. */
-  readonly terms: () => CutoverTerms
-  /** Notes the acceptances that hold and are not noted yet, and those that hold no more. From now on it notes what ends by itself, too. */
-  noteAcceptances(by: Actor): void
-  /** Another epoch begins: what was seen before proves nothing any more, and makes nothing a repeat. */
-  beginEpoch(): void
-  /** Asks both sides for a read that no client waits for. Undefined without a v1 service. */
-  readonly rehearse: Observer['rehearse'] | undefined
-  /** Counts earlier records again. Call it before the first request. */
-  restore(): Promise<void>
-  /** Resolves when no comparison waits or runs. */
-  idle(): Promise<void>
-  /** Gives up comparisons. Resolves when the records are written. */
-  close(): Promise<void>
-}
-
 /** Milliseconds between two records of traffic. */
 const FLUSH_EVERY = 60_000
 
 /** Milliseconds between two looks at rollouts. They measure the time themselves. */
 export const ROLLOUTS_LOOK_MS = 1000
 
-export function createMigration(settings: MigrationSettings): Migration {
+export type Migration = ReturnType<typeof createMigration>
+
+/** The modes, and everything that is learnt in them. */
+export function createMigration(settings: MigrationSettings) {
   const { rules, v1, operations, records, subjects, emulated, configFile, random, now, terms = () => USUAL_TERMS } = settings
   const file = openRecords(records)
   const all = createListeners()
@@ -375,48 +289,61 @@ export function createMigration(settings: MigrationSettings): Migration {
     rollouts.flush()
   }
   const judge = (counted: CountedQuestion): CutoverVerdict => judgeReadiness(judged, counted)
-  const report = createReport({ journal, queue, skipped: side?.observer.skipped, budget, terms, now, judge })
+  const report = createReport(journal, queue, side?.observer.skipped, budget, terms, now, judge)
   const judged = { terms, isStrict: settings.isStrict, now, openCircuits: report.openCircuits, rollouts: rollouts.all, operations }
-  const readiness = isShared ? NO_WATCH : createReadinessWatch({ ...judged, journal })
-  const acceptances = createAcceptanceWatch({ ...judged, note: journal.note, repeat: settings.repeat })
+  // The replicas of a fleet note it together.
+  const readiness = isShared ? undefined : createReadinessWatch({ ...judged, journal })
+  const acceptances = createAcceptanceWatch(terms, settings, journal.note)
   const ends = [settings.repeat(flush, FLUSH_EVERY), settings.repeat(rollouts.look, ROLLOUTS_LOOK_MS), acceptances.close]
-  for (const listener of [readiness.entry, rollouts.entry]) all.follow(listener)
+  if (readiness) all.follow(readiness.entry)
+  all.follow(rollouts.entry)
   own.follow(all.tell)
 
   return {
-    ...{ modes, report, ledger: journal, journal, queue, budget, terms },
+    ...{ modes, report, budget, terms, rollouts },
+    ledger: journal as Ledger,
+    /** What was learnt, of which a fleet shares some with other replicas. */
+    journal,
+    /** The comparisons that wait and run. */
+    queue,
+    /** Passes every entry on to a listener too: those recorded from now on, and those that `restore` reads back. */
     follow: all.follow,
+    /** Passes an entry of another replica on to the listeners of `follow`. It is not recorded here. */
     hear: all.tell,
-    counting: { followOwn: own.follow, followTallies: journal.tallies.follow, oldestMs: queue.oldestMs },
-    rollouts,
+    counting: { followOwn: own.follow, followTallies: journal.tallies.follow, oldestMs: queue.oldestMs } satisfies Counting,
+    /** Returns the verdict on what all replicas have counted. Without `asked`, it may say ready too early. */
     judge,
+    /** Notes the acceptances that hold and are not noted yet, and those that hold no more. From now on it notes what ends by itself, too. */
     noteAcceptances: acceptances.look,
-    rehearse: side && ((request, signal) => side.observer.rehearse(request, signal)),
+    /** Asks both sides for a read that no client waits for. Undefined without a v1 service. */
+    rehearse: side && ((...given: Parameters<typeof side.observer.rehearse>) => side.observer.rehearse(...given)),
     note: journal.note,
     onNote: journal.onNote,
+    /** Another epoch begins: what was seen before proves nothing any more, and makes nothing a repeat. */
     beginEpoch() {
       journal.evidence.reset()
       journal.terms.begin('epoch')
     },
+    /** Counts earlier records again. Call it before the first request. */
     async restore() {
       const count = nothingRead()
       const take = [acceptances.recall, all.tell]
       for await (const entry of earlierEntries(records, count)) if (restore(entry, journal)) for (const one of take) one(entry)
-      readiness.start()
-      if (count.entries > 0)
-        journal.note({
-          what: 'restart',
-          text: `${many(count.entries, 'record')} ${count.entries === 1 ? 'was' : 'were'} read back`,
-          by: { source: 'start' },
-        })
+      readiness?.start()
+      if (count.entries > 0) {
+        const text = `${many(count.entries, 'record')} ${count.entries === 1 ? 'was' : 'were'} read back`
+        journal.note({ what: 'restart', text, by: { source: 'start' } })
+      }
       rollouts.start()
     },
+    /** Resolves when no comparison waits or runs. */
     idle: queue.idle,
+    /** Gives up comparisons. Resolves when the records are written. */
     async close() {
       for (const end of ends) end()
       await queue.close()
       flush()
-      readiness.close()
+      readiness?.close()
       await recorder.close()
     },
   }

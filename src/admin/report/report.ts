@@ -2,15 +2,17 @@ import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { type Client, type ClientNames, createInventory, createUseOf, withoutRequests } from '../../migrate/clients.ts'
-import {
-  createExpected,
-  type Declaration,
-  type DeclarationReport,
-  type DeclarationState,
-  type Ignored,
-} from '../../migrate/compare/expected.ts'
+import { createExpected, type Declaration, type DeclarationState, type Ignored } from '../../migrate/compare/expected.ts'
 import type { ComparisonOutcome } from '../../migrate/compare/judge.ts'
-import { type CutoverVerdict, type EpochView, judgeCutover, type OperationVerdict, type Standing } from '../../migrate/evidence/cutover.ts'
+import {
+  type Counted,
+  type CutoverVerdict,
+  countedIn,
+  type EpochView,
+  judgeCutover,
+  type OperationVerdict,
+  type Standing,
+} from '../../migrate/evidence/cutover.ts'
 import {
   count,
   createEvidence,
@@ -32,23 +34,13 @@ import { type Difference, isOfRequest, TO_MEND } from './difference.ts'
 import { createOperationHistory, type InForce, type OperationHistory } from './history.ts'
 
 /** What a report is made of. */
-export interface ReportCounts {
-  readonly evidence: readonly OperationEvidence[]
-  readonly traffic: ReadonlyMap<string, number>
+interface ReportCounts extends Omit<Counted, 'strangers' | 'fleet'> {
   readonly clients: readonly Client[]
-  readonly uncounted: number
-  readonly declarations: readonly DeclarationReport[]
 }
 
 /** What all replicas of a fleet have counted. */
 export interface FleetCounted extends ReportCounts {
   readonly fleet: ReportFleet
-}
-
-/** Returns what one process has counted, or a command has read. */
-export function countedBy({ evidence, inventory, expected }: Ledger): ReportCounts {
-  const [traffic, clients, uncounted] = [inventory.traffic(), inventory.clients(), inventory.uncounted()]
-  return { evidence: evidence.all(), traffic, clients, uncounted, declarations: expected.report() }
 }
 
 /**
@@ -232,7 +224,10 @@ export function createReporter({ ledger, operations, describe }: ReporterSources
       if (entry.kind === 'note') seen.note(entry, at)
     },
     report({ target, now, withoutV1 = false, isStrict = false, terms = USUAL_TERMS, inForce, counted, read = NO_FILES }) {
-      const { evidence, traffic, clients, uncounted, declarations } = counted ?? countedBy(ledger)
+      const { evidence, traffic, clients, uncounted, declarations } = counted ?? {
+        ...countedIn(ledger),
+        clients: ledger.inventory.clients(),
+      }
       const { rollouts = [], circuits = {} } = inForce ?? {}
       const openCircuits = new Map(Object.entries(circuits))
       const asked = { target, withoutV1, isStrict, terms: { ...terms, now }, operations }

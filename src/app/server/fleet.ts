@@ -26,7 +26,8 @@ import { createRolloutsPart, type RolloutsPart } from '../../fleet/rollouts/roll
 import type { Store } from '../../fleet/store/store.ts'
 import { withNames } from '../../migrate/clients.ts'
 import { describeOpening, readOpening } from '../../migrate/evidence/circuit.ts'
-import { type EvidenceReport, type Migration, type OperationProgress, ROLLOUTS_LOOK_MS } from '../../migrate/migration.ts'
+import type { Counted } from '../../migrate/evidence/cutover.ts'
+import { type Migration, ROLLOUTS_LOOK_MS } from '../../migrate/migration.ts'
 import type { Comparison } from '../../migrate/records/record.ts'
 import type { Clocks } from '../../serve/bounds.ts'
 import type { StoreStanding } from '../../serve/upstream/health.ts'
@@ -35,7 +36,7 @@ import type { Config } from '../config/settings.ts'
 
 /** Returns what a report is made of, from what the store holds of all replicas. `leader` is the id of the replica that decides. */
 export function fleetCounted(
-  { operations, traffic, uncounted, declarations, fleet }: EvidenceReport,
+  { evidence, traffic, uncounted, declarations, fleet }: Counted,
   { clients, uncounted: beyond }: FleetClients,
   shared: Pick<Fleet, 'replicas' | 'unread'>,
   leader: string | undefined,
@@ -45,19 +46,13 @@ export function fleetCounted(
   const newest = newestOf(replicas)
   const rows = replicas.map((one) => replicaOf(one, newest, leader, otherServices(one, replicas)))
   return {
-    evidence: operations.map(evidenceIn),
-    traffic: new Map(Object.entries(traffic)),
-    ...{ clients, declarations, uncounted: uncounted + beyond },
+    ...{ evidence, traffic, clients, declarations, uncounted: uncounted + beyond },
     fleet: {
       ...{ problems, busy, epoch },
       replicas: rows.sort((a, b) => Number(b.isSelf) - Number(a.isSelf) || (a.id < b.id ? -1 : 1)),
       unread: shared.unread().map((one) => ({ id: one.id, ...silenceOf(one) })),
     },
   }
-}
-
-function evidenceIn({ needed: _, days: __, hints: ___, circuit: ____, ...evidence }: OperationProgress): FleetCounted['evidence'][number] {
-  return evidence
 }
 
 /** Leaves out how long ago a replica was heard of, if it lives: otherwise each answer would be another. */
@@ -171,7 +166,7 @@ export function shareAnswers(
       }, known)
     },
     async counted() {
-      const known = await evidence.report.evidence()
+      const known = await evidence.counted()
       const clients = await readClients().catch(() => ({ clients: own.clients(), uncounted: 0 }))
       await shared.read().catch(() => {})
       return fleetCounted(known, clients, fleet, leader.id())

@@ -18,7 +18,7 @@ import type { IdentifiedNote } from '../../migrate/modes/journal.ts'
 import { NEEDS_V1 } from '../../migrate/modes/modes.ts'
 import { needV1 } from '../../migrate/modes/rules.ts'
 import { type KnownToRules, type OperationMode, operationModes, ruleWarnings } from '../../migrate/modes/select.ts'
-import type { Comparison, Note } from '../../migrate/records/record.ts'
+import type { Note } from '../../migrate/records/record.ts'
 import type { RecordFile } from '../../migrate/records/record-file.ts'
 import type { Clocks } from '../../serve/bounds.ts'
 import { isRead } from '../../serve/sides.ts'
@@ -254,47 +254,29 @@ export function assembleMigration(
   return migration
 }
 
-/** Makes the report: of what this process has counted, or of what is given. */
-export interface ReportOf {
-  report(counted?: FleetCounted): Report
-  /** Takes a comparison of another replica. */
-  readonly hear: (comparison: Comparison) => void
-}
-
-/** Collects the data of the report page from every recorded entry, and says what is in force. */
-export function reportOf(
-  { ledger, follow, report: known, modes, terms }: Migration,
+/**
+ * Returns what makes the report: of all replicas, if they share a store. It collects the data of the report page from every recorded entry, and
+ * says what is in force.
+ */
+export function reportNowOf(
+  { ledger, follow, report, modes, terms }: Migration,
   mappings: readonly Mapping[],
   declarations: readonly DescribedDeclaration[],
   { emulated, 'upstream.v1': v1 }: Pick<Config, 'emulated' | 'upstream.v1'>,
-): ReportOf {
+  answers: Pick<FleetAnswers, 'counted' | 'onComparison'> | undefined,
+): () => Report | Promise<Report> {
   const operations = mappings.flatMap((mapping) => mapping.operations)
   const v1First = emulated === 'v1-first' ? operations.filter((one) => one.kind === 'emulated' && isRead(one)).map(({ id }) => id) : []
   const reporter = createReporter({ ledger, operations, describe: describeWith(declarations) })
   follow(reporter.add)
+  answers?.onComparison(reporter.add)
   const startedAt = Date.now()
-  const report = (counted?: FleetCounted) => {
-    const inForce = {
-      ...modes.state(),
-      startedAt,
-      rollouts: modes.rollouts(),
-      circuits: known.openCircuits(),
-      v1First,
-      hasV1: v1 !== undefined,
-    }
+  const made = (counted?: FleetCounted) => {
+    const [rollouts, circuits] = [modes.rollouts(), report.openCircuits()]
+    const inForce = { ...modes.state(), startedAt, rollouts, circuits, v1First, hasV1: v1 !== undefined }
     return reporter.report({ target: TARGET, now: Date.now(), terms: terms(), inForce, counted })
   }
-  return { report, hear: reporter.add }
-}
-
-/** Returns what makes the report: of all replicas, if they share a store. */
-export function reportNowOf(
-  { report, hear }: ReportOf,
-  answers: Pick<FleetAnswers, 'counted' | 'onComparison'> | undefined,
-): () => Report | Promise<Report> {
-  if (!answers) return () => report()
-  answers.onComparison(hear)
-  return async () => report(await answers.counted())
+  return answers ? async () => made(await answers.counted()) : () => made()
 }
 
 /** Returns what makes the v1 contract of the proxy at an address. */

@@ -301,23 +301,23 @@ interface ReadsParts {
 
 export function createReads({ migration, joined, reportNow, tables, now }: ReadsParts): Reads {
   const own = migration.report
-  const evidence = async () => (await joined?.evidence.report.evidence()) ?? own.evidence()
+  const counted = async () => (await joined?.evidence.counted()) ?? own.counted()
   const clients = async () => (await joined?.answers.clients())?.answer ?? own.clients()
   return {
     modes: migration.modes.state,
     circuits: migration.modes.circuits,
-    evidence,
+    evidence: async () => own.evidence(await counted()),
     report: async () => reportNow(),
     clients,
     async cutover({ withoutV1 = false, target = TARGET, each = false } = {}) {
-      const [known, uses] = await Promise.all([evidence(), clients()])
+      const [known, uses] = await Promise.all([counted(), clients()])
       return judgeCutover({
         target,
         withoutV1,
         isStrict: each,
-        evidence: known.operations,
-        traffic: new Map(Object.entries(known.traffic)),
-        strangers: new Map(Object.entries(known.strangers)),
+        evidence: known.evidence,
+        traffic: known.traffic,
+        strangers: known.strangers,
         clients: uses,
         openCircuits: new Map(Object.entries(own.openCircuits())),
         terms: { ...migration.terms(), now: now() },

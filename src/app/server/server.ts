@@ -29,7 +29,7 @@ import { dialOf, readTls } from '../config/certificates.ts'
 import { adminSettings, poolSettings } from '../config/config.ts'
 import type { Config } from '../config/settings.ts'
 import type { JoinFleet } from './fleet.ts'
-import { assembleMigration, checked, contractOf, currentModesOf, openNotifier, reportNowOf, reportOf, ruleWarningsOf } from './migration.ts'
+import { assembleMigration, checked, contractOf, currentModesOf, openNotifier, reportNowOf, ruleWarningsOf } from './migration.ts'
 import {
   ALONE,
   createLife,
@@ -127,7 +127,7 @@ export function createServer(started: Config, tables: Tables, options: ServerOpt
   const shared = { pool, dial, certificate, migration, metrics, log, tracing, readiness, leaving: leaving.signal }
   const proxy = workers ?? createProxy(config, v2, tables, shared)
   const warnings = ruleWarningsOf(migration, operationsOf(tables))
-  const reportNow = reportNowOf(reportOf(migration, mappings, declarations, config), joined?.answers)
+  const reportNow = reportNowOf(migration, mappings, declarations, config, joined?.answers)
   const told = metricsOf(metrics, workers)
   const exported = exportOf(options.exportMetrics, told, log)
   const operations = () => describeOperations(tables)

@@ -1,7 +1,9 @@
 import { covers, type Operation } from '../../tables/operation.ts'
 import { isReadBack } from '../../tables/operations.ts'
 import { type Client, createUseOf, isUnknownUse, shownClient, type Use, unknownUse } from '../clients.ts'
+import type { DeclarationReport } from '../compare/expected.ts'
 import type { Actor, Caller, Note } from '../records/record.ts'
+import type { Ledger } from '../records/record-file.ts'
 import { count, many, moreNeeded, noEvidence, type OperationEvidence, percent, wrongOf } from './evidence.ts'
 import { type AskedOperation, type AskedUse, askedOf, type MissingKind } from './kinds.ts'
 import type { Replicas } from './replicas.ts'
@@ -282,6 +284,26 @@ export interface EpochView {
   /** When a person began it (RFC 3339), and who. */
   readonly at?: string
   readonly by?: Actor
+}
+
+/** What one process has counted, or all replicas of a fleet: a report shows it, and a verdict judges it. */
+export interface Counted {
+  readonly evidence: readonly OperationEvidence[]
+  /** v1 requests by operation id, compared or not. */
+  readonly traffic: ReadonlyMap<string, number>
+  /** Requests by operation id whose credential no service accepted. They are not counted elsewhere. */
+  readonly strangers: ReadonlyMap<string, number>
+  /** Calls of clients beyond those that are told apart. `traffic` includes them. */
+  readonly uncounted: number
+  readonly declarations: readonly DeclarationReport[]
+  /** Present if replicas share a store. */
+  readonly fleet?: FleetView
+}
+
+/** Returns what one process has counted, or a command has read. */
+export function countedIn({ evidence, inventory, expected }: Ledger): Counted {
+  const [traffic, strangers, uncounted] = [inventory.traffic(), inventory.strangers(), inventory.uncounted()]
+  return { evidence: evidence.all(), traffic, strangers, uncounted, declarations: expected.report() }
 }
 
 /** The usual target: 0.1 % wrong answers. */

@@ -3,16 +3,10 @@ import type { Circuit, Opening, Rate } from '../migrate/evidence/circuit.ts'
 import type { Sample } from '../migrate/evidence/evidence.ts'
 import type { Migration } from '../migrate/migration.ts'
 import type { CircuitTeller } from '../migrate/modes/journal.ts'
-import type { Budget, BudgetShare } from '../migrate/modes/serve.ts'
+import type { Budget } from '../migrate/modes/serve.ts'
 import { type FleetClocks, type FleetReading, liveIn, type Part, reading, readText } from './exchange.ts'
 import type { Fleet } from './fleet.ts'
 import type { StoreChange, Sums } from './store/store.ts'
-
-/** Shares which circuits are open. */
-export interface OpenCircuits extends Part {
-  /** Is told that observations opened or closed a circuit here. Calls `note` unless another replica was the first. */
-  turned(operation: string, note: () => void): Promise<void>
-}
 
 interface OpenCircuitsParts {
   readonly circuit: Pick<Circuit, 'close' | 'isOpen' | 'openings' | 'reopen'>
@@ -36,10 +30,11 @@ interface Turn extends z.infer<typeof turnSchema> {
 type Turns = ReadonlyMap<string, Turn>
 
 /**
+ * Shares which circuits are open.
  * The turns of all circuits are marks in the store, `operation 1` and so on, and the first mark of a turn stays. The set only grows, so that
  * no opening gets lost and two replicas that open a circuit at once open it once. Each version of the modes begins a new set.
  */
-export function createOpenCircuits({ circuit, version, fleet, moved, now }: OpenCircuitsParts): OpenCircuits {
+export function createOpenCircuits({ circuit, version, fleet, moved, now }: OpenCircuitsParts) {
   let current = version()
   const turns = new Map<string, Turn>()
   /** Those of the version before. */
@@ -70,7 +65,7 @@ export function createOpenCircuits({ circuit, version, fleet, moved, now }: Open
     return kept?.at === opening.at ? { ...kept, nth: nth + 1 } : { ...opening, nth: nth + 1, replica: fleet.id }
   }
   return {
-    changes() {
+    changes(): readonly StoreChange[] {
       follow()
       const openings = circuit.openings()
       const told = isLost ? [...turns] : []
@@ -82,11 +77,12 @@ export function createOpenCircuits({ circuit, version, fleet, moved, now }: Open
       }
       return told.map(([operation, turn]) => markOf(nameOf(current), operation, turn))
     },
-    readings() {
+    readings(): readonly FleetReading[] {
       follow()
       return [marks]
     },
-    async turned(operation, note) {
+    /** Is told that observations opened or closed a circuit here. Calls `note` unless another replica was the first. */
+    async turned(operation: string, note: () => void) {
       fleet.urgent()
       const isAnswered = await fleet.turn()
       const first = turns.get(operation)
@@ -134,12 +130,6 @@ function obey(
   return wasOpen !== isOpening(nth)
 }
 
-/** Lets each replica count for its circuits what the others see of v2. */
-export interface OthersCounts extends Part {
-  /** Is told of each bad observation of this replica. */
-  bad(): void
-}
-
 interface CountsParts {
   readonly circuit: Pick<Circuit, 'own'>
   readonly heard: CircuitTeller['heard']
@@ -165,10 +155,11 @@ interface Held extends Sample {
 }
 
 /**
+ * Lets each replica count for its circuits what the others see of v2.
  * Shares the sums of what all replicas saw in the present version of the modes. What the others saw is the sum without what this replica
  * has handed over.
  */
-export function createOthersCounts({ circuit, heard, version, fleet, ticks }: CountsParts): OthersCounts {
+export function createOthersCounts({ circuit, heard, version, fleet, ticks }: CountsParts) {
   let current = version()
   const observed = createObserved(circuit)
   /** What this replica has handed over, and what it has heard of the others, by field. */
@@ -208,7 +199,7 @@ export function createOthersCounts({ circuit, heard, version, fleet, ticks }: Co
     sums = reading('sums', countName(current), take)
   }
   return {
-    changes() {
+    changes(): readonly StoreChange[] {
       follow()
       release()
       if (isAlert()) fleet.soon()
@@ -216,10 +207,11 @@ export function createOthersCounts({ circuit, heard, version, fleet, ticks }: Co
       for (const [field, count] of Object.entries(own)) handed.set(field, (handed.get(field) ?? 0) + count)
       return Object.keys(own).length > 0 ? [{ kind: 'add', name: countName(current), sums: own }] : []
     },
-    readings() {
+    readings(): readonly FleetReading[] {
       follow()
       return [sums]
     },
+    /** Is told of each bad observation of this replica. */
     bad() {
       const tell = isAlert() ? fleet.soon : fleet.urgent
       alert()
@@ -288,9 +280,6 @@ export function shareCircuits({ journal, modes, rollouts }: Migration, fleet: Fl
   fleet.add(open)
 }
 
-/** Keeps the fallbacks of all replicas together within the setting. */
-export interface SharedBudget extends Part, BudgetShare {}
-
 const MINUTE = 60_000
 
 /** Milliseconds before the end of a minute in which a replica draws for the next one. */
@@ -313,11 +302,11 @@ interface Minute {
   byStrangers: number
 }
 
-/** Each replica draws small parts of the budget of a minute, so that no request waits for the store. */
-export function createSharedBudget(
-  perMinute: number,
-  fleet: Pick<Fleet, 'id' | 'replicas' | 'unread' | 'soon' | 'state' | 'time'>,
-): SharedBudget {
+/**
+ * Keeps the fallbacks of all replicas together within the setting.
+ * Each replica draws small parts of the budget of a minute, so that no request waits for the store.
+ */
+export function createSharedBudget(perMinute: number, fleet: Pick<Fleet, 'id' | 'replicas' | 'unread' | 'soon' | 'state' | 'time'>) {
   const now = fleet.time
   const minuteOf = (nth: number): Minute => {
     const take = (sums: Readonly<Record<string, number>>) => {
@@ -344,7 +333,7 @@ export function createSharedBudget(
     return minutes
   }
   return {
-    changes() {
+    changes(): readonly StoreChange[] {
       // One that nobody can read serves too, and takes its part.
       const live = liveIn(fleet)
       if (live > 0 && !isSilent()) replicas = live
@@ -353,8 +342,9 @@ export function createSharedBudget(
       const amount = ({ drawn, taken }: Minute) => Math.max(part(), taken - drawn)
       return short.map((one) => ({ kind: 'draw', name: budgetName(one.nth), amount: amount(one), most: perMinute, keepMs: 2 * MINUTE }))
     },
-    readings: () => follow().map((minute) => minute.reading),
-    take(isStranger) {
+    readings: (): readonly FleetReading[] => follow().map((minute) => minute.reading),
+    /** Takes one fallback, as `BudgetShare` says. */
+    take(isStranger: boolean) {
       const [minute] = follow()
       if (!minute) return false
       const most = minute.drawn + (isSilent() ? Math.floor(minute.rest / (replicas ?? 1)) : 0)

@@ -23,7 +23,7 @@ import type { Caller, Comparison, Entry, TrafficEntry } from '../migrate/records
 import type { Operation } from '../tables/operation.ts'
 import type { Epochs } from './epochs.ts'
 import { evidenceNames, UNCOUNTED } from './evidence.ts'
-import { type FleetClocks, type FleetReading, type Part, reading, readText, sharedTimeOf } from './exchange.ts'
+import { type FleetClocks, type FleetReading, type PartState, reading, readText, sharedTimeOf } from './exchange.ts'
 import type { Fleet } from './fleet.ts'
 import type { Store, StoreChange, StoreFound, Sums } from './store/store.ts'
 
@@ -190,18 +190,7 @@ export interface PendingUse {
 }
 
 /** Melts entries together. Memory is bounded by the clients that are told apart, and by what `KeptUses` keeps. */
-export interface PendingUses {
-  /** `time`: that of all replicas, in milliseconds since 1970. */
-  traffic(nth: number, entry: TrafficEntry, time: number): void
-  compared(nth: number, comparison: Comparison): void
-  /** Hands over the oldest ones. */
-  take(most: number): readonly PendingUse[]
-  waiting(): number
-  /** Forgets which kinds were told: they are told again with their next request. */
-  forget(): void
-}
-
-export function createPendingUses(): PendingUses {
+export function createPendingUses() {
   const pending = new Map<string, PendingUse>()
   let kept = new Map<string, KeptUse>()
   let keptUses = createKeptUses()
@@ -215,7 +204,8 @@ export function createPendingUses(): PendingUses {
     return [use, known] as const
   }
   return {
-    traffic(nth, { mode, protocol = '', calls, requests = [], agents = [], ...entry }, time) {
+    /** `time`: that of all replicas, in milliseconds since 1970. */
+    traffic(nth: number, { mode, protocol = '', calls, requests = [], agents = [], ...entry }: TrafficEntry, time: number) {
       const [use, known] = useOf(nth, entry, entry.operation)
       for (const agent of agents) addAgent(use.agents, agent)
       use.firstSeen = Math.min(use.firstSeen, time)
@@ -229,7 +219,7 @@ export function createPendingUses(): PendingUses {
         else use.otherSamples += samples
       }
     },
-    compared(nth, comparison) {
+    compared(nth: number, comparison: Comparison) {
       const isMismatch = isDifference(comparison.outcome)
       if (!isMismatch && comparison.outcome !== 'expected') return
       const [use, known] = useOf(nth, comparison, comparison.operation)
@@ -240,12 +230,14 @@ export function createPendingUses(): PendingUses {
         if (isKept && !noise) add(use.places, `${kind}\n${code ?? ''}\n${where}`, count)
       }
     },
-    take(most) {
+    /** Hands over the oldest ones. */
+    take(most: number): readonly PendingUse[] {
       const taken = [...pending].slice(0, most)
       for (const [key] of taken) pending.delete(key)
       return taken.map(([, use]) => use)
     },
     waiting: () => pending.size,
+    /** Forgets which kinds were told: they are told again with their next request. */
     forget() {
       kept = new Map()
       keptUses = createKeptUses()
@@ -262,14 +254,6 @@ function newUse(nth: number, caller: string, operation: string): PendingUse {
 
 function add(counts: Map<string, number>, key: string, count: number): void {
   counts.set(key, (counts.get(key) ?? 0) + count)
-}
-
-/** Tells the store which client calls what. */
-export interface ClientsPart extends Part {
-  /** Takes an entry that is recorded now. */
-  entry(entry: Entry): void
-  /** What comes from now on belongs to another epoch. */
-  begin(nth: number): void
 }
 
 interface ClientsPartSources {
@@ -304,7 +288,8 @@ function createUntold(): (client: string, agents: ReadonlySet<string>) => readon
   }
 }
 
-export function createClientsPart({ nth: initial, uncounted, flush, soon, timeOf, limit = CLIENTS }: ClientsPartSources): ClientsPart {
+/** Tells the store which client calls what. */
+export function createClientsPart({ nth: initial, uncounted, flush, soon, timeOf, limit = CLIENTS }: ClientsPartSources) {
   const pending = createPendingUses()
   /** Clients of an epoch that this replica has told of, with their subjects. */
   let told = new Map<string, string | undefined>()
@@ -352,26 +337,28 @@ export function createClientsPart({ nth: initial, uncounted, flush, soon, timeOf
     return [uncounted(nth, calls)]
   }
   return {
-    entry(entry) {
+    /** Takes an entry that is recorded now. */
+    entry(entry: Entry) {
       if (entry.kind === 'traffic') traffic(entry)
       else if (entry.kind === 'comparison' && admits(entry.caller)) pending.compared(nth, entry)
       else return
       soon()
     },
-    begin(next) {
+    /** What comes from now on belongs to another epoch. */
+    begin(next: number) {
       flush()
       forget()
       nth = next
       isFull = false
       callers = callersReading()
     },
-    changes() {
+    changes(): readonly StoreChange[] {
       const changes = [...restOf(), ...pending.take(MOST_AT_ONCE).flatMap(changesOf)]
       if (pending.waiting() > 0) soon()
       return changes
     },
-    readings: () => [callers],
-    state: () => ({ waiting: pending.waiting(), dropped: 0, lost: 0 }),
+    readings: (): readonly FleetReading[] => [callers],
+    state: (): PartState => ({ waiting: pending.waiting(), dropped: 0, lost: 0 }),
     asked: flush,
     lost: forget,
   }

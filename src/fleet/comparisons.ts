@@ -4,9 +4,9 @@ import type { IdentifiedNote, Notes } from '../migrate/modes/journal.ts'
 import { comparisonSchema, noteSchema } from '../migrate/records/read-entry.ts'
 import type { Comparison, Entry, Example, Note } from '../migrate/records/record.ts'
 import { type ComparisonQuery, createRing } from '../migrate/records/record-file.ts'
-import { type FleetClocks, type Part, reading, readText } from './exchange.ts'
+import { type FleetClocks, type FleetReading, reading, readText } from './exchange.ts'
 import type { Fleet, Leader } from './fleet.ts'
-import type { LogItem, Store } from './store/store.ts'
+import type { LogItem, Store, StoreChange } from './store/store.ts'
 
 /** Maximum characters of one comparison in the store. */
 const LONGEST = 16_000
@@ -26,20 +26,6 @@ function withoutAround({ around: _, ...example }: Example): Example {
 /** Reads it. Undefined if another version of Crosswalk wrote it in another form. */
 export function comparisonIn(text: string): Comparison | undefined {
   return readText(comparisonSchema, text) as Comparison | undefined
-}
-
-/** The last comparisons with a difference of all replicas, as far as they are shared. */
-export interface ComparisonsPart extends Part {
-  /** Takes an entry that is recorded here now. */
-  entry(entry: Entry): void
-  /** Takes an entry that is known here, now or from an earlier life. */
-  know(entry: Entry): void
-  /** Reads what other replicas have shared since the last call. Rejects as `Store.read` does. */
-  read(): Promise<void>
-  /** Is called for each comparison of another replica that was read. */
-  onRead(listener: (comparison: Comparison) => void): void
-  /** Returns the last ones of other replicas, newest first. */
-  others(query: ComparisonQuery): readonly Comparison[]
 }
 
 interface ComparisonsSources {
@@ -67,7 +53,10 @@ const MINUTE = 60_000
 
 const NAME = 'comparisons'
 
-export function createComparisonsPart({ id, store, memory, soon, now }: ComparisonsSources): ComparisonsPart {
+export type ComparisonsPart = ReturnType<typeof createComparisonsPart>
+
+/** The last comparisons with a difference of all replicas, as far as they are shared. */
+export function createComparisonsPart({ id, store, memory, soon, now }: ComparisonsSources) {
   const listeners: ((comparison: Comparison) => void)[] = []
   const ring = createRing<Comparison>(memory)
   const waiting: string[] = []
@@ -84,7 +73,8 @@ export function createComparisonsPart({ id, store, memory, soon, now }: Comparis
     for (const item of items) take(item)
   })
   return {
-    entry(entry) {
+    /** Takes an entry that is recorded here now. */
+    entry(entry: Entry) {
       if (entry.kind !== 'comparison' || entry.outcome === 'match') return
       const text = isRare(entry) ? textOfComparison(entry) : undefined
       if (text === undefined) return
@@ -92,25 +82,30 @@ export function createComparisonsPart({ id, store, memory, soon, now }: Comparis
       if (waiting.length > KEPT_COMPARISONS) waiting.shift()
       soon()
     },
-    know(entry) {
+    /** Takes an entry that is known here, now or from an earlier life. */
+    know(entry: Entry) {
       if (entry.kind === 'comparison' && entry.outcome !== 'match') known.isNew(entry.id)
     },
-    changes() {
+    changes(): readonly StoreChange[] {
       const handed = waiting.splice(0, REPEATED)
       told.push(...handed)
       told.splice(0, told.length - REPEATED)
       return handed.map((text) => ({ kind: 'log', name: NAME, text, items: KEPT_COMPARISONS }))
     },
-    readings: () => [],
+    readings: (): readonly FleetReading[] => [],
     lost() {
       waiting.unshift(...told.splice(0))
     },
+    /** Reads what other replicas have shared since the last call. Rejects as `Store.read` does. */
     async read() {
       const [found] = await store.read([log.read])
       log.take(found)
     },
-    onRead: (listener) => void listeners.push(listener),
-    others: ({ operation, limit }) => ring.last(limit, (one) => operation === undefined || one.operation === operation),
+    /** Is called for each comparison of another replica that was read. */
+    onRead: (listener: (comparison: Comparison) => void): void => void listeners.push(listener),
+    /** Returns the last ones of other replicas, newest first. */
+    others: ({ operation, limit }: ComparisonQuery): readonly Comparison[] =>
+      ring.last(limit, (one) => operation === undefined || one.operation === operation),
   }
 }
 
@@ -180,12 +175,6 @@ export function noteIn(text: string): IdentifiedNote | undefined {
   return readText(sharedNote, text) as IdentifiedNote | undefined
 }
 
-/** The journal of the fleet: the newest notes of all replicas, in one order. */
-export interface NotesPart extends Part {
-  /** Passes on every note of the journal once, in its order. `isOwn` says that this replica noted it in this life. */
-  onLogged(listener: (logged: LoggedNote) => void): void
-}
-
 export interface LoggedNote {
   /** Grows with each note of the journal. */
   readonly nth: number
@@ -213,7 +202,10 @@ const REPEATED_NOTES = 100
 
 const NOTES_LOG = 'notes'
 
-export function createNotesPart({ id, onNote, follow, hear, soon }: NotesPartSources): NotesPart {
+export type NotesPart = ReturnType<typeof createNotesPart>
+
+/** The journal of the fleet: the newest notes of all replicas, in one order. */
+export function createNotesPart({ id, onNote, follow, hear, soon }: NotesPartSources) {
   const listeners: ((logged: LoggedNote) => void)[] = []
   const waiting: IdentifiedNote[] = []
   const told: IdentifiedNote[] = []
@@ -240,30 +232,23 @@ export function createNotesPart({ id, onNote, follow, hear, soon }: NotesPartSou
   }
   const log = reading('log', NOTES_LOG, (items) => items.forEach(take))
   return {
-    changes() {
+    changes(): readonly StoreChange[] {
       const handed = waiting.splice(0)
       told.push(...handed)
       told.splice(0, told.length - REPEATED_NOTES)
       return handed.map((note) => ({ kind: 'log', name: NOTES_LOG, text: textOfNote(note), items: KEPT_NOTES }))
     },
-    readings: () => [log],
+    readings: (): readonly FleetReading[] => [log],
     lost() {
       waiting.unshift(...told.splice(0))
     },
-    onLogged: (listener) => void listeners.push(listener),
+    /** Passes on every note of the journal once, in its order. `isOwn` says that this replica noted it in this life. */
+    onLogged: (listener: (logged: LoggedNote) => void): void => void listeners.push(listener),
   }
 }
 
 /** Takes a note that somebody is to hear of outside of the fleet. `ended` is called when that has ended, well or not. */
 export type TellNote = (note: IdentifiedNote, ended: () => void) => void
-
-/** Lets one replica tell of the notes of all, each at least once. */
-export interface NotesTold extends Part {
-  /** Passes on the notes of which this replica is to tell. */
-  onTell(listener: TellNote): void
-  /** Looks whether there are some. Call it every second. */
-  look(): void
-}
 
 interface NotesToldSources {
   readonly fleet: Pick<Fleet, 'state' | 'soon'>
@@ -281,7 +266,10 @@ const RECENT_MS = 60_000
 
 const NOTES_TOLD = 'notified'
 
-export function createNotesTold({ fleet, leader, notes, onNote, clocks }: NotesToldSources): NotesTold {
+export type NotesTold = ReturnType<typeof createNotesTold>
+
+/** Lets one replica tell of the notes of all, each at least once. */
+export function createNotesTold({ fleet, leader, notes, onNote, clocks }: NotesToldSources) {
   const { ticks, now } = clocks
   const since = now() - RECENT_MS
   const listeners: TellNote[] = []
@@ -324,13 +312,15 @@ export function createNotesTold({ fleet, leader, notes, onNote, clocks }: NotesT
     if (unlogged.size > KEPT_NOTES) unlogged.delete(unlogged.keys().next().value ?? '')
   })
   return {
-    changes() {
+    changes(): readonly StoreChange[] {
       if (ended <= (known ?? 0)) return []
       known = ended
       return [{ kind: 'most', name: NOTES_TOLD, sums: { nth: ended } }]
     },
-    readings: () => [cursor],
-    onTell: (listener) => void listeners.push(listener),
+    readings: (): readonly FleetReading[] => [cursor],
+    /** Passes on the notes of which this replica is to tell. */
+    onTell: (listener: TellNote): void => void listeners.push(listener),
+    /** Looks whether there are some. Call it every second. */
     look() {
       tellLogged()
       const { downSince = Number.POSITIVE_INFINITY } = fleet.state()

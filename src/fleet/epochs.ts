@@ -8,8 +8,8 @@ import type { Notes } from '../migrate/modes/journal.ts'
 import { actorSchema } from '../migrate/records/read-entry.ts'
 import type { Actor } from '../migrate/records/record.ts'
 import { type EvidenceNames, evidenceNames } from './evidence.ts'
-import { type FleetReading, type Part, reading, readText } from './exchange.ts'
-import { type Document, type Store, StoreDown } from './store/store.ts'
+import { type FleetReading, reading, readText } from './exchange.ts'
+import { type Document, type Store, type StoreChange, StoreDown } from './store/store.ts'
 
 const TABLES = fileURLToPath(new URL('../../mappings', import.meta.url))
 
@@ -19,20 +19,6 @@ export function tablesHash(): string {
   const hash = createHash('sha256')
   for (const name of files.sort()) hash.update(name).update(readFileSync(path.join(TABLES, name)))
   return hash.digest('hex').slice(0, 12)
-}
-
-/** Knows the epoch to which evidence belongs, and begins another. */
-export interface Epochs extends Part {
-  now(): EpochView
-  names(): EvidenceNames
-  /** Is called when another epoch has begun, here or elsewhere. */
-  onBegin(listener: () => void): void
-  /** Begins another epoch, and notes that, unless somebody has just done so. Rejects as `Store.replace` does. */
-  begin(by: Actor): Promise<EpochView>
-  /** The store came back older, without observations of this epoch that nobody can tell it again. */
-  miss(): void
-  /** Says in a sentence that the store lost what it knew of this epoch; undefined if it did not. */
-  lost(): string | undefined
 }
 
 /** What a replica counts: answers by these tables, of this v2. */
@@ -61,7 +47,10 @@ export function epochHash({ tables, build = '' }: EpochOrigin): string {
   return createHash('sha256').update(`${tables}\n${build}`).digest('hex').slice(0, 12)
 }
 
-export function createEpochs({ store, tables, build, note, now, hasEarlier, failed }: EpochSources): Epochs {
+export type Epochs = ReturnType<typeof createEpochs>
+
+/** Knows the epoch to which evidence belongs, and begins another. */
+export function createEpochs({ store, tables, build, note, now, hasEarlier, failed }: EpochSources) {
   const hash = epochHash({ tables, build })
   const listeners: (() => void)[] = []
   let known: Document = { version: 0, text: '' }
@@ -79,27 +68,25 @@ export function createEpochs({ store, tables, build, note, now, hasEarlier, fail
   const marker = createMarker({ store, note, now, hasEarlier, failed, nth: () => known.version })
   const view = (): EpochView => ({ nth: known.version, tables, ...(build !== undefined && { build }), ...begunIn(known.text) })
   return {
-    names: () => names,
+    names: (): EvidenceNames => names,
     now: view,
-    onBegin: (listener) => void listeners.push(listener),
-    async begin(by) {
+    /** Is called when another epoch has begun, here or elsewhere. */
+    onBegin: (listener: () => void): void => void listeners.push(listener),
+    /** Begins another epoch, and notes that, unless somebody has just done so. Rejects as `Store.replace` does. */
+    async begin(by: Actor): Promise<EpochView> {
       const begun = await store.replace(NAME, known.version, JSON.stringify({ at: new Date(now()).toISOString(), by }))
       take(begun.document)
       if (begun.isReplaced) note({ what: 'epoch', text: `epoch ${known.version} begins: what was seen before proves nothing any more`, by })
       return view()
     },
     // A store that has lost an epoch must not go back to an older one.
-    changes: () => (held < known.version ? [{ kind: 'raise', name: NAME, ...known }] : []),
-    readings: () => [document, marker.reading],
-    ...{ miss: marker.miss, lost: marker.lost },
+    changes: (): readonly StoreChange[] => (held < known.version ? [{ kind: 'raise', name: NAME, ...known }] : []),
+    readings: (): readonly FleetReading[] => [document, marker.reading],
+    /** The store came back older, without observations of this epoch that nobody can tell it again. */
+    miss: marker.miss,
+    /** Says in a sentence that the store lost what it knew of this epoch; undefined if it did not. */
+    lost: marker.lost,
   }
-}
-
-/** Marks the store, so that a replica learns if the store has come back without what it knew. */
-interface Marker {
-  readonly reading: FleetReading
-  miss(): void
-  lost(): string | undefined
 }
 
 const markSchema = z.object({
@@ -111,8 +98,8 @@ const markSchema = z.object({
 
 type Mark = z.infer<typeof markSchema>
 
-/** `nth` is the number of the epoch. */
-function createMarker(sources: Omit<EpochSources, keyof EpochOrigin> & { readonly nth: () => number }): Marker {
+/** Marks the store, so that a replica learns if the store has come back without what it knew. `nth` is the number of the epoch. */
+function createMarker(sources: Omit<EpochSources, keyof EpochOrigin> & { readonly nth: () => number }) {
   const { store, note, now, hasEarlier, failed, nth } = sources
   let known: Mark | undefined
   let held = 0
@@ -144,7 +131,7 @@ function createMarker(sources: Omit<EpochSources, keyof EpochOrigin> & { readonl
     miss() {
       if (known && known.lost?.epoch !== nth()) put(held, { id: known.id, lost: lostNow() }).catch(unanswered)
     },
-    lost: () => (known?.lost?.epoch === nth() ? lostText(known.lost.at) : undefined),
+    lost: (): string | undefined => (known?.lost?.epoch === nth() ? lostText(known.lost.at) : undefined),
   }
 }
 

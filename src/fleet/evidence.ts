@@ -14,7 +14,7 @@ import {
 } from '../migrate/evidence/evidence.ts'
 import { countCaller, isUntried, kindAmong, type WrongCallers } from '../migrate/evidence/kinds.ts'
 import type { Entry } from '../migrate/records/record.ts'
-import { type FleetReading, type Part, type PartState, reading, sharedTimeOf } from './exchange.ts'
+import { type FleetReading, type PartState, reading, sharedTimeOf } from './exchange.ts'
 import type { RestoredEvidence } from './report.ts'
 import type { Claim, StoreChange, Sums } from './store/store.ts'
 
@@ -62,15 +62,11 @@ export function fieldOf(figure: string, operation: string): string {
 }
 
 /** Finds what counters have grown by. */
-export interface Counters {
-  /** Returns the growth since the last call. What the first call finds was counted in earlier lives: only a store that is new is told of it. */
-  grown(): Sums
-}
-
-export function createCounters(read: () => Sums, isNewStore = false): Counters {
+export function createCounters(read: () => Sums, isNewStore = false) {
   let known: Sums | undefined = isNewStore ? {} : undefined
   return {
-    grown() {
+    /** Returns the growth since the last call. What the first call finds was counted in earlier lives: only a store that is new is told of it. */
+    grown(): Sums {
       const before = known ?? read()
       known = read()
       const more = Object.entries(known).map(([field, count]) => [field, count - (before[field] ?? 0)] as const)
@@ -261,22 +257,11 @@ export function mergedChanges(changes: readonly StoreChange[]): readonly StoreCh
   return [...[...merged.values()].filter(({ sums }) => Object.keys(sums).length > 0), ...others]
 }
 
-/** Observations that the store does not have yet. Memory is bounded, and only clean ones make room. */
-export interface WaitingObservations<T> {
-  add(observation: T, isBad: boolean): void
-  /** Hands over the oldest ones. */
-  take(most: number): readonly T[]
-  /** Counts a clean one as dropped that will not be handed over. */
-  drop(): void
-  counts(): Pick<PartState, 'waiting' | 'dropped' | 'lost'>
-  /** Begins to count anew what has found no room. */
-  forgive(): void
-}
-
 /** Maximum observations that wait. */
 export const MOST_WAITING = 100_000
 
-export function createWaiting<T extends { readonly at: number }>(most: number = MOST_WAITING): WaitingObservations<T> {
+/** Observations that the store does not have yet. Memory is bounded, and only clean ones make room. */
+export function createWaiting<T extends { readonly at: number }>(most: number = MOST_WAITING) {
   let clean: T[] = []
   let bad: T[] = []
   let [dropped, lost] = [0, 0]
@@ -289,10 +274,11 @@ export function createWaiting<T extends { readonly at: number }>(most: number = 
     return hasClean
   }
   return {
-    add(observation, isBad) {
+    add(observation: T, isBad: boolean) {
       if (makeRoom(isBad)) (isBad ? bad : clean).push(observation)
     },
-    take(count) {
+    /** Hands over the oldest ones. */
+    take(count: number): readonly T[] {
       const taken: T[] = []
       let [nthClean, nthBad] = [0, 0]
       while (taken.length < count) {
@@ -307,10 +293,12 @@ export function createWaiting<T extends { readonly at: number }>(most: number = 
       bad = bad.slice(nthBad)
       return taken
     },
+    /** Counts a clean one as dropped that will not be handed over. */
     drop() {
       dropped += 1
     },
-    counts: () => ({ waiting: clean.length + bad.length, dropped, lost }),
+    counts: (): Pick<PartState, 'waiting' | 'dropped' | 'lost'> => ({ waiting: clean.length + bad.length, dropped, lost }),
+    /** Begins to count anew what has found no room. */
     forgive() {
       dropped = 0
       lost = 0
@@ -318,55 +306,38 @@ export function createWaiting<T extends { readonly at: number }>(most: number = 
   }
 }
 
-/** What the store has lately been told. It may lose a second of that, if it dies. */
-export interface Told<T> {
-  /** Takes the observations of the next batch. */
-  add(observations: readonly T[]): void
-  /** The store has lost so many of the last batches before this one. Returns false if not all that they told is kept. */
-  lost(batches: number): boolean
-  /** Returns what the store is to be told once more. */
-  again(): readonly T[]
-}
-
 /** Milliseconds for which observations are kept that the store has, and the maximum of them. */
 const KEPT_MS = 10_000
 const MOST = 5000
 
-/** `now` gives milliseconds. */
-export function createTold<T>(now: () => number): Told<T> {
+/** What the store has lately been told. It may lose a second of that, if it dies. `now` gives milliseconds. */
+export function createTold<T>(now: () => number) {
   let told: readonly { readonly one: T; readonly at: number; readonly batch: number }[] = []
   let batch = 0
   /** The newest batch of which something is kept no longer. */
   let forgotten = 0
   let isLost = false
   return {
-    add(observations) {
+    /** Takes the observations of the next batch. */
+    add(observations: readonly T[]) {
       const at = now()
       batch += 1
       const all = [...told, ...observations.map((one) => ({ one, at, batch }))]
       told = all.filter((one) => at - one.at < KEPT_MS).slice(-MOST)
       forgotten = all[all.length - told.length - 1]?.batch ?? forgotten
     },
-    lost(batches) {
+    /** The store has lost so many of the last batches before this one. Returns false if not all that they told is kept. */
+    lost(batches: number) {
       isLost = true
       return forgotten < batch - batches
     },
-    again() {
+    /** Returns what the store is to be told once more. */
+    again(): readonly T[] {
       if (!isLost) return []
       isLost = false
       return told.map(({ one }) => one)
     },
   }
-}
-
-/** Tells the store what this replica counts. */
-export interface EvidencePart extends Part {
-  /** Takes an entry that is recorded now. */
-  entry(entry: Entry): void
-  /** Takes what was counted without a record of its own. */
-  tally(operation: string, tally: OperationTally): void
-  /** What comes from now on belongs to another epoch. */
-  begin(names: EvidenceNames): void
 }
 
 interface EvidenceSources {
@@ -420,21 +391,14 @@ export const MORE_WRONG = 'more'
 const MOST_WRONG = 1000
 
 /** Tells for whom v2 is wrong. A replica tells of answers that were the same only if some replica has told of a wrong one. */
-interface WrongPart {
-  counted(one: TimedObservation): StoreChange | undefined
-  readonly reading: FleetReading
-  /** Returns what was told, to be told once more. */
-  again(): readonly StoreChange[]
-}
-
-function createWrongPart({ wrong: name }: EvidenceNames): WrongPart {
+function createWrongPart({ wrong: name }: EvidenceNames) {
   const kinds = new Map<string, WrongCallers>()
   /** Fields that the store has, and own ones with their times. */
   let known: ReadonlySet<string> = new Set()
   const own = new Map<string, number>()
   const most = (field: string, at: number): StoreChange => ({ kind: 'most', name, sums: { [field]: at } })
   return {
-    counted(one) {
+    counted(one: TimedObservation): StoreChange | undefined {
       const { operation, caller, shape, countedKind = shape, outcome, at } = one
       const weight = WEIGHTS[outcome]
       if (weight === 'nothing' || (weight === 'clean' && isUntried(one))) return undefined
@@ -452,11 +416,13 @@ function createWrongPart({ wrong: name }: EvidenceNames): WrongPart {
     reading: reading('sums', name, (sums) => {
       known = new Set(Object.keys(sums).filter((field) => field.startsWith('wrong ')))
     }),
-    again: () => [...own].map(([field, at]) => most(field, at)),
+    /** Returns what was told, to be told once more. */
+    again: (): readonly StoreChange[] => [...own].map(([field, at]) => most(field, at)),
   }
 }
 
-export function createEvidencePart(sources: EvidenceSources): EvidencePart {
+/** Tells the store what this replica counts. */
+export function createEvidencePart(sources: EvidenceSources) {
   const { replica, counters, restored, soon, now, time } = sources
   let { names } = sources
   const waiting = createWaiting<Waiting>(sources.most)
@@ -486,7 +452,8 @@ export function createEvidencePart(sources: EvidenceSources): EvidencePart {
     return []
   }
   return {
-    entry(entry) {
+    /** Takes an entry that is recorded now. */
+    entry(entry: Entry) {
       if (entry.kind !== 'comparison' && entry.kind !== 'rehearsal') return
       const { operation, caller, shape, outcome } = entry
       const how: Pick<Observation, 'weight' | 'check' | 'mode' | 'rehearsed'> =
@@ -501,11 +468,13 @@ export function createEvidencePart(sources: EvidenceSources): EvidencePart {
       collect([wrong.counted(one) ?? []].flat())
       soon()
     },
-    tally(operation, tally) {
+    /** Takes what was counted without a record of its own. */
+    tally(operation: string, tally: OperationTally) {
       collect(tallyChanges(operation, tally, time(), names))
       soon()
     },
-    begin(next) {
+    /** What comes from now on belongs to another epoch. */
+    begin(next: EvidenceNames) {
       count()
       waiting.forgive()
       lostTold = 0
@@ -513,7 +482,7 @@ export function createEvidencePart(sources: EvidenceSources): EvidencePart {
       wrong = createWrongPart(next)
       names = next
     },
-    changes() {
+    changes(): readonly StoreChange[] {
       const again = told.again().flatMap((one) => changesIfLost(one, one.names))
       const taken = waiting.take(MOST_AT_ONCE)
       told.add(taken)
@@ -523,9 +492,9 @@ export function createEvidencePart(sources: EvidenceSources): EvidencePart {
       sums = []
       return handed
     },
-    readings: () => [wrong.reading],
-    state: () => ({ ...waiting.counts(), oldestMs: sources.oldestMs() }),
-    lost(batches) {
+    readings: (): readonly FleetReading[] => [wrong.reading],
+    state: (): PartState => ({ ...waiting.counts(), oldestMs: sources.oldestMs() }),
+    lost(batches: number) {
       collect(wrong.again())
       if (!told.lost(batches)) sources.gone()
     },

@@ -42,29 +42,25 @@ export function readText<T>(schema: z.ZodType<T>, text: string): T | undefined {
   }
 }
 
-/** The time that all replicas of a store agree on, even if the clock of one of them is wrong or steps. */
-export interface StoreClock {
-  /** Milliseconds since 1970 by the clock of the store; by that of this replica until the store has told its time, or if both agree. */
-  time(): number
-  /** By how many milliseconds the clock of the store is ahead of that of this replica; undefined until the store has told its time. */
-  aheadMs(): number | undefined
-  /** Takes the time of the store, in milliseconds since 1970. */
-  heard(storeTime: number): void
-}
-
 /** A smaller difference in milliseconds may be no more than the way to the store. */
 const AGREE_MS = 5000
 
-export function createStoreClock({ now, ticks }: Pick<FleetClocks, 'now' | 'ticks'>): StoreClock {
+export type StoreClock = ReturnType<typeof createStoreClock>
+
+/** The time that all replicas of a store agree on, even if the clock of one of them is wrong or steps. */
+export function createStoreClock({ now, ticks }: Pick<FleetClocks, 'now' | 'ticks'>) {
   let base: number | undefined
   return {
+    /** Milliseconds since 1970 by the clock of the store; by that of this replica until the store has told its time, or if both agree. */
     time() {
       const own = now()
       const shared = base === undefined ? own : base + ticks()
       return Math.abs(shared - own) < AGREE_MS ? own : shared
     },
-    aheadMs: () => (base === undefined ? undefined : base + ticks() - now()),
-    heard(storeTime) {
+    /** By how many milliseconds the clock of the store is ahead of that of this replica; undefined until the store has told its time. */
+    aheadMs: (): number | undefined => (base === undefined ? undefined : base + ticks() - now()),
+    /** Takes the time of the store, in milliseconds since 1970. */
+    heard(storeTime: number) {
       base = storeTime - ticks()
     },
   }
@@ -236,24 +232,13 @@ export function sumOf(states: readonly PartState[]): PartState {
   return states.reduce(add, NOTHING)
 }
 
-/** The replicas that the store has heard of lately. */
-export interface Roll {
-  /** What an exchange reads for it: once a second, because a hundred replicas would read a hundred heartbeats each at every turn. */
-  readings(): readonly FleetReading[]
-  replicas(): readonly FleetReplica[]
-  /** Those of them whose heartbeats cannot be read. */
-  unread(): readonly UnreadReplica[]
-  /** The same, read from the store now. Rejects as `Store.read` does. */
-  read(): Promise<readonly FleetReplica[]>
-}
-
-/** `heard` is given the time of the store, in milliseconds since 1970. */
+/** The replicas that the store has heard of lately. `heard` is given the time of the store, in milliseconds since 1970. */
 export function createRoll(
   store: Pick<Store, 'read'>,
   id: string,
   { ticks }: Pick<FleetClocks, 'ticks'>,
   heard: (storeTime: number) => void,
-): Roll {
+) {
   let at = Number.NEGATIVE_INFINITY
   /** Each was read once: a neighbour may have written many, and long ones. */
   let beats: readonly (Beat & { readonly read: FleetReplica | undefined })[] = []
@@ -270,10 +255,13 @@ export function createRoll(
   const replicas = () => beats.flatMap((beat) => (beat.read ? { ...beat.read, ...now(beat) } : []))
   const unread = () => beats.filter(({ read }) => !read).map(now)
   return {
-    readings: () => (ticks() - at >= BEAT_MS ? [reading] : []),
+    /** What an exchange reads for it: once a second, because a hundred replicas would read a hundred heartbeats each at every turn. */
+    readings: (): readonly FleetReading[] => (ticks() - at >= BEAT_MS ? [reading] : []),
     replicas,
+    /** Those of them whose heartbeats cannot be read. */
     unread,
-    async read() {
+    /** The same, read from the store now. Rejects as `Store.read` does. */
+    async read(): Promise<readonly FleetReplica[]> {
       const [found] = await store.read([reading.read])
       reading.take(found)
       return replicas()
@@ -287,16 +275,6 @@ export interface Settled {
   readonly problems: readonly string[]
   /** Those of `problems` that end by themselves within seconds: comparisons that are under way. */
   readonly busy: readonly string[]
-}
-
-/** Asks all replicas to hand over what they know. A question is a number; a heartbeat tells the newest that its replica has heard. */
-export interface Questions {
-  changes(): readonly StoreChange[]
-  readonly reading: FleetReading
-  /** What a heartbeat says, if the oldest work under way began `oldestMs` ago. */
-  said(oldestMs: number | undefined): { readonly heard: number; readonly asked: number }
-  settle(withinMs: number): Promise<Settled>
-  hear(withinMs: number): Promise<boolean>
 }
 
 interface QuestionsParts {
@@ -317,7 +295,8 @@ const GONE_MS = 60_000
 /** Milliseconds between two looks at the heartbeats. */
 const LOOK_MS = 5
 
-export function createQuestions({ turn, asked: onAsked, readReplicas, unread, clocks }: QuestionsParts): Questions {
+/** Asks all replicas to hand over what they know. A question is a number; a heartbeat tells the newest that its replica has heard. */
+export function createQuestions({ turn, asked: onAsked, readReplicas, unread, clocks }: QuestionsParts) {
   let heard = 0
   let asked = 0
   /** Questions that older work still has to answer. */
@@ -335,7 +314,7 @@ export function createQuestions({ turn, asked: onAsked, readReplicas, unread, cl
     }
   }
   return {
-    changes() {
+    changes(): readonly StoreChange[] {
       if (!isAsking) return []
       isAsking = false
       return [{ kind: 'add', name: NAME, sums: { asked: 1 } }]
@@ -348,13 +327,14 @@ export function createQuestions({ turn, asked: onAsked, readReplicas, unread, cl
       // What is known by now goes into the next batch, and its heartbeat says so.
       void turn(false)
     }),
-    said(oldestMs) {
+    /** What a heartbeat says, if the oldest work under way began `oldestMs` ago. */
+    said(oldestMs: number | undefined): { readonly heard: number; readonly asked: number } {
       const began = oldestMs === undefined ? Number.POSITIVE_INFINITY : clocks.ticks() - oldestMs
       asked = open.findLast(({ at }) => at < began)?.question ?? asked
       open = open.filter(({ at }) => at >= began)
       return { heard, asked }
     },
-    async settle(withinMs) {
+    async settle(withinMs: number): Promise<Settled> {
       const until = clocks.ticks() + withinMs
       const question = await ask(withinMs)
       const replicas = question === undefined ? undefined : await wait(question, until, 'asked').catch(() => undefined)
@@ -362,7 +342,7 @@ export function createQuestions({ turn, asked: onAsked, readReplicas, unread, cl
       const busy = replicas.filter(({ heard, asked }) => asked < question && heard >= question).map(busyOf)
       return { problems: [...busy, ...replicas.flatMap((one) => problemsOf(one, question)), ...unread().map(problemOfUnread)], busy }
     },
-    async hear(withinMs) {
+    async hear(withinMs: number) {
       const until = clocks.ticks() + withinMs
       const question = await ask(withinMs)
       if (question === undefined) return false
@@ -393,13 +373,6 @@ function problemsOf({ id, heard, asked, seenMs, waiting, lost }: FleetReplica, q
       ? [`Replica ${id} had no room for ${many(lost, 'bad observation')} while the store did not answer; begin a new epoch.`]
       : []),
   ]
-}
-
-/** Sends batches to the store, one at a time, and hands out what they find. */
-export interface Exchanges {
-  /** Begins one, or one more after the one under way. Resolves when it was answered: true, or false if the store did not answer. */
-  turn(isUrgent: boolean): Promise<boolean>
-  state(): ExchangesState
 }
 
 /** What became of the exchanges so far. */
@@ -439,7 +412,8 @@ const COUNTED_MS = 600_000
 
 type Wanted = { isUrgent: boolean; readonly answered: Promise<boolean>; readonly end: (isAnswered: boolean) => void }
 
-export function createExchanges({ store, id, clocks, ...parts }: ExchangesParts): Exchanges {
+/** Sends batches to the store, one at a time, and hands out what they find. */
+export function createExchanges({ store, id, clocks, ...parts }: ExchangesParts) {
   let state: ExchangesState = {
     ...{ problem: undefined, foreignKey: undefined, heardAt: undefined, downSince: undefined, tookMs: undefined, triedAt: undefined },
     ...{ succeeded: 0, failed: 0 },
@@ -503,14 +477,15 @@ export function createExchanges({ store, id, clocks, ...parts }: ExchangesParts)
     isRunning = false
   }
   return {
-    turn(isUrgent) {
+    /** Begins one, or one more after the one under way. Resolves when it was answered: true, or false if the store did not answer. */
+    turn(isUrgent: boolean) {
       wanted ??= newTurn()
       wanted.isUrgent ||= isUrgent
       const { answered } = wanted
       void run()
       return answered
     },
-    state: () => state,
+    state: (): ExchangesState => state,
   }
 }
 

@@ -33,30 +33,25 @@ import {
 } from './exchange.ts'
 import type { Store, StoreChange } from './store/store.ts'
 
-/** The parts of a fleet as one. */
-export interface AllParts extends Required<Part> {
-  add(part: Part): void
-  /** True if there is more to send than `changes` handed over. */
-  hasMore(): boolean
-}
-
 /** The most changes of one batch: a replica that catches up must not keep the store from the others. */
 const MOST_CHANGES = 10_000
 
-export function createAllParts(): AllParts {
+/** The parts of a fleet as one. */
+export function createAllParts() {
   const parts: Part[] = []
   let unsent: readonly StoreChange[] = []
   return {
-    add: (part) => void parts.push(part),
-    changes() {
+    add: (part: Part): void => void parts.push(part),
+    changes(): readonly StoreChange[] {
       const all = [...unsent, ...parts.flatMap((part) => part.changes())]
       unsent = all.slice(MOST_CHANGES)
       return all.slice(0, MOST_CHANGES)
     },
+    /** True if there is more to send than `changes` handed over. */
     hasMore: () => unsent.length > 0,
     readings: (): readonly FleetReading[] => parts.flatMap((part) => part.readings()),
-    state: () => sumOf([...parts.map((part) => part.state?.() ?? NOTHING), { ...NOTHING, waiting: unsent.length }]),
-    lost(batches) {
+    state: (): PartState => sumOf([...parts.map((part) => part.state?.() ?? NOTHING), { ...NOTHING, waiting: unsent.length }]),
+    lost(batches: number) {
       for (const part of parts) part.lost?.(batches)
     },
     asked() {
@@ -99,19 +94,6 @@ export function upstreamProblems(replicas: readonly FleetReplica[]): readonly st
   })
 }
 
-/**
- * The replica that decides for the fleet: the one that holds the lease `leader`. For a moment there may be two, each of which believes it: what
- * they decide is a version of a document, of which the store takes one.
- */
-export interface Leader extends Part {
-  /** True if this replica decides. It stops believing so before another one can have taken the lease. */
-  isSelf(): boolean
-  /** The replica that decides, as the store told it last; undefined if none does. */
-  id(): string | undefined
-  /** Gives the lease back with the next exchange. */
-  resign(): void
-}
-
 interface LeaderSources {
   /** This replica. */
   readonly id: string
@@ -125,7 +107,13 @@ export const LEASE_MS = 3000
 /** The clocks of two machines do not run at exactly the same pace. */
 const MARGIN_MS = 100
 
-export function createLeader({ id, ticks }: LeaderSources): Leader {
+export type Leader = ReturnType<typeof createLeader>
+
+/**
+ * The replica that decides for the fleet: the one that holds the lease `leader`. For a moment there may be two, each of which believes it: what
+ * they decide is a version of a document, of which the store takes one.
+ */
+export function createLeader({ id, ticks }: LeaderSources) {
   let isResigned = false
   let holder: string | undefined
   let askedAt = Number.NEGATIVE_INFINITY
@@ -140,14 +128,17 @@ export function createLeader({ id, ticks }: LeaderSources): Leader {
     },
   }
   return {
-    changes() {
+    changes(): readonly StoreChange[] {
       // The lease runs from when the store takes it, which is later than this.
       askedAt = ticks()
       return [{ kind: 'lease', name: 'leader', ms: isResigned ? 0 : LEASE_MS }]
     },
-    readings: () => [reading],
+    readings: (): readonly FleetReading[] => [reading],
+    /** True if this replica decides. It stops believing so before another one can have taken the lease. */
     isSelf: () => ticks() < until,
-    id: () => holder,
+    /** The replica that decides, as the store told it last; undefined if none does. */
+    id: (): string | undefined => holder,
+    /** Gives the lease back with the next exchange. */
     resign() {
       isResigned = true
       until = Number.NEGATIVE_INFINITY

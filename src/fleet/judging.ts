@@ -9,7 +9,7 @@ import type { Notes } from '../migrate/modes/journal.ts'
 import type { NamedWrite, OwnWrites, RecentWrites } from '../migrate/modes/serve.ts'
 import type { V1Habit, V1Refusals } from '../migrate/observe/observe.ts'
 import type { Operation } from '../tables/operation.ts'
-import { type FleetClocks, type Part, reading, readText } from './exchange.ts'
+import { type FleetClocks, type FleetReading, type Part, reading, readText } from './exchange.ts'
 import type { Fleet, Leader } from './fleet.ts'
 import type { FleetEvidence } from './report.ts'
 import type { LogItem, StoreChange } from './store/store.ts'
@@ -91,12 +91,6 @@ export function createSharedRedactionKey(key: RedactionKey): Part {
   }
 }
 
-/** Shares the writes of the last minute, so that what one replica wrote excuses a difference that another one meets. */
-export interface SharedWrites extends Part {
-  /** Resolves when this replica knows the writes of all others up to now: true, or false if it cannot know them in time. */
-  told(): Promise<boolean>
-}
-
 interface SharedWritesParts {
   readonly ownWrites: Pick<OwnWrites, 'begin' | 'heardMany'>
   readonly recentWrites: Pick<RecentWrites, 'heard' | 'heardMany' | 'own'>
@@ -136,7 +130,8 @@ type Written = z.infer<typeof writtenSchema>
 /** Writes of others that are under way here, by replica and number. */
 type UnderWay = Map<string, { readonly end: () => void; readonly at: number }>
 
-export function createSharedWrites({ ownWrites, recentWrites, operations, fleet, ticks }: SharedWritesParts): SharedWrites {
+/** Shares the writes of the last minute, so that what one replica wrote excuses a difference that another one meets. */
+export function createSharedWrites({ ownWrites, recentWrites, operations, fleet, ticks }: SharedWritesParts) {
   const known = new Map(operations.map((operation) => [operation.id, operation]))
   const underWay: UnderWay = new Map()
   let next = 0
@@ -160,7 +155,7 @@ export function createSharedWrites({ ownWrites, recentWrites, operations, fleet,
   }
   const log = reading('log', WRITES_LOG, (items) => items.forEach(take))
   return {
-    changes() {
+    changes(): readonly StoreChange[] {
       // The replica may have died before it told the end.
       for (const [key, { at }] of underWay) if (ticks() - at > KEPT_MS) end(key)
       const own = recentWrites.own(next)
@@ -172,7 +167,8 @@ export function createSharedWrites({ ownWrites, recentWrites, operations, fleet,
       const written: Written = { begun: own.writes.map(textOf), ended, isCut: own.isCut }
       return [{ kind: 'log', name: WRITES_LOG, text: JSON.stringify(written), items: WRITES_KEPT, keepMs: KEPT_MS }]
     },
-    readings: () => [log],
+    readings: (): readonly FleetReading[] => [log],
+    /** Resolves when this replica knows the writes of all others up to now: true, or false if it cannot know them in time. */
     told: shared(() => fleet.hear(TOLD_MS)),
   }
 }
@@ -210,12 +206,6 @@ export function shareJudging({ journal, modes }: Migration, fleet: Fleet, { tick
   fleet.add(writes)
 }
 
-/** Notes once for the fleet what becomes ready to move, or stops being so. */
-export interface ReadinessPart extends Part {
-  /** Judges, as the replica that decides. Call it often: it does nothing if the last look is not long ago. */
-  look(): void
-}
-
 interface ReadinessSources {
   readonly leader: Pick<Leader, 'isSelf'>
   /** Judges what all replicas have seen until now; undefined if some of it is missing. */
@@ -237,7 +227,10 @@ const WHOLE = '(all)'
 
 const saidSchema = z.object({ what: z.enum(['ready', 'not-ready']), at: z.string(), to: z.string() })
 
-export function createReadinessPart({ leader, judge, note, now, ticks, failed }: ReadinessSources): ReadinessPart {
+export type ReadinessPart = ReturnType<typeof createReadinessPart>
+
+/** Notes once for the fleet what becomes ready to move, or stops being so. */
+export function createReadinessPart({ leader, judge, note, now, ticks, failed }: ReadinessSources) {
   const memory = createReadinessMemory()
   const said: StoreChange[] = []
   let lookedAt = Number.NEGATIVE_INFINITY
@@ -261,8 +254,9 @@ export function createReadinessPart({ leader, judge, note, now, ticks, failed }:
     if (verdict && leader.isSelf()) for (const one of memory.news(verdict, now())) say(one)
   }
   return {
-    changes: () => said.splice(0),
-    readings: () => [texts],
+    changes: (): readonly StoreChange[] => said.splice(0),
+    readings: (): readonly FleetReading[] => [texts],
+    /** Judges, as the replica that decides. Call it often: it does nothing if the last look is not long ago. */
     look() {
       if (!isKnown || !leader.isSelf() || ticks() - lookedAt < LOOK_EVERY_MS) return
       lookedAt = ticks()

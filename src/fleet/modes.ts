@@ -5,17 +5,7 @@ import type { Modes, ModesState, SharedModes } from '../migrate/modes/modes.ts'
 import { describeRules, type ModeRules, readModeRules } from '../migrate/modes/rules.ts'
 import { actorSchema } from '../migrate/records/read-entry.ts'
 import { type Actor, describeActor, type Note } from '../migrate/records/record.ts'
-import {
-  atMost,
-  type BeatText,
-  type FleetClocks,
-  type FleetReplica,
-  type Part,
-  pause,
-  reading,
-  readText,
-  type UnreadReplica,
-} from './exchange.ts'
+import { atMost, type BeatText, type FleetClocks, type FleetReplica, pause, reading, readText, type UnreadReplica } from './exchange.ts'
 import type { Fleet, FleetState } from './fleet.ts'
 import { openAtomicFile } from './store/saved.ts'
 import type { Document, StoreChange } from './store/store.ts'
@@ -72,51 +62,36 @@ export function unreadText({ version, problem }: Pick<UnreadModes, 'version' | '
   return `the store holds modes of version ${version} that another version of Crosswalk wrote, and this one cannot read them (${why}); run that version here too, or replace the modes with PUT /modes and If-Match: *`
 }
 
-/** The modes of the changed configuration file, until the store has them. */
-export interface FileWish {
-  /** What is to be proposed; undefined if nothing is. */
-  current(): { readonly rules: ModeRules; readonly by: Actor } | undefined
-  /** Takes the modes of a file, of which the newest that was proposed has a digest. Returns true if they are to be proposed. */
-  make(rules: ModeRules, by: Actor, newest: string | undefined, unread: UnreadModes | undefined): boolean
-  /** Modes are in force that a file with this digest, or none, proposed last. */
-  adopted(newest: string | undefined, version: number): void
-  /** This version of Crosswalk cannot read the modes in the store, and does not replace them. */
-  missed(unread: UnreadModes): void
-}
-
 /** What became of the modes of the file. `again`: they were proposed before, and are not proposed again. */
 export type Proposed = 'again' | { readonly version: number } | { readonly problem: string }
 
-export function createFileWish(proposed: (end: Proposed) => void): FileWish {
+export type FileWish = ReturnType<typeof createFileWish>
+
+/** The modes of the changed configuration file, until the store has them. */
+export function createFileWish(proposed: (end: Proposed) => void) {
   let wish: ReturnType<FileWish['current']>
   const missed = (unread: UnreadModes) => {
     if (wish) proposed({ problem: unreadText(unread) })
   }
   return {
-    current: () => wish,
-    make(rules, by, newest, unread) {
+    /** What is to be proposed; undefined if nothing is. */
+    current: (): { readonly rules: ModeRules; readonly by: Actor } | undefined => wish,
+    /** Takes the modes of a file, of which the newest that was proposed has a digest. Returns true if they are to be proposed. */
+    make(rules: ModeRules, by: Actor, newest: string | undefined, unread: UnreadModes | undefined) {
       wish = digestOf(rules) === newest ? undefined : { rules, by }
       if (!wish) proposed('again')
       if (unread) missed(unread)
       return wish !== undefined
     },
-    adopted(newest, version) {
+    /** Modes are in force that a file with this digest, or none, proposed last. */
+    adopted(newest: string | undefined, version: number) {
       if (!wish || digestOf(wish.rules) !== newest) return
       wish = undefined
       proposed({ version })
     },
+    /** This version of Crosswalk cannot read the modes in the store, and does not replace them. */
     missed,
   }
-}
-
-/** Keeps the last known modes and the open circuits in a file, for a start while the store does not answer. */
-export interface ModesCache {
-  /** Reads what an earlier process kept; undefined if there is nothing. */
-  read(): Promise<KeptModes | undefined>
-  /** Keeps what is known now, as soon as what is being written is written. */
-  keep(): void
-  /** Resolves when everything is written. */
-  close(): Promise<void>
 }
 
 export interface KeptModes {
@@ -130,8 +105,11 @@ const keptSchema = z.object({
   open: z.record(z.string(), z.string()),
 })
 
-/** `warn` is given a sentence if the file cannot be read or written. */
-export function createModesCache(path: string, now: () => KeptModes, warn: (text: string) => void): ModesCache {
+/**
+ * Keeps the last known modes and the open circuits in a file, for a start while the store does not answer.
+ * `warn` is given a sentence if the file cannot be read or written.
+ */
+export function createModesCache(path: string, now: () => KeptModes, warn: (text: string) => void) {
   const opened = openAtomicFile(path)
   const failed = (error: Error) => warn(`store.cache (${path}) cannot be kept: ${systemReason(error)}.`)
   let isNew = false
@@ -144,7 +122,8 @@ export function createModesCache(path: string, now: () => KeptModes, warn: (text
     writing = undefined
   }
   return {
-    async read() {
+    /** Reads what an earlier process kept; undefined if there is nothing. */
+    async read(): Promise<KeptModes | undefined> {
       const { text } = await opened.catch((error: Error) => {
         failed(error)
         return { text: undefined }
@@ -153,10 +132,12 @@ export function createModesCache(path: string, now: () => KeptModes, warn: (text
       if (text !== undefined && !kept) warn(`store.cache (${path}) is not a file that Crosswalk wrote, so no modes are known from it.`)
       return kept
     },
+    /** Keeps what is known now, as soon as what is being written is written. */
     keep() {
       isNew = true
       writing ??= write()
     },
+    /** Resolves when everything is written. */
     close: async () => await writing,
   }
 }
@@ -191,25 +172,6 @@ function describe(document: Document, subjects: boolean): Described {
   return { by: describeActor(read.shared.by), rules: describeRules(read.shared.rules, subjects) }
 }
 
-/**
- * Keeps the modes of this replica those of the store. Versions only go up: a store that lost the newest version gets it back from any
- * replica that knows it. Of two documents of one version, all replicas choose the same.
- */
-export interface ModesPart extends Part {
-  /** The newest document that this replica knows; version 0: none. */
-  known(): Document
-  /** The modes of the store, if this version of Crosswalk cannot read them. */
-  unread(): UnreadModes | undefined
-  /** The text of a document that follows the known one. This replica notes it once it is in force. */
-  next(rules: ModeRules, by: Actor): string
-  /** Takes what the store holds. */
-  take(document: Document): void
-  /** Puts a document in force that the store does not have yet, and proposes it as soon as the store answers. */
-  force(document: Document): void
-  /** Proposes the modes of the changed configuration file, unless another replica has proposed the same. */
-  propose(rules: ModeRules, by: Actor): void
-}
-
 interface ModesPartSettings {
   readonly modes: Pick<Modes, 'adopt' | 'state'>
   /** What is proposed if the store has no modes. */
@@ -231,7 +193,13 @@ export interface ModesTold {
   proposed(end: Proposed): void
 }
 
-export function createModesPart({ modes, first, now, wake, told }: ModesPartSettings): ModesPart {
+export type ModesPart = ReturnType<typeof createModesPart>
+
+/**
+ * Keeps the modes of this replica those of the store. Versions only go up: a store that lost the newest version gets it back from any
+ * replica that knows it. Of two documents of one version, all replicas choose the same.
+ */
+export function createModesPart({ modes, first, now, wake, told }: ModesPartSettings) {
   let known: Document = { version: 0, text: '' }
   let fileDigest: string | undefined
   /** The store has an older document, or none. */
@@ -290,23 +258,25 @@ export function createModesPart({ modes, first, now, wake, told }: ModesPartSett
       isFirst = false
       return proposed ? [{ kind: 'raise', name: MODES, ...proposed }] : []
     },
-    ...{ readings: () => [documents], known: () => known, unread: () => unread, next, take },
-    force(document) {
+    readings: () => [documents],
+    /** The newest document that this replica knows; version 0: none. */
+    known: () => known,
+    /** The modes of the store, if this version of Crosswalk cannot read them. */
+    unread: () => unread,
+    /** The text of a document that follows the known one. This replica notes it once it is in force. */
+    next,
+    /** Takes what the store holds. */
+    take,
+    /** Puts a document in force that the store does not have yet, and proposes it as soon as the store answers. */
+    force(document: Document) {
       adopt(document)
       raised = document
     },
-    propose(rules, by) {
+    /** Proposes the modes of the changed configuration file, unless another replica has proposed the same. */
+    propose(rules: ModeRules, by: Actor) {
       if (wish.make(rules, by, fileDigest, unread)) wake()
     },
   }
-}
-
-/** Changes the modes of all replicas, or of this one alone. */
-export interface PutModes {
-  /** Puts rules in force everywhere, if the entity tag in force is one that is expected. */
-  put(rules: ModeRules, by: Actor, isExpected: (tag: string) => boolean): Promise<PutEnd>
-  /** Puts rules in force on this replica while the store does not answer. They are proposed to all as soon as it does. */
-  putHere(rules: ModeRules, by: Actor): Promise<PutEnd>
 }
 
 /**
@@ -342,7 +312,10 @@ const LOOK_MS = 5
 
 const DOWN = { end: 'down' } as const
 
-export function createPutModes({ fleet, part, modes, clocks }: PutParts): PutModes {
+export type PutModes = ReturnType<typeof createPutModes>
+
+/** Changes the modes of all replicas, or of this one alone. */
+export function createPutModes({ fleet, part, modes, clocks }: PutParts) {
   /** Modes that another version of Crosswalk wrote have a tag too, and may be replaced. */
   const tagInForce = () => {
     const unread = part.unread()
@@ -373,7 +346,8 @@ export function createPutModes({ fleet, part, modes, clocks }: PutParts): PutMod
     }
   }
   return {
-    async put(rules, by, isExpected) {
+    /** Puts rules in force everywhere, if the entity tag in force is one that is expected. */
+    async put(rules: ModeRules, by: Actor, isExpected: (tag: string) => boolean): Promise<PutEnd> {
       const end = await atMost(
         attempt(rules, by, isExpected).catch(() => DOWN),
         DOWN,
@@ -383,7 +357,8 @@ export function createPutModes({ fleet, part, modes, clocks }: PutParts): PutMod
       if (typeof end === 'number') return { end: 'put', ...(await obeyed(end)) }
       return end === DOWN ? lateOr(fleet.state()) : end
     },
-    async putHere(rules, by) {
+    /** Puts rules in force on this replica while the store does not answer. They are proposed to all as soon as it does. */
+    async putHere(rules: ModeRules, by: Actor): Promise<PutEnd> {
       if (await atMost(fleet.turn(), false, STORE_MS, clocks)) return { end: 'up' }
       const version = part.known().version + 1
       part.force({ version, text: part.next(rules, by) })
@@ -404,27 +379,6 @@ function obedience(replicas: readonly FleetReplica[], unread: readonly UnreadRep
     obeyed: replicas.filter(has).map(({ id }) => id),
     missing: [...replicas.filter((one) => !has(one)), ...unread].map(({ id, seenMs }) => ({ id, seenMs: Math.round(seenMs) })),
   }
-}
-
-/** The modes of a replica as those of its fleet. */
-export interface ShareModes extends PutModes {
-  /** Starts the fleet and puts its modes in force. Without a store, the last known ones: `given` or of `cache`; without those, none are known. */
-  start(): Promise<void>
-  /** Proposes the modes of the changed configuration file to all replicas. Returns a sentence if this one could not follow them. */
-  change(rules: ModeRules, by: Actor): string | undefined
-  /** Whether any modes are known: of the store, or of the cache while the store has not answered since the start. */
-  known(): 'store' | 'cache' | 'none'
-  /** Why no modes are known, in a sentence; undefined if some are. */
-  unknown(): string | undefined
-  /** The modes of the store, if this version of Crosswalk cannot read them. */
-  unread(): UnreadModes | undefined
-  /** What a heartbeat says of the modes in force: version 0 if none are known. */
-  said(): Pick<BeatText, 'version' | 'tag' | 'unread'>
-  /** What another process of this machine can start with; undefined if no modes are known. */
-  kept(): KeptModes | undefined
-  /** True while no canary gets v2, because the store was silent for longer than the lease. */
-  isHeld(): boolean
-  close(): Promise<void>
 }
 
 interface ShareModesParts {
@@ -455,7 +409,10 @@ const FIRST_MS = 1000
 
 const UNKNOWN = 'this replica does not know the modes: the store does not answer, and store.cache has none'
 
-export function shareModes({ fleet, modes, clocks, told, ...parts }: ShareModesParts): ShareModes {
+export type ShareModes = ReturnType<typeof shareModes>
+
+/** The modes of a replica as those of its fleet. */
+export function shareModes({ fleet, modes, clocks, told, ...parts }: ShareModesParts) {
   const { openCircuits, leaseMs } = parts
   const now = (): KeptModes => ({ document: part.known(), open: openCircuits() })
   const cache = parts.cache === undefined ? undefined : createModesCache(parts.cache, now, parts.warn)
@@ -492,6 +449,7 @@ export function shareModes({ fleet, modes, clocks, told, ...parts }: ShareModesP
   const hasAnswered = () => fleet.state().heardAt !== undefined
   return {
     ...createPutModes({ fleet, part, modes, clocks }),
+    /** Starts the fleet and puts its modes in force. Without a store, the last known ones: `given` or of `cache`; without those, none are known. */
     async start() {
       const kept = parts.given ?? (await cache?.read())
       if (kept) part.take(kept.document)
@@ -505,7 +463,8 @@ export function shareModes({ fleet, modes, clocks, told, ...parts }: ShareModesP
       if (leaseMs > 0) end = clocks.repeat(look, SHARE_LOOK_MS)
       if (leaseMs > 0) look()
     },
-    change(rules, by) {
+    /** Proposes the modes of the changed configuration file to all replicas. Returns a sentence if this one could not follow them. */
+    change(rules: ModeRules, by: Actor): string | undefined {
       const checked = modes.check(rules)
       if ('problem' in checked) return checked.problem
       modes.configure(checked)
@@ -514,10 +473,17 @@ export function shareModes({ fleet, modes, clocks, told, ...parts }: ShareModesP
       if (problem !== undefined) told.proposed({ problem: `${problem}; they are proposed as soon as it answers` })
       return undefined
     },
-    known: () => (part.known().version === 0 ? 'none' : hasAnswered() ? 'store' : 'cache'),
-    ...{ unknown, unread: part.unread },
-    said: () => saidOf(modes.state(), part),
-    kept: () => (part.known().version === 0 ? undefined : now()),
+    /** Whether any modes are known: of the store, or of the cache while the store has not answered since the start. */
+    known: (): 'store' | 'cache' | 'none' => (part.known().version === 0 ? 'none' : hasAnswered() ? 'store' : 'cache'),
+    /** Why no modes are known, in a sentence; undefined if some are. */
+    unknown,
+    /** The modes of the store, if this version of Crosswalk cannot read them. */
+    unread: part.unread,
+    /** What a heartbeat says of the modes in force: version 0 if none are known. */
+    said: (): Pick<BeatText, 'version' | 'tag' | 'unread'> => saidOf(modes.state(), part),
+    /** What another process of this machine can start with; undefined if no modes are known. */
+    kept: (): KeptModes | undefined => (part.known().version === 0 ? undefined : now()),
+    /** True while no canary gets v2, because the store was silent for longer than the lease. */
     isHeld: () => isHeld,
     async close() {
       end()

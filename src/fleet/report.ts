@@ -220,22 +220,18 @@ function lostSentences(sums: Sums, replicas: readonly FleetMember[]): readonly s
   })
 }
 
-/** Tells a store that ends with its process what was read back from records. */
-export interface RestoredEvidence {
-  /** Takes an entry that is read back. */
-  entry(entry: Entry): void
-  /** Returns what the store is to be told, at the first call. */
-  changes(names: EvidenceNames): readonly StoreChange[]
-}
+export type RestoredEvidence = ReturnType<typeof createRestored>
 
-/** `now` gives milliseconds since 1970. */
-export function createRestored(evidence: Pick<Evidence, 'all'>, now: () => number): RestoredEvidence {
+/** Tells a store that ends with its process what was read back from records. `now` gives milliseconds since 1970. */
+export function createRestored(evidence: Pick<Evidence, 'all'>, now: () => number) {
   let recent: Entry[] | undefined = []
   return {
-    entry(entry) {
+    /** Takes an entry that is read back. */
+    entry(entry: Entry) {
       if (entry.kind === 'comparison' && now() - Date.parse(entry.at) < COLLAPSE.windowMs) recent?.push(entry)
     },
-    changes(names) {
+    /** Returns what the store is to be told, at the first call. */
+    changes(names: EvidenceNames): readonly StoreChange[] {
       const claimed = (recent ?? []).flatMap((entry) => claimsOf(entry, names))
       const counted = recent ? evidence.all().flatMap((one) => countsOf(one, names)) : []
       recent = undefined

@@ -157,7 +157,7 @@ describe('the clients of a fleet', () => {
     part.entry(one)
     await exchange()
     store = after
-    part.lost?.(1)
+    part.lost()
     part.entry(one)
     await exchange()
     const { clients } = await createClientReader(after, operations)(0)
@@ -227,7 +227,7 @@ describe('the comparisons of a fleet', () => {
     }
     const move = (to: Store) => {
       store = to
-      part.lost?.(1)
+      part.lost()
     }
     return { part, heard, exchange, move }
   }

@@ -3,21 +3,14 @@ import { createMemory, createShelves, type Memory } from './memory.ts'
 import { decodeShelves, encodeShelves, openAtomicFile } from './saved.ts'
 import { type Store, type StoreChange, StoreDown } from './store.ts'
 
-/** Saves what has changed: at once if it must not get lost, else soon. */
-export interface Saver {
-  /** Something has changed. Resolves at once unless it is urgent; rejects if saving fails, or has failed since the last success. */
-  changed(isUrgent: boolean): Promise<void>
-  /** Saves what is not saved yet. */
-  close(): Promise<void>
-}
-
 /** The shortest pause between two saves that are not urgent, in milliseconds. */
 const PAUSE_MS = 1000
 
 /** A pause is this many times as long as a save takes, so that a large store costs at most 2 % of the time. */
 const PAUSE_PER_SAVE = 50
 
-export function createSaver(save: () => Promise<void>): Saver {
+/** Saves what has changed: at once if it must not get lost, else soon. */
+export function createSaver(save: () => Promise<void>) {
   let isChanged = false
   let hasFailed = false
   let timer: NodeJS.Timeout | undefined
@@ -50,11 +43,13 @@ export function createSaver(save: () => Promise<void>): Saver {
     timer ??= setTimeout(() => void saveNow().catch(() => {}), Math.max(PAUSE_MS, ms)).unref()
   }
   return {
-    async changed(isUrgent) {
+    /** Something has changed. Resolves at once unless it is urgent; rejects if saving fails, or has failed since the last success. */
+    async changed(isUrgent: boolean) {
       isChanged = true
       if (isUrgent || hasFailed) return saveNow()
       later(PAUSE_MS)
     },
+    /** Saves what is not saved yet. */
     async close() {
       await saveNow()
       clearTimeout(timer)

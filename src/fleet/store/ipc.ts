@@ -105,23 +105,21 @@ export function createIpcStore(line: StoreLine): Store {
   }
 }
 
-/** A store that several replicas of one machine use over one connection. */
-export interface SplitStore {
-  /** Opens it for one more replica. Closing that ends its news; the connection stays. */
-  open(): Store
-  /** Closes the connection. */
-  close(): Promise<void>
-}
+export type SplitStore = ReturnType<typeof splitStore>
 
-/** Tells each replica of the machine the news of the others too, which the store cannot tell apart from its own. */
-export function splitStore(whole: Store): SplitStore {
+/**
+ * A store that several replicas of one machine use over one connection.
+ * Tells each replica of the machine the news of the others too, which the store cannot tell apart from its own.
+ */
+export function splitStore(whole: Store) {
   const listeners = new Map<Store, (() => void)[]>()
   const tellBut = (one?: Store) => {
     for (const listener of [...listeners].flatMap(([other, called]) => (other === one ? [] : called))) queueMicrotask(listener)
   }
   whole.onNews(() => tellBut())
   return {
-    open() {
+    /** Opens it for one more replica. Closing that ends its news; the connection stays. */
+    open(): Store {
       const store: Store = {
         async exchange(batch) {
           const found = await whole.exchange(batch)
@@ -140,6 +138,7 @@ export function splitStore(whole: Store): SplitStore {
       listeners.set(store, [])
       return store
     },
+    /** Closes the connection. */
     close: whole.close,
   }
 }

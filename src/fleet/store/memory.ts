@@ -154,22 +154,6 @@ function byField<T>(found: Stamped<ReadonlyMap<string, T>> | undefined): Stamped
   return { stamp: found?.stamp ?? 0, value: Object.fromEntries(found?.value ?? []) }
 }
 
-/** Things by name, each of which is forgotten at its time. */
-export interface Shelf<T> {
-  get(name: string): T | undefined
-  /** Puts a thing there until `untilMs`. */
-  set(name: string, thing: T, untilMs: number): void
-  /** Lets a thing that is there stay until `untilMs`. */
-  keep(name: string, untilMs: number): void
-  /** Milliseconds until it is forgotten; 0 if it is not there. */
-  left(name: string): number
-  delete(name: string): void
-  /** Number of things that take memory: some of them may be forgotten. */
-  size(): number
-  /** What is not forgotten, with the time until which it stays. */
-  entries(): (readonly [name: string, thing: T, untilMs: number])[]
-}
-
 interface Kept<T> {
   thing: T
   untilMs: number
@@ -178,7 +162,10 @@ interface Kept<T> {
 /** Sweeping takes place when a shelf has grown to this many things, and then whenever it has doubled: its cost is a constant for each thing. */
 const SWEPT = 1000
 
-export function createShelf<T>(now: () => number): Shelf<T> {
+export type Shelf<T> = ReturnType<typeof createShelf<T>>
+
+/** Things by name, each of which is forgotten at its time. */
+export function createShelf<T>(now: () => number) {
   const things = new Map<string, Kept<T>>()
   let next = SWEPT
   const live = (name: string): Kept<T> | undefined => {
@@ -192,22 +179,27 @@ export function createShelf<T>(now: () => number): Shelf<T> {
     next = Math.max(SWEPT, 2 * things.size)
   }
   return {
-    get: (name) => live(name)?.thing,
-    set(name, thing, untilMs) {
+    get: (name: string): T | undefined => live(name)?.thing,
+    /** Puts a thing there until `untilMs`. */
+    set(name: string, thing: T, untilMs: number) {
       things.set(name, { thing, untilMs })
       if (things.size >= next) sweep()
     },
-    keep(name, untilMs) {
+    /** Lets a thing that is there stay until `untilMs`. */
+    keep(name: string, untilMs: number) {
       const kept = live(name)
       if (kept) kept.untilMs = untilMs
     },
-    left(name) {
+    /** Milliseconds until it is forgotten; 0 if it is not there. */
+    left(name: string) {
       const kept = live(name)
       return kept ? kept.untilMs - now() : 0
     },
-    delete: (name) => void things.delete(name),
+    delete: (name: string): void => void things.delete(name),
+    /** Number of things that take memory: some of them may be forgotten. */
     size: () => things.size,
-    entries() {
+    /** What is not forgotten, with the time until which it stays. */
+    entries(): (readonly [name: string, thing: T, untilMs: number])[] {
       sweep()
       return [...things].map(([name, { thing, untilMs }]) => [name, thing, untilMs] as const)
     },
@@ -263,17 +255,16 @@ export function createShelves(now: () => number): Shelves {
   }
 }
 
-/** What replicas of one process share. */
-export interface Memory {
-  /** A store of one replica. Each tells the listeners of the others what is urgent. */
-  open(): Store
-}
-
 /** Milliseconds after which the number of a replica's last batch is forgotten. */
 export const BATCH_KEPT_MS = 24 * 3_600_000
 
-/** `createMemory(Date.now).open()`: a store that ends with its process. `now` gives milliseconds since 1970. */
-export function createMemory(now: () => number, shelves: Shelves = createShelves(now)): Memory {
+export type Memory = ReturnType<typeof createMemory>
+
+/**
+ * What replicas of one process share.
+ * `createMemory(Date.now).open()`: a store that ends with its process. `now` gives milliseconds since 1970.
+ */
+export function createMemory(now: () => number, shelves: Shelves = createShelves(now)) {
   const listeners = new Map<Store, (() => void)[]>()
   const apply = ({ replica, nth, changes }: Batch) => {
     if (nth <= (shelves.batches.get(replica) ?? 0)) return
@@ -288,7 +279,8 @@ export function createMemory(now: () => number, shelves: Shelves = createShelves
     return { isReplaced: true, document: { version: version + 1, text } }
   }
   return {
-    open() {
+    /** A store of one replica. Each tells the listeners of the others what is urgent. */
+    open(): Store {
       const orClosed = () => {
         if (!listeners.has(store)) throw new StoreDown('the store is closed')
       }

@@ -3,22 +3,17 @@ import { dirname } from 'node:path'
 import { fileWithin } from '../../files.ts'
 import { createShelves, type Shelves } from './memory.ts'
 
-/** A file of one process. After a crash it holds what was written last, or what was written before that, and nothing in between. */
-export interface AtomicFile {
-  /** Undefined if there is no file yet. */
-  readonly text: string | undefined
-  /** Resolves when the disk has it. Rejects if another process has written the file meanwhile. */
-  write(text: string): Promise<void>
-}
-
 /** Bytes of a store: half of the longest text that V8 has. */
 export const MOST_SAVED = 2 ** 28
 
-export async function openAtomicFile(path: string): Promise<AtomicFile> {
+/** A file of one process. After a crash it holds what was written last, or what was written before that, and nothing in between. */
+export async function openAtomicFile(path: string) {
   let known = await stampOf(path)
   return {
+    /** Undefined if there is no file yet. */
     text: known === undefined ? undefined : (await fileWithin(path, MOST_SAVED)).toString(),
-    async write(text) {
+    /** Resolves when the disk has it. Rejects if another process has written the file meanwhile. */
+    async write(text: string) {
       const aside = `${path}.new`
       await written(aside, text)
       if ((await stampOf(path)) !== known) throw new Error('another process writes this file')

@@ -73,24 +73,6 @@ export interface RunState extends Sample {
   readonly badNeeded: number
 }
 
-/** Watches one rate of an operation: the failures among its answers, or the differences among its comparisons. */
-export interface RateWatch {
-  observe(isBad: boolean): void
-  /** Adds what other replicas observed in a time of which all is known. Its order does not matter. */
-  heard(others: Sample): void
-  /** True if the observations prove that the rate is above the allowed one. */
-  isBeyond(): boolean
-  /** True if they prove, at 95 %, that it is below. */
-  isWithin(): boolean
-  /** The run that speaks against v2; without observations if there is none. */
-  run(): Sample
-  state(): RateState
-  /** What this process observed, since the watch was made. */
-  own(): Sample
-  /** Drops the counts. */
-  restart(): void
-}
-
 interface Run extends Sample {
   /** It holds observations of other replicas. */
   readonly isShared: boolean
@@ -102,7 +84,10 @@ const NOTHING: Run = { ...NONE, isShared: false }
 /** The part of the wrong proofs that a run without the others may make, if there are others. */
 const ALONE = 0.1
 
+export type RateWatch = ReturnType<typeof createRateWatch>
+
 /**
+ * Watches one rate of an operation: the failures among its answers, or the differences among its comparisons.
  * Counts in two ways, because a rate changes when v2 is changed or breaks.
  * - The run speaks against v2. It begins with a bad observation and ends as soon as clean ones make up for it (odds of 1 or less).
  *   An hour of clean answers therefore excuses nothing. At most one run begins with each observation, and each proves an excess wrongly
@@ -113,7 +98,7 @@ const ALONE = 0.1
  * In a fleet, what others observed joins a run that an own observation began, so still at most one run begins with each observation.
  * A second run without the others finds what only this replica meets (docs/facts/evidence.md#11-circuits-of-a-fleet).
  */
-export function createRateWatch({ allowed, odds }: RateSettings): RateWatch {
+export function createRateWatch({ allowed, odds }: RateSettings) {
   /** The run of all replicas, and the run without the others. They are one as long as nothing of the others is in it. */
   let all = NOTHING
   let alone = NOTHING
@@ -132,7 +117,7 @@ export function createRateWatch({ allowed, odds }: RateSettings): RateWatch {
   /** The run that tells most. */
   const told = () => (all.n === 0 || (proves(alone) && !proves(all)) ? alone : all)
   return {
-    observe(isBad) {
+    observe(isBad: boolean) {
       const one = isBad ? BAD : CLEAN
       own = sum(own, one)
       see(one)
@@ -141,20 +126,26 @@ export function createRateWatch({ allowed, odds }: RateSettings): RateWatch {
       if (wasOne) alone = all
       else if (isBad || alone.n > 0) alone = grown(alone, one)
     },
-    heard(others) {
+    /** Adds what other replicas observed in a time of which all is known. Its order does not matter. */
+    heard(others: Sample) {
       see(others)
       if (all.n > 0) all = grown(all, others, true)
     },
+    /** True if the observations prove that the rate is above the allowed one. */
     isBeyond: () => proves(all) || proves(alone),
+    /** True if they prove, at 95 %, that it is below. */
     isWithin: () => isWithin(seen, allowed),
+    /** The run that speaks against v2; without observations if there is none. */
     run: told,
-    state() {
+    state(): RateState {
       const run = told()
       const needed = neededOf(run)
       const shown = { n: run.n, bad: run.bad, atLeast: lowerBound(run, needed), badNeeded: badNeeded(run, allowed, needed) }
       return { ...seen, allowed, atMost: upperBound(seen), cleanNeeded: cleanNeeded(seen, allowed), ...(run.n > 0 && { run: shown }) }
     },
-    own: () => own,
+    /** What this process observed, since the watch was made. */
+    own: (): Sample => own,
+    /** Drops the counts. */
     restart() {
       all = NOTHING
       alone = NOTHING
@@ -257,35 +248,6 @@ export interface CircuitState {
   readonly mismatches: RateState
 }
 
-export interface Circuit {
-  /** Counts one answer of v2. Returns the state if this answer opened or closed the circuit. */
-  answered(operation: string, failed: boolean): CircuitState | undefined
-  /** Counts one comparison of an answer of v2, likewise. */
-  compared(operation: string, differed: boolean): CircuitState | undefined
-  /** Adds what other replicas observed of one rate, likewise. */
-  heard(operation: string, rate: Rate, others: Sample): CircuitState | undefined
-  /** What this process itself has observed of the operations that it knows. */
-  own(): ReadonlyMap<string, Readonly<Record<Rate, Sample>>>
-  state(operation: string): CircuitState
-  /** The failures in a row that speak against v2. It costs less than the whole state. */
-  failures(operation: string): Sample
-  isOpen(operation: string): boolean
-  /** True if answers can close it; otherwise only a person can. */
-  canClose(operation: string): boolean
-  /** The states of all operations that were counted. */
-  all(): ReadonlyMap<string, CircuitState>
-  /** The open ones: when and why each opened. It costs less than all states. */
-  openings(): ReadonlyMap<string, Opening>
-  /** Why and when it opened and whose share that ended, in one line; undefined if it is not open. */
-  whyOpen(operation: string): string | undefined
-  /** Closes the open circuits of the operations that are meant, and drops their counts. Returns their operations. */
-  close(isMeant: (operation: string) => boolean): readonly string[]
-  /** Opens a circuit because v2 is too slow. */
-  slow(operation: string, reason: string): void
-  /** Opens a circuit that is open elsewhere or was open before a restart, as it is there. */
-  reopen(operation: string, opening: Opening): void
-}
-
 export interface Opening {
   /** Milliseconds since 1970. */
   readonly at: number
@@ -303,6 +265,8 @@ interface Watched {
   opened: Opening | undefined
 }
 
+export type Circuit = ReturnType<typeof createCircuit>
+
 /**
  * Opens when the errors or the mismatches of an operation are proven to exceed their limit. An open circuit ignores further answers, unless
  * `isProbed` says that the operator lets answers close it: it then closes when both rates are proven to be within their limits again.
@@ -313,7 +277,7 @@ export function createCircuit(
   isProbed: (operation: string) => boolean,
   settings: CircuitSettings = CIRCUIT,
   ownerOf: (operation: string) => string | undefined = () => undefined,
-): Circuit {
+) {
   const known = new Map<string, Watched>()
   const newWatched = (): Watched => ({
     errors: createRateWatch({ allowed: settings.errors, odds: settings.odds }),
@@ -347,32 +311,46 @@ export function createCircuit(
     watched.opened = opening
   }
   return {
-    answered: (operation, failed) => observe(operation, 'errors', failed),
-    compared: (operation, differed) => observe(operation, 'mismatches', differed),
+    /** Counts one answer of v2. Returns the state if this answer opened or closed the circuit. */
+    answered: (operation: string, failed: boolean): CircuitState | undefined => observe(operation, 'errors', failed),
+    /** Counts one comparison of an answer of v2, likewise. */
+    compared: (operation: string, differed: boolean): CircuitState | undefined => observe(operation, 'mismatches', differed),
+    /** Adds what other replicas observed of one rate, likewise. */
     heard: observe,
-    own: () =>
+    /** What this process itself has observed of the operations that it knows. */
+    own: (): ReadonlyMap<string, Readonly<Record<Rate, Sample>>> =>
       new Map(
         Array.from(known, ([operation, { errors, mismatches }]) => [operation, { errors: errors.own(), mismatches: mismatches.own() }]),
       ),
-    state: (operation) => stateOf(known.get(operation) ?? newWatched(), isProbed(operation)),
-    failures: (operation) => known.get(operation)?.errors.run() ?? { n: 0, bad: 0 },
-    isOpen: (operation) => known.get(operation)?.opened !== undefined,
-    all: () => new Map(Array.from(known, ([operation, watched]) => [operation, stateOf(watched, isProbed(operation))] as const)),
+    state: (operation: string): CircuitState => stateOf(known.get(operation) ?? newWatched(), isProbed(operation)),
+    /** The failures in a row that speak against v2. It costs less than the whole state. */
+    failures: (operation: string): Sample => known.get(operation)?.errors.run() ?? { n: 0, bad: 0 },
+    isOpen: (operation: string) => known.get(operation)?.opened !== undefined,
+    /** The states of all operations that were counted. */
+    all: (): ReadonlyMap<string, CircuitState> =>
+      new Map(Array.from(known, ([operation, watched]) => [operation, stateOf(watched, isProbed(operation))] as const)),
+    /** True if answers can close it; otherwise only a person can. */
     canClose: isProbed,
-    openings: () => new Map([...known].flatMap(([operation, { opened }]) => (opened ? [[operation, opened] as const] : []))),
-    whyOpen(operation) {
+    /** The open ones: when and why each opened. It costs less than all states. */
+    openings: (): ReadonlyMap<string, Opening> =>
+      new Map([...known].flatMap(([operation, { opened }]) => (opened ? [[operation, opened] as const] : []))),
+    /** Why and when it opened and whose share that ended, in one line; undefined if it is not open. */
+    whyOpen(operation: string): string | undefined {
       const opened = known.get(operation)?.opened
       return opened && describeOpening(opened)
     },
-    close(isMeant) {
+    /** Closes the open circuits of the operations that are meant, and drops their counts. Returns their operations. */
+    close(isMeant: (operation: string) => boolean): readonly string[] {
       const open = [...known].flatMap(([operation, { opened }]) => (opened && isMeant(operation) ? operation : []))
       for (const operation of open) known.delete(operation)
       return open
     },
-    slow(operation, reason) {
+    /** Opens a circuit because v2 is too slow. */
+    slow(operation: string, reason: string) {
       const owner = ownerOf(operation)
       open(operation, { at: now(), reason, owner: owner === undefined ? 'a guardrail' : `the guardrail of ${owner}` })
     },
+    /** Opens a circuit that is open elsewhere or was open before a restart, as it is there. */
     reopen: open,
   }
 }

@@ -448,18 +448,6 @@ function callersOf(clients: readonly ClientUses[]): ReadonlyMap<string, readonly
 /** What is noted when an operation, or everything together, becomes ready to move or stops being so. */
 export type ReadinessNote = Pick<Note, 'what' | 'operation' | 'text' | 'from' | 'to'>
 
-/** Remembers what was said about the readiness of each operation, and finds what is new in a verdict. */
-export interface ReadinessMemory {
-  /** Takes a note of earlier records as said. */
-  recall(note: Note): void
-  /** Takes a verdict on earlier records as said, where no note of them says otherwise. */
-  assume(verdict: CutoverVerdict): void
-  /** Returns what is new in the verdict; `now` is in milliseconds since 1970. */
-  news(verdict: CutoverVerdict, now: number): readonly ReadinessNote[]
-  /** True if something became ready again so soon that it is not said yet. */
-  isWaiting(): boolean
-}
-
 /**
  * Milliseconds after which something that stopped being ready may be called ready again. That it stopped is said at once. So whatever hovers
  * at the target is told once in this time, and the last word is never too good.
@@ -481,18 +469,22 @@ interface Said extends Pick<Subject, 'isReady' | 'standing'> {
   readonly stoppedAt?: number
 }
 
-export function createReadinessMemory(): ReadinessMemory {
+/** Remembers what was said about the readiness of each operation, and finds what is new in a verdict. */
+export function createReadinessMemory() {
   const said = new Map<string, Said>()
   let isWaiting = false
   return {
-    recall({ what, operation = WHOLE, at, to = what }) {
+    /** Takes a note of earlier records as said. */
+    recall({ what, operation = WHOLE, at, to = what }: Note) {
       if (what === 'ready') said.set(operation, { isReady: true, standing: to })
       if (what === 'not-ready') said.set(operation, { isReady: false, standing: to, stoppedAt: Date.parse(at) })
     },
-    assume(verdict) {
+    /** Takes a verdict on earlier records as said, where no note of them says otherwise. */
+    assume(verdict: CutoverVerdict) {
       for (const [key, subject] of subjectsOf(verdict)) if (!said.has(key)) said.set(key, subject)
     },
-    news(verdict, now) {
+    /** Returns what is new in the verdict; `now` is in milliseconds since 1970. */
+    news(verdict: CutoverVerdict, now: number): readonly ReadinessNote[] {
       const subjects = subjectsOf(verdict)
       const gone = [...said.keys()].filter((key) => !subjects.has(key)).map((key) => [key, GONE] as const)
       isWaiting = false
@@ -509,6 +501,7 @@ export function createReadinessMemory(): ReadinessMemory {
         return isReady === before.isReady ? [] : [noteOf(key, subject, before)]
       })
     },
+    /** True if something became ready again so soon that it is not said yet. */
     isWaiting: () => isWaiting,
   }
 }

@@ -241,25 +241,21 @@ export function createCollapse({ windowMs, entries }: CollapseSettings = COLLAPS
   }
 }
 
-/** Counts new observations by hour, to estimate how many a day brings. */
-export interface Pace {
-  /** Counts one observation; `at` in milliseconds since 1970. */
-  add(at: number): void
-  /** Returns observations per day at the pace of the last 24 hours before `now`; undefined while that is unknown. */
-  perDay(now: number): number | undefined
-}
-
 /** Milliseconds. */
 export const HOUR = 3_600_000
 
 /** The hours that tell the pace. */
 export const HOURS = 24
 
-export function createPace(): Pace {
+export type Pace = ReturnType<typeof createPace>
+
+/** Counts new observations by hour, to estimate how many a day brings. */
+export function createPace() {
   const hours = new Map<number, number>()
   let first = Number.POSITIVE_INFINITY
   return {
-    add(at) {
+    /** Counts one observation; `at` in milliseconds since 1970. */
+    add(at: number) {
       first = Math.min(first, at)
       const hour = Math.floor(at / HOUR)
       hours.set(hour, (hours.get(hour) ?? 0) + 1)
@@ -268,7 +264,8 @@ export function createPace(): Pace {
         hours.delete(old)
       }
     },
-    perDay: (now) => perDayOf(hours, first, now),
+    /** Returns observations per day at the pace of the last 24 hours before `now`; undefined while that is unknown. */
+    perDay: (now: number): number | undefined => perDayOf(hours, first, now),
   }
 }
 
@@ -392,24 +389,12 @@ function addUpTo(set: Set<string>, name: string): void {
   if (set.size < DISTINCT) set.add(name)
 }
 
-/** Counts what is too much for records of its own: repeats, and requests that were not compared. */
-export interface Tallies {
-  /** Counts a comparison. Returns it as it is recorded; undefined if it is not worth a record. */
-  count(comparison: Comparison): Comparison | undefined
-  /** Counts a request without a result; `isUse` if it was not counted as a use before. */
-  uncompared(operation: string, why: Uncompared, isUse?: boolean): void
-  /** Counts a use. Its account follows. */
-  used(operation: string): void
-  /** Passes on what is counted from now on, each time. */
-  follow(listener: TallyListener): void
-  /** Records the counts since the last flush. */
-  flush(): void
-}
-
 export type TallyListener = (operation: string, tally: OperationTally) => void
 
-/** `now` returns milliseconds since 1970. */
-export function createTallies(evidence: Pick<Evidence, 'add' | 'observe'>, recorder: Pick<Recorder, 'record'>, now: () => number): Tallies {
+export type Tallies = ReturnType<typeof createTallies>
+
+/** Counts what is too much for records of its own: repeats, and requests that were not compared. `now` returns milliseconds since 1970. */
+export function createTallies(evidence: Pick<Evidence, 'add' | 'observe'>, recorder: Pick<Recorder, 'record'>, now: () => number) {
   let since = new Map<string, Sum>()
   const listeners: TallyListener[] = []
   const add = (operation: string, tally: OperationTally) => {
@@ -420,7 +405,8 @@ export function createTallies(evidence: Pick<Evidence, 'add' | 'observe'>, recor
     for (const listener of listeners) listener(operation, tally)
   }
   return {
-    count(comparison) {
+    /** Counts a comparison. Returns it as it is recorded; undefined if it is not worth a record. */
+    count(comparison: Comparison): Comparison | undefined {
       const { operation, outcome } = comparison
       const booked = outcome === 'inconclusive' ? {} : { booked: { [ACCOUNT[outcome]]: 1 } }
       const place = evidence.observe(comparison)
@@ -428,9 +414,14 @@ export function createTallies(evidence: Pick<Evidence, 'add' | 'observe'>, recor
       else if (booked.booked) add(operation, booked)
       return place && isRepeat(comparison, place) ? { ...comparison, repeat: true } : place && comparison
     },
-    uncompared: (operation, why, isUse = false) => add(operation, { uncompared: { [why]: 1 }, ...(isUse && { booked: { uses: 1 } }) }),
-    used: (operation) => add(operation, { booked: { uses: 1 } }),
-    follow: (listener) => void listeners.push(listener),
+    /** Counts a request without a result; `isUse` if it was not counted as a use before. */
+    uncompared: (operation: string, why: Uncompared, isUse: boolean = false) =>
+      add(operation, { uncompared: { [why]: 1 }, ...(isUse && { booked: { uses: 1 } }) }),
+    /** Counts a use. Its account follows. */
+    used: (operation: string) => add(operation, { booked: { uses: 1 } }),
+    /** Passes on what is counted from now on, each time. */
+    follow: (listener: TallyListener): void => void listeners.push(listener),
+    /** Records the counts since the last flush. */
     flush() {
       const at = new Date(now()).toISOString()
       for (const [operation, sum] of since) recorder.record({ kind: 'tally', at, operation, ...tallyOf(sum) })
@@ -512,25 +503,10 @@ export interface Repeats extends RepeatCounts {
   readonly bound: number
 }
 
-export interface Evidence {
-  /**
-   * Counts one comparison, made now or at the given time (milliseconds) for one that is read back from a record.
-   * Returns undefined if its pair and outcome were counted in the last ten minutes. It is not worth a record then, and the caller counts it
-   * with `add`.
-   */
-  observe(observation: Observation, at?: number): Place | undefined
-  /** Adds what was counted without records. */
-  add(operation: string, tally: OperationTally, at?: number): void
-  of(operation: string): OperationEvidence | undefined
-  /** Numbers of observations by operation, as they are now. It costs less than `all`. */
-  readonly observed: ReadonlyMap<string, { readonly n: number }>
-  all(): readonly OperationEvidence[]
-  /** Drops the evidence about one operation, or all of it. Old answers prove nothing once v2 or its tables have changed. */
-  reset(operation?: string): void
-}
+export type Evidence = ReturnType<typeof createEvidence>
 
 /** `now` returns milliseconds since 1970. */
-export function createEvidence(now: () => number, collapse: CollapseSettings = COLLAPSE): Evidence {
+export function createEvidence(now: () => number, collapse: CollapseSettings = COLLAPSE) {
   const operations = new Map<string, OperationCounts>()
   let place = createCollapse(collapse)
   /** The time of what came last: records may be older than the clock. */
@@ -542,7 +518,12 @@ export function createEvidence(now: () => number, collapse: CollapseSettings = C
     return counts
   }
   return {
-    observe(observation, at = now()) {
+    /**
+     * Counts one comparison, made now or at the given time (milliseconds) for one that is read back from a record.
+     * Returns undefined if its pair and outcome were counted in the last ten minutes. It is not worth a record then, and the caller counts it
+     * with `add`.
+     */
+    observe(observation: Observation, at: number = now()): Place | undefined {
       if (observation.rehearsed) {
         const { kinds } = countsOf(observation.operation, at)
         countKind(kinds, observation, WEIGHTS[observation.outcome], { isFirst: false }, at)
@@ -553,14 +534,18 @@ export function createEvidence(now: () => number, collapse: CollapseSettings = C
       countComparison(countsOf(observation.operation, at), observation, placed, at)
       return placed
     },
-    add: (operation, tally, at = now()) => countTally(countsOf(operation, at), tally, at),
-    of(operation) {
+    /** Adds what was counted without records. */
+    add: (operation: string, tally: OperationTally, at: number = now()) => countTally(countsOf(operation, at), tally, at),
+    of(operation: string): OperationEvidence | undefined {
       const counts = operations.get(operation)
       return counts && summary(operation, counts, latest)
     },
+    /** Numbers of observations by operation, as they are now. It costs less than `all`. */
     observed: operations,
-    all: () => [...operations].map(([operation, counts]) => summary(operation, counts, latest)).sort(byOperation),
-    reset(operation) {
+    all: (): readonly OperationEvidence[] =>
+      [...operations].map(([operation, counts]) => summary(operation, counts, latest)).sort(byOperation),
+    /** Drops the evidence about one operation, or all of it. Old answers prove nothing once v2 or its tables have changed. */
+    reset(operation?: string) {
       if (operation === undefined) {
         operations.clear()
         place = createCollapse(collapse)

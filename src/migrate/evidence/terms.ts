@@ -71,29 +71,24 @@ export function wrongTerms(terms: readonly OperationTerms[], known: readonly str
 /** What is noted when an acceptance begins to hold or ends. */
 type AcceptanceNote = Pick<Note, 'what' | 'text' | 'from' | 'to'>
 
-/** Remembers which acceptances were told, and finds what is new. */
-export interface AcceptanceMemory {
-  /** Takes a note of earlier records as told. */
-  recall(note: Pick<Note, 'what' | 'text' | 'to'>): void
-  /** Returns what is new at a time in milliseconds since 1970. */
-  news(terms: Pick<CutoverTerms, 'operations'>, now: number): readonly AcceptanceNote[]
-}
-
 const [HOLDS, NONE] = ['accepted', 'not accepted'] as const
 
 /** The beginning of what is told of one that ends. */
 const ENDED = 'No longer: '
 
-export function createAcceptanceMemory(): AcceptanceMemory {
+/** Remembers which acceptances were told, and finds what is new. */
+export function createAcceptanceMemory() {
   /** What is told of each acceptance that holds. */
   const told = new Set<string>()
   return {
-    recall({ what, text, to }) {
+    /** Takes a note of earlier records as told. */
+    recall({ what, text, to }: Pick<Note, 'what' | 'text' | 'to'>) {
       if (what !== 'acceptance') return
       if (to === HOLDS) told.add(text)
       else told.delete(text.replace(ENDED, ''))
     },
-    news({ operations }, now) {
+    /** Returns what is new at a time in milliseconds since 1970. */
+    news({ operations }: Pick<CutoverTerms, 'operations'>, now: number): readonly AcceptanceNote[] {
       const held = operations.filter(({ accept }) => accept && endOfDay(accept.until) >= now)
       const holding = new Set(held.map(acceptanceText))
       const ended = [...told].filter((text) => !holding.has(text))

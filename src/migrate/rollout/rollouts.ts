@@ -230,7 +230,7 @@ export function createRollouts(initial: ModeRules, sources: RolloutSources) {
     /** Returns the rules with the shares in force in place of rollouts. */
     inForce: (rules: ModeRules) => withShares(rules, runs),
     /** Calls a listener whenever a share may have changed. */
-    onMove: (listener: () => void) => void listeners.push(listener),
+    onMove: (listener: () => void): void => void listeners.push(listener),
     /** Grows whenever a share may have changed. */
     round: () => round,
     /** Looks at all of them. Call it every second; nothing depends on the exact time. */

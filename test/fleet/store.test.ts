@@ -7,12 +7,56 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { loadConfig } from '../../src/app/config/config.ts'
 import { createLine } from '../../src/app/server/line.ts'
 import { openFile } from '../../src/fleet/store/file.ts'
-import { createIpcStore, hostStore, splitStore } from '../../src/fleet/store/ipc.ts'
+import { createIpcStore, hostStore } from '../../src/fleet/store/ipc.ts'
 import { createMemory, createShelf } from '../../src/fleet/store/memory.ts'
 import { refusalOf, unfitness } from '../../src/fleet/store/redis.ts'
 import { stepsOf } from '../../src/fleet/store/redis-scripts.ts'
-import { readStoreUrl, type Store, StoreDown } from '../../src/fleet/store/store.ts'
+import { readStoreUrl, type Store, StoreDown, splitStore } from '../../src/fleet/store/store.ts'
 import { anyChange, keepsTheContract, replicaOf } from './store-contract.ts'
+
+const directory = mkdtempSync(join(tmpdir(), 'crosswalk-store-'))
+afterAll(() => rmSync(directory, { recursive: true }))
+
+/** Two ends of a channel between processes, which copies what it carries. */
+function channel() {
+  const [worker, supervisor] = [new EventEmitter(), new EventEmitter()]
+  const to = (end: EventEmitter) => (message: unknown) => {
+    const copy = structuredClone(message)
+    setImmediate(() => end.emit('message', copy))
+  }
+  return { worker: Object.assign(worker, { send: to(supervisor) }), supervisor: Object.assign(supervisor, { send: to(worker) }) }
+}
+
+/** A store as a worker sees it, through its supervisor. */
+function throughLine(store: Store) {
+  const { worker, supervisor } = channel()
+  hostStore(store, createLine(supervisor))
+  const line = createLine(worker)
+  return { store: createIpcStore(line), line }
+}
+
+/** How each store is opened for one more replica. Redis keeps the same contract in `test/programs/fleet/redis.test.ts`. */
+const STORES: Readonly<Record<string, (now: () => number) => Promise<() => Store>>> = {
+  'in memory': async (now) => createMemory(now).open,
+  async 'in a file'(now) {
+    return (await openFile(join(directory, 'contract'), now)).open
+  },
+  async 'of the supervisor, as its workers see it'(now) {
+    const split = splitStore(createMemory(now).open())
+    return () => throughLine(split.open()).store
+  },
+}
+
+describe.each(Object.entries(STORES))('a store %s', async (_, opened) => {
+  let now = 1_790_000_000_000
+  const open = await opened(() => now)
+  keepsTheContract({
+    open: async () => open(),
+    async pass(ms) {
+      now += ms
+    },
+  })
+})
 
 describe('batch steps', () => {
   it('sends a large batch in steps, with its heartbeat and its reads in the last', () => {
@@ -36,22 +80,8 @@ describe('batch steps', () => {
 })
 
 describe('file', () => {
-  const directory = mkdtempSync(join(tmpdir(), 'crosswalk-store-'))
-  afterAll(() => rmSync(directory, { recursive: true }))
-
   const NOW = 1_790_000_000_000
   const at = () => NOW
-
-  describe('a store in a file', async () => {
-    let now = NOW
-    const memory = await openFile(join(directory, 'contract'), () => now)
-    keepsTheContract({
-      open: async () => memory.open(),
-      async pass(ms) {
-        now += ms
-      },
-    })
-  })
 
   describe('the file of a store', () => {
     it('has all that does not belong to one process, when it is opened again', async () => {
@@ -148,35 +178,6 @@ describe('file', () => {
 })
 
 describe('ipc', () => {
-  /** Two ends of a channel between processes, which copies what it carries. */
-  function channel() {
-    const [worker, supervisor] = [new EventEmitter(), new EventEmitter()]
-    const to = (end: EventEmitter) => (message: unknown) => {
-      const copy = structuredClone(message)
-      setImmediate(() => end.emit('message', copy))
-    }
-    return { worker: Object.assign(worker, { send: to(supervisor) }), supervisor: Object.assign(supervisor, { send: to(worker) }) }
-  }
-
-  /** A store as a worker sees it, through its supervisor. */
-  function throughLine(store: Store) {
-    const { worker, supervisor } = channel()
-    hostStore(store, createLine(supervisor))
-    const line = createLine(worker)
-    return { store: createIpcStore(line), line }
-  }
-
-  describe('a store of the supervisor, as its workers see it', () => {
-    let now = 1_790_000_000_000
-    const split = splitStore(createMemory(() => now).open())
-    keepsTheContract({
-      open: async () => throughLine(split.open()).store,
-      async pass(ms) {
-        now += ms
-      },
-    })
-  })
-
   const QUESTION = { replica: 'a', nth: 1, changes: [], reads: [], isUrgent: false }
 
   /** A question with changes that no worker makes. */
@@ -215,17 +216,6 @@ describe('ipc', () => {
 })
 
 describe('memory', () => {
-  describe('a store in memory', () => {
-    let now = 1_790_000_000_000
-    const memory = createMemory(() => now)
-    keepsTheContract({
-      open: async () => memory.open(),
-      async pass(ms) {
-        now += ms
-      },
-    })
-  })
-
   it('forgets what nobody changes or reads for 30 days, but no document', async () => {
     let now = 1_790_000_000_000
     const one = replicaOf(createMemory(() => now).open(), 'one')

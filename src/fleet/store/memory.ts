@@ -1,16 +1,14 @@
 import {
-  type Batch,
   type Document,
   KEPT_MS,
   type Kinds,
   type LogItem,
-  type Replaced,
-  type Store,
+  type SplitStore,
   type StoreChange,
-  StoreDown,
   type StoreFound,
   type StoreRead,
   type Sums,
+  splitStore,
 } from './store.ts'
 
 /** What a change is applied to, when, and for whom. */
@@ -258,58 +256,29 @@ export function createShelves(now: () => number): Shelves {
 /** Milliseconds after which the number of a replica's last batch is forgotten. */
 export const BATCH_KEPT_MS = 24 * 3_600_000
 
-export type Memory = ReturnType<typeof createMemory>
+export type Memory = Pick<SplitStore, 'open'>
 
-/**
- * What replicas of one process share.
- * `createMemory(Date.now).open()`: a store that ends with its process. `now` gives milliseconds since 1970.
- */
-export function createMemory(now: () => number, shelves: Shelves = createShelves(now)) {
-  const listeners = new Map<Store, (() => void)[]>()
-  const apply = ({ replica, nth, changes }: Batch) => {
-    if (nth <= (shelves.batches.get(replica) ?? 0)) return
-    const applying = { shelves, replica, now: now() }
-    shelves.batches.set(replica, nth, applying.now + BATCH_KEPT_MS)
-    for (const change of changes) applyChange(change, applying)
-  }
-  const replace = (name: string, version: number, text: string): Replaced => {
-    const held = shelves.documents.get(name)?.value ?? { version: 0, text: '' }
-    if (held.version !== version) return { isReplaced: false, document: held }
-    raiseDocument(name, version + 1, text, { shelves, replica: '', now: now() })
-    return { isReplaced: true, document: { version: version + 1, text } }
-  }
-  return {
-    /** A store of one replica. Each tells the listeners of the others what is urgent. */
-    open(): Store {
-      const orClosed = () => {
-        if (!listeners.has(store)) throw new StoreDown('the store is closed')
+/** `createMemory(Date.now).open()`: a store that ends with its process, as one of its replicas has it. `now` gives milliseconds since 1970. */
+export function createMemory(now: () => number, shelves: Shelves = createShelves(now)): Memory {
+  return splitStore({
+    async exchange({ replica, nth, changes, reads }) {
+      const isRepeated = nth <= (shelves.batches.get(replica) ?? 0)
+      if (!isRepeated) {
+        const applying = { shelves, replica, now: now() }
+        shelves.batches.set(replica, nth, applying.now + BATCH_KEPT_MS)
+        for (const change of changes) applyChange(change, applying)
       }
-      const tellOthers = () => {
-        for (const listener of [...listeners].flatMap(([other, called]) => (other === store ? [] : called))) queueMicrotask(listener)
-      }
-      const store: Store = {
-        async exchange(batch) {
-          orClosed()
-          apply(batch)
-          for (const read of batch.reads) renew(read, shelves, now())
-          if (batch.isUrgent) tellOthers()
-          return batch.reads.map((read) => find(read, shelves, now()))
-        },
-        async read(reads) {
-          orClosed()
-          return reads.map((read) => find(read, shelves, now()))
-        },
-        async replace(name, version, text) {
-          orClosed()
-          const replaced = replace(name, version, text)
-          if (replaced.isReplaced) tellOthers()
-          return replaced
-        },
-        onNews: (listener) => void listeners.get(store)?.push(listener),
-        close: async () => void listeners.delete(store),
-      }
-      listeners.set(store, [])
-      return store
+      for (const read of reads) renew(read, shelves, now())
+      return reads.map((read) => find(read, shelves, now()))
     },
-  }
+    read: async (reads) => reads.map((read) => find(read, shelves, now())),
+    async replace(name, version, text) {
+      const held = shelves.documents.get(name)?.value ?? { version: 0, text: '' }
+      if (held.version !== version) return { isReplaced: false, document: held }
+      raiseDocument(name, version + 1, text, { shelves, replica: '', now: now() })
+      return { isReplaced: true, document: { version: version + 1, text } }
+    },
+    onNews() {},
+    async close() {},
+  })
 }

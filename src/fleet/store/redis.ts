@@ -165,20 +165,16 @@ function ofChange(change: StoreChange): readonly (readonly [key: string, type: K
   return change.kind === 'join' ? [place, [`members:${change.name}\0${change.field}`, 'set']] : [place]
 }
 
-/** One connection, for commands and for news. It is made again whenever it is lost; nothing waits for it meanwhile. */
-export interface RedisConnection {
-  /** Runs a command. Rejects with a `StoreDown` at once if there is no connection, and after `withinMs` if there is no answer. */
-  ask<T>(withinMs: number, command: (redis: Redis) => Promise<T>): Promise<T>
-  close(): void
-}
-
 const SILENT = 'did not answer in time'
 
 /** Bytes of the name of a replica, which is all that news say. */
 const LONGEST_NEWS = 100
 
-/** Connects, or gives up waiting after `ANSWER_MS`: the connection is then made in the background. */
-export async function connectRedis(address: RedisAddress, channel: string, onMessage: (text: string) => void): Promise<RedisConnection> {
+/**
+ * Makes one connection, for commands and for news, or gives up waiting after `ANSWER_MS`: it is then made in the background. It is made again
+ * whenever it is lost; nothing waits for it meanwhile.
+ */
+export async function connectRedis(address: RedisAddress, channel: string, onMessage: (text: string) => void) {
   const redis = new (await loadClient())(clientOptions(address))
   const secrets = [address.username, address.password].filter((secret) => secret !== undefined && secret !== '') as string[]
   const down = (what: string, foreignKey?: string) => new StoreDown(`the store at ${address.shown} ${what}`, foreignKey)
@@ -228,8 +224,10 @@ export async function connectRedis(address: RedisAddress, channel: string, onMes
     })
     return fit
   }
-  const connection: RedisConnection = {
-    async ask(withinMs, command) {
+  await within(ANSWER_MS, () => down(SILENT), redis.connect().then(beFit)).catch(() => {})
+  return {
+    /** Runs a command. Rejects with a `StoreDown` at once if there is no connection, and after `withinMs` if there is no answer. */
+    async ask<T>(withinMs: number, command: (redis: Redis) => Promise<T>): Promise<T> {
       if (isClosed) throw new StoreDown('the store is closed')
       if (redis.status !== 'ready') throw down(problem ?? SILENT)
       try {
@@ -250,8 +248,6 @@ export async function connectRedis(address: RedisAddress, channel: string, onMes
       redis.disconnect()
     },
   }
-  await within(ANSWER_MS, () => down(SILENT), redis.connect().then(beFit)).catch(() => {})
-  return connection
 }
 
 /** What a Redis says that may serve later, and one that nobody reached. */

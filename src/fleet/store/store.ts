@@ -219,3 +219,46 @@ function decoded(text: string): string {
     throw new Error(FORM)
   }
 }
+
+export type SplitStore = ReturnType<typeof splitStore>
+
+/** A store that several replicas of one machine use. It tells each the news of the others too, which the store cannot tell apart from its own. */
+export function splitStore(whole: Store) {
+  const listeners = new Map<Store, (() => void)[]>()
+  const tellBut = (one?: Store) => {
+    for (const listener of [...listeners].flatMap(([other, called]) => (other === one ? [] : called))) queueMicrotask(listener)
+  }
+  whole.onNews(() => tellBut())
+  return {
+    /** Opens it for one more replica. Closing that ends its news; the whole store stays. */
+    open(): Store {
+      const orClosed = () => {
+        if (!listeners.has(store)) throw new StoreDown('the store is closed')
+      }
+      const store: Store = {
+        async exchange(batch) {
+          orClosed()
+          const found = await whole.exchange(batch)
+          if (batch.isUrgent) tellBut(store)
+          return found
+        },
+        async read(reads) {
+          orClosed()
+          return whole.read(reads)
+        },
+        async replace(name, version, text) {
+          orClosed()
+          const replaced = await whole.replace(name, version, text)
+          if (replaced.isReplaced) tellBut(store)
+          return replaced
+        },
+        onNews: (listener) => void listeners.get(store)?.push(listener),
+        close: async () => void listeners.delete(store),
+      }
+      listeners.set(store, [])
+      return store
+    },
+    /** Closes the whole store. */
+    close: whole.close,
+  }
+}

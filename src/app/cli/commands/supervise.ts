@@ -1,6 +1,6 @@
-import { type SplitStore, splitStore } from '../../../fleet/store/ipc.ts'
 import { createMemory } from '../../../fleet/store/memory.ts'
 import { openStore } from '../../../fleet/store/open.ts'
+import { type SplitStore, splitStore } from '../../../fleet/store/store.ts'
 import type { Actor } from '../../../migrate/records/record.ts'
 import { openMetricsExport } from '../../../serve/watch/metrics-export.ts'
 import type { Config } from '../../config/settings.ts'

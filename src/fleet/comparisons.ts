@@ -40,14 +40,49 @@ interface ComparisonsSources {
   readonly now: () => number
 }
 
-/** Comparisons that the store keeps, and those of one replica that wait while the store does not answer. */
+/** Comparisons, and notes, that the store keeps, and those of one replica that wait while the store does not answer. */
 export const KEPT_COMPARISONS = 1000
+export const KEPT_NOTES = 1000
 
 /** Maximum comparisons of a replica in a minute that differ in the same way, so that a frequent one leaves room for a rare one. */
 export const MOST_ALIKE = 10
 
-/** Own ones that are told again if the store loses them. */
+/** Own ones of each kind that are told again if the store loses them. */
 const REPEATED = 100
+
+/** Adds texts to a log of the store, at most so many at once. What the store lost lately is told again. */
+function createOwnLog(name: string, items: number, atOnce = items) {
+  const waiting: string[] = []
+  const told: string[] = []
+  return {
+    add(text: string) {
+      waiting.push(text)
+      if (waiting.length > items) waiting.shift()
+    },
+    changes(): readonly StoreChange[] {
+      const handed = waiting.splice(0, atOnce)
+      told.push(...handed)
+      told.splice(0, told.length - REPEATED)
+      return handed.map((text) => ({ kind: 'log', name, text, items }))
+    },
+    lost() {
+      waiting.unshift(...told.splice(0))
+    },
+  }
+}
+
+/** Remembers the last ids. `add` returns true if the id was not there. */
+function createKnownIds(most: number) {
+  const ids = new Set<string>()
+  return {
+    add(id: string): boolean {
+      if (ids.has(id)) return false
+      ids.add(id)
+      if (ids.size > most) ids.delete(ids.values().next().value ?? '')
+      return true
+    },
+  }
+}
 
 const MINUTE = 60_000
 
@@ -59,13 +94,12 @@ export type ComparisonsPart = ReturnType<typeof createComparisonsPart>
 export function createComparisonsPart({ id, store, memory, soon, now }: ComparisonsSources) {
   const listeners: ((comparison: Comparison) => void)[] = []
   const ring = createRing<Comparison>(memory)
-  const waiting: string[] = []
-  const told: string[] = []
+  const own = createOwnLog(NAME, KEPT_COMPARISONS, REPEATED)
   const known = createKnownIds(4 * KEPT_COMPARISONS)
   const isRare = createRarity(now)
   const take = ({ replica, text }: LogItem) => {
     const comparison = comparisonIn(text)
-    if (!comparison || replica === id || !known.isNew(comparison.id)) return
+    if (!comparison || replica === id || !known.add(comparison.id)) return
     ring.add(comparison)
     for (const listener of listeners) listener(comparison)
   }
@@ -78,24 +112,16 @@ export function createComparisonsPart({ id, store, memory, soon, now }: Comparis
       if (entry.kind !== 'comparison' || entry.outcome === 'match') return
       const text = isRare(entry) ? textOfComparison(entry) : undefined
       if (text === undefined) return
-      waiting.push(text)
-      if (waiting.length > KEPT_COMPARISONS) waiting.shift()
+      own.add(text)
       soon()
     },
     /** Takes an entry that is known here, now or from an earlier life. */
     know(entry: Entry) {
-      if (entry.kind === 'comparison' && entry.outcome !== 'match') known.isNew(entry.id)
+      if (entry.kind === 'comparison' && entry.outcome !== 'match') known.add(entry.id)
     },
-    changes(): readonly StoreChange[] {
-      const handed = waiting.splice(0, REPEATED)
-      told.push(...handed)
-      told.splice(0, told.length - REPEATED)
-      return handed.map((text) => ({ kind: 'log', name: NAME, text, items: KEPT_COMPARISONS }))
-    },
+    changes: own.changes,
     readings: (): readonly FleetReading[] => [],
-    lost() {
-      waiting.unshift(...told.splice(0))
-    },
+    lost: own.lost,
     /** Reads what other replicas have shared since the last call. Rejects as `Store.read` does. */
     async read() {
       const [found] = await store.read([log.read])
@@ -106,20 +132,6 @@ export function createComparisonsPart({ id, store, memory, soon, now }: Comparis
     /** Returns the last ones of other replicas, newest first. */
     others: ({ operation, limit }: ComparisonQuery): readonly Comparison[] =>
       ring.last(limit, (one) => operation === undefined || one.operation === operation),
-  }
-}
-
-/** Remembers the last ids. */
-function createKnownIds(most: number) {
-  const ids = new Set<string>()
-  return {
-    /** Returns true if the id was not there, and remembers it. */
-    isNew(id: string): boolean {
-      if (ids.has(id)) return false
-      ids.add(id)
-      if (ids.size > most) ids.delete(ids.values().next().value ?? '')
-      return true
-    },
   }
 }
 
@@ -194,12 +206,6 @@ interface NotesPartSources {
   readonly soon: () => void
 }
 
-/** Notes that the journal of the fleet keeps, and those of one replica that wait while the store does not answer. */
-export const KEPT_NOTES = 1000
-
-/** Own notes that are told again if the store loses them. */
-const REPEATED_NOTES = 100
-
 const NOTES_LOG = 'notes'
 
 export type NotesPart = ReturnType<typeof createNotesPart>
@@ -207,19 +213,13 @@ export type NotesPart = ReturnType<typeof createNotesPart>
 /** The journal of the fleet: the newest notes of all replicas, in one order. */
 export function createNotesPart({ id, onNote, follow, hear, soon }: NotesPartSources) {
   const listeners: ((logged: LoggedNote) => void)[] = []
-  const waiting: IdentifiedNote[] = []
-  const told: IdentifiedNote[] = []
-  const known = new Set<string>()
-  const know = (noteId: string) => {
-    known.add(noteId)
-    if (known.size > 4 * KEPT_NOTES) known.delete(known.values().next().value ?? '')
-  }
+  const own = createOwnLog(NOTES_LOG, KEPT_NOTES)
+  const known = createKnownIds(4 * KEPT_NOTES)
   follow((entry) => {
-    if (entry.kind === 'note' && entry.id !== undefined) know(entry.id)
+    if (entry.kind === 'note' && entry.id !== undefined) known.add(entry.id)
   })
   onNote((note) => {
-    waiting.push(note)
-    if (waiting.length > KEPT_NOTES) waiting.shift()
+    own.add(textOfNote(note))
     soon()
   })
   let lastNth = 0
@@ -227,21 +227,14 @@ export function createNotesPart({ id, onNote, follow, hear, soon }: NotesPartSou
     const note = noteIn(text)
     if (!note || nth <= lastNth) return
     lastNth = nth
-    if (!known.has(note.id)) hear(note)
+    if (known.add(note.id)) hear(note)
     for (const listener of listeners) listener({ nth, note, isOwn: replica === id })
   }
   const log = reading('log', NOTES_LOG, (items) => items.forEach(take))
   return {
-    changes(): readonly StoreChange[] {
-      const handed = waiting.splice(0)
-      told.push(...handed)
-      told.splice(0, told.length - REPEATED_NOTES)
-      return handed.map((note) => ({ kind: 'log', name: NOTES_LOG, text: textOfNote(note), items: KEPT_NOTES }))
-    },
+    changes: own.changes,
     readings: (): readonly FleetReading[] => [log],
-    lost() {
-      waiting.unshift(...told.splice(0))
-    },
+    lost: own.lost,
     /** Passes on every note of the journal once, in its order. `isOwn` says that this replica noted it in this life. */
     onLogged: (listener: (logged: LoggedNote) => void): void => void listeners.push(listener),
   }
@@ -266,8 +259,6 @@ const RECENT_MS = 60_000
 
 const NOTES_TOLD = 'notified'
 
-export type NotesTold = ReturnType<typeof createNotesTold>
-
 /** Lets one replica tell of the notes of all, each at least once. */
 export function createNotesTold({ fleet, leader, notes, onNote, clocks }: NotesToldSources) {
   const { ticks, now } = clocks
@@ -276,15 +267,13 @@ export function createNotesTold({ fleet, leader, notes, onNote, clocks }: NotesT
   const logged: LoggedNote[] = []
   /** Own notes that the journal of the fleet does not have yet. */
   const unlogged = new Map<string, IdentifiedNote>()
-  const told = new Set<string>()
+  const told = createKnownIds(4 * KEPT_NOTES)
   /** The number of the newest note of which the fleet has told, as the store knows it and as this replica does. */
   let known: number | undefined
   let ended = 0
   let handed = 0
   const tell = (note: IdentifiedNote, end: () => void) => {
-    if (told.has(note.id)) return end()
-    told.add(note.id)
-    if (told.size > 4 * KEPT_NOTES) told.delete(told.values().next().value ?? '')
+    if (!told.add(note.id)) return end()
     for (const listener of listeners) listener(note, end)
   }
   const cursor = reading('sums', NOTES_TOLD, ({ nth }) => {

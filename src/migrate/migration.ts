@@ -26,7 +26,7 @@ import {
   judgeCutover,
   TARGET,
 } from './evidence/cutover.ts'
-import { many, moreNeeded, type OperationEvidence } from './evidence/evidence.ts'
+import { cleanNeeded, many, type OperationEvidence } from './evidence/evidence.ts'
 import { daysNeeded, uncomparedSentences } from './evidence/standing.ts'
 import { type CutoverTerms, createAcceptanceMemory, termsOf, USUAL_TERMS } from './evidence/terms.ts'
 import { type Counting, createJournal, createListeners, followed, type Journal, type JournalSettings } from './modes/journal.ts'
@@ -193,7 +193,7 @@ function createReport(
         const days = daysNeeded(one, target)
         return {
           ...one,
-          needed: moreNeeded(one, target),
+          needed: cleanNeeded(one, target),
           ...(days !== undefined && { days }),
           hints: uncomparedSentences(one.uncompared),
           circuit: circuit.state(one.operation),

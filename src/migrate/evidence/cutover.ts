@@ -4,7 +4,7 @@ import { type Client, createUseOf, isUnknownUse, shownClient, type Use, unknownU
 import type { DeclarationReport } from '../compare/expected.ts'
 import type { Actor, Caller, Note } from '../records/record.ts'
 import type { Ledger } from '../records/record-file.ts'
-import { count, many, moreNeeded, noEvidence, type OperationEvidence, percent, wrongOf } from './evidence.ts'
+import { cleanNeeded, count, many, noEvidence, type OperationEvidence, percent, wrongOf } from './evidence.ts'
 import { type AskedOperation, type AskedUse, askedOf, type MissingKind } from './kinds.ts'
 import type { Replicas } from './replicas.ts'
 import { aloneOf, aloneReason, type EvidenceStanding, isKnownWrong, reasonOf, standingOf } from './standing.ts'
@@ -185,7 +185,7 @@ function provenVerdict(one: OperationCase, aim: Aim): OperationVerdict {
       standing: own === 'outside' ? own : 'held-back',
       blocks: true,
       reason,
-      needed: moreNeeded(evidence ?? noEvidence(id), aim.target),
+      needed: cleanNeeded(evidence ?? noEvidence(id), aim.target),
     }
   }
   if (use?.readBack && !isReadBack(use.readBack) && !isFailing(evidence, aim.target)) {
@@ -195,7 +195,7 @@ function provenVerdict(one: OperationCase, aim: Aim): OperationVerdict {
     const reason = `${id} cannot be verified (${usesOf(one)}): ${use.readBack.unverifiable}.`
     return { ...seen, standing: 'unverifiable', blocks: false, reason, needed: undefined }
   }
-  const needed = moreNeeded(evidence ?? noEvidence(id), aim.target)
+  const needed = cleanNeeded(evidence ?? noEvidence(id), aim.target)
   if (!evidence) {
     const reason = `${id} had ${many(calls, 'request')} and no comparison: put it into a diff mode.`
     const played = aim.whole && use && !use.readBack && { canRehearse: true as const }

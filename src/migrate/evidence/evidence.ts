@@ -190,12 +190,12 @@ export interface Place {
 export type Collapse = (observation: Observation, now: number) => Place
 
 /** True for a comparison that is worth a record. */
-export function isCounted({ isFirst, isNewOutcome }: Place): boolean {
+function isCounted({ isFirst, isNewOutcome }: Place): boolean {
   return isFirst || isNewOutcome
 }
 
 /** True for a comparison that says something about v2, but is no observation. */
-export function isRepeat({ outcome }: Pick<Observation, 'outcome'>, { isFirst }: Place): boolean {
+function isRepeat({ outcome }: Pick<Observation, 'outcome'>, { isFirst }: Place): boolean {
   return !isFirst && WEIGHTS[outcome] !== 'nothing'
 }
 
@@ -295,7 +295,7 @@ export interface OperationTally {
 }
 
 /** The counts of one operation. All but the times are sums. */
-export interface OperationCounts {
+interface OperationCounts {
   comparisons: number
   n: number
   bad: number
@@ -316,7 +316,7 @@ export interface OperationCounts {
 /** Maximum distinct callers, and shapes, that are counted for one operation. */
 export const DISTINCT = 10_000
 
-export function newCounts(at: number): OperationCounts {
+function newCounts(at: number): OperationCounts {
   const outcomes = noOutcomes()
   const repeats = { n: 0, bad: 0, requests: 0, wrong: 0 }
   const sets = { callers: new Set<string>(), shapes: new Set<string>(), kinds: new Map<string, KindCounts>(), pace: createPace() }
@@ -328,7 +328,7 @@ export function noOutcomes(): OperationCounts['outcomes'] {
 }
 
 /** Counts a comparison that is worth a record: an observation, or another outcome of its pair. */
-export function countComparison(counts: OperationCounts, observation: Observation, { isFirst, isNewOutcome }: Place, at: number): void {
+function countComparison(counts: OperationCounts, observation: Observation, { isFirst, isNewOutcome }: Place, at: number): void {
   const { outcome, caller, shape } = observation
   counts.comparisons += 1
   counts.lastAt = at
@@ -344,11 +344,6 @@ export function countComparison(counts: OperationCounts, observation: Observatio
     if (WEIGHTS[outcome] === 'bad') counts.bad += 1
     counts.pace.add(at)
   } else addRepeats(counts, repeatOf(observation))
-}
-
-export function countTally(counts: OperationCounts, tally: OperationTally, at: number): void {
-  addTally(counts, tally)
-  counts.lastAt = at
 }
 
 /** It grows in place, because most requests of a busy proxy are only counted. */
@@ -370,15 +365,7 @@ export function repeatOf({ outcome, weight = 1 }: Observation): RepeatCounts {
   return { n: counted, bad, requests: counted * weight, wrong: bad * weight }
 }
 
-/** Adds the members of two objects of numbers. */
-export function addCounts<T extends object>(a: T | undefined, b: T | undefined): T | undefined {
-  if (!a || !b) return a ?? b
-  const sum: Record<string, number> = { ...(a as Record<string, number>) }
-  for (const [name, count] of Object.entries(b as Record<string, number>)) sum[name] = (sum[name] ?? 0) + count
-  return sum as T
-}
-
-export function addRepeats({ repeats }: Pick<OperationCounts, 'repeats'>, more: RepeatCounts): void {
+function addRepeats({ repeats }: Pick<OperationCounts, 'repeats'>, more: RepeatCounts): void {
   repeats.n += more.n
   repeats.bad += more.bad
   repeats.requests += more.requests
@@ -498,7 +485,7 @@ export interface OperationEvidence {
   readonly lastAt: number
 }
 
-export interface Repeats extends RepeatCounts {
+interface Repeats extends RepeatCounts {
   /** Like the bound of the observations. */
   readonly bound: number
 }
@@ -535,7 +522,11 @@ export function createEvidence(now: () => number, collapse: CollapseSettings = C
       return placed
     },
     /** Adds what was counted without records. */
-    add: (operation: string, tally: OperationTally, at: number = now()) => countTally(countsOf(operation, at), tally, at),
+    add(operation: string, tally: OperationTally, at: number = now()) {
+      const counts = countsOf(operation, at)
+      addTally(counts, tally)
+      counts.lastAt = at
+    },
     of(operation: string): OperationEvidence | undefined {
       const counts = operations.get(operation)
       return counts && summary(operation, counts, latest)
@@ -559,11 +550,6 @@ export function createEvidence(now: () => number, collapse: CollapseSettings = C
 /** Returns the evidence of an operation about which nothing is known. */
 export function noEvidence(operation: string): OperationEvidence {
   return summary(operation, newCounts(0), 0)
-}
-
-/** Returns how many more clean observations bring the bound down to `target`. */
-export function moreNeeded(evidence: Sample, target: number): number {
-  return cleanNeeded(evidence, target)
 }
 
 /** Returns the counts of both strata with what they say. */

@@ -1,7 +1,6 @@
-import type { ClientUses, RolloutOutlook } from './cutover.ts'
-import { addCounts, type BookedCounts, figuresOf, type OperationEvidence } from './evidence.ts'
+import type { ClientUses, Counted, RolloutOutlook } from './cutover.ts'
+import { figuresOf, type OperationEvidence } from './evidence.ts'
 import { type AskedUse, joinedKinds, joinedUse } from './kinds.ts'
-import type { UncomparedCounts } from './standing.ts'
 
 /** What one proxy knows of a migration. */
 export interface Replica {
@@ -19,10 +18,7 @@ export interface Replica {
 }
 
 /** What several proxies know together. */
-export interface Replicas {
-  readonly evidence: readonly OperationEvidence[]
-  readonly traffic: ReadonlyMap<string, number>
-  readonly strangers: ReadonlyMap<string, number>
+export interface Replicas extends Pick<Counted, 'evidence' | 'traffic' | 'strangers'> {
   readonly clients: readonly ClientUses[]
   readonly openCircuits: ReadonlyMap<string, string>
   /** Every replica runs its own. */
@@ -64,7 +60,7 @@ function isShared(operation: string, replicas: readonly Replica[]): boolean {
   return new Set(callers.map(({ caller }) => caller)).size < callers.length
 }
 
-type Counted = 'comparisons' | 'races' | 'inconclusive' | 'mismatches' | 'transients' | 'errors' | 'bad'
+type CountedFigure = 'comparisons' | 'races' | 'inconclusive' | 'mismatches' | 'transients' | 'errors' | 'bad'
 type Clean = 'matches' | 'expected' | 'noise' | 'n'
 
 function joined([first, ...others]: readonly OperationEvidence[], isShared: boolean): OperationEvidence {
@@ -72,7 +68,7 @@ function joined([first, ...others]: readonly OperationEvidence[], isShared: bool
   const all = [first as OperationEvidence, ...others]
   const most = all.reduce((best, one) => (clean(one) > clean(best) ? one : best))
   const counted = isShared ? [most] : all
-  const sum = (name: Counted | Clean, of: readonly OperationEvidence[] = all) => of.reduce((total, one) => total + one[name], 0)
+  const sum = (name: CountedFigure | Clean, of: readonly OperationEvidence[] = all) => of.reduce((total, one) => total + one[name], 0)
   const bad = sum('bad')
   const repeats = (name: 'n' | 'bad' | 'requests' | 'wrong') => all.reduce((total, one) => total + one.repeats[name], 0)
   const perDay = counted.reduce((total, one) => total + (one.perDay ?? 0), 0)
@@ -91,8 +87,8 @@ function joined([first, ...others]: readonly OperationEvidence[], isShared: bool
     shapes: Math.max(...all.map(({ shapes }) => shapes)),
     kinds: joinedKinds(all, isShared),
     ...(perDay > 0 && { perDay }),
-    uncompared: all.reduce<UncomparedCounts>((total, one) => addCounts(total, one.uncompared) ?? {}, {}),
-    booked: all.reduce<BookedCounts>((total, one) => addCounts(total, one.booked) ?? {}, {}),
+    uncompared: Object.fromEntries(sums(all.map(({ uncompared }) => Object.entries(uncompared)))),
+    booked: Object.fromEntries(sums(all.map(({ booked }) => Object.entries(booked)))),
     firstAt: Math.min(...all.map(({ firstAt }) => firstAt)),
     lastAt: Math.max(...all.map(({ lastAt }) => lastAt)),
   }

@@ -4,7 +4,7 @@ import { instant } from '../../tables/fields.ts'
 import { isObject } from '../../tables/json.ts'
 import type { Operation, V1Request } from '../../tables/operation.ts'
 import { spellings } from '../../tables/query.ts'
-import { cleanNeeded, count, many, moreNeeded, type OperationEvidence, percent, type Sample, upperBound } from './evidence.ts'
+import { cleanNeeded, count, many, type OperationEvidence, percent, type Sample, upperBound } from './evidence.ts'
 import { isWrongKind } from './kinds.ts'
 
 /** Why a request in a diff mode was not compared, or why its comparison has no result. */
@@ -342,7 +342,7 @@ const SENTENCES: Readonly<Record<EvidenceStanding, (evidence: OperationEvidence,
     `bound ${percent(bound)} ≤ ${percent(target)} after ${many(n, 'observation')}${share > 0 ? `, ${percent(share)} of the requests wrong` : ''}`,
   outside: (evidence, target) => `OUTSIDE: ${wrongIn(evidence)}. Fix them, then ${further(evidence, target)}`,
   inconclusive(evidence, target) {
-    if (moreNeeded(evidence, target) === 0) {
+    if (cleanNeeded(evidence, target) === 0) {
       if (isTooLittleKnown(evidence, target)) return unknownReason(evidence, target)
       if (isTooLittleTried(evidence, target)) {
         const tried = triedOf(evidence)
@@ -372,16 +372,16 @@ function wrongIn({ mismatches, transients, errors, n, bad, share }: OperationEvi
 /** Says what is still needed: `3,282 more clean observations until ≤ 0.1 %, about 9 days at today's pace`. A pace that is not known is left out. */
 function further(evidence: OperationEvidence, target: number): string {
   const { repeats } = evidence
-  const needed = moreNeeded(evidence, target)
+  const needed = cleanNeeded(evidence, target)
   const time = evidence.perDay === undefined ? '' : `, ${timeNeeded(evidence, target)}`
   if (needed > 0) return `${many(needed, 'more clean observation')} until ≤ ${percent(target)}${time}`
   if (!hasEnough(evidence, target)) return `further requests until at most ${percent(target)} of all are wrong`
-  return `${many(moreNeeded(repeats, target), 'more clean repeat')} until ≤ ${percent(target)}`
+  return `${many(cleanNeeded(repeats, target), 'more clean repeat')} until ≤ ${percent(target)}`
 }
 
 /** Returns how many days the needed observations take at today's pace; undefined while it is unknown. */
 export function daysNeeded(evidence: OperationEvidence, target: number): number | undefined {
-  return evidence.perDay === undefined ? undefined : moreNeeded(evidence, target) / evidence.perDay
+  return evidence.perDay === undefined ? undefined : cleanNeeded(evidence, target) / evidence.perDay
 }
 
 /** Estimates how long the needed observations take: `about 9 days at today's pace`. */

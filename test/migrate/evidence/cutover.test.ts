@@ -8,7 +8,7 @@ import {
   judgeCutover,
   rolloutSentences,
 } from '../../../src/migrate/evidence/cutover.ts'
-import { createEvidence, moreNeeded, upperBound } from '../../../src/migrate/evidence/evidence.ts'
+import { cleanNeeded, createEvidence, upperBound } from '../../../src/migrate/evidence/evidence.ts'
 import { joinReplicas, type Replica } from '../../../src/migrate/evidence/replicas.ts'
 import { readDismissal } from '../../../src/migrate/evidence/terms.ts'
 import type { Note } from '../../../src/migrate/records/record.ts'
@@ -52,7 +52,7 @@ describe('cutover', () => {
 
     it('says what is missing: too little is INCONCLUSIVE, never a pass', () => {
       const [found] = evidence([[100]])
-      const needed = found && moreNeeded(found, 0.01)
+      const needed = found && cleanNeeded(found, 0.01)
       expect(needed).toBeGreaterThan(150)
       const { ready, operations: verdicts } = judge([[100]])
       expect(ready).toBe(false)

@@ -2,14 +2,13 @@ import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { Logger } from 'pino'
 import type { FleetAnswer, FleetAnswers } from '../../admin/fleet-routes.ts'
-import type { FleetCounted, ReportReplica } from '../../admin/report/report.ts'
+import type { ReportReplica } from '../../admin/report/report.ts'
 import { shareBudget, shareCircuits } from '../../fleet/circuits.ts'
-import { type FleetClients, shareClients } from '../../fleet/clients.ts'
-import { createNotesPart, createNotesTold, type NotesTold, shareComparisons } from '../../fleet/comparisons.ts'
+import { shareClients } from '../../fleet/clients.ts'
+import { createNotesPart, createNotesTold, shareComparisons } from '../../fleet/comparisons.ts'
 import { type Epochs, epochHash, tablesHash } from '../../fleet/epochs.ts'
 import { createStoreLog, type FleetReplica, newestOf, type UnreadReplica } from '../../fleet/exchange.ts'
 import {
-  type ComparedService,
   createFleet,
   createLeader,
   type Fleet,
@@ -22,11 +21,10 @@ import {
 import { shareJudging, shareReadiness } from '../../fleet/judging.ts'
 import { conflictNote, type KeptModes, type ShareModes, STORE_MS, shareModes, unreadText } from '../../fleet/modes.ts'
 import { type FleetEvidence, shareEvidence } from '../../fleet/report.ts'
-import { createRolloutsPart, type RolloutsPart } from '../../fleet/rollouts/rollouts.ts'
+import { createRolloutsPart } from '../../fleet/rollouts/rollouts.ts'
 import type { Store } from '../../fleet/store/store.ts'
 import { withNames } from '../../migrate/clients.ts'
 import { describeOpening, readOpening } from '../../migrate/evidence/circuit.ts'
-import type { Counted } from '../../migrate/evidence/cutover.ts'
 import { type Migration, ROLLOUTS_LOOK_MS } from '../../migrate/migration.ts'
 import type { Comparison } from '../../migrate/records/record.ts'
 import type { Clocks } from '../../serve/bounds.ts'
@@ -34,47 +32,25 @@ import type { StoreStanding } from '../../serve/upstream/health.ts'
 import type { Operation } from '../../tables/operation.ts'
 import type { Config } from '../config/settings.ts'
 
-/** Returns what a report is made of, from what the store holds of all replicas. `leader` is the id of the replica that decides. */
-export function fleetCounted(
-  { evidence, traffic, uncounted, declarations, fleet }: Counted,
-  { clients, uncounted: beyond }: FleetClients,
-  shared: Pick<Fleet, 'replicas' | 'unread'>,
-  leader: string | undefined,
-): FleetCounted {
-  const { problems = [], busy = [], epoch = { nth: 0, tables: '' } } = fleet ?? {}
-  const replicas = shared.replicas()
-  const newest = newestOf(replicas)
-  const rows = replicas.map((one) => replicaOf(one, newest, leader, otherServices(one, replicas)))
-  return {
-    ...{ evidence, traffic, clients, declarations, uncounted: uncounted + beyond },
-    fleet: {
-      ...{ problems, busy, epoch },
-      replicas: rows.sort((a, b) => Number(b.isSelf) - Number(a.isSelf) || (a.id < b.id ? -1 : 1)),
-      unread: shared.unread().map((one) => ({ id: one.id, ...silenceOf(one) })),
-    },
-  }
-}
-
 /** Leaves out how long ago a replica was heard of, if it lives: otherwise each answer would be another. */
 function silenceOf({ isLive, seenMs }: UnreadReplica): Pick<ReportReplica, 'silentSeconds'> {
   return isLive ? {} : { silentSeconds: Math.round(seenMs / 1000) }
 }
 
-function replicaOf(one: FleetReplica, newest: number, leader: string | undefined, others: readonly ComparedService[]): ReportReplica {
-  const { id, isSelf, since, version, unread, waiting, dropped, lost } = one
-  const modes = { version, behind: newest - version, ...(unread !== undefined && { unread }) }
-  return {
-    id,
-    isSelf,
-    isLeader: id === leader,
-    since,
-    ...modes,
-    ...silenceOf(one),
-    ...(others.length > 0 && { otherServices: others }),
-    waiting,
-    dropped,
-    lost,
-  }
+/** Returns the replicas as a report shows them: this one first. `leader` is the id of the replica that decides. */
+function reportReplicas(replicas: readonly FleetReplica[], leader: string | undefined): readonly ReportReplica[] {
+  const newest = newestOf(replicas)
+  const rows = replicas.map((one): ReportReplica => {
+    const { id, isSelf, since, version, unread, waiting, dropped, lost } = one
+    const modes = { version, behind: newest - version, ...(unread !== undefined && { unread }) }
+    const others = otherServices(one, replicas)
+    return {
+      ...{ id, isSelf, isLeader: id === leader, since, ...modes, ...silenceOf(one) },
+      ...(others.length > 0 && { otherServices: others }),
+      ...{ waiting, dropped, lost },
+    }
+  })
+  return rows.sort((a, b) => Number(b.isSelf) - Number(a.isSelf) || (a.id < b.id ? -1 : 1))
 }
 
 /** What a server gives to the fleet that it joins. */
@@ -166,10 +142,15 @@ export function shareAnswers(
       }, known)
     },
     async counted() {
-      const known = await evidence.counted()
-      const clients = await readClients().catch(() => ({ clients: own.clients(), uncounted: 0 }))
+      const { evidence: seen, traffic, uncounted, declarations, fleet: view } = await evidence.counted()
+      const { clients, uncounted: beyond } = await readClients().catch(() => ({ clients: own.clients(), uncounted: 0 }))
       await shared.read().catch(() => {})
-      return fleetCounted(known, clients, fleet, leader.id())
+      const { problems = [], busy = [], epoch = { nth: 0, tables: '' } } = view ?? {}
+      const unread = fleet.unread().map((one) => ({ id: one.id, ...silenceOf(one) }))
+      return {
+        ...{ evidence: seen, traffic, clients, declarations, uncounted: uncounted + beyond },
+        fleet: { problems, busy, epoch, replicas: reportReplicas(fleet.replicas(), leader.id()), unread },
+      }
     },
     onComparison: shared.onRead,
   }
@@ -211,28 +192,8 @@ const MEANS = {
   none: 'no modes are known',
 }
 
-/** Calls a listener after each exchange with the store: whether it was answered, and the seconds that it took. */
-export type OnExchange = (listener: (isAnswered: boolean, seconds: number) => void) => void
-
-/** Creates a fleet that tells the log when the store goes and comes, and the metrics how long it takes. */
-export function createToldFleet(
-  settings: Omit<FleetSettings, 'ended'>,
-  log: Logger,
-): { readonly fleet: Fleet; readonly onExchange: OnExchange } {
-  const listeners: Parameters<OnExchange>[0][] = []
-  const tell = createStoreLog({ warn: log.warn.bind(log), info: log.info.bind(log) })
-  const fleet = createFleet({
-    ...settings,
-    ended(before, after, seconds) {
-      tell(before, after)
-      for (const listener of listeners) listener(after.problem === undefined, seconds)
-    },
-  })
-  return { fleet, onExchange: (listener) => void listeners.push(listener) }
-}
-
 /** Returns a function that warns when live replicas reach other services, once for each replica. Call it often. */
-export function createUpstreamWarning(fleet: Pick<Fleet, 'replicas'>, log: Pick<Logger, 'warn'>): () => void {
+function createUpstreamWarning(fleet: Pick<Fleet, 'replicas'>, log: Pick<Logger, 'warn'>): () => void {
   let told: readonly string[] = []
   return () => {
     const problems = upstreamProblems(fleet.replicas())
@@ -241,54 +202,39 @@ export function createUpstreamWarning(fleet: Pick<Fleet, 'replicas'>, log: Pick<
   }
 }
 
-/** Makes a server a replica of a fleet. */
-export interface JoinFleet {
-  /** Tells this process from every other, and from those before it. */
-  readonly replica: string
-  readonly join: (sources: FleetSources) => JoinedFleet
-}
-
-interface JoinFleetOptions {
-  readonly isNewStore?: boolean
-  readonly name?: string
-  readonly kept?: KeptModes | undefined
-}
+export type JoinFleet = ReturnType<typeof joinFleet>
 
 /** What a server has of its fleet. */
-export interface JoinedFleet {
-  readonly fleet: Fleet
-  readonly leader: Leader
-  readonly evidence: FleetEvidence
-  readonly answers: FleetAnswers
-  readonly modes: ShareModes
-  readonly steer: RolloutsPart['steer']
-  /** Passes on the notes of which this replica is to tell. */
-  readonly onTell: NotesTold['onTell']
-  readonly onExchange: OnExchange
-  /** A PUT of modes needs `If-Match`: people may change them at several replicas at once. */
-  readonly needsMatch: boolean
-  /** What `/readyz` tells of the store. */
-  readonly standing: () => StoreStanding
-  /** Decides nothing from now on, and says goodbye to the other replicas. */
-  close(): Promise<void>
-}
+export type JoinedFleet = ReturnType<JoinFleet['join']>
 
 /**
  * Returns what joins the fleet that shares a store: `createServer(config, mappings, { join: joinFleet(store) })`. A store that is new at each
  * start is told what is read back from records. `name` is what a person knows the process by. `kept` is what its supervisor knew of the
  * modes when it started.
  */
-export function joinFleet(store: Store, { isNewStore = false, name = hostname(), kept }: JoinFleetOptions = {}): JoinFleet {
+export function joinFleet(
+  store: Store,
+  {
+    isNewStore = false,
+    name = hostname(),
+    kept,
+  }: { readonly isNewStore?: boolean; readonly name?: string; readonly kept?: KeptModes | undefined } = {},
+) {
   const replica = `${name.replaceAll(' ', '-')}-${randomBytes(3).toString('hex')}`
-  const join: JoinFleet['join'] = (sources) => {
+  const join = (sources: FleetSources) => {
     const { config, migration, log, clocks } = sources
     const { modes, rollouts, onNote, follow, hear } = migration
     const failed = (error: unknown) => log.error({ err: error }, 'a part of the fleet failed')
     const origin = { tables: tablesHash(), build: config['upstream.v2Build'] }
     const upstreams = upstreamsOf({ v2: config['upstream.v2'], v1: config['upstream.v1'] })
     const counts = { epoch: epochHash(origin), ...upstreams }
-    const settings = { store, name, clocks, failed, id: replica, modes: () => sharedModes.said(), counts }
-    const { fleet, onExchange } = createToldFleet(settings, log)
+    const exchanged: ((isAnswered: boolean, seconds: number) => void)[] = []
+    const tellStore = createStoreLog({ warn: log.warn.bind(log), info: log.info.bind(log) })
+    const ended: FleetSettings['ended'] = (before, after, seconds) => {
+      tellStore(before, after)
+      for (const listener of exchanged) listener(after.problem === undefined, seconds)
+    }
+    const fleet = createFleet({ store, name, clocks, failed, id: replica, modes: () => sharedModes.said(), counts, ended })
     // The modes come first: what the other parts read belongs to a version of them.
     const sharedModes = openSharedModes(fleet, sources, kept)
     const leader = createLeader({ id: replica, ticks: clocks.ticks })
@@ -318,16 +264,31 @@ export function joinFleet(store: Store, { isNewStore = false, name = hostname(),
       warnOfUpstreams()
     }
     const end = clocks.repeat(look, ROLLOUTS_LOOK_MS)
-    const close = async () => {
-      end()
-      leader.resign()
-      await Promise.all([fleet.close(), sharedModes.close()])
+    return {
+      ...{ fleet, leader, evidence, answers, modes: sharedModes, steer: shared.steer },
+      /** Passes on the notes of which this replica is to tell. */
+      onTell: told.onTell,
+      /** Calls a listener after each exchange with the store: whether it was answered, and the seconds that it took. */
+      onExchange: (listener: (isAnswered: boolean, seconds: number) => void): void => void exchanged.push(listener),
+      /**
+       * A PUT of modes needs `If-Match`: people may change them at several replicas at once. One process with a file, and the supervisor of
+       * workers, are asked at one place.
+       */
+      needsMatch: config['store.url']?.startsWith('redis') ?? false,
+      /** What `/readyz` tells of the store. */
+      standing: storeStandingOf(fleet, sharedModes, evidence.epochs),
+      /** Decides nothing from now on, and says goodbye to the other replicas. */
+      async close() {
+        end()
+        leader.resign()
+        await Promise.all([fleet.close(), sharedModes.close()])
+      },
     }
-    // One process with a file, and the supervisor of workers, are asked at one place.
-    const needsMatch = config['store.url']?.startsWith('redis') ?? false
-    const standing = storeStandingOf(fleet, sharedModes, evidence.epochs)
-    const { steer } = shared
-    return { fleet, leader, evidence, answers, modes: sharedModes, steer, onTell: told.onTell, onExchange, needsMatch, standing, close }
   }
-  return { replica, join }
+  return {
+    /** Tells this process from every other, and from those before it. */
+    replica,
+    /** Makes a server a replica of the fleet. */
+    join,
+  }
 }

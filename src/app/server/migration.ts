@@ -35,10 +35,11 @@ import { callTimes, compatSettings, contractSettings, migrationSettings, notifyS
 import { withoutSecrets } from '../config/kinds.ts'
 import type { Config } from '../config/settings.ts'
 
-export type Declarations = { readonly declarations: readonly DescribedDeclaration[] } | { readonly problem: string }
-
 /** Returns the differences of the tables and those that the operator ignores, or a sentence about a rule that fits nothing. */
-export function declarationsWith(rules: readonly IgnoreRule[], tables: Tables): Declarations {
+export function declarationsWith(
+  rules: readonly IgnoreRule[],
+  tables: Tables,
+): { readonly declarations: readonly DescribedDeclaration[] } | { readonly problem: string } {
   const compared = operationsOf(tables).filter(({ begin }) => begin !== undefined)
   const names = rules.map(({ name }, nth) => name ?? String(nth + 1))
   const problems = rules.map((rule, nth) => problemOf(rule, names.indexOf(names[nth] ?? '') === nth, compared))

@@ -24,6 +24,7 @@ import {
   fieldOf,
   kindField,
   MORE_WRONG,
+  tallyChanges,
   trafficIn,
   trafficSums,
   wrongField,
@@ -252,6 +253,12 @@ function claimsOf(entry: Entry, names: EvidenceNames): readonly StoreChange[] {
 function countsOf(one: OperationEvidence, names: EvidenceNames): readonly StoreChange[] {
   const { evidence } = names
   const { operation, comparisons, n, bad, firstAt, lastAt, uncompared, booked, kinds = [] } = one
+  const { bound: _, ...repeats } = one.repeats
+  const figures = {
+    ...{ n, bad, match: one.matches, expected: one.expected, noise: one.noise, race: one.races, inconclusive: one.inconclusive },
+    ...{ mismatch: one.mismatches, transient: one.transients, error: one.errors },
+  }
+  const seen = Object.entries(figures).filter(([, count]) => count > 0)
   const ofKinds = (...figures: readonly ('same' | 'rehearsed' | 'sameAt' | 'wrongAt')[]) =>
     Object.fromEntries(
       kinds.flatMap((one) =>
@@ -265,23 +272,13 @@ function countsOf(one: OperationEvidence, names: EvidenceNames): readonly StoreC
   const wrong = Object.fromEntries(
     kinds.flatMap(({ shape, wrongTo = [] }) => wrongTo.map((caller) => [wrongField('wrong', operation, shape, caller), lastAt])),
   )
-  const { bound: _, ...repeats } = one.repeats
-  const outcomes = {
-    ...{ match: one.matches, expected: one.expected, noise: one.noise, race: one.races, inconclusive: one.inconclusive },
-    ...{ mismatch: one.mismatches, transient: one.transients, error: one.errors },
-  }
-  const fields = (prefix: string, counts: Sums) =>
-    Object.fromEntries(Object.entries(counts).flatMap(([what, count]) => (count > 0 ? [[fieldOf(prefix + what, operation), count]] : [])))
-  const sums = {
-    ...{ ...fields('', { comparisons, n, bad, ...outcomes }), ...fields('repeats.', repeats) },
-    ...{ ...fields('uncompared.', uncompared), ...fields('booked.', booked) },
-  }
   return [
-    { kind: 'add', name: evidence, sums },
+    ...tallyChanges(operation, { comparisons, repeats, uncompared, booked }, firstAt, names),
+    { kind: 'add', name: evidence, sums: Object.fromEntries(seen.map(([figure, count]) => [fieldOf(figure, operation), count])) },
     { kind: 'add', name: names.kinds, sums: ofKinds('same', 'rehearsed') },
     { kind: 'most', name: names.kinds, sums: { ...ofKinds('sameAt', 'wrongAt'), ...callersOfKinds } },
     { kind: 'most', name: names.wrong, sums: wrong },
-    { kind: 'least', name: evidence, sums: { [fieldOf('firstAt', operation)]: firstAt, [fieldOf('observedAt', operation)]: firstAt } },
+    { kind: 'least', name: evidence, sums: { [fieldOf('observedAt', operation)]: firstAt } },
     { kind: 'most', name: evidence, sums: { [fieldOf('lastAt', operation)]: lastAt } },
   ]
 }

@@ -365,13 +365,10 @@ export function createClientsPart({ nth: initial, uncounted, flush, soon, timeOf
 }
 
 /** The clients of a fleet, most calls first, and the calls of those beyond the ones that are told apart. */
-export interface FleetClients {
+interface FleetClients {
   readonly clients: readonly Client[]
   readonly uncounted: number
 }
-
-/** Reads the clients of an epoch. Rejects as `Store.read` does. */
-export type ReadClients = (nth: number) => Promise<FleetClients>
 
 /** Numbers that are read at the same time. */
 const AT_ONCE = 4
@@ -385,8 +382,8 @@ interface KnownNumber {
   readonly clients: readonly Client[]
 }
 
-/** What did not change since the last reading is not read again. */
-export function createClientReader(store: Pick<Store, 'read'>, operations: readonly Operation[]): ReadClients {
+/** Reads the clients of an epoch. Rejects as `Store.read` does. What did not change since the last reading is not read again. */
+export function createClientReader(store: Pick<Store, 'read'>, operations: readonly Operation[]) {
   const useOf = createUseOf(operations)
   let known = new Map<number, KnownNumber>()
   let epoch = 0
@@ -408,7 +405,7 @@ export function createClientReader(store: Pick<Store, 'read'>, operations: reado
     known.set(number, { ...now, clients })
     return clients
   }
-  return async (nth) => {
+  return async (nth: number): Promise<FleetClients> => {
     if (nth !== epoch) known = new Map()
     epoch = nth
     const found: Client[] = []
@@ -421,26 +418,21 @@ export function createClientReader(store: Pick<Store, 'read'>, operations: reado
   }
 }
 
-/** Reads the clients of the epoch. Rejects as `Store.read` does. */
-export type ReadFleetClients = () => Promise<FleetClients>
-
-interface ClientsOrigin {
-  readonly clocks: Pick<FleetClocks, 'now'>
-  readonly operations: readonly Operation[]
-  /** The store is as old as this process. */
-  readonly isNewStore: boolean
-}
-
-/** Shares with the fleet which client calls what. Call it before earlier records are read back. */
+/**
+ * Shares with the fleet which client calls what, and returns what reads the clients of the epoch. Call it before earlier records are read back.
+ * `isNewStore` says that the store is as old as this process.
+ */
 export function shareClients(
   { modes, counting, follow }: Pick<Migration, 'modes' | 'counting' | 'follow'>,
   fleet: Pick<Fleet, 'add' | 'soon' | 'store' | 'time'>,
   epochs: Pick<Epochs, 'now' | 'onBegin'>,
-  { clocks, operations, isNewStore }: ClientsOrigin,
-): ReadFleetClients {
+  now: FleetClocks['now'],
+  operations: readonly Operation[],
+  isNewStore: boolean,
+): () => Promise<FleetClients> {
   const part = createClientsPart({
     ...{ nth: epochs.now().nth, flush: modes.flush, soon: fleet.soon },
-    timeOf: (at) => sharedTimeOf(at, { time: fleet.time, now: clocks.now }),
+    timeOf: (at) => sharedTimeOf(at, { time: fleet.time, now }),
     uncounted: (nth, calls) => ({ kind: 'add', name: evidenceNames({ nth, hash: '' }).traffic, sums: { [UNCOUNTED]: calls } }),
   })
   // Nobody has told a new store of what is read back.

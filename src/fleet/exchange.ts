@@ -71,13 +71,10 @@ export function sharedTimeOf(at: string, { time, now }: Pick<StoreClock, 'time'>
   return Date.parse(at) + time() - now()
 }
 
-interface StoreLogParts {
-  readonly warn: (members: object, text: string) => void
-  readonly info: (members: object, text: string) => void
-}
+type WriteLine = (members: object, text: string) => void
 
 /** Returns a listener that writes a line when the store stops answering, and one when it answers again. */
-export function createStoreLog({ warn, info }: StoreLogParts): (before: ExchangesState, after: ExchangesState) => void {
+export function createStoreLog(warn: WriteLine, info: WriteLine): (before: ExchangesState, after: ExchangesState) => void {
   return (before, after) => {
     if (after.problem !== undefined && (before.problem === undefined || before.foreignKey !== after.foreignKey))
       warn({ problem: after.problem }, wentOf(after))
@@ -277,16 +274,6 @@ export interface Settled {
   readonly busy: readonly string[]
 }
 
-interface QuestionsParts {
-  readonly turn: (isUrgent: boolean) => Promise<boolean>
-  /** Is called when somebody asks, here or elsewhere. */
-  readonly asked: () => void
-  readonly readReplicas: () => Promise<readonly FleetReplica[]>
-  /** Those that were read, and could not be understood. */
-  readonly unread: () => readonly UnreadReplica[]
-  readonly clocks: Pick<FleetClocks, 'repeat' | 'ticks'>
-}
-
 const NAME = 'questions'
 
 /** Milliseconds of silence after which what a replica did matters to no comparison of the present. */
@@ -295,8 +282,16 @@ const GONE_MS = 60_000
 /** Milliseconds between two looks at the heartbeats. */
 const LOOK_MS = 5
 
-/** Asks all replicas to hand over what they know. A question is a number; a heartbeat tells the newest that its replica has heard. */
-export function createQuestions({ turn, asked: onAsked, readReplicas, unread, clocks }: QuestionsParts) {
+/**
+ * Asks all replicas to hand over what they know. A question is a number; a heartbeat tells the newest that its replica has heard. `onAsked` is
+ * called when somebody asks, here or elsewhere.
+ */
+export function createQuestions(
+  turn: (isUrgent: boolean) => Promise<boolean>,
+  onAsked: () => void,
+  roll: Pick<ReturnType<typeof createRoll>, 'read' | 'unread'>,
+  clocks: Pick<FleetClocks, 'repeat' | 'ticks'>,
+) {
   let heard = 0
   let asked = 0
   /** Questions that older work still has to answer. */
@@ -308,7 +303,7 @@ export function createQuestions({ turn, asked: onAsked, readReplicas, unread, cl
   }
   const wait = async (question: number, until: number, what: 'asked' | 'heard'): Promise<readonly FleetReplica[]> => {
     for (;;) {
-      const replicas = await readReplicas()
+      const replicas = await roll.read()
       if (replicas.every((one) => !one.isLive || one[what] >= question) || clocks.ticks() >= until) return replicas
       await pause(LOOK_MS, clocks)
     }
@@ -340,7 +335,7 @@ export function createQuestions({ turn, asked: onAsked, readReplicas, unread, cl
       const replicas = question === undefined ? undefined : await wait(question, until, 'asked').catch(() => undefined)
       if (question === undefined || replicas === undefined) return { problems: [NO_STORE], busy: [] }
       const busy = replicas.filter(({ heard, asked }) => asked < question && heard >= question).map(busyOf)
-      return { problems: [...busy, ...replicas.flatMap((one) => problemsOf(one, question)), ...unread().map(problemOfUnread)], busy }
+      return { problems: [...busy, ...replicas.flatMap((one) => problemsOf(one, question)), ...roll.unread().map(problemOfUnread)], busy }
     },
     async hear(withinMs: number) {
       const until = clocks.ticks() + withinMs
@@ -348,7 +343,7 @@ export function createQuestions({ turn, asked: onAsked, readReplicas, unread, cl
       if (question === undefined) return false
       const replicas = await wait(question, until, 'heard').catch(() => [])
       const isGone = ({ seenMs }: UnreadReplica) => seenMs > GONE_MS
-      const isTold = replicas.length > 0 && replicas.every((one) => one.heard >= question || isGone(one)) && unread().every(isGone)
+      const isTold = replicas.length > 0 && replicas.every((one) => one.heard >= question || isGone(one)) && roll.unread().every(isGone)
       return isTold && atMost(turn(false), false, Math.max(0, until - clocks.ticks()), clocks)
     },
   }

@@ -94,13 +94,6 @@ export function upstreamProblems(replicas: readonly FleetReplica[]): readonly st
   })
 }
 
-interface LeaderSources {
-  /** This replica. */
-  readonly id: string
-  /** Milliseconds of a monotonic clock. */
-  readonly ticks: () => number
-}
-
 /** Milliseconds after which another replica decides, if the one that does renews nothing. It renews once a second. */
 export const LEASE_MS = 3000
 
@@ -113,7 +106,7 @@ export type Leader = ReturnType<typeof createLeader>
  * The replica that decides for the fleet: the one that holds the lease `leader`. For a moment there may be two, each of which believes it: what
  * they decide is a version of a document, of which the store takes one.
  */
-export function createLeader({ id, ticks }: LeaderSources) {
+export function createLeader(id: string, ticks: FleetClocks['ticks']) {
   let isResigned = false
   let holder: string | undefined
   let askedAt = Number.NEGATIVE_INFINITY
@@ -219,8 +212,7 @@ export function createFleet({ store, id, name, clocks, modes, counts = { epoch: 
   const startedAt = ticks()
   const clock = createStoreClock(clocks)
   const roll = createRoll(store, id, clocks, clock.heard)
-  const listed = { readReplicas: roll.read, unread: roll.unread }
-  const questions = createQuestions({ turn: (isUrgent) => exchanges.turn(isUrgent), asked: parts.asked, ...listed, clocks })
+  const questions = createQuestions((isUrgent) => exchanges.turn(isUrgent), parts.asked, roll, clocks)
   let isNew = false
   let isLeaving = false
   let sentAt = Number.NEGATIVE_INFINITY
@@ -255,7 +247,7 @@ export function createFleet({ store, id, name, clocks, modes, counts = { epoch: 
   }
   return {
     ...{ id, store, turn, time: clock.time, aheadMs: clock.aheadMs, add: parts.add, settle: questions.settle, hear: questions.hear },
-    ...{ replicas: roll.replicas, ...listed },
+    ...{ replicas: roll.replicas, readReplicas: roll.read, unread: roll.unread },
     async start() {
       store.onNews(() => void turn())
       end = clocks.repeat(look, SOON_MS)

@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { INCOMPLETE, toldBy } from '../../src/admin/fleet-routes.ts'
 import type { Report } from '../../src/admin/report/report.ts'
@@ -16,42 +15,30 @@ import { FLEET, reportOf } from '../admin/report-stage.ts'
 import { runCommand } from '../app/cli/support.ts'
 import { child, findings } from '../migrate/given.ts'
 import { manualClocks, until } from '../stage/clocks.ts'
-import { startProxy, startQuietSandbox, type TestProxy } from '../stage/stage.ts'
+import { startProxy, type TestProxy } from '../stage/stage.ts'
 import { breakableStore } from '../stage/stores.ts'
 import { answering, startUpstream } from '../stage/upstream.ts'
-import { cuttable, fleetOf, sharedStage } from './stage.ts'
+import { cuttable, fleetOf, type Pair, sharedStage, startPair } from './stage.ts'
 
 describe('two replicas that share a store', () => {
-  let [a, b]: TestProxy[] = []
-  let sandbox: Awaited<ReturnType<typeof startQuietSandbox>>
-  const memory = createMemory(Date.now)
-  const breakable = breakableStore(memory.open())
+  let pair: Pair
   beforeAll(async () => {
-    sandbox = await startQuietSandbox({})
+    pair = await startPair({ 'diff.learnEvery': 0 })
     const fault = { match: 'GET /iam/v2/groups', change: { at: '/groups/0/name', to: 'wrong' } }
-    await fetch(`${sandbox.url}/-/faults`, { method: 'POST', body: JSON.stringify(fault), headers: { 'content-type': 'application/json' } })
-    const modes = { default: 'diff-v1' as const, rules: [], testers: [] }
-    const sides = { modes, 'upstream.v1': sandbox.url, 'upstream.v2': sandbox.url, 'diff.learnEvery': 0 }
-    a = await startProxy(sides, { join: joinFleet(breakable.store) })
-    b = await startProxy(sides, { join: joinFleet(memory.open()) })
+    await fetch(`${pair.sandbox.url}/-/faults`, {
+      method: 'POST',
+      body: JSON.stringify(fault),
+      headers: { 'content-type': 'application/json' },
+    })
   })
-  afterAll(async () => {
-    await Promise.all([a?.close(), b?.close()])
-    await sandbox.close()
-  })
-  const proxy = (one: TestProxy | undefined) => one as TestProxy
-  const get = async (one: TestProxy | undefined, path: string, token: keyof typeof sandbox.tokens = 'owner') => {
-    const headers = { authorization: `Bearer ${sandbox.tokens[token]}` }
-    const sent = proxy(one).log.filter(({ msg }) => msg === 'request').length
-    await (await fetch(proxy(one).url + path, { headers })).text()
-    while (proxy(one).log.filter(({ msg }) => msg === 'request').length === sent) await setImmediate()
-  }
-  const ask = async <T>(one: TestProxy | undefined, path: string) => {
-    const answer = await fetch(proxy(one).adminUrl + path)
+  afterAll(() => pair.close())
+  const ask = async <T>(one: TestProxy, path: string) => {
+    const answer = await fetch(one.adminUrl + path)
     return { body: (await answer.json()) as T, missing: answer.headers.get('x-crosswalk-incomplete') }
   }
 
   it('say at either one who calls what at both', async () => {
+    const { a, b, get } = pair
     await get(a, '/iam/v1/roles')
     await get(b, '/iam/v1/roles')
     await get(b, '/iam/v1/roles', 'admin')
@@ -66,6 +53,7 @@ describe('two replicas that share a store', () => {
   })
 
   it('show the differences of both, each with its replica', async () => {
+    const { a, b, get } = pair
     await get(a, '/iam/v1/groups')
     await get(b, '/iam/v1/groups', 'admin')
     const [here, there] = [await ask<Comparison[]>(a, '/comparisons'), await ask<Comparison[]>(b, '/comparisons')]
@@ -78,6 +66,7 @@ describe('two replicas that share a store', () => {
   })
 
   it('report together, each with the examples of both', async () => {
+    const { a, b } = pair
     const [here, there] = [await ask<Report>(a, '/report.json'), await ask<Report>(b, '/report.json')]
     const groups = { operation: 'iam.groups.list', n: 2, bad: 2, calls: 2 }
     for (const { body } of [here, there]) {
@@ -90,24 +79,26 @@ describe('two replicas that share a store', () => {
         [false, 0],
       ])
     }
-    const { headers } = await fetch(`${proxy(a).adminUrl}/report.json`)
+    const { headers } = await fetch(`${a.adminUrl}/report.json`)
     const known = { 'if-none-match': headers.get('etag') ?? '' }
-    expect((await fetch(`${proxy(a).adminUrl}/report.json`, { headers: known })).status).toBe(304)
+    expect((await fetch(`${a.adminUrl}/report.json`, { headers: known })).status).toBe(304)
   })
 
   it('are asked once by a command that names both', async () => {
-    const admin = [a, b].flatMap((one) => ['--admin', proxy(one).adminUrl])
+    const { a, b } = pair
+    const admin = [a, b].flatMap((one) => ['--admin', one.adminUrl])
     const { out, code } = await runCommand(['clients', '--json', ...admin])
     expect(code).toBe(0)
     expect((JSON.parse(out) as Client[]).map(({ calls }) => calls)).toEqual([3, 2])
   })
 
   it('say what one of them knows while the store does not answer, and that it is no more', async () => {
+    const { a, breakable } = pair
     breakable.broken = 'refuses'
     const { body, missing } = await ask<Client[]>(a, '/clients')
     expect(body.map(({ calls }) => calls)).toEqual([2])
     expect(missing).toBe('The store does not answer, so nobody knows what the other replicas have seen. This is what this replica knows.')
-    const { err } = await runCommand(['clients', '--admin', proxy(a).adminUrl])
+    const { err } = await runCommand(['clients', '--admin', a.adminUrl])
     expect(err).toContain(missing)
     const compared = await ask<Comparison[]>(a, '/comparisons')
     expect([compared.body.length, compared.missing]).toEqual([2, missing])
@@ -249,7 +240,7 @@ describe('leader', () => {
     const replicas = ['a', 'b', 'c'].map((id) => {
       const cut = cuttable(memory.open())
       const fleet = fleetOf(id, cut.store, clocks)
-      const leader = createLeader({ id, ticks: clocks.ticks })
+      const leader = createLeader(id, clocks.ticks)
       fleet.add(leader)
       return { id, cut, fleet, leader }
     })

@@ -1,6 +1,4 @@
-import { setImmediate } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { joinFleet } from '../../src/app/server/fleet.ts'
 import { createWaiting, evidenceNames } from '../../src/fleet/evidence.ts'
 import { createRestored } from '../../src/fleet/report.ts'
 import { createMemory } from '../../src/fleet/store/memory.ts'
@@ -10,8 +8,7 @@ import type { EvidenceReport } from '../../src/migrate/migration.ts'
 import type { Comparison } from '../../src/migrate/records/record.ts'
 import { runCommand } from '../app/cli/support.ts'
 import { seeded } from '../stage/clocks.ts'
-import { startProxy, startQuietSandbox, type TestProxy } from '../stage/stage.ts'
-import { breakableStore } from '../stage/stores.ts'
+import { startProxy, type TestProxy } from '../stage/stage.ts'
 import {
   type Compared,
   comparisonOf,
@@ -24,6 +21,7 @@ import {
   sortedKinds,
   wrongSlowly,
 } from './evidence-replica.ts'
+import { type Pair, startPair } from './stage.ts'
 
 describe('evidence part', () => {
   const START = Date.UTC(2026, 0, 2)
@@ -250,36 +248,19 @@ describe('evidence part', () => {
 })
 
 describe('fleet evidence', () => {
-  const SIDES = { modes: { default: 'diff-v1' as const, rules: [], testers: [] } }
-
   describe('two replicas that share a store', () => {
-    let [a, b]: TestProxy[] = []
-    let sandbox: Awaited<ReturnType<typeof startQuietSandbox>>
-    const memory = createMemory(Date.now)
-    const breakable = breakableStore(memory.open())
+    let pair: Pair
     beforeAll(async () => {
-      sandbox = await startQuietSandbox({})
-      const sides = { ...SIDES, 'upstream.v1': sandbox.url, 'upstream.v2': sandbox.url }
-      a = await startProxy(sides, { join: joinFleet(breakable.store) })
-      b = await startProxy(sides, { join: joinFleet(memory.open()) })
+      pair = await startPair()
     })
-    afterAll(async () => {
-      await Promise.all([a?.close(), b?.close()])
-      await sandbox.close()
-    })
-    const proxy = (one: TestProxy | undefined) => one as TestProxy
-    const get = async (one: TestProxy | undefined, path: string) => {
-      const headers = { authorization: `Bearer ${sandbox.tokens.owner}` }
-      const sent = proxy(one).log.filter(({ msg }) => msg === 'request').length
-      await (await fetch(proxy(one).url + path, { headers })).text()
-      while (proxy(one).log.filter(({ msg }) => msg === 'request').length === sent) await setImmediate()
-    }
-    const asked = async (one: TestProxy | undefined) =>
-      (await fetch(`${proxy(one).adminUrl}/evidence`)).json() as Promise<EvidenceReport & Required<Pick<EvidenceReport, 'fleet'>>>
-    const cutover = (...some: (TestProxy | undefined)[]) =>
-      runCommand(['cutover', '--each', '--target', '0.9', ...some.flatMap((one) => ['--admin', proxy(one).adminUrl])])
+    afterAll(() => pair.close())
+    const asked = async (one: TestProxy) =>
+      (await fetch(`${one.adminUrl}/evidence`)).json() as Promise<EvidenceReport & Required<Pick<EvidenceReport, 'fleet'>>>
+    const cutover = (...some: TestProxy[]) =>
+      runCommand(['cutover', '--each', '--target', '0.9', ...some.flatMap((one) => ['--admin', one.adminUrl])])
 
     it('say at either one what both have seen, each pair once', async () => {
+      const { a, b, get } = pair
       for (const one of [a, b, a, b]) for (const query of ['?limit=1', '?order_by=name']) await get(one, `/iam/v1/groups${query}`)
       await get(b, '/iam/v1/roles')
       const [here, there] = [await asked(a), await asked(b)]
@@ -295,6 +276,7 @@ describe('fleet evidence', () => {
     })
 
     it('are one fleet for a cutover that asks both', async () => {
+      const { a, b } = pair
       const { out, code } = await cutover(a, b)
       expect(out).toContain('after 2 observations')
       expect(out).not.toContain('reached more than one proxy')
@@ -302,6 +284,7 @@ describe('fleet evidence', () => {
     })
 
     it('are not judged while one of them does not hand over what it knows', async () => {
+      const { a, b, get, breakable } = pair
       breakable.broken = 'refuses'
       await get(a, '/iam/v1/roles?limit=1')
       const { fleet } = await asked(b)
@@ -315,19 +298,18 @@ describe('fleet evidence', () => {
     })
 
     it('begin an epoch together, and forget what was seen before', async () => {
-      const begun = (await (await fetch(`${proxy(a).adminUrl}/evidence/epoch`, { method: 'POST' })).json()) as EpochView
+      const { a, b, get } = pair
+      const begun = (await (await fetch(`${a.adminUrl}/evidence/epoch`, { method: 'POST' })).json()) as EpochView
       expect(begun).toMatchObject({ nth: 1, by: { source: 'admin' } })
       expect(await asked(b)).toMatchObject({ operations: [], traffic: {}, fleet: { problems: [], epoch: begun } })
       await get(b, '/iam/v1/groups')
       expect(await asked(a)).toMatchObject({ operations: [{ operation: 'iam.groups.list', n: 1 }], traffic: { 'iam.groups.list': 1 } })
-      expect(proxy(a).log.filter(({ what }) => what === 'epoch')).toHaveLength(1)
+      expect(a.log.filter(({ what }) => what === 'epoch')).toHaveLength(1)
     })
 
     it('say that they are of different epochs', async () => {
-      const other = await startProxy(
-        { ...SIDES, 'upstream.v1': sandbox.url, 'upstream.v2': sandbox.url, 'upstream.v2Build': 'next' },
-        { join: joinFleet(memory.open()) },
-      )
+      const { a, another } = pair
+      const other = await another({ 'upstream.v2Build': 'next' })
       const [here, there] = [await asked(a), await asked(other)]
       await other.close()
       expect(here.fleet.problems).toEqual([expect.stringMatching(/^Replica \S+ has other mapping tables or another v2 build/)])

@@ -98,7 +98,7 @@ describe('notes told', () => {
     const cut = cuttable(memory.open())
     const notes = createNotes({ recorder: { record: () => {} }, now: clocks.now, order: createSaveOrder(), replica: id })
     const fleet = fleetOf(id, cut.store, clocks)
-    const leader = createLeader({ id, ticks: clocks.ticks })
+    const leader = createLeader(id, clocks.ticks)
     const { onNote } = notes
     const part = createNotesPart({ id, onNote, soon: fleet.soon, follow: () => {}, hear: () => {} })
     const told = createNotesTold({ fleet, leader, notes: part, onNote, clocks })
@@ -228,7 +228,7 @@ describe('readiness part', () => {
     const { clocks } = world
     const cut = cuttable(world.memory.open())
     const fleet = fleetOf(id, cut.store, clocks)
-    const leader = createLeader({ id, ticks: clocks.ticks })
+    const leader = createLeader(id, clocks.ticks)
     const told: string[] = []
     const failed = (error: unknown) => {
       throw error

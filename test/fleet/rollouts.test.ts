@@ -53,7 +53,7 @@ async function simulateReplica(id: string, inner: Store, clocks: ManualClocks, g
   const rollouts = createRollouts(given.rules, { journal: { circuit, evidence, recorder, order, ...notes }, ...sources })
   const cut = cuttable(inner)
   const fleet = fleetOf(id, cut.store, clocks)
-  const leader = createLeader({ id, ticks })
+  const leader = createLeader(id, ticks)
   let { rules, version } = given
   const failed = (error: unknown) => void replica.failures.push(error)
   const part = createRolloutsPart({

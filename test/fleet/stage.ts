@@ -1,8 +1,13 @@
+import { setImmediate } from 'node:timers/promises'
 import { expect } from 'vitest'
+import type { Config } from '../../src/app/config/settings.ts'
+import { joinFleet } from '../../src/app/server/fleet.ts'
 import { createFleet, type Fleet } from '../../src/fleet/fleet.ts'
 import { createMemory } from '../../src/fleet/store/memory.ts'
 import { type Store, StoreDown } from '../../src/fleet/store/store.ts'
 import { type ManualClocks, manualClocks } from '../stage/clocks.ts'
+import { startProxy, startQuietSandbox, type TestProxy } from '../stage/stage.ts'
+import { breakableStore } from '../stage/stores.ts'
 
 /** A store that a test can cut off from one replica: what the replica sends gets lost, or the answers to it. */
 export interface Cuttable {
@@ -51,30 +56,50 @@ export interface SharedStage {
   join<T>(id: string, add: (fleet: Fleet) => T): Promise<T & { readonly id: string; readonly fleet: Fleet }>
 }
 
+/** A store that can come back empty, as a Redis without a file does. */
+export function losable(now: () => number) {
+  let memory = createMemory(now)
+  return {
+    /** Opens it for one more replica. It goes on with what the store is by then. */
+    open(): Store {
+      let own = { memory, store: memory.open() }
+      const current = () => {
+        if (own.memory !== memory) own = { memory, store: memory.open() }
+        return own.store
+      }
+      return {
+        exchange: async (batch) => current().exchange(batch),
+        read: async (reads) => current().read(reads),
+        replace: async (...asked) => current().replace(...asked),
+        onNews: (listener) => own.store.onNews(listener),
+        close: async () => own.store.close(),
+      }
+    },
+    /** Opens what the store is now. */
+    now: () => memory.open(),
+    lose() {
+      memory = createMemory(now)
+    },
+  }
+}
+
 export function sharedStage(): SharedStage {
   const clocks = manualClocks()
   const modes = { version: 1, tag: 'one' }
   const breaks = { all: false }
-  let memory = createMemory(clocks.now)
+  const { open, now, lose } = losable(clocks.now)
   return {
-    clocks,
-    modes,
-    breaks,
-    store: () => memory.open(),
-    lose() {
-      memory = createMemory(clocks.now)
-    },
+    ...{ clocks, modes, breaks, store: now, lose },
     async join(id, add) {
-      let own = { memory, store: memory.open() }
+      const own = open()
       const orBroken = () => {
         if (breaks.all) throw new StoreDown('the store does not answer')
-        if (own.memory !== memory) own = { memory, store: memory.open() }
-        return own.store
+        return own
       }
-      const store = {
-        ...own.store,
-        exchange: async (batch: Parameters<typeof own.store.exchange>[0]) => orBroken().exchange(batch),
-        read: async (reads: Parameters<typeof own.store.read>[0]) => orBroken().read(reads),
+      const store: Store = {
+        ...own,
+        exchange: async (batch) => orBroken().exchange(batch),
+        read: async (reads) => orBroken().read(reads),
       }
       const failed = (error: unknown) => expect(error).toBeUndefined()
       const fleet = createFleet({ store, id, name: id, clocks, modes: () => modes, ended: () => {}, failed })
@@ -84,3 +109,33 @@ export function sharedStage(): SharedStage {
     },
   }
 }
+
+/** Two servers in diff-v1 before one sandbox, whose replicas share a store. A test can break the store of the first. */
+export async function startPair(values: Partial<Config> = {}) {
+  const sandbox = await startQuietSandbox({})
+  const memory = createMemory(Date.now)
+  const breakable = breakableStore(memory.open())
+  const modes = { default: 'diff-v1' as const, rules: [], testers: [] }
+  const sides = { modes, 'upstream.v1': sandbox.url, 'upstream.v2': sandbox.url, ...values }
+  const start = (store: Store, more: Partial<Config> = {}) => startProxy({ ...sides, ...more }, { join: joinFleet(store) })
+  const a = await start(breakable.store)
+  const b = await start(memory.open())
+  return {
+    ...{ sandbox, breakable, a, b },
+    /** Starts one more replica. */
+    another: (more: Partial<Config>) => start(memory.open(), more),
+    /** Sends a GET, and waits until it is counted. */
+    async get(one: TestProxy, path: string, token: keyof typeof sandbox.tokens = 'owner') {
+      const requests = () => one.log.filter(({ msg }) => msg === 'request').length
+      const sent = requests()
+      await (await fetch(one.url + path, { headers: { authorization: `Bearer ${sandbox.tokens[token]}` } })).text()
+      while (requests() === sent) await setImmediate()
+    },
+    async close() {
+      await Promise.all([a.close(), b.close()])
+      await sandbox.close()
+    },
+  }
+}
+
+export type Pair = Awaited<ReturnType<typeof startPair>>

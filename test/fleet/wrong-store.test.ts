@@ -9,7 +9,7 @@ import { createEpochs } from '../../src/fleet/epochs.ts'
 import { createEvidencePart } from '../../src/fleet/evidence.ts'
 import { createFleet } from '../../src/fleet/fleet.ts'
 import { createMemory } from '../../src/fleet/store/memory.ts'
-import type { Store, Sums } from '../../src/fleet/store/store.ts'
+import type { Sums } from '../../src/fleet/store/store.ts'
 import { isWithin, type Sample } from '../../src/migrate/evidence/evidence.ts'
 import type { EvidenceReport, Migration } from '../../src/migrate/migration.ts'
 import { ALL_V2 } from '../../src/migrate/modes/rules.ts'
@@ -19,37 +19,13 @@ import { operations } from '../migrate/given.ts'
 import { manualClocks, seeded } from '../stage/clocks.ts'
 import { bearer, startProxy, startQuietSandbox, type TestProxy } from '../stage/stage.ts'
 import { comparisonOf, type EvidenceReplica, evidenceIn, evidenceReplica, NAMES } from './evidence-replica.ts'
+import { losable } from './stage.ts'
 
 describe('lost store', () => {
-  /** A store that can come back empty, as a Redis without a file does. */
-  function losableStore() {
-    let memory = createMemory(Date.now)
-    const open = (): Store => {
-      let own = { memory, store: memory.open() }
-      const now = () => {
-        if (own.memory !== memory) own = { memory, store: memory.open() }
-        return own.store
-      }
-      return {
-        exchange: async (batch) => now().exchange(batch),
-        read: async (reads) => now().read(reads),
-        replace: async (...asked) => now().replace(...asked),
-        onNews: (listener) => own.store.onNews(listener),
-        close: async () => own.store.close(),
-      }
-    }
-    return {
-      open,
-      lose() {
-        memory = createMemory(Date.now)
-      },
-    }
-  }
-
   const KINDS = ['', '?limit=5', '?limit=500', '?offset=1']
 
   it('a store that came back empty keeps the verdict from READY until a person begins an epoch', async () => {
-    const store = losableStore()
+    const store = losable(Date.now)
     const sandbox = await startQuietSandbox({})
     const sides = { 'upstream.v1': sandbox.url, 'upstream.v2': sandbox.url, modes: { ...ALL_V2, default: 'diff-v1' as const } }
     const proxies: readonly TestProxy[] = [
@@ -88,7 +64,7 @@ describe('lost store', () => {
   })
 
   it('a store that knows nothing of what records tell does, too', async () => {
-    const store = losableStore()
+    const store = losable(Date.now)
     const sandbox = await startQuietSandbox({})
     const sides = { 'upstream.v1': sandbox.url, 'upstream.v2': sandbox.url, modes: { ...ALL_V2, default: 'diff-v1' as const } }
     const folder = mkdtempSync(path.join(tmpdir(), 'crosswalk-lost-'))
@@ -162,7 +138,7 @@ describe('a replica whose clock is wrong', () => {
       const noEpochs = { now: () => ({ nth: 0, tables: '' }), onBegin: () => {} }
       const counting = { followOwn: (listener: (entry: Entry) => void) => void counted.push(listener) } as Migration['counting']
       const migration = { counting, follow: () => {}, modes: { flush: () => {} } as Migration['modes'] }
-      const readClients = shareClients(migration, fleet, noEpochs, { clocks: { now }, operations, isNewStore: false })
+      const readClients = shareClients(migration, fleet, noEpochs, now, operations, false)
       const call = () => {
         const use = { caller: 'one', operation: 'iam.roles.list', mode: 'v2', calls: 1 }
         for (const take of counted) take({ kind: 'traffic', at: new Date(now()).toISOString(), ...use })

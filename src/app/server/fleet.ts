@@ -115,7 +115,7 @@ export function shareAnswers(
   leader: Pick<Leader, 'id'>,
   evidence: FleetEvidence,
 ): FleetAnswers {
-  const readShared = shareClients(migration, fleet, evidence.epochs, { clocks, operations, isNewStore })
+  const readShared = shareClients(migration, fleet, evidence.epochs, clocks.now, operations, isNewStore)
   const readClients = async () => {
     const { clients, uncounted } = await readShared()
     return { clients: withNames(clients, config['clients.names']), uncounted }
@@ -229,7 +229,7 @@ export function joinFleet(
     const upstreams = upstreamsOf({ v2: config['upstream.v2'], v1: config['upstream.v1'] })
     const counts = { epoch: epochHash(origin), ...upstreams }
     const exchanged: ((isAnswered: boolean, seconds: number) => void)[] = []
-    const tellStore = createStoreLog({ warn: log.warn.bind(log), info: log.info.bind(log) })
+    const tellStore = createStoreLog(log.warn.bind(log), log.info.bind(log))
     const ended: FleetSettings['ended'] = (before, after, seconds) => {
       tellStore(before, after)
       for (const listener of exchanged) listener(after.problem === undefined, seconds)
@@ -237,7 +237,7 @@ export function joinFleet(
     const fleet = createFleet({ store, name, clocks, failed, id: replica, modes: () => sharedModes.said(), counts, ended })
     // The modes come first: what the other parts read belongs to a version of them.
     const sharedModes = openSharedModes(fleet, sources, kept)
-    const leader = createLeader({ id: replica, ticks: clocks.ticks })
+    const leader = createLeader(replica, clocks.ticks)
     const notes = createNotesPart({ id: replica, onNote, follow, hear, soon: fleet.soon })
     const told = createNotesTold({ fleet, leader, notes, onNote, clocks })
     // Each matter that is shared is one line here: fleet.add(…)

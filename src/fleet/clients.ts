@@ -39,7 +39,7 @@ export interface ClientNames {
 }
 
 /** Names over which the clients are spread. */
-export const SPREAD = 64
+const SPREAD = 64
 
 /** Returns the names of the clients that share a number below `SPREAD`. `nth` is the number of the epoch. */
 export function clientNames(nth: number, number: number): ClientNames {
@@ -47,7 +47,7 @@ export function clientNames(nth: number, number: number): ClientNames {
 }
 
 /** The sums that count the clients of an epoch that are told apart, in the field `callers`. */
-export function callersName(nth: number): string {
+function callersName(nth: number): string {
   return `callers:${nth}`
 }
 
@@ -59,12 +59,12 @@ export function numberOf(caller: string): number {
 }
 
 /** Writes parts as one field. Only the last part may hold line breaks. */
-export function fieldOfParts(...parts: readonly string[]): string {
+function fieldOfParts(...parts: readonly string[]): string {
   return parts.join('\n')
 }
 
 /** Reads `count` parts of a field. */
-export function partsOfField(field: string, count: number): readonly string[] {
+function partsOfField(field: string, count: number): readonly string[] {
   const parts = field.split('\n')
   return [...parts.slice(0, count - 1), parts.slice(count - 1).join('\n')]
 }
@@ -74,7 +74,7 @@ export function partsOfField(field: string, count: number): readonly string[] {
  *
  * One call of the client `c` adds 1 to the field `calls c iam.roles.list v2 rest` of the sums of its number, where the parts of a field are lines.
  */
-export function clientChanges(use: PendingUse, subject: string | undefined, agents: readonly string[] = []): readonly StoreChange[] {
+function clientChanges(use: PendingUse, subject: string | undefined, agents: readonly string[] = []): readonly StoreChange[] {
   const { nth, caller, operation, firstSeen, lastSeen, kinds } = use
   const names = clientNames(nth, numberOf(caller))
   const field = (what: string, ...rest: readonly string[]) => fieldOfParts(what, caller, operation, ...rest)
@@ -107,7 +107,7 @@ export function clientChanges(use: PendingUse, subject: string | undefined, agen
 const given = z.array(z.union([z.tuple([z.string()]), z.tuple([z.string(), z.string()])]))
 
 /** The kind of a request as the store keeps it, without its shape. */
-export const kindSchema = z.object({
+const kindSchema = z.object({
   path: given,
   query: given,
   members: z.array(z.string()).optional(),
@@ -115,10 +115,10 @@ export const kindSchema = z.object({
 })
 
 /** Subjects and products of clients, and kinds of their requests, by field. */
-export type ClientTexts = Readonly<Record<string, string>>
+type ClientTexts = Readonly<Record<string, string>>
 
 /** Returns clients from what the store holds of them, as if one inventory had counted them. */
-export function clientsFromSums(sums: Sums, texts: ClientTexts, kept: KeptUses): ReadonlyMap<string, KnownClient> {
+function clientsFromSums(sums: Sums, texts: ClientTexts, kept: KeptUses): ReadonlyMap<string, KnownClient> {
   const clients = new Map<string, KnownClient>()
   // Fields come in any order, and which kinds are kept must not depend on it.
   const fields = Object.entries(sums).sort(([one, a], [other, b]) => b - a || (one < other ? -1 : 1))
@@ -168,7 +168,7 @@ function tallyOf(clients: Map<string, KnownClient>, caller: string, operation: s
 }
 
 /** What one client did at one operation, and the store was not told yet. */
-export interface PendingUse {
+interface PendingUse {
   readonly nth: number
   readonly caller: string
   readonly operation: string
@@ -190,7 +190,7 @@ export interface PendingUse {
 }
 
 /** Melts entries together. Memory is bounded by the clients that are told apart, and by what `KeptUses` keeps. */
-export function createPendingUses() {
+function createPendingUses() {
   const pending = new Map<string, PendingUse>()
   let kept = new Map<string, KeptUse>()
   let keptUses = createKeptUses()

@@ -12,7 +12,7 @@ import type { LogItem, Store, StoreChange } from './store/store.ts'
 const LONGEST = 16_000
 
 /** Returns a comparison as the store keeps it: without what is least needed, as far as it is too long. Undefined if it always is. */
-export function textOfComparison(comparison: Comparison): string | undefined {
+function textOfComparison(comparison: Comparison): string | undefined {
   const { exhibit: _, ...shown } = comparison
   const { answers: __, ...short } = { ...shown, examples: shown.examples.map(withoutAround) }
   const texts = [comparison, shown, short, { ...short, examples: [] }].map((one) => JSON.stringify(one))
@@ -24,7 +24,7 @@ function withoutAround({ around: _, ...example }: Example): Example {
 }
 
 /** Reads it. Undefined if another version of Crosswalk wrote it in another form. */
-export function comparisonIn(text: string): Comparison | undefined {
+function comparisonIn(text: string): Comparison | undefined {
   return readText(comparisonSchema, text) as Comparison | undefined
 }
 
@@ -88,7 +88,7 @@ const MINUTE = 60_000
 
 const NAME = 'comparisons'
 
-export type ComparisonsPart = ReturnType<typeof createComparisonsPart>
+type ComparisonsPart = ReturnType<typeof createComparisonsPart>
 
 /** The last comparisons with a difference of all replicas, as far as they are shared. */
 export function createComparisonsPart({ id, store, memory, soon, now }: ComparisonsSources) {
@@ -170,7 +170,7 @@ const LONGEST_NOTE = 4000
 const cut = (text: string | undefined) => (text !== undefined && text.length > LONGEST_NOTE ? `${text.slice(0, LONGEST_NOTE - 1)}…` : text)
 
 /** Returns a note as the store keeps it. */
-export function textOfNote({ nth: _, ...note }: IdentifiedNote): string {
+function textOfNote({ nth: _, ...note }: IdentifiedNote): string {
   return JSON.stringify({ ...note, text: cut(note.text), from: cut(note.from), to: cut(note.to) })
 }
 
@@ -183,11 +183,11 @@ const WHATS: Readonly<Record<Note['what'], true>> = {
 const sharedNote = noteSchema.extend({ id: z.string().min(1), what: z.string().refine((what) => Object.hasOwn(WHATS, what)) })
 
 /** Reads it. Undefined if another version of Crosswalk wrote it in another form. */
-export function noteIn(text: string): IdentifiedNote | undefined {
+function noteIn(text: string): IdentifiedNote | undefined {
   return readText(sharedNote, text) as IdentifiedNote | undefined
 }
 
-export interface LoggedNote {
+interface LoggedNote {
   /** Grows with each note of the journal. */
   readonly nth: number
   readonly note: IdentifiedNote
@@ -208,7 +208,7 @@ interface NotesPartSources {
 
 const NOTES_LOG = 'notes'
 
-export type NotesPart = ReturnType<typeof createNotesPart>
+type NotesPart = ReturnType<typeof createNotesPart>
 
 /** The journal of the fleet: the newest notes of all replicas, in one order. */
 export function createNotesPart({ id, onNote, follow, hear, soon }: NotesPartSources) {
@@ -241,7 +241,7 @@ export function createNotesPart({ id, onNote, follow, hear, soon }: NotesPartSou
 }
 
 /** Takes a note that somebody is to hear of outside of the fleet. `ended` is called when that has ended, well or not. */
-export type TellNote = (note: IdentifiedNote, ended: () => void) => void
+type TellNote = (note: IdentifiedNote, ended: () => void) => void
 
 interface NotesToldSources {
   readonly fleet: Pick<Fleet, 'state' | 'soon'>

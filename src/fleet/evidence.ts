@@ -62,7 +62,7 @@ export function fieldOf(figure: string, operation: string): string {
 }
 
 /** Finds what counters have grown by. */
-export function createCounters(read: () => Sums, isNewStore = false) {
+function createCounters(read: () => Sums, isNewStore = false) {
   let known: Sums | undefined = isNewStore ? {} : undefined
   return {
     /** Returns the growth since the last call. What the first call finds was counted in earlier lives: only a store that is new is told of it. */
@@ -194,7 +194,7 @@ function callerNumber(caller: string): number {
 }
 
 /** Returns what counts a comparison that the store may have lost. If it has not, it knows its claims, and nothing changes. */
-export function changesIfLost(one: TimedObservation, names: EvidenceNames): readonly StoreChange[] {
+function changesIfLost(one: TimedObservation, names: EvidenceNames): readonly StoreChange[] {
   return evidenceChanges(one, names).flatMap((change) => {
     if (change.kind === 'add') return []
     return [change.kind === 'claim' ? { ...change, again: {} } : change]
@@ -311,7 +311,7 @@ const KEPT_MS = 10_000
 const MOST = 5000
 
 /** What the store has lately been told. It may lose a second of that, if it dies. `now` gives milliseconds. */
-export function createTold<T>(now: () => number) {
+function createTold<T>(now: () => number) {
   let told: readonly { readonly one: T; readonly at: number; readonly batch: number }[] = []
   let batch = 0
   /** The newest batch of which something is kept no longer. */

@@ -45,7 +45,7 @@ export function readText<T>(schema: z.ZodType<T>, text: string): T | undefined {
 /** A smaller difference in milliseconds may be no more than the way to the store. */
 const AGREE_MS = 5000
 
-export type StoreClock = ReturnType<typeof createStoreClock>
+type StoreClock = ReturnType<typeof createStoreClock>
 
 /** The time that all replicas of a store agree on, even if the clock of one of them is wrong or steps. */
 export function createStoreClock({ now, ticks }: Pick<FleetClocks, 'now' | 'ticks'>) {
@@ -144,7 +144,7 @@ export function newestOf(replicas: readonly Pick<FleetReplica, 'version' | 'unre
 }
 
 /** Reads a heartbeat; undefined if another version of Crosswalk wrote it in another form. */
-export function readBeat({ replica: id, text, agoMs: seenMs }: Beat, self: string): FleetReplica | undefined {
+function readBeat({ replica: id, text, agoMs: seenMs }: Beat, self: string): FleetReplica | undefined {
   const said = readText(beatSchema, text)
   return said && { ...said, ...unreadOf({ replica: id, agoMs: seenMs }), isSelf: id === self }
 }

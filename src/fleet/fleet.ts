@@ -37,7 +37,7 @@ import type { Store, StoreChange } from './store/store.ts'
 const MOST_CHANGES = 10_000
 
 /** The parts of a fleet as one. */
-export function createAllParts() {
+function createAllParts() {
   const parts: Part[] = []
   let unsent: readonly StoreChange[] = []
   return {
@@ -63,10 +63,10 @@ export function createAllParts() {
 /** The services whose answers are compared. */
 const SERVICES = ['v2', 'v1'] as const
 
-export type ComparedService = (typeof SERVICES)[number]
+type ComparedService = (typeof SERVICES)[number]
 
 /** Hashes of the addresses of both services, as a heartbeat tells them. */
-export type Upstreams = Pick<BeatText, ComparedService>
+type Upstreams = Pick<BeatText, ComparedService>
 
 /** Nobody needs to read an address in the store: what matters is whether all have the same. An address without a service is ''. */
 export function upstreamsOf(addresses: Readonly<Record<ComparedService, string | undefined>>): Upstreams {

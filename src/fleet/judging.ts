@@ -227,7 +227,7 @@ const WHOLE = '(all)'
 
 const saidSchema = z.object({ what: z.enum(['ready', 'not-ready']), at: z.string(), to: z.string() })
 
-export type ReadinessPart = ReturnType<typeof createReadinessPart>
+type ReadinessPart = ReturnType<typeof createReadinessPart>
 
 /** Notes once for the fleet what becomes ready to move, or stops being so. */
 export function createReadinessPart({ leader, judge, note, now, ticks, failed }: ReadinessSources) {

@@ -22,18 +22,18 @@ const documentSchema = z.object({
 })
 
 /** What a document of modes says. */
-export interface ReadModes {
+interface ReadModes {
   readonly shared: SharedModes
   readonly file: string | undefined
 }
 
 /** Writes the text of a document. Members have one order, so that the same rules of the same person at the same time are the same text. */
-export function modesText({ rules, by, at }: Pick<SharedModes, 'rules' | 'by' | 'at'>, file: string | undefined): string {
+function modesText({ rules, by, at }: Pick<SharedModes, 'rules' | 'by' | 'at'>, file: string | undefined): string {
   return JSON.stringify({ rules, by, at, file })
 }
 
 /** Reads a document, or says in one sentence why this version of Crosswalk cannot. */
-export function readModesDocument(document: Document): ReadModes | { readonly problem: string } {
+function readModesDocument(document: Document): ReadModes | { readonly problem: string } {
   const read = readText(documentSchema, document.text)
   if (!read) return { problem: 'The modes have another form.' }
   const { by, at, file } = read
@@ -52,7 +52,7 @@ export function digestOf(rules: ModeRules): string {
 }
 
 /** Modes of the store that this version of Crosswalk cannot read, and a sentence that says why. */
-export interface UnreadModes extends Document {
+interface UnreadModes extends Document {
   readonly problem: string
 }
 
@@ -63,12 +63,12 @@ export function unreadText({ version, problem }: Pick<UnreadModes, 'version' | '
 }
 
 /** What became of the modes of the file. `again`: they were proposed before, and are not proposed again. */
-export type Proposed = 'again' | { readonly version: number } | { readonly problem: string }
+type Proposed = 'again' | { readonly version: number } | { readonly problem: string }
 
-export type FileWish = ReturnType<typeof createFileWish>
+type FileWish = ReturnType<typeof createFileWish>
 
 /** The modes of the changed configuration file, until the store has them. */
-export function createFileWish(proposed: (end: Proposed) => void) {
+function createFileWish(proposed: (end: Proposed) => void) {
   let wish: ReturnType<FileWish['current']>
   const missed = (unread: UnreadModes) => {
     if (wish) proposed({ problem: unreadText(unread) })
@@ -183,7 +183,7 @@ interface ModesPartSettings {
 }
 
 /** Is told what happens to the modes of this replica. */
-export interface ModesTold {
+interface ModesTold {
   adopted(document: Document): void
   /** This version of Crosswalk cannot read the modes in the store. `isKnown`: earlier ones stay in force. */
   unreadable(unread: UnreadModes, isKnown: boolean): void
@@ -193,7 +193,7 @@ export interface ModesTold {
   proposed(end: Proposed): void
 }
 
-export type ModesPart = ReturnType<typeof createModesPart>
+type ModesPart = ReturnType<typeof createModesPart>
 
 /**
  * Keeps the modes of this replica those of the store. Versions only go up: a store that lost the newest version gets it back from any

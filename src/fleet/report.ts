@@ -34,7 +34,7 @@ import { type Fleet, upstreamProblems } from './fleet.ts'
 import type { StoreChange, StoreFound, StoreRead, Sums } from './store/store.ts'
 
 /** New observations by operation, for an hour since 1970. */
-export type HourSums = readonly [hour: number, observations: Sums]
+type HourSums = readonly [hour: number, observations: Sums]
 
 /** Returns the names that tell the pace at a time in milliseconds, with their hours. */
 export function paceNames({ pace }: EvidenceNames, now: number): readonly (readonly [hour: number, name: string])[] {
@@ -132,14 +132,14 @@ function kindsIn(sums: Sums, wrong: ReadonlyMap<string, readonly string[]>): Rea
 }
 
 /** What the store holds of something, after every replica has handed over what it knew when it was asked. */
-export interface FleetSnapshot {
+interface FleetSnapshot {
   readonly view: FleetView
   /** What was found, in the order of the reads; undefined if the store does not answer. */
   readonly found: readonly StoreFound[] | undefined
 }
 
 /** `await snapshot([{ kind: 'sums', name: 'traffic:0' }])`: it takes some seconds if a replica does not answer, and never rejects. */
-export type TakeSnapshot = (reads: () => readonly StoreRead[]) => Promise<FleetSnapshot>
+type TakeSnapshot = (reads: () => readonly StoreRead[]) => Promise<FleetSnapshot>
 
 /** Milliseconds that the replicas have to hand over what they know. */
 const SETTLE_MS = 3000
@@ -150,7 +150,7 @@ const MOST_BATCHES = 50
 type Asked = Pick<Fleet, 'id' | 'settle' | 'replicas' | 'store' | 'state'>
 
 /** `epoch` is the hash of what this replica counts. */
-export function createSnapshots(fleet: Asked, epochs: Pick<Epochs, 'now' | 'lost'>, epoch: string): TakeSnapshot {
+function createSnapshots(fleet: Asked, epochs: Pick<Epochs, 'now' | 'lost'>, epoch: string): TakeSnapshot {
   const settled = async (): Promise<Settled> => {
     for (let left = MOST_BATCHES; ; left -= 1) {
       const known = await fleet.settle(SETTLE_MS)

@@ -10,7 +10,7 @@ const PAUSE_MS = 1000
 const PAUSE_PER_SAVE = 50
 
 /** Saves what has changed: at once if it must not get lost, else soon. */
-export function createSaver(save: () => Promise<void>) {
+function createSaver(save: () => Promise<void>) {
   let isChanged = false
   let hasFailed = false
   let timer: NodeJS.Timeout | undefined

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { type Batch, type Replaced, type Store, StoreDown, type StoreFound, type StoreRead } from './store.ts'
 
 /** The way between a worker and the process that holds the store. It copies what it carries. */
-export interface StoreLine {
+interface StoreLine {
   /** Rejects if the other side cannot answer, or is gone. */
   ask(topic: string, value?: unknown): Promise<unknown>
   tell(topic: string, value?: unknown): void
@@ -10,15 +10,13 @@ export interface StoreLine {
 }
 
 /** What a worker asks of the store. */
-export type StoreQuestion =
+type StoreQuestion =
   | { readonly what: 'exchange'; readonly batch: Batch }
   | { readonly what: 'read'; readonly reads: readonly StoreRead[] }
   | { readonly what: 'replace'; readonly name: string; readonly version: number; readonly text: string }
 
 /** What it gets, or why the store did not answer. */
-export type StoreAnswer =
-  | { readonly got: readonly StoreFound[] | Replaced }
-  | { readonly down: string; readonly foreignKey?: string | undefined }
+type StoreAnswer = { readonly got: readonly StoreFound[] | Replaced } | { readonly down: string; readonly foreignKey?: string | undefined }
 
 /** A schema of a list would find each of 100,000 faults. */
 function listOf(schema: z.ZodType) {
@@ -55,8 +53,8 @@ const questionSchema = z.discriminatedUnion('what', [
 ])
 
 /** The topics of the line: questions of a worker, and hints that it should read. */
-export const STORE = 'store'
-export const NEWS = 'store news'
+const STORE = 'store'
+const NEWS = 'store news'
 
 /**
  * Lets the process at the other end of a line use a store. Close the store when that process has ended. The store was opened for that

@@ -12,19 +12,19 @@ import {
 } from './store.ts'
 
 /** What a change is applied to, when, and for whom. */
-export interface Applying {
+interface Applying {
   readonly shelves: Shelves
   readonly replica: string
   readonly now: number
 }
 
-/** Applies one change. Redis does the same in `redis/exchange-script.ts`, and one test compares the two. */
-export function applyChange(change: StoreChange, to: Applying): void {
+/** Applies one change. Redis does the same in `redis-scripts.ts`, and one test compares the two. */
+function applyChange(change: StoreChange, to: Applying): void {
   ;(APPLIED[change.kind] as (change: StoreChange, to: Applying) => void)(change, to)
 }
 
 /** A document of a higher version. */
-export function raiseDocument(name: string, version: number, text: string, { shelves: { documents, nextStamp } }: Applying): void {
+function raiseDocument(name: string, version: number, text: string, { shelves: { documents, nextStamp } }: Applying): void {
   const stamp = nextStamp(documents.get(name)?.stamp)
   documents.set(name, { value: { version, text }, stamp }, Number.POSITIVE_INFINITY)
 }
@@ -205,13 +205,13 @@ export function createShelf<T>(now: () => number) {
 }
 
 /** A value with the stamp of its last change. */
-export interface Stamped<T> {
+interface Stamped<T> {
   readonly value: T
   readonly stamp: number
 }
 
 /** Values by field. They change in place. */
-export interface StampedFields<T> {
+interface StampedFields<T> {
   readonly value: Map<string, T>
   stamp: number
 }
@@ -254,7 +254,7 @@ export function createShelves(now: () => number): Shelves {
 }
 
 /** Milliseconds after which the number of a replica's last batch is forgotten. */
-export const BATCH_KEPT_MS = 24 * 3_600_000
+const BATCH_KEPT_MS = 24 * 3_600_000
 
 export type Memory = Pick<SplitStore, 'open'>
 

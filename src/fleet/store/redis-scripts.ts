@@ -25,7 +25,7 @@ export function stepsOf(batch: Batch, most: number = MOST): readonly Batch[] {
 }
 
 /** What each kind of change does, by its name. Its arguments come after the name and the milliseconds for which it is kept. */
-export const CHANGES_SCRIPT = `
+const CHANGES_SCRIPT = `
 local CHANGES = {}
 for _, kind in ipairs({ 'add', 'most', 'least' }) do
   CHANGES[kind] = function(name, ms)
@@ -113,7 +113,7 @@ end
  * Claims that add the same to the same name share a head, so that each is no more than the number of its head, its key and its time. The
  * keys are read 500 at a time.
  */
-export const CLAIMS_SCRIPT = `
+const CLAIMS_SCRIPT = `
 local function claim()
   local heads = {}
   local function list()
@@ -261,7 +261,7 @@ end
 `
 
 /** Defines `foreign(key, wanted)`, which returns an error, or nil if the key has the wanted type or does not exist. */
-export const TYPES_SCRIPT = `
+const TYPES_SCRIPT = `
 local function foreign(key, wanted)
   local found = redis.call('TYPE', key).ok
   if found == wanted or found == 'none' then return nil end
@@ -296,7 +296,7 @@ return { 'replaced', nextVersion, text }
  * Sums are added up first, so that a batch costs three commands for each name and not one for each change. The field `STAMP` of a hash is
  * the stamp of its last change.
  */
-export const SUMS_SCRIPT = `
+const SUMS_SCRIPT = `
 local names, order = {}, {}
 local function pending(name, ms)
   local sums = names[name]
@@ -391,7 +391,7 @@ return answer
 `
 
 /**
- * Applies one batch of one replica and answers its reads, as `memory/apply-change.ts` and `memory/find.ts` do. `exchangeArguments` writes
+ * Applies one batch of one replica and answers its reads, as `memory.ts` does. `exchangeArguments` writes
  * its arguments, `readFound` reads its answer. KEYS[1] begins every key, and holds the hash tag.
  */
 export const EXCHANGE_SCRIPT = [

@@ -26,7 +26,7 @@ const PAUSE_MS = 400
 type ClientOptions = RedisOptions & { readonly replyMapping: 'legacy' }
 
 /** What makes ioredis say at once that there is no store, and never send by itself what was sent before. */
-export function clientOptions({ hosts, sentinelName, isTls, username, password, database }: RedisAddress): ClientOptions {
+function clientOptions({ hosts, sentinelName, isTls, username, password, database }: RedisAddress): ClientOptions {
   const tls = isTls ? {} : undefined
   const place = sentinelName === undefined ? { ...hosts[0], ...(tls && { tls }) } : sentinelOptions(hosts, sentinelName, tls, password)
   return {
@@ -92,7 +92,7 @@ const MEANINGS: readonly (readonly [words: RegExp, meaning: string])[] = [
 const KEY = new RegExp(`(?:${LARGE}|${FOREIGN} (?<found>\\S+) (?<wanted>\\S+)) (?<key>.+)$`)
 
 /** Returns the key that is not as Crosswalk would have written it; undefined if an error means something else. */
-export function foreignKeyOf(error: unknown): string | undefined {
+function foreignKeyOf(error: unknown): string | undefined {
   return KEY.exec(String(error))?.groups?.['key']
 }
 
@@ -135,12 +135,12 @@ export function unfitness(info: string): string | undefined {
 }
 
 /** A type of Redis. */
-export type KeyType = 'hash' | 'set' | 'stream'
+type KeyType = 'hash' | 'set' | 'stream'
 
 /** The keys that a script needs, behind the root, with their types. Claims are not among them: what else is at their keys is replaced. */
-export type NeededTypes = ReadonlyMap<string, KeyType>
+type NeededTypes = ReadonlyMap<string, KeyType>
 
-export function neededTypes(changes: readonly StoreChange[], reads: readonly StoreRead[]): NeededTypes {
+function neededTypes(changes: readonly StoreChange[], reads: readonly StoreRead[]): NeededTypes {
   const needed = new Map<string, KeyType>()
   for (const { kind, name } of reads) {
     if (kind === 'replicas') needed.set('beats', 'hash')
@@ -308,7 +308,7 @@ export function exchangeArguments({ replica, nth, changes, reads }: Batch, news:
 }
 
 /** Those of a script that only reads. */
-export function readingArguments(reads: readonly StoreRead[]): readonly Argument[] {
+function readingArguments(reads: readonly StoreRead[]): readonly Argument[] {
   return [KEPT_MS, '', 0, '', ...typeArguments([], reads), ...readArguments(reads)]
 }
 
@@ -375,7 +375,7 @@ function claimArguments(claims: readonly Claim[]): readonly Argument[] {
 }
 
 /** A reply of the script to one read: the stamp, then texts; null if nothing is newer. */
-export type FoundReply = readonly (string | null)[] | null
+type FoundReply = readonly (string | null)[] | null
 
 /** Reads what `READS_SCRIPT` found. */
 export function readFound({ kind }: StoreRead, reply: FoundReply | undefined): StoreFound {

@@ -147,9 +147,9 @@ export interface Beat {
 export const KEPT_MS = 30 * 24 * 3_600_000
 
 /** Where a store is, read from `store.url`. */
-export type StoreAddress = FileAddress | RedisAddress
+type StoreAddress = FileAddress | RedisAddress
 
-export interface FileAddress {
+interface FileAddress {
   readonly carrier: 'file'
   readonly path: string
 }

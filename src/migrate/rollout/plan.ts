@@ -157,7 +157,7 @@ export const ROLLOUT_PHASES = ['waiting', 'running', 'held', 'paused', 'turned-b
 
 export type RolloutPhase = (typeof ROLLOUT_PHASES)[number]
 
-/** What pauses a rollout. `conditions.ts` says when. */
+/** What pauses a rollout. `machine.ts` says when. */
 export const SIGNAL_NAMES = ['outside', 'fallbacks', 'share', 'unjudged', 'records', 'inconclusive'] as const
 
 export type SignalName = (typeof SIGNAL_NAMES)[number]

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { InForce } from '../../src/admin/report/history.ts'
-import { changesSaid, createPoll, type LiveAnswer, type LiveLink } from '../../src/admin/web/poll.ts'
+import { createPoll, type LiveAnswer, type LiveLink } from '../../src/admin/web/poll.ts'
+import { changesSaid } from '../../src/admin/web/words.ts'
 import { reportOf } from './report-stage.ts'
 
 /** A poll with a clock that stands still until a test moves it. Requests take `took` milliseconds. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { INCOMPLETE, toldBy } from '../../src/admin/fleet-routes.ts'
 import type { Report } from '../../src/admin/report/report.ts'
-import { changesSaid, isOnlyBusy, sentencesOf } from '../../src/admin/web/poll.ts'
+import { changesSaid, isOnlyBusy, sentencesOf } from '../../src/admin/web/words.ts'
 import { joinFleet } from '../../src/app/server/fleet.ts'
 import { createLeader, LEASE_MS } from '../../src/fleet/fleet.ts'
 import { createSharedNoise, createSharedRedactionKey, createSharedRefusals } from '../../src/fleet/judging.ts'

@@ -30,13 +30,13 @@ export interface Cell {
 export type LineMark = 'same' | 'place' | 'other'
 
 /** What is written, and where. */
-export interface Spot {
+interface Spot {
   readonly name?: string
   readonly depth: number
 }
 
 /** Writes a value as it stands in a list or in an object; a short one takes one line. */
-export function textLines(value: unknown, { name, depth }: Spot, mark: LineMark): readonly Cell[] {
+function textLines(value: unknown, { name, depth }: Spot, mark: LineMark): readonly Cell[] {
   const start = name === undefined ? '' : `${JSON.stringify(name)}: `
   if (!isContainer(value) || isShort(value)) return [{ text: `${start}${inline(value)}`, depth, mark }]
   const [open, close] = Array.isArray(value) ? '[]' : '{}'
@@ -45,13 +45,13 @@ export function textLines(value: unknown, { name, depth }: Spot, mark: LineMark)
 }
 
 /** Name of the member that counts those that were left out when the value was recorded. */
-export const LEFT_OUT = '…'
+const LEFT_OUT = '…'
 
 /** Most characters of a value that stands in one line. */
 const SHORT = 72
 
 /** Returns the names of an object, or the indices of a list, with their values. */
-export function entriesOf(value: object): readonly (readonly [string | number, unknown])[] {
+function entriesOf(value: object): readonly (readonly [string | number, unknown])[] {
   return Array.isArray(value) ? [...value.entries()] : Object.entries(value)
 }
 
@@ -60,11 +60,11 @@ function memberLines(name: string | number, value: unknown, depth: number, mark:
   return textLines(value, { depth, ...(typeof name === 'string' && { name }) }, mark)
 }
 
-export function isContainer(value: unknown): value is object {
+function isContainer(value: unknown): value is object {
   return typeof value === 'object' && value !== null
 }
 
-export function isShort(value: unknown): boolean {
+function isShort(value: unknown): boolean {
   return (JSON.stringify(value) ?? '').length <= SHORT
 }
 
@@ -90,12 +90,12 @@ export interface AlignedLine {
 }
 
 /** What one side has; undefined if it has nothing. */
-export interface ShownSide {
+interface ShownSide {
   readonly value: unknown
 }
 
 /** Both sides at one place. */
-export interface ShownSides {
+interface ShownSides {
   readonly v1?: ShownSide | undefined
   readonly v2?: ShownSide | undefined
 }
@@ -130,7 +130,7 @@ export function alignedLines(v1: ShownSide | undefined, v2: ShownSide | undefine
 }
 
 /** Puts lines of both sides next to each other. */
-export function zipped(v1: readonly Cell[] = [], v2: readonly Cell[] = []): readonly AlignedLine[] {
+function zipped(v1: readonly Cell[] = [], v2: readonly Cell[] = []): readonly AlignedLine[] {
   return Array.from({ length: Math.max(v1.length, v2.length) }, (_, nth) => {
     const [left, right] = [v1[nth], v2[nth]]
     return { ...(left && { v1: left }), ...(right && { v2: right }) }
@@ -196,14 +196,13 @@ export function alignedRows(around: Excerpt, example: ExampleReport, isOrder: bo
   const whole = sidesOf(example)
   const v1 = rowsOf(around.v1, around.rows?.v1, isOrder ? undefined : whole.v1)
   const v2 = rowsOf(around.v2, around.rows?.v2, isOrder ? undefined : whole.v2)
-  return (isOrder ? inStep(v1, v2) : paired(v1, v2)).flatMap(isOrder ? orderLines : linesOf)
+  if (!isOrder) return paired(v1, v2).flatMap(linesOf)
+  // In an order only the row that moved is marked, because all others move with it.
+  const most = Math.max(v1.length, v2.length)
+  return Array.from({ length: most }, (_, nth) => nameLines([v1[nth], v2[nth]], 'same')).flat()
 }
 
 type Pair = readonly [v1: Row | undefined, v2: Row | undefined]
-
-function inStep(v1: readonly Row[], v2: readonly Row[]): readonly Pair[] {
-  return Array.from({ length: Math.max(v1.length, v2.length) }, (_, nth) => [v1[nth], v2[nth]])
-}
 
 /** Pairs the rows with the same id. The row of the difference has no partner, or the one that was found when they were compared. */
 function paired(v1: readonly Row[], v2: readonly Row[]): readonly Pair[] {
@@ -228,11 +227,6 @@ function paired(v1: readonly Row[], v2: readonly Row[]): readonly Pair[] {
 function linesOf([left, right]: Pair): readonly AlignedLine[] {
   if (!left?.isPlace && !right?.isPlace) return nameLines([left, right], left && right ? 'same' : 'other')
   return numbered(alignedLines(left, right, { depth: 0, path: [] }), left, right)
-}
-
-/** In an order only the row that moved is marked, because all others move with it. */
-function orderLines(pair: Pair): readonly AlignedLine[] {
-  return nameLines(pair, 'same')
 }
 
 /** Rows that are only named take one line. */

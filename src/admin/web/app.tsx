@@ -2,7 +2,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { count, many } from '../../migrate/evidence/evidence.ts'
 import type { Report } from '../report/report.ts'
 import { DifferenceView } from './difference.tsx'
-import { Brand, Dotted, hashOf, parseRoute, type Route } from './kit.tsx'
+import { Brand, Dotted, hashOf, PLAIN_VIEWS, parseRoute, type Route } from './kit.tsx'
 import {
   Announcer,
   createAsk,
@@ -20,14 +20,8 @@ import { Operations, OperationView } from './operations.tsx'
 import { Clients, Declared, TimelineView } from './views.tsx'
 import { placeOf, time } from './words.ts'
 
-interface Props {
-  /** Where the proxy returns the report. */
-  readonly address: string
-  readonly onReport: (report: Report) => void
-}
-
 /** Guards the report of a proxy that asks for a token. It tries the token of the tab, then asks for another. */
-export function Gate({ address, onReport }: Props) {
+function Gate({ address, onReport }: { readonly address: string; readonly onReport: (report: Report) => void }) {
   const [said, say] = useState('')
   const input = useRef<HTMLInputElement>(null)
   const ask = useCallback(async () => {
@@ -78,21 +72,23 @@ export function Gate({ address, onReport }: Props) {
   )
 }
 
-export function Navigation({ route, report }: { readonly route: Route; readonly report: Report }) {
-  const here = route.view === 'operation' || route.view === 'difference' ? 'operations' : route.view
-  const items = [
-    { view: 'operations', name: 'Operations', n: report.operations.length },
-    { view: 'clients', name: 'Clients', n: report.clients.length },
-    { view: 'timeline', name: 'Timeline', n: report.timeline.notes.length },
-    { view: 'declared', name: 'Declared', n: report.declarations.length },
-  ] as const
+/** The views beside those of one operation. */
+const VIEWS = {
+  operations: { name: 'Operations', title: 'Operations', View: Operations, list: ({ operations }: Report) => operations },
+  clients: { name: 'Clients', title: 'Clients', View: Clients, list: ({ clients }: Report) => clients },
+  timeline: { name: 'Timeline', title: 'Timeline', View: TimelineView, list: ({ timeline }: Report) => timeline.notes },
+  declared: { name: 'Declared', title: 'Declared differences', View: Declared, list: ({ declarations }: Report) => declarations },
+} as const
+
+function Navigation({ route, report }: { readonly route: Route; readonly report: Report }) {
+  const here = route.view === 'operation' ? 'operations' : route.view
   return (
     <nav aria-label="Report">
       <ul>
-        {items.map(({ view, name, n }) => (
+        {PLAIN_VIEWS.map((view) => (
           <li key={view}>
             <a href={hashOf({ view })} aria-current={here === view ? 'page' : undefined}>
-              {name} <span class="badge">{count(n)}</span>
+              {VIEWS[view].name} <span class="badge">{count(VIEWS[view].list(report).length)}</span>
             </a>
           </li>
         ))}
@@ -101,31 +97,26 @@ export function Navigation({ route, report }: { readonly route: Route; readonly 
   )
 }
 
-export function Crumbs({ route }: { readonly route: Route }) {
-  if (route.view !== 'operation' && route.view !== 'difference') return null
-  const { operation } = route
+function Crumbs({ route }: { readonly route: Route }) {
+  if (route.view !== 'operation') return null
+  const { view, operation, difference } = route
   return (
     <nav class="crumbs" aria-label="Back">
       <a href={hashOf({ view: 'operations' })}>Operations</a>
-      {route.view === 'difference' && (
+      {difference !== undefined && (
         <>
           <span aria-hidden="true"> › </span>
-          <a href={hashOf({ view: 'operation', operation })}>{operation}</a>
+          <a href={hashOf({ view, operation })}>{operation}</a>
         </>
       )}
     </nav>
   )
 }
 
-interface AppProps {
-  readonly report: Report
-  /** The link to a running proxy. A file has none. */
-  readonly live: Live | undefined
-}
-
-/** The page: header, navigation, and the view that the address names. */
-export function App({ report, live }: AppProps) {
-  const { hash, route } = useRoute()
+/** The page: header, navigation, and the view that the address names. A file has no link to a running proxy. */
+function App({ report, live }: { readonly report: Report; readonly live: Live | undefined }) {
+  const hash = useHash()
+  const route = parseRoute(hash)
   useHeldFocus()
   const { mayChange = false, askNow } = live ?? {}
   const title = titleOf(route, report)
@@ -180,50 +171,42 @@ const WHOSE =
   'Counts, verdicts and clients are those of all replicas. Times, latencies and examples are those of this replica since its records begin, and of the others as far as they share them.'
 
 function View({ route, report }: { readonly route: Route; readonly report: Report }) {
-  if (route.view !== 'operation' && route.view !== 'difference') {
-    const Plain = PLAIN[route.view]
+  if (route.view !== 'operation') {
+    const Plain = VIEWS[route.view].View
     return <Plain report={report} />
   }
   const operation = report.operations.find((one) => one.operation === route.operation)
   if (!operation) return <p>This report knows no such operation.</p>
-  if (route.view === 'operation') return <OperationView operation={operation} report={report} />
+  if (route.difference === undefined) return <OperationView operation={operation} report={report} />
   const difference = operation.differences.find((one) => one.key === route.difference)
   if (!difference) return <p>This report knows no such difference.</p>
   return <DifferenceView key={difference.key} difference={difference} operation={operation} report={report} />
 }
 
-const PLAIN = { operations: Operations, clients: Clients, timeline: TimelineView, declared: Declared }
-
 function titleOf(route: Route, report: Report): string {
-  if (route.view === 'operation') return route.operation
-  if (route.view !== 'difference') return TITLES[route.view]
+  if (route.view !== 'operation') return VIEWS[route.view].title
+  if (route.difference === undefined) return route.operation
   const operation = report.operations.find((one) => one.operation === route.operation)
   const difference = operation?.differences.find(({ key }) => key === route.difference)
   return difference ? `${difference.kind}: ${placeOf(difference)}` : 'Difference'
 }
 
-const TITLES = { operations: 'Operations', clients: 'Clients', timeline: 'Timeline', declared: 'Declared differences' }
-
 /** Follows the address, which may change by a link, by the back button or by hand. */
-function useRoute(): { readonly hash: string; readonly route: Route } {
+function useHash(): string {
   const [hash, setHash] = useState(location.hash)
   useEffect(() => {
     const follow = () => setHash(location.hash)
     addEventListener('hashchange', follow)
     return () => removeEventListener('hashchange', follow)
   }, [])
-  return { hash, route: parseRoute(hash) }
+  return hash
 }
 
-interface PageProps {
-  /** Null if a running proxy gives the report only with a token. */
-  readonly first: Report | null
-  /** Where a running proxy returns the current report. A file has no such address. */
-  readonly address: string | undefined
-}
-
-/** Shows the report, or asks for the token first. */
-export function Page({ first, address }: PageProps) {
+/**
+ * Shows the report, or asks for the token first: `first` is null if a running proxy gives the report only with a token. `address` is where
+ * a running proxy returns the current report; a file has no such address.
+ */
+export function Page({ first, address }: { readonly first: Report | null; readonly address: string | undefined }) {
   const [report, setReport] = useState(first)
   const live = useLive(address, report, setReport)
   if (report) return <App report={report} live={live} />

@@ -2,14 +2,13 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { ComparisonOutcome } from '../../migrate/compare/judge.ts'
 import { count, percent, wrongOf } from '../../migrate/evidence/evidence.ts'
-import type { Before, OperationReport, Report, TimeStep, TrendPoint } from '../report/report.ts'
+import type { OperationReport, Report, TimeStep, TrendPoint } from '../report/report.ts'
 import { duration, tick, time } from './words.ts'
 
-interface Props {
+/** A place in a chart whose parts stand at times. */
+interface TimedProps {
   readonly notes: readonly NumberedNote[]
   readonly x: (at: number) => number
-  readonly left: number
-  readonly right: number
   readonly top: number
   readonly bottom: number
 }
@@ -17,7 +16,7 @@ interface Props {
 const CHANGES: ReadonlySet<NumberedNote['what']> = new Set<NumberedNote['what']>(['modes', 'rollout'])
 
 /** Shades the time between two changes of modes or shares, every other one, and names what was in force in it. */
-export function Bands({ notes, x, left, right, top, bottom }: Props) {
+function Bands({ notes, x, left, right, top, bottom }: TimedProps & { readonly left: number; readonly right: number }) {
   const changes = notes.filter(({ what }) => CHANGES.has(what))
   const ends = [left, ...changes.map(({ at }) => x(at)), right]
   return (
@@ -31,30 +30,11 @@ export function Bands({ notes, x, left, right, top, bottom }: Props) {
           width={Math.max(0, (ends[nth + 1] ?? from) - from)}
           height={bottom - top}
         >
-          <title>{namesOf(changes, nth)}</title>
+          <title>{(nth === 0 ? changes[0]?.from : (changes[nth - 1]?.to ?? changes[nth - 1]?.text)) ?? 'before the first change'}</title>
         </rect>
       ))}
     </g>
   )
-}
-
-function namesOf(changes: readonly NumberedNote[], nth: number): string {
-  const name = nth === 0 ? changes[0]?.from : (changes[nth - 1]?.to ?? changes[nth - 1]?.text)
-  return name ?? 'before the first change'
-}
-
-/** Returns the current width of an element in pixels. */
-export function useWidth<T extends Element>(first: number) {
-  const ref = useRef<T>(null)
-  const [width, setWidth] = useState(first)
-  useEffect(() => {
-    const element = ref.current
-    if (!element) return
-    const observer = new ResizeObserver(([entry]) => entry && entry.contentRect.width > 0 && setWidth(entry.contentRect.width))
-    observer.observe(element)
-    return () => observer.disconnect()
-  }, [])
-  return { ref, width }
 }
 
 interface ChartProps {
@@ -74,8 +54,16 @@ interface ChartProps {
 const HINT = 'Point at the chart, or focus it and use the arrow keys, to read single steps.'
 
 /** The frame of a chart: a figure with a caption. The pointer or the arrow keys choose a step, which is described in words. */
-export function Chart({ caption, label, height, cursor, places, chosen, name, children }: ChartProps) {
-  const { ref, width } = useWidth<HTMLDivElement>(720)
+function Chart({ caption, label, height, cursor, places, chosen, name, children }: ChartProps) {
+  const ref = useRef<HTMLDivElement>(null)
+  const [width, setWidth] = useState(720)
+  useEffect(() => {
+    const element = ref.current
+    if (!element) return
+    const observer = new ResizeObserver(([entry]) => entry && entry.contentRect.width > 0 && setWidth(entry.contentRect.width))
+    observer.observe(element)
+    return () => observer.disconnect()
+  }, [])
   const onPointerMove = (event: PointerEvent) => {
     const left = (event.currentTarget as Element).getBoundingClientRect().left
     const distances = places(width).map((x) => Math.abs(x - (event.clientX - left)))
@@ -109,7 +97,7 @@ export function Chart({ caption, label, height, cursor, places, chosen, name, ch
 }
 
 /** The position of a reader in a chart: a step chosen with the pointer or with the arrow keys. */
-export function useCursor(length: number) {
+function useCursor(length: number) {
   const [at, setAt] = useState<number | undefined>(undefined)
   const held = at === undefined ? undefined : Math.min(at, length - 1)
   return {
@@ -143,15 +131,8 @@ export function notesOf(report: Report, operation?: string): readonly NumberedNo
   return operation === undefined ? numbered : numbered.filter((note) => note.operation === undefined || note.operation === operation)
 }
 
-interface MarkersProps {
-  readonly notes: readonly NumberedNote[]
-  readonly x: (at: number) => number
-  readonly top: number
-  readonly bottom: number
-}
-
 /** Draws notes as numbered lines across a chart. Lines that are too close share a label. */
-export function Markers({ notes, x, top, bottom }: MarkersProps) {
+function Markers({ notes, x, top, bottom }: TimedProps) {
   return (
     <g>
       {notes.map(({ number, at, text }) => (
@@ -159,9 +140,9 @@ export function Markers({ notes, x, top, bottom }: MarkersProps) {
           <title>{text}</title>
         </line>
       ))}
-      {groupsOf(notes, x).map(({ at, label, isAlarm }) => (
+      {groupsOf(notes, x).map(({ at, label, width, isAlarm }) => (
         <g key={label} class={`marker ${isAlarm ? 'is-circuit' : ''}`}>
-          <rect class="marker-label" x={at - widthOf(label) / 2} y={top - 20} width={widthOf(label)} height="18" rx="9" />
+          <rect class="marker-label" x={at - width / 2} y={top - 20} width={width} height="18" rx="9" />
           <text x={at} y={top - 7} text-anchor="middle">
             {label}
           </text>
@@ -171,18 +152,11 @@ export function Markers({ notes, x, top, bottom }: MarkersProps) {
   )
 }
 
-interface Group {
-  /** The middle of its label. */
-  readonly at: number
-  readonly label: string
-  /** One of them says that a circuit opened. */
-  readonly isAlarm: boolean
-}
-
 /** Minimum distance of two labels in pixels. */
 const ROOM = 36
 
-function groupsOf(notes: readonly NumberedNote[], x: (at: number) => number): readonly Group[] {
+/** Returns the label of each group of notes: its middle, its text and its width, and whether one of them says that a circuit opened. */
+function groupsOf(notes: readonly NumberedNote[], x: (at: number) => number) {
   const groups: NumberedNote[][] = []
   for (const note of notes) {
     const open = groups.at(-1)
@@ -191,16 +165,14 @@ function groupsOf(notes: readonly NumberedNote[], x: (at: number) => number): re
   }
   return groups.map((group) => {
     const [first, last] = [group[0], group.at(-1)]
+    const label = first === last ? String(first?.number) : `${first?.number}–${last?.number}`
     return {
       at: (x(first?.at ?? 0) + x(last?.at ?? 0)) / 2,
-      label: first === last ? String(first?.number) : `${first?.number}–${last?.number}`,
+      label,
+      width: Math.max(18, 8 * label.length + 6),
       isAlarm: group.some(({ what }) => what === 'circuit'),
     }
   })
-}
-
-function widthOf(label: string): number {
-  return Math.max(18, 8 * label.length + 6)
 }
 
 /** The ends of the axis of shares. It is logarithmic: from 1 % to 0.1 % is as far as from 10 % to 1 %. */
@@ -208,32 +180,27 @@ const LEAST = 0.00003
 const MOST = 1
 
 /** Shares that get a label. */
-export const SHARE_TICKS = [0.0001, 0.001, 0.01, 0.1, 1] as const
+const SHARE_TICKS = [0.0001, 0.001, 0.01, 0.1, 1] as const
 
 /** Returns the position of a share on the axis, 0–1. */
-export function shareAt(share: number): number {
+function shareAt(share: number): number {
   const clamped = Math.min(MOST, Math.max(LEAST, share))
   return Math.log(clamped / LEAST) / Math.log(MOST / LEAST)
 }
 
+type Span = NonNullable<Report['span']>
+
 /** Returns the position of a time on the axis of a span, 0–1. */
-export function timeScale(span: { readonly from: number; readonly to: number }): (at: number) => number {
+function timeScale(span: Span): (at: number) => number {
   const length = Math.max(1, span.to - span.from)
   return (at) => Math.min(1, Math.max(0, (at - span.from) / length))
-}
-
-interface TimeAxisProps {
-  readonly span: { readonly from: number; readonly to: number }
-  readonly width: number
-  readonly x: (at: number) => number
-  readonly y: number
 }
 
 /** Pixels for one label. */
 const AXIS_ROOM = 150
 
 /** Draws times along the bottom of a chart, the first and the last at its edges. */
-export function TimeAxis({ span, width, x, y }: TimeAxisProps) {
+function TimeAxis({ span, width, x, y }: { readonly span: Span; readonly width: number; readonly x: TimedProps['x']; readonly y: number }) {
   const parts = Math.max(1, Math.floor(width / AXIS_ROOM))
   const times = Array.from({ length: parts + 1 }, (_, nth) => span.from + ((span.to - span.from) * nth) / parts)
   const label = (at: number) => tick(at, span.to - span.from)
@@ -252,14 +219,16 @@ const HEIGHT = 230
 const EDGE = { left: 58, right: 16, top: 28, bottom: 26 }
 const BASE = HEIGHT - EDGE.bottom
 
-interface BoundChartProps {
+/** Plots the bound and the share of wrong answers over time, against the target. */
+export function BoundChart({
+  operation,
+  report,
+  notes,
+}: {
   readonly operation: OperationReport
   readonly report: Report
   readonly notes: readonly NumberedNote[]
-}
-
-/** Plots the bound and the share of wrong answers over time, against the target. */
-export function BoundChart({ operation, report, notes }: BoundChartProps) {
+}) {
   const { trend, bound } = operation
   const cursor = useCursor(trend.length)
   const span = report.span ?? { from: 0, to: 1 }
@@ -268,6 +237,9 @@ export function BoundChart({ operation, report, notes }: BoundChartProps) {
   // The bound of a step is known at its end.
   const end = (width: number, { at }: TrendPoint) => x(width)(at + report.timeline.stepMs)
   const point = cursor.at === undefined ? undefined : trend[cursor.at]
+  const dot = point ?? trend.at(-1)
+  const line = (width: number, points: readonly TrendPoint[], share: (one: TrendPoint) => number) =>
+    points.map((one) => `${end(width, one).toFixed(1)},${y(share(one)).toFixed(1)}`).join(' ')
   const caption = (
     <>
       Share of wrong answers over time <span class="key line-bound">95 % bound</span> <span class="key line-rate">share seen</span>{' '}
@@ -295,14 +267,14 @@ export function BoundChart({ operation, report, notes }: BoundChartProps) {
             <polyline
               class="line-rate"
               points={line(
+                width,
                 trend.filter(({ bad }) => bad > 0),
-                (one) => end(width, one),
-                rateOf,
+                ({ n, bad }) => (n > 0 ? bad / n : 0),
               )}
             />
           )}
-          <polyline class="line-bound" points={line(trend, (one) => end(width, one), boundOf)} />
-          <Dot at={point ?? trend.at(-1)} x={(one) => end(width, one)} />
+          <polyline class="line-bound" points={line(width, trend, (one) => one.bound)} />
+          {dot && <circle class="end" cx={end(width, dot)} cy={y(dot.bound)} r="4" />}
         </>
       )}
     </Chart>
@@ -310,16 +282,6 @@ export function BoundChart({ operation, report, notes }: BoundChartProps) {
 }
 
 const y = (share: number) => EDGE.top + (1 - shareAt(share)) * (BASE - EDGE.top)
-const boundOf = ({ bound }: TrendPoint) => bound
-const rateOf = ({ n, bad }: TrendPoint) => (n > 0 ? bad / n : 0)
-
-function line(trend: readonly TrendPoint[], x: (one: TrendPoint) => number, share: (one: TrendPoint) => number): string {
-  return trend.map((one) => `${x(one).toFixed(1)},${y(share(one)).toFixed(1)}`).join(' ')
-}
-
-function Dot({ at, x }: { readonly at: TrendPoint | undefined; readonly x: (one: TrendPoint) => number }) {
-  return at ? <circle class="end" cx={x(at)} cy={y(at.bound)} r="4" /> : null
-}
 
 /** Draws the axis of shares, the target, and the zone in which an operation is inside. */
 function Shares({ width, target }: { readonly width: number; readonly target: number }) {
@@ -355,17 +317,21 @@ const LABEL = 20
 /** Maximum width of a bar in pixels: a short span has few steps. */
 const WIDEST = 40
 
-interface LanesProps {
+/** Plots counts over time, one lane for each kind. Notes are numbered lines across all lanes. */
+export function Lanes({
+  caption,
+  lanes,
+  report,
+  notes,
+}: {
   readonly caption: string
   readonly lanes: readonly Lane[]
   readonly report: Report
   readonly notes: readonly NumberedNote[]
-}
-
-/** Plots counts over time, one lane for each kind. Notes are numbered lines across all lanes. */
-export function Lanes({ caption, lanes, report, notes }: LanesProps) {
+}) {
   const { stepMs } = report.timeline
-  const span = wholeSteps(report.span ?? { from: 0, to: 1 }, stepMs)
+  const { from, to } = report.span ?? { from: 0, to: 1 }
+  const span = { from: Math.floor(from / stepMs) * stepMs, to: (Math.floor(to / stepMs) + 1) * stepMs }
   const across = timeScale(span)
   const x = (width: number) => (at: number) => LANE_EDGE.left + across(at) * (width - LANE_EDGE.left - LANE_EDGE.right)
   const bar = (width: number) =>
@@ -385,7 +351,11 @@ export function Lanes({ caption, lanes, report, notes }: LanesProps) {
       height={base + LANE_EDGE.bottom}
       cursor={cursor}
       places={(width) => times.map((at) => x(width)(at + stepMs / 2))}
-      chosen={here === undefined ? undefined : inWords(here, lanes)}
+      chosen={
+        here === undefined
+          ? undefined
+          : `${time(here)} – ${lanes.map(({ name, counts }) => `${name.toLowerCase()} ${count(counts.get(here) ?? 0)}`).join(', ')}`
+      }
       name="lanes"
     >
       {(width) => (
@@ -412,23 +382,13 @@ export function Lanes({ caption, lanes, report, notes }: LanesProps) {
   )
 }
 
-function wholeSteps({ from, to }: { readonly from: number; readonly to: number }, stepMs: number) {
-  return { from: Math.floor(from / stepMs) * stepMs, to: (Math.floor(to / stepMs) + 1) * stepMs }
-}
-
-function inWords(at: number, lanes: readonly Lane[]): string {
-  return `${time(at)} – ${lanes.map(({ name, counts }) => `${name.toLowerCase()} ${count(counts.get(at) ?? 0)}`).join(', ')}`
-}
-
-interface BarsProps {
-  readonly lane: Lane
-  readonly top: number
-  readonly x: (at: number) => number
-  readonly bar: number
-  readonly right: number
-}
-
-function Bars({ lane, top, x, bar, right }: BarsProps) {
+function Bars({
+  lane,
+  top,
+  x,
+  bar,
+  right,
+}: Pick<TimedProps, 'top' | 'x'> & { readonly lane: Lane; readonly bar: number; readonly right: number }) {
   const most = Math.max(1, ...lane.counts.values())
   const base = top + LANE - 2
   const heightOf = (value: number) => Math.max(2, (value / most) * (LANE - LABEL - 2))
@@ -493,7 +453,7 @@ export function RangePlot({ operation, target }: { readonly operation: Operation
       class={`range is-${standing}`}
       viewBox={`0 0 ${WIDTH} ${PLOT_HEIGHT}`}
       role="img"
-      aria-label={sentence(rate, bound, target, before)}
+      aria-label={`wrong ${percent(rate)}, bound ${percent(bound)}${before ? `, was ${percent(before.bound)}` : ''}, target ${percent(target)}`}
     >
       <rect class="inside-zone" x="0" y="0" width={x(target)} height={PLOT_HEIGHT} />
       {SHARE_TICKS.map((share) => (
@@ -509,11 +469,6 @@ export function RangePlot({ operation, target }: { readonly operation: Operation
       </text>
     </svg>
   )
-}
-
-function sentence(rate: number, bound: number, target: number, before: Before | undefined): string {
-  const was = before ? `, was ${percent(before.bound)}` : ''
-  return `wrong ${percent(rate)}, bound ${percent(bound)}${was}, target ${percent(target)}`
 }
 
 /** Pixels between the labels of the target and of a tick. The target goes first. */

@@ -12,23 +12,18 @@ import { Lanes, notesOf } from './charts.tsx'
 import { CopyButton, PasteList, StateChip, VirtualList } from './kit.tsx'
 import { isMasked, KINDS, milliseconds, STATES, said, time } from './words.ts'
 
-interface Props {
-  readonly lines: readonly AlignedLine[]
-  /** Describes the table for screen readers. */
-  readonly caption: string
-  readonly v1: ComponentChildren
-  readonly v2: ComponentChildren
-}
-
 /** Shows JSON of both sides line by line. A narrow window shows equal lines once, and lines that differ below each other. */
-export function AlignedJson({ lines, caption, v1, v2 }: Props) {
+function AlignedJson({ lines, example }: { readonly lines: readonly AlignedLine[]; readonly example: ExampleReport }) {
+  const { v1Side, v2Side } = example
   return (
     <table class="aligned">
-      <caption class="visually-hidden">{caption}</caption>
+      <caption class="visually-hidden">{captionOf(example)} on both sides</caption>
       <thead>
         <tr>
-          <th scope="col">{v1}</th>
-          <th scope="col">{v2}</th>
+          <th scope="col">{v1Side && <SideHead name="v1" side={v1Side} example={example} />}</th>
+          <th scope="col">
+            <SideHead name="v2" side={v2Side} example={example} />
+          </th>
         </tr>
       </thead>
       <tbody>
@@ -43,17 +38,32 @@ export function AlignedJson({ lines, caption, v1, v2 }: Props) {
   )
 }
 
+function SideHead({
+  name,
+  side: { status, code, ms },
+  example,
+}: {
+  readonly name: 'v1' | 'v2'
+  readonly side: RecordedSide
+  readonly example: ExampleReport
+}) {
+  const shown = example.around?.[name] ?? example[name]
+  return (
+    <span class="side-head">
+      <b>{name}</b>
+      <span>HTTP {status}</span>
+      {code !== undefined && <span>code {code}</span>}
+      {ms !== undefined && <span>{milliseconds(ms)}</span>}
+      {shown !== undefined && <CopyButton text={JSON.stringify(shown, null, 2)} what={`the JSON of ${name}`} />}
+    </span>
+  )
+}
+
 const SIGNS = { v1: { same: '', place: '−', other: '~' }, v2: { same: '', place: '+', other: '~' } } as const
 
 const SPOKEN = { same: '', place: 'differs: ', other: 'differs too: ' } as const
 
-interface LineCellProps {
-  readonly side: 'v1' | 'v2'
-  readonly own: Cell | undefined
-  readonly other: Cell | undefined
-}
-
-function LineCell({ side, own, other }: LineCellProps) {
+function LineCell({ side, own, other }: { readonly side: 'v1' | 'v2'; readonly own: Cell | undefined; readonly other: Cell | undefined }) {
   if (!own) return <td class={`is-${side} is-none`} />
   const { text, mark, depth, row } = own
   // The lines of one text hang; several lines in one cell are indented themselves.
@@ -75,55 +85,32 @@ function LineCell({ side, own, other }: LineCellProps) {
   )
 }
 
-interface ExampleListProps {
-  readonly examples: readonly ExampleReport[]
-  readonly selected: number
-  readonly onSelect: (index: number) => void
-}
-
-/** The list of a difference's examples. Equal ones of one caller are one row. */
-export function ExampleList({ examples, selected, onSelect }: ExampleListProps) {
+/** One row of the list: an example, and those that are equal. */
+function ExampleRow({ example }: { readonly example: ExampleReport }) {
+  const { equal, subject, caller, row, pointer, v1Side, v2Side } = example
+  const [v1, v2] = [plainOf(example, 'v1'), plainOf(example, 'v2')]
   return (
-    <VirtualList
-      items={examples}
-      label={`${many(examples.length, 'example')}, newest first`}
-      selected={selected}
-      onSelect={onSelect}
-      rem={3.25}
-      most={4}
-      row={(example) => (
-        <>
-          <span>
-            {example.equal && <b>{count(1 + example.equal.length)} × </b>}
-            {whenOf(example)} by <code>{(example.subject ?? example.caller).slice(0, 20)}</code>
-          </span>
-          <span class="quiet below">
-            {placeOf(example)} {valuesOf(example)}
-          </span>
-        </>
-      )}
-    />
+    <>
+      <span>
+        {equal && <b>{count(1 + equal.length)} × </b>}
+        {whenOf(example)} by <code>{(subject ?? caller).slice(0, 20)}</code>
+      </span>
+      <span class="quiet below">
+        {pointer || ['HTTP', v1Side && `${v1Side.status} and`, v2Side.status].filter(Boolean).join(' ')}{' '}
+        {v1 !== '' || v2 !== '' ? `${v1 || '–'} → ${v2 || '–'}` : row === undefined ? '' : `row ${row}`}
+      </span>
+    </>
   )
 }
 
 /** `2026-03-01 13:55–14:10`, or one time. */
-export function whenOf({ at, equal }: ExampleReport): string {
+function whenOf({ at, equal }: ExampleReport): string {
   const first = equal?.at(-1)?.at
   const [last, from] = [time(at), first === undefined ? '' : time(first)]
   if (first === undefined || from === last) return last
   return from.slice(0, 10) === last.slice(0, 10)
     ? `${from.slice(0, 16)}–${last.slice(11, 16)}`
     : `${from.slice(0, 16)} – ${last.slice(0, 16)}`
-}
-
-function placeOf({ pointer, v1Side, v2Side }: ExampleReport): string {
-  return pointer || ['HTTP', v1Side && `${v1Side.status} and`, v2Side.status].filter(Boolean).join(' ')
-}
-
-function valuesOf(example: ExampleReport): string {
-  const [v1, v2] = [plainOf(example, 'v1'), plainOf(example, 'v2')]
-  if (v1 !== '' || v2 !== '') return `${v1 || '–'} → ${v2 || '–'}`
-  return example.row === undefined ? '' : `row ${example.row}`
 }
 
 /** A scalar as text; nothing for what would not fit. */
@@ -136,7 +123,7 @@ function plainOf(example: ExampleReport, side: 'v1' | 'v2'): string {
 const MOST = 100
 
 /** Lists the comparisons that show the same as an example. Only mismatches can be made into tests. */
-export function EqualExamples({ example, isMismatch }: { readonly example: ExampleReport; readonly isMismatch: boolean }) {
+function EqualExamples({ example, isMismatch }: { readonly example: ExampleReport; readonly isMismatch: boolean }) {
   const { equal = [] } = example
   if (equal.length === 0) return null
   const all: readonly EqualExample[] = [example, ...equal]
@@ -174,7 +161,7 @@ const CHECKS: Readonly<Record<ExampleReport['check'], string>> = {
 }
 
 /** Shows where and when a comparison was made, and what to run to look closer. */
-export function ExampleFacts({ example, isMismatch }: { readonly example: ExampleReport; readonly isMismatch: boolean }) {
+function ExampleFacts({ example, isMismatch }: { readonly example: ExampleReport; readonly isMismatch: boolean }) {
   const { id, at, caller, subject, replica, mode, shape, check, request, pointer, row, reason } = example
   const url = request && `${request.method} ${request.url}`
   return (
@@ -222,16 +209,20 @@ export function ExampleFacts({ example, isMismatch }: { readonly example: Exampl
   )
 }
 
-interface FactProps {
+/** A fact. `copy` is text for the clipboard, and `what` its name for screen readers. */
+function Fact({
+  name,
+  wide = false,
+  copy,
+  what = '',
+  children,
+}: {
   readonly name: string
   readonly wide?: boolean
-  /** Text for the clipboard, and its name for screen readers. */
   readonly copy?: string | undefined
   readonly what?: string
   readonly children: ComponentChildren
-}
-
-function Fact({ name, wide = false, copy, what = '', children }: FactProps) {
+}) {
   return (
     <div class={wide ? 'is-wide' : ''}>
       <dt>{name}</dt>
@@ -242,7 +233,7 @@ function Fact({ name, wide = false, copy, what = '', children }: FactProps) {
   )
 }
 
-interface ExampleViewProps {
+interface ExampleProps {
   readonly example: ExampleReport
   readonly kind: Difference['kind']
   /** Only mismatches can be made into tests. */
@@ -250,8 +241,7 @@ interface ExampleViewProps {
 }
 
 /** Shows one example: what differs, the request, and the JSON around the place on both sides. */
-export function ExampleView({ example, kind, isMismatch }: ExampleViewProps) {
-  const { v1Side, v2Side } = example
+function ExampleView({ example, kind, isMismatch }: ExampleProps) {
   const sentence = said(kind, example)
   const lines = linesOf(example, kind)
   return (
@@ -262,14 +252,11 @@ export function ExampleView({ example, kind, isMismatch }: ExampleViewProps) {
         </p>
       )}
       {lines.length > 0 && (
-        <AlignedJson
-          lines={lines}
-          caption={`${captionOf(example)} on both sides`}
-          v1={v1Side && <SideHead name="v1" side={v1Side} example={example} />}
-          v2={<SideHead name="v2" side={v2Side} example={example} />}
-        />
+        <>
+          <AlignedJson lines={lines} example={example} />
+          <Legend lines={lines} example={example} />
+        </>
       )}
-      {lines.length > 0 && <Legend lines={lines} example={example} />}
       <ExampleFacts example={example} isMismatch={isMismatch} />
       <EqualExamples example={example} isMismatch={isMismatch} />
     </div>
@@ -316,33 +303,16 @@ function Legend({ lines, example }: { readonly lines: readonly AlignedLine[]; re
   )
 }
 
-interface SideHeadProps {
-  readonly name: 'v1' | 'v2'
-  readonly side: RecordedSide
-  readonly example: ExampleReport
-}
-
-function SideHead({ name, side: { status, code, ms }, example }: SideHeadProps): ComponentChildren {
-  const shown = example.around?.[name] ?? example[name]
-  return (
-    <span class="side-head">
-      <b>{name}</b>
-      <span>HTTP {status}</span>
-      {code !== undefined && <span>code {code}</span>}
-      {ms !== undefined && <span>{milliseconds(ms)}</span>}
-      {shown !== undefined && <CopyButton text={JSON.stringify(shown, null, 2)} what={`the JSON of ${name}`} />}
-    </span>
-  )
-}
-
-interface DifferenceProps {
+/** Shows one difference: its place and kind, when it occurred, and its examples side by side. */
+export function DifferenceView({
+  difference,
+  operation: { operation },
+  report,
+}: {
   readonly difference: Difference
   readonly operation: OperationReport
   readonly report: Report
-}
-
-/** Shows one difference: its place and kind, when it occurred, and its examples side by side. */
-export function DifferenceView({ difference, operation, report }: DifferenceProps) {
+}) {
   const { state, kind, code, comparisons, findings, callers, examples, steps } = difference
   const declared = report.declarations.find((one) => one.code === code)
   const kept = examples.reduce((sum, { equal = [] }) => sum + 1 + equal.length, 0)
@@ -369,10 +339,10 @@ export function DifferenceView({ difference, operation, report }: DifferenceProp
       {isDeclarable(difference) && (
         <section class="next" aria-labelledby="declare">
           <h2 id="declare">If clients can live with it</h2>
-          <PasteList texts={declare(operation.operation, difference, report.generatedAt)} />
+          <PasteList texts={declare(operation, difference, report.generatedAt)} />
         </section>
       )}
-      <Lanes caption="When" lanes={[lane]} report={report} notes={notesOf(report, operation.operation)} />
+      <Lanes caption="When" lanes={[lane]} report={report} notes={notesOf(report, operation)} />
     </>
   )
 }
@@ -384,13 +354,7 @@ const ADVICE: Partial<Readonly<Record<Difference['state'], string>>> = {
   race: 'Data changed while both sides were asked. If it continues while no data changes, look at the order in which v2 reads.',
 }
 
-interface ExamplesProps {
-  readonly examples: readonly ExampleReport[]
-  readonly kind: Difference['kind']
-  readonly isMismatch: boolean
-}
-
-function Examples({ examples, kind, isMismatch }: ExamplesProps) {
+function Examples({ examples, ...shown }: Omit<ExampleProps, 'example'> & { readonly examples: readonly ExampleReport[] }) {
   // A newer report may have further examples before the chosen one.
   const [chosen, choose] = useState(examples[0]?.id)
   const has = ({ id, equal = [] }: ExampleReport) => id === chosen || equal.some((one) => one.id === chosen)
@@ -401,8 +365,15 @@ function Examples({ examples, kind, isMismatch }: ExamplesProps) {
       <h2 id="examples">
         Examples <span class="quiet">newest first</span>
       </h2>
-      <ExampleList examples={examples} selected={selected} onSelect={(index) => choose(examples[index]?.id)} />
-      <section aria-label="The chosen example">{example && <ExampleView example={example} kind={kind} isMismatch={isMismatch} />}</section>
+      <VirtualList
+        items={examples}
+        label={`${many(examples.length, 'example')}, newest first`}
+        selected={selected}
+        onSelect={(index) => choose(examples[index]?.id)}
+        most={4}
+        row={(one) => <ExampleRow example={one} />}
+      />
+      <section aria-label="The chosen example">{example && <ExampleView example={example} {...shown} />}</section>
     </section>
   )
 }

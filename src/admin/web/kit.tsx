@@ -10,41 +10,34 @@ import { STANDINGS, STATES } from './words.ts'
 export function Brand() {
   return (
     <p class="brand">
-      <Mark /> Crosswalk <span>report</span>
+      {/* Two paths that become one. */}
+      <svg viewBox="0 0 24 24" width="24" height="24" aria-hidden="true">
+        <path d="M3 6H9C13 6 12 18 16 18H21M3 18H8M16 6H21" />
+      </svg>{' '}
+      Crosswalk <span>report</span>
     </p>
   )
 }
 
-/** Two paths that become one. */
-function Mark() {
-  return (
-    <svg viewBox="0 0 24 24" width="24" height="24" aria-hidden="true">
-      <path d="M3 6H9C13 6 12 18 16 18H21M3 18H8M16 6H21" />
-    </svg>
-  )
-}
+/** The views beside those of one operation, in the order of the navigation. */
+export const PLAIN_VIEWS = ['operations', 'clients', 'timeline', 'declared'] as const
 
 /** The view that the reader has open. It is the part of the address after `#`, so that links and the back button work. */
 export type Route =
-  | { readonly view: 'operations' | 'clients' | 'timeline' | 'declared' }
-  | { readonly view: 'operation'; readonly operation: string }
-  | { readonly view: 'difference'; readonly operation: string; readonly difference: string }
-
-const PLAIN = ['operations', 'clients', 'timeline', 'declared'] as const
+  | { readonly view: (typeof PLAIN_VIEWS)[number] }
+  | { readonly view: 'operation'; readonly operation: string; readonly difference?: string }
 
 export function parseRoute(hash: string): Route {
-  const [first = '', ...rest] = hash.replace(/^#\/?/, '').split('/').map(decoded)
-  const [operation, difference] = rest
-  if (first === 'operation' && operation) {
-    return difference ? { view: 'difference', operation, difference } : { view: 'operation', operation }
-  }
-  return { view: PLAIN.find((view) => view === first) ?? 'operations' }
+  const [view, operation, difference] = hash.replace(/^#\/?/, '').split('/').map(decoded)
+  if (view === 'operation' && operation) return { view, operation, ...(difference && { difference }) }
+  return { view: PLAIN_VIEWS.find((one) => one === view) ?? 'operations' }
 }
 
 export function hashOf(route: Route): string {
-  if (route.view === 'operation') return `#/operation/${encodeURIComponent(route.operation)}`
-  if (route.view === 'difference') return `#/operation/${encodeURIComponent(route.operation)}/${encodeURIComponent(route.difference)}`
-  return `#/${route.view}`
+  if (route.view !== 'operation') return `#/${route.view}`
+  const { view, operation, difference } = route
+  const place = `#/${view}/${encodeURIComponent(operation)}`
+  return difference === undefined ? place : `${place}/${encodeURIComponent(difference)}`
 }
 
 function decoded(part: string): string {
@@ -81,7 +74,7 @@ export function StateChip({ of }: { readonly of: DifferenceState }) {
   return <Chip name={of} {...STATES[of]} />
 }
 
-function Chip({ name, word, meaning }: { readonly name: string; readonly word: string; readonly meaning: string }) {
+export function Chip({ name, word, meaning }: { readonly name: string; readonly word: string; readonly meaning: string }) {
   return (
     <span class={`chip is-${name}`} title={meaning}>
       <Icon name={name} />
@@ -98,20 +91,13 @@ export function Icon({ name }: { readonly name: string }) {
   )
 }
 
-interface Props {
-  /** The text that is copied. */
-  readonly text: string
-  /** Names the text for screen readers, after "Copy": `the v1 URL`. */
-  readonly what: string
-}
-
 type Said = 'Copy' | 'Copied' | 'Not copied'
 
 /** Time after which the button may be read as new. */
 const SAID_MS = 2_500
 
-/** Copies a text to the clipboard, and says so, also to screen readers. */
-export function CopyButton({ text, what }: Props) {
+/** Copies a text to the clipboard, and says so, also to screen readers. `what` names the text after "Copy": `the v1 URL`. */
+export function CopyButton({ text, what }: { readonly text: string; readonly what: string }) {
   const [said, say] = useState<Said>('Copy')
   useEffect(() => {
     if (said === 'Copy') return
@@ -189,13 +175,8 @@ export function useHeldOrder(operations: readonly OperationReport[]): readonly O
   return held.current.flatMap((name) => operations.find(({ operation }) => operation === name) ?? [])
 }
 
-interface ScrollTableProps {
-  readonly label: string
-  readonly children: ComponentChildren
-}
-
 /** The frame of a table. If the table is wider than the frame, the frame takes the focus, so that the arrow keys scroll it. */
-export function ScrollTable({ label, children }: ScrollTableProps) {
+export function ScrollTable({ label, children }: { readonly label: string; readonly children: ComponentChildren }) {
   const ref = useRef<HTMLElement>(null)
   const [isWide, setWide] = useState(false)
   useEffect(() => {
@@ -213,33 +194,39 @@ export function ScrollTable({ label, children }: ScrollTableProps) {
   )
 }
 
-interface VirtualListProps<T> {
-  readonly items: readonly T[]
-  readonly label: string
-  readonly selected: number
-  readonly onSelect: (index: number) => void
-  readonly row: (item: T, index: number) => ComponentChildren
-  /** Height of one row in rem. */
-  readonly rem: number
-  /** Rows that are visible at once. Default: 9. */
-  readonly most?: number
-}
-
 /** Rows beyond the visible ones that are drawn, so that scrolling shows no gaps. */
 const SPARE = 6
+
+/** Height of one row in rem. */
+const ROW_REM = 3.25
 
 /** Rows that a page key moves. */
 const PAGE = 8
 
 /**
- * A list of any length that draws only its visible rows. It is a listbox: the arrow keys, Home, End and the page keys move the selection.
+ * A list of any length that draws only its visible rows, at most `most` at once. It is a listbox: the arrow keys, Home, End and the page
+ * keys move the selection.
  */
-export function VirtualList<T>({ items, label, selected, onSelect, row, rem, most = 9 }: VirtualListProps<T>) {
+export function VirtualList<T>({
+  items,
+  label,
+  selected,
+  onSelect,
+  row,
+  most = 9,
+}: {
+  readonly items: readonly T[]
+  readonly label: string
+  readonly selected: number
+  readonly onSelect: (index: number) => void
+  readonly row: (item: T) => ComponentChildren
+  readonly most?: number
+}) {
   const id = useId()
   const box = useRef<HTMLDivElement>(null)
   const [top, setTop] = useState(0)
   const [height, setHeight] = useState(480)
-  const px = rem * rootFontSize()
+  const px = ROW_REM * (Number.parseFloat(getComputedStyle(document.documentElement).fontSize) || 16)
   useEffect(() => setHeight(box.current?.clientHeight || 480), [])
   useEffect(() => {
     const element = box.current
@@ -283,7 +270,7 @@ export function VirtualList<T>({ items, label, selected, onSelect, row, rem, mos
               style={{ top: `${index * px}px`, height: `${px}px` }}
               onClick={() => onSelect(index)}
             >
-              {row(item, index)}
+              {row(item)}
             </div>
           )
         })}
@@ -299,10 +286,6 @@ const MOVES: Readonly<Record<string, (at: number, length: number) => number>> = 
   PageUp: (at) => at - PAGE,
   Home: () => 0,
   End: (_, length) => length - 1,
-}
-
-function rootFontSize(): number {
-  return Number.parseFloat(getComputedStyle(document.documentElement).fontSize) || 16
 }
 
 /** Texts to paste, each behind its title. */

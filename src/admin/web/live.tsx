@@ -1,8 +1,8 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { AdminAddress } from '../report/commands.ts'
 import type { Report } from '../report/report.ts'
-import { changesSaid, createPoll, type LiveAnswer, type LiveLink, type Poll } from './poll.ts'
-import { duration, time } from './words.ts'
+import { createPoll, type LiveAnswer, type LiveLink, type Poll } from './poll.ts'
+import { changesSaid, duration, time } from './words.ts'
 
 /** Key in the tab's storage, which ends with the tab and is private to this origin. */
 const KEPT = 'crosswalk.admin.token'
@@ -83,7 +83,13 @@ export function useLive(live: string | undefined, shown: Report | null, onReport
     const running = createPoll(
       {
         ask: createAsk(live),
-        clock: { now: Date.now, later },
+        clock: {
+          now: Date.now,
+          later(call, ms) {
+            const timer = setTimeout(call, ms)
+            return () => clearTimeout(timer)
+          },
+        },
         isVisible: () => document.visibilityState === 'visible',
         onAnswer(answer) {
           if (answer.kind === 'report') setMayChange(answer.mayChange)
@@ -102,11 +108,6 @@ export function useLive(live: string | undefined, shown: Report | null, onReport
     }
   }, [live, isShown, onReport])
   return link && isShown ? { link, askNow: () => poll.current?.askNow(), mayChange } : undefined
-}
-
-function later(call: () => void, ms: number): () => void {
-  const timer = setTimeout(call, ms)
-  return () => clearTimeout(timer)
 }
 
 /** Gives the focus back to an element that lost it because a newer report moved it. */
@@ -139,7 +140,15 @@ export function LiveMark({ live: { link, askNow } }: { readonly live: Live }) {
 /** Says that the proxy does not answer, how old the page is, and when it is asked again. It goes when the proxy answers. */
 export function LostBanner({ live: { link, askNow } }: { readonly live: Live }) {
   const { lost, asOf } = link
-  const seconds = useCountdown(lost?.nextAt)
+  const until = lost?.nextAt
+  const [now, setNow] = useState(Date.now())
+  useEffect(() => {
+    if (until === undefined) return
+    setNow(Date.now())
+    const timer = setInterval(() => setNow(Date.now()), 1_000)
+    return () => clearInterval(timer)
+  }, [until])
+  const seconds = until === undefined ? 0 : Math.ceil((until - now) / 1_000)
   return (
     <div role="status">
       {lost && (
@@ -157,17 +166,6 @@ export function LostBanner({ live: { link, askNow } }: { readonly live: Live }) 
       )}
     </div>
   )
-}
-
-function useCountdown(until: number | undefined): number {
-  const [now, setNow] = useState(Date.now())
-  useEffect(() => {
-    if (until === undefined) return
-    setNow(Date.now())
-    const timer = setInterval(() => setNow(Date.now()), 1_000)
-    return () => clearInterval(timer)
-  }, [until])
-  return until === undefined ? 0 : Math.ceil((until - now) / 1_000)
 }
 
 /** Says that another process answers now, until the reader has seen it: what the page showed before may be gone. */

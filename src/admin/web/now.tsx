@@ -5,23 +5,22 @@ import type { ModeRule, ModeRules } from '../../migrate/modes/rules.ts'
 import { describeActor } from '../../migrate/records/record.ts'
 import type { RolloutStatus } from '../../migrate/rollout/machine.ts'
 import { COMPARING, type Mode } from '../../serve/sides.ts'
-import { allBackToV1, backToV1, effectOn, type RuleEffect, usesV2 } from '../report/commands.ts'
+import { allBackToV1, backToV1, effectOn, usesV2 } from '../report/commands.ts'
 import type { InForce } from '../report/history.ts'
 import { isServedByV2 } from '../report/next-step.ts'
 import type { ReportFleet, ReportReplica } from '../report/report.ts'
-import { hashOf, Icon } from './kit.tsx'
+import { Chip, hashOf, Icon } from './kit.tsx'
 import { ownHeaders } from './live.tsx'
-import { isOnlyBusy, sentencesOf, troublesOf, unwellIn } from './poll.ts'
-import { duration, percentText, time } from './words.ts'
+import { duration, isOnlyBusy, sentencesOf, time, troublesOf, unwellIn } from './words.ts'
 
 /** What the page can change. `tag` names the rules that the reader saw. */
-export type Change =
+type Change =
   | { readonly what: 'modes'; readonly rules: ModeRules; readonly tag: string }
   | { readonly what: 'rollout'; readonly name: string; readonly command: 'pause' | 'resume' }
   | { readonly what: 'circuit'; readonly operation: string }
 
 /** Sends a change to the proxy. Returns undefined, or a sentence that says why nothing was changed. */
-export async function makeChange(change: Change): Promise<string | undefined> {
+async function makeChange(change: Change): Promise<string | undefined> {
   try {
     const answer = await send(change)
     if (answer.ok) return undefined
@@ -41,27 +40,16 @@ function send(change: Change): Promise<Response> {
   return fetch('/modes', { ...base, method: 'PUT', headers, body: JSON.stringify(change.rules) })
 }
 
-/** How the page changes something. Undefined in a file, on a port without tokens, and with a token that only reads. */
-export interface Hands {
-  /** Call it after a change: the page asks for what is in force. */
-  readonly changed: () => void
-}
-
-export const HandsContext = createContext<Hands | undefined>(undefined)
-
-export function useHands(): Hands | undefined {
-  return useContext(HandsContext)
-}
-
-interface ButtonProps {
-  readonly label: string
-  readonly change: Change
-}
+/**
+ * How the page changes something: it calls `changed` after a change, and then asks for what is in force. Undefined in a file, on a port
+ * without tokens, and with a token that only reads.
+ */
+export const HandsContext = createContext<{ readonly changed: () => void } | undefined>(undefined)
 
 /** Changes something at once. Nothing is drawn where the page may change nothing. */
-export function ChangeButton({ label, change }: ButtonProps) {
-  const { hands, problem, isBusy, make } = useChange()
-  if (!hands) return null
+function ChangeButton({ label, change }: { readonly label: string; readonly change: Change }) {
+  const { mayChange, problem, isBusy, make } = useChange()
+  if (!mayChange) return null
   return (
     <>
       <button type="button" disabled={isBusy} onClick={() => void make(change)}>
@@ -74,19 +62,26 @@ export function ChangeButton({ label, change }: ButtonProps) {
   )
 }
 
-interface ConfirmProps extends ButtonProps {
+/**
+ * Changes something after the reader has confirmed what will happen, which `children` says. What is confirmed is what was in force when the
+ * dialog opened.
+ */
+function ConfirmButton({
+  label,
+  title,
+  change,
+  children,
+}: {
+  readonly label: string
   readonly title: string
-  /** Says what will happen. */
+  readonly change: Change
   readonly children: ComponentChildren
-}
-
-/** Changes something after the reader has confirmed what will happen. What is confirmed is what was in force when the dialog opened. */
-export function ConfirmButton({ label, title, change, children }: ConfirmProps) {
-  const { hands, problem, isBusy, make, forget } = useChange()
+}) {
+  const { mayChange, problem, isBusy, make, forget } = useChange()
   const dialog = useRef<HTMLDialogElement>(null)
   const [shown, setShown] = useState<{ readonly change: Change; readonly children: ComponentChildren } | undefined>(undefined)
   const id = useId()
-  if (!hands) return null
+  if (!mayChange) return null
   const open = () => {
     setShown({ change, children })
     forget()
@@ -122,7 +117,7 @@ export function ConfirmButton({ label, title, change, children }: ConfirmProps) 
 }
 
 function useChange() {
-  const hands = useHands()
+  const hands = useContext(HandsContext)
   const [problem, setProblem] = useState<string | undefined>(undefined)
   const [isBusy, setBusy] = useState(false)
   const make = async (change: Change): Promise<boolean> => {
@@ -133,7 +128,7 @@ function useChange() {
     hands?.changed()
     return said === undefined
   }
-  return { hands, problem, isBusy, make, forget: () => setProblem(undefined) }
+  return { mayChange: hands !== undefined, problem, isBusy, make, forget: () => setProblem(undefined) }
 }
 
 /** Lets v1 answer one operation again, after a confirmation. Nothing is drawn if v2 answers none of its clients. */
@@ -155,7 +150,7 @@ export function OperationBack({ operation, now }: { readonly operation: string; 
 }
 
 /** Closes the open circuit of an operation, after a confirmation. */
-export function CircuitClose({ operation, now }: Props) {
+export function CircuitClose({ operation, now }: { readonly operation: string; readonly now: InForce }) {
   if (now.circuits[operation] === undefined) return null
   return (
     <ConfirmButton label="Close its circuit" title={`Close the circuit: ${operation}`} change={{ what: 'circuit', operation }}>
@@ -169,7 +164,7 @@ export function CircuitClose({ operation, now }: Props) {
 }
 
 /** Lets v1 answer everything again, after a confirmation. */
-export function AllBack({ now }: { readonly now: InForce }) {
+function AllBack({ now }: { readonly now: InForce }) {
   if (!now.hasV1 || !usesV2(now.rules)) return null
   const ending = now.rollouts.filter(({ phase }) => phase !== 'aborted').map(({ name }) => name)
   return (
@@ -193,17 +188,11 @@ export function AllBack({ now }: { readonly now: InForce }) {
   )
 }
 
-interface ClosingProps {
-  readonly now: InForce
-  /** Says which circuits stay open. */
-  readonly unless: string
-}
-
-function Closing({ now: { circuits, rules }, unless }: ClosingProps) {
-  const open = Object.keys(circuits)
+/** What else ends with a way back. `unless` says which circuits stay open. */
+function Closing({ now: { circuits, rules }, unless }: { readonly now: InForce; readonly unless: string }) {
   return (
     <>
-      {open.map((operation) => (
+      {Object.keys(circuits).map((operation) => (
         <li key={operation}>
           The circuit of {operation} closes{unless}.
         </li>
@@ -221,7 +210,7 @@ const MEANINGS: Readonly<Record<Mode, string>> = {
 }
 
 /** Names a mode. Modes in which v2 answers stand out. */
-export function ModeTag({ mode }: { readonly mode: Mode }) {
+function ModeTag({ mode }: { readonly mode: Mode }) {
   return (
     <code class={`mode is-${mode}`} title={MEANINGS[mode]}>
       {mode}
@@ -229,21 +218,22 @@ export function ModeTag({ mode }: { readonly mode: Mode }) {
   )
 }
 
-type Phase = RolloutStatus['phase']
-
-const PHASES: Readonly<Record<Phase, { readonly word: string; readonly tone: string }>> = {
+/** How each phase is shown, and what a person may do in it. */
+const PHASES: Readonly<
+  Record<RolloutStatus['phase'], { readonly word: string; readonly tone: string; readonly command?: 'pause' | 'resume' }>
+> = {
   waiting: { word: 'waiting for the store', tone: 'inconclusive' },
-  running: { word: 'running', tone: 'inside' },
-  held: { word: 'held', tone: 'inconclusive' },
-  paused: { word: 'paused', tone: 'inconclusive' },
-  'turned-back': { word: 'turned back', tone: 'outside' },
-  watching: { word: 'watching', tone: 'inside' },
+  running: { word: 'running', tone: 'inside', command: 'pause' },
+  held: { word: 'held', tone: 'inconclusive', command: 'pause' },
+  paused: { word: 'paused', tone: 'inconclusive', command: 'resume' },
+  'turned-back': { word: 'turned back', tone: 'outside', command: 'resume' },
+  watching: { word: 'watching', tone: 'inside', command: 'pause' },
   done: { word: 'done', tone: 'inside' },
   aborted: { word: 'aborted', tone: 'outside' },
 }
 
 /** Names a rollout, its step and its phase. */
-export function PhaseChip({ rollout: { name, phase, step, steps, reason } }: { readonly rollout: RolloutStatus }) {
+function PhaseChip({ rollout: { name, phase, step, steps, reason } }: { readonly rollout: RolloutStatus }) {
   const { word, tone } = PHASES[phase]
   return (
     <span class={`chip is-bare is-${tone}`} title={`${name}: ${reason}`}>
@@ -252,65 +242,43 @@ export function PhaseChip({ rollout: { name, phase, step, steps, reason } }: { r
   )
 }
 
-/** Says where each rollout is, and why. */
-export function RolloutList({ rollouts }: { readonly rollouts: readonly RolloutStatus[] }) {
+/** Says where a rollout is, and why. */
+function Rollout({ rollout }: { readonly rollout: RolloutStatus }) {
+  const { name, percent, phase, reason, since } = rollout
+  const { command } = PHASES[phase]
   return (
-    <ul>
-      {rollouts.map((rollout) => (
-        <li key={rollout.name}>
-          <strong>{rollout.name}</strong> {percentText(rollout.percent)} <PhaseChip rollout={rollout} />
-          <span class="quiet below">
-            {rollout.reason} Since {time(rollout.since).slice(0, 16)}.
-          </span>
-          {GOING.has(rollout.phase) && <ChangeButton label="Pause" change={{ what: 'rollout', name: rollout.name, command: 'pause' }} />}
-          {STOPPED.has(rollout.phase) && (
-            <ChangeButton label="Resume" change={{ what: 'rollout', name: rollout.name, command: 'resume' }} />
-          )}
-        </li>
-      ))}
-    </ul>
+    <li>
+      <strong>{name}</strong> {percent} % <PhaseChip rollout={rollout} />
+      <span class="quiet below">
+        {reason} Since {time(since).slice(0, 16)}.
+      </span>
+      {command && (
+        <ChangeButton key={command} label={command === 'pause' ? 'Pause' : 'Resume'} change={{ what: 'rollout', name, command }} />
+      )}
+    </li>
   )
-}
-
-const GOING: ReadonlySet<Phase> = new Set<Phase>(['running', 'held', 'watching'])
-const STOPPED: ReadonlySet<Phase> = new Set<Phase>(['paused', 'turned-back'])
-
-interface Props {
-  readonly operation: string
-  readonly now: InForce
 }
 
 /** Says what is in force for one operation: its mode, the share that another mode gets, and an open circuit. */
-export function Badges({ operation, now }: Props) {
+export function Badges({ operation, now }: { readonly operation: string; readonly now: InForce }) {
   const { rules, circuit } = effectOn(operation, now)
   return (
     <span class="badges">
-      {[...rules].reverse().map((rule) => (
-        <Part key={rule.rule ?? 'default'} rule={rule} />
-      ))}
-      {circuit !== undefined && (
-        <span class="chip is-circuit" title={circuit}>
-          <Icon name="circuit" />
-          Circuit open
+      {[...rules].reverse().map(({ rule = 'default', allClients, mode, share }) => (
+        <span key={rule} class="badge-part">
+          {!allClients && 'some clients '}
+          <ModeTag mode={mode} />
+          {share && (
+            <>
+              {' '}
+              {share.percent} % <ModeTag mode={share.mode} />
+              {share.rollout && <PhaseChip rollout={share.rollout} />}
+              {share.percent < share.wanted && <span class="quiet"> of {share.wanted} %</span>}
+            </>
+          )}
         </span>
-      )}
-    </span>
-  )
-}
-
-function Part({ rule: { allClients, mode, share } }: { readonly rule: RuleEffect }) {
-  return (
-    <span class="badge-part">
-      {!allClients && 'some clients '}
-      <ModeTag mode={mode} />
-      {share && (
-        <>
-          {' '}
-          {percentText(share.percent)} <ModeTag mode={share.mode} />
-          {share.rollout && <PhaseChip rollout={share.rollout} />}
-          {share.percent < share.wanted && <span class="quiet"> of {percentText(share.wanted)}</span>}
-        </>
-      )}
+      ))}
+      {circuit !== undefined && <Chip name="circuit" word="Circuit open" meaning={circuit} />}
     </span>
   )
 }
@@ -320,10 +288,12 @@ export function FleetBanner({ fleet }: { readonly fleet: ReportFleet | undefined
   if (!fleet) return null
   const sentences = sentencesOf(fleet)
   if (sentences.length === 0) return null
+  const isBusy = isOnlyBusy(fleet)
+  const title = fleet.problems.length > 0 ? 'These are not the figures of all replicas.' : 'A replica has a problem.'
   return (
-    <section class={isOnlyBusy(fleet) ? 'banner' : 'banner is-fleet'} aria-label="What is missing">
+    <section class={isBusy ? 'banner' : 'banner is-fleet'} aria-label="What is missing">
       <div>
-        <strong>{titleOf(fleet)}</strong>
+        <strong>{isBusy ? 'Comparisons are under way, so these figures are some seconds old.' : title}</strong>
         <ul>
           {sentences.map((sentence) => (
             <li key={sentence}>{sentence}</li>
@@ -334,13 +304,8 @@ export function FleetBanner({ fleet }: { readonly fleet: ReportFleet | undefined
   )
 }
 
-function titleOf(fleet: ReportFleet): string {
-  if (isOnlyBusy(fleet)) return 'Comparisons are under way, so these figures are some seconds old.'
-  return fleet.problems.length > 0 ? 'These are not the figures of all replicas.' : 'A replica has a problem.'
-}
-
 /** Says how many processes share the store, and whether one is missing. */
-export function ReplicaChip({ fleet }: { readonly fleet: ReportFleet }) {
+function ReplicaChip({ fleet }: { readonly fleet: ReportFleet }) {
   const unwell = unwellIn(fleet).length
   const all = many(fleet.replicas.length + fleet.unread.length, 'replica')
   if (unwell === 0) return <span class="strip-item">{all}</span>
@@ -352,7 +317,7 @@ export function ReplicaChip({ fleet }: { readonly fleet: ReportFleet }) {
 }
 
 /** Lists the processes that share the store, and what each does and lacks. */
-export function Replicas({ fleet: { replicas, unread, epoch } }: { readonly fleet: ReportFleet }) {
+function Replicas({ fleet: { replicas, unread, epoch } }: { readonly fleet: ReportFleet }) {
   return (
     <section>
       <h2>Replicas</h2>
@@ -409,7 +374,7 @@ const NAMED = 3
 /** Says what is in force now in one line. Opened, it says it all. */
 export function Strip({ now, fleet }: { readonly now: InForce; readonly fleet: ReportFleet | undefined }) {
   const { rules, testers } = now.rules
-  const hands = useHands()
+  const mayChange = useContext(HandsContext) !== undefined
   const circuits = Object.entries(now.circuits)
   return (
     <section class="strip" aria-label="Active now">
@@ -456,12 +421,16 @@ export function Strip({ now, fleet }: { readonly now: InForce; readonly fleet: R
             </p>
             {now.drift !== undefined && <p>{now.drift}</p>}
             <AllBack now={now} />
-            {!hands && <p class="quiet">You cannot change anything here: that takes a proxy with admin.token, and the token.</p>}
+            {!mayChange && <p class="quiet">You cannot change anything here: that takes a proxy with admin.token, and the token.</p>}
           </section>
           {now.rollouts.length > 0 && (
             <section>
               <h2>Rollouts</h2>
-              <RolloutList rollouts={now.rollouts} />
+              <ul>
+                {now.rollouts.map((rollout) => (
+                  <Rollout key={rollout.name} rollout={rollout} />
+                ))}
+              </ul>
             </section>
           )}
           <section>
@@ -490,14 +459,9 @@ function changeOf({ version, by, at }: InForce): string {
   return version === 1 ? `since the start, ${when}` : `changed ${when} by ${describeActor(by)}`
 }
 
-interface RuleProps {
-  readonly rule: ModeRule
-  readonly now: InForce
-  /** Names the first pattern alone. */
-  readonly isShort?: boolean
-}
-
-function Rule({ rule: { operations, clients, mode, canary }, now, isShort = false }: RuleProps) {
+/** One rule. If it `isShort`, it names the first pattern alone. */
+function Rule({ rule, now, isShort = false }: { readonly rule: ModeRule; readonly now: InForce; readonly isShort?: boolean }) {
+  const { operations, clients, mode, canary } = rule
   const rollout = now.rollouts.find(({ name }) => name === canary?.rollout?.name)
   const [first, ...others] = [operations].flat()
   return (
@@ -507,7 +471,7 @@ function Rule({ rule: { operations, clients, mode, canary }, now, isShort = fals
       {clients !== '*' && ' for some clients'} <ModeTag mode={mode} />
       {canary && (
         <>
-          , {percentText(canary.percent ?? rollout?.percent ?? 0)} <ModeTag mode={canary.mode} />
+          , {canary.percent ?? rollout?.percent ?? 0} % <ModeTag mode={canary.mode} />
           {rollout && <PhaseChip rollout={rollout} />}
         </>
       )}

@@ -10,10 +10,10 @@ import { BoundChart, isComparable, Lanes, notesOf, outcomeLanes, RangeAxis, Rang
 import { Dotted, hashOf, Icon, Paste, PasteList, ScrollTable, StandingChip, useHeldOrder } from './kit.tsx'
 import { adminAddress } from './live.tsx'
 import { Badges, CircuitClose, OperationBack } from './now.tsx'
-import { Differences, Empty, NoteLegend, type OperationProps } from './views.tsx'
+import { Differences, Empty, NoteLegend } from './views.tsx'
 import { duration, milliseconds, placeOf, STANDING_ORDER, STANDINGS, time } from './words.ts'
 
-export function OperationTable({ report }: { readonly report: Report }) {
+function OperationTable({ report }: { readonly report: Report }) {
   const [text, setText] = useState('')
   const [only, setOnly] = useState<Standing | undefined>(undefined)
   const shown = useHeldOrder(report.operations).filter(
@@ -23,7 +23,29 @@ export function OperationTable({ report }: { readonly report: Report }) {
     <section aria-labelledby="operations">
       <div class="bar">
         <h2 id="operations">State of every operation</h2>
-        <Filter report={report} only={only} onOnly={setOnly} text={text} onText={setText} />
+        <search class="filter">
+          <fieldset>
+            <legend class="visually-hidden">Verdict</legend>
+            {([undefined, ...STANDING_ORDER] as const).map((standing) => {
+              const n = report.operations.filter((one) => standing === undefined || one.standing === standing).length
+              return (
+                <label key={standing ?? 'all'}>
+                  <input type="radio" name="standing" checked={only === standing} onChange={() => setOnly(standing)} />
+                  <span>
+                    {standing === undefined ? 'All' : STANDINGS[standing].word} {count(n)}
+                  </span>
+                </label>
+              )
+            })}
+          </fieldset>
+          <input
+            type="search"
+            aria-label="Find an operation"
+            placeholder="Find an operation"
+            value={text}
+            onInput={(event) => setText(event.currentTarget.value)}
+          />
+        </search>
       </div>
       <ScrollTable label="Table of operations">
         <table class="operations cards">
@@ -102,44 +124,8 @@ function Row({ one, report: { target: general, now } }: { readonly one: Operatio
   )
 }
 
-interface FilterProps {
-  readonly report: Report
-  readonly only: Standing | undefined
-  readonly onOnly: (standing: Standing | undefined) => void
-  readonly text: string
-  readonly onText: (text: string) => void
-}
-
-function Filter({ report, only, onOnly, text, onText }: FilterProps) {
-  return (
-    <search class="filter">
-      <fieldset>
-        <legend class="visually-hidden">Verdict</legend>
-        {([undefined, ...STANDING_ORDER] as const).map((standing) => {
-          const n = report.operations.filter((one) => standing === undefined || one.standing === standing).length
-          return (
-            <label key={standing ?? 'all'}>
-              <input type="radio" name="standing" checked={only === standing} onChange={() => onOnly(standing)} />
-              <span>
-                {standing === undefined ? 'All' : STANDINGS[standing].word} {count(n)}
-              </span>
-            </label>
-          )
-        })}
-      </fieldset>
-      <input
-        type="search"
-        aria-label="Find an operation"
-        placeholder="Find an operation"
-        value={text}
-        onInput={(event) => onText(event.currentTarget.value)}
-      />
-    </search>
-  )
-}
-
 /** Draws the latencies of both sides on one scale. */
-export function Latency({ v1, v2 }: { readonly v1: Quantiles; readonly v2: Quantiles }) {
+function Latency({ v1, v2 }: { readonly v1: Quantiles; readonly v2: Quantiles }) {
   const most = Math.max(v1.p95, v2.p95, 1)
   const rows = [
     ['v1', v1],
@@ -175,7 +161,7 @@ export function Latency({ v1, v2 }: { readonly v1: Quantiles; readonly v2: Quant
 }
 
 /** Says what to do next about an operation, and prints the commands for it. The page runs none of them; with a token it can go back. */
-export function NextStepView({ operation, report }: OperationProps) {
+function NextStepView({ operation, report }: { readonly operation: OperationReport; readonly report: Report }) {
   const { sentence, commands } = nextStep(operation, report, adminAddress())
   const [first, ...others] = commands
   return (
@@ -195,18 +181,15 @@ export function NextStepView({ operation, report }: OperationProps) {
   )
 }
 
-/** The reason without what the chip beside it says. */
-function withoutVerdict({ operation, reason }: OperationReport): string {
-  return reason.replace(`${operation}: `, '').replace(/^(?:INCONCLUSIVE|OUTSIDE:|HELD BACK,) /, '')
-}
-
 /** Shows one operation: its verdict, its progress and its differences. */
-export function OperationView({ operation, report }: OperationProps) {
+export function OperationView({ operation, report }: { readonly operation: OperationReport; readonly report: Report }) {
   const notes = notesOf(report, operation.operation)
+  // The chip beside it says the verdict.
+  const reason = operation.reason.replace(`${operation.operation}: `, '').replace(/^(?:INCONCLUSIVE|OUTSIDE:|HELD BACK,) /, '')
   return (
     <>
       <p class="lead">
-        <StandingChip of={operation.standing} /> <Clauses of={withoutVerdict(operation)} />
+        <StandingChip of={operation.standing} /> <Clauses of={reason} />
       </p>
       {report.now && (
         <p class="in-force">
@@ -275,44 +258,14 @@ function MissingKinds({ operation: { missing = [] } }: { readonly operation: Ope
 }
 
 function Counts({ operation }: { readonly operation: OperationReport }) {
-  const {
-    n,
-    repeats,
-    matches,
-    expected,
-    noise,
-    races,
-    inconclusive,
-    mismatches,
-    transients,
-    errors,
-    callers,
-    shapes,
-    share,
-    before,
-    bound,
-  } = operation
-  const rows: readonly (readonly [string, number])[] = [
-    ['observations', n],
-    ['repeats compared', repeats.n],
-    ['equal', matches],
-    ['declared', expected],
-    ['noise', noise],
-    ['mismatches', mismatches],
-    ['transient', transients],
-    ['errors', errors],
-    ['races', races],
-    ['open', inconclusive],
-    ['callers', callers],
-    ['kinds of request', shapes],
-  ]
+  const { n, share, before, bound } = operation
   return (
     <>
       <dl class="figures">
-        {rows.map(([name, value]) => (
-          <div key={name} class={value === 0 ? 'is-none' : ''}>
+        {FIGURES.map(([name, of]) => (
+          <div key={name} class={of(operation) === 0 ? 'is-none' : ''}>
             <dt>{name}</dt>
-            <dd>{count(value)}</dd>
+            <dd>{count(of(operation))}</dd>
           </div>
         ))}
       </dl>
@@ -331,6 +284,22 @@ function Counts({ operation }: { readonly operation: OperationReport }) {
     </>
   )
 }
+
+/** What is counted of an operation. */
+const FIGURES: readonly (readonly [name: string, of: (one: OperationReport) => number])[] = [
+  ['observations', ({ n }) => n],
+  ['repeats compared', ({ repeats }) => repeats.n],
+  ['equal', ({ matches }) => matches],
+  ['declared', ({ expected }) => expected],
+  ['noise', ({ noise }) => noise],
+  ['mismatches', ({ mismatches }) => mismatches],
+  ['transient', ({ transients }) => transients],
+  ['errors', ({ errors }) => errors],
+  ['races', ({ races }) => races],
+  ['open', ({ inconclusive }) => inconclusive],
+  ['callers', ({ callers }) => callers],
+  ['kinds of request', ({ shapes }) => shapes],
+]
 
 /** Says what was not compared, why, and what to change. */
 function Uncompared({ operation }: { readonly operation: OperationReport }) {
@@ -371,32 +340,24 @@ function Unsent({ operation }: { readonly operation: OperationReport }) {
   )
 }
 
-interface Props {
-  readonly report: Report
-}
-
 /** Shows the state of every operation at a glance. */
-export function Operations({ report }: Props) {
+export function Operations({ report }: { readonly report: Report }) {
   if (report.operations.length === 0) return <Empty report={report} />
+  const notes = notesOf(report)
   return (
     <>
       <Verdict report={report} />
       <OperationTable report={report} />
       {report.span && (
-        <Lanes
-          caption="Comparisons of all operations"
-          lanes={outcomeLanes(report.timeline.steps)}
-          report={report}
-          notes={notesOf(report)}
-        />
+        <Lanes caption="Comparisons of all operations" lanes={outcomeLanes(report.timeline.steps)} report={report} notes={notes} />
       )}
-      <NoteLegend notes={notesOf(report)} />
+      <NoteLegend notes={notes} />
       <Gone report={report} />
     </>
   )
 }
 
-export function Verdict({ report }: { readonly report: Report }) {
+function Verdict({ report }: { readonly report: Report }) {
   const { operations, ready, target, reasons, span, against, whole } = report
   const of = (standing: Standing) => operations.filter((one) => one.standing === standing).length
   const sum = (pick: (one: OperationReport) => number) => operations.reduce((total, one) => total + pick(one), 0)
@@ -422,7 +383,15 @@ export function Verdict({ report }: { readonly report: Report }) {
           {whole.reason} {whole.when}
         </p>
       )}
-      <Shares operations={operations} />
+      <ul class="shares" aria-label="Operations by verdict">
+        {STANDING_ORDER.toReversed()
+          .filter((standing) => of(standing) > 0)
+          .map((standing) => (
+            <li key={standing} class={`is-${standing}`} style={{ flexGrow: of(standing) }}>
+              <strong>{count(of(standing))}</strong> {STANDINGS[standing].word.toLowerCase()}
+            </li>
+          ))}
+      </ul>
       <dl class="figures">
         <Figure name="requests" value={count(sum(({ calls, comparisons }) => Math.max(calls, comparisons)))} />
         <Figure name="observations" value={count(sum(({ n }) => n))} />
@@ -469,24 +438,6 @@ function Figure({ name, value }: { readonly name: string; readonly value: string
       <dt>{name}</dt>
       <dd>{value}</dd>
     </div>
-  )
-}
-
-/** Draws the number of operations in each state as one bar with labelled parts. */
-function Shares({ operations }: { readonly operations: readonly OperationReport[] }) {
-  const parts = [...STANDING_ORDER]
-    .reverse()
-    .map((standing) => ({ standing, n: operations.filter((one) => one.standing === standing).length }))
-  return (
-    <ul class="shares" aria-label="Operations by verdict">
-      {parts
-        .filter(({ n }) => n > 0)
-        .map(({ standing, n }) => (
-          <li key={standing} class={`is-${standing}`} style={{ flexGrow: n }}>
-            <strong>{count(n)}</strong> {STANDINGS[standing].word.toLowerCase()}
-          </li>
-        ))}
-    </ul>
   )
 }
 

@@ -4,10 +4,9 @@ import { count, many } from '../../migrate/evidence/evidence.ts'
 import { COMPARING } from '../../serve/sides.ts'
 import { putModes } from '../report/commands.ts'
 import type { Difference } from '../report/difference.ts'
-import type { InForce } from '../report/history.ts'
 import type { DeclarationRow, OperationReport, Report } from '../report/report.ts'
 import { Lanes, type NumberedNote, notesOf, outcomeLanes } from './charts.tsx'
-import { CopyButton, Dotted, hashOf, Icon, Paste, ScrollTable, StateChip, VirtualList } from './kit.tsx'
+import { Chip, CopyButton, Dotted, hashOf, Icon, Paste, ScrollTable, StateChip, VirtualList } from './kit.tsx'
 import { adminAddress } from './live.tsx'
 import { KINDS, MOVES, moveOf, placeOf, summaryOf, time, wordsOf } from './words.ts'
 
@@ -26,14 +25,14 @@ export function Empty({ report: { read, now } }: { readonly report: Report }) {
             ? `The default mode is ${now.rules.default}. Send v1 requests through the proxy; this page shows them within seconds.`
             : `The default mode is ${now.rules.default}, in which nothing is compared. Put operations into a diff mode:`)}
       </p>
-      {now?.hasV1 && !modes.some((mode) => COMPARING.has(mode)) && <CompareAll now={now} />}
+      {now?.hasV1 && !modes.some((mode) => COMPARING.has(mode)) && (
+        <Paste
+          name="The command that compares everything"
+          text={putModes(adminAddress(), { rules: { ...now.rules, default: 'diff-v1' }, tag: now.tag })}
+        />
+      )}
     </section>
   )
-}
-
-function CompareAll({ now: { rules, tag } }: { readonly now: InForce }) {
-  const text = putModes(adminAddress(), { rules: { ...rules, default: 'diff-v1' }, tag })
-  return <Paste name="The command that compares everything" text={text} />
 }
 
 const STATES: Readonly<Record<DeclarationRow['state'], { readonly word: string; readonly meaning: string }>> = {
@@ -129,13 +128,8 @@ function Group({ state, rows }: { readonly state: DeclarationRow['state']; reado
   )
 }
 
-export interface OperationProps {
-  readonly operation: OperationReport
-  readonly report: Report
-}
-
 /** The table of one operation's differences. */
-export function Differences({ operation, report }: OperationProps) {
+export function Differences({ operation, report }: { readonly operation: OperationReport; readonly report: Report }) {
   const { differences, furtherDifferences } = operation
   return (
     <section aria-labelledby="differences">
@@ -160,7 +154,7 @@ export function Differences({ operation, report }: OperationProps) {
             </thead>
             <tbody>
               {differences.map((one) => (
-                <DifferenceRow key={one.key} one={one} operation={operation} report={report} />
+                <DifferenceRow key={one.key} one={one} operation={operation.operation} report={report} />
               ))}
             </tbody>
           </table>
@@ -171,7 +165,7 @@ export function Differences({ operation, report }: OperationProps) {
   )
 }
 
-function DifferenceRow({ one, operation: { operation }, report }: OperationProps & { readonly one: Difference }) {
+function DifferenceRow({ one, operation, report }: { readonly one: Difference; readonly operation: string; readonly report: Report }) {
   return (
     <tr>
       <td>
@@ -179,7 +173,7 @@ function DifferenceRow({ one, operation: { operation }, report }: OperationProps
         {one.isNew && <span class="chip is-new">New</span>}
       </td>
       <th scope="row">
-        <a href={hashOf({ view: 'difference', operation, difference: one.key })}>
+        <a href={hashOf({ view: 'operation', operation, difference: one.key })}>
           <code>
             <Dotted name={placeOf(one)} />
           </code>
@@ -231,7 +225,7 @@ function Ticks({ one, report }: { readonly one: Difference; readonly report: Rep
 const MOST = 5
 
 /** Lists events with the numbers that charts show. */
-export function NoteList({ notes }: { readonly notes: readonly NumberedNote[] }) {
+function NoteList({ notes }: { readonly notes: readonly NumberedNote[] }) {
   return (
     <ol class="notes">
       {notes.map((note) => (
@@ -300,7 +294,7 @@ export function TimelineView({ report }: { readonly report: Report }) {
 }
 
 /** Shows what one client calls, and what keeps it from calling v2 itself. */
-export function ClientDetail({ client }: { readonly client: Client }) {
+function ClientDetail({ client }: { readonly client: Client }) {
   const { caller, subject, agents, calls, lastSeen, operations, blockers, cautions } = client
   const shown = shownClient(client)
   const move = MOVES[moveOf(client)]
@@ -310,11 +304,7 @@ export function ClientDetail({ client }: { readonly client: Client }) {
         <code>{shown}</code>
       </h2>
       <p>
-        <span class={`chip is-${move.icon}`} title={move.meaning}>
-          <Icon name={move.icon} />
-          {move.word}
-        </span>{' '}
-        {many(calls, 'call')}, last seen {time(lastSeen)}
+        <Chip name={move.icon} {...move} /> {many(calls, 'call')}, last seen {time(lastSeen)}
         {subject !== undefined && subject !== shown && (
           <>
             , subject <code>{subject}</code>
@@ -422,7 +412,6 @@ export function Clients({ report }: { readonly report: Report }) {
           label={`${many(clients.length, 'client')}, most calls first`}
           selected={selected}
           onSelect={(index) => choose(clients[index]?.caller)}
-          rem={3.25}
           row={(one) => <ClientRow one={one} most={most} />}
         />
         <section aria-label="The chosen client" aria-live="polite">
@@ -434,12 +423,13 @@ export function Clients({ report }: { readonly report: Report }) {
 }
 
 function ClientRow({ one, most }: { readonly one: Client; readonly most: number }) {
+  const { icon, word } = MOVES[moveOf(one)]
   return (
     <>
       <span class="client-name">
-        <Icon name={MOVES[moveOf(one)].icon} />
+        <Icon name={icon} />
         <code>{shownClient(one)}</code> {one.agents && <span class="quiet">{one.agents.join(', ')}</span>}
-        <span class="visually-hidden">{MOVES[moveOf(one)].word}</span>
+        <span class="visually-hidden">{word}</span>
       </span>
       <span class="client-calls">
         <svg class="share" viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true">

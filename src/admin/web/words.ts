@@ -3,7 +3,7 @@ import type { Standing } from '../../migrate/evidence/cutover.ts'
 import { count, many } from '../../migrate/evidence/evidence.ts'
 import { describeActor } from '../../migrate/records/record.ts'
 import type { Difference, DifferenceState, ExampleReport } from '../report/difference.ts'
-import type { Timeline } from '../report/report.ts'
+import type { Report, ReportFleet, ReportReplica } from '../report/report.ts'
 
 /** Describes each standing in one word, with its meaning. */
 export const STANDINGS: Readonly<Record<Standing, { readonly word: string; readonly meaning: string }>> = {
@@ -76,11 +76,6 @@ export function milliseconds(ms: number): string {
   return ms >= 1_000 ? `${(ms / 1_000).toFixed(1)} s` : `${ms < 10 ? Math.round(ms * 10) / 10 : Math.round(ms)} ms`
 }
 
-/** `5 %`, `0.5 %`: a share that a person chose. */
-export function percentText(percent: number): string {
-  return `${percent} %`
-}
-
 /** Describes in one sentence what differs. */
 export function said(kind: Difference['kind'], example: ExampleReport): string {
   const { v1Side, v2Side, around, differsAt } = example
@@ -135,7 +130,7 @@ export interface NoteWords {
   readonly change?: { readonly from: string; readonly to: string }
 }
 
-type Note = Timeline['notes'][number]
+type Note = Report['timeline']['notes'][number]
 
 const VERBS: Readonly<Record<Note['what'], string>> = {
   modes: 'Modes changed',
@@ -227,4 +222,62 @@ export function summaryOf(clients: readonly Client[]): string {
     ...(mended > 0 ? [`${many(mended, 'client')} met mismatches, which must be fixed first.`] : []),
     ...(never > 0 ? [`${many(never, 'client')} ${never === 1 ? 'uses' : 'use'} something that only v1 has.`] : []),
   ].join(' ')
+}
+
+/** Returns what is wrong with a replica, in a few words each. Empty if nothing is. */
+export function troublesOf({ silentSeconds, behind, unread, otherServices = [], dropped, lost }: ReportReplica): readonly string[] {
+  return [
+    ...(silentSeconds === undefined ? [] : ['silent']),
+    ...(behind > 0 ? [`${many(behind, 'version')} of the modes behind`] : []),
+    ...(unread === undefined ? [] : [`another version of Crosswalk, which cannot read version ${unread} of the modes`]),
+    ...otherServices.map((service) => `another upstream.${service}`),
+    ...(lost > 0 ? [`${many(lost, 'wrong observation')} lost`] : []),
+    ...(dropped > 0 ? [`${many(dropped, 'clean observation')} dropped`] : []),
+  ]
+}
+
+/** Returns the ids of the replicas that are not well. */
+export function unwellIn({ replicas, unread }: Pick<ReportFleet, 'replicas' | 'unread'>): readonly string[] {
+  return [...replicas.filter((one) => troublesOf(one).length > 0), ...unread].map(({ id }) => id)
+}
+
+/** True if nothing is wrong with a fleet but what ends by itself. */
+export function isOnlyBusy(fleet: ReportFleet): boolean {
+  return unwellIn(fleet).length === 0 && fleet.problems.every((problem) => fleet.busy.includes(problem))
+}
+
+/** Returns what is wrong with a fleet, in sentences. What a sentence of `problems` says of a replica is not said again. */
+export function sentencesOf({ problems, replicas }: ReportFleet): readonly string[] {
+  const more = replicas.flatMap((one) => {
+    const isNamed = problems.some((problem) => problem.startsWith(`Replica ${one.id} `))
+    const { silentSeconds: _, ...heard } = one
+    const troubles = troublesOf(isNamed ? { ...heard, otherServices: [], lost: 0 } : one)
+    return troubles.length === 0 ? [] : [`Replica ${one.id}: ${troubles.join(', ')}.`]
+  })
+  return [...problems, ...more]
+}
+
+/** Returns what a reader must hear of a newer report: circuits that opened or closed, a verdict that turned, a restart. */
+export function changesSaid(before: Report, after: Report): readonly string[] {
+  const [old, young] = [before.now?.circuits ?? {}, after.now?.circuits ?? {}]
+  const opened = Object.keys(young).filter((operation) => !(operation in old))
+  const closed = Object.keys(old).filter((operation) => !(operation in young))
+  // Another process made the newer report. What it did not read back is gone.
+  const isOther = before.now !== undefined && after.now !== undefined && before.now.startedAt !== after.now.startedAt
+  return [
+    ...(isOther ? ['The proxy restarted.'] : []),
+    ...opened.map((operation) => `The circuit of ${operation} opened.`),
+    ...closed.map((operation) => `The circuit of ${operation} is closed again.`),
+    ...fleetSaid(before, after),
+    ...(before.ready === after.ready ? [] : [after.ready ? 'Ready to cut over.' : 'No longer ready to cut over.']),
+  ]
+}
+
+function fleetSaid({ fleet: old }: Report, { fleet: young }: Report): readonly string[] {
+  const [before, after] = [old, young].map((fleet) => (fleet ? unwellIn(fleet) : []))
+  const isNew = (after ?? []).filter((id) => !before?.includes(id))
+  return [
+    ...isNew.map((id) => `Replica ${id} is not well.`),
+    ...((after ?? []).length === 0 && (before ?? []).length > 0 ? ['All replicas are well again.'] : []),
+  ]
 }

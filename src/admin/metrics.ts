@@ -1,29 +1,19 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { totalmem } from 'node:os'
 import { performance } from 'node:perf_hooks'
-import {
-  type Aggregator,
-  Counter,
-  type CounterConfiguration,
-  Gauge,
-  type Metric,
-  type MetricObjectWithValues,
-  type MetricValue,
-  Registry,
-} from 'prom-client'
+import { type Aggregator, Counter, Gauge, type Metric, type MetricObjectWithValues, type MetricValue, Registry } from 'prom-client'
 import type { Agent } from 'undici'
 import { liveIn } from '../fleet/exchange.ts'
-import type { Fleet, FleetState } from '../fleet/fleet.ts'
+import type { Fleet } from '../fleet/fleet.ts'
 import { accountsOf } from '../migrate/evidence/standing.ts'
 import type { WholeVerdict } from '../migrate/evidence/whole.ts'
-import type { EvidenceReport, MigrationReport, OperationProgress } from '../migrate/migration.ts'
+import type { EvidenceReport, MigrationReport } from '../migrate/migration.ts'
 import type { Notes } from '../migrate/modes/journal.ts'
 import type { Modes } from '../migrate/modes/modes.ts'
 import type { OperationMode } from '../migrate/modes/select.ts'
 import type { Note } from '../migrate/records/record.ts'
 import { ROLLOUT_PHASES } from '../migrate/rollout/plan.ts'
 import type { RequestRecord } from '../serve/core.ts'
-import type { Refused } from '../serve/http/admission.ts'
 import type { ClockWatch, Health } from '../serve/upstream/health.ts'
 import { outcomeOf, type RequestMetrics, type RequestOutcome } from '../serve/watch/access-log.ts'
 import type { NotifyCounts } from './notify.ts'
@@ -43,12 +33,6 @@ export type Series = MetricValue<string> & { readonly metricName?: string; reado
 /** The metrics of one process as data, which processes can send to each other. */
 export type MetricValues = MetricObjectWithValues<Series>[]
 
-/** The durations of one kind of thing. */
-export interface Durations {
-  /** `traceId` names a recorded trace of what took so long. Each bucket keeps the last one. */
-  observe(label: string, seconds: number, traceId?: string): void
-}
-
 interface Spread {
   /** The count of each bucket by itself; the last is for durations beyond every bound. */
   readonly counts: number[]
@@ -57,22 +41,29 @@ interface Spread {
   sum: number
 }
 
-export interface DurationsOptions {
-  readonly name: string
-  readonly help: string
-  /** The name of the only label. */
-  readonly label: string
-  /** Upper bounds of the buckets in seconds, ascending. */
-  readonly buckets: readonly number[]
-  /** Milliseconds since 1970. The default is the machine's clock. */
-  readonly now?: (() => number) | undefined
-}
-
 /**
  * A Prometheus histogram that counts by hand and is formatted on demand.
  * Every request and every call uses one; prom-client's own would build a key from its labels each time.
  */
-export function createDurations(registry: Registry, { name, help, label, buckets, now = Date.now }: DurationsOptions): Durations {
+export function createDurations(
+  registry: Registry,
+  {
+    name,
+    help,
+    label,
+    buckets,
+    now = Date.now,
+  }: {
+    readonly name: string
+    readonly help: string
+    /** The name of the only label. */
+    readonly label: string
+    /** Upper bounds of the buckets in seconds, ascending. */
+    readonly buckets: readonly number[]
+    /** Milliseconds since 1970. The default is the machine's clock. */
+    readonly now?: (() => number) | undefined
+  },
+) {
   const spreads = new Map<string, Spread>()
   const values = () => [...spreads].flatMap(([value, spread]) => valuesOf(name, { [label]: value }, buckets, spread))
   const metric = {
@@ -84,7 +75,8 @@ export function createDurations(registry: Registry, { name, help, label, buckets
   // A registry only asks a metric for its values.
   registry.registerMetric(metric as unknown as Metric)
   return {
-    observe(value, seconds, traceId) {
+    /** `traceId` names a recorded trace of what took so long. Each bucket keeps the last one. */
+    observe(value: string, seconds: number, traceId?: string): void {
       const spread = spreads.get(value) ?? { counts: new Array<number>(buckets.length + 1).fill(0), exemplars: [], sum: 0 }
       spreads.set(value, spread)
       let at = 0
@@ -106,27 +98,58 @@ function valuesOf(name: string, labels: Readonly<Record<string, string>>, bucket
   return [...below, { metricName: `${name}_sum`, labels, value: sum }, { metricName: `${name}_count`, labels, value: count }]
 }
 
-/** Seconds: from a call within one machine to a list that takes its whole deadline. */
-const BUCKETS = [0.005, 0.02, 0.1, 0.5, 2, 10, 60]
+/** One series: the values of its labels in the order of their names, and its value. */
+type Row = readonly [...labels: string[], value: number]
 
-/** Times requests and calls; `now` tells milliseconds since 1970. */
-export function createClocks(registry: Registry, now: () => number) {
-  return {
-    duration: createDurations(registry, {
-      name: 'crosswalk_request_duration_seconds',
-      help: 'Time from the request to the last byte of its answer',
-      label: 'operation',
-      buckets: BUCKETS,
-      now,
-    }),
-    callDuration: createDurations(registry, {
-      name: 'crosswalk_v2_call_duration_seconds',
-      help: 'Time from a v2 call to the last byte of its answer',
-      label: 'outcome',
-      buckets: BUCKETS,
-      now,
-    }),
+/** The series of a metric, as they are now. */
+type Read = () => Iterable<Row> | Promise<Iterable<Row>>
+
+/** Declares metrics, whose values are read when somebody asks for them. Operations and all other labels are bounded sets. */
+class Declare {
+  readonly #registers: Registry[]
+
+  constructor(registry: Registry) {
+    this.#registers = [registry]
   }
+
+  counter(name: string, help: string, labelNames: readonly string[], read: Read): void {
+    const registers = this.#registers
+    new Counter({
+      ...{ name, help, labelNames, registers },
+      async collect() {
+        const rows = await read()
+        this.reset()
+        for (const row of rows) this.inc(labelsOf(labelNames, row), Number(row.at(-1)))
+      },
+    })
+  }
+
+  /** `aggregator` says how the values of several workers become one. */
+  gauge(name: string, help: string, aggregator: Aggregator, labelNames: readonly string[], read: Read): void {
+    const registers = this.#registers
+    new Gauge({
+      ...{ name, help, labelNames, registers, aggregator },
+      async collect() {
+        const rows = await read()
+        this.reset()
+        for (const row of rows) this.set(labelsOf(labelNames, row), Number(row.at(-1)))
+      },
+    })
+  }
+
+  /**
+   * Counts by hand and updates on demand: under overload, a labelled counter would be a large part of a refusal's cost. Without a first
+   * value of 0, the rate of a counter does not see its first event: `known` get one.
+   */
+  tally(name: string, help: string, label: string, known: readonly string[] = []): (value: string) => void {
+    const counts = new Map(known.map((value) => [value, 0]))
+    this.counter(name, help, [label], () => counts)
+    return (value) => void counts.set(value, (counts.get(value) ?? 0) + 1)
+  }
+}
+
+function labelsOf(names: readonly string[], row: Row): Record<string, string> {
+  return Object.fromEntries(names.map((name, at) => [name, String(row[at])]))
 }
 
 /** The sums of one operation. */
@@ -138,176 +161,134 @@ interface OperationCounts {
   dropped: number
 }
 
-/** Counts requests by hand and updates the counters on demand: see `createDurations`. */
-export function createRequestCounters(registry: Registry) {
+/** Counts requests by hand: see `createDurations`. */
+function countRequests(declare: Declare) {
   const counts = new Map<string, OperationCounts>()
-  const registers = [registry]
-  const labelNames = ['operation'] as const
-  new Counter({
-    name: 'crosswalk_requests_total',
-    help: 'Requests by operation, mode and outcome',
-    labelNames: ['operation', 'mode', 'outcome'],
-    registers,
-    collect() {
-      this.reset()
-      for (const [operation, { requests }] of counts) {
-        for (const [mode, outcomes] of requests) {
-          for (const [outcome, count] of Object.entries(outcomes)) if (count > 0) this.inc({ operation, mode, outcome }, count)
-        }
+  declare.counter('crosswalk_requests_total', 'Requests by operation, mode and outcome', ['operation', 'mode', 'outcome'], function* () {
+    for (const [operation, { requests }] of counts) {
+      for (const [mode, outcomes] of requests) {
+        for (const [outcome, count] of Object.entries(outcomes)) if (count > 0) yield [operation, mode, outcome, count]
       }
-    },
-  })
-  const sum = (name: string, help: string, of: (count: OperationCounts) => number) => {
-    const collect: CounterConfiguration<'operation'>['collect'] = function () {
-      this.reset()
-      for (const [operation, count] of counts) if (of(count) > 0) this.inc({ operation }, of(count))
     }
-    new Counter({ name, help, labelNames, registers, collect })
-  }
+  })
+  const sum = (name: string, help: string, of: (count: OperationCounts) => number) =>
+    declare.counter(name, help, ['operation'], function* () {
+      for (const [operation, count] of counts) if (of(count) > 0) yield [operation, of(count)]
+    })
   sum('crosswalk_v2_calls_total', 'Calls made to v2', ({ calls }) => calls)
-  sum('crosswalk_parsed_pages_total', PARSED, ({ parsedPages }) => parsedPages)
-  sum('crosswalk_unknown_parameters_total', DROPPED, ({ dropped }) => dropped)
-  return {
-    add({ operation, mode, calls, parsedPages, dropped }: RequestRecord, outcome: RequestOutcome) {
-      const count = counts.get(operation) ?? { requests: new Map(), calls: 0, parsedPages: 0, dropped: 0 }
-      counts.set(operation, count)
-      const outcomes = count.requests.get(mode) ?? { ok: 0, refused: 0, cancelled: 0, failed: 0 }
-      count.requests.set(mode, outcomes)
-      outcomes[outcome] += 1
-      count.calls += calls
-      count.parsedPages += parsedPages
-      count.dropped += dropped.length
-    },
+  sum(
+    'crosswalk_parsed_pages_total',
+    'Answers of v2 (pages of lists, single rows) that were not as the fast path expects them and were parsed instead',
+    ({ parsedPages }) => parsedPages,
+  )
+  sum(
+    'crosswalk_unknown_parameters_total',
+    'Query parameters that were dropped because the operation does not know them',
+    ({ dropped }) => dropped,
+  )
+  return ({ operation, mode, calls, parsedPages, dropped }: RequestRecord, outcome: RequestOutcome) => {
+    const count = counts.get(operation) ?? { requests: new Map(), calls: 0, parsedPages: 0, dropped: 0 }
+    counts.set(operation, count)
+    const outcomes = count.requests.get(mode) ?? { ok: 0, refused: 0, cancelled: 0, failed: 0 }
+    count.requests.set(mode, outcomes)
+    outcomes[outcome] += 1
+    count.calls += calls
+    count.parsedPages += parsedPages
+    count.dropped += dropped.length
   }
 }
 
-const PARSED = 'Answers of v2 (pages of lists, single rows) that were not as the fast path expects them and were parsed instead'
+/** The outcomes of comparisons, and the member that counts each. */
+const OUTCOMES = {
+  match: 'matches',
+  expected: 'expected',
+  noise: 'noise',
+  race: 'races',
+  mismatch: 'mismatches',
+  transient: 'transients',
+  error: 'errors',
+  inconclusive: 'inconclusive',
+} as const
 
-const DROPPED = 'Query parameters that were dropped because the operation does not know them'
-
-/** Exposes the state of the migration as series. Operations and all other labels are bounded sets. */
-export function watchMigration(report: Pick<MigrationReport, 'evidence' | 'whole'>, registers: Registry[]): void {
-  type Rows = (evidence: EvidenceReport) => readonly (readonly [labels: Record<string, string>, value: number])[]
-
-  const counter = (name: string, help: string, labelNames: readonly string[], rows: Rows) =>
-    new Counter({
-      name,
-      help,
-      labelNames,
-      registers,
-      collect() {
-        this.reset()
-        for (const [labels, value] of rows(report.evidence())) this.inc(labels, value)
-      },
-    })
-  counter('crosswalk_comparisons_total', COMPARISONS, ['operation', 'outcome'], (evidence) =>
-    evidence.operations.flatMap((one) =>
-      OUTCOMES.map(([outcome, member]) => [{ operation: one.operation, outcome }, one[member]] as const),
-    ),
+/** The state of the migration. */
+function watchMigration(declare: Declare, report: MetricsSources['report']): void {
+  const counter = (name: string, help: string, labels: readonly string[], rows: (evidence: EvidenceReport) => Iterable<Row>) =>
+    declare.counter(name, help, labels, () => rows(report.evidence()))
+  const gauge = (name: string, help: string, rows: (evidence: EvidenceReport) => Iterable<Row>) =>
+    declare.gauge(name, help, 'max', ['operation'], () => rows(report.evidence()))
+  counter(
+    'crosswalk_comparisons_total',
+    'Observations that this process counted, by operation and what the comparison said; of workers the sum',
+    ['operation', 'outcome'],
+    ({ operations }) =>
+      operations.flatMap((one) => Object.entries(OUTCOMES).map(([outcome, member]): Row => [one.operation, outcome, one[member]])),
   )
-  counter('crosswalk_uses_total', USES, ['operation', 'account'], (evidence) =>
-    evidence.operations.flatMap((one) => {
-      const { uses: _, ...accounts } = accountsOf(one)
-      return Object.entries(accounts).map(([account, count]) => [{ operation: one.operation, account }, count] as const)
-    }),
+  counter(
+    'crosswalk_uses_total',
+    'Requests in a diff mode whose caller a side accepted, by operation and where each went; of workers the sum',
+    ['operation', 'account'],
+    ({ operations }) =>
+      operations.flatMap((one) => {
+        const { uses: _, ...accounts } = accountsOf(one)
+        return Object.entries(accounts).map(([account, count]): Row => [one.operation, account, count])
+      }),
   )
   counter(
     'crosswalk_comparison_jobs_total',
     'Comparisons that were made, failed, or dropped for want of room',
     ['end'],
     ({ queue, skipped }) => [
-      [{ end: 'done' }, queue.done],
-      [{ end: 'failed' }, queue.failed],
-      [{ end: 'dropped' }, skipped.waiting + skipped.perSecond],
+      ['done', queue.done],
+      ['failed', queue.failed],
+      ['dropped', skipped.waiting + skipped.perSecond],
     ],
   )
-  const FALLBACKS = 'Reads that v2 failed: answered by v1, not for want of budget, or not because they continue a list that v2 began'
-  counter('crosswalk_fallbacks_total', FALLBACKS, ['answered'], ({ fallbacks }) => [
-    [{ answered: 'yes' }, fallbacks.taken],
-    [{ answered: 'no' }, fallbacks.refused],
-    [{ answered: 'list' }, fallbacks.walks],
-  ])
-  counter('crosswalk_records_dropped_total', 'Records that could not be written', [], ({ records }) => [[{}, records.dropped]])
-  const gauge = (
-    name: string,
-    help: string,
-    rows: (evidence: EvidenceReport) => readonly (readonly [operation: string, value: number])[],
-  ) =>
-    new Gauge({
-      name,
-      help,
-      labelNames: ['operation'],
-      registers,
-      aggregator: 'max',
-      collect() {
-        this.reset()
-        for (const [operation, value] of rows(report.evidence())) this.set({ operation }, value)
-      },
-    })
-  gauge('crosswalk_circuit_open', OPEN, ({ circuits }) =>
-    Object.entries(circuits).map(([operation, { state }]) => [operation, state === 'open' ? 1 : 0] as const),
+  counter(
+    'crosswalk_fallbacks_total',
+    'Reads that v2 failed: answered by v1, not for want of budget, or not because they continue a list that v2 began',
+    ['answered'],
+    ({ fallbacks }) => [
+      ['yes', fallbacks.taken],
+      ['no', fallbacks.refused],
+      ['list', fallbacks.walks],
+    ],
   )
-  gauge('crosswalk_evidence_bound', BOUND, ({ operations }) => operations.map(({ operation, bound }) => [operation, bound] as const))
+  counter('crosswalk_records_dropped_total', 'Records that could not be written', [], ({ records }) => [[records.dropped]])
+  gauge('crosswalk_circuit_open', '1 where an operation is kept from its canary share because v2 answers it wrongly', ({ circuits }) =>
+    Object.entries(circuits).map(([operation, { state }]) => [operation, state === 'open' ? 1 : 0]),
+  )
+  gauge(
+    'crosswalk_evidence_bound',
+    'Upper end of the 95 % confidence interval for the share of wrong answers of an operation, 0-1, by the observations of this process; of workers the highest',
+    ({ operations }) => operations.map(({ operation, bound }) => [operation, bound]),
+  )
+  // A gauge without labels says 0 where nothing is known.
   const together = (name: string, help: string, value: (whole: WholeVerdict) => number | undefined) =>
-    new Gauge({
-      name,
-      help,
-      // A gauge without labels says 0 where nothing is known.
-      labelNames: ['target'],
-      registers,
-      aggregator: 'max',
-      collect() {
-        this.reset()
-        const whole = report.whole()
-        const known = whole && whole.requests > 0 ? value(whole) : undefined
-        if (whole && known !== undefined) this.set({ target: String(whole.target) }, known)
-      },
+    declare.gauge(name, help, 'max', ['target'], () => {
+      const whole = report.whole()
+      const known = whole && whole.requests > 0 ? value(whole) : undefined
+      return whole && known !== undefined ? [[String(whole.target), known]] : []
     })
-  together('crosswalk_cutover_bound', ALL_BOUND, ({ bound }) => bound)
-  together('crosswalk_cutover_needed', ALL_NEEDED, ({ needed }) => needed)
-  together('crosswalk_cutover_days', ALL_DAYS, ({ days }) => days)
-  gauge('crosswalk_evidence_needed', NEEDED, ({ operations }) => operations.map(({ operation, needed }) => [operation, needed] as const))
-}
-
-const COMPARISONS = 'Observations that this process counted, by operation and what the comparison said; of workers the sum'
-
-const USES = 'Requests in a diff mode whose caller a side accepted, by operation and where each went; of workers the sum'
-
-const OPEN = '1 where an operation is kept from its canary share because v2 answers it wrongly'
-
-const BOUND =
-  'Upper end of the 95 % confidence interval for the share of wrong answers of an operation, 0-1, by the observations of this process; of workers the highest'
-
-const NEEDED =
-  'Clean observations that an operation still needs, to be proven within the usual target, by the observations of this process; of workers the highest'
-
-const ALL_BOUND =
-  'Upper end of the 95 % confidence interval for the share of wrong answers in all requests together, 0-1, by the observations of this process; of workers the highest'
-
-const ALL_NEEDED =
-  'Clean observations, spread like the requests, that all requests together still need, by the observations of this process; of workers the highest'
-
-const ALL_DAYS =
-  'Days until all requests together are proven and each operation was seen often enough, if every further observation is clean and the traffic stays. Absent while that is unknown'
-
-const OUTCOMES: readonly (readonly [outcome: string, member: keyof OperationProgress & Member])[] = [
-  ['match', 'matches'],
-  ['expected', 'expected'],
-  ['noise', 'noise'],
-  ['race', 'races'],
-  ['mismatch', 'mismatches'],
-  ['transient', 'transients'],
-  ['error', 'errors'],
-  ['inconclusive', 'inconclusive'],
-]
-
-type Member = 'matches' | 'expected' | 'noise' | 'races' | 'mismatches' | 'transients' | 'errors' | 'inconclusive'
-
-export interface ModesMetricsSources {
-  readonly modes: Pick<Modes, 'state' | 'rollouts'>
-  /** The modes in force of every operation that v2 can serve. */
-  readonly currentModes: () => readonly OperationMode[]
-  readonly onNote: Notes['onNote']
+  together(
+    'crosswalk_cutover_bound',
+    'Upper end of the 95 % confidence interval for the share of wrong answers in all requests together, 0-1, by the observations of this process; of workers the highest',
+    ({ bound }) => bound,
+  )
+  together(
+    'crosswalk_cutover_needed',
+    'Clean observations, spread like the requests, that all requests together still need, by the observations of this process; of workers the highest',
+    ({ needed }) => needed,
+  )
+  together(
+    'crosswalk_cutover_days',
+    'Days until all requests together are proven and each operation was seen often enough, if every further observation is clean and the traffic stays. Absent while that is unknown',
+    ({ days }) => days,
+  )
+  gauge(
+    'crosswalk_evidence_needed',
+    'Clean observations that an operation still needs, to be proven within the usual target, by the observations of this process; of workers the highest',
+    ({ operations }) => operations.map(({ operation, needed }) => [operation, needed]),
+  )
 }
 
 const WHATS: readonly Note['what'][] = [
@@ -325,133 +306,78 @@ const WHATS: readonly Note['what'][] = [
   'acceptance',
 ]
 
-type Rows = readonly (readonly [labels: Record<string, string>, value: number])[]
-
-/** Exposes what is in force, and how often that changed. Labels are operations, modes and the rollouts of the rules: a bounded set. */
-export function watchModes({ modes, currentModes, onNote }: ModesMetricsSources, registers: Registry[]): void {
-  countNotes(onNote, registers)
-  const gauge = (name: string, help: string, labelNames: readonly string[], rows: () => Rows) =>
-    new Gauge({
-      name,
-      help,
-      labelNames,
-      registers,
-      aggregator: 'first',
-      collect() {
-        this.reset()
-        for (const [labels, value] of rows()) this.set(labels, value)
-      },
-    })
-  gauge('crosswalk_modes_version', VERSION, [], () => [[{}, modes.state().version]])
-  gauge('crosswalk_modes_drift', DRIFT, [], () => [[{}, modes.state().drift === undefined ? 0 : 1]])
-  gauge('crosswalk_mode_info', INFO, ['operation', 'mode', 'canary_mode'], () =>
-    currentModes().map(({ operation, mode, canary }) => [{ operation, mode, canary_mode: canary?.mode ?? '' }, 1] as const),
+/** What is in force, and how often that changed. */
+function watchModes(declare: Declare, { modes, currentModes, onNote }: MetricsSources): void {
+  const note = declare.tally(
+    'crosswalk_notes_total',
+    'Events that changed what the proxy does, or what may be done next, by kind',
+    'what',
+    WHATS,
   )
-  gauge('crosswalk_canary_share', SHARE, ['operation'], () =>
-    currentModes().flatMap(({ operation, canary }) => (canary ? [[{ operation }, canary.percent / 100] as const] : [])),
+  onNote(({ what }) => note(what))
+  const gauge = (name: string, help: string, labels: readonly string[], read: Read) => declare.gauge(name, help, 'first', labels, read)
+  gauge('crosswalk_modes_version', 'Version of the active modes: 1 at the start, one more with each change', [], () => [
+    [modes.state().version],
+  ])
+  gauge('crosswalk_modes_drift', '1 while other modes are active than the configuration file says', [], () => [
+    [modes.state().drift === undefined ? 0 : 1],
+  ])
+  gauge(
+    'crosswalk_mode_info',
+    'The mode of each operation for the clients that no rule names, and that of its canary; always 1',
+    ['operation', 'mode', 'canary_mode'],
+    () => currentModes().map(({ operation, mode, canary }) => [operation, mode, canary?.mode ?? '', 1]),
   )
-  gauge('crosswalk_rollout_phase', PHASE, ['rollout', 'phase'], () =>
-    modes.rollouts().flatMap((one) => ROLLOUT_PHASES.map((phase) => [{ rollout: one.name, phase }, one.phase === phase ? 1 : 0] as const)),
+  gauge(
+    'crosswalk_canary_share',
+    'Share of the callers of an operation that get the mode of its canary, 0-1; 0 while its circuit is open',
+    ['operation'],
+    () => currentModes().flatMap(({ operation, canary }): readonly Row[] => (canary ? [[operation, canary.percent / 100]] : [])),
+  )
+  gauge('crosswalk_rollout_phase', '1 for the phase that a rollout is in, 0 for the others', ['rollout', 'phase'], () =>
+    modes.rollouts().flatMap((one) => ROLLOUT_PHASES.map((phase): Row => [one.name, phase, one.phase === phase ? 1 : 0])),
   )
 }
 
-function countNotes(onNote: Notes['onNote'], registers: Registry[]): void {
-  const notes = new Counter({
-    name: 'crosswalk_notes_total',
-    help: 'Events that changed what the proxy does, or what may be done next, by kind',
-    labelNames: ['what'],
-    registers,
+/** What became of the events for `notify.url`. Without one, all are 0. */
+function watchNotify(declare: Declare, counts: MetricsSources['notified']): void {
+  declare.counter('crosswalk_notifications_total', 'Events for notify.url by their end (sent, failed, dropped)', ['end'], () => {
+    const { sent = 0, failed = 0, dropped = 0 } = counts?.() ?? {}
+    return Object.entries({ sent, failed, dropped })
   })
-  // Without a first value of 0, the rate of a counter does not see its first event.
-  for (const what of WHATS) notes.inc({ what }, 0)
-  onNote(({ what }) => notes.inc({ what }))
-}
-
-const VERSION = 'Version of the active modes: 1 at the start, one more with each change'
-
-const DRIFT = '1 while other modes are active than the configuration file says'
-
-const INFO = 'The mode of each operation for the clients that no rule names, and that of its canary; always 1'
-
-const SHARE = 'Share of the callers of an operation that get the mode of its canary, 0-1; 0 while its circuit is open'
-
-const PHASE = '1 for the phase that a rollout is in, 0 for the others'
-
-/** Exposes what became of the events for `notify.url`. Without one, all are 0. */
-export function watchNotify(counts: (() => NotifyCounts) | undefined, registers: Registry[]): void {
-  new Counter({
-    name: 'crosswalk_notifications_total',
-    help: 'Events for notify.url by their end (sent, failed, dropped)',
-    labelNames: ['end'],
-    registers,
-    collect() {
-      this.reset()
-      const { sent = 0, failed = 0, dropped = 0 } = counts?.() ?? {}
-      for (const [end, value] of Object.entries({ sent, failed, dropped })) this.inc({ end }, value)
-    },
-  })
-  new Gauge({
-    name: 'crosswalk_notifications_waiting',
-    help: 'Events that wait for notify.url to take them',
-    registers,
-    collect() {
-      this.set(counts?.().waiting ?? 0)
-    },
-  })
+  declare.gauge('crosswalk_notifications_waiting', 'Events that wait for notify.url to take them', 'sum', [], () => [
+    [counts?.().waiting ?? 0],
+  ])
 }
 
 /**
- * Exposes the state of the process. It is read on demand only and costs nothing otherwise. Of several workers, the worst value counts:
- * each has files and an event loop of its own.
+ * The state of the process. It is read on demand only and costs nothing otherwise. Of several workers, the worst value counts: each has
+ * files and an event loop of its own.
  */
-export function watchProcess(registers: Registry[]): void {
-  new Counter({
-    name: 'process_cpu_seconds_total',
-    help: 'Processor time used',
-    registers,
-    collect() {
-      const { user, system } = process.cpuUsage()
-      this.reset()
-      this.inc((user + system) / 1e6)
-    },
+function watchProcess(declare: Declare): void {
+  declare.counter('process_cpu_seconds_total', 'Processor time used', [], () => {
+    const { user, system } = process.cpuUsage()
+    return [[(user + system) / 1e6]]
   })
+  const gauge = (name: string, help: string, read: () => number, aggregator: Aggregator = 'max') =>
+    declare.gauge(name, help, aggregator, [], () => [[orUnknown(read)]])
   gauge('process_resident_memory_bytes', 'Memory that the process holds', () => process.memoryUsage.rss(), 'sum')
-  gauge('crosswalk_memory_limit_bytes', 'Memory that the process may hold: the limit of its container, or that of the machine', memoryLimit)
+  gauge('crosswalk_memory_limit_bytes', 'Memory that the process may hold: the limit of its container, or that of the machine', () => {
+    const container = process.constrainedMemory()
+    return container > 0 ? Math.min(container, totalmem()) : totalmem()
+  })
   gauge('process_start_time_seconds', 'When the process started, in seconds since 1970', () => performance.timeOrigin / 1000, 'first')
   gauge('process_open_fds', 'Open files and sockets', () => readdirSync('/proc/self/fd').length)
-  gauge('process_max_fds', 'Files and sockets that may be open', maxFiles)
-  gauge('crosswalk_event_loop_utilization', 'Share of time that the event loop was busy since it was last asked, 0 to 1', busySince())
-
-  function gauge(name: string, help: string, read: () => number, aggregator: Aggregator = 'max'): void {
-    new Gauge({
-      name,
-      help,
-      registers,
-      aggregator,
-      collect() {
-        this.set(orUnknown(read))
-      },
-    })
-  }
-}
-
-function busySince(): () => number {
+  gauge('process_max_fds', 'Files and sockets that may be open', () =>
+    Number(/^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'latin1'))?.[1]),
+  )
   let before = performance.eventLoopUtilization()
-  return () => {
+  gauge('crosswalk_event_loop_utilization', 'Share of time that the event loop was busy since it was last asked, 0 to 1', () => {
     const now = performance.eventLoopUtilization()
     const { utilization } = performance.eventLoopUtilization(now, before)
     before = now
     return utilization
-  }
-}
-
-function memoryLimit(): number {
-  const container = process.constrainedMemory()
-  return container > 0 ? Math.min(container, totalmem()) : totalmem()
-}
-
-function maxFiles(): number {
-  return Number(/^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'latin1'))?.[1])
+  })
 }
 
 /** `/proc` exists on Linux only, and is unreadable when the process can open no more files. */
@@ -463,57 +389,39 @@ function orUnknown(read: () => number): number {
   }
 }
 
-export interface StoreMetricsSources {
-  readonly fleet: Pick<Fleet, 'state' | 'replicas' | 'unread'>
-  onExchange(listener: (isAnswered: boolean, seconds: number) => void): void
-}
-
 /** Seconds: from a store on the same machine to one that does not answer in time. */
 const STORE_BUCKETS = [0.001, 0.005, 0.02, 0.1, 0.5, 2]
 
-/** Exposes how this replica stands with the store. Only replicas of a fleet have these metrics. */
-export function watchStore({ fleet, onExchange }: StoreMetricsSources, registry: Registry): void {
-  const registers = [registry]
-  const gauge = (name: string, help: string, aggregator: Aggregator, read: (state: FleetState) => number) =>
-    new Gauge({
-      name,
-      help,
-      aggregator,
-      registers,
-      collect() {
-        this.set(read(fleet.state()))
-      },
-    })
-  gauge('crosswalk_store_up', '1 while the store answers', 'min', ({ succeeded, problem }) =>
-    succeeded > 0 && problem === undefined ? 1 : 0,
-  )
-  gauge('crosswalk_store_silent_seconds', 'Time since the store last answered', 'max', ({ silentMs }) => silentMs / 1000)
-  gauge('crosswalk_store_waiting', 'Observations that the store does not have yet', 'sum', ({ waiting }) => waiting)
+/** How this replica stands with the store. Only replicas of a fleet have these metrics. */
+function watchStore(declare: Declare, { fleet, onExchange }: NonNullable<MetricsSources['joined']>, registry: Registry): void {
+  const gauge = (name: string, help: string, aggregator: Aggregator, read: () => number) =>
+    declare.gauge(name, help, aggregator, [], () => [[read()]])
+  gauge('crosswalk_store_up', '1 while the store answers', 'min', () => {
+    const { succeeded, problem } = fleet.state()
+    return succeeded > 0 && problem === undefined ? 1 : 0
+  })
+  gauge('crosswalk_store_silent_seconds', 'Time since the store last answered', 'max', () => fleet.state().silentMs / 1000)
+  gauge('crosswalk_store_waiting', 'Observations that the store does not have yet', 'sum', () => fleet.state().waiting)
   gauge('crosswalk_replicas', 'Replicas that the store heard from in the last seconds', 'first', () => liveIn(fleet))
-  new Gauge({
-    name: 'crosswalk_store_foreign_key',
-    help: '1 for the key that somebody else wrote in the store, so it takes nothing',
-    labelNames: ['key'],
-    aggregator: 'max',
-    registers,
-    collect() {
-      this.reset()
+  declare.gauge(
+    'crosswalk_store_foreign_key',
+    '1 for the key that somebody else wrote in the store, so it takes nothing',
+    'max',
+    ['key'],
+    () => {
       const { foreignKey } = fleet.state()
-      if (foreignKey !== undefined) this.set({ key: foreignKey }, 1)
+      return foreignKey === undefined ? [] : [[foreignKey, 1]]
     },
-  })
-  new Counter({
-    name: 'crosswalk_store_dropped_total',
-    help: 'Observations that had no room while the store did not answer, by kind (clean, bad)',
-    labelNames: ['kind'],
-    registers,
-    collect() {
-      this.reset()
+  )
+  declare.counter(
+    'crosswalk_store_dropped_total',
+    'Observations that had no room while the store did not answer, by kind (clean, bad)',
+    ['kind'],
+    () => {
       const { dropped, lost } = fleet.state()
-      this.inc({ kind: 'clean' }, dropped)
-      this.inc({ kind: 'bad' }, lost)
+      return Object.entries({ clean: dropped, bad: lost })
     },
-  })
+  )
   const durations = createDurations(registry, {
     name: 'crosswalk_store_exchange_duration_seconds',
     help: 'Time of an exchange with the store, by its end (answered, failed)',
@@ -525,53 +433,33 @@ export function watchStore({ fleet, onExchange }: StoreMetricsSources, registry:
 
 const POOL_STATES = ['connected', 'free', 'pending', 'queued', 'running'] as const
 
-export function watchPool(pool: Agent, registers: Registry[]): void {
-  new Gauge({
-    name: 'crosswalk_pool',
-    help: 'Connections (connected, free) and requests (pending, queued, running) of the pool, by origin',
-    labelNames: ['origin', 'state'],
-    registers,
-    collect() {
-      this.reset()
-      for (const [origin, stats] of Object.entries(pool.stats)) {
+/** The services that are called: the connections to them, their health, and their clocks, which they tell when their health is asked for. */
+function watchUpstream(declare: Declare, { pool, health, clock }: MetricsSources): void {
+  declare.gauge(
+    'crosswalk_pool',
+    'Connections (connected, free) and requests (pending, queued, running) of the pool, by origin',
+    'sum',
+    ['origin', 'state'],
+    () =>
+      Object.entries(pool.stats).flatMap(([origin, stats]) => {
         const known = stats as Partial<Record<(typeof POOL_STATES)[number], number | boolean>>
-        for (const state of POOL_STATES) this.set({ origin, state }, Number(known[state] ?? 0))
-      }
-    },
-  })
-}
-
-export function watchHealth(health: () => Promise<Health>, registers: Registry[]): void {
-  new Gauge({
-    name: 'crosswalk_upstream_up',
-    help: '1 where the service answers its ping as it should',
-    labelNames: ['service'],
-    registers,
-    aggregator: 'min',
-    async collect() {
-      const { pulses } = await health()
-      for (const { service, problem } of pulses) this.set({ service }, problem === undefined ? 1 : 0)
-    },
-  })
-}
-
-/** A service tells its clock when its health is asked for. */
-function watchClocks(clock: Pick<ClockWatch, 'ahead'>, health: () => Promise<Health>, registers: Registry[]): void {
-  new Gauge({
-    name: 'crosswalk_clock_ahead_seconds',
-    help: CLOCK,
-    labelNames: ['of'],
-    registers,
-    aggregator: 'first',
-    async collect() {
+        return POOL_STATES.map((state): Row => [origin, state, Number(known[state] ?? 0)])
+      }),
+  )
+  declare.gauge('crosswalk_upstream_up', '1 where the service answers its ping as it should', 'min', ['service'], async () =>
+    (await health()).pulses.map(({ service, problem }) => [service, problem === undefined ? 1 : 0]),
+  )
+  declare.gauge(
+    'crosswalk_clock_ahead_seconds',
+    'Seconds by which the clock of v2, v1 or the store is ahead of that of this machine; below 0, it is behind',
+    'first',
+    ['of'],
+    async () => {
       await health()
-      this.reset()
-      for (const [of, ms] of clock.ahead()) this.set({ of }, ms / 1000)
+      return [...clock.ahead()].map(([of, ms]): Row => [of, ms / 1000])
     },
-  })
+  )
 }
-
-const CLOCK = 'Seconds by which the clock of v2, v1 or the store is ahead of that of this machine; below 0, it is behind'
 
 /** The metrics of a process. */
 export interface Metrics extends RequestMetrics {
@@ -579,12 +467,16 @@ export interface Metrics extends RequestMetrics {
   values(): Promise<MetricValues>
 }
 
-/** The sources that are read when the metrics are. */
-export interface MetricsSources extends ModesMetricsSources {
+/** What is read when the metrics are. */
+interface MetricsSources {
   /** Milliseconds since 1970. */
   readonly now: () => number
   readonly pool: Agent
   readonly report: Pick<MigrationReport, 'evidence' | 'whole'>
+  readonly modes: Pick<Modes, 'state' | 'rollouts'>
+  /** The modes in force of every operation that v2 can serve. */
+  readonly currentModes: () => readonly OperationMode[]
+  readonly onNote: Notes['onNote']
   readonly health: () => Promise<Health>
   readonly clock: Pick<ClockWatch, 'ahead'>
   /** The address of the report page, if people know one. */
@@ -594,89 +486,75 @@ export interface MetricsSources extends ModesMetricsSources {
   /** What became of events; absent without `notify.url`. */
   readonly notified: (() => NotifyCounts) | undefined
   /** The fleet, if replicas share a store. */
-  readonly joined?: StoreMetricsSources | undefined
+  readonly joined?:
+    | {
+        readonly fleet: Pick<Fleet, 'state' | 'replicas' | 'unread'>
+        onExchange(listener: (isAnswered: boolean, seconds: number) => void): void
+      }
+    | undefined
 }
 
-/** Each server has its own registry, so that two servers in one process count separately. Labels are operation ids: a bounded set. */
-export function createMetrics({ now, page, pool, report, health, clock, expiry, notified, joined, ...sources }: MetricsSources): Metrics {
+/** Seconds: from a call within one machine to a list that takes its whole deadline. */
+const BUCKETS = [0.005, 0.02, 0.1, 0.5, 2, 10, 60]
+
+/** Each server has its own registry, so that two servers in one process count separately. */
+export function createMetrics(sources: MetricsSources): Metrics {
+  const { now, page, expiry, report, notified, joined } = sources
   const registry = new Registry()
-  const registers = [registry]
-  const requests = createRequestCounters(registry)
-  const { duration, callDuration } = createClocks(registry, now)
-  const grpc = new Counter({ name: 'crosswalk_grpc_calls_total', help: 'gRPC calls by status', labelNames: ['code'], registers })
-  const refused = countRefusals(registers)
-  const cut = new Counter({ name: 'crosswalk_cut_total', help: CUT, labelNames: ['reason'], registers })
-  const unrelayable = new Counter({ name: 'crosswalk_unrelayable_total', help: UNRELAYABLE, labelNames: ['carrier'], registers })
+  const declare = new Declare(registry)
+  const addRequest = countRequests(declare)
+  const durations = (name: string, help: string, label: string) => createDurations(registry, { name, help, label, buckets: BUCKETS, now })
+  const duration = durations('crosswalk_request_duration_seconds', 'Time from the request to the last byte of its answer', 'operation')
+  const callDuration = durations('crosswalk_v2_call_duration_seconds', 'Time from a v2 call to the last byte of its answer', 'outcome')
+  const endGrpc = declare.tally('crosswalk_grpc_calls_total', 'gRPC calls by status', 'code')
+  const refused = declare.tally(
+    'crosswalk_refused_total',
+    'Requests that were not let in, by the limit they met (overload, caller-in-flight, caller-rate, bodies, connections)',
+    'reason',
+  )
+  const cut = declare.tally(
+    'crosswalk_cut_total',
+    'Clients that were cut off, by what they took too long for (body, write, call, stream), or because one with a credential needed the place',
+    'reason',
+  )
+  const unrelayable = declare.tally(
+    'crosswalk_unrelayable_total',
+    'Answers of v2 or v1 whose head no client could be given, by carrier (native, v1, grpc)',
+    'carrier',
+  )
   let inFlight = 0
-  gauge('crosswalk_requests_in_flight', 'Requests being served', () => inFlight, registers)
-  watchPool(pool, registers)
-  watchHealth(health, registers)
-  watchClocks(clock, health, registers)
-  watchMigration(report, registers)
-  watchModes(sources, registers)
-  watchNotify(notified, registers)
-  if (joined) watchStore(joined, registry)
-  watchProcess(registers)
-  watchPage(page, registers)
-  if (expiry !== undefined) gauge('crosswalk_certificate_expiry_seconds', CERTIFICATE, expiry, registers, 'max')
+  declare.gauge('crosswalk_requests_in_flight', 'Requests being served', 'sum', [], () => [[inFlight]])
+  watchUpstream(declare, sources)
+  watchMigration(declare, report)
+  watchModes(declare, sources)
+  watchNotify(declare, notified)
+  if (joined) watchStore(declare, joined, registry)
+  watchProcess(declare)
+  // Names the page, so that alerts and the dashboard can link to it without knowing the deployment.
+  declare.gauge('crosswalk_page_info', '1 for the address (url) of the report page, if admin.publicUrl is set', 'first', ['url'], () =>
+    page === undefined ? [] : [[page, 1]],
+  )
+  if (expiry !== undefined) {
+    const help = 'When the certificate of the proxy ends, in seconds since 1970'
+    declare.gauge('crosswalk_certificate_expiry_seconds', help, 'max', [], () => [[expiry()]])
+  }
   return {
     begin() {
       inFlight += 1
     },
     end(record, status, seconds) {
       inFlight -= 1
-      requests.add(record, outcomeOf(status))
+      addRequest(record, outcomeOf(status))
       duration.observe(record.operation, seconds, record.span?.recorded)
     },
     endCall: (status, seconds, traceId) => callDuration.observe(status === undefined ? 'unanswered' : outcomeOf(status), seconds, traceId),
-    endGrpc: (code) => grpc.inc({ code }),
+    endGrpc,
     refused,
-    cut: (reason) => cut.inc({ reason }),
-    unrelayable: (carrier) => unrelayable.inc({ carrier }),
-    watchWebSockets: (count) => gauge('crosswalk_web_sockets', 'WebSockets that are open, handshakes among them', count, registers),
+    cut,
+    unrelayable,
+    watchWebSockets(count) {
+      declare.gauge('crosswalk_web_sockets', 'WebSockets that are open, handshakes among them', 'sum', [], () => [[count()]])
+    },
     values: () => registry.getMetricsAsJSON(),
   }
-}
-
-/** Names the page, so that alerts and the dashboard can link to it without knowing the deployment. */
-function watchPage(page: string | undefined, registers: Registry[]): void {
-  const info = new Gauge({ name: 'crosswalk_page_info', help: PAGE_INFO, labelNames: ['url'], registers, aggregator: 'first' })
-  if (page !== undefined) info.set({ url: page }, 1)
-}
-
-const PAGE_INFO = '1 for the address (url) of the report page, if admin.publicUrl is set'
-
-const CUT =
-  'Clients that were cut off, by what they took too long for (body, write, call, stream), or because one with a credential needed the place'
-
-const UNRELAYABLE = 'Answers of v2 or v1 whose head no client could be given, by carrier (native, v1, grpc)'
-
-const CERTIFICATE = 'When the certificate of the proxy ends, in seconds since 1970'
-
-function gauge(name: string, help: string, read: () => number, registers: Registry[], aggregator: Aggregator = 'sum'): void {
-  new Gauge({
-    name,
-    help,
-    registers,
-    aggregator,
-    collect() {
-      this.set(read())
-    },
-  })
-}
-
-/** Counts by hand and updates on demand: under overload, a labelled counter would be a large part of a refusal's cost. */
-function countRefusals(registers: Registry[]): (why: Refused) => void {
-  const counts = new Map<Refused, number>()
-  new Counter({
-    name: 'crosswalk_refused_total',
-    help: 'Requests that were not let in, by the limit they met (overload, caller-in-flight, caller-rate, bodies, connections)',
-    labelNames: ['reason'],
-    registers,
-    collect() {
-      this.reset()
-      for (const [reason, count] of counts) this.inc({ reason }, count)
-    },
-  })
-  return (why) => void counts.set(why, (counts.get(why) ?? 0) + 1)
 }

@@ -1,4 +1,5 @@
 import { createHmac, randomUUID } from 'node:crypto'
+import { setImmediate } from 'node:timers/promises'
 import { systemReason } from '../errors.ts'
 import { many } from '../migrate/evidence/evidence.ts'
 import type { Note } from '../migrate/records/record.ts'
@@ -30,43 +31,14 @@ export function askedPause(header: string | undefined, nowMs: number): number {
   return asked > 0 ? Math.min(asked, LONGEST_MS.asked) : 0
 }
 
-export interface DeliverySettings {
-  readonly receiver: Receiver
-  readonly sign: SignAttempt
-  /** Attempts for one event. */
-  readonly attempts: number
-  /** Milliseconds since 1970. */
-  readonly now: () => number
-  /** Gives 0 up to 1. */
-  readonly random: () => number
-  /** Resolves after so many milliseconds, and at once when the signal aborts. */
-  readonly pause: (ms: number, signal: AbortSignal) => Promise<void>
-  /** Reports what an operator must know. */
-  readonly warn: (text: string) => void
-  /** Aborts when the proxy ends: no pause is made from then on, and no second attempt. */
-  readonly signal: AbortSignal
-}
-
-/** Sends events to one receiver, one after the other. */
-export interface Delivery {
-  /** Resolves when the event was taken, was refused, or must not be sent. Never rejects. */
-  deliver(event: WaitingEvent): Promise<'sent' | 'failed' | 'dropped'>
-  /** True if nothing is sent any more. */
-  isOver(): boolean
-  /** Why the last attempt failed; undefined if it did not. */
-  problem(): string | undefined
-  /** Breaks off what is under way and sends nothing more. */
-  giveUp(): void
-}
-
 /** What an attempt led to. */
 type Outcome =
   | { readonly end: 'sent' }
   | { readonly end: 'refused' | 'gone'; readonly problem: string }
   | { readonly end: 'again'; readonly problem: string; readonly askedMs: number }
 
-export function createDelivery(settings: DeliverySettings): Delivery {
-  const { receiver, sign, attempts, now, random, pause, warn, signal } = settings
+/** Sends events to one receiver, one after the other. The signal aborts when the proxy ends: no pause and no second attempt from then on. */
+function createDelivery({ receiver, sign, attempts, now, random, pause, warn }: NotifierSettings, signal: AbortSignal) {
   /** Failed attempts in a row, of whichever events: the pauses grow as long as the receiver is away. */
   let failures = 0
   let restMs = 0
@@ -75,7 +47,7 @@ export function createDelivery(settings: DeliverySettings): Delivery {
 
   const attempt = async ({ id, body }: WaitingEvent): Promise<Outcome> => {
     try {
-      return outcomeOf(await receiver.post({ ...sign(id, body, now()) }, body), now())
+      return outcomeOf(await receiver.post(sign(id, body, now()), body), now())
     } catch (error) {
       return { end: 'again', problem: systemReason(error), askedMs: 0 }
     }
@@ -88,7 +60,9 @@ export function createDelivery(settings: DeliverySettings): Delivery {
     if (failures === 1) warn(`${problem}: the notification is sent again, ${attempts} times in all`)
   }
   return {
-    async deliver(event) {
+    /** Resolves when the event was taken, was refused, or must not be sent. Never rejects. */
+    async deliver(event: WaitingEvent): Promise<'sent' | 'failed' | 'dropped'> {
+      const name = `${event.type} ${event.id}`
       for (let nth = 1; nth <= attempts; nth += 1) {
         if (restMs > 0) await pause(restMs, signal)
         if (isOver) return 'dropped'
@@ -97,15 +71,18 @@ export function createDelivery(settings: DeliverySettings): Delivery {
         count(outcome)
         if (outcome.end === 'sent') return 'sent'
         if (outcome.end === 'gone') warn(`${problem}: no notification is sent any more until the next start`)
-        if (outcome.end === 'refused') warn(`${problem}: the notification ${nameOf(event)} is lost`)
+        if (outcome.end === 'refused') warn(`${problem}: the notification ${name} is lost`)
         if (outcome.end !== 'again') return 'failed'
         if (signal.aborted) return 'dropped'
       }
-      warn(`${problem}: the notification ${nameOf(event)} is lost after ${attempts} attempts`)
+      warn(`${problem}: the notification ${name} is lost after ${attempts} attempts`)
       return 'failed'
     },
+    /** True if nothing is sent any more. */
     isOver: () => isOver,
+    /** Why the last attempt failed; undefined if it did not. */
     problem: () => problem,
+    /** Breaks off what is under way and sends nothing more. */
     giveUp() {
       isOver = true
       void receiver.close()
@@ -120,10 +97,6 @@ function outcomeOf({ status, retryAfter }: Receipt, nowMs: number): Outcome {
   if (status === 410) return { end: 'gone', problem }
   if (status === 429 || status >= 500) return { end: 'again', problem, askedMs: askedPause(retryAfter, nowMs) }
   return { end: 'refused', problem }
-}
-
-function nameOf({ id, type }: WaitingEvent): string {
-  return `${type} ${id}`
 }
 
 type What = Note['what']
@@ -250,49 +223,42 @@ export interface WaitingEvent {
   readonly ended?: (() => void) | undefined
 }
 
-/** The events that wait, oldest first. It holds a bounded number of events and bytes. */
-export interface Outbox {
+/** The events that wait, oldest first. The newest stay if there is no room: they say how things stand now. */
+class Outbox {
+  readonly #room: NotifierSettings['room']
+  #waiting: WaitingEvent[] = []
+  #bytes = 0
+
+  constructor(room: NotifierSettings['room']) {
+    this.#room = room
+  }
+
+  get size(): number {
+    return this.#waiting.length
+  }
+
   /** Adds an event. Returns how many of the oldest had to make room for it; itself among them if it alone is too large. */
-  add(event: WaitingEvent): number
+  add(event: WaitingEvent): number {
+    this.#waiting.push(event)
+    this.#bytes += Buffer.byteLength(event.body)
+    let dropped = 0
+    for (; this.size > this.#room.events || this.#bytes > this.#room.bytes; dropped += 1) this.take()?.ended?.()
+    return dropped
+  }
+
   /** Removes the oldest event and returns it. */
-  take(): WaitingEvent | undefined
-  /** Removes all. Returns how many there were. */
-  clear(): number
-  readonly size: number
-}
-
-export interface OutboxLimits {
-  readonly events: number
-  readonly bytes: number
-}
-
-/** The newest events stay if there is no room: they say how things stand now. */
-export function createOutbox(limits: OutboxLimits): Outbox {
-  const waiting: WaitingEvent[] = []
-  let bytes = 0
-  const take = () => {
-    const event = waiting.shift()
-    if (event) bytes -= Buffer.byteLength(event.body)
+  take(): WaitingEvent | undefined {
+    const event = this.#waiting.shift()
+    if (event) this.#bytes -= Buffer.byteLength(event.body)
     return event
   }
-  return {
-    add(event) {
-      waiting.push(event)
-      bytes += Buffer.byteLength(event.body)
-      let dropped = 0
-      for (; waiting.length > limits.events || bytes > limits.bytes; dropped += 1) take()?.ended?.()
-      return dropped
-    },
-    take,
-    clear() {
-      const left = waiting.length
-      waiting.length = 0
-      bytes = 0
-      return left
-    },
-    get size() {
-      return waiting.length
-    },
+
+  /** Removes all. Returns how many there were. */
+  clear(): number {
+    const left = this.size
+    this.#waiting = []
+    this.#bytes = 0
+    return left
   }
 }
 
@@ -310,37 +276,42 @@ export interface NotifyCounts {
   readonly problem?: string
 }
 
-/** Sends an event for each note. No method waits. */
-export interface Notifier {
-  /** `ended` is called when the receiver has the event or never gets it, but not if the proxy ends before. */
-  tell(note: Note & { readonly id: string }, ended?: () => void): void
-  /** Sends an event that means nothing. Returns its id. */
-  ping(): string
-  counts(): NotifyCounts
-  /** Tries once more what waits, for three seconds at most. What is left then is lost, and the log says so. */
-  close(): Promise<void>
-}
-
-export interface NotifierSettings extends Omit<DeliverySettings, 'signal'> {
+export interface NotifierSettings {
+  readonly receiver: Receiver
+  readonly sign: SignAttempt
+  /** Attempts for one event. */
+  readonly attempts: number
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+  /** Gives 0 up to 1. */
+  readonly random: () => number
+  /** Resolves after so many milliseconds, and at once when the signal aborts. */
+  readonly pause: (ms: number, signal: AbortSignal) => Promise<void>
+  /** Reports what an operator must know. */
+  readonly warn: (text: string) => void
   /** Absolute URI of this proxy. */
   readonly source: string
   /** The address of the report page, if people know one. */
   readonly page?: string | undefined
-  readonly room: OutboxLimits
+  /** How many events may wait, and how many bytes. */
+  readonly room: { readonly events: number; readonly bytes: number }
   /** Milliseconds that a shutdown waits for the receiver. */
   readonly closingMs?: number
 }
 
 /** A thousand events are more than a person reads; they take some hundred kilobytes. */
-export const ROOM: OutboxLimits = { events: 1000, bytes: 2 ** 22 }
+export const ROOM = { events: 1000, bytes: 2 ** 22 }
 
 const CLOSING_MS = 3000
 
-export function createNotifier(settings: NotifierSettings): Notifier {
+export type Notifier = ReturnType<typeof createNotifier>
+
+/** Sends an event for each note. No method waits but `close`. */
+export function createNotifier(settings: NotifierSettings) {
   const { source, page, room, receiver, now, warn, closingMs = CLOSING_MS } = settings
-  const outbox = createOutbox(room)
+  const outbox = new Outbox(room)
   const closing = new AbortController()
-  const delivery = createDelivery({ ...settings, signal: closing.signal })
+  const delivery = createDelivery(settings, closing.signal)
   const count = { sent: 0, failed: 0, dropped: 0 }
   let pumping: Promise<void> | undefined
   let inHand = 0
@@ -348,7 +319,7 @@ export function createNotifier(settings: NotifierSettings): Notifier {
 
   const pump = async () => {
     // The request that made the note has its answer first.
-    await nextTurn()
+    await setImmediate()
     for (let event = outbox.take(); event; event = outbox.take()) {
       inHand = 1
       const end = await delivery.deliver(event)
@@ -374,17 +345,20 @@ export function createNotifier(settings: NotifierSettings): Notifier {
     pumping ??= pump()
   }
   return {
-    tell: (note, ended) => add(notificationOf(note, source, page), ended),
-    ping() {
+    /** `ended` is called when the receiver has the event or never gets it, but not if the proxy ends before. */
+    tell: (note: Note & { readonly id: string }, ended?: () => void): void => add(notificationOf(note, source, page), ended),
+    /** Sends an event that means nothing. Returns its id. */
+    ping(): string {
       const id = randomUUID()
       add(pingOf(id, new Date(now()).toISOString(), source))
       return id
     },
-    counts() {
+    counts(): NotifyCounts {
       const problem = delivery.problem()
       return { ...count, waiting: outbox.size + inHand, ...(problem !== undefined && { problem }) }
     },
-    async close() {
+    /** Tries once more what waits, for three seconds at most. What is left then is lost, and the log says so. */
+    async close(): Promise<void> {
       const before = count.failed + count.dropped
       closing.abort()
       const timer = setTimeout(delivery.giveUp, closingMs)
@@ -398,37 +372,30 @@ export function createNotifier(settings: NotifierSettings): Notifier {
   }
 }
 
-const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve))
-
 /** The answer of a receiver. Its body is not kept. */
 export interface Receipt {
   readonly status: number
   readonly retryAfter?: string
 }
 
-/** The service at `notify.url`. */
-export interface Receiver {
-  /** Scheme, host and port: all that may be shown, because path and query may hold a token. */
-  readonly origin: string
-  /** Sends one event. Rejects with a sentence that lacks its subject, the receiver, if no answer arrives in time. */
-  post(headers: Readonly<Record<string, string>>, body: string): Promise<Receipt>
-  /** Breaks off what is under way. */
-  close(): Promise<void>
-}
-
 /** Bytes of an answer's body that are read, so that its connection can be used again. */
 const ANSWER_BYTES = 16 * 1024
+
+/** The service at `notify.url`. */
+type Receiver = ReturnType<typeof createReceiver>
 
 /**
  * Sends events over one connection of its own, so that a receiver that hangs holds nothing else up. Redirects are not followed. `expire`
  * returns a signal that aborts after so many milliseconds.
  */
-export function createReceiver(address: string, timeoutMs: number, expire: (ms: number) => AbortSignal = AbortSignal.timeout): Receiver {
+export function createReceiver(address: string, timeoutMs: number, expire: (ms: number) => AbortSignal = AbortSignal.timeout) {
   const { origin, pathname, search } = new URL(address)
   const agent = new Agent({ connections: 1, headersTimeout: timeoutMs, bodyTimeout: timeoutMs, connect: { timeout: timeoutMs } })
   return {
+    /** Scheme, host and port: all that may be shown, because path and query may hold a token. */
     origin,
-    async post(headers, body) {
+    /** Sends one event. Rejects with a sentence that lacks its subject, the receiver, if no answer arrives in time. */
+    async post(headers: SignedHeaders, body: string): Promise<Receipt> {
       const signal = expire(timeoutMs)
       try {
         const request = { origin, path: pathname + search, method: 'POST', body, signal } as const
@@ -442,7 +409,8 @@ export function createReceiver(address: string, timeoutMs: number, expire: (ms: 
         )
       }
     },
-    close: () => agent.destroy(),
+    /** Breaks off what is under way. */
+    close: (): Promise<void> => agent.destroy(),
   }
 }
 

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { effectOn, forMost } from '../../src/admin/report/commands.ts'
-import { createExamples, createSteps, type ExampleReport } from '../../src/admin/report/difference.ts'
+import { type ExampleReport, Examples, Steps } from '../../src/admin/report/difference.ts'
 import type { InForce } from '../../src/admin/report/history.ts'
 import { createReporter, heldAgainst, type Report, readOlderReport, readReport } from '../../src/admin/report/report.ts'
 import { createReportMaker, pageOf } from '../../src/admin/report-page.ts'
@@ -205,7 +205,7 @@ describe('report', () => {
 
   describe('bounds', () => {
     it('time steps grow with the span, and no count is lost', () => {
-      const steps = createSteps<'x'>()
+      const steps = new Steps<'x'>()
       for (let nth = 0; nth < 5_000; nth++) steps.count('a', START + nth * 60_000, 'x')
       const counted = steps.of('a')
       expect(counted.length).toBeLessThanOrEqual(96)
@@ -213,7 +213,7 @@ describe('report', () => {
     })
 
     it('a frequent difference removes no rare one', () => {
-      const examples = createExamples(100)
+      const examples = new Examples(100)
       const example = (id: number, v1: unknown = id) => ({ id: String(id), at: id, v1, v2Side: { status: 200 } }) as ExampleReport
       examples.add('rare', example(0))
       for (let nth = 1; nth < 1_000; nth++) examples.add('frequent', example(nth))

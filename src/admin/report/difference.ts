@@ -2,42 +2,27 @@ import { createHash } from 'node:crypto'
 import type { Excerpt } from '../../migrate/compare/excerpt.ts'
 import type { SentRequest } from '../../migrate/compare/redact.ts'
 import type { Comparison, Example, RecordedSide, Total } from '../../migrate/records/record.ts'
-import type { Describe, Quantiles } from './report.ts'
-
-/** The last durations in milliseconds, up to a capacity. */
-export interface RecentDurations {
-  add(ms: number): void
-  /** undefined without durations. */
-  quantiles(): Quantiles | undefined
-}
+import type { DeclarationRow, Describe, OperationReport, Quantiles } from './report.ts'
 
 const KEPT = 1_000
 
-export function createDurations(): RecentDurations {
-  const kept: number[] = []
-  let next = 0
-  return {
-    add(ms) {
-      kept[next] = ms
-      next = (next + 1) % KEPT
-    },
-    quantiles() {
-      const sorted = kept.toSorted((a, b) => a - b)
-      const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))]
-      const [p50, p95] = [at(0.5), at(0.95)]
-      return p50 === undefined || p95 === undefined ? undefined : { p50, p95 }
-    },
-  }
-}
+/** The last durations in milliseconds, up to a capacity. */
+export class RecentDurations {
+  readonly #kept: number[] = []
+  #next = 0
 
-/** Counts by time step. All steps have one length, which doubles when there are too many, so that any span fits a bounded space. */
-export interface Steps<K extends string> {
-  /** Counts one event of a series at a time in milliseconds since 1970. */
-  count(series: string, at: number, key: K): void
-  /** Returns the steps of a series with counts, oldest first. */
-  of(series: string): readonly CountedStep<K>[]
-  /** Length of one step in milliseconds. */
-  stepMs(): number
+  add(ms: number): void {
+    this.#kept[this.#next] = ms
+    this.#next = (this.#next + 1) % KEPT
+  }
+
+  /** undefined without durations. */
+  quantiles(): Quantiles | undefined {
+    const sorted = this.#kept.toSorted((a, b) => a - b)
+    const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))]
+    const [p50, p95] = [at(0.5), at(0.95)]
+    return p50 === undefined || p95 === undefined ? undefined : { p50, p95 }
+  }
 }
 
 export interface CountedStep<K extends string> {
@@ -53,26 +38,38 @@ const MOST_STEPS = 96
 
 type Series<K extends string> = Map<number, { [Key in K]?: number }>
 
-export function createSteps<K extends string>(): Steps<K> {
-  const all = new Map<string, Series<K>>()
-  let stepMs = FIRST_STEP_MS
-  let [from, to] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
-  const widen = (at: number) => {
-    from = Math.min(from, at)
-    to = Math.max(to, at)
-    const before = stepMs
-    while (Math.floor(to / stepMs) - Math.floor(from / stepMs) >= MOST_STEPS) stepMs *= 2
-    if (stepMs > before) for (const [name, series] of all) all.set(name, merged(series, stepMs / before))
+/** Counts by time step. All steps have one length, which doubles when there are too many, so that any span fits a bounded space. */
+export class Steps<K extends string> {
+  readonly #all = new Map<string, Series<K>>()
+  #stepMs = FIRST_STEP_MS
+  #from = Number.POSITIVE_INFINITY
+  #to = Number.NEGATIVE_INFINITY
+
+  /** Length of one step in milliseconds. */
+  get stepMs(): number {
+    return this.#stepMs
   }
-  return {
-    count(name, at, key) {
-      widen(at)
-      const series: Series<K> = all.get(name) ?? new Map()
-      all.set(name, series)
-      add(series, Math.floor(at / stepMs), key, 1)
-    },
-    of: (name) => [...(all.get(name) ?? [])].sort(([a], [b]) => a - b).map(([index, counts]) => ({ at: index * stepMs, counts })),
-    stepMs: () => stepMs,
+
+  /** Counts one event of a series at a time in milliseconds since 1970. */
+  count(name: string, at: number, key: K): void {
+    this.#widen(at)
+    const series: Series<K> = this.#all.get(name) ?? new Map()
+    this.#all.set(name, series)
+    add(series, Math.floor(at / this.#stepMs), key, 1)
+  }
+
+  /** Returns the steps of a series with counts, oldest first. */
+  of(name: string): readonly CountedStep<K>[] {
+    const series = [...(this.#all.get(name) ?? [])].sort(([a], [b]) => a - b)
+    return series.map(([index, counts]) => ({ at: index * this.#stepMs, counts }))
+  }
+
+  #widen(at: number): void {
+    this.#from = Math.min(this.#from, at)
+    this.#to = Math.max(this.#to, at)
+    const before = this.#stepMs
+    while (Math.floor(this.#to / this.#stepMs) - Math.floor(this.#from / this.#stepMs) >= MOST_STEPS) this.#stepMs *= 2
+    if (this.#stepMs > before) for (const [name, series] of this.#all) this.#all.set(name, merged(series, this.#stepMs / before))
   }
 }
 
@@ -162,15 +159,8 @@ export interface ExampleReport extends EqualExample {
   readonly equal?: readonly EqualExample[]
 }
 
-/** The texts of a declared difference in `mappings/differences.ts`. */
-interface Described {
-  readonly code: string
-  readonly seen: string
-  readonly because: string
-}
-
 /** Returns the tables' texts about a code. A code that is no longer in the tables has none. The list may change. */
-export function describeWith(differences: readonly Described[]): Describe {
+export function describeWith(differences: readonly Pick<DeclarationRow, 'code' | 'seen' | 'because'>[]): Describe {
   return (code) => {
     const { seen = '', because = '' } = differences.find((one) => one.code === code) ?? {}
     return { seen, because }
@@ -178,12 +168,12 @@ export function describeWith(differences: readonly Described[]): Describe {
 }
 
 /** What one comparison adds to one difference. */
-export interface Sighting extends Pick<Difference, 'key' | 'state' | 'kind' | 'where' | 'code' | 'findings'> {
+interface Sighting extends Pick<Difference, 'key' | 'state' | 'kind' | 'where' | 'code' | 'findings'> {
   readonly example?: ExampleReport
 }
 
 /** Returns the differences that a comparison shows. One without findings that is no match shows one difference, named by its reason. */
-export function sightingsOf(comparison: Comparison): readonly Sighting[] {
+function sightingsOf(comparison: Comparison): readonly Sighting[] {
   const { outcome, reason = 'no reason was recorded', totals } = comparison
   if (totals.length > 0) return totals.map((total) => sightingOf(comparison, total))
   if (outcome !== 'error' && outcome !== 'race' && outcome !== 'inconclusive') return []
@@ -193,7 +183,7 @@ export function sightingsOf(comparison: Comparison): readonly Sighting[] {
 
 function sightingOf(comparison: Comparison, total: Total): Sighting {
   const { kind, where, code, count } = total
-  const state = stateOf(comparison, total)
+  const state = stateOf(comparison.outcome, total)
   const example = comparison.examples.find((one) => one.kind === kind && one.where === where && one.code === code)
   return {
     key: [state, kind, where, ...(code === undefined ? [] : [code])].join(' '),
@@ -206,7 +196,7 @@ function sightingOf(comparison: Comparison, total: Total): Sighting {
   }
 }
 
-function stateOf({ outcome }: Comparison, { code, noise }: Total): DifferenceState {
+function stateOf(outcome: Comparison['outcome'], { code, noise }: Total): DifferenceState {
   if (outcome === 'race') return 'race'
   if (code !== undefined) return 'declared'
   if (noise) return 'noise'
@@ -226,30 +216,18 @@ function exampleOf(comparison: Comparison, example?: Example): ExampleReport {
     shape,
     check,
     ...(request && { request }),
-    ...(example && placeOf(example)),
+    ...(example && {
+      pointer: example.at,
+      ...(Object.hasOwn(example, 'v1') && { v1: example.v1 }),
+      ...(Object.hasOwn(example, 'v2') && { v2: example.v2 }),
+      ...(example.differsAt !== undefined && { differsAt: example.differsAt }),
+      ...(example.row !== undefined && { row: example.row }),
+    }),
     ...(around && { around }),
     ...(v1 && { v1Side: v1 }),
     v2Side: v2,
     ...(reason !== undefined && { reason }),
   }
-}
-
-function placeOf(example: Example): Pick<ExampleReport, 'pointer' | 'v1' | 'v2' | 'differsAt' | 'row'> {
-  const { at, differsAt, row } = example
-  return {
-    pointer: at,
-    ...(Object.hasOwn(example, 'v1') && { v1: example.v1 }),
-    ...(Object.hasOwn(example, 'v2') && { v2: example.v2 }),
-    ...(differsAt !== undefined && { differsAt }),
-    ...(row !== undefined && { row }),
-  }
-}
-
-/** Examples by group. The limit applies to all groups together, but a frequent difference never removes a rare one. */
-export interface Examples {
-  add(group: string, example: ExampleReport): void
-  /** The newest of those that are equal, newest first. */
-  of(group: string): readonly ExampleReport[]
 }
 
 /** Maximum examples of all groups. */
@@ -271,51 +249,54 @@ interface Group {
   held: number
 }
 
-export function createExamples(most: number = MOST): Examples {
-  const groups = new Map<string, Group>()
-  /** The group and the equals of each example, oldest first. Reading starts at `first`. */
-  let order: (readonly [group: string, key: string])[] = []
-  let first = 0
-  let held = 0
-  const forgetOldest = () => {
-    while (first < order.length) {
-      const [name, key] = order[first++] ?? ['', '']
-      const group = groups.get(name)
+/** Examples by group. The limit applies to all groups together, but a frequent difference never removes a rare one. */
+export class Examples {
+  readonly #groups = new Map<string, Group>()
+  readonly #most: number
+  /** The group and the equals of each example, oldest first. Reading starts at `#first`. */
+  #order: (readonly [group: string, key: string])[] = []
+  #first = 0
+  #held = 0
+
+  constructor(most: number = MOST) {
+    this.#most = most
+  }
+
+  add(name: string, example: ExampleReport): void {
+    const group = this.#groups.get(name) ?? { equals: new Map<string, Equals>(), held: 0 }
+    this.#groups.set(name, group)
+    const key = keyOf(example)
+    const known = group.equals.get(key)
+    group.equals.delete(key)
+    known?.older.push(briefly(known.newest))
+    group.equals.set(key, { newest: example, older: known?.older ?? [] })
+    group.held += 1
+    this.#order.push([name, key])
+    this.#held += 1
+    if (this.#held > this.#most) this.#forgetOldest()
+    if (this.#first > this.#most) {
+      this.#order = this.#order.slice(this.#first)
+      this.#first = 0
+    }
+  }
+
+  /** The newest of those that are equal, newest first. */
+  of(name: string): readonly ExampleReport[] {
+    const newestLast = [...(this.#groups.get(name)?.equals.values() ?? [])]
+    return newestLast.reverse().map(({ newest, older }) => (older.length === 0 ? newest : { ...newest, equal: [...older].reverse() }))
+  }
+
+  #forgetOldest(): void {
+    while (this.#first < this.#order.length) {
+      const [name, key] = this.#order[this.#first++] ?? ['', '']
+      const group = this.#groups.get(name)
       if (!group || group.held <= SPARED) continue
       if (group.equals.get(key)?.older.shift() === undefined) group.equals.delete(key)
       group.held -= 1
-      held -= 1
+      this.#held -= 1
       return
     }
   }
-  return {
-    add(name, example) {
-      const group = groups.get(name) ?? { equals: new Map<string, Equals>(), held: 0 }
-      groups.set(name, group)
-      const key = keyOf(example)
-      addExample(group, key, example)
-      order.push([name, key])
-      held += 1
-      if (held > most) forgetOldest()
-      if (first > most) {
-        order = order.slice(first)
-        first = 0
-      }
-    },
-    of: (name) => [...(groups.get(name)?.equals.values() ?? [])].reverse().map(reported),
-  }
-}
-
-function addExample(group: Group, key: string, example: ExampleReport): void {
-  const known = group.equals.get(key)
-  group.equals.delete(key)
-  known?.older.push(briefly(known.newest))
-  group.equals.set(key, { newest: example, older: known?.older ?? [] })
-  group.held += 1
-}
-
-function reported({ newest, older }: Equals): ExampleReport {
-  return older.length === 0 ? newest : { ...newest, equal: [...older].reverse() }
 }
 
 function briefly({ id, at, mode, request, v1Side, v2Side }: ExampleReport): EqualExample {
@@ -326,12 +307,6 @@ function briefly({ id, at, mode, request, v1Side, v2Side }: ExampleReport): Equa
 function keyOf({ caller, subject, shape, check, pointer, v1, v2, v1Side, v2Side, reason }: ExampleReport): string {
   const shown = [caller, subject, shape, check, pointer, v1, v2, v1Side?.status, v2Side.status, reason]
   return createHash('sha1').update(JSON.stringify(shown)).digest('base64')
-}
-
-/** The differences of every operation, counted one comparison at a time. */
-export interface Differences {
-  add(comparison: Comparison, at: number): void
-  of(operation: string): { readonly differences: readonly Difference[]; readonly further: number }
 }
 
 /** Maximum differences of one operation that are told apart. */
@@ -348,61 +323,48 @@ interface CountedGroup extends Pick<Difference, 'key' | 'state' | 'kind' | 'wher
   lastAt: number
 }
 
-interface Store {
-  readonly steps: Steps<'comparisons'>
-  readonly examples: Examples
-}
+/** The differences of every operation, counted one comparison at a time. */
+export class Differences {
+  readonly #operations = new Map<string, { readonly groups: Map<string, CountedGroup>; further: number }>()
+  readonly #steps = new Steps<'comparisons'>()
+  readonly #examples = new Examples()
 
-export function createDifferences(): Differences {
-  const operations = new Map<string, { readonly groups: Map<string, CountedGroup>; further: number }>()
-  const store: Store = { steps: createSteps(), examples: createExamples() }
-  return {
-    add(comparison, at) {
-      const known = operations.get(comparison.operation) ?? { groups: new Map<string, CountedGroup>(), further: 0 }
-      operations.set(comparison.operation, known)
-      for (const sighting of sightingsOf(comparison)) {
-        const group = known.groups.get(sighting.key) ?? (known.groups.size < MOST_GROUPS ? newGroup(sighting, at) : undefined)
-        if (!group) {
-          known.further += 1
-          continue
-        }
-        known.groups.set(sighting.key, group)
-        count(group, sighting, comparison, at)
-        keep(store, comparison.operation, sighting, at)
+  add(comparison: Comparison, at: number): void {
+    const { operation, caller } = comparison
+    const known = this.#operations.get(operation) ?? { groups: new Map<string, CountedGroup>(), further: 0 }
+    this.#operations.set(operation, known)
+    for (const sighting of sightingsOf(comparison)) {
+      const { key, findings, example } = sighting
+      const group = known.groups.get(key) ?? (known.groups.size < MOST_GROUPS ? newGroup(sighting, at) : undefined)
+      if (!group) {
+        known.further += 1
+        continue
       }
-    },
-    of(operation) {
-      const { groups, further } = operations.get(operation) ?? { groups: new Map<string, CountedGroup>(), further: 0 }
-      return { differences: [...groups.values()].map((group) => differenceOf(operation, group, store)).sort(worstFirst), further }
-    },
+      known.groups.set(key, group)
+      group.findings += findings
+      group.comparisons += 1
+      group.lastAt = Math.max(group.lastAt, at)
+      if (group.callers.size < CALLERS) group.callers.add(caller)
+      const name = nameOf(operation, key)
+      this.#steps.count(name, at, 'comparisons')
+      if (example) this.#examples.add(name, example)
+    }
+  }
+
+  of(operation: string): Pick<OperationReport, 'differences' | 'furtherDifferences'> {
+    const { groups, further } = this.#operations.get(operation) ?? { groups: new Map<string, CountedGroup>(), further: 0 }
+    const differences = [...groups.values()].map(({ callers, ...group }): Difference => {
+      const name = nameOf(operation, group.key)
+      const steps = this.#steps.of(name).map(({ at, counts }) => [at, counts.comparisons ?? 0] as const)
+      return { ...group, callers: callers.size, steps, examples: this.#examples.of(name) }
+    })
+    return { differences: differences.sort(worstFirst), furtherDifferences: further }
   }
 }
 
 function newGroup({ key, state, kind, where, code }: Sighting, at: number): CountedGroup {
   const label = { key, state, kind, where, ...(code !== undefined && { code }) }
   return { ...label, findings: 0, comparisons: 0, callers: new Set(), firstAt: at, lastAt: at }
-}
-
-function count(group: CountedGroup, { findings }: Sighting, { caller }: Comparison, at: number): void {
-  group.findings += findings
-  group.comparisons += 1
-  group.lastAt = Math.max(group.lastAt, at)
-  if (group.callers.size < CALLERS) group.callers.add(caller)
-}
-
-function keep({ steps, examples }: Store, operation: string, { key, example }: Sighting, at: number): void {
-  steps.count(nameOf(operation, key), at, 'comparisons')
-  if (example) examples.add(nameOf(operation, key), example)
-}
-
-function differenceOf(operation: string, { callers, ...group }: CountedGroup, { steps, examples }: Store): Difference {
-  const name = nameOf(operation, group.key)
-  return {
-    ...group,
-    callers: callers.size,
-    steps: steps.of(name).map(({ at, counts }) => [at, counts.comparisons ?? 0] as const),
-    examples: examples.of(name),
-  }
 }
 
 function nameOf(operation: string, key: string): string {

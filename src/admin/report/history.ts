@@ -3,23 +3,11 @@ import { upperBound, WEIGHTS, type Weight } from '../../migrate/evidence/evidenc
 import type { ModesState } from '../../migrate/modes/modes.ts'
 import type { Comparison, Note, WouldSend } from '../../migrate/records/record.ts'
 import type { RolloutStatus } from '../../migrate/rollout/machine.ts'
-import { type CountedStep, createDifferences, createDurations, createSteps, type RecentDurations } from './difference.ts'
+import { type CountedStep, Differences, RecentDurations, Steps } from './difference.ts'
 import type { OperationReport, Timeline, TimeStep, TrendPoint } from './report.ts'
 
 /** What a report shows of an operation beyond its evidence. */
-export type OperationSeen = Pick<
-  OperationReport,
-  'trend' | 'steps' | 'latency' | 'differences' | 'furtherDifferences' | 'wouldSend' | 'writes'
->
-
-/** Gathers times, examples and notes. `at` is in milliseconds since 1970. */
-export interface OperationHistory {
-  comparison(comparison: Comparison, at: number): void
-  unsent(entry: WouldSend): void
-  note(note: Note, at: number): void
-  of(operation: string): OperationSeen
-  timeline(): Timeline
-}
+type OperationSeen = Pick<OperationReport, 'trend' | 'steps' | 'latency' | 'differences' | 'furtherDifferences' | 'wouldSend' | 'writes'>
 
 /** Maximum notes, and unsent calls of one operation, that are shown. */
 const NOTES = 500
@@ -28,59 +16,65 @@ const UNSENT = 5
 /** The series of all operations together. No operation has this name. */
 const ALL = ''
 
-interface Times {
-  readonly v1: RecentDurations
-  readonly v2: RecentDurations
-  readonly wouldSend: OperationReport['wouldSend'][number][]
-  writes: number
+/** What is kept of one operation. */
+class Times {
+  readonly v1 = new RecentDurations()
+  readonly v2 = new RecentDurations()
+  readonly wouldSend: OperationReport['wouldSend'][number][] = []
+  writes = 0
 }
 
-const noTimes = (): Times => ({ v1: createDurations(), v2: createDurations(), wouldSend: [], writes: 0 })
+/** Gathers times, examples and notes. `at` is in milliseconds since 1970. */
+export class OperationHistory {
+  readonly #steps = new Steps<ComparisonOutcome>()
+  readonly #observed = new Steps<Weight>()
+  readonly #differences = new Differences()
+  readonly #operations = new Map<string, Times>()
+  readonly #notes: Timeline['notes'][number][] = []
 
-export function createOperationHistory(): OperationHistory {
-  const steps = createSteps<ComparisonOutcome>()
-  const observed = createSteps<Weight>()
-  const differences = createDifferences()
-  const operations = new Map<string, Times>()
-  const notes: Timeline['notes'][number][] = []
-  const timesOf = (operation: string) => {
-    const known = operations.get(operation) ?? noTimes()
-    operations.set(operation, known)
+  comparison(comparison: Comparison, at: number): void {
+    const { operation, outcome, v1, v2 } = comparison
+    for (const series of [ALL, operation]) this.#steps.count(series, at, outcome)
+    if (!comparison.repeat) this.#observed.count(operation, at, WEIGHTS[outcome])
+    this.#differences.add(comparison, at)
+    const times = this.#timesOf(operation)
+    if (v1?.ms !== undefined) times.v1.add(v1.ms)
+    if (v1 && v2.ms !== undefined) times.v2.add(v2.ms)
+  }
+
+  unsent({ operation, at, mode, shape, call }: WouldSend): void {
+    const times = this.#timesOf(operation)
+    times.writes += 1
+    push(times.wouldSend, { at, mode, shape, call }, UNSENT)
+  }
+
+  note({ kind: _, id: __, ...note }: Note, at: number): void {
+    push(this.#notes, { ...note, at }, NOTES)
+  }
+
+  of(operation: string): OperationSeen {
+    const { v1, v2, wouldSend, writes } = this.#operations.get(operation) ?? new Times()
+    const [old, young] = [v1.quantiles(), v2.quantiles()]
+    return {
+      ...(old && young && { latency: { v1: old, v2: young } }),
+      wouldSend: wouldSend.toReversed(),
+      writes,
+      trend: trendOf(this.#observed.of(operation)),
+      steps: this.#steps.of(operation).map(timeStep),
+      ...this.#differences.of(operation),
+    }
+  }
+
+  timeline(): Timeline {
+    const [steps, notes] = [this.#steps.of(ALL).map(timeStep), this.#notes.toSorted((a, b) => a.at - b.at)]
+    return { stepMs: this.#steps.stepMs, steps, notes }
+  }
+
+  #timesOf(operation: string): Times {
+    const known = this.#operations.get(operation) ?? new Times()
+    this.#operations.set(operation, known)
     return known
   }
-  return {
-    comparison(comparison, at) {
-      const { operation, outcome, v1, v2 } = comparison
-      for (const series of [ALL, operation]) steps.count(series, at, outcome)
-      if (!comparison.repeat) observed.count(operation, at, WEIGHTS[outcome])
-      differences.add(comparison, at)
-      const times = timesOf(operation)
-      if (v1?.ms !== undefined) times.v1.add(v1.ms)
-      if (v1 && v2.ms !== undefined) times.v2.add(v2.ms)
-    },
-    unsent({ operation, at, mode, shape, call }) {
-      const times = timesOf(operation)
-      times.writes += 1
-      push(times.wouldSend, { at, mode, shape, call }, UNSENT)
-    },
-    note: ({ kind: _, id: __, ...note }, at) => push(notes, { ...note, at }, NOTES),
-    of: (operation) => ({
-      ...timed(operations.get(operation) ?? noTimes()),
-      trend: trendOf(observed.of(operation)),
-      steps: steps.of(operation).map(timeStep),
-      ...found(differences.of(operation)),
-    }),
-    timeline: () => ({ stepMs: steps.stepMs(), steps: steps.of(ALL).map(timeStep), notes: notes.toSorted((a, b) => a.at - b.at) }),
-  }
-}
-
-function timed({ v1, v2, wouldSend, writes }: Times) {
-  const [old, young] = [v1.quantiles(), v2.quantiles()]
-  return { ...(old && young && { latency: { v1: old, v2: young } }), wouldSend: [...wouldSend].reverse(), writes }
-}
-
-function found({ differences, further }: ReturnType<ReturnType<typeof createDifferences>['of']>) {
-  return { differences, furtherDifferences: further }
 }
 
 function push<T>(list: T[], item: T, most: number): void {

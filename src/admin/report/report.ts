@@ -31,7 +31,7 @@ import type { Entry, Note, WouldSend } from '../../migrate/records/record.ts'
 import { type Ledger, mergedEntries, nothingRead, type ReadCount, restore } from '../../migrate/records/record-file.ts'
 import type { Operation, OperationKind } from '../../tables/operation.ts'
 import { type Difference, isOfRequest, TO_MEND } from './difference.ts'
-import { createOperationHistory, type InForce, type OperationHistory } from './history.ts'
+import { type InForce, OperationHistory } from './history.ts'
 
 /** What a report is made of. */
 interface ReportCounts extends Omit<Counted, 'strangers' | 'fleet'> {
@@ -175,14 +175,8 @@ export interface SinceOlder {
 /** The texts of a declared difference besides its counts. */
 export type Describe = (code: string) => Pick<DeclarationRow, 'seen' | 'because'>
 
-export interface ReporterSources {
-  /** Its owner counts every entry in it. The reporter only reads it. */
-  readonly ledger: Ledger
-  readonly operations: readonly Operation[]
-  readonly describe: Describe
-}
-
-export interface ReportQuestion {
+/** What is asked of what was counted. */
+interface Asked {
   /** Acceptable share of wrong answers, 0 < target < 1. */
   readonly target: number
   /** Milliseconds since 1970. */
@@ -193,6 +187,9 @@ export interface ReportQuestion {
   readonly isStrict?: boolean
   /** What persons decided about the verdict. Default: nothing. */
   readonly terms?: CutoverTerms | undefined
+}
+
+interface ReportQuestion extends Asked {
   /** Only a running proxy knows it. */
   readonly inForce?: InForce
   /** What all replicas have counted, in place of what the ledger has. */
@@ -201,29 +198,37 @@ export interface ReportQuestion {
   readonly read?: Omit<ReadCount, 'entries'>
 }
 
-/** Gathers what a report needs beyond the ledger: times, examples, notes. Its memory is bounded. */
-export interface Reporter {
-  /** Takes one entry that the ledger counted as new. */
-  add(entry: Entry): void
-  report(question: ReportQuestion): Report
-}
-
-export function createReporter({ ledger, operations, describe }: ReporterSources): Reporter {
+/**
+ * Gathers what a report needs beyond the ledger: times, examples, notes. Its memory is bounded. The owner of the ledger counts every entry
+ * in it; the reporter only reads it.
+ */
+export function createReporter({
+  ledger,
+  operations,
+  describe,
+}: {
+  readonly ledger: Ledger
+  readonly operations: readonly Operation[]
+  readonly describe: Describe
+}) {
   const useOf = createUseOf(operations)
-  const seen = createOperationHistory()
-  const times = createSpan()
+  const seen = new OperationHistory()
+  let [from, to] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
   let entries = 0
   return {
-    add(entry) {
+    /** Takes one entry that the ledger counted as new. */
+    add(entry: Entry): void {
       const at = Date.parse(entry.at)
       if (Number.isNaN(at)) return
       entries += 1
-      times.add(at)
+      from = Math.min(from, at)
+      to = Math.max(to, at)
       if (entry.kind === 'comparison') seen.comparison(entry, at)
       if (entry.kind === 'would-send') seen.unsent(entry)
       if (entry.kind === 'note') seen.note(entry, at)
     },
-    report({ target, now, withoutV1 = false, isStrict = false, terms = USUAL_TERMS, inForce, counted, read = NO_FILES }) {
+    report(question: ReportQuestion): Report {
+      const { target, now, withoutV1 = false, isStrict = false, terms = USUAL_TERMS, inForce, counted, read = NO_FILES } = question
       const { evidence, traffic, clients, uncounted, declarations } = counted ?? {
         ...countedIn(ledger),
         clients: ledger.inventory.clients(),
@@ -246,7 +251,7 @@ export function createReporter({ ledger, operations, describe }: ReporterSources
         withoutV1,
         ...(verdict.whole && { whole: verdict.whole }),
         ...answerOf(verdict, [...unread, ...(counted?.fleet.problems ?? [])]),
-        ...times.span(),
+        ...(from <= to && { span: { from, to } }),
         read: { ...read, entries },
         operations: rows.sort(worstFirst),
         declarations: declarations.map((row) => ({ ...row, ...describe(row.code) })),
@@ -267,24 +272,10 @@ function answerOf({ ready, reasons }: CutoverVerdict, unread: readonly string[])
 
 const NO_FILES = { skipped: 0, repeated: 0, unreadable: [] }
 
-/** Keeps the times of the first and the last entry. */
-function createSpan() {
-  let [from, to] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
-  return {
-    add(at: number) {
-      from = Math.min(from, at)
-      to = Math.max(to, at)
-    },
-    span: (): Pick<Report, 'span'> => (from > to ? {} : { span: { from, to } }),
-  }
-}
-
-type Known = Pick<OperationReport, 'kind' | 'calls' | 'modes'>
-
 function operationReport(
   verdict: OperationVerdict,
   evidence: OperationEvidence | undefined,
-  known: Known,
+  known: Pick<OperationReport, 'kind' | 'calls' | 'modes'>,
   seen: OperationHistory,
 ): OperationReport {
   const { operation, standing, blocks, reason, needed, target, accepted, missing } = verdict
@@ -317,21 +308,12 @@ function worstFirst(a: OperationReport, b: OperationReport): number {
   return RANKS.indexOf(a.standing) - RANKS.indexOf(b.standing) || b.calls + b.comparisons - (a.calls + a.comparisons)
 }
 
-export interface ReadSources {
+export interface ReadSources extends Asked {
   readonly operations: readonly Operation[]
   readonly declarations: readonly Declaration[]
   readonly describe: Describe
-  readonly target: number
-  /** True asks whether v1 can be switched off. Default: v1 stays. */
-  readonly withoutV1?: boolean
-  /** True holds the target against each operation by itself. Default: against all requests together. */
-  readonly isStrict?: boolean
-  /** What persons decided about the verdict. Default: nothing. */
-  readonly terms?: CutoverTerms | undefined
   /** The names that persons gave to clients. */
   readonly names?: ClientNames | undefined
-  /** Milliseconds since 1970. */
-  readonly now: number
 }
 
 /**
@@ -467,11 +449,9 @@ export function heldAgainst(report: Report, { operations, generatedAt, target, r
 function withBefore(operation: OperationReport, old: OlderReport['operations'][number] | undefined): OperationReport {
   const known = new Set(old?.differences.map(({ key }) => key))
   const differences = operation.differences.map((one): Difference => (known.has(one.key) ? one : { ...one, isNew: true }))
-  return { ...operation, differences, ...(old && { before: beforeOf(old) }) }
-}
-
-function beforeOf({ standing, n, bound, mismatches, transients, errors }: Before): Before {
-  return { standing, n, bound, mismatches, transients, errors }
+  if (!old) return { ...operation, differences }
+  const { standing, n, bound, mismatches, transients, errors } = old
+  return { ...operation, differences, before: { standing, n, bound, mismatches, transients, errors } }
 }
 
 /** Writes the report as lines for a terminal: the verdict, and one line for each operation and each difference to mend. */

@@ -26,9 +26,11 @@ import type { Readiness } from '../serve/upstream/health.ts'
 import { hasPassed } from '../serve/upstream/v1.ts'
 import { isObject } from '../tables/json.ts'
 import type { OperationRow } from '../tools/explore.ts'
+import type { OpenApiDocument } from '../tools/openapi.ts'
 import type { OidcSettings, Verify } from './oidc.ts'
-import { addReport, PAGE, type ReportSources, ROOT } from './report-page.ts'
-import { addContract, addMetrics, addMigration, type ContractSources, type MetricsTexts, type MigrationSources } from './routes.ts'
+import type { Report } from './report/report.ts'
+import { addReport, PAGE, ROOT } from './report-page.ts'
+import { addContract, addMetrics, addMigration, type MetricsTexts, type MigrationSources } from './routes.ts'
 
 /** A token of the admin port. */
 export interface AdminToken {
@@ -177,26 +179,19 @@ function authorityOf(origin: string): string | undefined {
 /** Tells who sent a request to the admin port: the name of the token and the address of the connection, never the token. */
 export type ActorOf = (request: Pick<FastifyRequest, 'raw' | 'socket'>) => Actor
 
-function createActorOf(grantOf: (request: IncomingMessage) => Grant): ActorOf {
-  return ({ raw, socket }) => {
-    const { token } = grantOf(raw)
-    return { source: 'admin', ...(token !== undefined && { token }), address: peerOf(socket.remoteAddress) }
-  }
-}
-
 /** Lines at once, and in each minute from then on. Callers with a token have lines of their own, so that a flood of others hides none. */
 const LINES = { most: 20, fillMs: 60_000 }
 
 const LONGEST_REASON = 300
 
-/** Logs what the admin port refused: attempts to change something, and tokens that it does not know. */
-export type RefusedAttempts = (request: FastifyRequest, reply: FastifyReply, payload: unknown) => void
-
-/** `now` is a monotonic clock in milliseconds. */
-export function createRefusedAttempts(log: Pick<Logger, 'warn'>, actorOf: ActorOf, now: () => number): RefusedAttempts {
+/**
+ * Logs what the admin port refused: attempts to change something, and tokens that it does not know. `now` is a monotonic clock in
+ * milliseconds.
+ */
+export function createRefusedAttempts(log: Pick<Logger, 'warn'>, actorOf: ActorOf, now: () => number) {
   const newLines = () => ({ bucket: createBucket(LINES, now), suppressed: 0 })
   const lines = { known: newLines(), unknown: newLines() }
-  return (request, { statusCode: status }, payload) => {
+  return (request: FastifyRequest, { statusCode: status }: FastifyReply, payload: unknown): void => {
     if (status < 400 || !isTold(request, status)) return
     const by = actorOf(request)
     const line = by.token === undefined ? lines.unknown : lines.known
@@ -227,7 +222,13 @@ function reasonIn(payload: unknown): string {
   }
 }
 
-export interface AdminSources extends Omit<MigrationSources, 'actorOf' | 'page'>, ReportSources, ContractSources {
+export interface AdminSources extends Omit<MigrationSources, 'actorOf' | 'page'> {
+  /** Returns the current report, in a fleet that of all replicas. */
+  readonly reportNow: () => Report | Promise<Report>
+  /** Returns the v1 contract of the proxy at this address. */
+  readonly contract: (server: string) => OpenApiDocument
+  /** The address that the proxy listens at. */
+  readonly proxyUrl: () => string
   readonly metrics: MetricsTexts
   readonly operations: () => readonly OperationRow[]
   readonly readiness: () => Promise<Readiness>
@@ -271,7 +272,10 @@ export function createAdmin(sources: AdminSources, { names, page, tokens, oidc }
     const problem = await whyRefused(request)
     if (problem) throw problem
   })
-  const actorOf = createActorOf(grantOf)
+  const actorOf: ActorOf = ({ raw, socket }) => {
+    const { token } = grantOf(raw)
+    return { source: 'admin', ...(token !== undefined && { token }), address: peerOf(socket.remoteAddress) }
+  }
   const attempts = createRefusedAttempts(log, actorOf, () => performance.now())
   app.addHook('onSend', async (request, reply, payload) => attempts(request, reply, payload))
   takeEmptyBodies(app)
@@ -286,7 +290,7 @@ export function createAdmin(sources: AdminSources, { names, page, tokens, oidc }
   addMetrics(app, metrics)
   app.get('/operations', async () => operations())
   addMigration(app, { ...migration, actorOf, page })
-  addContract(app, { contract, proxyUrl })
+  addContract(app, contract, proxyUrl)
   addReport(app, { reportNow, isOpen: tokens().length === 0 && oidc === undefined, rightOf: ({ raw }) => grantOf(raw).right })
   app.setNotFoundHandler((_, reply) => sendError(reply, notFound()))
   app.setErrorHandler((thrown, _, reply) => sendError(reply, refused(thrown)))

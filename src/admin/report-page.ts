@@ -70,34 +70,31 @@ export interface ReportData {
   readonly etag: string
 }
 
-/** Makes the report for those who ask once, and for pages that ask again and again. */
-export interface ReportMaker {
-  /** A new report. */
-  made(): Promise<ReportData>
-  /** The last report, if it is recent; otherwise a new one. */
-  recent(): Promise<ReportData>
-}
-
 /** Milliseconds for which a report is recent. */
 const RECENT_MS = 1_000
 
 /** A report that takes long is recent for this many times as long, so that pages never take more than a twentieth of the processor. */
 const REST = 20
 
-/** `now` returns milliseconds of a clock that never goes back. */
-export function createReportMaker(reportNow: () => Report | Promise<Report>, now: () => number): ReportMaker {
+/** Makes the report for those who ask once, and for pages that ask again and again. `now` is a monotonic clock in milliseconds. */
+export function createReportMaker(reportNow: () => Report | Promise<Report>, now: () => number) {
   let last: { readonly data: ReportData; readonly until: number } | undefined
   let underWay: Promise<ReportData> | undefined
-  const made = async () => {
+  const made = async (): Promise<ReportData> => {
     const begun = now()
-    const data = dataOf(await reportNow())
+    const { generatedAt, ...lasting } = await reportNow()
+    const lastingText = JSON.stringify(lasting)
+    const etag = `"${createHash('sha256').update(lastingText).digest('base64url')}"`
+    const data = { text: `{"generatedAt":${generatedAt},${lastingText.slice(1)}`, etag }
     const done = now()
     last = { data, until: done + Math.max(RECENT_MS, REST * (done - begun)) }
     return data
   }
   return {
+    /** A new report. */
     made,
-    async recent() {
+    /** The last report, if it is recent; otherwise a new one. */
+    async recent(): Promise<ReportData> {
       if (last && now() < last.until) return last.data
       underWay ??= made().finally(() => {
         underWay = undefined
@@ -105,24 +102,6 @@ export function createReportMaker(reportNow: () => Report | Promise<Report>, now
       return underWay
     },
   }
-}
-
-function dataOf({ generatedAt, ...lasting }: Report): ReportData {
-  const text = JSON.stringify(lasting)
-  const etag = `"${createHash('sha256').update(text).digest('base64url')}"`
-  return { text: `{"generatedAt":${generatedAt},${text.slice(1)}`, etag }
-}
-
-export interface ReportSources {
-  /** Returns the current report, in a fleet that of all replicas. */
-  readonly reportNow: () => Report | Promise<Report>
-}
-
-interface ReportRights {
-  /** Nobody needs a token. */
-  readonly isOpen: boolean
-  /** The right of who asks. The page offers changes only to a token that may make them. */
-  readonly rightOf: (request: FastifyRequest) => Right
 }
 
 export const PAGE = '/report'
@@ -138,7 +117,20 @@ const DATA = '/report.json'
  * If the report `isOpen`, the page holds the data. Otherwise it is empty, asks for a token and fetches the data with it.
  * An open page asks again every few seconds, and names what it has: it then gets only what changed since.
  */
-export function addReport(app: FastifyInstance, { reportNow, isOpen, rightOf }: ReportSources & ReportRights): void {
+export function addReport(
+  app: FastifyInstance,
+  {
+    reportNow,
+    isOpen,
+    rightOf,
+  }: {
+    readonly reportNow: () => Report | Promise<Report>
+    /** Nobody needs a token. */
+    readonly isOpen: boolean
+    /** The right of who asks. The page offers changes only to a token that may make them. */
+    readonly rightOf: (request: FastifyRequest) => Right
+  },
+): void {
   let assets: PageAssets | undefined
   app.get(ROOT, async (_, reply) => reply.redirect(PAGE))
   app.get(PAGE, async (_, reply) => {

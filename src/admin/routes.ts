@@ -34,30 +34,21 @@ import type { Notifier } from './notify.ts'
 const WRONG_URL = 'must be the path and the query of a v1 GET, of at most 8192 characters'
 const WRONG_TOKEN = 'must be a bearer token of at most 8192 visible characters'
 
-export interface ContractSources {
-  /** Returns the v1 contract of the proxy at this address. */
-  readonly contract: (server: string) => OpenApiDocument
-  /** The address that the proxy listens at. */
-  readonly proxyUrl: () => string
-}
-
-interface Written {
-  readonly server: string
-  readonly text: string
-  readonly etag: string
+/** The first characters of a hash, as an entity tag. */
+function tagOf(text: string): string {
+  return `"${createHash('sha256').update(text).digest('hex').slice(0, 16)}"`
 }
 
 /** Adds the v1 contract as OpenAPI. It is made when somebody first asks, and again if the machine is then called by another name. */
-export function addContract(app: FastifyInstance, { contract, proxyUrl }: ContractSources): void {
-  let last: Written | undefined
-  const writtenFor = (server: string): Written => {
-    if (last?.server === server) return last
-    const text = `${JSON.stringify(contract(server), null, 2)}\n`
-    last = { server, text, etag: `"${createHash('sha256').update(text).digest('hex').slice(0, 16)}"` }
-    return last
-  }
+export function addContract(app: FastifyInstance, contract: (server: string) => OpenApiDocument, proxyUrl: () => string): void {
+  let last = { server: '', text: '', etag: '' }
   app.get('/openapi.json', async ({ headers, hostname }, reply) => {
-    const { text, etag } = writtenFor(serverUrl(proxyUrl(), hostname))
+    const server = serverUrl(proxyUrl(), hostname)
+    if (last.server !== server) {
+      const text = `${JSON.stringify(contract(server), null, 2)}\n`
+      last = { server, text, etag: tagOf(text) }
+    }
+    const { text, etag } = last
     reply.header('etag', etag)
     if (headers['if-none-match'] === etag) return reply.code(304).send()
     return reply.type('application/json; charset=utf-8').send(text)
@@ -98,29 +89,21 @@ function mediaType(text: string): MediaType {
 }
 
 /** Adds the request that sends a test event. The answer comes before the event is sent: `/evidence` then says what became of it. */
-export function addNotify(app: FastifyInstance, notifier: Pick<Notifier, 'ping'> | undefined): void {
+function addNotify(app: FastifyInstance, { notifier }: MigrationSources): void {
   app.post('/notify/test', async (_, reply) => {
     if (!notifier) throw new ApiError('FAILED_PRECONDITION', 'no receiver is set: give notify.url (CROSSWALK_NOTIFY_URL) and start again')
     return reply.status(202).send({ id: notifier.ping() })
   })
 }
 
-export interface RolloutSources {
-  readonly modes: Pick<Modes, 'rollouts' | 'steer' | 'state'>
-  readonly actorOf: ActorOf
-  /** Gives a command that holds for all replicas of a fleet; undefined without a store. */
-  readonly steer?: RolloutsPart['steer'] | undefined
-}
-
 /**
  * Adds `GET /rollouts` and `POST /rollouts/NAME/COMMAND`, which needs no body and answers with the new status. The entity tag of an answer
  * changes with the rules and whenever a rollout moves, so that a POST with `If-Match` does not promote what has moved on meanwhile.
  */
-export function addRollouts(app: FastifyInstance, { modes, actorOf, steer = alone(modes) }: RolloutSources): void {
+function addRollouts(app: FastifyInstance, { modes, actorOf, steer = alone(modes) }: MigrationSources): void {
   const tagNow = () => {
     const moves = modes.rollouts().map(({ name, phase, step, since }) => [name, phase, step, since])
-    const hash = createHash('sha256').update(JSON.stringify([modes.state().tag, moves]))
-    return `"${hash.digest('hex').slice(0, 16)}"`
+    return tagOf(JSON.stringify([modes.state().tag, moves]))
   }
   app.get('/rollouts', async (_, reply) => {
     reply.header('etag', tagNow())
@@ -132,10 +115,10 @@ export function addRollouts(app: FastifyInstance, { modes, actorOf, steer = alon
       findRollout(modes.rollouts(), name)
       const condition = ifMatch(request.headers['if-match'], tagNow())
       if (condition === 'malformed') throw MALFORMED
-      if (condition === 'failed') return sendError(reply.header('etag', tagNow()), MOVED_ON, 412)
+      const movedOn = (error: ApiError) => sendError(reply.header('etag', tagNow()), error, 412)
+      if (condition === 'failed') return movedOn(MOVED_ON)
       const problem = await steer(name, command, actorOf(request))
-      if (problem?.kind === 'moved')
-        return sendError(reply.header('etag', tagNow()), new ApiError('FAILED_PRECONDITION', problem.text), 412)
+      if (problem?.kind === 'moved') return movedOn(new ApiError('FAILED_PRECONDITION', problem.text))
       if (problem) throw new ApiError(problem.kind === 'down' ? 'UNAVAILABLE' : 'FAILED_PRECONDITION', problem.text)
       reply.header('etag', tagNow())
       return findRollout(modes.rollouts(), name)
@@ -165,13 +148,9 @@ const NOT_POSTED = new ApiError('UNIMPLEMENTED', 'a command is sent with POST', 
 function findRollout(rollouts: readonly RolloutStatus[], name: string): RolloutStatus {
   const found = rollouts.find((one) => one.name === name)
   if (found) return found
-  throw new ApiError('NOT_FOUND', `there is no rollout ${JSON.stringify(name)}; ${hintOf(name, rollouts)}`)
-}
-
-function hintOf(name: string, rollouts: readonly RolloutStatus[]): string {
-  if (rollouts.length === 0) return 'no rule has one'
   const names = rollouts.map((one) => one.name)
-  return suggestion(name, names, 'GET /rollouts lists them')
+  const hint = names.length === 0 ? 'no rule has one' : suggestion(name, names, 'GET /rollouts lists them')
+  throw new ApiError('NOT_FOUND', `there is no rollout ${JSON.stringify(name)}; ${hint}`)
 }
 
 /** Has one read asked of both sides with a bearer token, and counted as rehearsed. Rejects with an ApiError if it is no such read. */
@@ -226,18 +205,13 @@ export function rehearsalOf({ rehearse }: Pick<Migration, 'rehearse'>, { mapping
 }
 
 /** Adds `POST /rehearsals`, which answers with what the read showed. */
-function addRehearsals(app: FastifyInstance, { rehearse }: Pick<MigrationSources, 'rehearse'>): void {
+function addRehearsals(app: FastifyInstance, { rehearse }: MigrationSources): void {
   app.post('/rehearsals', async ({ body }) => {
     const read = rehearsalBody.safeParse(body)
     if (read.success) return rehearse(read.data.url, read.data.token)
     const said = read.error.issues.map(({ path, message }) => [path.join('.') || 'the body', message].join(' '))
     throw new ApiError('INVALID_ARGUMENT', said.join('; '))
   })
-}
-
-export interface CircuitSources {
-  readonly modes: Pick<Modes, 'circuits' | 'closeCircuit' | 'closeCircuits'>
-  readonly actorOf: ActorOf
 }
 
 /** What became of the circuits that a POST names. */
@@ -253,7 +227,7 @@ export interface CircuitRow extends Omit<OpenCircuit, 'at'> {
 }
 
 /** Adds `GET /circuits`, which are open, and the requests that close one or all. Replicas that share a store close it with this one. */
-export function addCircuits(app: FastifyInstance, { modes, actorOf }: CircuitSources): void {
+function addCircuits(app: FastifyInstance, { modes, actorOf }: MigrationSources): void {
   app.get('/circuits', async () => modes.circuits().map(({ at, ...row }): CircuitRow => ({ ...row, openedAt: new Date(at).toISOString() })))
   app.post('/circuits/close', async (request): Promise<ClosedCircuits> => {
     const closed = modes.closeCircuits(actorOf(request))
@@ -266,23 +240,11 @@ export function addCircuits(app: FastifyInstance, { modes, actorOf }: CircuitSou
   })
 }
 
-export interface ModesSources {
-  readonly modes: Pick<Modes, 'state' | 'change' | 'check' | 'rollouts'>
-  readonly report: Pick<MigrationReport, 'openCircuits'>
-  /** What is wrong with the rules in force, in sentences. */
-  readonly warnings: () => readonly string[]
-  /** The address of the page, if people know the port by one. */
-  readonly page?: string | undefined
-  readonly actorOf: ActorOf
-  /** The fleet, if replicas share the modes. */
-  readonly joined?: { readonly modes: PutModes; readonly needsMatch: boolean } | undefined
-}
-
 /**
  * Adds `GET` and `PUT /modes`. The entity tag of an answer names the version of the rules in it. A PUT with `If-Match` changes nothing if
  * somebody else changed the rules meanwhile. Replicas that share the modes ask for it, and the answer names those that have the new ones.
  */
-export function addModes(app: FastifyInstance, { modes, report, warnings, page, actorOf, joined }: ModesSources): void {
+function addModes(app: FastifyInstance, { modes, report, warnings, page, actorOf, joined }: MigrationSources): void {
   const tagNow = () => `"${modes.state().tag}"`
   const answer = (reply: FastifyReply) => {
     const { rules, version, by, at, drift } = modes.state()
@@ -330,18 +292,26 @@ function some(name: string, value: object): object {
 }
 
 export interface MigrationSources {
-  readonly modes: ModesSources['modes'] & RolloutSources['modes'] & CircuitSources['modes']
-  readonly warnings: ModesSources['warnings']
-  readonly page?: ModesSources['page']
+  readonly modes: Pick<Modes, 'state' | 'change' | 'check' | 'rollouts' | 'steer' | 'circuits' | 'closeCircuit' | 'closeCircuits'>
+  /** What is wrong with the rules in force, in sentences. */
+  readonly warnings: () => readonly string[]
+  /** The address of the page, if people know the port by one. */
+  readonly page?: string | undefined
   readonly actorOf: ActorOf
-  readonly steer?: RolloutSources['steer']
+  /** Gives a command that holds for all replicas of a fleet; undefined without a store. */
+  readonly steer?: RolloutsPart['steer'] | undefined
   readonly report: MigrationReport
   readonly rehearse: Rehearse
   /** Absent without `notify.url`. */
   readonly notifier: Pick<Notifier, 'counts' | 'ping'> | undefined
   /** The fleet, if replicas share a store. */
   readonly joined?:
-    | (NonNullable<ModesSources['joined']> & ReplicasSources & EvidenceSources & { readonly answers: FleetAnswers })
+    | (ReplicasSources & {
+        readonly modes: PutModes
+        readonly needsMatch: boolean
+        readonly evidence: Pick<FleetEvidence, 'epochs' | 'counted'>
+        readonly answers: FleetAnswers
+      })
     | undefined
 }
 
@@ -352,13 +322,13 @@ const comparisonsQuery = z.object({
 
 /** Adds the admin endpoints of a migration: its modes, its rollouts and its report. */
 export function addMigration(app: FastifyInstance, sources: MigrationSources): void {
-  const { report, notifier, joined } = sources
+  const { report, joined } = sources
   addModes(app, sources)
   addRollouts(app, sources)
   addCircuits(app, sources)
   if (joined) addReplicas(app, joined)
   addEvidence(app, sources)
-  addNotify(app, notifier)
+  addNotify(app, sources)
   addRehearsals(app, sources)
   app.get('/clients', async (_, reply) => (joined ? toldBy(reply, await joined.answers.clients()) : report.clients()))
   app.get('/comparisons', async ({ query }, reply) => {
@@ -366,11 +336,6 @@ export function addMigration(app: FastifyInstance, sources: MigrationSources): v
     if (read.success) return joined ? toldBy(reply, await joined.answers.comparisons(read.data)) : report.comparisons(read.data)
     throw new ApiError('INVALID_ARGUMENT', read.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; '))
   })
-}
-
-/** What all replicas have counted. */
-interface EvidenceSources {
-  readonly evidence: Pick<FleetEvidence, 'epochs' | 'counted'>
 }
 
 function addEvidence(app: FastifyInstance, { report, notifier, joined, page, actorOf }: MigrationSources): void {

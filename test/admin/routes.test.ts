@@ -155,7 +155,7 @@ describe('contract route', () => {
       made.push(server)
       return documentWith({ server, operations: ['ping.*'] })
     }
-    addContract(app, { contract, proxyUrl: () => 'http://0.0.0.0:8080' })
+    addContract(app, contract, () => 'http://0.0.0.0:8080')
     const ask = (host: string, known = '') => app.inject({ url: '/openapi.json', headers: { host, 'if-none-match': known } })
     const first = await ask('a.example:8081')
     expect(first.json().servers).toEqual([{ url: 'http://a.example:8080' }])

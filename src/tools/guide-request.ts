@@ -153,27 +153,25 @@ export type ParameterRow = z.infer<typeof parameterRow>
 export type MemberRow = z.infer<typeof memberRow>
 export type Topic = z.infer<typeof topic>
 
-/** The gRPC methods that say the same as a request of REST, named as in `iam.Groups/List` after their packages. */
-export interface MethodNames {
-  /** The method of v1 with the route of an operation. */
-  v1(route: Pick<HttpRule, 'method' | 'template'>): string | undefined
-  /** The method of v2 for a call; its path has no query. */
-  v2(call: { readonly method: string; readonly path: string }): string | undefined
-}
+export type MethodNames = ReturnType<typeof createMethodNames>
 
-export function createMethodNames({ v1, v2 }: FactsOfBoth): MethodNames {
-  const ofV1 = new Map(namedRules(v1).map(({ name, rule }) => [routeOf(rule), name]))
+/** Returns the gRPC methods that say the same as a request of REST, named as in `iam.Groups/List` after their packages. */
+export function createMethodNames({ v1, v2 }: FactsOfBoth) {
+  const ofV1 = new Map(rulesOf(v1).map(({ name, rule }) => [routeOf(rule), name]))
   // The rule with the most literal text is meant: `{uid=**}` spans whatever follows.
-  const ofV2 = namedRules(v2)
+  const ofV2 = rulesOf(v2)
     .map(({ name, rule }) => ({ name, method: rule.method, pattern: patternOf(rule), literal: routeOf(rule).length }))
     .sort((a, b) => b.literal - a.literal)
   return {
-    v1: (route) => ofV1.get(routeOf(route)),
-    v2: ({ method, path }) => ofV2.find((one) => one.method === method && one.pattern.test(path))?.name,
+    /** The method of v1 with the route of an operation. */
+    v1: (route: Pick<HttpRule, 'method' | 'template'>) => ofV1.get(routeOf(route)),
+    /** The method of v2 for a call; its path has no query. */
+    v2: ({ method, path }: Pick<Call, 'method' | 'path'>) => ofV2.find((one) => one.method === method && one.pattern.test(path))?.name,
   }
 }
 
-function namedRules({ services }: Facts): readonly { readonly name: string; readonly rule: HttpRule }[] {
+/** Returns the REST request of each method that has one. */
+export function rulesOf({ services }: Facts): readonly { readonly name: string; readonly rule: HttpRule }[] {
   return Object.entries(services).flatMap(([service, methods]) =>
     Object.entries(methods).flatMap(([method, { http }]) => {
       const rule = ruleOf(http)

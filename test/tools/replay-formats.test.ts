@@ -69,7 +69,7 @@ describe('formats', () => {
     const bytes = (async function* () {
       yield Buffer.from(text)
     })()
-    const traffic = await readTraffic({ name: 'stdin', bytes }, reader)
+    const traffic = await readTraffic('stdin', reader, bytes)
     const items: Item[] = []
     for await (const item of traffic.items) items.push(item)
     return { format: traffic.format, items, unreadable: traffic.unreadable(), lines: traffic.unreadableLines() }
@@ -249,7 +249,7 @@ describe('formats', () => {
         yield Buffer.from('{"log":{"entries":[')
         for (;;) yield piece
       })()
-      await expect(readTraffic({ name: 'stdin', bytes })).rejects.toThrow('stdin is an archive of more than 268435456 characters; split it')
+      await expect(readTraffic('stdin', undefined, bytes)).rejects.toThrow('stdin is an archive of more than 268435456 characters; split it')
     })
 
     it('is described once', async () => {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
-import type { ComparisonOutcome, Judgement } from '../../migrate/compare/judge.ts'
+import type { ComparisonOutcome } from '../../migrate/compare/judge.ts'
 import { count, many } from '../../migrate/evidence/evidence.ts'
 import { shapeOf } from '../../migrate/evidence/standing.ts'
 import type { Journal } from '../../migrate/modes/journal.ts'
@@ -14,7 +14,7 @@ import { createRouteRecorded } from './replay.ts'
 import type { Replayed } from './summary.ts'
 import type { Traffic } from './traffic.ts'
 
-export interface AgainstSettings {
+interface AgainstSettings {
   readonly mappings: readonly Mapping[]
   /** Asks either side. Both get the same token, and reads only. */
   readonly ask: Ask
@@ -28,7 +28,7 @@ export interface AgainstSettings {
 }
 
 /** One read and the answers of both sides. */
-export interface AgainstRow {
+interface AgainstRow {
   readonly operation: string
   readonly shape: string
   readonly outcome: ComparisonOutcome
@@ -39,23 +39,20 @@ export interface AgainstRow {
   readonly v2: number
 }
 
+/** What was not sent, for people. */
+const LEFT = {
+  writes: 'writes, which are never sent',
+  forms: 'reads written as a form',
+  repeated: 'repeated reads',
+  pageTokens: 'pages behind a page token, which only one side knows',
+  v1Only: 'v1-only requests',
+  other: 'requests that are not v1, or that v1 does not know',
+  beyond: 'further reads; raise --max to send them',
+}
+
 export interface Against {
   readonly rows: readonly AgainstRow[]
-  readonly left: {
-    /** Writes, which are never sent. */
-    readonly writes: number
-    /** Reads that were written as a POST. */
-    readonly forms: number
-    /** Repetitions of the same read. */
-    readonly repeated: number
-    /** Reads with a page token, which only the side that issued it can read. */
-    readonly pageTokens: number
-    readonly v1Only: number
-    /** Not v1, or unknown to it. */
-    readonly other: number
-    /** Reads beyond the maximum. */
-    readonly beyond: number
-  }
+  readonly left: Readonly<Record<keyof typeof LEFT, number>>
 }
 
 /** Every n-th read asks v1 twice, to learn which members change by themselves. */
@@ -109,32 +106,18 @@ async function send({ operation, request, url }: Read, nth: number, { ask, journ
   const compared = await compareRead(read, ask, journal.judging, signal)
   journal.compared({ operation, request, mode: 'diff-v1', ...identify(headers.authorization) }, 'read', operation, compared)
   const { outcome, reason, findings } = compared.judgement
+  const names = findings.map(
+    ({ kind, where, code, noise }) => `${kind} ${where}${code === undefined ? '' : ` (${code})`}${noise ? ' (noise)' : ''}`,
+  )
   return {
     operation: operation.id,
     shape: shapeOf(operation, request),
     outcome,
     ...(reason !== undefined && { reason }),
-    differences: namesOf(findings),
+    differences: [...new Set(names)],
     v1: compared.v1.seen.status,
     v2: compared.v2.seen.status,
   }
-}
-
-function namesOf(findings: Judgement['findings']): readonly string[] {
-  const names = findings.map(
-    ({ kind, where, code, noise }) => `${kind} ${where}${code === undefined ? '' : ` (${code})`}${noise ? ' (noise)' : ''}`,
-  )
-  return [...new Set(names)]
-}
-
-const LEFT: Readonly<Record<keyof Against['left'], string>> = {
-  writes: 'writes, which are never sent',
-  forms: 'reads written as a form',
-  repeated: 'repeated reads',
-  pageTokens: 'pages behind a page token, which only one side knows',
-  v1Only: 'v1-only requests',
-  other: 'requests that are not v1, or that v1 does not know',
-  beyond: 'further reads; raise --max to send them',
 }
 
 const ORDER: readonly ComparisonOutcome[] = ['mismatch', 'transient', 'error', 'inconclusive', 'race', 'noise', 'expected', 'match']
@@ -143,17 +126,18 @@ const ORDER: readonly ComparisonOutcome[] = ['mismatch', 'transient', 'error', '
 export function againstLines({ rows, left }: Against): readonly string[] {
   const of = (outcome: ComparisonOutcome) => rows.filter((row) => row.outcome === outcome)
   const sums = ORDER.map((outcome) => `${count(of(outcome).length)} ${outcome}`).join(', ')
-  const skipped = (Object.entries(left) as [keyof Against['left'], number][]).filter(([, n]) => n > 0)
+  const skipped = (Object.entries(left) as [keyof typeof LEFT, number][]).filter(([, n]) => n > 0)
   return [
     `${many(rows.length, 'read')} sent to both sides: ${sums}`,
     ...skipped.map(([name, n]) => `  not sent: ${count(n)} ${LEFT[name]}`),
-    ...ORDER.filter((outcome) => outcome !== 'match').flatMap((outcome) => of(outcome).map(lineOf)),
+    ...ORDER.filter((outcome) => outcome !== 'match')
+      .flatMap(of)
+      .map((row) => `${row.outcome}  ${row.shape}  HTTP ${row.v1} and ${row.v2}  ${whatDiffered(row, '')}`),
   ]
 }
 
-function lineOf({ shape, outcome, reason, differences, v1, v2 }: AgainstRow): string {
-  const what = differences.length > 0 ? differences.join(', ') : (reason ?? '')
-  return `${outcome}  ${shape}  HTTP ${v1} and ${v2}  ${what}`
+function whatDiffered({ differences, reason }: AgainstRow, otherwise: string): string {
+  return differences.length > 0 ? differences.join(', ') : (reason ?? otherwise)
 }
 
 /** True if something was compared and nothing was wrong. */
@@ -167,19 +151,11 @@ const WRONG: ReadonlySet<ComparisonOutcome> = new Set<ComparisonOutcome>(['misma
 /** Returns each read that was sent, as JUnit has it. It is only clean if something was compared. */
 export function againstJunit(against: Against): readonly JunitCase[] {
   const cases = against.rows.map((row): JunitCase => {
-    const what = row.differences.length > 0 ? row.differences.join(', ') : (row.reason ?? row.outcome)
     const outcome = WRONG.has(row.outcome) ? 'failed' : JUDGED.has(row.outcome) ? 'passed' : 'skipped'
-    return { name: row.shape, outcome, text: `${row.outcome}: HTTP ${row.v1} and ${row.v2}, ${what}` }
+    return { name: row.shape, outcome, text: `${row.outcome}: HTTP ${row.v1} and ${row.v2}, ${whatDiffered(row, row.outcome)}` }
   })
   const nothing: JunitCase = { name: 'something was compared', outcome: 'failed', text: 'no read was compared' }
   return cases.some(({ outcome }) => outcome !== 'skipped') ? cases : [...cases, nothing]
-}
-
-/** SARIF 2.1.0 (OASIS), as far as it is written. */
-export interface SarifLog {
-  readonly $schema: string
-  readonly version: '2.1.0'
-  readonly runs: readonly object[]
 }
 
 /** One finding about an operation or a path. */
@@ -190,10 +166,8 @@ interface Finding {
   readonly message: string
 }
 
-type Level = 'error' | 'warning' | 'note'
-
 interface Rule {
-  readonly level: Level
+  readonly level: 'error' | 'warning' | 'note'
   readonly text: string
 }
 
@@ -212,24 +186,24 @@ const RULES: Readonly<Record<string, Rule>> = {
 /** Says what recorded traffic would meet: what is not served, and the declared differences of each operation. */
 export function replaySarif(replayed: Replayed, file: string): SarifLog {
   const seen = new Map(replayed.differences.map((one) => [one.code, one.seen]))
-  const findings = [
-    ...replayed.operations.flatMap(({ operation, kind, requests, refused, differences, because = '' }): Finding[] => [
-      ...(kind === 'v1-only'
-        ? [finding('v1-only', operation, requests, `${many(requests, 'request')} of ${operation} need v1: ${because}`)]
-        : []),
-      ...(refused > 0 ? [finding('refused', operation, refused, `${many(refused, 'request')} of ${operation} are refused.`)] : []),
-      ...differences.map((code) =>
-        finding(code, operation, requests, `${many(requests, 'request')} of ${operation}: ${seen.get(code) ?? code}`),
-      ),
-    ]),
-    ...replayed.unknown.map(({ method, path, why, requests }) => {
-      const subject = `${method} ${path}`.trim()
-      return finding('unknown', subject, requests, `${many(requests, 'request')} to ${subject}: ${why}.`)
-    }),
-  ]
+  const findings: Finding[] = []
+  const find = (rule: string, subject: string, times: number, text: string) =>
+    findings.push({ rule, subject, times, message: `${many(times, 'request')} ${text}` })
+  for (const { operation, kind, requests, refused, differences, because = '' } of replayed.operations) {
+    if (kind === 'v1-only') find('v1-only', operation, requests, `of ${operation} need v1: ${because}`)
+    if (refused > 0) find('refused', operation, refused, `of ${operation} are refused.`)
+    for (const code of differences) find(code, operation, requests, `of ${operation}: ${seen.get(code) ?? code}`)
+  }
+  for (const { method, path, why, requests } of replayed.unknown) {
+    const subject = `${method} ${path}`.trim()
+    find('unknown', subject, requests, `to ${subject}: ${why}.`)
+  }
   const declared = replayed.differences.map(({ code, seen }): [string, Rule] => [code, { level: 'note', text: seen }])
   return logOf(findings, { ...Object.fromEntries(declared), ...RULES }, file)
 }
+
+/** SARIF 2.1.0 (OASIS), as far as it is written. */
+export type SarifLog = ReturnType<typeof logOf>
 
 /** Says what differed when the reads of recorded traffic were sent to both sides. Reads of one operation and outcome are one finding. */
 export function againstSarif({ rows }: Against, file: string): SarifLog {
@@ -247,14 +221,10 @@ function findingOf(rows: readonly AgainstRow[]): readonly Finding[] {
   const what = rows.flatMap(({ differences, reason = '' }) => (differences.length > 0 ? differences : [reason]))
   const told = [...new Set(what)].filter((one) => one !== '').join(', ')
   const message = `${many(rows.length, 'read')} of ${first.operation}: ${told || (RULES[first.outcome]?.text ?? '')}`
-  return [finding(first.outcome, first.operation, rows.length, message)]
+  return [{ rule: first.outcome, subject: first.operation, times: rows.length, message }]
 }
 
-function finding(rule: string, subject: string, times: number, message: string): Finding {
-  return { rule, subject, times, message }
-}
-
-function logOf(findings: readonly Finding[], rules: Readonly<Record<string, Rule>>, file: string): SarifLog {
+function logOf(findings: readonly Finding[], rules: Readonly<Record<string, Rule>>, file: string) {
   const ids = [...new Set(findings.map(({ rule }) => rule))]
   const driver = {
     name: 'Crosswalk',

@@ -69,10 +69,10 @@ function bodyOf({ text, params }: { readonly text?: string | undefined; readonly
 }
 
 /** Reads a line: its requests, none for a line about no request, or undefined for a line that is not in the format. */
-export type ReadLine = (line: string) => readonly Item[] | undefined
+type ReadLine = (line: string) => readonly Item[] | undefined
 
 /** What a line of a log says about one request, as it stands there. */
-export interface LineParts {
+interface LineParts {
   readonly method?: string | undefined
   /** A path with its query, or an absolute URL. */
   readonly target?: string | undefined
@@ -86,7 +86,7 @@ export interface LineParts {
 }
 
 /** Returns the request, or undefined if method or target are missing or are none. */
-export function requestFrom({ method = '', target = '', status, time, client, type }: LineParts): RecordedRequest | undefined {
+function requestFrom({ method = '', target = '', status, time, client, type }: LineParts): RecordedRequest | undefined {
   const url = urlOf(target)
   if (url === undefined || !/^[A-Z]+$/.test(method)) return undefined
   const [at, code, who] = [timeOf(time), statusOf(status), clientOf(client)]
@@ -104,7 +104,7 @@ export function requestFrom({ method = '', target = '', status, time, client, ty
 }
 
 /** Splits `GET /path HTTP/1.1`. The protocol may be missing. */
-export function requestLine(text: string): Pick<LineParts, 'method' | 'target'> {
+function requestLine(text: string): Pick<LineParts, 'method' | 'target'> {
   const [method, target, ...rest] = text.split(' ')
   return rest.length > 1 ? {} : { method, target }
 }
@@ -164,31 +164,14 @@ function sinceEpoch(value: number): number {
   return Math.round(value * ms)
 }
 
-/** The members of a line of JSON that are read. Each has the names that it may have, best first; a dot goes into an object. */
-export interface JsonFields {
-  readonly method?: readonly string[]
-  /** The path with its query, or an absolute URL. */
-  readonly path?: readonly string[]
-  /** The query, if `path` lacks it: a text, or an object of parameters. */
-  readonly query?: readonly string[]
-  /** `GET /path HTTP/1.1`, in place of method and path. */
-  readonly request?: readonly string[]
-  readonly status?: readonly string[]
-  readonly time?: readonly string[]
-  readonly client?: readonly string[]
-  readonly type?: readonly string[]
-}
+/**
+ * The members of a line of JSON that are read. `path` has its query, or is an absolute URL; `query`, if `path` lacks it, is a text or an
+ * object of parameters. `request` is `GET /path HTTP/1.1`, in place of method and path.
+ */
+const FIELD_NAMES = ['method', 'path', 'query', 'request', 'status', 'time', 'client', 'type'] as const
 
-export const FIELD_NAMES = [
-  'method',
-  'path',
-  'query',
-  'request',
-  'status',
-  'time',
-  'client',
-  'type',
-] as const satisfies (keyof JsonFields)[]
+/** The names that each of them may have, best first; a dot goes into an object. */
+type JsonFields = Partial<Readonly<Record<(typeof FIELD_NAMES)[number], readonly string[]>>>
 
 /** The access log of Traefik in JSON. */
 export const TRAEFIK: JsonFields = {
@@ -212,7 +195,7 @@ export const KONG: JsonFields = {
 }
 
 /** Envoy's JSON under the names that Istio and Envoy Gateway give its values. */
-export const ENVOY_JSON: JsonFields = {
+const ENVOY_JSON: JsonFields = {
   method: ['method', ':method'],
   path: ['x-envoy-original-path', 'x_envoy_original_path', 'x-envoy-origin-path', 'path', ':path'],
   status: ['response_code'],
@@ -224,7 +207,7 @@ export const ENVOY_JSON: JsonFields = {
  * Reads lines of JSON: an object each, or a list of them. `claims` names members of which a line must have one, so that the lines of other
  * programs are told apart.
  */
-export function createReadJson(fields: JsonFields, claims: readonly string[] = []): ReadLine {
+function createReadJson(fields: JsonFields, claims: readonly string[] = []): ReadLine {
   return (line) => {
     const value = parsed(line)
     const objects = Array.isArray(value) ? value : [value]
@@ -283,38 +266,24 @@ function parsed(line: string): unknown {
 }
 
 /** The formats `combined` and `common` of Apache, nginx and Traefik; `common` only lacks the end. A quote within quotes is written `\"`. */
-const LINE = /^(\S+) \S+ (\S+) \[([^\]]+)\] "((?:[^"\\]|\\.)*)" (\d{3}) /
+const ACCESS_LOG = /^(?<address>\S+) \S+ (?<user>\S+) \[(?<time>[^\]]+)\] "(?<request>(?:[^"\\]|\\.)*)" (?<status>\d{3}) /
 
-/** Reads a line of an access log. A connection that sent no request has none. */
-export const readLogLine: ReadLine = (line) => {
-  const [found, address, user, time, request = '', status] = LINE.exec(line) ?? []
-  if (found === undefined) return undefined
-  return listed(requestFrom({ ...requestLine(request), status, time, client: user === '-' ? address : user }))
-}
+/** The default format of Envoy, and that of Istio, which has four values more after the status. The client is that of X-Forwarded-For. */
+const ENVOY =
+  /^\[(?<time>[^\]]+)\] "(?<request>(?:[^"\\]|\\.)*)" (?<status>\d{1,3}) \S+ (?:\S+ \S+ "[^"]*" )?\d+ \d+ \S+ \S+ "(?<client>[^"]*)" /
 
-/** The default format of Envoy, and that of Istio, which has four values more after the status. */
-const ENVOY = /^\[([^\]]+)\] "((?:[^"\\]|\\.)*)" (\d{1,3}) \S+ (?:\S+ \S+ "[^"]*" )?\d+ \d+ \S+ \S+ "([^"]*)" /
+/** An Application Load Balancer of AWS: type, time, load balancer, client, target, three durations, two status codes, two sizes, request. */
+const ALB = /^(?:https?|h2|grpcs|wss?) (?<time>\S+) \S+ (?<client>\S+) \S+ \S+ \S+ \S+ (?<status>\d{3}|-) \S+ \d+ \d+ "(?<request>[^"]*)" /
 
-/** Reads a line as Envoy writes it by default. The client is the first address of X-Forwarded-For. */
-export const readEnvoyLine: ReadLine = (line) => {
-  const [found, time, request = '', status, client] = ENVOY.exec(line) ?? []
-  if (found === undefined) return undefined
-  return listed(requestFrom({ ...requestLine(request), status, time, client }))
-}
-
-/** Type, time, load balancer, client, target, three durations, two status codes, two sizes, request. */
-const ALB = /^(?:https?|h2|grpcs|wss?) (\S+) \S+ (\S+) \S+ \S+ \S+ \S+ (\d{3}|-) \S+ \d+ \d+ "([^"]*)" /
-
-/** Reads a line of an Application Load Balancer of AWS. Its requests have absolute URLs. */
-export const readAlbLine: ReadLine = (line) => {
-  const [found, time, client, status, request = ''] = ALB.exec(line) ?? []
-  if (found === undefined) return undefined
-  return listed(requestFrom({ ...requestLine(request), status, time, client }))
-}
-
-/** A line whose request cannot be read counts as unreadable. */
-function listed<T>(request: T | undefined): readonly T[] | undefined {
-  return request === undefined ? undefined : [request]
+/** Returns what reads lines of such a format. A connection that sent no request has none: its line counts as unreadable. */
+function createReadText(pattern: RegExp): ReadLine {
+  return (line) => {
+    const found = pattern.exec(line)?.groups
+    if (!found) return undefined
+    const { request: sent = '', status, time, address, user, client = user === '-' ? address : user } = found
+    const request = requestFrom({ ...requestLine(sent), status, time, client })
+    return request && [request]
+  }
 }
 
 type Variable = (value: string) => Partial<Record<keyof LineParts | 'query', string | undefined>>
@@ -343,14 +312,8 @@ const CLIENTS = ['remote_addr', 'proxy_protocol_addr', 'http_x_forwarded_for', '
 const TARGETS = ['request', 'request_uri', 'uri', 'document_uri']
 const METHODS = ['request', 'request_method']
 
-interface FormatParts {
-  /** The text before the first variable, and after each. */
-  readonly texts: readonly string[]
-  readonly names: readonly string[]
-}
-
 /** Makes a reader of a format of nginx (`log_format`), or returns a sentence about a format that cannot be read. */
-export function readNginxFormat(format: string): { readonly read: ReadLine } | { readonly problem: string } {
+function readNginxFormat(format: string): { readonly read: ReadLine } | { readonly problem: string } {
   const parts = partsOf(format)
   const { texts, names } = parts
   const joined = names.findIndex((_, at) => at > 0 && texts[at] === '')
@@ -367,7 +330,8 @@ export function readNginxFormat(format: string): { readonly read: ReadLine } | {
   }
 }
 
-function partsOf(format: string): FormatParts {
+/** `texts` are those before the first variable, and after each. */
+function partsOf(format: string) {
   const texts: string[] = []
   const names: string[] = []
   let from = 0
@@ -380,7 +344,7 @@ function partsOf(format: string): FormatParts {
 }
 
 /** Returns the values of the variables, from one text of the format to the next. It looks at each character once. */
-function valuesIn(line: string, { texts, names }: FormatParts): readonly string[] | undefined {
+function valuesIn(line: string, { texts, names }: ReturnType<typeof partsOf>): readonly string[] | undefined {
   const [first = '', ...others] = texts
   if (!line.startsWith(first)) return undefined
   const values: string[] = []
@@ -416,9 +380,9 @@ function combined(names: readonly string[], values: readonly string[]): LinePart
  * shapes.
  * A line about no request has none; a line that Crosswalk did not write is not read.
  */
-export const readRecordLine: ReadLine = (line) => {
-  const value = parsedRecord(line)
-  if (!value) return undefined
+const readRecordLine: ReadLine = (line) => {
+  const value = parsed(line)
+  if (!isObject(value)) return undefined
   if (value.kind === 'note') return []
   if (typeof value.operation !== 'string') return isOwnLine(value) ? [] : undefined
   const times = timesOf(value)
@@ -446,24 +410,15 @@ function timesOf({ kind, calls, reqId }: Readonly<Record<string, unknown>>): num
   return kind === undefined && typeof reqId === 'string' ? 1 : undefined
 }
 
-function parsedRecord(line: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const value: unknown = JSON.parse(line)
-    return isObject(value) ? value : undefined
-  } catch {
-    return undefined
-  }
-}
-
 /** The formats of lines that are recognized, in the order in which they are tried: the lines of a program with more marks come first. */
-export const LINE_FORMATS = {
+const LINE_FORMATS = {
   traefik: { about: "Traefik's access log in JSON", read: createReadJson(TRAEFIK, ['RequestMethod']) },
   kong: { about: "Kong's file-log and http-log", read: createReadJson(KONG, ['request.uri']) },
   'envoy-json': { about: "Envoy's JSON with the names of Istio or Envoy Gateway", read: createReadJson(ENVOY_JSON, ['response_code']) },
   records: { about: 'records or a log of Crosswalk', read: readRecordLine },
-  'access-log': { about: 'a combined or common access log (Apache, nginx, Traefik)', read: readLogLine },
-  envoy: { about: "Envoy's default text", read: readEnvoyLine },
-  alb: { about: 'the access log of an AWS Application Load Balancer', read: readAlbLine },
+  'access-log': { about: 'a combined or common access log (Apache, nginx, Traefik)', read: createReadText(ACCESS_LOG) },
+  envoy: { about: "Envoy's default text", read: createReadText(ENVOY) },
+  alb: { about: 'the access log of an AWS Application Load Balancer', read: createReadText(ALB) },
 } as const satisfies Partial<Record<Format, { readonly about: string; readonly read: ReadLine }>>
 
 const KNOWN = Object.keys(LINE_FORMATS) as (keyof typeof LINE_FORMATS)[]

@@ -11,14 +11,14 @@ import type { JsonObject } from '../../tables/json.ts'
 import { createOnlyV1, type Env, type Mapping, type Operation, type V1Request, withV1Values } from '../../tables/operation.ts'
 import { PAGE_SIZE } from '../../tables/pages.ts'
 import { asParam } from '../../tables/query.ts'
-import { differencesOf, type Tables } from '../../tables/tables.ts'
+import { differencesOf, operationsOf, type Tables } from '../../tables/tables.ts'
 import type { Call, Outcome } from '../../tables/turn.ts'
 import { variablesOf } from '../../tables/uid.ts'
 import { IDS } from '../../tables/whole-list.ts'
 import { droppedMembers } from '../explain.ts'
 import { createShapes, type ExplainedRequest, follow, ordinary, withValues } from '../explore.ts'
-import { createSummary, type Replayed, type Summary, type SummarySettings, type UnknownRequest } from './summary.ts'
-import { type Counted, createCountedCalls, type Item, type RecordedRequest, type Traffic } from './traffic.ts'
+import { increase, type Replayed, Summary, type UnknownRequest } from './summary.ts'
+import { type Counted, createCountedCalls, type RecordedRequest, type Traffic } from './traffic.ts'
 
 const ROOT = '0'.repeat(40)
 const CHILD = `${ROOT}/${'0'.repeat(16)}`
@@ -42,7 +42,7 @@ const VALUES: Readonly<Record<string, string>> = {
 const BODY_VALUES: Readonly<Record<string, unknown>> = { ...VALUES, boolean: true, number: 1, null: null, none: [], list: [], object: {} }
 
 /** Builds a request of this shape. Its way through the tables is that of the recorded request. */
-export function sampleOf(operation: Operation, shape = operation.id): V1Request {
+function sampleOf(operation: Operation, shape = operation.id): V1Request {
   const parts = shape
     .slice(operation.id.length + 1)
     .split('&')
@@ -50,16 +50,12 @@ export function sampleOf(operation: Operation, shape = operation.id): V1Request 
   const named = parts.map((part) => [part.slice(0, part.lastIndexOf('=')), part.slice(part.lastIndexOf('=') + 1)] as const)
   const given = named.filter(([name]) => !/^[{.(]/.test(name))
   const members = named.filter(([name]) => name.startsWith('.'))
-  const params = Object.fromEntries(variablesOf(operation.template).map((name) => [name, VALUES[classIn(named, `{${name}}`)] ?? CHILD]))
+  const variable = (name: string) => VALUES[named.find(([one]) => one === `{${name}}`)?.[1] ?? 'child'] ?? CHILD
   return {
-    params,
+    params: Object.fromEntries(variablesOf(operation.template).map((name) => [name, variable(name)])),
     query: new Map(given.map(([name, of]) => [name, valuesOf(operation, name, of)])),
     body: operation.request ? Object.fromEntries(members.map(([name, of]) => [name.slice(1), BODY_VALUES[of] ?? 'text'])) : undefined,
   }
-}
-
-function classIn(named: readonly (readonly [string, string])[], wanted: string): string {
-  return named.find(([name]) => name === wanted)?.[1] ?? 'child'
 }
 
 function valuesOf(operation: Operation, name: string, of: string): readonly string[] {
@@ -69,13 +65,7 @@ function valuesOf(operation: Operation, name: string, of: string): readonly stri
   return of === 'several' ? [value, value] : [value]
 }
 
-/** Gathers the counts in records and logs of the proxy until all of them are read. */
-export interface CountedItems {
-  add(item: Counted): void
-  /** Hands everything over to the summary. */
-  finish(): void
-}
-
+/** What records and logs count of one operation. */
 interface Uses {
   /** Requests by client, from sums of traffic or from log lines. */
   readonly summed: Map<string, number>
@@ -84,30 +74,31 @@ interface Uses {
   readonly shapes: Map<string, number>
 }
 
-export function createCounted(mappings: readonly Mapping[], cost: CostOf, summary: Summary): CountedItems {
-  const known = new Map(withV1Values(mappings.flatMap(({ operations }) => operations)).map((operation) => [operation.id, operation]))
-  const uses = new Map<string, Uses>()
-  return {
-    add({ operation, shape, times, client = '', at }) {
-      summary.seenAt(at)
-      const own = uses.get(operation) ?? { summed: new Map(), single: new Map(), shapes: new Map() }
-      uses.set(operation, own)
-      if (times > 0) own.summed.set(client, (own.summed.get(client) ?? 0) + times)
-      else own.single.set(client, (own.single.get(client) ?? 0) + 1)
-      if (shape !== undefined) own.shapes.set(shape, (own.shapes.get(shape) ?? 0) + 1)
-    },
-    finish() {
-      for (const [id, { summed, single, shapes }] of uses) {
-        const operation = known.get(id)
-        const mean = operation && meanCost(operation, shapes, cost)
-        for (const [client, times] of summed.size > 0 ? summed : single) {
-          const use = { times, client: client === '' ? undefined : client }
-          if (PASSED.has(id)) summary.native(use)
-          else if (operation && mean) summary.operation({ ...use, operation, cost: mean })
-          else summary.unknown(use, unknownOf(id))
-        }
+/** Gathers the counts in records and logs of the proxy until all of them are read. */
+class CountedItems {
+  readonly #uses = new Map<string, Uses>()
+
+  add({ operation, shape, times, client = '' }: Counted): void {
+    const own = this.#uses.get(operation) ?? { summed: new Map(), single: new Map(), shapes: new Map() }
+    this.#uses.set(operation, own)
+    if (times > 0) increase(own.summed, client, times)
+    else increase(own.single, client, 1)
+    if (shape !== undefined) increase(own.shapes, shape, 1)
+  }
+
+  /** Hands everything over to the summary. */
+  finish(operations: readonly Operation[], cost: CostOf, summary: Summary): void {
+    const known = new Map(withV1Values(operations).map((operation) => [operation.id, operation]))
+    for (const [id, { summed, single, shapes }] of this.#uses) {
+      const operation = known.get(id)
+      const mean = operation && meanCost(operation, shapes, cost)
+      for (const [client, times] of summed.size > 0 ? summed : single) {
+        const use = { times, client: client === '' ? undefined : client }
+        if (PASSED.has(id)) summary.native(use)
+        else if (operation && mean) summary.operation({ ...use, operation, cost: mean })
+        else summary.unknown(use, unknownOf(id))
       }
-    },
+    }
   }
 }
 
@@ -124,21 +115,16 @@ function unknownOf(id: string): UnknownRequest {
 
 /** Returns the mean cost of the recorded shapes, or the cost of the operation's plainest request if there are none. */
 function meanCost(operation: Operation, shapes: ReadonlyMap<string, number>, cost: CostOf) {
-  const weighed = shapes.size > 0 ? [...shapes] : [[operation.id, 1] as const]
   const sum = { calls: 0, kept: 0, times: 0 }
-  for (const [shape, times] of weighed) {
-    const { calls, kept } = costOfShape(operation, shape, cost)
+  for (const [shape, times] of shapes.size > 0 ? shapes : [[operation.id, 1] as const]) {
+    // The sample of a shape is made of classes of values, so it may be refused although the real request was not.
+    const own = cost(operation, sampleOf(operation, shape))
+    const { calls, kept } = own.refused ? cost(operation, sampleOf(operation)) : own
     sum.calls += times * calls
     sum.kept += times * kept
     sum.times += times
   }
   return { calls: sum.calls / sum.times, kept: sum.kept / sum.times }
-}
-
-/** The sample of a shape is made of classes of values, so it may be refused although the real request was not. */
-function costOfShape(operation: Operation, shape: string, cost: CostOf) {
-  const own = cost(operation, sampleOf(operation, shape))
-  return own.refused ? cost(operation, sampleOf(operation)) : own
 }
 
 /** The v2 calls that one v1 request makes. */
@@ -151,7 +137,7 @@ export interface Cost {
 }
 
 /** Returns the cost of one request of an operation. */
-export type CostOf = (operation: Operation, request: V1Request) => Cost
+type CostOf = (operation: Operation, request: V1Request) => Cost
 
 /** Maximum calls of an operation; one that never ends stops here. */
 const MOST_CALLS = 100_000
@@ -175,26 +161,21 @@ export function costOf(subject: ExplainedRequest, rows: number): Cost {
   return { calls: made.length, kept, ...(failed && made.length === 0 && { refused: failed }) }
 }
 
-/** A list by uids holds what is named. */
-type AnswerCall = (call: Call, number: number) => Outcome
-
-function imagined({ operation, shapeOf }: ExplainedRequest, rows: number, values: ReadonlyMap<string, string>): AnswerCall {
+/** Returns what answers each call with lists of `rows` rows. A list by uids holds what is named. */
+function imagined({ operation, shapeOf }: ExplainedRequest, rows: number, values: ReadonlyMap<string, string>) {
   const known = (form: JsonObject) => withValues(form, values)
-  return (call, number) => {
+  return (call: Call, number: number): Outcome => {
     const { plural, body } = shapeOf(operation, call)
     if (plural === undefined) return { ok: true, body: known(body(number, 0)) }
     const uids = call.query.filter(([name]) => name === IDS).map(([, uid]) => uid)
     if (uids.length > 0) return { ok: true, body: { [plural]: uids.map((uid, nth) => ({ ...known(body(number, nth + 1)), uid })) } }
-    const from = Math.min(rows, Number(parameter(call, 'page_token') ?? parameter(call, 'skip') ?? 0))
-    const skipped = Number(parameter(call, 'skip') ?? 0)
-    const to = Math.min(rows, from + Number(parameter(call, 'page_size') ?? PAGE_SIZE))
+    const parameter = (name: string) => call.query.find(([given]) => given === name)?.[1]
+    const from = Math.min(rows, Number(parameter('page_token') ?? parameter('skip') ?? 0))
+    const skipped = Number(parameter('skip') ?? 0)
+    const to = Math.min(rows, from + Number(parameter('page_size') ?? PAGE_SIZE))
     const page = Array.from({ length: to - from }, (_, nth) => identified(known(body(number, nth + 1)), from + nth))
     return { ok: true, body: { [plural]: page, nextPageToken: to < rows ? String(to) : '', totalCount: String(rows), skipped } }
   }
-}
-
-function parameter({ query }: Call, name: string): string | undefined {
-  return query.find(([given]) => given === name)?.[1]
 }
 
 /** Gives a row a uid that rises with its position, as in a list sorted by uid. */
@@ -221,7 +202,7 @@ export type RecordedRoute =
 
 /** Routes requests with the proxy's own functions. */
 export function createRouteRecorded(mappings: readonly Mapping[]): (sent: RecordedRequest) => RecordedRoute {
-  const operations = mappings.flatMap((mapping) => mapping.operations)
+  const operations = operationsOf({ mappings })
   const classify = createClassify(mappings)
   const router = createRouter(operations)
   const onlyV1 = createOnlyV1(operations)
@@ -254,33 +235,32 @@ export function createRouteRecorded(mappings: readonly Mapping[]): (sent: Record
 
 /** Returns the clients of recorded traffic as the proxy would have counted them. Requests without a client count for none. */
 export async function recordedClients({ items }: Traffic, mappings: readonly Mapping[], kindOf: KindOf): Promise<readonly Client[]> {
-  const operations = mappings.flatMap((mapping) => mapping.operations)
+  const operations = operationsOf({ mappings })
   const inventory = createInventory(operations)
   const sent = countSent(inventory, mappings, kindOf)
   const countedCall = createCountedCalls(mappings)
   for await (const recorded of items) {
     const item = countedCall(recorded)
-    const { client, at = 0 } = item
-    if (client === undefined) continue
-    if ('operation' in item) countSum(inventory, client, at, item)
-    else sent(client, at, item)
+    const { client: caller, at = 0 } = item
+    if (caller === undefined) continue
+    if (!('operation' in item)) sent(caller, at, item)
+    else {
+      const { operation, times, requests = [] } = item
+      if (times > 0) inventory.use({ caller }, { operation, mode: 'v1', calls: times, at })
+      for (const { samples, ...kind } of requests) inventory.look(caller, operation, kind, samples)
+    }
   }
   return inventory.clients()
 }
 
-function countSum(inventory: Inventory, caller: string, at: number, { operation, times, requests = [] }: Counted): void {
-  if (times > 0) inventory.use({ caller }, { operation, mode: 'v1', calls: times, at })
-  for (const { samples, ...kind } of requests) inventory.look(caller, operation, kind, samples)
-}
-
 function countSent(inventory: Inventory, mappings: readonly Mapping[], kindOf: KindOf) {
-  const byId = new Map(mappings.flatMap(({ operations }) => operations.map((operation) => [operation.id, operation])))
+  const byId = new Map(operationsOf({ mappings }).map((operation) => [operation.id, operation]))
   const placeOf = createRouteRecorded(mappings)
   const nameOf = createUnknownUses()
   return (caller: string, at: number, item: RecordedRequest): void => {
     const place = placeOf(item)
-    const isAnswered = item.status !== undefined && item.status < 400
-    if (place.kind === 'unknown' && isAnswered) inventory.use({ caller }, { operation: nameOf(item.method, place.path), mode: 'v1', at })
+    if (place.kind === 'unknown' && isSuccess(item.status))
+      inventory.use({ caller }, { operation: nameOf(item.method, place.path), mode: 'v1', at })
     if (place.kind !== 'operation') return
     const { id } = place.operation
     const isWorthALook = inventory.use({ caller }, { operation: id, mode: 'v1', at })
@@ -290,37 +270,35 @@ function countSent(inventory: Inventory, mappings: readonly Mapping[], kindOf: K
   }
 }
 
-export interface ReplaySettings extends Pick<SummarySettings, 'seenOf'> {
-  readonly tables: Tables
-  readonly env: Env
-  /** Rows that every list is assumed to hold. */
-  readonly rows: number
-}
-
 /** Maximum costs of different requests that are kept. */
 const COSTS = 10_000
 
-/** Computes what recorded traffic would cost and meet today, without sending anything. */
-export async function replay(traffic: Traffic, settings: ReplaySettings): Promise<Replayed> {
-  const summary = createSummary({ ...settings, differencesOf: differencesOf(settings.tables) })
-  const cost = createCostOf(settings)
-  const placeOf = createRouteRecorded(settings.tables.mappings)
-  const counted = createCounted(settings.tables.mappings, cost, summary)
-  const take = (item: Item) => ('operation' in item ? counted.add(item) : addSent(item, placeOf, cost, summary))
-  const countedCall = createCountedCalls(settings.tables.mappings)
-  for await (const item of traffic.items) take(countedCall(item))
-  counted.finish()
+/** Computes what recorded traffic would cost and meet today, without sending anything. Every list is assumed to hold `rows` rows. */
+export async function replay(traffic: Traffic, tables: Tables, env: Env, rows: number): Promise<Replayed> {
+  const summary = new Summary()
+  const cost = createCostOf(tables, env, rows)
+  const placeOf = createRouteRecorded(tables.mappings)
+  const counted = new CountedItems()
+  const countedCall = createCountedCalls(tables.mappings)
+  for await (const recorded of traffic.items) {
+    const item = countedCall(recorded)
+    if ('operation' in item) {
+      summary.seenAt(item.at)
+      counted.add(item)
+    } else addSent(item, placeOf(item), cost, summary)
+  }
+  counted.finish(operationsOf(tables), cost, summary)
+  const seen = new Map(tables.differences.map((one) => [one.code, one.seen]))
   return {
     format: traffic.format,
     unreadable: traffic.unreadable(),
     unreadableLines: traffic.unreadableLines(),
-    assumptions: assumptionsOf(settings.rows, traffic.format === 'records'),
-    ...summary.result(),
+    assumptions: assumptionsOf(rows, traffic.format === 'records'),
+    ...summary.result(differencesOf(tables), (code) => seen.get(code) ?? ''),
   }
 }
 
-function addSent(item: RecordedRequest, placeOf: ReturnType<typeof createRouteRecorded>, cost: CostOf, summary: Summary): void {
-  const place = placeOf(item)
+function addSent(item: RecordedRequest, place: RecordedRoute, cost: CostOf, summary: Summary): void {
   const use = { times: 1, client: item.client, at: item.at }
   if (place.kind === 'native') summary.native(use)
   else if (place.kind === 'unknown')
@@ -353,7 +331,7 @@ function shown<T extends { readonly member: string }>(member: T): T {
 }
 
 /** Computes the cost of a request once for all requests of the same shape and with the same numbers (a limit, a page size). */
-function createCostOf({ tables, env, rows }: ReplaySettings): CostOf {
+function createCostOf(tables: Tables, env: Env, rows: number): CostOf {
   const shapes = createShapes(tables.mappings)
   const known = new LRUCache<string, Cost>({ max: COSTS })
   return (operation, request) => {

@@ -6,7 +6,7 @@ import type { Cost } from './replay.ts'
 import type { Format } from './traffic.ts'
 
 /** One or several requests that are alike. */
-export interface RequestGroup {
+interface RequestGroup {
   readonly times: number
   readonly client?: string | undefined
   /** Milliseconds since 1970. A sum over a period has none. */
@@ -14,7 +14,7 @@ export interface RequestGroup {
 }
 
 /** Requests of an operation; the cost is that of one request, and may be a mean. */
-export interface OperationRequests extends RequestGroup {
+interface OperationRequests extends RequestGroup {
   readonly operation: Operation
   readonly cost: Cost
   readonly droppedParameters?: readonly string[]
@@ -22,67 +22,51 @@ export interface OperationRequests extends RequestGroup {
 }
 
 /** Most requests first. */
-export function byRequests(a: { readonly requests: number }, b: { readonly requests: number }): number {
+function byRequests(a: { readonly requests: number }, b: { readonly requests: number }): number {
   return b.requests - a.requests
 }
 
+export function increase(counts: Map<string, number>, key: string, by: number): void {
+  counts.set(key, (counts.get(key) ?? 0) + by)
+}
+
+type Counting<T> = { -readonly [Key in keyof T]: T[Key] }
+
 /** The sums of one client. */
-export interface ClientSum {
-  requests: number
-  served: number
-  v1Only: number
-  unknown: number
-  unclear: number
-  v2Calls: number
-  /** What it uses and only v1 answers. */
+interface ClientSum extends Counting<Omit<ClientRow, 'client' | 'blockers'>> {
   readonly blockers: Set<string>
 }
 
 /** Adds up the requests of each client. */
-export interface ClientSums {
-  /** Counts the requests; undefined when they name no client, or one beyond those that are kept apart. */
-  add(group: RequestGroup): ClientSum | undefined
-  rows(): readonly ClientRow[]
+class ClientSums {
+  readonly #clients = new Map<string, ClientSum>()
   /** Requests of clients beyond those that are kept apart. */
-  uncounted(): number
-}
+  uncounted = 0
 
-export function createClientSums(most: number): ClientSums {
-  const clients = new Map<string, ClientSum>()
-  let uncounted = 0
-  return {
-    add({ client, times }) {
-      if (client === undefined) return undefined
-      const known = clients.get(client) ?? (clients.size < most ? newClient() : undefined)
-      if (!known) {
-        uncounted += times
-        return undefined
-      }
-      clients.set(client, known)
-      known.requests += times
-      return known
-    },
-    rows: () => [...clients].map(rowOf).sort(byRequests),
-    uncounted: () => uncounted,
+  /** Counts the requests; undefined when they name no client, or one beyond those that are kept apart. */
+  add({ client, times }: RequestGroup): ClientSum | undefined {
+    if (client === undefined) return undefined
+    let known = this.#clients.get(client)
+    if (!known && this.#clients.size >= MOST) {
+      this.uncounted += times
+      return undefined
+    }
+    known ??= { requests: 0, served: 0, v1Only: 0, unknown: 0, unclear: 0, v2Calls: 0, blockers: new Set() }
+    this.#clients.set(client, known)
+    known.requests += times
+    return known
+  }
+
+  rows(): readonly ClientRow[] {
+    const rows = [...this.#clients].map(([client, { blockers, v2Calls, ...counts }]) => {
+      return { client, ...counts, v2Calls: Math.round(v2Calls), blockers: [...blockers].sort() }
+    })
+    return rows.sort(byRequests)
   }
 }
 
-function newClient(): ClientSum {
-  return { requests: 0, served: 0, v1Only: 0, unknown: 0, unclear: 0, v2Calls: 0, blockers: new Set() }
-}
-
-function rowOf([client, { blockers, v2Calls, ...counts }]: readonly [string, ClientSum]): ClientRow {
-  return { client, ...counts, v2Calls: Math.round(v2Calls), blockers: [...blockers].sort() }
-}
-
-/** Adds up the requests of each operation. */
-export interface OperationSums {
-  /** `calls` is the number of v2 calls of all these requests. */
-  add(group: OperationRequests, calls: number): void
-  rows(): readonly ReplayedOperation[]
-}
-
-interface Sum {
+/** The sums of one operation. */
+interface OperationSum {
   readonly operation: Operation
   requests: number
   v2Calls: number
@@ -91,58 +75,28 @@ interface Sum {
   readonly members: Map<string, number>
 }
 
-export function createOperationSums(differencesOf: (operation: string) => readonly string[]): OperationSums {
-  const sums = new Map<string, Sum>()
-  return {
-    add(group, calls) {
-      const { operation } = group
-      const sum = sums.get(operation.id) ?? newSum(operation)
-      sums.set(operation.id, sum)
-      addTo(sum, group, calls)
-    },
-    rows: () => [...sums.values()].map((sum) => operationRowOf(sum, differencesOf(sum.operation.id))).sort(byRequests),
-  }
-}
-
-function newSum(operation: Operation): Sum {
-  return { operation, requests: 0, v2Calls: 0, refused: 0, parameters: new Map(), members: new Map() }
-}
-
-function addTo(sum: Sum, { times, cost, droppedParameters = [], droppedMembers = [] }: OperationRequests, calls: number): void {
+/** `calls` is the number of v2 calls of all these requests. */
+function addTo(sum: OperationSum, { times, cost, droppedParameters = [], droppedMembers = [] }: OperationRequests, calls: number): void {
   sum.requests += times
   sum.v2Calls += calls
   if (cost.refused) sum.refused += times
-  for (const name of new Set(droppedParameters)) sum.parameters.set(name, (sum.parameters.get(name) ?? 0) + times)
-  for (const { member, because } of droppedMembers) {
-    const name = `${member.replace(/\[\d+\]/g, '[]')} (${because})`
-    sum.members.set(name, (sum.members.get(name) ?? 0) + times)
-  }
+  for (const name of new Set(droppedParameters)) increase(sum.parameters, name, times)
+  for (const { member, because } of droppedMembers) increase(sum.members, `${member.replace(/\[\d+\]/g, '[]')} (${because})`, times)
 }
 
-function operationRowOf(
-  { operation, requests, v2Calls, refused, parameters, members }: Sum,
-  differences: readonly string[],
-): ReplayedOperation {
+function operationRowOf({ operation, requests, v2Calls, refused, parameters, members }: OperationSum, differences: readonly string[]) {
   const { id, kind, because } = operation
   return {
-    operation: id,
-    kind,
-    requests,
-    v2Calls: Math.round(v2Calls),
-    refused,
-    droppedParameters: Object.fromEntries(parameters),
-    droppedMembers: Object.fromEntries(members),
-    differences,
+    ...{ operation: id, kind, requests, v2Calls: Math.round(v2Calls), refused },
+    ...{ droppedParameters: Object.fromEntries(parameters), droppedMembers: Object.fromEntries(members), differences },
     ...(because !== undefined && { because }),
   }
 }
 
 /** Requests of operations that may show each difference; `seenOf` tells what a client sees of it. */
-export function differenceRows(operations: readonly ReplayedOperation[], seenOf: (code: string) => string): readonly DifferenceRow[] {
+function differenceRows(operations: readonly ReplayedOperation[], seenOf: (code: string) => string): readonly DifferenceRow[] {
   const codes = new Map<string, number>()
-  for (const { differences, requests } of operations) {
-    for (const code of differences) codes.set(code, (codes.get(code) ?? 0) + requests)
-  }
+  for (const { differences, requests } of operations) for (const code of differences) increase(codes, code, requests)
   return [...codes].map(([code, requests]) => ({ code, requests, seen: seenOf(code) })).sort(byRequests)
 }
 
@@ -166,7 +120,7 @@ export interface Replayed {
   readonly uncounted: number
 }
 
-export interface Coverage {
+interface Coverage {
   /** Requests that v2 answers. */
   readonly served: number
   /** Requests that need a v1 service. */
@@ -177,7 +131,7 @@ export interface Coverage {
   readonly native: number
 }
 
-export interface V2Cost {
+interface V2Cost {
   readonly calls: number
   /** The calls that are saved while an answer is kept. */
   readonly kept: number
@@ -185,7 +139,7 @@ export interface V2Cost {
   readonly peak?: { readonly at: number; readonly requests: number; readonly calls: number }
 }
 
-export interface ReplayedOperation {
+interface ReplayedOperation {
   readonly operation: string
   readonly kind: OperationKind
   readonly requests: number
@@ -200,21 +154,21 @@ export interface ReplayedOperation {
   readonly because?: string
 }
 
-export interface DifferenceRow {
+interface DifferenceRow {
   readonly code: string
   /** Requests of operations that may show it. */
   readonly requests: number
   readonly seen: string
 }
 
-export interface UnknownRow {
+interface UnknownRow {
   readonly method: string
   readonly path: string
   readonly why: string
   readonly requests: number
 }
 
-export interface ClientRow {
+interface ClientRow {
   readonly client: string
   readonly requests: number
   readonly served: number
@@ -323,50 +277,41 @@ function time(at: number): string {
   return `${new Date(at).toISOString().slice(0, 19)}Z`
 }
 
-/** The span of the traffic and its busiest minute. */
-export interface TimeSums {
-  /** Extends the span of the traffic. */
-  seenAt(at: number | undefined): void
-  /** Counts requests and their v2 calls in their minute, where they have one. */
-  add(group: RequestGroup, calls: number): void
-  span(): Replayed['span']
-  /** The minute with the most calls; undefined when nothing has a time. */
-  peak(): V2Cost['peak']
-}
-
 const MINUTE = 60_000
 
-export function createTimeSums(): TimeSums {
-  const minutes = new Map<number, { requests: number; calls: number }>()
-  let [from, to] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
-  return {
-    seenAt(at) {
-      if (at === undefined) return
-      from = Math.min(from, at)
-      to = Math.max(to, at)
-    },
-    add({ at, times }, calls) {
-      if (at === undefined) return
-      const minute = Math.floor(at / MINUTE) * MINUTE
-      const known = minutes.get(minute) ?? { requests: 0, calls: 0 }
-      minutes.set(minute, { requests: known.requests + times, calls: known.calls + calls })
-    },
-    span: () => (from <= to ? { from, to } : undefined),
-    peak() {
-      const [busiest] = [...minutes].sort(([, a], [, b]) => b.calls - a.calls)
-      return busiest && { at: busiest[0], requests: busiest[1].requests, calls: Math.round(busiest[1].calls) }
-    },
-  }
-}
+/** The span of the traffic and its busiest minute. */
+class TimeSums {
+  readonly #minutes = new Map<number, { readonly at: number; requests: number; calls: number }>()
+  #from = Number.POSITIVE_INFINITY
+  #to = Number.NEGATIVE_INFINITY
 
-/** Adds up the results of replaying. */
-export interface Summary {
-  operation(group: OperationRequests): void
-  unknown(group: RequestGroup, request: UnknownRequest): void
-  native(group: RequestGroup): void
   /** Extends the span of the traffic. */
-  seenAt(at: number | undefined): void
-  result(): Sums
+  seenAt(at: number | undefined): void {
+    if (at === undefined) return
+    this.#from = Math.min(this.#from, at)
+    this.#to = Math.max(this.#to, at)
+  }
+
+  /** Counts requests and their v2 calls in their minute, where they have one. */
+  add({ at, times }: RequestGroup, calls: number): void {
+    this.seenAt(at)
+    if (at === undefined) return
+    const minute = Math.floor(at / MINUTE) * MINUTE
+    const known = this.#minutes.get(minute) ?? { at: minute, requests: 0, calls: 0 }
+    known.requests += times
+    known.calls += calls
+    this.#minutes.set(minute, known)
+  }
+
+  span(): Replayed['span'] {
+    return this.#from <= this.#to ? { from: this.#from, to: this.#to } : undefined
+  }
+
+  /** The minute with the most calls; undefined when nothing has a time. */
+  peak(): V2Cost['peak'] {
+    const [busiest] = [...this.#minutes.values()].sort((a, b) => b.calls - a.calls)
+    return busiest && { ...busiest, calls: Math.round(busiest.calls) }
+  }
 }
 
 /** A request that no table has; its path holds no id. */
@@ -375,77 +320,85 @@ export interface UnknownRequest extends Omit<UnknownRow, 'requests'> {
   readonly answered: boolean
 }
 
-type Sums = Pick<Replayed, 'requests' | 'span' | 'coverage' | 'v2' | 'operations' | 'differences' | 'unknown' | 'clients' | 'uncounted'>
-
-export interface SummarySettings {
-  readonly differencesOf: (operation: string) => readonly string[]
-  /** Returns what a client sees of a difference. */
-  readonly seenOf: (code: string) => string
-}
-
 /** Maximum clients, and unknown paths, that are told apart. */
 const MOST = 10_000
 
-export function createSummary({ differencesOf, seenOf }: SummarySettings): Summary {
-  const sums = createOperationSums(differencesOf)
-  const clients = createClientSums(MOST)
-  const times = createTimeSums()
-  const unknown = new Map<string, { -readonly [Key in keyof UnknownRow]: UnknownRow[Key] }>()
-  const coverage: { -readonly [Key in keyof Coverage]: number } = { served: 0, v1Only: 0, unknown: 0, native: 0 }
-  const total = { calls: 0, kept: 0 }
-  const unknownUse = createUnknownUses()
-  return {
-    seenAt: times.seenAt,
-    operation(group) {
-      const { operation, cost, at } = group
-      const calls = group.times * cost.calls
-      sums.add(group, calls)
-      total.calls += calls
-      total.kept += group.times * cost.kept
-      const isV1Only = operation.kind === 'v1-only'
-      coverage[isV1Only ? 'v1Only' : 'served'] += group.times
-      const client = clients.add(group)
-      if (client) {
-        client[isV1Only ? 'v1Only' : 'served'] += group.times
-        client.v2Calls += calls
-        if (isV1Only) client.blockers.add(operation.id)
-      }
-      times.add(group, calls)
-      times.seenAt(at)
-    },
-    unknown(group, { answered, ...request }) {
-      const { method, path } = request
-      coverage.unknown += group.times
-      const client = clients.add(group)
-      if (client) client.unknown += group.times
-      if (client && answered) client.blockers.add(unknownUse(method, path))
-      else if (client) client.unclear += group.times
-      times.add(group, 0)
-      times.seenAt(group.at)
-      const key = `${method} ${path}`
-      const row = unknown.get(key) ?? { ...request, requests: 0 }
-      if (unknown.size < MOST || unknown.has(key)) unknown.set(key, row)
-      row.requests += group.times
-    },
-    native(group) {
-      coverage.native += group.times
-      clients.add(group)
-      times.seenAt(group.at)
-    },
-    result() {
-      const operations = sums.rows()
-      const [span, peak] = [times.span(), times.peak()]
-      return {
-        requests: coverage.served + coverage.v1Only + coverage.unknown + coverage.native,
-        ...(span && { span }),
-        coverage,
-        v2: { calls: Math.round(total.calls), kept: Math.round(total.kept), ...(peak && { peak }) },
-        operations,
-        differences: differenceRows(operations, seenOf),
-        unknown: [...unknown.values()].sort(byRequests),
-        clients: clients.rows(),
-        uncounted: clients.uncounted(),
-      }
-    },
+/** Adds up the results of replaying. */
+export class Summary {
+  readonly #operations = new Map<string, OperationSum>()
+  readonly #clients = new ClientSums()
+  readonly #times = new TimeSums()
+  readonly #unknown = new Map<string, Counting<UnknownRow>>()
+  readonly #coverage: Counting<Coverage> = { served: 0, v1Only: 0, unknown: 0, native: 0 }
+  readonly #total = { calls: 0, kept: 0 }
+  readonly #unknownUse = createUnknownUses()
+
+  /** Extends the span of the traffic. */
+  seenAt(at: number | undefined): void {
+    this.#times.seenAt(at)
+  }
+
+  operation(group: OperationRequests): void {
+    const { operation, cost, times } = group
+    const calls = times * cost.calls
+    const sum = this.#operations.get(operation.id) ?? {
+      operation,
+      requests: 0,
+      v2Calls: 0,
+      refused: 0,
+      parameters: new Map(),
+      members: new Map(),
+    }
+    this.#operations.set(operation.id, sum)
+    addTo(sum, group, calls)
+    this.#total.calls += calls
+    this.#total.kept += times * cost.kept
+    const side = operation.kind === 'v1-only' ? 'v1Only' : 'served'
+    this.#coverage[side] += times
+    const client = this.#clients.add(group)
+    if (client) {
+      client[side] += times
+      client.v2Calls += calls
+      if (side === 'v1Only') client.blockers.add(operation.id)
+    }
+    this.#times.add(group, calls)
+  }
+
+  unknown(group: RequestGroup, { answered, ...request }: UnknownRequest): void {
+    const { method, path } = request
+    this.#coverage.unknown += group.times
+    const client = this.#clients.add(group)
+    if (client) client.unknown += group.times
+    if (client && answered) client.blockers.add(this.#unknownUse(method, path))
+    else if (client) client.unclear += group.times
+    this.#times.add(group, 0)
+    const key = `${method} ${path}`
+    const row = this.#unknown.get(key) ?? { ...request, requests: 0 }
+    if (this.#unknown.size < MOST || this.#unknown.has(key)) this.#unknown.set(key, row)
+    row.requests += group.times
+  }
+
+  native(group: RequestGroup): void {
+    this.#coverage.native += group.times
+    this.#clients.add(group)
+    this.#times.seenAt(group.at)
+  }
+
+  /** `seenOf` returns what a client sees of a difference. */
+  result(differencesOf: (operation: string) => readonly string[], seenOf: (code: string) => string) {
+    const coverage = this.#coverage
+    const operations = [...this.#operations.values()].map((sum) => operationRowOf(sum, differencesOf(sum.operation.id))).sort(byRequests)
+    const [span, peak] = [this.#times.span(), this.#times.peak()]
+    return {
+      requests: coverage.served + coverage.v1Only + coverage.unknown + coverage.native,
+      ...(span && { span }),
+      coverage,
+      v2: { calls: Math.round(this.#total.calls), kept: Math.round(this.#total.kept), ...(peak && { peak }) },
+      operations,
+      differences: differenceRows(operations, seenOf),
+      unknown: [...this.#unknown.values()].sort(byRequests),
+      clients: this.#clients.rows(),
+      uncounted: this.#clients.uncounted,
+    }
   }
 }

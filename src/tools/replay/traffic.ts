@@ -2,10 +2,12 @@ import { pipeline, Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { misuse } from '../../errors.ts'
 import { piecesOf, textOf, untilHopeless } from '../../files.ts'
-import { readFacts, routeOf, ruleOf } from '../../grpc/facts.ts'
+import { readFacts, routeOf } from '../../grpc/facts.ts'
 import type { SampledKind } from '../../migrate/clients.ts'
 import { pathOf } from '../../serve/classify.ts'
 import type { Mapping } from '../../tables/operation.ts'
+import { operationsOf } from '../../tables/tables.ts'
+import { rulesOf } from '../guide-request.ts'
 import { formatsText, type LineReader, readHar, recognized } from './formats.ts'
 
 /** What is known of the time and the client of a request. */
@@ -60,7 +62,13 @@ export interface Traffic {
  * A message is not text, so that logs and archives do not have it: such a call has no shape.
  */
 export function createCountedCalls(mappings: readonly Mapping[]): (item: Item) => Item {
-  const operations = operationsByMethod(mappings)
+  const byRoute = new Map(operationsOf({ mappings }).map((operation) => [routeOf(operation), operation.id]))
+  const operations = new Map(
+    rulesOf(readFacts().v1).flatMap(({ name, rule }): [string, string][] => {
+      const id = byRoute.get(routeOf(rule))
+      return id === undefined ? [] : [[`/${name}`, id]]
+    }),
+  )
   return (item) => {
     const operation = 'operation' in item || item.method !== 'POST' ? undefined : operations.get(pathOf(item.url))
     if (operation === undefined) return item
@@ -69,29 +77,8 @@ export function createCountedCalls(mappings: readonly Mapping[]): (item: Item) =
   }
 }
 
-function operationsByMethod(mappings: readonly Mapping[]): ReadonlyMap<string, string> {
-  const byRoute = new Map(mappings.flatMap(({ operations }) => operations.map((operation) => [routeOf(operation), operation.id])))
-  return new Map(
-    Object.entries(readFacts().v1.services).flatMap(([service, methods]) =>
-      Object.entries(methods).flatMap(([name, { http }]): [string, string][] => {
-        const rule = ruleOf(http)
-        const id = rule && byRoute.get(routeOf(rule))
-        return id === undefined ? [] : [[`/${service}/${name}`, id]]
-      }),
-    ),
-  )
-}
-
-/** Where traffic comes from. */
-export interface TrafficSource {
-  /** The path of a file, or what to call the source. */
-  readonly name: string
-  /** The bytes, if they are not those of the file. */
-  readonly bytes?: AsyncIterable<Uint8Array> | undefined
-}
-
 /** Recorded traffic as text, of which the beginning is known. */
-export interface TrafficInput {
+interface TrafficInput {
   readonly name: string
   readonly beginning: string
   /** Yields the whole text, from its beginning, in pieces. */
@@ -104,8 +91,8 @@ export interface TrafficInput {
 const BEGINNING = 64 * 1024
 
 /** Opens traffic and unpacks gzip, also of several parts in a row. Rejects if it cannot be read. */
-export async function openTraffic({ name, bytes }: TrafficSource): Promise<TrafficInput> {
-  const whole = textOf(unpacked(name, bytes ?? piecesOf(name)))
+export async function openTraffic(name: string, bytes: AsyncIterable<Uint8Array> = piecesOf(name)): Promise<TrafficInput> {
+  const whole = textOf(unpacked(name, bytes))
   const read: string[] = []
   for (let length = 0; length < BEGINNING; length += read.at(-1)?.length ?? 0) {
     const { value, done } = await whole.next()
@@ -152,7 +139,7 @@ async function* unpacked(name: string, bytes: AsyncIterable<Uint8Array>): AsyncG
 const LONGEST = 1_000_000
 
 /** Yields the lines of a text, without their ends. A line that is too long is cut, so that it cannot be read. */
-export async function* linesIn(pieces: AsyncIterable<string>): AsyncGenerator<string> {
+async function* linesIn(pieces: AsyncIterable<string>): AsyncGenerator<string> {
   let rest = ''
   for await (const piece of pieces) {
     const [first = '', ...others] = piece.split('\n')
@@ -168,17 +155,17 @@ function cut(line: string): string {
 }
 
 /**
- * Reads recorded traffic: `await readTraffic({ name: 'access.log' })`. Without a `reader`, the beginning tells the format. Rejects with a
- * sentence if it does not, or if the traffic cannot be read.
+ * Reads recorded traffic: `await readTraffic('access.log')`, or `bytes` that are called so. Without a `reader`, the beginning tells the
+ * format. Rejects with a sentence if it does not, or if the traffic cannot be read.
  */
-export async function readTraffic(source: TrafficSource, reader?: LineReader): Promise<Traffic> {
-  const input = await openTraffic(source)
+export async function readTraffic(name: string, reader?: LineReader, bytes?: AsyncIterable<Uint8Array>): Promise<Traffic> {
+  const input = await openTraffic(name, bytes)
   if (reader) return readLines(input, reader)
   if (/^\s*\{\s*"log"\s*:/.test(input.beginning)) return readArchive(input)
   const found = recognized(input.beginning.split('\n', LINES))
   if (found) return readLines(input, found)
   await input.close()
-  throw misuse(`${source.name} is in no format that is recognized. ${formatsText()}`)
+  throw misuse(`${name} is in no format that is recognized. ${formatsText()}`)
 }
 
 /** Lines that are tried. */
@@ -195,21 +182,13 @@ async function readArchive({ name, pieces, close }: TrafficInput): Promise<Traff
     await close()
     throw misuse(`${name} is an archive of more than ${LONGEST_ARCHIVE} characters; split it, or use a log with a line for each request.`)
   }
-  const { items, unreadable } = harOf(name, text)
-  return { format: 'har', unreadable: () => unreadable, unreadableLines: () => [], items: each(items) }
-}
-
-function harOf(name: string, text: string): ReturnType<typeof readHar> {
   try {
-    return readHar(text)
+    const { items, unreadable } = readHar(text)
+    return { format: 'har', unreadable: () => unreadable, unreadableLines: () => [], items: Readable.from(items) }
   } catch {
     // The parser's message would quote the archive, and perhaps a token with it.
     throw misuse(`${name} is not a complete HTTP archive (HAR).`)
   }
-}
-
-async function* each<T>(items: readonly T[]): AsyncGenerator<T> {
-  yield* items
 }
 
 /** Lines that cannot be read and whose numbers are told. Their texts are not, because they may hold a token. */

@@ -318,7 +318,7 @@ describe('pipes', () => {
       for await (const entry of readEntries(records)) texts.push(entry.kind)
       expect(texts).toEqual(['note'])
       written(traffic, TEXT)
-      const { beginning, close } = await openTraffic({ name: traffic })
+      const { beginning, close } = await openTraffic(traffic)
       expect(beginning.slice(0, 7)).toBe('a line\n')
       await close()
     })

@@ -76,7 +76,7 @@ export function givenTraffic(path: string, flags: Flags, io: Io): GivenTraffic |
   const reader = chosenReader(textOf(flags, 'format'), textOf(flags, 'fields'))
   if (reader && 'problem' in reader) return reader
   const name = path === '-' ? 'stdin' : path
-  return { name, open: () => readTraffic({ name, bytes: path === '-' ? inputOf(io) : undefined }, reader) }
+  return { name, open: () => readTraffic(name, reader, path === '-' ? inputOf(io) : undefined) }
 }
 
 async function* inputOf({ input, stdin }: Io): AsyncGenerator<Uint8Array> {
@@ -432,10 +432,8 @@ async function tell({ name, open }: GivenTraffic, rows: number, config: Config, 
   const limit = topOf(flags)
   const top = 'top' in limit ? limit.top : 0
   const tables = await io.tables()
-  const seen = new Map(tables.differences.map((one) => [one.code, one.seen]))
-  const seenOf = (code: string) => seen.get(code) ?? ''
   const replayed = await withProgress(io.screen, `reading ${oneLine(name)}`, async () =>
-    replayTraffic(await open(), { tables, env: compatSettings(config), rows, seenOf }),
+    replayTraffic(await open(), tables, compatSettings(config), rows),
   )
   if (flags.json) io.text(JSON.stringify(replayed, null, 2))
   else for (const line of replayLines(replayed, top)) io.out(line)

@@ -1,21 +1,18 @@
 import { suggestion } from '../tables/check.ts'
-import { type EnumMap, type Field, type Fields, type FieldType, objects, type Source } from '../tables/fields.ts'
+import { type EnumMap, type Field, type Fields, type FieldType, objects } from '../tables/fields.ts'
 import { covers, type Operation } from '../tables/operation.ts'
 import { asParam } from '../tables/query.ts'
 import type { Acknowledged } from '../tables/tables.ts'
 import { camelCase } from '../tables/uid.ts'
 import type { Contract, ContractOperation, Members, SchemaShape } from './contract.ts'
-
-/** The version that has something. */
-export type ContractSide = 'v1' | 'v2'
-
-/** What a contract says something about. */
-export type PointPart = 'operation' | 'parameter' | 'request' | 'answer'
+import { innerOf, pathsOf } from './explore.ts'
 
 /** What one operation of the tables does with one place of a contract. */
-export interface PointSeen {
-  readonly side: ContractSide
-  readonly part: PointPart
+interface PointSeen {
+  /** The version that has it. */
+  readonly side: 'v1' | 'v2'
+  /** What the contract says something about. */
+  readonly part: 'operation' | 'parameter' | 'request' | 'answer'
   /** `GET /v3/liens`, `GET /v3/liens?parent`, `Lien.parent`, `Lien.state=ACTIVE`. */
   readonly at: string
   /** The operation of the contract. */
@@ -36,10 +33,10 @@ export interface Point extends Pick<PointSeen, 'side' | 'part' | 'at' | 'why'> {
 }
 
 /** Where something is seen. */
-export type ContractPlace = Pick<PointSeen, 'side' | 'part' | 'at' | 'operation'>
+type ContractPlace = Pick<PointSeen, 'side' | 'part' | 'at' | 'operation'>
 
 /** Joins the seen of each place: one operation that lacks it is enough, and one that has it settles what is unsure. */
-export function pointsOf(seen: Iterable<PointSeen>): readonly Point[] {
+function pointsOf(seen: Iterable<PointSeen>): readonly Point[] {
   const groups = new Map<string, PointSeen[]>()
   for (const one of seen) {
     const key = `${one.side} ${one.part} ${one.at}`
@@ -75,7 +72,7 @@ export interface ServedMessage {
 }
 
 /** `GET /v1/projects/{projectId}` → `GET /v1/projects/{}`: the names of variables are each version's own. */
-export function plainRoute(route: string): string {
+function plainRoute(route: string): string {
   return route.replace(/\{[^{}]*\}/g, '{}')
 }
 
@@ -84,25 +81,25 @@ export function routeOf({ method, template }: Pick<ServedOperation, 'method' | '
 }
 
 /** True if all rows are about one call, so that a path of a row begins at the top of its answer. */
-export function isOneCall({ kind, calls }: ServedOperation): boolean {
+function isOneCall({ kind, calls }: ServedOperation): boolean {
   return kind === 'direct' && calls.length === 1
 }
 
 /** Members that the reading of whole lists uses itself, and parameters with which it asks for them. */
-export const WALKED = {
+const WALKED = {
   members: ['nextPageToken', 'totalCount', 'skipped'],
   parameters: ['pageSize', 'pageToken', 'skip', 'orderBy'],
 } as const
 
 /** The whole answer: of a list, the rows below `items` and the members beside them. */
-export function answerOf({ rows, rowsIn = '', answer, envelope }: ServedOperation): ServedMessage | undefined {
+function answerOf({ rows, rowsIn = '', answer, envelope }: ServedOperation): ServedMessage | undefined {
   if (!rows || !answer) return answer
   const items: Field = objects(rowsIn, answer.fields)
   return { name: `list of ${answer.name}`, fields: { items, ...envelope?.fields } }
 }
 
 /** A v2 member that a row reads or writes. */
-export interface RowSource {
+interface RowSource {
   /** `parent.id`. */
   readonly path: string
   /** Undefined if the row carries the value whole, whatever is in it. */
@@ -114,84 +111,66 @@ export interface RowSource {
 }
 
 /** Returns the v2 members that rows read for an answer, or write for a request. */
-export function sourcesOf(fields: Fields, part: PointPart, path = '', row = ''): readonly RowSource[] {
+function sourcesOf(fields: Fields, part: PointSeen['part'], above = '', row = ''): readonly RowSource[] {
   return Object.entries(fields).flatMap(([name, field]) => {
-    if (field.source === undefined || field.access === (part === 'request' ? 'readOnly' : 'writeOnly')) return []
-    return pathsIn(field.source).flatMap((source) => belowRow(field, part, [path, source].filter(Boolean).join('.'), `${row}${name}`))
+    const { type, convert, source, made, access } = field
+    if (source === undefined || access === (part === 'request' ? 'readOnly' : 'writeOnly')) return []
+    const inner = innerOf(type)
+    return pathsOf(source).flatMap((own): readonly RowSource[] => {
+      const path = [above, own].filter(Boolean).join('.')
+      const below = inner.kind === 'object' && !convert ? sourcesOf(inner.fields, part, path, `${row}${name}.`) : []
+      const isMade = made !== undefined || access === 'elsewhere'
+      return source === '' ? below : [{ path, type: convert ? undefined : type, row: `${row}${name}`, isMade }, ...below]
+    })
   })
 }
 
-function belowRow(field: Field, part: PointPart, path: string, row: string): readonly RowSource[] {
-  const { type, convert, source, made, access } = field
-  const inner = type.kind === 'list' || type.kind === 'map' ? type.of : type
-  const below = inner.kind === 'object' && !convert ? sourcesOf(inner.fields, part, path, `${row}.`) : []
-  const own: RowSource = { path, type: convert ? undefined : type, row, isMade: made !== undefined || access === 'elsewhere' }
-  return source === '' ? below : [own, ...below]
-}
-
-function pathsIn(source: Source): readonly string[] {
-  if (typeof source === 'string') return [source]
-  return 'parentOf' in source ? [source.parentOf] : source.firstOf.flatMap(pathsIn)
-}
-
-/** What one operation says of a row. */
-interface NamedRow {
-  /** `project.parent.id`. */
-  readonly row: string
-  /** The name in the row that the contract may lack. */
-  readonly name: string
-  readonly isKnown: boolean
-  /** False where the operation does not look at the row. */
-  readonly isUsed: boolean
-  readonly problem: string
-  /** The names that the contract has there. */
-  readonly known: Iterable<string>
-}
-
 /** Rows that name what a contract does not have. A row that one operation knows is none: messages are shared. */
-export interface Strangers {
-  readonly add: (named: NamedRow) => void
-  /** A sentence for each. */
-  readonly problems: () => readonly string[]
-}
+class Strangers {
+  readonly #met = new Set<string>()
+  readonly #unmet = new Map<string, string>()
 
-export function createStrangers(): Strangers {
-  const met = new Set<string>()
-  const unmet = new Map<string, string>()
-  return {
-    add({ row, name, isKnown, isUsed, problem, known }) {
-      if (isKnown) met.add(row)
-      else if (isUsed && !unmet.has(row)) {
-        const names = [...known]
-        unmet.set(row, `row ${row}: ${problem}; ${suggestion(name, names, `it has ${names.join(', ') || 'none'}.`)}`)
-      }
-    },
-    problems: () => [...unmet].flatMap(([row, problem]) => (met.has(row) ? [] : [problem])),
+  /** `known` are the names that the contract has where `row`, such as `project.parent.id`, has `name`. */
+  add(row: string, name: string, known: Iterable<string>, problem: string): void {
+    if (this.#unmet.has(row)) return
+    const names = [...known]
+    this.#unmet.set(row, `row ${row}: ${problem}; ${suggestion(name, names, `it has ${names.join(', ') || 'none'}.`)}`)
+  }
+
+  meet(row: string): void {
+    this.#met.add(row)
+  }
+
+  /** A sentence for each. */
+  problems(): readonly string[] {
+    return [...this.#unmet].flatMap(([row, problem]) => (this.#met.has(row) ? [] : [problem]))
   }
 }
 
 /** Yields what a row does with each value of an enum of a contract. */
-export function* againstValues(shape: SchemaShape, type: FieldType, place: ContractPlace, row: string): Generator<PointSeen> {
+function* againstValues(shape: SchemaShape, type: FieldType, place: ContractPlace, row: string): Generator<PointSeen> {
   const inner = shape.kind === 'list' ? shape.of : shape
   const single = type.kind === 'list' ? type.of : type
   if (inner.kind !== 'choice') return
   for (const value of inner.values) {
     const spot = { ...place, at: `${place.at}=${value}` }
     if (single.kind === 'choice') yield { ...spot, ...stateOf(value, single.of, place.side) }
-    else yield { ...spot, state: 'covered', why: '', carriedBy: row }
+    else yield { ...spot, ...COVERED, carriedBy: row }
   }
 }
 
-function stateOf(value: string, { rows, v1Only }: EnumMap, side: ContractPlace['side']): Pick<PointSeen, 'state' | 'why'> {
+type State = Pick<PointSeen, 'state' | 'why'>
+
+const COVERED: State = { state: 'covered', why: '' }
+
+function stateOf(value: string, { rows, v1Only }: EnumMap, side: ContractPlace['side']): State {
   const nth = side === 'v1' ? 0 : 1
-  if (rows.some((row) => row[nth] === value)) return { state: 'covered', why: '' }
-  return v1Only.some(([one]) => one === value)
-    ? { state: 'lacking', why: 'its enum has it for v1 alone' }
-    : { state: 'lacking', why: 'its enum lacks it; add it' }
+  if (rows.some((row) => row[nth] === value)) return COVERED
+  return { state: 'lacking', why: v1Only.some(([one]) => one === value) ? 'its enum has it for v1 alone' : 'its enum lacks it; add it' }
 }
 
 /** A row of texts changes no value: where both contracts list values, each must have those of the other. */
-export function withoutStrayValues(seen: readonly PointSeen[]): readonly PointSeen[] {
+function withoutStrayValues(seen: readonly PointSeen[]): readonly PointSeen[] {
   const carried = new Map<string, Set<string>>()
   for (const { carriedBy, side, at } of seen) {
     if (carriedBy === undefined) continue
@@ -213,7 +192,7 @@ function valueIn(at: string): string {
 const NESTED: ReadonlySet<string> = new Set(['object', 'list', 'map'])
 
 /** True if one is a list, a map or an object and the other is not. */
-export function isOtherKind(shape: SchemaShape, type: FieldType): boolean {
+function isOtherKind(shape: SchemaShape, type: FieldType): boolean {
   if (shape.kind === 'unknown') return false
   return (NESTED.has(shape.kind) || NESTED.has(type.kind)) && shape.kind !== type.kind
 }
@@ -221,7 +200,7 @@ export function isOtherKind(shape: SchemaShape, type: FieldType): boolean {
 const NO_ROW = 'no row has it; add one, or gone(…) with the reason'
 
 /** Yields what the tables do with each operation, parameter, member and value of v1. */
-export function* sightV1(contract: Contract, operations: readonly ServedOperation[], strangers: Strangers): Generator<PointSeen> {
+function* sightV1(contract: Contract, operations: readonly ServedOperation[], strangers: Strangers): Generator<PointSeen> {
   const served = new Map(operations.map((operation) => [plainRoute(routeOf(operation)), operation]))
   for (const one of contract.operations) {
     const at = `${one.method} ${one.path}`
@@ -247,7 +226,7 @@ function* parametersOf(one: ContractOperation, { id, params, ownParams }: Served
     if (row === undefined && !own.has(name)) yield { ...spot, state: 'lacking', why: 'no row of params has it; add one' }
     else {
       const { v1Only, of } = asParam(row ?? '')
-      yield { ...spot, ...(v1Only === undefined ? { state: 'covered', why: '' } : { state: 'acknowledged', why: v1Only }) }
+      yield { ...spot, ...(v1Only === undefined ? COVERED : { state: 'acknowledged', why: v1Only }) }
       yield* againstValues(shape, of ? { kind: 'choice', of } : { kind: 'text' }, spot, `${id}?${name}`)
     }
   }
@@ -270,7 +249,7 @@ function* bodyOf(
   if (whole.kind === 'object') {
     const walk = { message: message?.name ?? '', strangers }
     yield* membersOf(whole, message?.fields ?? {}, { ...place, at }, walk, '')
-  } else if (message && whole.kind === 'unknown') yield { ...place, at, state: 'covered', why: '' }
+  } else if (message && whole.kind === 'unknown') yield { ...place, at, ...COVERED }
   else yield { ...place, at, state: 'lacking', why: `it is of the kind ${whole.kind}, and no message has it` }
 }
 
@@ -300,14 +279,14 @@ function* membersOf(
     if (field?.source !== undefined) yield* below(shape, field.type, spot, walk, `${path}${row}.`)
   }
   for (const [row, { access }] of Object.entries(fields)) {
-    const isUsed = place.part === 'request' ? access !== 'readOnly' : access !== 'writeOnly'
-    const problem = `v1's ${label} has no such member`
-    const known = Object.keys(members)
-    walk.strangers.add({ row: `${walk.message}.${path}${row}`, name: row, isKnown: met.has(row), isUsed, problem, known })
+    const whole = `${walk.message}.${path}${row}`
+    if (met.has(row)) walk.strangers.meet(whole)
+    else if (access !== (place.part === 'request' ? 'readOnly' : 'writeOnly'))
+      walk.strangers.add(whole, row, Object.keys(members), `v1's ${label} has no such member`)
   }
 }
 
-function stateInV1(field: Field | undefined, shape: SchemaShape, part: ContractPlace['part']): Pick<PointSeen, 'state' | 'why'> {
+function stateInV1(field: Field | undefined, shape: SchemaShape, part: ContractPlace['part']): State {
   if (!field) return { state: 'lacking', why: NO_ROW }
   if (field.source === undefined) return { state: 'acknowledged', why: field.lossy ?? '' }
   if (part === 'request' && field.access === 'readOnly')
@@ -316,7 +295,7 @@ function stateInV1(field: Field | undefined, shape: SchemaShape, part: ContractP
     return { state: 'lacking', why: 'v1 shows it, and its row is writeOnly; remove writeOnly' }
   if (isOtherKind(shape, field.type))
     return { state: 'lacking', why: `it is of the kind ${shape.kind}, and its row of the kind ${field.type.kind}` }
-  return field.lossy === undefined ? { state: 'covered', why: '' } : { state: 'acknowledged', why: field.lossy }
+  return field.lossy === undefined ? COVERED : { state: 'acknowledged', why: field.lossy }
 }
 
 function* below(shape: SchemaShape, type: FieldType, place: ContractPlace, walk: Walk, path: string): Generator<PointSeen> {
@@ -327,7 +306,7 @@ function* below(shape: SchemaShape, type: FieldType, place: ContractPlace, walk:
 }
 
 /** Yields what the tables do with each operation, parameter, member and value of v2. */
-export function* sightV2(contract: Contract, operations: readonly ServedOperation[], strangers: Strangers): Generator<PointSeen> {
+function* sightV2(contract: Contract, operations: readonly ServedOperation[], strangers: Strangers): Generator<PointSeen> {
   const callersOf = new Map<string, ServedOperation[]>()
   for (const operation of operations) {
     for (const route of new Set(operation.calls.map(plainRoute))) callersOf.set(route, [...(callersOf.get(route) ?? []), operation])
@@ -346,17 +325,6 @@ export function* sightV2(contract: Contract, operations: readonly ServedOperatio
   }
 }
 
-/** Returns a sentence for each call that v2 does not have. */
-export function unknownCalls(contract: Contract, operations: readonly ServedOperation[]): readonly string[] {
-  const routes = contract.operations.map(({ method, path }) => `${method} ${path}`)
-  const known = new Set(routes.map(plainRoute))
-  return operations.flatMap(({ id, calls }) =>
-    calls
-      .filter((call) => !known.has(plainRoute(call)))
-      .map((call) => `operation ${id} calls ${call}, which v2 does not have; ${suggestion(call, routes, 'change its path.')}`),
-  )
-}
-
 /** A read without a body may send what v1 gave in one. A PUT names in a mask what its PATCH replaces. */
 function* v2Parameters(one: ContractOperation, caller: ServedOperation, place: ContractPlace): Generator<PointSeen> {
   const { params, request, mask, rows } = caller
@@ -366,19 +334,15 @@ function* v2Parameters(one: ContractOperation, caller: ServedOperation, place: C
   for (const [name, { shape }] of Object.entries(one.query)) {
     const spot: ContractPlace = { ...place, part: 'parameter', at: `${place.at}?${name}` }
     const [v1, param] = given.get(name) ?? []
-    const isNeeded = one.needs.includes(name)
-    if (!param && !others.has(name) && !others.has(camelCase(name))) yield { ...spot, state: stateIn(caller), why: whyNotGiven(isNeeded) }
+    const why = one.needs.includes(name) ? 'v2 requires it, and no row sends it' : 'no row sends it'
+    if (!param && !others.has(name) && !others.has(camelCase(name))) yield { ...spot, state: stateIn(caller), why }
     else {
-      yield { ...spot, state: 'covered', why: '' }
+      yield { ...spot, ...COVERED }
       if (param) yield* againstValues(shape, param.of ? { kind: 'choice', of: param.of } : { kind: 'text' }, spot, `${caller.id}?${v1}`)
     }
   }
   for (const name of one.headers)
     yield { ...place, part: 'parameter', at: `${place.at} header ${name}`, state: 'lacking', why: 'tables send no header' }
-}
-
-function whyNotGiven(isNeeded: boolean): string {
-  return isNeeded ? 'v2 requires it, and no row sends it' : 'no row sends it'
 }
 
 /** What a row does not name may still be read by a plan with calls of its own. */
@@ -399,8 +363,9 @@ function* v2Body(
   const walk: V2Walk = { caller, message: message?.name ?? '', sources, extra, met: new Set() }
   yield* v2Members(shape, { ...place, at: `${place.at} ${place.part}` }, walk, '')
   for (const { path, row, isMade } of isOneCall(caller) ? sources : []) {
-    const problem = `v2 has no ${path} in the ${place.part} of ${place.operation}`
-    strangers.add({ row: `${walk.message}.${row}`, name: path, isKnown: walk.met.has(path), isUsed: !isMade, problem, known: walk.met })
+    const whole = `${walk.message}.${row}`
+    if (walk.met.has(path)) strangers.meet(whole)
+    else if (!isMade) strangers.add(whole, path, walk.met, `v2 has no ${path} in the ${place.part} of ${place.operation}`)
   }
 }
 
@@ -427,18 +392,15 @@ function* v2Members(
     const spot = { ...place, at: `${label}.${member}` }
     const own = walk.sources.filter((source) => source.path === path)
     const isReached = own.length > 0 || walk.sources.some((source) => source.path.startsWith(`${path}.`)) || walk.extra.includes(path)
-    if (!isReached) yield { ...spot, state: stateIn(walk.caller), why: whyNotReached(place, isRequired === true) }
-    else {
-      yield { ...spot, state: 'covered', why: '' }
+    if (!isReached) {
+      const why = place.part === 'answer' ? 'no row shows it' : isRequired ? 'v2 requires it, and no row writes it' : 'no row writes it'
+      yield { ...spot, state: stateIn(walk.caller), why }
+    } else {
+      yield { ...spot, ...COVERED }
       if (own.some(({ type }) => type === undefined)) markBelow(shape, path, walk)
       else yield* belowInV2(shape, spot, walk, path, own)
     }
   }
-}
-
-function whyNotReached({ part }: ContractPlace, isRequired: boolean): string {
-  if (part === 'answer') return 'no row shows it'
-  return isRequired ? 'v2 requires it, and no row writes it' : 'no row writes it'
 }
 
 function* belowInV2(shape: SchemaShape, place: ContractPlace, walk: V2Walk, path: string, own: readonly RowSource[]): Generator<PointSeen> {
@@ -505,33 +467,33 @@ export interface Contracts {
   readonly v2: Contract
 }
 
-export interface TableCoverage {
-  /** Every operation, parameter, member and value of both contracts. */
-  readonly points: readonly Point[]
-  /** Rows, calls and acknowledgements that name what no contract has. */
-  readonly problems: readonly string[]
-}
-
-/** Compares tables with both contracts. A loss is acknowledged by its row, or in `acknowledged`. */
-export function coverageOf(
-  operations: readonly ServedOperation[],
-  { v1, v2 }: Contracts,
-  acknowledged: readonly Acknowledged[] = [],
-): TableCoverage {
-  const [unknownToV1, unknownToV2] = [createStrangers(), createStrangers()]
+/**
+ * Compares tables with both contracts. A loss is acknowledged by its row, or in `acknowledged`. Returns every operation, parameter, member
+ * and value of both contracts, and problems: rows, calls and acknowledgements that name what no contract has.
+ */
+export function coverageOf(operations: readonly ServedOperation[], { v1, v2 }: Contracts, acknowledged: readonly Acknowledged[] = []) {
+  const [unknownToV1, unknownToV2] = [new Strangers(), new Strangers()]
   const seen = withoutStrayValues([...sightV1(v1, operations, unknownToV1), ...sightV2(v2, operations, unknownToV2)])
   const { points, problems } = acknowledge(pointsOf(seen), acknowledged)
-  const unknown = [...unknownRoutes(v1, operations), ...unknownCalls(v2, operations), ...unknownToV1.problems(), ...unknownToV2.problems()]
-  return { points, problems: [...unknown, ...problems] }
+  const routes = operations.map((one) => [one.id, 'serves', routeOf(one)] as const)
+  const calls = operations.flatMap(({ id, calls }) => calls.map((call) => [id, 'calls', call] as const))
+  const unknown = [
+    ...unknownRoutes('v1', v1, routes, 'change its path, or remove it.'),
+    ...unknownRoutes('v2', v2, calls, 'change its path.'),
+  ]
+  return { points, problems: [...unknown, ...unknownToV1.problems(), ...unknownToV2.problems(), ...problems] }
 }
 
-function unknownRoutes(contract: Contract, operations: readonly ServedOperation[]): readonly string[] {
+function unknownRoutes(
+  side: PointSeen['side'],
+  contract: Contract,
+  used: readonly (readonly [id: string, verb: string, route: string])[],
+  otherwise: string,
+): readonly string[] {
   const routes = contract.operations.map(({ method, path }) => `${method} ${path}`)
   const known = new Set(routes.map(plainRoute))
-  return operations
-    .filter((operation) => !known.has(plainRoute(routeOf(operation))))
-    .map((operation) => {
-      const end = suggestion(routeOf(operation), routes, 'change its path, or remove it.')
-      return `operation ${operation.id} serves ${routeOf(operation)}, which v1 does not have; ${end}`
-    })
+  return used.flatMap(([id, verb, route]) => {
+    if (known.has(plainRoute(route))) return []
+    return `operation ${id} ${verb} ${route}, which ${side} does not have; ${suggestion(route, routes, otherwise)}`
+  })
 }

@@ -1,19 +1,19 @@
 import { checkAtStart } from '../grpc/check-at-start.ts'
 import { routeProblems } from '../serve/route.ts'
 import { mappingProblems, suggestion } from '../tables/check.ts'
-import type { Fields } from '../tables/fields.ts'
 import { covers, type Operation } from '../tables/operation.ts'
 import { isReadBack } from '../tables/operations.ts'
 import { asParam, paramsOf } from '../tables/query.ts'
-import { type DeclaredDifference, operationsOf, type Tables } from '../tables/tables.ts'
+import { operationsOf, type Tables } from '../tables/tables.ts'
 import { type Contracts, coverageOf, nameOf, type Point, routeOf } from './check-coverage.ts'
+import { lossesIn } from './explore.ts'
 import { openApiDocument } from './openapi.ts'
 
 /** Begins the reason of everything that a person must decide. */
 export const TO_DECIDE = 'TO DECIDE'
 
 /** Returns a sentence for each reason that is empty or waits for a person. */
-export function undecidedIn(tables: Tables): readonly string[] {
+function undecidedIn(tables: Tables): readonly string[] {
   const reasons = [
     ...operationsOf(tables).flatMap(reasonsOf),
     ...tables.differences.map(({ code, because }) => [`difference ${code}`, because] as const),
@@ -41,39 +41,27 @@ function reasonsOf(operation: Operation): readonly Reason[] {
     }),
     ...(readBack && !isReadBack(readBack) ? [[route, readBack.unverifiable] as const] : []),
     ...(mask && mask !== '*' ? [[`${route} mask`, mask.because] as const] : []),
-    ...[request, answer].flatMap((message) => (message ? lossesIn(message.name, message.fields) : [])),
+    ...[request, answer].flatMap((message) => (message ? lossesIn(message.fields, `${message.name}.`) : [])),
   ]
 }
 
-function lossesIn(where: string, fields: Fields): readonly Reason[] {
-  return Object.entries(fields).flatMap(([name, { lossy, type }]): Reason[] => {
-    const inner = type.kind === 'list' || type.kind === 'map' ? type.of : type
-    const below = inner.kind === 'object' ? lossesIn(`${where}.${name}`, inner.fields) : []
-    return lossy === undefined ? [...below] : [[`${where}.${name}`, lossy], ...below]
-  })
-}
-
 /** Yields a sentence for each declared difference that names an operation or a parameter that nobody has. */
-export function* differenceProblems(tables: Pick<Tables, 'mappings' | 'differences'>): Generator<string> {
+function* differenceProblems(tables: Pick<Tables, 'mappings' | 'differences'>): Generator<string> {
   const operations = operationsOf(tables)
   const ids = operations.map(({ id }) => id)
-  for (const difference of tables.differences) {
-    const { code, operations: patterns } = difference
+  for (const { code, operations: patterns, met, signs = [] } of tables.differences) {
     for (const pattern of patterns) {
       if (!ids.some((id) => covers(pattern, id)))
         yield `difference ${code}: "${pattern}" fits no operation; ${suggestion(pattern, ids, 'remove it.')}`
     }
     const covered = operations.filter(({ id }) => patterns.some((pattern) => covers(pattern, id)))
     const known = covered.flatMap(paramsOf)
-    for (const name of parametersOf(difference)) {
+    const named = new Set([...(met?.given ?? []), ...signs.flatMap(({ when = [] }) => when.flatMap(({ param }) => param))])
+    for (const name of named) {
       if (!known.includes(name))
         yield `difference ${code}: no operation of it has a parameter ${name}; ${suggestion(name, known, 'remove it.')}`
     }
   }
-}
-
-function parametersOf({ met, signs = [] }: DeclaredDifference): readonly string[] {
-  return [...new Set([...(met?.given ?? []), ...signs.flatMap(({ when = [] }) => when.flatMap(({ param }) => param))])]
 }
 
 /** All that a table lacks. */
@@ -96,7 +84,7 @@ export async function checkTables(tables: Tables, contracts?: Contracts): Promis
       ...routeProblems(operations),
       ...differenceProblems(tables),
       ...contractProblems(tables),
-      ...(await factProblems(tables)),
+      ...(tables.hasGrpc ? await checkAtStart(tables.mappings, tables.shapes).then(NONE, ({ message }: Error) => [message]) : []),
       ...(coverage?.problems ?? []),
     ],
     undecided: undecidedIn(tables),
@@ -105,6 +93,8 @@ export async function checkTables(tables: Tables, contracts?: Contracts): Promis
     ),
   }
 }
+
+const NONE = (): readonly string[] => []
 
 const ANNOUNCES_NOTHING = { deprecation: undefined, sunset: undefined, successor: undefined }
 
@@ -116,14 +106,6 @@ function contractProblems(tables: Tables): readonly string[] {
   } catch (error) {
     return [`the v1 contract cannot be written: ${(error as Error).message}`]
   }
-}
-
-async function factProblems({ hasGrpc, mappings, shapes }: Tables): Promise<readonly string[]> {
-  if (!hasGrpc) return []
-  return checkAtStart(mappings, shapes).then(
-    () => [],
-    (error: Error) => [error.message],
-  )
 }
 
 /** True if nothing is left to do. */

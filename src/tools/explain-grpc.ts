@@ -3,7 +3,6 @@ import { requestOf, type SameCall, sameCall } from '../grpc/messages/request-of.
 import type { Rpc, RpcMethod } from '../grpc/proto-files.ts'
 import { shellQuoted } from '../tables/check.ts'
 import { type Explanation, words } from './explain.ts'
-import type { PlannedCall } from './explore.ts'
 
 type Served = Extract<GrpcSubject, { readonly kind: 'request' }>
 
@@ -14,10 +13,7 @@ export function grpcHead({ rpc, method, url, body }: Served): string {
 
 /** Writes the calls to v2 once more, as comments that make them over gRPC. */
 export function grpcLines(rpc: Rpc, base: string, { course }: Explanation): readonly string[] {
-  const lines = course.calls.flatMap((planned) => {
-    const same = inGrpc(rpc, planned)
-    return same ? [`#   ${grpcurl(base, same)}`] : []
-  })
+  const lines = inGrpc(rpc, course).map((same) => `#   ${grpcurl(base, same)}`)
   return lines.length === 0 ? [] : ['# the same over gRPC:', ...lines]
 }
 
@@ -27,20 +23,19 @@ export function grpcReport(rpc: Rpc, subject: Served, { course }: Explanation) {
   return {
     method: subject.rpc.path,
     request: { method, url, ...(body !== undefined && { body: JSON.parse(body) as unknown }) },
-    calls: course.calls.flatMap((planned) => {
-      const same = inGrpc(rpc, planned)
-      return same ? [{ number: planned.number, method: same.method.path, message: inWords(same.message) }] : []
+    calls: inGrpc(rpc, course).map(({ number, method, message }) => {
+      return { number, method: method.path, message: JSON.parse(words(JSON.stringify(message))) as unknown }
     }),
   }
 }
 
-function inGrpc({ methods }: Rpc, { call: { path, ...call } }: PlannedCall): SameCall | undefined {
+/** Returns the calls to v2 that a gRPC method can make. */
+function inGrpc({ methods }: Rpc, { calls }: Explanation['course']) {
   const ofV2 = methods.filter(({ version }) => version === 'v2')
-  return sameCall(ofV2, { ...call, path: decodeURIComponent(path) })
-}
-
-function inWords(message: object): unknown {
-  return JSON.parse(words(JSON.stringify(message)))
+  return calls.flatMap(({ number, call }) => {
+    const same = sameCall(ofV2, { ...call, path: decodeURIComponent(call.path) })
+    return same ? [{ number, ...same }] : []
+  })
 }
 
 /** A service without reflection needs its proto files as well: `-import-path`, `-proto`. */
@@ -53,7 +48,7 @@ function grpcurl(base: string, { method, message }: SameCall): string {
 }
 
 /** Settings that say how v2 gets gRPC calls, named as in the configuration. */
-export interface GrpcToV2 {
+interface GrpcToV2 {
   readonly v2Grpc: 'relay' | 'rest'
   readonly v2beta1: 'as-is' | 'v2'
 }

@@ -20,11 +20,11 @@ import { differencesOf, type Tables } from '../tables/tables.ts'
 import type { Call } from '../tables/turn.ts'
 import { camelCase } from '../tables/uid.ts'
 import {
-  type Branch,
   type Course,
   createShapes,
   explore,
   inWords,
+  lossesIn,
   type Marker,
   markersIn,
   markerText,
@@ -32,58 +32,38 @@ import {
   replaceMarkers,
 } from './explore.ts'
 
-/** Writes a value of an earlier answer: as a shell variable, or as words in a comment. */
-export type WriteMarker = (marker: Marker) => string
-
 /** A request that curl can send: a call to v2, or a request of v1. */
 type CurledRequest = Pick<Call, 'path' | 'query'> & { readonly method: string; readonly body?: unknown }
 
-/** Returns a request as one curl command. The token comes from `$TOKEN`; `options` are short options of curl, such as `-sS`. */
-export function curl(base: string, call: CurledRequest, options: string, write: WriteMarker): string {
+/**
+ * Returns a request as one curl command. The token comes from `$TOKEN`; `options` are short options of curl, such as `-sS`. `write` writes a
+ * value of an earlier answer: as a shell variable, or as words in a comment.
+ */
+export function curl(base: string, call: CurledRequest, options: string, write: (marker: Marker) => string): string {
   const method = call.method === 'GET' ? '' : ` -X ${call.method}`
-  const body = call.body === undefined ? '' : ` -H 'Content-Type: application/json' -d ${bodyText(call.body, write)}`
-  return `curl ${options}${method} -H "Authorization: Bearer $TOKEN"${body} "${urlText(base, call, write)}"`
-}
-
-/** `!` is the only character of an encoded URL that an interactive shell still expands between double quotes. */
-function urlText(base: string, call: CurledRequest, write: WriteMarker): string {
-  const query = queryText(call)
-  return replaceMarkers(`${base}${call.path}${query && `?${query}`}`.replaceAll('!', '%21'), write)
-}
-
-function bodyText(body: unknown, write: WriteMarker): string {
-  return replaceMarkers(shellQuoted(JSON.stringify(body)), (marker) => {
-    const text = write(marker)
-    return text.startsWith('$') ? `'"${text}"'` : text
+  const text = replaceMarkers(shellQuoted(JSON.stringify(call.body ?? null)), (marker) => {
+    const value = write(marker)
+    return value.startsWith('$') ? `'"${value}"'` : value
   })
+  const body = call.body === undefined ? '' : ` -H 'Content-Type: application/json' -d ${text}`
+  const query = queryText(call)
+  // `!` is the only character of an encoded URL that an interactive shell still expands between double quotes.
+  const url = replaceMarkers(`${base}${call.path}${query && `?${query}`}`.replaceAll('!', '%21'), write)
+  return `curl ${options}${method} -H "Authorization: Bearer $TOKEN"${body} "${url}"`
 }
 
 /** Returns the name of the shell variable for a value: `group_uid_1`. */
-export function variableOf({ call, path }: Marker): string {
+function variableOf({ call, path }: Marker): string {
   return `${path.replaceAll('.', '_')}_${call}`
 }
 
-/** Returns the name of the shell variable for the whole answer of a call. */
-export function answerOf(call: number): string {
-  return `answer_${call}`
-}
-
-/** The shell command that picks from the values of a list. */
-export type PickedValues = string
-
-export const FIRST: PickedValues = 'head -n 1'
-
-/** Each different value, in a line of its own. */
-export const EVERY: PickedValues = 'sort -u'
-
-/** Picks all different values for a parameter that may be repeated: `a&uidp.ids=b` where its first `uidp.ids=` is written already. */
-export function joined(parameter: string): PickedValues {
-  return `${EVERY} | paste -sd '&' - | sed 's/&/&${parameter}=/g'`
-}
+/** The shell commands that pick from the values of a list: the first, or each different one in a line of its own. */
+const FIRST = 'head -n 1'
+const EVERY = 'sort -u'
 
 /** Returns the shell command that prints one value of a captured answer, still JSON-escaped, or the values that `pick` takes of a list. */
-export function extract(marker: Marker, pick: PickedValues): string {
-  return `printf '%s' "$${answerOf(marker.call)}" | tr -d '\\n' | grep -oE '${pattern(marker)}' | sed -E 's/.*: *"//; s/"$//' | ${pick}`
+function extract(marker: Marker, pick: string): string {
+  return `printf '%s' "$answer_${marker.call}" | tr -d '\\n' | grep -oE '${pattern(marker)}' | sed -E 's/.*: *"//; s/"$//' | ${pick}`
 }
 
 const TEXT = String.raw`"([^"\\]|\\.)*"`
@@ -99,7 +79,7 @@ function pattern({ row, path }: Marker): string {
 }
 
 /** Writes the calls of a request as lines for a shell. A call under a condition that a shell cannot check is a comment. */
-export function shellLines(base: string, { calls }: Course): readonly string[] {
+function shellLines(base: string, { calls }: Course): readonly string[] {
   const commands = calls.flatMap((planned, at) => {
     const later = calls.slice(at + 1)
     const joint = planned.decisive && later.length > 0 ? ' &&' : ''
@@ -107,7 +87,11 @@ export function shellLines(base: string, { calls }: Course): readonly string[] {
     const lines = wanted.length > 0 ? captured(base, planned, wanted) : [plain(base, planned, joint !== '')]
     const joined = lines.map((line, index) => (index < lines.length - 1 && planned.decisive ? `${line} &&` : line))
     joined.push(`${joined.pop()}${joint}`)
-    return [...joined, ...planned.branches.flatMap((branch) => comments(base, planned.number, branch))]
+    const comments = planned.branches.flatMap(({ when, calls: others }) => [
+      `# when call ${planned.number} ${when}:`,
+      ...others.map((call) => `#   ${curl(base, call, '-sS', inWords)}`),
+    ])
+    return [...joined, ...comments]
   })
   return commands.flatMap((command) => command.split('\n'))
 }
@@ -123,24 +107,24 @@ function wantedFrom(number: number, later: readonly PlannedCall[]): readonly Wan
 
 interface Wanted {
   readonly marker: Marker
-  /** Undefined if it is needed once for each row: the loop reads it from the answer itself. */
-  readonly values: PickedValues | undefined
+  /** The shell command that picks them. Undefined if it is needed once for each row: the loop reads it from the answer itself. */
+  readonly values: string | undefined
 }
 
-function valuesOf({ query }: Call, each: PlannedCall['each'], marker: Marker): PickedValues | undefined {
+function valuesOf({ query }: Call, each: PlannedCall['each'], marker: Marker): string | undefined {
   if (each === undefined) return FIRST
-  return each === 'row' ? undefined : joined(query.find(([, value]) => value === markerText(marker))?.[0] ?? '')
+  if (each === 'row') return undefined
+  // All different values for a parameter that may be repeated: `a&uidp.ids=b` where its first `uidp.ids=` is written already.
+  const [parameter = ''] = query.find(([, value]) => value === markerText(marker)) ?? []
+  return `${EVERY} | paste -sd '&' - | sed 's/&/&${parameter}=/g'`
 }
 
 function captured(base: string, { call, number, guard }: PlannedCall, wanted: readonly Wanted[]): string[] {
-  const answer = answerOf(number)
+  const answer = `answer_${number}`
   const taken = new Map(wanted.map(({ marker, values }) => [variableOf(marker), values && extract(marker, values)]))
   const lines = [...taken].flatMap(([name, value]) => (value === undefined ? [] : [`${name}=$(${value})`]))
-  return [...guardLines(guard), `${answer}=$(${curl(base, call, '-fsS', asVariable)})`, `printf '%s\\n' "$${answer}"`, ...lines]
-}
-
-function guardLines(guard: PlannedCall['guard']): string[] {
-  return guard ? [condition(guard)] : []
+  const first = guard ? [condition(guard)] : []
+  return [...first, `${answer}=$(${curl(base, call, '-fsS', asVariable)})`, `printf '%s\\n' "$${answer}"`, ...lines]
 }
 
 /** Writes one command. A value that differs from row to row makes it a loop; a guard comes first. */
@@ -148,16 +132,11 @@ function plain(base: string, { call, guard, each }: PlannedCall, stopsOnFailure:
   const command = curl(base, call, stopsOnFailure ? '-sS --fail-with-body' : '-sS', asVariable)
   const [first] = markersIn(JSON.stringify(call))
   if (each === 'row' && first) return `for ${variableOf(first)} in $(${extract(first, EVERY)}); do\n  ${command}\ndone`
-  if (!guard) return command
-  return guard.equal ? `${condition(guard)} && ${command}` : `${condition(guard)} || ${command}`
+  return guard ? `${condition(guard)} ${guard.equal ? '&&' : '||'} ${command}` : command
 }
 
 function condition({ member, value }: NonNullable<PlannedCall['guard']>): string {
   return `[ "$${variableOf(member)}" = ${shellQuoted(JSON.stringify(value).slice(1, -1))} ]`
-}
-
-function comments(base: string, number: number, { when, calls }: Branch): string[] {
-  return [`# when call ${number} ${when}:`, ...calls.map((call) => `#   ${curl(base, call, '-sS', inWords)}`)]
 }
 
 const asVariable = (marker: Marker) => `$${'{'}${variableOf(marker)}}`
@@ -168,7 +147,7 @@ export interface DroppedMember {
   readonly because: string
 }
 
-/** Returns the members of a v1 body that the operation's table does not send to v2. */
+/** Returns the members of a v1 body that the operation's table does not send to v2, and why. */
 export function droppedMembers({ request }: Operation, body: unknown): readonly DroppedMember[] {
   if (!isObject(body)) return []
   if (!request) return Object.keys(body).map((member) => ({ member, because: 'this operation reads no body' }))
@@ -179,16 +158,12 @@ function dropped(fields: Fields, body: JsonObject, prefix: string): readonly Dro
   return Object.entries(body).flatMap(([spelling, value]) => {
     const member = prefix + spelling
     const field = Object.entries(fields).find(([name, row]) => spelling === name || spelling === (row.json ?? camelCase(name)))?.[1]
-    const because = reason(field)
-    return because === undefined && field ? below(field, value, member) : [{ member, because: because ?? '' }]
+    if (!field) return [{ member, because: 'v1 does not know it' }]
+    const { refused, source, lossy, access } = field
+    if (refused === undefined && source === undefined) return [{ member, because: lossy ?? 'v2 has no such member' }]
+    if (refused === undefined && access === 'readOnly') return [{ member, because: 'output only' }]
+    return below(field, value, member)
   })
-}
-
-function reason(field: Field | undefined): string | undefined {
-  if (!field) return 'v1 does not know it'
-  if (field.refused !== undefined) return undefined
-  if (field.source === undefined) return field.lossy ?? 'v2 has no such member'
-  return field.access === 'readOnly' ? 'output only' : undefined
 }
 
 function below({ type }: Field, value: unknown, member: string): readonly DroppedMember[] {
@@ -196,21 +171,6 @@ function below({ type }: Field, value: unknown, member: string): readonly Droppe
   if (type.kind !== 'list' || type.of.kind !== 'object' || !Array.isArray(value)) return []
   const { fields } = type.of
   return value.flatMap((item, at) => (isObject(item) ? dropped(fields, item, `${member}[${at}].`) : []))
-}
-
-/** Returns the members of a v1 answer that v2 cannot know, and what the translation loses. */
-export function unknowable({ answer, kind, because }: Operation): readonly string[] {
-  const general = kind === 'emulated' && because !== undefined ? [because] : []
-  return [...general, ...(answer ? lossy(answer.fields, '') : [])]
-}
-
-function lossy(fields: Fields, prefix: string): readonly string[] {
-  return Object.entries(fields).flatMap(([name, field]) => {
-    const own = field.lossy === undefined ? [] : [`${prefix}${name}: ${field.lossy}`]
-    const { type } = field
-    const inner = type.kind === 'list' || type.kind === 'map' ? type.of : type
-    return inner.kind === 'object' ? [...own, ...lossy(inner.fields, `${prefix}${name}.`)] : own
-  })
 }
 
 /** What a v1 request becomes, without sending anything. */
@@ -238,18 +198,20 @@ export interface Explanation {
 
 /** Explains one matched v1 request. */
 export function explain(operation: Operation, request: V1Request, env: Env, tables: Pick<Tables, 'mappings' | 'differences'>): Explanation {
+  const { kind, because, answer } = operation
   const course = explore({ operation, request, env, shapeOf: createShapes(tables.mappings) })
+  const lost = lossesIn(answer?.fields ?? {}, '').map(([member, why]) => `${member}: ${why}`)
   return {
     operation: operation.id,
-    kind: operation.kind,
+    kind,
     course,
     masks: course.calls.flatMap(({ call }) => maskOf(call)),
     droppedParameters: operation.begin ? unknownParameters(operation, request) : [],
     droppedMembers: operation.begin ? droppedMembers(operation, request.body) : [],
-    unknowable: unknowable(operation),
+    unknowable: kind === 'emulated' && because !== undefined ? [because, ...lost] : lost,
     differences: differencesOf(tables)(operation.id),
-    ...(operation.kind === 'emulated' && operation.method === 'GET' && { v1First: true as const }),
-    ...(operation.kind === 'v1-only' && { v1Only: operation.because ?? '' }),
+    ...(kind === 'emulated' && operation.method === 'GET' && { v1First: true as const }),
+    ...(kind === 'v1-only' && { v1Only: because ?? '' }),
     ...(course.error && (isOpen(course) ? { openEnd: true as const } : { refusal: course.error })),
   }
 }

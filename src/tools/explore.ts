@@ -11,7 +11,7 @@ export function textOf({ method, path, query, body }: Call): string {
   return JSON.stringify([method, path, query, body])
 }
 
-export function textsOf(calls: readonly Call[]): ReadonlySet<string> {
+function textsOf(calls: readonly Call[]): ReadonlySet<string> {
   return new Set(calls.map(textOf))
 }
 
@@ -58,17 +58,12 @@ export function requestMarker(name: string): string {
   return markerText({ call: OF_REQUEST, row: 0, path: name })
 }
 
-/** Returns the text that stands for what is left of a window of `size` rows. */
-export function leftMarker(size: number): string {
-  return markerText({ call: OF_REQUEST, row: 1, path: `what_is_left_of_${size}` })
-}
-
 function markerOf([, call, row, path = '']: readonly string[]): Marker {
   return { call: Number(call), row: Number(row), path }
 }
 
 /** Imagined deviations of v2 from the ordinary case: success, one row in a list, no further page. */
-export interface Scenario {
+interface Scenario {
   /** The call with this number fails with this code. */
   readonly failing?: readonly [call: number, code: CodeName]
   /** The list call with this number has a further page. */
@@ -80,7 +75,7 @@ export interface Scenario {
 }
 
 /** The calls that an operation makes in a scenario, in order, and its error if it ends with one. */
-export interface Trace {
+interface Trace {
   readonly calls: readonly Call[]
   readonly error: ApiError | undefined
 }
@@ -145,14 +140,14 @@ export function withValues(form: JsonObject, values: Scenario['values']): JsonOb
 }
 
 /** The condition of a call: a member of an earlier answer is (or is not) this text. */
-export interface Guard {
+interface Guard {
   readonly member: Marker
   readonly value: string
   readonly equal: boolean
 }
 
 /** The result of a request if a guard does not hold. */
-export interface Refusal extends Guard {
+interface Refusal extends Guard {
   readonly error: ApiError
 }
 
@@ -168,7 +163,7 @@ export function ordinary(subject: ExplainedRequest): { readonly base: Scenario; 
 }
 
 /** Returns the calls that are omitted, with no other change, if an answer already contains a text of the request. */
-export function guardsOf(subject: ExplainedRequest, base: Scenario, course: Trace): ReadonlyMap<number, Guard> {
+function guardsOf(subject: ExplainedRequest, base: Scenario, course: Trace): ReadonlyMap<number, Guard> {
   const guards = new Map<number, Guard>()
   for (const [member, value] of candidates(subject, course)) {
     const values = new Map([...(base.values ?? []), [markerText(member), value]])
@@ -220,34 +215,28 @@ export interface OperationRow {
   readonly because?: string
 }
 
-type DifferencesOf = ReturnType<typeof differencesOf>
-
 /** Describes every operation of every domain, in table order. */
 export function describeOperations(tables: Tables): readonly OperationRow[] {
   const codesOf = differencesOf(tables)
-  return operationsOf(tables).map((operation) => describe(operation, codesOf))
-}
-
-function describe({ id, method, template, kind, calls, because }: Operation, codesOf: DifferencesOf): OperationRow {
-  return { id, method, path: template, kind, calls, differences: codesOf(id), ...(because !== undefined && { because }) }
+  return operationsOf(tables).map(({ id, method, template, kind, calls, because }) => {
+    return { id, method, path: template, kind, calls, differences: codesOf(id), ...(because !== undefined && { because }) }
+  })
 }
 
 /** The form of v2's answer to a call. Without rows it is not a list. */
-export interface Shape {
+interface Shape {
   readonly plural?: string | undefined
   /** The body of a single answer, or the rest of a list's; `row` 0 is the answer itself. */
   readonly body: (call: number, row: number) => JsonObject
 }
 
-/** Finds the form of v2's answers in the tables. */
-export type ShapeOf = (operation: Operation, call: Call) => Shape
+type ShapeOf = ReturnType<typeof createShapes>
 
-/** Gathers the v2 collections that the tables know, and the form of their rows. */
-export function createShapes(mappings: readonly Mapping[]): ShapeOf {
+/** Finds the form of v2's answers: gathers the v2 collections that the tables know, and the form of their rows. */
+export function createShapes(mappings: readonly Mapping[]) {
   const resources = new Map<string, Resource>()
-  for (const { answer } of mappings.flatMap(({ operations }) => operations))
-    if (answer && isResource(answer)) resources.set(answer.v2, answer)
-  return (operation, { method, path }) => {
+  for (const { answer } of operationsOf({ mappings })) if (answer && isResource(answer)) resources.set(answer.v2, answer)
+  return (operation: Operation, { method, path }: Call): Shape => {
     if (isSilent(operation, method)) return SILENT
     const own = [...resources.values()].find(({ v2 }) => path === v2 || path.startsWith(`${v2}/`))
     const fields = { ...operation.answer?.fields, ...own?.fields }
@@ -302,10 +291,25 @@ function fill(form: Record<string, unknown>, fields: Fields, prefix: string, cal
   }
 }
 
-function pathsOf(source: Source | undefined): readonly string[] {
+/** Returns the paths in v2 that a source names, best first. */
+export function pathsOf(source: Source | undefined): readonly string[] {
   if (source === undefined) return []
   if (typeof source === 'string') return [source]
   return 'firstOf' in source ? source.firstOf.flatMap(pathsOf) : [source.parentOf]
+}
+
+/** Returns the type of the rows of a list or of the values of a map, and any other type itself. */
+export function innerOf(type: FieldType): FieldType {
+  return type.kind === 'list' || type.kind === 'map' ? type.of : type
+}
+
+/** Returns what the translation loses of the members of a message, and why. */
+export function lossesIn(fields: Fields, above: string): readonly (readonly [member: string, because: string])[] {
+  return Object.entries(fields).flatMap(([name, { lossy, type }]) => {
+    const inner = innerOf(type)
+    const below = inner.kind === 'object' ? lossesIn(inner.fields, `${above}${name}.`) : []
+    return lossy === undefined ? below : [[above + name, lossy] as const, ...below]
+  })
 }
 
 function put(form: Record<string, unknown>, path: readonly string[], value: (held: unknown) => unknown): void {
@@ -424,7 +428,7 @@ function rest([call]: readonly Call[], others: readonly Call[]): readonly Call[]
   const other = others.find(({ path }) => path === call.path)
   const query = call.query.map(([name, value], at) => {
     const isLess = Number(other?.query[at]?.[1]) === Number(value) - 1
-    return [name, isLess ? leftMarker(Number(value) + 1) : value] as const
+    return [name, isLess ? markerText({ call: OF_REQUEST, row: 1, path: `what_is_left_of_${Number(value) + 1}` }) : value] as const
   })
   return [{ ...call, query }]
 }

@@ -4,7 +4,7 @@ import type { Guide, GuideBlocker, GuideCall, GuideRequest, GuideSection, Member
 import { escapeHtml, htmlDocument, sourceOf } from './markup.ts'
 
 /** A piece of text: plain, code, or a word that stands out. */
-export type Inline = string | { readonly code: string } | { readonly strong: string }
+type Inline = string | { readonly code: string } | { readonly strong: string }
 
 export type Text = readonly Inline[]
 
@@ -31,25 +31,23 @@ export function codes(names: readonly string[]): Text {
 }
 
 /** Says how often something is called: `about 1,200 calls a day`, or `27 calls` where the time was too short. Empty if nobody counted. */
-export function callsText({ calls, perDay }: { readonly calls?: number | undefined; readonly perDay?: number | undefined }): string {
+function callsText({ calls, perDay }: { readonly calls?: number | undefined; readonly perDay?: number | undefined }): string {
   if (calls === undefined) return ''
   if (perDay === undefined) return many(calls, 'call')
   return `about ${many(perDay, 'call')} a day, ${count(calls)} so far`
 }
 
 /** Writes what there is to know of one operation. */
-export function sectionBlocks(section: GuideSection): readonly Block[] {
-  const { operation, route, because, requests, otherRequests, mismatches = 0 } = section
+function sectionBlocks(section: GuideSection): readonly Block[] {
+  const { operation, route, because, grpc, requests, otherRequests, mismatches = 0 } = section
   const others = otherRequests === undefined ? '' : ' Requests of further kinds were seen; what is below holds for them too.'
   const count = callsText(section)
   const wrong = mismatches === 0 ? '' : ` Answers of v1 and v2 differed ${mismatches === 1 ? 'once' : `${mismatches} times`}.`
   return [
-    { kind: 'heading', level: 2, text: [operation] },
-    ...(count === '' ? [] : [{ kind: 'text', text: [code(route), `: ${count}.`, wrong, others] } as const]),
-    ...(because === undefined
-      ? []
-      : [{ kind: 'text', text: ['v2 has no such operation, and the proxy emulates it: ', because, '.'] } as const]),
-    ...grpcBlocks(section),
+    heading(2, operation),
+    ...(count === '' ? [] : [paragraph(code(route), `: ${count}.`, wrong, others)]),
+    ...(because === undefined ? [] : [paragraph('v2 has no such operation, and the proxy emulates it: ', because, '.')]),
+    ...(grpc && grpc.v2.length > 0 ? [paragraph('Over gRPC, ', code(grpc.v1), ' becomes ', ...codes(grpc.v2), '.')] : []),
     ...requests.flatMap((request) => requestBlocks(request, section)),
     ...table('Parameters', `Parameters of ${operation}`, ['v1', 'v2', 'Change'], section.parameters.map(parameterCells)),
     ...memberBlocks('Members that it reads', operation, section.answer),
@@ -58,10 +56,8 @@ export function sectionBlocks(section: GuideSection): readonly Block[] {
   ]
 }
 
-/** Names the methods for clients that speak gRPC. */
-function grpcBlocks({ grpc }: GuideSection): readonly Block[] {
-  if (!grpc || grpc.v2.length === 0) return []
-  return [{ kind: 'text', text: ['Over gRPC, ', code(grpc.v1), ' becomes ', ...codes(grpc.v2), '.'] }]
+function paragraph(...text: Text): Block {
+  return { kind: 'text', text }
 }
 
 function requestBlocks(request: GuideRequest, section: GuideSection): readonly Block[] {
@@ -70,8 +66,8 @@ function requestBlocks(request: GuideRequest, section: GuideSection): readonly B
   const lines = calls.flatMap(callLines)
   return [
     { kind: 'heading', level: 3, text: [code(v1)] },
-    ...(remarks.length > 0 ? [{ kind: 'text', text: remarks } as const] : []),
-    ...(refusal ? [{ kind: 'text', text: [`v1 refuses it: ${refusal.status} (code ${refusal.code}) ${refusal.message}`] } as const] : []),
+    ...(remarks.length > 0 ? [paragraph(...remarks)] : []),
+    ...(refusal ? [paragraph(`v1 refuses it: ${refusal.status} (code ${refusal.code}) ${refusal.message}`)] : []),
     ...(lines.length === 0 ? [] : [{ kind: 'shell', lines } as const]),
   ]
 }
@@ -97,11 +93,7 @@ export function callLines({ number, each, only, curl, branches = [] }: GuideCall
 }
 
 function table(title: string, label: string, head: readonly string[], rows: readonly (readonly Text[])[]): readonly Block[] {
-  if (rows.length === 0) return []
-  return [
-    { kind: 'heading', level: 3, text: [title] },
-    { kind: 'table', label, head, rows },
-  ]
+  return rows.length === 0 ? [] : [heading(3, title), { kind: 'table', label, head, rows }]
 }
 
 function parameterCells({ v1, v2, fate, example, note }: ParameterRow): readonly Text[] {
@@ -114,10 +106,10 @@ function memberBlocks(title: string, operation: string, rows: readonly MemberRow
   const isSame = ({ fate, note }: MemberRow) => fate === 'same' && note === undefined
   const changed = rows.filter((row) => !isSame(row) && !rows.some((parent) => isWithin(row, parent)))
   const same = rows.filter(isSame).map(({ v1 }) => v1)
-  const unchanged: readonly Block[] = same.length === 0 ? [] : [{ kind: 'text', text: ['The same in v2: ', ...codes(same), '.'] }]
+  const unchanged = same.length === 0 ? [] : [paragraph('The same in v2: ', ...codes(same), '.')]
   const shown = table(title, `${title}: ${operation}`, ['v1', 'v2', 'Change'], changed.map(memberCells))
   if (shown.length > 0) return [...shown, ...unchanged]
-  return unchanged.length === 0 ? [] : [{ kind: 'heading', level: 3, text: [title] }, ...unchanged]
+  return unchanged.length === 0 ? [] : [heading(3, title), ...unchanged]
 }
 
 /** True for a member of an object that v2 lacks as a whole, or that v1 ignores as a whole. */
@@ -138,44 +130,34 @@ function differenceBlocks({ differences, seen }: GuideSection): readonly Block[]
     return [place, ` (${kind}), seen ${count === 1 ? 'once' : many(count, 'time')}: `, known ?? 'not declared; the report shows examples']
   })
   return [
-    ...(declared.length === 0
-      ? []
-      : [heading('Differences to expect'), { kind: 'text', text: [DECLARED] } as const, { kind: 'list', items: declared } as const]),
-    ...(places.length === 0 ? [] : [heading('Differences that were seen'), { kind: 'list', items: places } as const]),
+    ...list(heading(3, 'Differences to expect'), declared, paragraph(DECLARED)),
+    ...list(heading(3, 'Differences that were seen'), places),
   ]
 }
 
 const DECLARED = 'Crosswalk declares them. What they say of the proxy ends when the client calls v2 itself.'
 
-function heading(text: string): Block {
-  return { kind: 'heading', level: 3, text: prose(text) }
+function heading(level: 1 | 2 | 3, text: string): Block {
+  return { kind: 'heading', level, text: [text] }
+}
+
+/** A list under its title; nothing if it is empty. */
+function list(title: Block, items: readonly Text[], ...before: readonly Block[]): readonly Block[] {
+  return items.length === 0 ? [] : [title, ...before, { kind: 'list', items }]
 }
 
 /** Writes a guide as a document. */
 export function guideBlocks(guide: Guide): readonly Block[] {
   const { title, topics, blockers, sections, checklist } = guide
+  const differs = 'What differs everywhere'
+  const rows = topics.map(({ title: name, v1, v2 }) => [[name], prose(v1), prose(v2)])
   return [
-    { kind: 'heading', level: 1, text: [title] },
+    heading(1, title),
     ...opening(guide),
-    { kind: 'heading', level: 2, text: ['To do'] },
+    heading(2, 'To do'),
     { kind: 'list', boxes: true, items: checklist.map((item): Text => [item]) },
-    ...(topics.length === 0
-      ? []
-      : ([
-          { kind: 'heading', level: 2, text: ['What differs everywhere'] },
-          {
-            kind: 'table',
-            label: 'What differs everywhere',
-            head: ['What', 'v1', 'v2'],
-            rows: topics.map(({ title: name, v1, v2 }) => [[name], prose(v1), prose(v2)]),
-          },
-        ] as const)),
-    ...(blockers.length === 0
-      ? []
-      : ([
-          { kind: 'heading', level: 2, text: ['What v2 cannot do'] },
-          { kind: 'list', items: blockers.map(blockerText) },
-        ] as const)),
+    ...(rows.length === 0 ? [] : [heading(2, differs), { kind: 'table', label: differs, head: ['What', 'v1', 'v2'], rows } as const]),
+    ...list(heading(2, 'What v2 cannot do'), blockers.map(blockerText)),
     ...sections.flatMap(sectionBlocks),
   ]
 }
@@ -195,9 +177,8 @@ function opening({ client, sections, base }: Guide): readonly Block[] {
   }
   if (sections.length > 0)
     paragraphs.push(prose('The calls below are lines for a shell. `<…>` stands for a value of your own or of an earlier answer.'))
-  const setting: readonly Block[] =
-    sections.length > 0 ? [{ kind: 'shell', lines: [`V2=${base}`, 'TOKEN=…  # the token that the client sends to v1'] }] : []
-  return [...paragraphs.map((text) => ({ kind: 'text', text }) as const), ...setting]
+  const setting: Block = { kind: 'shell', lines: [`V2=${base}`, 'TOKEN=…  # the token that the client sends to v1'] }
+  return [...paragraphs.map((text) => paragraph(...text)), ...(sections.length > 0 ? [setting] : [])]
 }
 
 function blockerText({ use, route, because, instead, requests, ...counted }: GuideBlocker): Text {
@@ -258,8 +239,10 @@ function block(one: Block): string {
       return `<ul${one.boxes ? ' class="boxes"' : ''}>\n${one.items.map((item) => `<li>${text(item)}</li>`).join('\n')}\n</ul>`
     case 'table':
       return htmlTable(one)
-    case 'shell':
-      return `<pre><code>${one.lines.map(shellLine).join('\n')}</code></pre>`
+    case 'shell': {
+      const lines = one.lines.map(escapeHtml).map((line) => (line.startsWith('#') ? `<span class="remark">${line}</span>` : line))
+      return `<pre><code>${lines.join('\n')}</code></pre>`
+    }
   }
 }
 
@@ -273,10 +256,6 @@ function htmlTable({ label, head, rows }: Extract<Block, { readonly kind: 'table
 ${rows.map((content) => `<tr>${cells(content).join('')}</tr>`).join('\n')}
 </tbody>
 </table></div>`
-}
-
-function shellLine(line: string): string {
-  return line.startsWith('#') ? `<span class="remark">${escapeHtml(line)}</span>` : escapeHtml(line)
 }
 
 function text(parts: Text): string {

@@ -249,7 +249,9 @@ describe('formats', () => {
         yield Buffer.from('{"log":{"entries":[')
         for (;;) yield piece
       })()
-      await expect(readTraffic('stdin', undefined, bytes)).rejects.toThrow('stdin is an archive of more than 268435456 characters; split it')
+      await expect(readTraffic('stdin', undefined, bytes)).rejects.toThrow(
+        'stdin is an archive of more than 268435456 characters; split it',
+      )
     })
 
     it('is described once', async () => {

@@ -29,14 +29,6 @@ export function isNode(value: unknown): value is Node {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The schemas of a document. */
-export interface Definitions {
-  /** Looks up a `$ref`; undefined if it leads nowhere. */
-  find(ref: string): unknown
-  /** Counts a shape that is made of a schema. Throws if a few references have become very many shapes. */
-  count(): void
-}
-
 /** What a document may hold, and what may be made of it. */
 const MOST_BYTES = 16 * 2 ** 20
 const MOST_VALUES = 1_000_000
@@ -58,6 +50,32 @@ const SCALARS: Readonly<Record<string, SchemaShape>> = {
   string: { kind: 'text' },
 }
 
+/** The schemas of a document. */
+class Definitions {
+  readonly #document: Node
+  #made = 0
+
+  constructor(document: Node) {
+    this.#document = document
+  }
+
+  /** Looks up a `$ref`; undefined if it leads nowhere. */
+  find(ref: string): unknown {
+    return ref.startsWith('#/') ? partsOf(ref).reduce<unknown>(below, this.#document) : undefined
+  }
+
+  /** Counts a shape that is made of a schema. Throws if a few references have become very many shapes. */
+  count(): void {
+    this.#made += 1
+    if (this.#made > MOST_VALUES) throw misuse(`its references, followed, make more than ${MOST_VALUES} schemas`)
+  }
+
+  /** Follows a reference, if there is one. */
+  resolved(node: unknown): unknown {
+    return isNode(node) && typeof node['$ref'] === 'string' ? this.find(node['$ref']) : node
+  }
+}
+
 /** Returns the shape of a schema. `above` holds the references on the way to it, and '' for each other level: a cycle ends where it closes. */
 export function shapeOf(schema: unknown, definitions: Definitions, above: readonly string[] = []): SchemaShape {
   definitions.count()
@@ -68,7 +86,8 @@ export function shapeOf(schema: unknown, definitions: Definitions, above: readon
     if (above.includes(ref)) return unknown(`${lastOf(ref)} holds itself`)
     const found = definitions.find(ref)
     if (found === undefined) return unknown(`${ref} leads nowhere`)
-    return namedSchema(shapeOf(found, definitions, [...above, ref]), lastOf(ref))
+    const shape = shapeOf(found, definitions, [...above, ref])
+    return shape.kind === 'object' ? { ...shape, name: lastOf(ref) } : shape
   }
   const combined = ['oneOf', 'anyOf', 'not'].find((word) => word in schema)
   if (combined !== undefined) return unknown(`is a ${combined}`)
@@ -125,10 +144,6 @@ function merged(parts: readonly SchemaShape[]): SchemaShape {
   return { kind: 'object', name: undefined, members: Object.assign({}, ...members) }
 }
 
-function namedSchema(shape: SchemaShape, name: string): SchemaShape {
-  return shape.kind === 'object' ? { ...shape, name } : shape
-}
-
 function unknown(because: string): SchemaShape {
   return { kind: 'unknown', because }
 }
@@ -161,7 +176,7 @@ const METHODS = ['get', 'post', 'put', 'patch', 'delete']
 
 /** Reads the operations of a document of OpenAPI 2, 3.0 or 3.1 whose references all lead into itself. */
 export function contractOf(document: Node): Contract {
-  const definitions = definitionsIn(document)
+  const definitions = new Definitions(document)
   const { paths, info } = document
   const operations = Object.entries(isNode(paths) ? paths : {}).flatMap(([path, item]) => operationsAt(path, item, definitions))
   return { title: isNode(info) ? wordOf(info['title'] ?? '') : '', operations }
@@ -173,26 +188,22 @@ function operationsAt(path: string, item: unknown, definitions: Definitions): re
   return METHODS.flatMap((method) => {
     const found = item[method]
     if (!isNode(found)) return []
-    const parameters = [...shared, ...listOf(found['parameters'])].map((one) => resolved(one, definitions)).filter(isNode)
+    const parameters = [...shared, ...listOf(found['parameters'])].map((one) => definitions.resolved(one)).filter(isNode)
     const body = parameters.find((one) => one['in'] === 'body')
+    const inQuery = parameters.filter((one) => one['in'] === 'query')
     return {
       id: typeof found['operationId'] === 'string' ? found['operationId'] : undefined,
       method: method.toUpperCase(),
       path,
-      query: queryOf(parameters, definitions),
-      needs: parameters.filter((one) => one['in'] === 'query' && one['required'] === true).map((one) => wordOf(one['name'])),
+      query: Object.fromEntries(
+        inQuery.map((one) => [wordOf(one['name']), { shape: shapeOf(one['schema'] ?? one, definitions), isReadOnly: false }]),
+      ),
+      needs: inQuery.filter((one) => one['required'] === true).map((one) => wordOf(one['name'])),
       headers: parameters.filter((one) => ['header', 'cookie'].includes(wordOf(one['in']))).map((one) => wordOf(one['name'])),
-      request: body ? shapeOf(body['schema'], definitions) : contentOf(resolved(found['requestBody'], definitions), definitions),
+      request: body ? shapeOf(body['schema'], definitions) : contentOf(definitions.resolved(found['requestBody']), definitions),
       answer: answerOf(found['responses'], definitions),
     }
   })
-}
-
-function queryOf(parameters: readonly Node[], definitions: Definitions): Members {
-  const inQuery = parameters.filter((one) => one['in'] === 'query')
-  return Object.fromEntries(
-    inQuery.map((one) => [wordOf(one['name']), { shape: shapeOf(one['schema'] ?? one, definitions), isReadOnly: false }]),
-  )
 }
 
 /** The answer of the first status that is a success. */
@@ -201,7 +212,7 @@ function answerOf(responses: unknown, definitions: Definitions): SchemaShape | u
   const status = Object.keys(responses)
     .sort()
     .find((code) => code.startsWith('2'))
-  const response = resolved(status === undefined ? undefined : responses[status], definitions)
+  const response = definitions.resolved(status === undefined ? undefined : responses[status])
   return isNode(response) && 'schema' in response ? shapeOf(response['schema'], definitions) : contentOf(response, definitions)
 }
 
@@ -211,21 +222,6 @@ function contentOf(body: unknown, definitions: Definitions): SchemaShape | undef
   const type = Object.keys(content).find((name) => /json/i.test(name))
   const media = type === undefined ? undefined : content[type]
   return isNode(media) ? shapeOf(media['schema'], definitions) : undefined
-}
-
-function resolved(node: unknown, definitions: Definitions): unknown {
-  return isNode(node) && typeof node['$ref'] === 'string' ? definitions.find(node['$ref']) : node
-}
-
-function definitionsIn(document: Node): Definitions {
-  let made = 0
-  return {
-    find: (ref) => foundIn(document, ref),
-    count() {
-      made += 1
-      if (made > MOST_VALUES) throw misuse(`its references, followed, make more than ${MOST_VALUES} schemas`)
-    },
-  }
 }
 
 function decoded(part: string): string {
@@ -240,25 +236,16 @@ function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : []
 }
 
-/** A contract, and what its document says that cannot be read. */
-export interface ReadContract {
-  readonly contract: Contract
-  readonly problems: readonly string[]
-}
-
 const PACKAGE = '@redocly/openapi-core'
-
-export interface ReadingDocument {
-  /** Follows references to other hosts, and to files outside the folder of the document. */
-  readonly mayLeave?: boolean
-}
 
 /**
  * Reads an OpenAPI document (2, 3.0 or 3.1, in JSON or YAML) with the files of its folder that it refers to. A document of somebody else
  * could otherwise have this machine ask any address, and read any file.
+ * If it `mayLeave`, references to other hosts, and to files outside the folder of the document, are followed too. Returns the contract, and
+ * what the document says that cannot be read.
  * Rejects with a sentence if the file is absent or is no such document, or if the package that reads it is not installed.
  */
-export async function readDocument(path: string, { mayLeave = false }: ReadingDocument = {}): Promise<ReadContract> {
+export async function readDocument(path: string, { mayLeave = false } = {}) {
   const text = await fileWithin(path, MOST_BYTES).catch((error: unknown) => {
     throw misuse(`a document cannot be read: ${systemReason(error)}`)
   })
@@ -271,25 +258,15 @@ export async function readDocument(path: string, { mayLeave = false }: ReadingDo
   })
   const document: unknown = bundled.bundle.parsed
   if (!isNode(document) || !isNode(document['paths'])) throw misuse(`${path} has no paths, so it is not an OpenAPI document of an API`)
-  return { contract: contractAt(path, document), problems: bundled.problems.map(({ message }) => `${path}: ${firstLine(message)}`) }
-}
-
-function contractAt(path: string, document: Node): Contract {
   try {
-    return contractOf(document)
+    return { contract: contractOf(document), problems: bundled.problems.map(({ message }) => `${path}: ${firstLine(message)}`) }
   } catch (error) {
     throw misuse(`${path} cannot be read: ${(error as Error).message}`)
   }
 }
 
-/** What may still be read of all files of a document. */
-interface Room {
-  values: number
-  loads: number
-}
-
 /** Throws if a document holds too much. An alias of YAML counts as what it stands for, each time. Returns the references. */
-function checkSize(value: unknown, room: Room, refs = new Set<string>(), depth = 0): ReadonlySet<string> {
+function checkSize(value: unknown, room: { values: number }, refs = new Set<string>(), depth = 0): ReadonlySet<string> {
   if (typeof value !== 'object' || value === null) return refs
   if (depth > DEEPEST) throw new Error(`it is nested deeper than ${DEEPEST} levels`)
   if (isNode(value) && typeof value['$ref'] === 'string') refs.add(value['$ref'])
@@ -301,14 +278,10 @@ function checkSize(value: unknown, room: Room, refs = new Set<string>(), depth =
   return refs
 }
 
-interface Followed {
-  readonly node: unknown
-  /** The references on the way, with the first. */
-  readonly length: number
-}
-
 /** Throws if a reference within a document leads through too many others. */
 function checkChains(document: unknown, refs: ReadonlySet<string>): void {
+  /** `length` counts the references on the way, with the first. */
+  type Followed = { readonly node: unknown; readonly length: number }
   const known = new Map<string, Followed>()
   const follow = (ref: string, depth: number): Followed => {
     const found = known.get(ref)
@@ -342,10 +315,6 @@ function below(node: unknown, part: string): unknown {
   return typeof node === 'object' && node !== null && Object.hasOwn(node, part) ? (node as Node)[part] : undefined
 }
 
-function foundIn(document: Node, ref: string): unknown {
-  return ref.startsWith('#/') ? partsOf(ref).reduce<unknown>(below, document) : undefined
-}
-
 /** It is not installed with this package: only this command needs it, and it is half as large as all the rest. */
 async function loadReader() {
   try {
@@ -369,6 +338,7 @@ async function resolverOf(
 ) {
   const { BaseResolver, ResolveError, Source } = reader
   const folder = `${await realpath(dirname(root))}${sep}`
+  // What may still be read of all files of a document.
   const room = { values: MOST_VALUES, loads: MOST_LOADED }
   const isWithin = async (file: string) => {
     const real = await realpath(file)

@@ -12,7 +12,7 @@ import { asParam, ORDER_PARAMETER, type Param } from '../tables/query.ts'
 import { type Call, ROWS } from '../tables/turn.ts'
 import { type Dialect, variablesOf } from '../tables/uid.ts'
 import { callReport, curl, explain, jsonReport, words } from './explain.ts'
-import { createShapes, inWords, type PlannedCall, requestMarker, trace } from './explore.ts'
+import { createShapes, innerOf, inWords, type PlannedCall, requestMarker, trace } from './explore.ts'
 
 /** The format of a guide as JSON. It grows when a member changes its meaning; new members do not change it. */
 export const GUIDE_FORMAT = 1
@@ -320,11 +320,6 @@ export function guidedKind(operation: Operation, kind: SampledKind, samples: num
   }
 }
 
-/** Explains the plainest request of an operation. */
-export function guidedPlain(operation: Operation, context: GuideContext): GuideRequest {
-  return guided(operation, plainRequest(operation), context)
-}
-
 /** Returns `METHOD /path?query` of a v1 request. */
 export function v1Text({ method, template }: Operation, { params, query }: V1Request): string {
   const path = template.replace(/\{([^{}=]+)(?:=\*\*)?\}/g, (_, name: string) => params[name] ?? '')
@@ -332,7 +327,8 @@ export function v1Text({ method, template }: Operation, { params, query }: V1Req
   return words(`${method} ${path}${search && `?${search}`}`)
 }
 
-function guided(operation: Operation, asked: V1Request, { mappings, env, base }: GuideContext): GuideRequest {
+/** Explains a request of an operation. */
+export function guided(operation: Operation, asked: V1Request, { mappings, env, base }: GuideContext): GuideRequest {
   const explained = (request: V1Request) => ({ request, explanation: explain(operation, request, env, { mappings, differences: [] }) })
   const first = explained(asked)
   const others = first.explanation.refusal ? otherForms(operation, asked).map(explained) : []
@@ -369,14 +365,14 @@ export function parameterRows(operation: Operation, context: GuideContext, names
   return names ? rows.filter(({ v1, fate }) => names.includes(v1) || fate === 'inverted') : rows
 }
 
-/** Makes the first v2 call of the plainest request with one parameter more. Undefined if the tables refuse it. */
-type FirstCall = (name?: string, value?: string) => Call | undefined
+type FirstCall = ReturnType<typeof createFirstCall>
 
-function createFirstCall(operation: Operation, { mappings, env }: GuideContext): FirstCall {
+/** Makes the first v2 call of the plainest request with one parameter more. Undefined if the tables refuse it. */
+function createFirstCall(operation: Operation, { mappings, env }: GuideContext) {
   const plain = plainRequest(operation)
   const shapeOf = createShapes(mappings)
-  return (name, value) => {
-    const query = new Map(name === undefined ? [] : [[name, [value ?? '']]])
+  return (name?: string, value = '') => {
+    const query = new Map(name === undefined ? [] : [[name, [value]]])
     const request: V1Request = { ...plain, query }
     return trace({ operation, request, env, shapeOf }).calls[0]
   }
@@ -396,13 +392,14 @@ function paramRow(name: string, param: Param, first: FirstCall): ParameterRow {
 }
 
 function ownRow(name: string, operation: Operation, first: FirstCall): ParameterRow {
-  const example = exampleOf(name, OWN_SAMPLES[name] ?? orderSample(name, operation) ?? requestMarker(name), first)
+  const orders = name === ORDER_PARAMETER ? operation.orders : undefined
+  const ordered = orders ? orders.rows.find((row) => row !== orders.zero)?.[0] : name === ORDER_PARAMETER ? 'id desc' : undefined
+  const example = exampleOf(name, OWN_SAMPLES[name] ?? ordered ?? requestMarker(name), first)
   const changed = example.example?.v2
   const isPath = changed?.startsWith('/') ?? false
   const v2 = changed?.includes('skip=') ? 'skip' : changed?.split('=')[0]
-  const note = isPath ? 'in the path: a Get of one resource' : v2 === undefined ? WHOLE : (ordersOf(name, operation) ?? NOTES[name])
-  const given = example.example?.v1.slice(name.length + 1)
-  const isSame = example.example?.v2 === `${name}=${given}`
+  const note = isPath ? 'in the path: a Get of one resource' : v2 === undefined ? WHOLE : ((orders && valueNames(orders)) ?? NOTES[name])
+  const isSame = changed === `${name}=${example.example?.v1.slice(name.length + 1)}`
   const fate = v2 === undefined ? 'made' : isPath ? 'moved' : v2 !== name ? 'renamed' : isSame ? 'same' : 'converted'
   return {
     v1: name,
@@ -440,15 +437,6 @@ const NOTES: Readonly<Record<string, string>> = {
   [ORDER_PARAMETER]: 'id is called uid in v2',
 }
 
-function ordersOf(name: string, { orders }: Operation): string | undefined {
-  return name === ORDER_PARAMETER && orders ? valueNames(orders) : undefined
-}
-
-function orderSample(name: string, { orders }: Operation): string | undefined {
-  if (name !== ORDER_PARAMETER) return undefined
-  return orders ? orders.rows.find((row) => row !== orders.zero)?.[0] : 'id desc'
-}
-
 function sampleValueOf(name: string, { kind, of }: Param): string {
   if (kind === 'flag') return 'true'
   if (kind === 'int') return '1'
@@ -467,81 +455,68 @@ function exampleOf(name: string, value: string, first: FirstCall, known?: string
   return v2 === '' ? {} : { example: { v1: words(queryText({ query: [[name, value]] })), v2: words(v2) } }
 }
 
-/** Where a member lies in both versions. */
+/** Where a member lies in both versions, and in the tables. */
 interface Place {
   readonly v1: string
   readonly v2: string
+  readonly own: string
 }
 
-const TOP: Place = { v1: '', v2: '' }
+const TOP: Place = { v1: '', v2: '', own: '' }
 
 /** Returns every member of a v1 answer, in the order of the table. */
 export function answerRows({ rows, rowsIn, answer, envelope }: Operation, dialect: Dialect): readonly MemberRow[] {
   const shown = (fields: Fields) => Object.fromEntries(Object.entries(fields).filter(([, field]) => isShownIn(dialect, field)))
   if (!answer) return []
-  if (!rows) return membersOf(shown(answer.shown), TOP, dialect, 'answer')
+  const members = (fields: Fields, place: Place) => membersOf(shown(fields), place, dialect, 'answer').map(({ row }) => row)
+  if (!rows) return members(answer.shown, TOP)
   const list: MemberRow = rowsIn === ROWS ? { v1: ROWS, v2: ROWS, fate: 'same' } : { v1: ROWS, v2: rowsIn ?? ROWS, fate: 'renamed' }
-  const place = { v1: `${ROWS}[].`, v2: `${rowsIn ?? ROWS}[].` }
-  const beside = envelope ? membersOf(shown(envelope.shown), TOP, dialect, 'answer') : []
-  return [list, ...beside, ...membersOf(shown(answer.shown), place, dialect, 'answer')]
+  const place = { v1: `${ROWS}[].`, v2: `${rowsIn ?? ROWS}[].`, own: '' }
+  return [list, ...members(envelope?.shown ?? {}, TOP), ...members(answer.shown, place)]
 }
 
 /** Returns every member of a v1 body; with `sent`, those that a client sends, in dotted table names. */
 export function bodyRows({ request }: Operation, dialect: Dialect, sent?: readonly string[]): readonly MemberRow[] {
-  if (!request) return []
-  const all = membersOf(request.fields, TOP, dialect, 'body')
-  const names = sent && new Set(sent.flatMap(withParents))
-  const tableNames = tableNamesOf(request.fields, '')
-  return names ? all.filter((_, at) => names.has(tableNames[at] ?? '')) : all
-}
-
-/** `a.b` → `a` and `a.b`. */
-function withParents(name: string): readonly string[] {
-  return name.split('.').map((_, at, parts) => parts.slice(0, at + 1).join('.'))
-}
-
-/** The dotted table names in the order of `membersOf`. */
-function tableNamesOf(fields: Fields, prefix: string): readonly string[] {
-  return Object.entries(fields).flatMap(([name, { type, convert }]) => {
-    const inner = innerOf(type)
-    return [prefix + name, ...(inner.type.kind === 'object' && !convert ? tableNamesOf(inner.type.fields, `${prefix}${name}.`) : [])]
-  })
+  const all = membersOf(request?.fields ?? {}, TOP, dialect, 'body')
+  // A member is sent if it is named, or one below it.
+  const wanted = sent ? all.filter(({ own }) => sent.some((name) => name === own || name.startsWith(`${own}.`))) : all
+  return wanted.map(({ row }) => row)
 }
 
 type Direction = 'answer' | 'body'
 
-function membersOf(fields: Fields, place: Place, dialect: Dialect, direction: Direction): readonly MemberRow[] {
+/** Returns the members by their dotted table names. */
+function membersOf(
+  fields: Fields,
+  place: Place,
+  dialect: Dialect,
+  direction: Direction,
+): readonly { readonly own: string; readonly row: MemberRow }[] {
   return Object.entries(fields)
     .filter(([, field]) => direction === 'body' || isShownIn(dialect, field))
     .flatMap(([name, field]) => {
-      const { type, suffix } = innerOf(field.type)
-      const own = nameIn(dialect, name, field)
+      const type = innerOf(field.type)
+      const suffix = SUFFIXES[field.type.kind] ?? ''
+      const shown = nameIn(dialect, name, field)
       const source = sourceOf(field.source)
-      const row = { v1: place.v1 + own, ...fateOf(field, own, source, place, direction) }
-      if (type.kind !== 'object' || field.convert) return [row]
-      const beside = `${place.v2}${typeof source === 'string' ? source : own}${suffix}.`
+      const own = place.own + name
+      const row = { v1: place.v1 + shown, ...fateOf(field, shown, source, place, direction) }
+      if (type.kind !== 'object' || field.convert) return [{ own, row }]
+      const beside = `${place.v2}${typeof source === 'string' ? source : shown}${suffix}.`
       const v2 = row.fate === 'made' ? ELSEWHERE : source === '' ? place.v2 : beside
-      const below = membersOf(type.fields, { v1: `${row.v1}${suffix}.`, v2 }, dialect, direction)
-      return [row, ...below.map((member) => inherited(member, row))]
+      const below = membersOf(type.fields, { v1: `${row.v1}${suffix}.`, v2, own: `${own}.` }, dialect, direction)
+      if (row.fate !== 'dropped' && row.fate !== 'ignored') return [{ own, row }, ...below]
+      // What is below a member that v2 lacks or does not read shares its fate.
+      const shared = { fate: row.fate, ...(row.note !== undefined && { note: row.note }) }
+      return [{ own, row }, ...below.map((one) => ({ own: one.own, row: { v1: one.row.v1, ...shared } }))]
     })
 }
-
-/** What is below a member that v2 lacks or does not read shares its fate. */
-function inherited(member: MemberRow, parent: Pick<MemberRow, 'fate' | 'note'>): MemberRow {
-  if (!LEAVES.has(parent.fate)) return member
-  return { v1: member.v1, fate: parent.fate, ...(parent.note !== undefined && { note: parent.note }) }
-}
-
-const LEAVES: ReadonlySet<Fate> = new Set(['dropped', 'ignored'])
 
 /** Stands for the object of v2 that the note of a made member names. */
 const ELSEWHERE = '….'
 
-/** Returns the type of the rows of a list or of the values of a map, and how a path writes them. */
-function innerOf(type: FieldType): { readonly type: FieldType; readonly suffix: string } {
-  if (type.kind === 'list') return { type: type.of, suffix: '[]' }
-  return type.kind === 'map' ? { type: type.of, suffix: '.*' } : { type, suffix: '' }
-}
+/** How a path writes the rows of a list and the values of a map. */
+const SUFFIXES: Partial<Readonly<Record<FieldType['kind'], string>>> = { list: '[]', map: '.*' }
 
 type SourcePath = string | { readonly parentOf: string } | undefined
 
@@ -554,7 +529,8 @@ function sourceOf(source: Source | undefined): SourcePath {
 const OTHER_FORM = 'v2 writes the value in another form'
 
 function fateOf(field: Field, name: string, source: SourcePath, place: Place, direction: Direction): Omit<MemberRow, 'v1'> {
-  const names = innerOf(field.type).type.kind === 'choice' ? valueNames(choiceOf(field.type)) : undefined
+  const type = innerOf(field.type)
+  const names = type.kind === 'choice' ? valueNames(type.of) : undefined
   const values = names === undefined ? {} : { values: names }
   if (direction === 'body' && field.refused !== undefined)
     return { fate: 'ignored', note: 'v2 sets it: a body may leave it out or repeat the stored value, and any other is refused' }
@@ -568,10 +544,4 @@ function fateOf(field: Field, name: string, source: SourcePath, place: Place, di
   if (field.convert) return { v2, fate: 'converted', note: [OTHER_FORM, ...(field.lossy ? [field.lossy] : [])].join('; ') }
   if (source !== name) return { v2, fate: source.includes('.') ? 'moved' : 'renamed', ...values, ...note }
   return { v2, fate: names === undefined ? 'same' : 'converted', ...values, ...note }
-}
-
-function choiceOf(type: FieldType) {
-  const inner = innerOf(type).type
-  if (inner.kind !== 'choice') throw new Error(`${inner.kind} is not an enum`)
-  return inner.of
 }

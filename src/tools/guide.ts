@@ -10,8 +10,8 @@ import {
   type GuideContext,
   type GuideRequest,
   type GuideSection,
+  guided,
   guidedKind,
-  guidedPlain,
   type MethodNames,
   parameterRows,
   plainRequest,
@@ -21,7 +21,7 @@ import {
 } from './guide-request.ts'
 
 /** Returns the topics of the tables that concern one of these operations. */
-export function topicsFor(topics: readonly GuideTopic[], operations: readonly Operation[]): readonly Topic[] {
+function topicsFor(topics: readonly GuideTopic[], operations: readonly Operation[]): readonly Topic[] {
   return topics.filter(({ concerns }) => !concerns || operations.some(concerns)).map(({ title, v1, v2 }) => ({ title, v1, v2 }))
 }
 
@@ -29,28 +29,13 @@ const HOUR = 3_600_000
 const DAY = 24 * HOUR
 
 /** Returns calls a day; undefined if they were counted for less than an hour. */
-export function perDay({ calls, firstSeen, lastSeen }: Counted): number | undefined {
+function perDay({ calls, firstSeen, lastSeen }: OperationUse): number | undefined {
   const span = lastSeen - firstSeen
   return span < HOUR ? undefined : Math.round((calls / span) * DAY)
 }
 
-interface Counted {
-  readonly calls: number
-  /** Milliseconds since 1970, like `lastSeen`. */
-  readonly firstSeen: number
-  readonly lastSeen: number
-}
-
-interface Moved {
-  readonly sections: readonly GuideSection[]
-  readonly blockers: readonly GuideBlocker[]
-  readonly operations: readonly Operation[]
-  /** The hash of the client; undefined in a guide without one. */
-  readonly caller: string | undefined
-}
-
 /** Returns what is to be done, in the order in which it is done. */
-export function checklistFor({ sections, blockers, operations, caller }: Moved): readonly string[] {
+function checklistFor({ sections, blockers, operations, caller }: Parts): readonly string[] {
   const isList = operations.some(({ rows }) => rows)
   const isSilent = operations.some(({ missing }) => missing !== 'error')
   const isWrite = operations.some(({ method }) => method !== 'GET')
@@ -66,7 +51,9 @@ export function checklistFor({ sections, blockers, operations, caller }: Moved):
     ...(isSilent && sections.length > 0 ? ['Take 404 for "nothing found".'] : []),
     ...(sections.length > 0 ? ['Decide by the code of an error, never by its words.'] : []),
     ...(isWrite && sections.length > 0 ? ['Try each write on a test resource, and read it back.'] : []),
-    ...(caller === undefined ? [] : [`After the change, see that the calls have stopped: crosswalk clients ${caller}.`]),
+    ...(caller !== undefined && HASH.test(caller)
+      ? [`After the change, see that the calls have stopped: crosswalk clients ${caller}.`]
+      : []),
   ]
 }
 
@@ -96,7 +83,8 @@ export function guideSection(operation: Operation, context: SectionContext, use?
   const { dialect } = context.env
   const { id, kind, because } = operation
   const pace = use && perDay(use)
-  const requests = asked ? merged(asked.map((one) => guidedKind(operation, one, samples, context))) : [guidedPlain(operation, context)]
+  const plain = () => [guided(operation, plainRequest(operation), context)]
+  const requests = asked ? merged(asked.map((one) => guidedKind(operation, one, samples, context))) : plain()
   const grpc = methodsOf(operation, requests, context)
   return {
     operation: id,
@@ -205,6 +193,7 @@ export function operationGuide(operations: readonly Operation[], title: string, 
 }
 
 interface Parts extends Pick<Guide, 'title' | 'sections' | 'blockers'> {
+  /** The name of the client; undefined in a guide without one. */
   readonly caller: string | undefined
   /** The operations of the sections. */
   readonly operations: readonly Operation[]
@@ -213,7 +202,8 @@ interface Parts extends Pick<Guide, 'title' | 'sections' | 'blockers'> {
 /** Clients of the proxy have such a hash; those of an access log have other names, which the proxy does not know. */
 const HASH = /^[0-9a-f]{16}$/
 
-function assemble({ env, base, topics = [] }: SectionContext, { title, caller, operations, sections, blockers }: Parts): Guide {
+function assemble({ env, base, topics = [] }: SectionContext, parts: Parts): Guide {
+  const { title, operations, sections, blockers } = parts
   return {
     format: GUIDE_FORMAT,
     title,
@@ -222,9 +212,7 @@ function assemble({ env, base, topics = [] }: SectionContext, { title, caller, o
     topics: operations.length === 0 ? [] : [...topicsFor(topics, operations)],
     blockers,
     sections,
-    checklist: [
-      ...checklistFor({ sections, blockers, operations, caller: caller !== undefined && HASH.test(caller) ? caller : undefined }),
-    ],
+    checklist: [...checklistFor(parts)],
   }
 }
 

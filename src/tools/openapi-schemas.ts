@@ -140,24 +140,13 @@ function atMostOne(names: readonly string[]): readonly (readonly [string, JsonSc
   })
 }
 
-/** The schemas of a document. Each function adds what it returns a reference to. */
-export interface SchemaComponents {
-  /** Of the body of a request: the message, or the one member of it that is the whole body. */
-  readonly request: (message: DescribedMessage, member?: string) => JsonSchema
-  /** Of a successful answer. */
-  readonly answer: (operation: Pick<DescribedOperation, 'answer' | 'rows' | 'envelope'>) => JsonSchema
-  readonly choice: (of: EnumMap) => JsonSchema
-  /** Adds a schema that no table has. */
-  readonly add: (name: string, schema: JsonSchema) => JsonSchema
-  /** All schemas so far, by name. */
-  readonly all: () => Readonly<Record<string, JsonSchema>>
-}
+export type SchemaComponents = ReturnType<typeof createSchemaComponents>
 
 /**
- * Collects the schemas of messages, objects and enums, each once by its name. An object that is no message is named after its place:
- * `IdentityClaimMatch`. Throws if two different schemas have one name.
+ * Collects the schemas of messages, objects and enums, each once by its name. Each function adds what it returns a reference to. An object
+ * that is no message is named after its place: `IdentityClaimMatch`. Throws if two different schemas have one name.
  */
-export function createSchemaComponents(operations: readonly DescribedOperation[], dialect: Dialect): SchemaComponents {
+export function createSchemaComponents(operations: readonly DescribedOperation[], dialect: Dialect) {
   const schemas = new Map<string, JsonSchema>()
   const messages = messagesBy(operations, dialect)
   const add = (name: string, schema: JsonSchema) => {
@@ -184,13 +173,15 @@ export function createSchemaComponents(operations: readonly DescribedOperation[]
   }
   const shown = (message: DescribedMessage) => object(componentName(message.name), membersOf(message), 'answer')
   return {
-    request(message, member) {
+    /** Of the body of a request: the message, or the one member of it that is the whole body. */
+    request(message: DescribedMessage, member?: string): JsonSchema {
       const wanted = requestName(message.name)
       const fields = membersOf(message)
       const whole = member === undefined ? undefined : fields[member]
       return whole && member ? typeSchema(whole.type, inside(wanted)(member, 'request')) : object(wanted, fields, 'request')
     },
-    answer({ answer, rows, envelope }) {
+    /** Of a successful answer. */
+    answer({ answer, rows, envelope }: Pick<DescribedOperation, 'answer' | 'rows' | 'envelope'>): JsonSchema {
       if (!answer) throw new Error('an operation without an answer has no schema')
       if (!rows) return shown(answer)
       return object(
@@ -200,8 +191,10 @@ export function createSchemaComponents(operations: readonly DescribedOperation[]
       )
     },
     choice,
+    /** Adds a schema that no table has. */
     add,
-    all: () => Object.fromEntries([...schemas].sort(([a], [b]) => (a < b ? -1 : 1))),
+    /** All schemas so far, by name. */
+    all: (): Readonly<Record<string, JsonSchema>> => Object.fromEntries([...schemas].sort(([a], [b]) => (a < b ? -1 : 1))),
   }
 }
 

@@ -3,7 +3,7 @@ import type { Fields } from '../tables/fields.ts'
 import { covers, type Operation } from '../tables/operation.ts'
 import { asParam, ORDER_PARAMETER, type Param } from '../tables/query.ts'
 import type { V1OnlyShape } from '../tables/resource.ts'
-import { differencesOf, type Tables } from '../tables/tables.ts'
+import { differencesOf, operationsOf, type Tables } from '../tables/tables.ts'
 import { camelCase, type Dialect } from '../tables/uid.ts'
 import { componentName, createSchemaComponents, type JsonSchema, refTo, type SchemaComponents } from './openapi-schemas.ts'
 
@@ -21,27 +21,13 @@ export function serverUrl(listening: string, calledHost: string): string {
   return url.href.replace(/\/$/, '')
 }
 
-/** What v1 answers announce about the end of v1; times are in seconds since the epoch. */
-export interface Announced {
-  readonly deprecation: number | undefined
-  readonly sunset: number | undefined
-  /** The address of v1's replacement. */
-  readonly successor: string | undefined
-}
-
 /** Returns the header objects of what is announced, by name: `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and `Link` (RFC 5829). */
-export function announcedHeaders({ deprecation, sunset, successor }: Announced): Readonly<Record<string, JsonSchema>> {
+function announcedHeaders({ deprecation, sunset, successor }: DocumentSettings): Readonly<Record<string, JsonSchema>> {
   return {
     ...(deprecation !== undefined && { Deprecation: header('The date from which v1 is deprecated.', `@${deprecation}`) }),
     ...(sunset !== undefined && { Sunset: header('The date on which v1 ends.', new Date(sunset * 1000).toUTCString()) }),
     ...(successor !== undefined && { Link: header('The successor of v1.', `<${successor}>; rel="successor-version"`) }),
   }
-}
-
-/** Returns the `headers` of every response; undefined if nothing is announced. */
-export function headersIn(announced: Readonly<Record<string, JsonSchema>>): JsonSchema | undefined {
-  const names = Object.keys(announced)
-  return names.length > 0 ? Object.fromEntries(names.map((name) => [name, refTo('headers', name)])) : undefined
 }
 
 function header(description: string, example: string): JsonSchema {
@@ -67,21 +53,12 @@ export function describedOperation(operation: Operation, shape: V1OnlyShape | un
   return { ...operation, ...shape }
 }
 
-/** An operation object with its parameters written out. */
-export interface WithParameters extends JsonSchema {
-  readonly parameters?: readonly Parameter[]
-}
-
 /**
  * Moves parameters that several operations have to `components`, each under its name. Of several variants of one name, the first that
- * occurs twice has it; the others stay where they are.
+ * occurs twice has it; the others stay where they are. Returns them, and what writes the parameters of an operation.
  */
-export function shareParameters<Key>(operations: ReadonlyMap<Key, WithParameters>): {
-  readonly operations: ReadonlyMap<Key, JsonSchema>
-  readonly parameters: Readonly<Record<string, Parameter>>
-} {
+function shareParameters(all: readonly Parameter[]) {
   const times = new Map<string, number>()
-  const all = [...operations.values()].flatMap(({ parameters = [] }) => parameters)
   for (const parameter of all) times.set(textOf(parameter), (times.get(textOf(parameter)) ?? 0) + 1)
   const shared = new Map<string, Parameter>()
   for (const parameter of all)
@@ -90,11 +67,8 @@ export function shareParameters<Key>(operations: ReadonlyMap<Key, WithParameters
     const known = shared.get(keyOf(parameter))
     return known && textOf(known) === textOf(parameter) ? refTo('parameters', keyOf(parameter)) : parameter
   }
-  const placed = [...operations].map(
-    ([key, object]) => [key, object.parameters ? { ...object, parameters: object.parameters.map(place) } : object] as const,
-  )
   const sorted = [...shared].sort(([a], [b]) => (a < b ? -1 : 1))
-  return { operations: new Map(placed), parameters: Object.fromEntries(sorted) }
+  return { place, parameters: Object.fromEntries(sorted) }
 }
 
 const textOf = (parameter: Parameter) => JSON.stringify(parameter)
@@ -103,7 +77,7 @@ const textOf = (parameter: Parameter) => JSON.stringify(parameter)
 const keyOf = ({ name, in: place }: Parameter) => `${place}.${name}`
 
 /** A variable of a path: its name in the document and in the tables, and whether its value may hold slashes. */
-export interface PathVariable {
+interface PathVariable {
   readonly name: string
   readonly own: string
   readonly spansSlashes: boolean
@@ -140,7 +114,7 @@ export function pathsOf(operations: readonly DescribedOperation[], dialect: Dial
 }
 
 /** The spelling of a name in parameters. */
-export function spelled(name: string, dialect: Dialect): string {
+function spelled(name: string, dialect: Dialect): string {
   return dialect === 'published' ? camelCase(name) : name
 }
 
@@ -167,14 +141,15 @@ function mostFrequent(names: readonly string[]): string {
 }
 
 /** Returns a short title: `iam.role_bindings.create_batch` is "Role bindings: create batch". */
-export function summaryOf({ id }: DescribedOperation): string {
-  const [, ...words] = id.split('.').map((word) => word.replaceAll('_', ' '))
-  const [subject = '', ...rest] = words
+function summaryOf({ id }: DescribedOperation): string {
+  const [, subject = '', ...rest] = id.split('.').map((word) => word.replaceAll('_', ' '))
   return [subject.charAt(0).toUpperCase() + subject.slice(1), ...rest].join(': ')
 }
 
+type Described = Pick<DocumentSettings, 'dialect' | 'notFound'>
+
 /** Returns what the tables know of an operation, a sentence each. */
-export function descriptionOf(operation: DescribedOperation, settings: RefusalSettings & { readonly dialect: Dialect }): string {
+export function descriptionOf(operation: DescribedOperation, settings: Described): string {
   return [
     servedText(operation),
     ...rowsText(operation),
@@ -198,7 +173,7 @@ function rowsText({ rows, windowOf }: DescribedOperation): readonly string[] {
   return ['It answers all rows, unless the query asks for some of them.']
 }
 
-function missingText({ missing, rows, kind }: DescribedOperation, { notFound }: RefusalSettings): readonly string[] {
+function missingText({ missing, rows, kind }: DescribedOperation, { notFound }: Described): readonly string[] {
   if (kind === 'v1-only' || notFound === 'error') return []
   if (missing === 'done') return ['It succeeds if there is nothing to delete.']
   if (missing === 'error') return []
@@ -217,7 +192,7 @@ function writeText({ mask, fieldName, takes, takesNoToken }: DescribedOperation,
 }
 
 /** What the parameters of every list do, by their names in the tables (facts §10.4, specification §9.5). */
-export const PARAMETER_TEXTS: Readonly<Record<string, string>> = {
+const PARAMETER_TEXTS: Readonly<Record<string, string>> = {
   'uidp.ancestors_of': 'Only the chain from this uid up to its root.',
   'uidp.descendants_of': 'Only what is below this uid, at any depth.',
   'uidp.children_of': 'Only the direct children of this uid.',
@@ -235,7 +210,7 @@ export const PARAMETER_TEXTS: Readonly<Record<string, string>> = {
 }
 
 /** Those of them that are whole numbers. */
-export const WHOLE_NUMBERS: ReadonlySet<string> = new Set(['offset', 'limit', 'page', 'page_size', 'page_number', 'per_page', 'skip'])
+const WHOLE_NUMBERS: ReadonlySet<string> = new Set(['offset', 'limit', 'page', 'page_size', 'page_number', 'per_page', 'skip'])
 
 /** A parameter object of OpenAPI. */
 export interface Parameter extends JsonSchema {
@@ -246,7 +221,7 @@ export interface Parameter extends JsonSchema {
 /** Returns the parameters of an operation in the order of its path, its table and the window of its rows. */
 export function parametersOf(
   operation: DescribedOperation,
-  { variables }: OperationPath,
+  { variables }: Pick<OperationPath, 'variables'>,
   choice: SchemaComponents['choice'],
   dialect: Dialect,
 ): readonly Parameter[] {
@@ -312,11 +287,6 @@ function parameterTextOf(name: string, { v1Only, zeroIsNone, of, many }: Param):
 
 const JSON_TYPE = 'application/json'
 
-/** Settings that decide which refusals a client can get. */
-export interface RefusalSettings {
-  readonly notFound: 'empty' | 'error'
-}
-
 /** The statuses of refusals and a name for each. The codes of a status follow from their table (facts §15). */
 const REFUSALS: Readonly<Record<number, string>> = {
   400: 'Invalid',
@@ -332,16 +302,12 @@ const REFUSALS: Readonly<Record<number, string>> = {
 }
 
 /** Returns the answers of an operation by status. */
-export function responsesOf(
-  operation: DescribedOperation,
-  success: JsonSchema,
-  settings: RefusalSettings,
-): Readonly<Record<string, JsonSchema>> {
+function responsesOf(operation: DescribedOperation, success: JsonSchema, settings: DocumentSettings): Readonly<Record<string, JsonSchema>> {
   const refusals = statusesOf(operation, settings).map((status) => [status, refTo('responses', componentName(REFUSALS[status] ?? ''))])
   return { '200': success, ...Object.fromEntries(refusals), default: refTo('responses', 'Refused') }
 }
 
-function statusesOf({ kind, method, missing, rows, takesNoToken }: DescribedOperation, { notFound }: RefusalSettings): readonly number[] {
+function statusesOf({ kind, method, missing, rows, takesNoToken }: DescribedOperation, { notFound }: DocumentSettings): readonly number[] {
   const isV1Only = kind === 'v1-only'
   // A list can be broken off because v2 began it anew (facts §10.3).
   const mayConflict = method !== 'GET' || rows || kind === 'emulated'
@@ -359,27 +325,23 @@ function statusesOf({ kind, method, missing, rows, takesNoToken }: DescribedOper
 }
 
 /** Returns a response with a body. */
-export function responseOf(description: string, schema: JsonSchema, headers: JsonSchema | undefined): JsonSchema {
+function responseOf(description: string, schema: JsonSchema, headers: JsonSchema | undefined): JsonSchema {
   return { description, ...(headers && { headers }), content: { [JSON_TYPE]: { schema } } }
 }
 
 /** Returns the refusals that operations refer to, by name. */
-export function refusalResponses(
+function refusalResponses(
   add: SchemaComponents['add'],
   headers: JsonSchema | undefined,
   hasOwnForm: boolean,
 ): Readonly<Record<string, JsonSchema>> {
-  const schema = hasOwnForm ? OWN_FORM : statusWith(add)
+  const details = () => ({ type: 'array', items: add('Detail', DETAIL) })
+  const schema = hasOwnForm ? OWN_FORM : add('Status', { ...STATUS, properties: { ...STATUS.properties, details: details() } })
   const named = Object.entries(REFUSALS).map(([status, name]) => [
     componentName(name),
     responseOf(codesText(Number(status), hasOwnForm), schema, headers),
   ])
   return { ...Object.fromEntries(named), Refused: responseOf('Any other refusal.', schema, headers) }
-}
-
-function statusWith(add: SchemaComponents['add']): JsonSchema {
-  const details = { type: 'array', items: add('Detail', DETAIL) }
-  return add('Status', { ...STATUS, properties: { ...STATUS.properties, details } })
 }
 
 /** The tables write refusals by a function, which nobody can describe. */
@@ -409,34 +371,28 @@ const DETAIL: JsonSchema = {
   additionalProperties: true,
 }
 
-/** What the operations of one document have in common. */
-export interface Shared extends RefusalSettings {
-  readonly dialect: Dialect
-  readonly schemas: SchemaComponents
-  /** The headers of every answer, if v1's end is announced. */
-  readonly headers: JsonSchema | undefined
-  /** Returns the codes of an operation's differences. */
-  readonly differencesOf: (operation: string) => readonly string[]
-}
-
-/** Returns the operation object of OpenAPI. Every v1 operation is deprecated: v2 succeeds v1. */
-export function operationObject(operation: DescribedOperation, path: OperationPath, shared: Shared): JsonSchema {
+/** Returns the operation object of OpenAPI. Every v1 operation is deprecated: v2 succeeds v1. `codes` are those of its differences. */
+function operationObject(
+  operation: DescribedOperation,
+  parameters: readonly JsonSchema[],
+  schemas: SchemaComponents,
+  headers: JsonSchema | undefined,
+  codes: readonly string[],
+  settings: DocumentSettings,
+): JsonSchema {
   const { id, kind, calls, because, takesNoToken } = operation
-  const { schemas, dialect, headers } = shared
-  const parameters = parametersOf(operation, path, schemas.choice, dialect)
   const body = bodyOf(operation, schemas)
-  const codes = shared.differencesOf(id)
   const success = responseOf('Success.', answerOf(operation, schemas), headers)
   return {
     operationId: id,
     tags: [domainOf(operation)],
     summary: summaryOf(operation),
-    description: descriptionOf(operation, shared),
+    description: descriptionOf(operation, settings),
     deprecated: true,
     ...(takesNoToken && { security: [] }),
     ...(parameters.length > 0 && { parameters }),
     ...(body && { requestBody: { required: false, content: { [JSON_TYPE]: { schema: body } } } }),
-    responses: responsesOf(operation, success, shared),
+    responses: responsesOf(operation, success, settings),
     'x-crosswalk-kind': kind,
     ...(because !== undefined && { 'x-crosswalk-because': because }),
     ...(calls.length > 0 && { 'x-crosswalk-v2-calls': calls }),
@@ -445,7 +401,7 @@ export function operationObject(operation: DescribedOperation, path: OperationPa
 }
 
 /** The first word of an operation's id. */
-export function domainOf({ id }: DescribedOperation): string {
+function domainOf({ id }: DescribedOperation): string {
   return id.split('.', 1)[0] ?? ''
 }
 
@@ -480,8 +436,14 @@ export interface OpenApiDocument {
   }
 }
 
-export interface DocumentSettings extends Announced, RefusalSettings {
+export interface DocumentSettings {
   readonly dialect: Dialect
+  /** It decides which refusals a client can get. */
+  readonly notFound: 'empty' | 'error'
+  /** What v1 answers announce about the end of v1, in seconds since the epoch, and the address of its replacement. */
+  readonly deprecation: number | undefined
+  readonly sunset: number | undefined
+  readonly successor: string | undefined
   /** The address of the proxy. */
   readonly server: string
   /** Patterns of operation ids; all operations if there are none. */
@@ -494,42 +456,46 @@ export interface DocumentSettings extends Announced, RefusalSettings {
  *     openApiDocument(tables, { dialect: 'published', server: 'http://127.0.0.1:8080', … })
  */
 export function openApiDocument(tables: Tables, settings: DocumentSettings): OpenApiDocument {
-  const all = tables.mappings.flatMap(({ operations }) => operations.map((one) => describedOperation(one, tables.shapes[one.id])))
+  const all = operationsOf(tables).map((one) => describedOperation(one, tables.shapes[one.id]))
   const wanted = all.filter(({ id }) => settings.operations.length === 0 || settings.operations.some((pattern) => covers(pattern, id)))
-  const { dialect, notFound } = settings
+  const { dialect } = settings
   const schemas = createSchemaComponents(all, dialect)
   const announced = announcedHeaders(settings)
-  const headers = headersIn(announced)
+  const names = Object.keys(announced)
+  const headers = names.length > 0 ? Object.fromEntries(names.map((name) => [name, refTo('headers', name)])) : undefined
   const paths = pathsOf(all, dialect)
-  const shared = { dialect, notFound, schemas, headers, differencesOf: differencesOf(tables) }
-  const objects = wanted.flatMap((operation) => {
-    const path = paths.get(operation)
-    return path ? [[operation, operationObject(operation, path, shared)] as const] : []
+  const codesOf = differencesOf(tables)
+  const described = wanted.map((operation) => {
+    const { path = '', variables = [] } = paths.get(operation) ?? {}
+    return { path, operation, parameters: parametersOf(operation, { variables }, schemas.choice, dialect) }
   })
-  const { operations, parameters } = shareParameters(new Map(objects))
+  const { place, parameters } = shareParameters(described.flatMap((one) => one.parameters))
+  // Operations of one path stand together, in the order of the tables.
+  const items = new Map<string, Record<string, JsonSchema>>()
+  for (const { path, operation, parameters } of described) {
+    const object = operationObject(operation, parameters.map(place), schemas, headers, codesOf(operation.id), settings)
+    items.set(path, { ...items.get(path), [operation.method.toLowerCase()]: object })
+  }
   const responses = refusalResponses(schemas.add, headers, tables.errors !== undefined)
+  const codes = new Set(wanted.flatMap(({ id }) => codesOf(id)))
+  const differences = tables.differences.filter(({ code }) => codes.has(code))
   return {
     openapi: '3.1.1',
     info: { title: 'API v1', version: 'v1', description: introduction(dialect) },
     servers: [{ url: settings.server }],
     tags: tagsOf(wanted),
     security: [{ bearer: [] }],
-    paths: pathItems([...operations].map(([operation, object]) => ({ path: paths.get(operation)?.path ?? '', operation, object }))),
+    paths: Object.fromEntries(items),
     components: {
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } },
       ...(headers && { headers: announced }),
       parameters,
       responses,
       schemas: schemas.all(),
-      'x-crosswalk-differences': textsOf(tables, wanted),
+      // The differences of these operations in words, once each.
+      'x-crosswalk-differences': Object.fromEntries(differences.map(({ code, seen, because }) => [code, { seen, because }])),
     },
   }
-}
-
-interface Placed {
-  readonly path: string
-  readonly operation: DescribedOperation
-  readonly object: JsonSchema
 }
 
 /** One tag for each domain, with the beginnings of its paths: `/events/v1 and /iam/v1`. */
@@ -540,21 +506,6 @@ function tagsOf(operations: readonly DescribedOperation[]): OpenApiDocument['tag
     prefixes.set(domainOf(operation), (prefixes.get(domainOf(operation)) ?? new Set()).add(prefix))
   }
   return [...prefixes].map(([name, below]) => ({ name, description: `Paths below ${[...below].join(' and ')}.` }))
-}
-
-/** Operations of one path stand together, in the order of the tables. */
-function pathItems(placed: readonly Placed[]): OpenApiDocument['paths'] {
-  const items = new Map<string, Record<string, JsonSchema>>()
-  for (const { path, operation, object } of placed) items.set(path, { ...items.get(path), [operation.method.toLowerCase()]: object })
-  return Object.fromEntries(items)
-}
-
-/** The differences of these operations in words, once each. */
-function textsOf(tables: Tables, operations: readonly DescribedOperation[]): Readonly<Record<string, JsonSchema>> {
-  const codes = new Set(operations.flatMap(({ id }) => differencesOf(tables)(id)))
-  return Object.fromEntries(
-    tables.differences.filter(({ code }) => codes.has(code)).map(({ code, seen, because }) => [code, { seen, because }]),
-  )
 }
 
 function introduction(dialect: Dialect): string {

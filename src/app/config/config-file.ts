@@ -8,7 +8,7 @@ import { isObject, type JsonObject } from '../../tables/json.ts'
 import { SETTING_KEYS, type SettingKey } from './settings.ts'
 
 /** A member of nested settings. */
-export interface SettingMember {
+interface SettingMember {
   /** Its path with dots: `limits.deadlineMs`, whether or not there is such a setting. */
   readonly key: string
   readonly at: MemberPath
@@ -44,16 +44,26 @@ export interface ParsedFile {
 export type Parsed = ParsedFile | { readonly wrong: string }
 
 /** Returns the line and the column of an offset, both from 1. */
-export function lineAndColumn(text: string, offset: number): { readonly line: number; readonly column: number } {
+function lineAndColumn(text: string, offset: number): readonly [line: number, column: number] {
   const before = text.slice(0, offset)
-  const start = before.lastIndexOf('\n') + 1
-  return { line: before.split('\n').length, column: offset - start + 1 }
+  return [before.split('\n').length, offset - before.lastIndexOf('\n')]
 }
 
 /** Returns `line 3, column 9: …`. */
-export function wrongAt(text: string, offset: number, what: string): string {
-  const { line, column } = lineAndColumn(text, offset)
-  return `line ${line}, column ${column}: ${what}`
+function wrongAt(text: string, offset: number, what: string): Parsed {
+  const [line, column] = lineAndColumn(text, offset)
+  return { wrong: `line ${line}, column ${column}: ${what}` }
+}
+
+/** `offsetOf` returns where a member begins in the text; undefined if there is no such member. */
+function parsedAs(value: unknown, text: string, offsetOf: (path: MemberPath) => number | undefined): ParsedFile {
+  return {
+    value,
+    placeOf(path) {
+      const offset = offsetOf(path)
+      return offset === undefined ? undefined : lineAndColumn(text, offset).join(':')
+    },
+  }
 }
 
 /** What is wrong, by the parser's name for it. */
@@ -81,23 +91,15 @@ const DEEPEST = 100
 /** Reads JSON, in which comments and commas before a closing bracket are allowed. */
 export function parseJsonc(text: string): Parsed {
   const deep = tooDeep(text, DEEPEST)
-  if (deep !== undefined) return { wrong: wrongAt(text, deep, `brackets are nested deeper than ${DEEPEST} levels`) }
+  if (deep !== undefined) return wrongAt(text, deep, `brackets are nested deeper than ${DEEPEST} levels`)
   const errors: ParseError[] = []
   const root = parseTree(text, errors, { allowTrailingComma: true })
   const [first] = errors
-  if (first) return { wrong: wrongAt(text, first.offset, WRONG[printParseErrorCode(first.error)] ?? 'this is not JSON') }
+  if (first) return wrongAt(text, first.offset, WRONG[printParseErrorCode(first.error)] ?? 'this is not JSON')
   if (!root) return { wrong: 'it is empty' }
   const repeated = repeatedIn(root)
-  if (repeated) return { wrong: wrongAt(text, repeated.offset, 'an earlier member has this name') }
-  return {
-    value: getNodeValue(root),
-    placeOf(path) {
-      const node = findNodeAtLocation(root, [...path])
-      if (!node) return undefined
-      const { line, column } = lineAndColumn(text, node.offset)
-      return `${line}:${column}`
-    },
-  }
+  if (repeated) return wrongAt(text, repeated.offset, 'an earlier member has this name')
+  return parsedAs(getNodeValue(root), text, (path) => findNodeAtLocation(root, [...path])?.offset)
 }
 
 /** Returns the first member whose name its object has already; JSON would silently keep one of them. */
@@ -120,22 +122,17 @@ function repeatedIn({ type, children = [] }: Node): Node | undefined {
 /** Reads YAML 1.2. The parser is loaded when the first file needs it. */
 export function parseYaml(text: string): Parsed {
   const deep = tooDeep(text, DEEPEST)
-  if (deep !== undefined) return { wrong: wrongAt(text, deep, `brackets are nested deeper than ${DEEPEST} levels`) }
+  if (deep !== undefined) return wrongAt(text, deep, `brackets are nested deeper than ${DEEPEST} levels`)
   const { isNode, parseDocument } = createRequire(import.meta.url)('yaml') as typeof Yaml
   const document = parseDocument(text, { prettyErrors: false, version: '1.2' })
   const [first] = document.errors
-  if (first) return { wrong: wrongAt(text, first.pos[0], `this is not YAML (${first.code.toLowerCase().replaceAll('_', ' ')})`) }
+  if (first) return wrongAt(text, first.pos[0], `this is not YAML (${first.code.toLowerCase().replaceAll('_', ' ')})`)
   const value = contentOf(document)
   if (value === undefined) return { wrong: 'an alias (*) names no anchor (&) before it, or too many of them' }
-  return {
-    value,
-    placeOf(path) {
-      const node = document.getIn(path, true)
-      if (!isNode(node) || !node.range) return undefined
-      const { line, column } = lineAndColumn(text, node.range[0])
-      return `${line}:${column}`
-    },
-  }
+  return parsedAs(value, text, (path) => {
+    const node = document.getIn(path, true)
+    return isNode(node) ? node.range?.[0] : undefined
+  })
 }
 
 /** A document without a value, such as one of comments alone, is an empty object. Undefined if aliases cannot be resolved. */
@@ -176,7 +173,9 @@ export function readConfigFile(path: string): ReadFile {
     values: new Map(
       members.flatMap(({ key, at, value }) => (isSettingKey(key) ? [[key, { value, placeOf: placesIn(path, parsed, at) }] as const] : [])),
     ),
-    problems: unknown.map(({ key }) => `The configuration file ${path} has an unknown key "${key}"; ${adviceFor(key)}`),
+    problems: unknown.map(({ key }) => {
+      return `The configuration file ${path} has an unknown key "${key}"; ${suggestion(key, SETTING_KEYS, 'crosswalk config lists the keys.')}`
+    }),
   }
 }
 
@@ -205,8 +204,4 @@ function isYaml(path: string, text: string): boolean {
 
 function placesIn(path: string, { placeOf }: ParsedFile, at: MemberPath): FileValue['placeOf'] {
   return (inside) => [path, placeOf([...at, ...inside]) ?? placeOf(at)].filter((part) => part !== undefined).join(':')
-}
-
-function adviceFor(key: string): string {
-  return suggestion(key, SETTING_KEYS, 'crosswalk config lists the keys.')
 }

@@ -20,23 +20,16 @@ const OWN = {
  * Returns one sentence if a service address is the proxy's own, otherwise undefined. Another name for the same address is found out only
  * when the first request comes back.
  */
-export function leadsBack(config: Config): string | undefined {
-  for (const upstream of ['upstream.v2', 'upstream.v1'] as const) {
+function leadsBack(config: Config): string | undefined {
+  for (const key of ['upstream.v2', 'upstream.v1', 'notify.url'] as const) {
     for (const own of ['listen', 'admin'] as const) {
-      const address = config[upstream]
+      const address = config[key]
       if (address === undefined || !isAt(new URL(address), config[`${own}.host`], config[`${own}.port`])) continue
-      return `${upstream} (${address}) is the proxy's own address (${own}.host, ${own}.port), so ${OWN[own]}; give the address of the service.`
+      const where = `is the proxy's own address (${own}.host, ${own}.port)`
+      // The address of the receiver is not shown: it may hold a token.
+      if (key === 'notify.url') return `${key} ${where}, which takes no events; give the address of a receiver.`
+      return `${key} (${address}) ${where}, so ${OWN[own]}; give the address of the service.`
     }
-  }
-  return notifiesItself(config)
-}
-
-/** The address of the receiver is not shown: it may hold a token. */
-function notifiesItself(config: Config): string | undefined {
-  const address = config['notify.url']
-  for (const own of ['listen', 'admin'] as const) {
-    if (address === undefined || !isAt(new URL(address), config[`${own}.host`], config[`${own}.port`])) continue
-    return `notify.url is the proxy's own address (${own}.host, ${own}.port), which takes no events; give the address of a receiver.`
   }
   return undefined
 }
@@ -136,13 +129,13 @@ function opensOnePortTwice(config: Config): string | undefined {
 }
 
 /** An address that a process listens on, and the names of the settings that give it. */
-export interface OwnAddress {
+interface OwnAddress {
   readonly host: string
   readonly port: number
   readonly name: string
 }
 
-export function addressOf(config: Config, own: 'listen' | 'admin'): OwnAddress {
+export function addressOf(config: Config, own: keyof typeof OWN): OwnAddress {
   return { host: config[`${own}.host`], port: config[`${own}.port`], name: `${own}.port` }
 }
 
@@ -177,11 +170,9 @@ export function variableIn(env: ConfigSources['env'], name: string): string | un
   return isLink ? undefined : value || undefined
 }
 
-const known = (): readonly string[] => [...SETTING_KEYS.map(envOf), ...OTHERS]
-
 /** Returns a sentence for each variable that looks like a setting and is none. Values are not told. */
 export function unknownVariables(env: ConfigSources['env']): readonly string[] {
-  const names = known()
+  const names = [...SETTING_KEYS.map(envOf), ...OTHERS]
   const unknown = Object.keys(env).filter((name) => name.startsWith(PREFIX) && !names.includes(name) && variableIn(env, name))
   const otherwise = 'crosswalk help serve lists those that are.'
   return unknown.map((name) => `The environment variable ${name} is not a setting; ${suggestion(name, names, otherwise)}`)
@@ -296,13 +287,16 @@ export function wrongValues(
 }
 
 /** The settings, grouped as the parts of the proxy take them. */
-export function poolSettings(config: Config) {
+function connectionSettings(config: Config) {
   return {
     connections: config['upstream.connections'],
     connectionAgeMs: config['upstream.connectionAgeMs'],
     connectTimeoutMs: config['limits.connectTimeoutMs'],
-    callTimeoutMs: config['limits.callTimeoutMs'],
   }
+}
+
+export function poolSettings(config: Config) {
+  return { ...connectionSettings(config), callTimeoutMs: config['limits.callTimeoutMs'] }
 }
 
 /** The times of calls to v2. */
@@ -362,12 +356,7 @@ export function passthroughSettings(config: Config) {
 }
 
 export function grpcSettings(config: Config) {
-  return {
-    connections: config['upstream.connections'],
-    connectionAgeMs: config['upstream.connectionAgeMs'],
-    connectTimeoutMs: config['limits.connectTimeoutMs'],
-    answerBytes: config['limits.answerBytes'],
-  }
+  return { ...connectionSettings(config), answerBytes: config['limits.answerBytes'] }
 }
 
 export function admissionLimits(config: Config) {
@@ -547,22 +536,16 @@ function ofSetting(key: SettingKey): SchemaNode {
   return { description: `${SETTINGS[key].help}.`, ...(byDefault !== undefined && { default: byDefault }), ...(node as SchemaNode) }
 }
 
-/** What a program may say of settings that it cannot give. */
-export interface GivenLimits {
-  /** Settings that have no meaning here, with the sentence that says what to do instead. */
-  readonly refused: ReadonlyMap<SettingKey, string>
-  /** Defaults that differ from those of the command line. */
-  readonly defaults: Partial<Config>
-}
-
-/** A configuration, and the settings that were given; or a sentence for each problem. */
-export type GivenSettings = { readonly config: Config; readonly given: ReadonlySet<SettingKey> } | Extract<Loaded, { problem: string }>
-
 /**
  * Reads settings that a program gives as a value, nested as in a configuration file. Nothing else is read: no environment and no file but
- * those that a setting names. A member that is undefined counts as absent.
+ * those that a setting names. A member that is undefined counts as absent. `refused` are the settings that have no meaning here, with what to
+ * do instead; `defaults` differ from those of the command line. Returns the settings that were given too, or a sentence for each problem.
  */
-export function readGivenSettings(value: unknown, { refused, defaults }: GivenLimits): GivenSettings {
+export function readGivenSettings(
+  value: unknown,
+  refused: Partial<Readonly<Record<SettingKey, string>>>,
+  defaults: Partial<Config> = {},
+): { readonly config: Config; readonly given: ReadonlySet<SettingKey> } | { readonly problem: string } {
   if (!isObject(value)) return { problem: 'The settings must be one object, such as { upstream: { v2: "https://api.example.com" } }.' }
   const values: Partial<Record<SettingKey, unknown>> = {}
   const problems: string[] = []
@@ -574,7 +557,7 @@ export function readGivenSettings(value: unknown, { refused, defaults }: GivenLi
       )
       continue
     }
-    const instead = refused.get(key)
+    const instead = refused[key]
     const read = SETTINGS[key].kind.schema.safeParse(given)
     if (instead !== undefined) problems.push(`${key} cannot be given here: ${instead}.`)
     else if (read.success) values[key] = read.data

@@ -15,13 +15,13 @@ import { DIFFERENCE_KINDS, type IgnoreRule } from '../../tables/signs.ts'
 const TOKEN = /^(?=.{16,4096}$)[A-Za-z\d._~+/-]+=*$/
 const ALLOWED = 'a token of 16 or more letters, digits or ._~+/-, or @ and the path of a file that holds it'
 
-/** A token that clients must send. It is never printed. Put it in a file or the environment: `ps` shows flags. */
-export const secret: SettingKind<string | undefined> = {
-  secret: true,
-  schema: fromFile(ALLOWED, (token) => TOKEN.test(token)),
-  allowed: ALLOWED,
-  value: 'TOKEN',
+/** A text that is never printed, or the file that holds it. */
+function hidden(allowed: string, isRight: (text: string) => boolean, value: string): SettingKind<string | undefined> {
+  return { secret: true, schema: fromFile(allowed, isRight), allowed, value }
 }
+
+/** A token that clients must send. Put it in a file or the environment: `ps` shows flags. */
+export const secret = hidden(ALLOWED, (token) => TOKEN.test(token), 'TOKEN')
 
 /** Reads a text, or the file that it names after `@`. Its issues never quote the text. */
 export function fromFile(allowed: string, isRight: (text: string) => boolean): z.ZodType<string> {
@@ -134,22 +134,22 @@ export function withoutSecrets(text: string): string {
   return shown.replace(/([?#]).+/s, '$1…')
 }
 
+/** Returns the address of HTTP that a text is; undefined if it is none, or has one of the parts that it must lack. */
+function httpAddress(text: string, ...lacks: readonly ('username' | 'password' | 'search' | 'hash')[]): URL | undefined {
+  if (!URL.canParse(text)) return undefined
+  const url = new URL(text)
+  return /^https?:$/.test(url.protocol) && lacks.every((part) => url[part] === '') ? url : undefined
+}
+
 export function isBase(text: string): boolean {
-  if (!URL.canParse(text)) return false
-  const { protocol, username, password, search, hash } = new URL(text)
-  return (protocol === 'http:' || protocol === 'https:') && username + password + search + hash === ''
+  return httpAddress(text, 'username', 'password', 'search', 'hash') !== undefined
 }
 
 const STORE_ADDRESSES =
   'an address such as file:PATH, redis://HOST:PORT, rediss://HOST or redis+sentinel://HOST,HOST/NAME, with USER:PASSWORD@ before the host and /NUMBER of a database at its end if they are needed, or @ and the path of a file that holds it'
 
-/** Where replicas share what they know. It may hold a password, so it is never printed. */
-export const storeUrl: SettingKind<string | undefined> = {
-  secret: true,
-  schema: fromFile(STORE_ADDRESSES, isStoreUrl),
-  allowed: STORE_ADDRESSES,
-  value: 'URL',
-}
+/** Where replicas share what they know. It may hold a password. */
+export const storeUrl = hidden(STORE_ADDRESSES, isStoreUrl, 'URL')
 
 function isStoreUrl(text: string): boolean {
   try {
@@ -160,18 +160,17 @@ function isStoreUrl(text: string): boolean {
   }
 }
 
-/** It becomes a part of each key in Redis, between braces. */
-export const storeName: SettingKind<string> = {
-  schema: z.string().regex(/^[A-Za-z\d._-]{1,64}$/, { error: 'must be 1 to 64 letters, digits or ._-' }),
-  allowed: '1 to 64 letters, digits or ._-',
-  value: 'NAME',
+function nameOf(pattern: RegExp, allowed: string): SettingKind<string> {
+  return { schema: z.string().regex(pattern, { error: `must be ${allowed}` }), allowed, value: 'NAME' }
 }
 
-export const buildName: SettingKind<string | undefined> = {
-  schema: z.string().regex(/^[\x21-\x7e]{1,100}$/, { error: 'must be 1 to 100 printable characters without a space' }),
-  allowed: '1 to 100 printable characters without a space',
-  value: 'NAME',
-}
+/** It becomes a part of each key in Redis, between braces. */
+export const storeName = nameOf(/^[A-Za-z\d._-]{1,64}$/, '1 to 64 letters, digits or ._-')
+
+export const buildName: SettingKind<string | undefined> = nameOf(/^[\x21-\x7e]{1,100}$/, '1 to 100 printable characters without a space')
+
+/** The name of a claim. */
+export const claim = nameOf(/^[\x21-\x7e]{1,200}$/, '1 to 200 printable characters without a space')
 
 const RECEIVER =
   'an address such as https://hooks.example.com/crosswalk without credentials, or @ and the path of a file that holds it; http:// is for this machine only'
@@ -179,27 +178,11 @@ const RECEIVER =
 const PROXY =
   'an address such as http://proxy.example.com:3128, with USER:PASSWORD@ before the host if they are needed, or @ and the path of a file that holds it'
 
-/** The address of an HTTP proxy. It may hold a password, so it is never printed. */
-export const proxyUrl: SettingKind<string | undefined> = {
-  secret: true,
-  schema: fromFile(PROXY, isProxy),
-  allowed: PROXY,
-  value: 'URL',
-}
+/** The address of an HTTP proxy. It may hold a password. */
+export const proxyUrl = hidden(PROXY, (text) => httpAddress(text, 'search', 'hash')?.pathname === '/', 'URL')
 
-function isProxy(text: string): boolean {
-  if (!URL.canParse(text)) return false
-  const { protocol, pathname, search, hash } = new URL(text)
-  return (protocol === 'http:' || protocol === 'https:') && pathname === '/' && search + hash === ''
-}
-
-/** The address of a receiver. It is never printed, because its path or query may hold a token. */
-export const receiver: SettingKind<string | undefined> = {
-  secret: true,
-  schema: fromFile(RECEIVER, isReceiver),
-  allowed: RECEIVER,
-  value: 'URL',
-}
+/** The address of a receiver. Its path or query may hold a token. */
+export const receiver = hidden(RECEIVER, isReceiver, 'URL')
 
 const SIGNING = 'whsec_ and 24 to 64 random bytes in base64, several with commas between them, or @ and the path of a file that holds them'
 
@@ -226,10 +209,8 @@ const IDENTITY = 'an absolute URI such as https://crosswalk.example.com or urn:c
 export const identity: SettingKind<string | undefined> = { schema: z.string().refine(isUri), allowed: IDENTITY, value: 'URI' }
 
 function isReceiver(text: string): boolean {
-  if (!URL.canParse(text)) return false
-  const { protocol, hostname, username, password, hash } = new URL(text)
-  if (username + password + hash !== '') return false
-  return protocol === 'https:' || (protocol === 'http:' && isThisMachine(hostname))
+  const url = httpAddress(text, 'username', 'password', 'hash')
+  return url !== undefined && (url.protocol === 'https:' || isThisMachine(url.hostname))
 }
 
 function isThisMachine(name: string): boolean {
@@ -244,13 +225,6 @@ export const issuer: SettingKind<string | undefined> = {
   schema: z.string().refine((text) => isReceiver(text) && new URL(text).search === ''),
   allowed: ISSUER,
   value: 'URL',
-}
-
-/** The name of a claim. */
-export const claim: SettingKind<string> = {
-  schema: z.string().regex(/^[\x21-\x7e]{1,200}$/, { error: 'must be 1 to 200 printable characters without a space' }),
-  allowed: '1 to 200 printable characters without a space',
-  value: 'NAME',
 }
 
 function isSigningSecret(text: string): boolean {
@@ -302,7 +276,7 @@ function isName(text: string): boolean {
 }
 
 function isOrigin(text: string): boolean {
-  return text === '*' || (/^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text)
+  return text === '*' || httpAddress(text)?.origin === text
 }
 
 const WIDTHS: Readonly<Record<number, number>> = { 4: 32, 6: 128 }
@@ -327,16 +301,10 @@ export const moment: SettingKind<number | undefined> = {
 export const link: SettingKind<string | undefined> = {
   schema: z
     .string()
-    .refine(isLink)
+    .refine((text) => httpAddress(text, 'username', 'password') !== undefined)
     .transform((text) => new URL(text).href),
   allowed: 'an address such as https://docs.example.com/v2, without credentials',
   value: 'URL',
-}
-
-function isLink(text: string): boolean {
-  if (!URL.canParse(text)) return false
-  const { protocol, username, password } = new URL(text)
-  return /^https?:$/.test(protocol) && username + password === ''
 }
 
 const WRONG_TEXTS = 'must be a text or a list of texts'
@@ -349,6 +317,21 @@ const values = z.union([z.enum(PARAM_FORMS), z.array(z.string()).min(1)], {
 })
 
 const WRONG_PLACE = 'must be a JSON Pointer in table names such as /items/*/readme, or "" for the status'
+const WRONG_DIFFERENCE = 'must say why clients can accept the difference'
+const WRONG_UNTIL = 'must be a date such as 2027-03-01 or 2027-03-01T12:00:00Z'
+
+/** A list, or its JSON as a flag and the environment give it. */
+function listFrom<T>(one: z.ZodType, allowed: string, written?: (list: readonly T[]) => unknown): SettingKind<readonly T[]> {
+  const schema = z.preprocess((value) => {
+    if (typeof value !== 'string') return value
+    try {
+      return JSON.parse(value)
+    } catch {
+      return value
+    }
+  }, z.array(one)) as unknown as z.ZodType<readonly T[]>
+  return { schema, allowed: `a list of objects ${allowed}`, value: 'JSON', ...(written && { written }) }
+}
 
 const rule = z.strictObject({
   name: z
@@ -366,22 +349,16 @@ const rule = z.strictObject({
     .optional(),
   v1: z.unknown().optional(),
   v2: z.unknown().optional(),
-  reason: z
-    .string({ error: 'must say why clients can accept the difference' })
-    .trim()
-    .min(1, 'must say why clients can accept the difference'),
-  until: z
-    .union([z.iso.date(), z.iso.datetime({ offset: true })], { error: 'must be a date such as 2027-03-01 or 2027-03-01T12:00:00Z' })
-    .transform((text) => Date.parse(text)),
+  reason: z.string({ error: WRONG_DIFFERENCE }).trim().min(1, WRONG_DIFFERENCE),
+  until: z.union([z.iso.date(), z.iso.datetime({ offset: true })], { error: WRONG_UNTIL }).transform((text) => Date.parse(text)),
 })
 
-/** Rules of differences to ignore: a list, or its JSON as a flag and the environment give it. */
-export const ignoreRules: SettingKind<readonly IgnoreRule[]> = {
-  schema: z.preprocess(asList, z.array(rule)) as unknown as z.ZodType<readonly IgnoreRule[]>,
-  allowed: 'a list of objects {"operations", "at", "kinds", "when", "v1", "v2", "name", "reason", "until"}',
-  written: (rules) => rules.map((one) => ({ ...one, until: new Date(one.until).toISOString() })),
-  value: 'JSON',
-}
+/** Rules of differences to ignore. */
+export const ignoreRules = listFrom<IgnoreRule>(
+  rule,
+  '{"operations", "at", "kinds", "when", "v1", "v2", "name", "reason", "until"}',
+  (rules) => rules.map((one) => ({ ...one, until: new Date(one.until).toISOString() })),
+)
 
 const WRONG_SHARE = 'must be a share of wrong answers of more than 0 and less than 1, such as 0.01'
 const WRONG_REASON = 'must say why the operations may move without proof'
@@ -403,23 +380,10 @@ const terms = z
   })
   .refine(({ target, accept }) => target !== undefined || accept !== undefined, 'must give a target, or accept with a reason and a date')
 
-/** What persons decided about operations by their names: a list, or its JSON as a flag and the environment give it. */
-export const operationTerms: SettingKind<readonly OperationTerms[]> = {
-  schema: z.preprocess(asList, z.array(terms)) as unknown as z.ZodType<readonly OperationTerms[]>,
-  allowed: 'a list of objects {"operations", "target", "accept": {"reason", "until"}}',
-  value: 'JSON',
-}
+/** What persons decided about operations by their names. */
+export const operationTerms = listFrom<OperationTerms>(terms, '{"operations", "target", "accept": {"reason", "until"}}')
 
-function asList(value: unknown): unknown {
-  if (typeof value !== 'string') return value
-  try {
-    return JSON.parse(value)
-  } catch {
-    return value
-  }
-}
-
-export interface NamedToken {
+interface NamedToken {
   readonly name: string
   readonly token: string
 }
@@ -447,10 +411,10 @@ export const namedTokens: SettingKind<readonly NamedToken[]> = {
   value: 'NAME=TOKEN,…',
 }
 
-type Pair = readonly [name: string, token: unknown]
+type Pairs = readonly (readonly [name: string, token: unknown])[] | undefined
 
 /** Returns undefined for what has no pairs. */
-function pairsOf(value: unknown): readonly Pair[] | undefined {
+function pairsOf(value: unknown): Pairs {
   if (Array.isArray(value)) return value.map((one) => (isObject(one) ? [String(one.name), one.token] : ['', undefined]))
   if (isObject(value)) return Object.entries(value)
   if (typeof value !== 'string') return undefined
@@ -460,7 +424,7 @@ function pairsOf(value: unknown): readonly Pair[] | undefined {
   })
 }
 
-function readPairs(pairs: readonly Pair[] | undefined): { readonly tokens: readonly NamedToken[] } | { readonly problem: string } {
+function readPairs(pairs: Pairs): { readonly tokens: readonly NamedToken[] } | { readonly problem: string } {
   if (pairs === undefined || pairs.length > MOST) return { problem: `must be ${NAMED_TOKENS}, ${MOST} at most` }
   const tokens: NamedToken[] = []
   for (const [name, given] of pairs) {

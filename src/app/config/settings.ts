@@ -1,4 +1,3 @@
-import type { ClientNames } from '../../migrate/clients.ts'
 import { EACH, type OperationTerms } from '../../migrate/evidence/terms.ts'
 import { ALL_V2, type ModeRules } from '../../migrate/modes/rules.ts'
 import type { IgnoreRule } from '../../tables/signs.ts'
@@ -48,29 +47,25 @@ interface Setting<T> {
 
 const setting = <T>(kind: SettingKind<T>, name: string, fallback: T, help: string): Setting<T> => ({ kind, name, default: fallback, help })
 
+/** A setting without a default. */
+const optional = <T>(kind: SettingKind<T | undefined>, name: string, help: string) => setting<T | undefined>(kind, name, undefined, help)
+
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const MEBIBYTE = 2 ** 20
 
 /** Every setting by its key, which is its path in the configuration file and its name in errors. */
 export const SETTINGS = {
-  tables: setting<string | undefined>(
+  tables: optional(
     file,
     'TABLES',
-    undefined,
     'Module that exports the tables of another API as `tables`. Without it, Crosswalk serves the resource-management service',
   ),
-  'upstream.v2': setting<string | undefined>(
-    url,
-    'UPSTREAM_V2',
-    undefined,
-    'Base address of the v2 service. The command serve requires it',
-  ),
-  'upstream.v1': setting<string | undefined>(url, 'UPSTREAM_V1', undefined, 'Base address of a v1 service. It answers what v2 cannot'),
-  'upstream.v2Build': setting<string | undefined>(
+  'upstream.v2': optional(url, 'UPSTREAM_V2', 'Base address of the v2 service. The command serve requires it'),
+  'upstream.v1': optional(url, 'UPSTREAM_V1', 'Base address of a v1 service. It answers what v2 cannot'),
+  'upstream.v2Build': optional(
     buildName,
     'UPSTREAM_V2_BUILD',
-    undefined,
     'Your name of the v2 build, such as a version. Replicas that share a store add their evidence only if they have the same name and tables',
   ),
   'upstream.v2Grpc': setting(
@@ -97,52 +92,36 @@ export const SETTINGS = {
     60_000,
     'Age after which a connection to an upstream takes no further request, in milliseconds, so that a name that moves to another address is followed. 0 = unlimited',
   ),
-  'upstream.v2Ca': setting<string | undefined>(
+  'upstream.v2Ca': optional(
     file,
     'UPSTREAM_V2_CA',
-    undefined,
     'File with the authorities that may sign the certificate of v2, in PEM. They take the place of those that Node trusts',
   ),
-  'upstream.v2Key': setting<string | undefined>(
-    file,
-    'UPSTREAM_V2_KEY',
-    undefined,
-    'File with the private key of the certificate that v2 is shown, in PEM',
-  ),
-  'upstream.v2Cert': setting<string | undefined>(
+  'upstream.v2Key': optional(file, 'UPSTREAM_V2_KEY', 'File with the private key of the certificate that v2 is shown, in PEM'),
+  'upstream.v2Cert': optional(
     file,
     'UPSTREAM_V2_CERT',
-    undefined,
     'File with the certificate that v2 is shown and its chain, in PEM, for a v2 that asks its clients for one',
   ),
-  'upstream.v1Ca': setting<string | undefined>(
+  'upstream.v1Ca': optional(
     file,
     'UPSTREAM_V1_CA',
-    undefined,
     'File with the authorities that may sign the certificate of v1, in PEM. They take the place of those that Node trusts',
   ),
-  'upstream.v1Key': setting<string | undefined>(
-    file,
-    'UPSTREAM_V1_KEY',
-    undefined,
-    'File with the private key of the certificate that v1 is shown, in PEM',
-  ),
-  'upstream.v1Cert': setting<string | undefined>(
+  'upstream.v1Key': optional(file, 'UPSTREAM_V1_KEY', 'File with the private key of the certificate that v1 is shown, in PEM'),
+  'upstream.v1Cert': optional(
     file,
     'UPSTREAM_V1_CERT',
-    undefined,
     'File with the certificate that v1 is shown and its chain, in PEM, for a v1 that asks its clients for one',
   ),
-  'upstream.proxy': setting<string | undefined>(
+  'upstream.proxy': optional(
     proxyUrl,
     'UPSTREAM_PROXY',
-    undefined,
     'HTTP proxy for all connections to v2 and v1, by CONNECT. HTTPS_PROXY and the like are not read. Services on this machine are reached directly',
   ),
-  'upstream.noProxy': setting<string | undefined>(
+  'upstream.noProxy': optional(
     directNames,
     'UPSTREAM_NO_PROXY',
-    undefined,
     'Hosts that are reached without upstream.proxy: names, each with all names below it, and addresses',
   ),
   'listen.host': setting(host, 'HOST', '127.0.0.1', 'Address that the proxy listens on'),
@@ -153,37 +132,28 @@ export const SETTINGS = {
     1,
     'Processes that serve the port together, each on a core of its own, under one more that supervises them. auto = as many as there are cores. 1 = this process alone',
   ),
-  'tls.key': setting<string | undefined>(
-    file,
-    'TLS_KEY',
-    undefined,
-    'File with the private key of the proxy in PEM. With tls.cert, the proxy accepts TLS only',
-  ),
-  'tls.cert': setting<string | undefined>(file, 'TLS_CERT', undefined, 'File with the certificate of the proxy and its chain in PEM'),
-  'tls.clientCa': setting<string | undefined>(
+  'tls.key': optional(file, 'TLS_KEY', 'File with the private key of the proxy in PEM. With tls.cert, the proxy accepts TLS only'),
+  'tls.cert': optional(file, 'TLS_CERT', 'File with the certificate of the proxy and its chain in PEM'),
+  'tls.clientCa': optional(
     file,
     'TLS_CLIENT_CA',
-    undefined,
     'File with the authorities that sign the certificates of clients, in PEM. With it, the port refuses clients without such a certificate',
   ),
   'admin.host': setting(host, 'ADMIN_HOST', '127.0.0.1', 'Address that the admin port listens on'),
   'admin.port': setting(integer(0, 65_535), 'ADMIN_PORT', 8081, 'Port of the admin endpoints. 0 = any free port'),
-  'admin.names': setting<string | undefined>(
+  'admin.names': optional(
     names,
     'ADMIN_NAMES',
-    undefined,
     'Host names of the admin port beside admin.host, localhost and IP addresses. A request for any other name is refused',
   ),
-  'admin.publicUrl': setting<string | undefined>(
+  'admin.publicUrl': optional(
     publicOrigin,
     'ADMIN_PUBLIC_URL',
-    undefined,
     'Address under which people reach the admin port. Notifications, alerts and commands link to its page, and its name counts as one of admin.names',
   ),
-  'admin.token': setting<string | undefined>(
+  'admin.token': optional(
     secret,
     'ADMIN_TOKEN',
-    undefined,
     'Bearer token for the admin port. Without one, everybody who reaches the port may change modes',
   ),
   'admin.tokens': setting(
@@ -192,22 +162,19 @@ export const SETTINGS = {
     [],
     'Further bearer tokens that may change modes, with the names of their holders. Log lines and records tell the name',
   ),
-  'admin.readToken': setting<string | undefined>(
+  'admin.readToken': optional(
     secret,
     'ADMIN_READ_TOKEN',
-    undefined,
     'Bearer token that may only read: the admin port accepts it for every GET, and for nothing that changes something',
   ),
-  'admin.oidc.issuer': setting<string | undefined>(
+  'admin.oidc.issuer': optional(
     issuer,
     'ADMIN_OIDC_ISSUER',
-    undefined,
     'Identity provider whose tokens the admin port accepts beside its own: the issuer as its tokens name it. Its keys are found by OpenID Connect Discovery',
   ),
-  'admin.oidc.audience': setting<string | undefined>(
+  'admin.oidc.audience': optional(
     texts,
     'ADMIN_OIDC_AUDIENCE',
-    undefined,
     'Audience of these tokens (claim aud), which is the client ID or the API that you gave the admin port there. One of several is enough',
   ),
   'admin.oidc.claim': setting(
@@ -216,23 +183,17 @@ export const SETTINGS = {
     'groups',
     'Claim of these tokens whose values give a right. A name with dots leads into a claim, such as realm_access.roles',
   ),
-  'admin.oidc.write': setting<string | undefined>(
-    texts,
-    'ADMIN_OIDC_WRITE',
-    undefined,
-    'Values of that claim that may read and change modes',
-  ),
-  'admin.oidc.read': setting<string | undefined>(texts, 'ADMIN_OIDC_READ', undefined, 'Values of that claim that may only read'),
+  'admin.oidc.write': optional(texts, 'ADMIN_OIDC_WRITE', 'Values of that claim that may read and change modes'),
+  'admin.oidc.read': optional(texts, 'ADMIN_OIDC_READ', 'Values of that claim that may only read'),
   'admin.oidc.name': setting(
     claim,
     'ADMIN_OIDC_NAME',
     'email',
     'Claim of these tokens that names the person in notes, log lines and records. Without it, the subject (sub) does',
   ),
-  'forwarded.trusted': setting<string | undefined>(
+  'forwarded.trusted': optional(
     addresses,
     'TRUSTED_PROXIES',
-    undefined,
     'Proxies whose headers about the client are trusted. Crosswalk replaces the same headers of anybody else',
   ),
   'forwarded.header': setting(
@@ -247,24 +208,13 @@ export const SETTINGS = {
     'specification',
     'Spelling of v1 answers: snake_case (specification), or the published JSON names (published)',
   ),
-  'v1.deprecation': setting<number | undefined>(
+  'v1.deprecation': optional(
     moment,
     'V1_DEPRECATION',
-    undefined,
     'Adds a Deprecation header with this date to v1 answers. The date may be past or future',
   ),
-  'v1.sunset': setting<number | undefined>(
-    moment,
-    'V1_SUNSET',
-    undefined,
-    'Adds a Sunset header with this date, the end of v1, to v1 answers',
-  ),
-  'v1.successor': setting<string | undefined>(
-    link,
-    'V1_SUCCESSOR',
-    undefined,
-    'Adds a Link header to v1 answers that names this address as the successor version',
-  ),
+  'v1.sunset': optional(moment, 'V1_SUNSET', 'Adds a Sunset header with this date, the end of v1, to v1 answers'),
+  'v1.successor': optional(link, 'V1_SUCCESSOR', 'Adds a Link header to v1 answers that names this address as the successor version'),
   'errors.notFound': setting(
     choiceOf('empty', 'error'),
     'NOT_FOUND',
@@ -290,10 +240,9 @@ export const SETTINGS = {
     'as-is',
     'Package under which v2 gets gRPC calls of v2beta1: its own (as-is), or that of v2 (v2). With upstream.v2Grpc: rest, they become REST calls of v2 either way',
   ),
-  'grpc.corsOrigins': setting<string | undefined>(
+  'grpc.corsOrigins': optional(
     origins,
     'GRPC_CORS_ORIGINS',
-    undefined,
     'Origins whose pages may call by gRPC-Web and Connect: origins with commas between them, or * for all. Without it, browsers refuse pages of other origins',
   ),
   'grpc.reflection': setting(
@@ -315,10 +264,9 @@ export const SETTINGS = {
     ALL_V2,
     'Side that answers each operation, and what is compared. Changes in the file apply without a restart',
   ),
-  'clients.names': setting<ClientNames | undefined>(
+  'clients.names': optional(
     clientNames,
     'CLIENTS_NAMES',
-    undefined,
     'Names of clients by their hashes, as crosswalk clients and the page show them, or by their subjects if records.subjects shows these',
   ),
   'fallback.perMinute': setting(
@@ -389,10 +337,9 @@ export const SETTINGS = {
     [],
     'Operations with a target of their own, or accepted without proof until a date, in the file or as JSON. A known wrong answer is never accepted',
   ),
-  'records.file': setting<string | undefined>(
+  'records.file': optional(
     file,
     'RECORDS_FILE',
-    undefined,
     'File that comparisons are appended to as lines of JSON. Without it they are kept in memory only',
   ),
   'records.bytes': setting(
@@ -410,10 +357,9 @@ export const SETTINGS = {
     'Texts in records: hashes (masked), or readable except for what looks like a secret (shown)',
   ),
   'records.subjects': setting(flag, 'RECORDS_SUBJECTS', false, "Shows and records the subject of a client's token beside its hash"),
-  'store.url': setting<string | undefined>(
+  'store.url': optional(
     storeUrl,
     'STORE_URL',
-    undefined,
     'Store of what replicas share: file:PATH for one process, redis:// or rediss:// for several. Without it, a process remembers for itself and until it ends',
   ),
   'store.name': setting(
@@ -422,10 +368,9 @@ export const SETTINGS = {
     'default',
     'Name of the fleet. Replicas with the same name share everything, and several fleets may share one Redis',
   ),
-  'store.cache': setting<string | undefined>(
+  'store.cache': optional(
     file,
     'STORE_CACHE',
-    undefined,
     'File with the last known modes and open circuits. A start while the store does not answer uses them. Without it, such a start is not ready',
   ),
   'store.leaseMs': setting(
@@ -434,22 +379,19 @@ export const SETTINGS = {
     0,
     'Silence of the store after which no canary gets v2, in milliseconds, so that a demotion holds even for a replica that cannot hear of it. 0 = never',
   ),
-  'notify.url': setting<string | undefined>(
+  'notify.url': optional(
     receiver,
     'NOTIFY_URL',
-    undefined,
     'Receiver of an event for each change: modes, circuits, rollouts, operations that become ready. Only its origin is ever shown',
   ),
-  'notify.secret': setting<string | undefined>(
+  'notify.secret': optional(
     signingSecrets,
     'NOTIFY_SECRET',
-    undefined,
     'Secret that signs each event, as the receiver verifies it. With several, each signs, so that a secret can be replaced. Required by notify.url',
   ),
-  'notify.source': setting<string | undefined>(
+  'notify.source': optional(
     identity,
     'NOTIFY_SOURCE',
-    undefined,
     'Name of this proxy in its events. Without it, urn:crosswalk: and the name of the machine',
   ),
   'notify.timeoutMs': setting(integer(1, HOUR), 'NOTIFY_TIMEOUT_MS', 15_000, 'Maximum time for the receiver to answer, in milliseconds'),

@@ -12,7 +12,7 @@ import { CLOCKS, type Clocks } from '../../serve/bounds.ts'
 import type { Mode } from '../../serve/sides.ts'
 import type { Operation } from '../../tables/operation.ts'
 import { migrationSettings, readGivenSettings } from '../config/config.ts'
-import { type Config, SETTING_KEYS, type SettingKey } from '../config/settings.ts'
+import { SETTING_KEYS, type SettingKey } from '../config/settings.ts'
 import { comparedFunction, createStrays, type Strays } from './compared-call.ts'
 import type { Nested } from './crosswalk.ts'
 import type { SnapshotLimits } from './values.ts'
@@ -98,16 +98,9 @@ const KEYS = [
 export type ComparisonSettings = Nested<(typeof KEYS)[number]>
 
 const OWN: ReadonlySet<SettingKey> = new Set(KEYS)
-const REFUSED = new Map(
-  SETTING_KEYS.filter((key) => !OWN.has(key)).map((key) => [key, 'it has no meaning where functions are compared'] as const),
+const REFUSED = Object.fromEntries(
+  SETTING_KEYS.filter((key) => !OWN.has(key)).map((key) => [key, 'it has no meaning where functions are compared']),
 )
-
-/** Reads the settings. Throws an Error with a sentence for each one that is wrong. */
-export function comparisonConfig(settings: ComparisonSettings): Config {
-  const read = readGivenSettings(settings, { refused: REFUSED, defaults: {} })
-  if ('problem' in read) throw new Error(read.problem)
-  return read.config
-}
 
 /** What a group of functions stands on. */
 export interface OpenComparison {
@@ -124,7 +117,9 @@ export interface OpenComparison {
 export function openComparison(settings: ComparisonSettings, options: ComparisonOptions): OpenComparison {
   const { target = TARGET, clocks = CLOCKS, random = Math.random, isName = isCodeName } = options
   if (!(target > 0 && target < 1)) throw new Error(`target is ${target}, but it must be more than 0 and less than 1.`)
-  const config = comparisonConfig(settings)
+  const read = readGivenSettings(settings, REFUSED)
+  if ('problem' in read) throw new Error(read.problem)
+  const { config } = read
   const warn = guarded(options.warn ?? ((text) => process.emitWarning(text)), () => {})
   const own = migrationSettings(config)
   const operations: Operation[] = []

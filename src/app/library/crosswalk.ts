@@ -109,7 +109,12 @@ export async function openCrosswalk(
   { tables, log = false, tracing = {}, clocks }: CrosswalkOptions,
   refused: Partial<Record<SettingKey, string>>,
 ): Promise<Crosswalk> {
-  const { config, hasAdmin } = configOf(settings, refused)
+  const read = readGivenSettings(settings, refused, { 'listen.port': 0, 'admin.port': 0 })
+  if ('problem' in read) throw new Error(read.problem)
+  const { config, given } = read
+  const hasAdmin = given.has('admin.port')
+  const idle = [...given].find((key) => key.startsWith('admin.'))
+  if (!hasAdmin && idle !== undefined) throw new Error(`${idle} has no effect without admin.port: give the port, or leave out the first.`)
   const known = tables ?? (await loadTables(undefined))
   // What is opened next would stay open if no server could be made of it.
   checked(config, known)
@@ -124,20 +129,6 @@ export async function openCrosswalk(
     throw error
   }
   return crosswalkOf(server, known)
-}
-
-function configOf(
-  settings: unknown,
-  refused: Partial<Record<SettingKey, string>>,
-): { readonly config: Config; readonly hasAdmin: boolean } {
-  const instead = new Map(Object.entries(refused) as [SettingKey, string][])
-  const read = readGivenSettings(settings, { refused: instead, defaults: { 'listen.port': 0, 'admin.port': 0 } })
-  if ('problem' in read) throw new Error(read.problem)
-  const { config, given } = read
-  const hasAdmin = given.has('admin.port')
-  const idle = [...given].find((key) => key.startsWith('admin.'))
-  if (!hasAdmin && idle !== undefined) throw new Error(`${idle} has no effect without admin.port: give the port, or leave out the first.`)
-  return { config, hasAdmin }
 }
 
 function crosswalkOf(server: Server, { mappings }: Tables): Crosswalk {
@@ -274,7 +265,9 @@ export type CrosswalkPluginOptions = MadeHere | MadeBefore
  * they are. Your hooks before the handler and `onResponse` run for v1 requests too. The server closes it.
  */
 export const crosswalk: FastifyPluginAsync<CrosswalkPluginOptions> = async (app, options) => {
-  const served = await servedBy(app, options)
+  const { log } = app
+  const served =
+    'crosswalk' in options ? options.crosswalk : await openCrosswalk(options.settings, { log, ...options }, { ...ELSEWHERE, ...PORT })
   let closed: Promise<void> | undefined
   app.addHook('preClose', async () => {
     // The server waits for its requests next, so that this may only begin here.
@@ -284,7 +277,9 @@ export const crosswalk: FastifyPluginAsync<CrosswalkPluginOptions> = async (app,
   app.addHook('onClose', () => closed ?? served.close())
   leaveBodies(app)
   const paths = served.prefixes.map((prefix) => prefix.replaceAll(':', '::')).flatMap((prefix) => [prefix, `${prefix}/*`])
-  const handler = createHandler(served, depthOf(app.prefix), options.passthrough === true)
+  // The segments of the prefix; those that are variables count like others.
+  const depth = app.prefix.split('/').filter((segment) => segment !== '').length
+  const handler = createHandler(served, depth, options.passthrough === true)
   for (const url of options.passthrough ? ['/*', ...paths] : paths) {
     app.route({ method: app.supportedMethods, url, exposeHeadRoute: false, schema: HIDDEN, handler })
   }
@@ -297,11 +292,6 @@ Object.assign(crosswalk, {
 
 /** Programs that describe routes, such as @fastify/swagger, pass over them. */
 const HIDDEN: object = { hide: true }
-
-async function servedBy({ log }: FastifyInstance, options: CrosswalkPluginOptions): Promise<Crosswalk> {
-  if ('crosswalk' in options) return options.crosswalk
-  return openCrosswalk(options.settings, { log, ...options }, { ...ELSEWHERE, ...PORT })
-}
 
 /**
  * Keeps Fastify from reading bodies, or refusing their types, in this context alone. For that, it gets to see a type that is always well-formed;
@@ -348,11 +338,6 @@ function createHandler(served: Crosswalk, depth: number, passes: boolean) {
     served.handler(raw, reply.raw)
     return undefined
   }
-}
-
-/** The number of segments of a prefix; those that are variables count like others. */
-function depthOf(prefix: string): number {
-  return prefix.split('/').filter((segment) => segment !== '').length
 }
 
 /** Removes the first segments of a request target. One that does not begin with a slash is left: it is refused as it is. */

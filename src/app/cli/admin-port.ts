@@ -10,7 +10,7 @@ import { isObject, oneLine } from '../../tables/json.ts'
 import { operationsOf } from '../../tables/tables.ts'
 import { isBase, quotedValue } from '../config/kinds.ts'
 import { type Flag, type Flags, type Io, textOf, textsOf } from './command.ts'
-import { configFlags, configFrom } from './flags.ts'
+import { configFlags, configOf } from './flags.ts'
 import { withProgress } from './terminal.ts'
 
 const HOST = 'http://127.0.0.1'
@@ -23,64 +23,44 @@ export const adminFlags: Readonly<Record<string, Flag>> = {
 
 type Problem = { readonly problem: string }
 
-/** Sends a GET to the admin port of the running proxy. Returns the response, or a sentence that says why there is none. */
-export async function askAdmin<T>(path: string, flags: Flags, io: Io): Promise<T | Problem> {
-  const { ask, own } = adminPort(flags, io)
-  const base = textOf(flags, 'admin') ?? own
-  return withProgress(io.screen, `asking ${oneLine(base)}`, () => ask(path, base))
+/** Sends a GET to the admin port of the running proxy. Rejects with a sentence that says why there is no answer. */
+export async function askAdmin<T>(path: string, flags: Flags, io: Io): Promise<T> {
+  return (await tagged<T>({ method: 'GET', path }, flags, io)).answer
 }
 
 /** Sends a POST, with a token that may change something. A refusal is the sentence of the admin port. */
-export async function orderAdmin<T>(path: string, flags: Flags, io: Io, body?: object): Promise<T | Problem> {
-  const { order, own } = adminPort(flags, io)
-  const base = textOf(flags, 'admin') ?? own
-  return withProgress(io.screen, `asking ${oneLine(base)}`, () => order(path, base, body))
+export async function orderAdmin<T>(path: string, flags: Flags, io: Io, body?: object): Promise<T> {
+  return (await tagged<T>({ method: 'POST', path, ...(body && { body }) }, flags, io)).answer
 }
 
 /** An answer with its entity tag. */
-export interface Tagged<T> {
+interface Tagged<T> {
   readonly answer: T
   readonly etag: string | undefined
 }
 
-/** Reads what may be changed, with the tag that a change names. */
-export async function readTagged<T>(path: string, flags: Flags, io: Io): Promise<Tagged<T> | Problem> {
-  return tagged({ method: 'GET', path }, flags, io)
+/** What is sent to an admin port. */
+interface Sent {
+  readonly method: 'GET' | 'POST' | 'PUT'
+  readonly path: string
+  readonly body?: object
+  readonly ifMatch?: string | undefined
 }
 
-/** Sends a PUT, with a token that may change something. A refusal is the sentence of the admin port. */
-export async function writeTagged<T>(
-  path: string,
-  given: Pick<Sent, 'body' | 'ifMatch'>,
-  flags: Flags,
-  io: Io,
-): Promise<Tagged<T> | Problem> {
-  return tagged({ ...given, method: 'PUT', path }, flags, io)
-}
-
-async function tagged<T>(sent: Omit<Sent, 'base' | 'token'>, flags: Flags, io: Io): Promise<Tagged<T> | Problem> {
-  const { own, reading, changing } = adminPort(flags, io)
+/** The same for what may be changed: a GET has the tag that a PUT names. */
+export async function tagged<T>(sent: Sent, flags: Flags, io: Io): Promise<Tagged<T>> {
+  const { own, send } = adminPort(flags, io)
   const base = textOf(flags, 'admin') ?? own
-  const token = sent.method === 'GET' ? reading : changing
-  return withProgress(io.screen, `asking ${oneLine(base)}`, () => send<T>({ ...sent, base, token }, io.err))
+  const known = await withProgress(io.screen, `asking ${oneLine(base)}`, () => send<T>(sent, base))
+  if ('problem' in known) throw new Error(known.problem)
+  return known
 }
 
-/** An admin port to ask. */
-export interface AdminPort {
-  /** Address of the admin port on this machine. */
-  readonly own: string
-  /** The token for reading, and the one that may change something. */
-  readonly reading: string | undefined
-  readonly changing: string | undefined
-  ask<T>(path: string, base: string): Promise<T | Problem>
-  order<T>(path: string, base: string, body?: object): Promise<T | Problem>
-}
+type AdminPort = ReturnType<typeof adminPort>
 
-/** Returns how to ask an admin port with the token of the settings, or throws a misuse if they are wrong. */
-export function adminPort(flags: Flags, io: Io): AdminPort {
-  const loaded = configFrom(flags, io)
-  if ('problem' in loaded) throw misuse(loaded.problem)
-  const { config } = loaded
+/** Returns the address of the admin port on this machine, and how to ask one with the token of the settings. Throws a misuse if they are wrong. */
+function adminPort(flags: Flags, io: Io) {
+  const config = configOf(flags, io)
   const wrong = [textOf(flags, 'admin') ?? [], textsOf(flags, 'admin')].flat().find((one) => !isBase(one))
   if (wrong !== undefined)
     throw misuse(
@@ -88,45 +68,26 @@ export function adminPort(flags: Flags, io: Io): AdminPort {
     )
   const changing = config['admin.token'] ?? config['admin.tokens'][0]?.token
   const reading = config['admin.readToken'] ?? changing
-  return {
-    own: `${HOST}:${config['admin.port']}`,
-    ...{ reading, changing },
-    ask: (path, base) => plain(send({ method: 'GET', base, path, token: reading }, io.err)),
-    order: (path, base, body) => plain(send({ method: 'POST', base, path, token: changing, ...(body && { body }) }, () => {})),
+  const send = async <T>(sent: Sent, base: string): Promise<Tagged<T> | Problem> => {
+    const { method, path } = sent
+    const token = method === 'GET' ? reading : changing
+    const { status, missing, etag, body } = await exchanged(sent, base, token)
+    // What is missing in an answer of a fleet.
+    if (missing && method !== 'POST') io.err(missing)
+    if (status !== undefined && status < 300 && body !== undefined) return { answer: body as T, etag }
+    // What is said about a token names none of the settings of this command.
+    const message = isObject(body) ? body.message : undefined
+    const isOfToken = typeof message === 'string' && /\bthis token\b/.test(message)
+    const said = (method !== 'GET' && status !== 401) || status === 503 || isOfToken ? message : undefined
+    if (typeof said !== 'string') return { problem: problemOf(base, path, status, token) }
+    // Messages of the admin port are v1-shaped: they have no full stop.
+    return { problem: /[.?!]$/.test(said) ? said : `${said}.` }
   }
-}
-
-async function plain<T>(sent: Promise<Tagged<T> | Problem>): Promise<T | Problem> {
-  const known = await sent
-  return 'problem' in known ? known : known.answer
-}
-
-/** What is sent to an admin port. */
-interface Sent {
-  readonly method: 'GET' | 'POST' | 'PUT'
-  readonly base: string
-  readonly path: string
-  readonly token: string | undefined
-  readonly body?: object
-  readonly ifMatch?: string | undefined
-}
-
-/** `tell` takes what is missing in an answer of a fleet. */
-async function send<T>(sent: Sent, tell: (missing: string) => void): Promise<Tagged<T> | Problem> {
-  const { method, base, path, token } = sent
-  const { status, missing, etag, body } = await exchanged(sent)
-  if (missing) tell(missing)
-  if (status !== undefined && status < 300 && body !== undefined) return { answer: body as T, etag }
-  // What is said about a token names none of the settings of this command.
-  const message = isObject(body) ? body.message : undefined
-  const isOfToken = typeof message === 'string' && /\bthis token\b/.test(message)
-  const said = (method !== 'GET' && status !== 401) || status === 503 || isOfToken ? message : undefined
-  return { problem: typeof said === 'string' ? ended(said) : problemOf(base, path, status, token) }
-}
-
-/** Messages of the admin port are v1-shaped: they have no full stop. */
-function ended(message: string): string {
-  return /[.?!]$/.test(message) ? message : `${message}.`
+  const ask = async <T>(path: string, base: string): Promise<T | Problem> => {
+    const known = await send<T>({ method: 'GET', path }, base)
+    return 'problem' in known ? known : known.answer
+  }
+  return { own: `${HOST}:${config['admin.port']}`, send, ask }
 }
 
 interface Exchanged {
@@ -138,7 +99,7 @@ interface Exchanged {
 }
 
 /** Asks directly: `fetch` would ask the proxy that NODE_USE_ENV_PROXY lets it read from the environment, even for this machine. */
-async function exchanged({ method, base, path, token, body: given, ifMatch }: Sent): Promise<Exchanged> {
+async function exchanged({ method, path, body: given, ifMatch }: Sent, base: string, token: string | undefined): Promise<Exchanged> {
   const { origin, pathname, search } = new URL(`${base}${path}`)
   const agent = new Agent()
   const headers = {
@@ -171,23 +132,21 @@ function problemOf(base: string, path: string, status: number | undefined, token
 
 /**
  * Returns the clients that call the proxies of `--admin`, or the own one. Replicas that share a store are asked once: each tells what all
- * have seen. Returns a sentence if one cannot be asked.
+ * have seen. Rejects with a sentence if one cannot be asked.
  */
-export async function askClients(flags: Flags, io: Io): Promise<readonly Client[] | { readonly problem: string }> {
+export async function askClients(flags: Flags, io: Io): Promise<readonly Client[]> {
   const port = adminPort(flags, io)
   const given = [...new Set(textsOf(flags, 'admin'))]
-  const lists = await withProgress(io.screen, 'asking for clients', () => listsOf(port, given))
-  return 'problem' in lists ? lists : joinedClients(lists, operationsOf(await io.tables()))
-}
-
-async function listsOf(port: AdminPort, given: readonly string[]): Promise<readonly (readonly Client[])[] | { readonly problem: string }> {
-  const lists: (readonly Client[])[] = []
-  for (const admin of given.length > 1 ? await onePortPerFleet(port, given) : [given[0] ?? port.own]) {
-    const known = await port.ask<readonly Client[]>('/clients', admin)
-    if ('problem' in known) return known
-    lists.push(known)
-  }
-  return lists
+  const lists = await withProgress(io.screen, 'asking for clients', async () => {
+    const lists: (readonly Client[])[] = []
+    for (const admin of given.length > 1 ? await onePortPerFleet(port, given) : [given[0] ?? port.own]) {
+      const known = await port.ask<readonly Client[]>('/clients', admin)
+      if ('problem' in known) throw new Error(known.problem)
+      lists.push(known)
+    }
+    return lists
+  })
+  return joinedClients(lists, operationsOf(await io.tables()))
 }
 
 /** What `GET /replicas` says of a replica, as far as it is needed. */

@@ -85,6 +85,12 @@ export function endWith(io: Io, code: number, problem: string): number {
   return code
 }
 
+/** Prints an answer: as JSON if `--json` asks for it, otherwise as lines. */
+export function print(io: Io, flags: Flags, answer: unknown, lines: () => readonly string[]): void {
+  if (flags.json) io.text(JSON.stringify(answer, null, 2))
+  else for (const line of lines()) io.out(line)
+}
+
 /** Writes a text of several lines to a file and says so; to standard output if no file is given. Returns the exit code. */
 export async function writeText(io: Io, text: string, file: string | undefined): Promise<number> {
   if (file === undefined) io.text(text.trimEnd())

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { z } from 'zod'
 import { misuse } from '../../errors.ts'
-import { type ClientUses, type CutoverQuestion, type CutoverScope, coversClient, coversUse } from '../../migrate/evidence/cutover.ts'
+import { type CutoverQuestion, coversClient, coversUse } from '../../migrate/evidence/cutover.ts'
 import type { SandboxOptions } from '../../sandbox/start.ts'
 import { suggestion } from '../../tables/check.ts'
 import { covers } from '../../tables/operation.ts'
@@ -18,9 +18,9 @@ import {
   variableIn,
 } from '../config/config.ts'
 import { flag, host, integer, quotedValue, type SettingKind } from '../config/kinds.ts'
-import { defaultOf, envOf, flagOf, SECTIONS, SETTING_KEYS, SETTINGS, type SettingKey, sectionOf } from '../config/settings.ts'
+import { type Config, defaultOf, envOf, flagOf, SECTIONS, SETTING_KEYS, SETTINGS, type SettingKey, sectionOf } from '../config/settings.ts'
 import { loadTables } from '../server/migration.ts'
-import { type Flag, type Flags, type Io, textOf, textsOf } from './command.ts'
+import { type Flag, type Flags, type Io, textOf } from './command.ts'
 
 /** One flag for each of these settings and one for the configuration file. */
 export function configFlags(keys: readonly SettingKey[] = SETTING_KEYS): Record<string, Flag> {
@@ -38,8 +38,9 @@ function flagFor(key: SettingKey): Flag {
   const unit = Object.keys(UNITS).find((end) => key.endsWith(end)) ?? ''
   const section = sectionOf(key)
   const value = UNITS[unit] ?? kind.value
+  const fallback = defaultOf(key)
   return {
-    help: helpOf(key),
+    help: fallback === undefined ? SETTINGS[key].help : `${SETTINGS[key].help}. Default: ${fallback}`,
     env: envOf(key),
     group: `${section} - ${SECTIONS[section]}`,
     ...(value !== undefined && { value }),
@@ -57,6 +58,13 @@ export function configFrom(flags: Flags, io: Pick<Io, 'env'>): Loaded {
   return loadConfig(sourcesOf(flags, io))
 }
 
+/** The same. Throws a misuse if a setting is wrong. */
+export function configOf(flags: Flags, io: Pick<Io, 'env'>): Config {
+  const loaded = configFrom(flags, io)
+  if ('problem' in loaded) throw misuse(loaded.problem)
+  return loaded.config
+}
+
 /** The same with the source of every value and with every problem. */
 export function settingsFrom(flags: Flags, io: Pick<Io, 'env'>): ReadSettings {
   return readSettings(sourcesOf(flags, io))
@@ -67,24 +75,19 @@ function sourcesOf(flags: Flags, io: Pick<Io, 'env'>): ConfigSources {
   return { flags: Object.fromEntries(names.map((name) => [name, textOf(flags, name)])), env: io.env }
 }
 
-function helpOf(key: SettingKey): string {
-  const { help } = SETTINGS[key]
-  const value = defaultOf(key)
-  return value === undefined ? help : `${help}. Default: ${value}`
-}
-
 /** The flag of a command that reads tables. */
 export const tablesFlag = { tables: configFlags(['tables']).tables ?? { help: '' } }
 
 /** Returns the tables that the settings name, or those of this package. Rejects with a misuse. */
 export async function tablesFrom(flags: Flags, io: Pick<Io, 'env'>): Promise<Tables> {
-  const loaded = configFrom(flags, io)
-  if ('problem' in loaded) throw misuse(loaded.problem)
-  try {
-    return await loadTables(loaded.config.tables)
-  } catch (error) {
-    throw misuse((error as Error).message)
-  }
+  return tablesAt(configOf(flags, io).tables)
+}
+
+/** Returns the tables at a path, or those of this package. Rejects with a misuse. */
+export function tablesAt(path: string | undefined): Promise<Tables> {
+  return loadTables(path).catch((error: Error) => {
+    throw misuse(error.message)
+  })
 }
 
 /** The flag that limits a question to some operations. */
@@ -118,16 +121,13 @@ export const scopeFlags: Readonly<Record<string, Flag>> = {
   },
 }
 
-export function scopeOf(flags: Flags): CutoverScope {
-  return { operations: textsOf(flags, 'operations'), clients: textsOf(flags, 'clients') }
-}
-
-/** Returns a sentence about a pattern that covers no operation. `known` are operation ids. */
-export function unfitOperations({ operations }: CutoverScope, known: readonly string[]): string | undefined {
-  const unfit = operations.find((pattern) => !known.some((use) => coversUse(pattern, use)))
-  if (unfit === undefined) return undefined
-  const patterns = [...known, ...new Set(known.flatMap(patternsFor))]
-  return `--operations ${JSON.stringify(unfit)} fits no operation; ${suggestion(unfit, patterns, 'crosswalk operations lists them.')}`
+/** Throws a misuse about a pattern that covers no operation. */
+export function checkOperations(patterns: readonly string[], operations: readonly { readonly id: string }[]): void {
+  const unfit = patterns.find((pattern) => !operations.some(({ id }) => coversUse(pattern, id)))
+  if (unfit === undefined) return
+  const ids = operations.map(({ id }) => id)
+  const known = [...ids, ...new Set(ids.flatMap(patternsFor))]
+  throw misuse(`--operations ${JSON.stringify(unfit)} fits no operation; ${suggestion(unfit, known, 'crosswalk operations lists them.')}`)
 }
 
 /** `iam.*`, `iam.groups.*` and `*.list` for `iam.groups.list`. */
@@ -136,16 +136,14 @@ function patternsFor(operation: string): readonly string[] {
   return [...words.slice(1).map((_, at) => `${words.slice(0, at + 1).join('.')}.*`), `*.${words.at(-1)}`]
 }
 
-/** Returns a sentence about a pattern that covers no client. */
-export function unfitClients({ clients: patterns }: CutoverScope, known: CutoverQuestion['clients']): string | undefined {
+/** Throws a misuse about a pattern that covers no client. */
+export function checkClients(patterns: readonly string[], known: CutoverQuestion['clients']): void {
   const unfit = patterns.find((pattern) => !known.some((client) => coversClient(pattern, client)))
-  if (unfit === undefined) return undefined
-  const names = known.flatMap(namesOf)
-  return `--clients ${JSON.stringify(unfit)} fits no client that was seen; ${suggestion(unfit, names, 'crosswalk clients lists them.')}`
-}
-
-function namesOf({ caller, subject }: ClientUses): readonly string[] {
-  return subject === undefined ? [caller] : [caller, subject]
+  if (unfit === undefined) return
+  const names = known.flatMap(({ caller, subject }) => (subject === undefined ? [caller] : [caller, subject]))
+  throw misuse(
+    `--clients ${JSON.stringify(unfit)} fits no client that was seen; ${suggestion(unfit, names, 'crosswalk clients lists them.')}`,
+  )
 }
 
 interface SandboxFlag extends Flag {
@@ -193,10 +191,15 @@ export const sandboxFlags: Readonly<Record<string, Flag>> = {
   'http-sinks': SINKS,
 }
 
-/** Returns the sandbox's options, or one sentence that names the wrong value, its source and the allowed values. */
-export function sandboxOptions(flags: Flags, io: Io): { readonly options: SandboxOptions } | { readonly problem: string } {
-  const [unknown] = unknownVariables(io.env)
-  if (unknown !== undefined) return { problem: unknown }
+/** Throws a misuse about a variable that looks like a setting and is none. */
+export function checkVariables({ env }: Pick<Io, 'env'>): void {
+  const [unknown] = unknownVariables(env)
+  if (unknown !== undefined) throw misuse(unknown)
+}
+
+/** Returns the sandbox's options. Throws a misuse that names the wrong value, its source and the allowed values. */
+export function sandboxOptions(flags: Flags, io: Io): SandboxOptions {
+  checkVariables(io)
   const values: Partial<Record<keyof typeof FLAGS, unknown>> = {}
   for (const [name, flag] of Object.entries(FLAGS) as [keyof typeof FLAGS, SandboxFlag][]) {
     const given = textOf(flags, name)
@@ -204,7 +207,7 @@ export function sandboxOptions(flags: Flags, io: Io): { readonly options: Sandbo
     if (value === undefined) continue
     const read = flag.kind.schema.safeParse(value)
     const source = given === undefined ? `the environment variable ${flag.env}` : `the flag --${name}`
-    if (!read.success) return { problem: `${name} is ${quotedValue(value)} in ${source}, but it must be ${flag.kind.allowed}.` }
+    if (!read.success) throw misuse(`${name} is ${quotedValue(value)} in ${source}, but it must be ${flag.kind.allowed}.`)
     values[name] = read.data
   }
   const {
@@ -217,7 +220,7 @@ export function sandboxOptions(flags: Flags, io: Io): { readonly options: Sandbo
   } = values
   const data = typeof set === 'string' && !DATA_SETS.includes(set) ? { file: set } : set
   const allowHttpSinks = flags['http-sinks'] === true
-  return { options: { host: address, port, data, tags, latencyMs, readmeMovesRepo, allowHttpSinks } as SandboxOptions }
+  return { host: address, port, data, tags, latencyMs, readmeMovesRepo, allowHttpSinks } as SandboxOptions
 }
 
 /** True if a pattern covers an operation: its id, a pattern with `*`, or the beginning of ids: `iam`, `iam.groups`. */
@@ -225,11 +228,11 @@ export function fitsOperation(pattern: string, id: string): boolean {
   return covers(pattern, id) || id.startsWith(`${pattern}.`)
 }
 
-/** Returns a sentence about a pattern that fits none of the operations. */
-export function whyNoOperation(pattern: string, ids: readonly string[]): string | undefined {
-  if (ids.some((id) => fitsOperation(pattern, id))) return undefined
-  const beginnings = ids.flatMap((id) => id.split('.').map((_, at, words) => words.slice(0, at + 1).join('.')))
-  return `"${pattern}" fits no operation; ${suggestion(pattern, [...new Set(beginnings)], 'crosswalk operations lists them.')}`
+/** Throws a misuse about a pattern that fits none of the operations. */
+export function checkPattern(pattern: string, operations: readonly { readonly id: string }[]): void {
+  if (operations.some(({ id }) => fitsOperation(pattern, id))) return
+  const beginnings = operations.flatMap(({ id }) => id.split('.').map((_, at, words) => words.slice(0, at + 1).join('.')))
+  throw misuse(`"${pattern}" fits no operation; ${suggestion(pattern, [...new Set(beginnings)], 'crosswalk operations lists them.')}`)
 }
 
 /** The flag that shortens a list. */
@@ -237,11 +240,10 @@ export const topFlag = {
   top: { help: 'Only the first N of the list, those with the most calls first. Totals still count all', value: 'N' },
 } as const satisfies Readonly<Record<string, Flag>>
 
-/** Returns how many rows are wanted, or a sentence about a wrong number. Infinite if the flag is not given. */
-export function topOf(flags: Flags): { readonly top: number } | { readonly problem: string } {
+/** Returns how many rows are wanted; infinite if the flag is not given. Throws a misuse if it is wrong. */
+export function topOf(flags: Flags): number {
   const text = textOf(flags, 'top')
-  if (text === undefined) return { top: Number.POSITIVE_INFINITY }
-  return /^[1-9]\d{0,6}$/.test(text)
-    ? { top: Number(text) }
-    : { problem: `--top is ${JSON.stringify(text)}, but it must be a whole number from 1 to 9999999.` }
+  if (text === undefined) return Number.POSITIVE_INFINITY
+  if (!/^[1-9]\d{0,6}$/.test(text)) throw misuse(`--top is ${JSON.stringify(text)}, but it must be a whole number from 1 to 9999999.`)
+  return Number(text)
 }

@@ -220,7 +220,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   check: async () => (await import('./commands/check.ts')).check,
   case: async () => (await import('./commands/case.ts')).mismatchCase,
   report: async () => (await import('./commands/report.ts')).report,
-  rehearse: async () => (await import('./commands/replay.ts')).rehearse,
+  rehearse: async () => (await import('./commands/rehearse.ts')).rehearse,
   replay: async () => (await import('./commands/replay.ts')).replay,
   completion: async () => (await import('./completion.ts')).createCompletion(COMMANDS),
 }

@@ -3,7 +3,7 @@ import { readEntries } from '../../../migrate/records/record-file.ts'
 import { oneLine } from '../../../tables/json.ts'
 import { caseText } from '../../../tools/play-case.ts'
 import { adminFlags, askAdmin } from '../admin-port.ts'
-import { type Command, FAILED, type Flags, type Io, textOf } from '../command.ts'
+import { type Command, endWith, FAILED, type Flags, type Io, textOf, writeText } from '../command.ts'
 import { withProgress } from '../terminal.ts'
 
 /** Prints a recorded mismatch as a test that reproduces it. */
@@ -18,31 +18,21 @@ export const mismatchCase: Command = {
   },
   async run(flags, [id = ''], io) {
     const found = await find(id, flags, io)
-    const text = found && !('problem' in found) ? caseText(found) : undefined
-    if (text !== undefined) io.text(text.trimEnd())
-    else io.err(problemOf(id, found))
-    return text === undefined ? FAILED : 0
+    if (!found) return endWith(io, FAILED, `There is no comparison ${id}; GET /comparisons of the admin port lists the last ones.`)
+    const text = caseText(found)
+    if (text !== undefined) return writeText(io, text, undefined)
+    const why = 'cannot be played again: only confirmed mismatches are kept for that, and only small ones.'
+    return endWith(io, FAILED, `Comparison ${id} (${found.outcome}) ${why}`)
   },
 }
 
-type Found = Comparison | { readonly problem: string } | undefined
-
-async function find(id: string, flags: Flags, io: Io): Promise<Found> {
+async function find(id: string, flags: Flags, io: Io): Promise<Comparison | undefined> {
   const file = textOf(flags, 'records')
-  if (file === undefined) {
-    const known = await askAdmin<readonly Comparison[]>('/comparisons?limit=10000', flags, io)
-    return 'problem' in known ? known : known.find((one) => one.id === id)
-  }
+  if (file === undefined) return (await askAdmin<readonly Comparison[]>('/comparisons?limit=10000', flags, io)).find((one) => one.id === id)
   return withProgress(io.screen, `reading ${oneLine(file)}`, () => inRecords(file, id))
 }
 
 async function inRecords(file: string, id: string): Promise<Comparison | undefined> {
   for await (const entry of readEntries(file)) if (entry.kind === 'comparison' && entry.id === id) return entry
   return undefined
-}
-
-function problemOf(id: string, found: Found): string {
-  if (found && 'problem' in found) return found.problem
-  if (!found) return `There is no comparison ${id}; GET /comparisons of the admin port lists the last ones.`
-  return `Comparison ${id} (${found.outcome}) cannot be played again: only confirmed mismatches are kept for that, and only small ones.`
 }

@@ -1,13 +1,10 @@
-import { misuse } from '../../../errors.ts'
 import { many } from '../../../migrate/evidence/evidence.ts'
 import type { Tables } from '../../../tables/tables.ts'
 import type { Contracts, Point } from '../../../tools/check-coverage.ts'
 import { type CheckedTables, checkTables, isWell } from '../../../tools/check-tables.ts'
 import { readDocument } from '../../../tools/contract.ts'
-import { unknownVariables } from '../../config/config.ts'
-import { loadTables } from '../../server/migration.ts'
 import { type Command, endWith, FAILED, type Io, MISUSED, textOf } from '../command.ts'
-import { refsFlag } from '../flags.ts'
+import { checkVariables, refsFlag, tablesAt } from '../flags.ts'
 import { withProgress } from '../terminal.ts'
 
 interface Checked {
@@ -23,7 +20,7 @@ const IN: Readonly<Record<Point['part'], string>> = { operation: '', parameter: 
 const NAMED = 2
 
 /** One line for everything that is found; what is covered only if all is wanted. */
-export function checkedLines({ tables, found, hasContracts, isWhole }: Checked & { readonly isWhole: boolean }): readonly string[] {
+function checkedLines({ tables, found, hasContracts, isWhole }: Checked & { readonly isWhole: boolean }): readonly string[] {
   const of = (state: Point['state']) => found.points.filter((point) => point.state === state)
   const acknowledged = of('acknowledged').map((point) => `acknowledged  ${nameOf(point)}: ${point.why}`)
   return [
@@ -61,7 +58,7 @@ function totalsText({ points, undecided, wrong }: CheckedTables, hasContracts: b
 }
 
 /** The same as JSON. */
-export function checkedJson({ tables, found, hasContracts }: Checked): string {
+function checkedJson({ tables, found, hasContracts }: Checked): string {
   const { wrong, undecided, points } = found
   const shown = points.map(({ side, part, at, operations, state, why }) => ({ side, part, at, operations, state, ...(why && { why }) }))
   return JSON.stringify({ tables: tables.name, ok: isWell(found), wrong, undecided, ...(hasContracts && { points: shown }) }, null, 2)
@@ -81,8 +78,7 @@ export const check: Command = {
     json: { help: 'Print one JSON object', switch: true },
   },
   async run(flags, [path], io) {
-    const [unknown] = unknownVariables(io.env)
-    if (unknown !== undefined) return endWith(io, MISUSED, unknown)
+    checkVariables(io)
     const [v1, v2] = [textOf(flags, 'v1'), textOf(flags, 'v2')]
     if ((v1 === undefined) !== (v2 === undefined))
       return endWith(io, MISUSED, 'check compares tables with the documents of both versions: --v1 FILE --v2 FILE.')
@@ -95,14 +91,6 @@ export const check: Command = {
     else for (const line of checkedLines({ ...checked, isWhole: flags.all === true })) io.out(line)
     return isWell(checked.found) ? 0 : FAILED
   },
-}
-
-async function tablesAt(path: string): Promise<Tables> {
-  try {
-    return await loadTables(path)
-  } catch (error) {
-    throw misuse((error as Error).message)
-  }
 }
 
 async function contractsAt(v1: string, v2: string, mayLeave: boolean, io: Io): Promise<Contracts> {

@@ -1,3 +1,4 @@
+import { misuse } from '../../../errors.ts'
 import { readFacts } from '../../../grpc/facts.ts'
 import { type Client, clientsCsv, clientsJson, findClient } from '../../../migrate/clients.ts'
 import { count, many } from '../../../migrate/evidence/evidence.ts'
@@ -9,20 +10,16 @@ import { createMethodNames, type Guide } from '../../../tools/guide-request.ts'
 import { compatSettings } from '../../config/config.ts'
 import type { Config } from '../../config/settings.ts'
 import { adminFlags, askClients } from '../admin-port.ts'
-import { type Command, endWith, FAILED, type Flag, type Flags, type Io, MISUSED, textOf, writeText } from '../command.ts'
-import { configFlags, configFrom, fitsOperation, topFlag, topOf, whyNoOperation } from '../flags.ts'
+import { type Command, type Flag, type Flags, type Io, print, textOf, writeText } from '../command.ts'
+import { checkPattern, configFlags, configOf, fitsOperation, topFlag, topOf } from '../flags.ts'
 
-/** Returns the client that a person means, or a sentence that says why there is none. `list` is the command that lists all. */
-export function chooseClient(
-  known: readonly Client[],
-  id: string,
-  list: string,
-): { readonly client: Client } | { readonly problem: string } {
+/** Returns the client that a person means. `list` is the command that lists all. Throws a sentence that says why there is none. */
+export function chooseClient(known: readonly Client[], id: string, list: string): Client {
   const found = findClient(known, id)
-  if ('client' in found) return found
-  if (found.fitting.length > 1) return { problem: `${found.fitting.length} clients begin with "${id}"; give more of the hash.` }
+  if ('client' in found) return found.client
+  if (found.fitting.length > 1) throw new Error(`${found.fitting.length} clients begin with "${id}"; give more of the hash.`)
   const names = known.flatMap(({ caller, subject, name }) => [caller, subject, name].filter((one) => one !== undefined))
-  return { problem: `No client "${id}" has called; ${suggestion(id, names, `${list} lists them.`)}` }
+  throw new Error(`No client "${id}" has called; ${suggestion(id, names, `${list} lists them.`)}`)
 }
 
 /** The address of v2 in examples, if no setting gives one: that of the sandbox. */
@@ -41,10 +38,10 @@ export function guideContext(config: Config, { mappings, differences, topics }: 
   return { mappings, differences, topics, methods, env: compatSettings(config), base: config['upstream.v2'] ?? DEFAULT_BASE }
 }
 
-/** Returns why the flags do not go together; undefined if they do. */
-export function guideMisuse(flags: Flags): string | undefined {
-  if (flags.html !== undefined && !flags.guide) return '--html goes with --guide.'
-  return flags.html !== undefined && flags.json ? 'Choose one of --html and --json.' : undefined
+/** Throws a misuse if the flags do not go together. */
+export function checkGuideFlags(flags: Flags): void {
+  if (flags.html !== undefined && !flags.guide) throw misuse('--html goes with --guide.')
+  if (flags.html !== undefined && flags.json) throw misuse('Choose one of --html and --json.')
 }
 
 /** Writes a guide as a page, as JSON or as Markdown. */
@@ -79,53 +76,22 @@ export const clients: Command = {
     ...callFlags,
   },
   async run(flags, [id], io) {
-    const limit = topOf(flags)
-    const problem = misuse(flags, id) ?? ('problem' in limit ? limit.problem : await whyNone(flags, io))
-    if (problem !== undefined || 'problem' in limit) return endWith(io, MISUSED, problem ?? '')
+    if (flags.csv && (flags.json || flags.guide)) throw misuse(`Choose one of --csv and --${flags.json ? 'json' : 'guide'}.`)
+    if (flags.guide && id === undefined) throw misuse('Say which client: crosswalk clients ID --guide. crosswalk clients lists them.')
+    checkGuideFlags(flags)
+    const top = topOf(flags)
+    const pattern = textOf(flags, 'operations')
+    if (pattern !== undefined) checkPattern(pattern, operationsOf(await io.tables()))
     const known = await askClients(flags, io)
-    if ('problem' in known) return endWith(io, FAILED, known.problem)
     const chosen = id === undefined ? undefined : chooseClient(known, id, 'crosswalk clients')
-    if (chosen && 'problem' in chosen) return endWith(io, FAILED, chosen.problem)
-    return flags.guide && chosen
-      ? guide(chosen.client, flags, io)
-      : list(chosen ? [chosen.client] : chosenBy(flags, known), limit.top, flags, io, chosen === undefined)
+    if (flags.guide && chosen) return writeGuide(clientGuide(chosen, guideContext(configOf(flags, io), await io.tables())), flags, io)
+    const calls = ({ operations }: Client) => pattern === undefined || operations.some((use) => fitsOperation(pattern, use.operation))
+    const all = chosen ? [chosen] : known.filter(calls)
+    const shown = Number.isFinite(top) ? [...all].sort((a, b) => b.calls - a.calls).slice(0, top) : all
+    if (flags.csv) io.text(clientsCsv(shown).trimEnd())
+    else print(io, flags, clientsJson(shown), () => [...shown.flatMap(linesOf), ...(chosen ? [] : [totals(all)])])
+    return 0
   },
-}
-
-function misuse(flags: Flags, id: string | undefined): string | undefined {
-  if (flags.csv && (flags.json || flags.guide)) return `Choose one of --csv and --${flags.json ? 'json' : 'guide'}.`
-  if (flags.guide && id === undefined) return 'Say which client: crosswalk clients ID --guide. crosswalk clients lists them.'
-  return guideMisuse(flags)
-}
-
-async function guide(client: Client, flags: Flags, io: Io): Promise<number> {
-  const loaded = configFrom(flags, io)
-  if ('problem' in loaded) return endWith(io, MISUSED, loaded.problem)
-  return writeGuide(clientGuide(client, guideContext(loaded.config, await io.tables())), flags, io)
-}
-
-async function whyNone(flags: Flags, io: Io): Promise<string | undefined> {
-  const pattern = textOf(flags, 'operations')
-  if (pattern === undefined) return undefined
-  return whyNoOperation(
-    pattern,
-    operationsOf(await io.tables()).map(({ id }) => id),
-  )
-}
-
-function chosenBy(flags: Flags, known: readonly Client[]): readonly Client[] {
-  const pattern = textOf(flags, 'operations')
-  return pattern === undefined
-    ? known
-    : known.filter(({ operations }) => operations.some(({ operation }) => fitsOperation(pattern, operation)))
-}
-
-function list(all: readonly Client[], top: number, flags: Flags, io: Io, hasTotals: boolean): number {
-  const known = Number.isFinite(top) ? [...all].sort((a, b) => b.calls - a.calls).slice(0, top) : all
-  if (flags.json) io.text(JSON.stringify(clientsJson(known), null, 2))
-  else if (flags.csv) io.text(clientsCsv(known).trimEnd())
-  else for (const line of [...known.flatMap(linesOf), ...(hasTotals ? [totals(all)] : [])]) io.out(line)
-  return 0
 }
 
 /** `12 clients, 3,400 calls: 5 could call v2 themselves`. */

@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import { misuse } from '../../../errors.ts'
 import {
   besideTexts,
   type CutoverQuestion,
@@ -12,19 +13,19 @@ import {
   TARGET,
 } from '../../../migrate/evidence/cutover.ts'
 import { clausesOf, count, many, OBSERVATION } from '../../../migrate/evidence/evidence.ts'
-import { joinReplicas, type Replicas } from '../../../migrate/evidence/replicas.ts'
+import { joinReplicas } from '../../../migrate/evidence/replicas.ts'
 import { type Accounts, accountSentence, accountsOf } from '../../../migrate/evidence/standing.ts'
-import { type Dismissal, EACH, readDismissal, USUAL_TERMS } from '../../../migrate/evidence/terms.ts'
+import { EACH, readDismissal, USUAL_TERMS } from '../../../migrate/evidence/terms.ts'
 import { withV1Values } from '../../../tables/operation.ts'
 import { operationsOf } from '../../../tables/tables.ts'
 import type { JunitCase } from '../../../tools/markup.ts'
 import { type AskedReplica, adminFlags, askReplicas, missingIn, onePerFleet } from '../admin-port.ts'
-import { type Command, endWith, FAILED, type Flags, MISUSED, textOf, textsOf, UNREAD } from '../command.ts'
-import { junitFlag, scopeFlags, scopeOf, tablesFlag, unfitClients, unfitOperations, writeJunit } from '../flags.ts'
+import { type Command, FAILED, type Flags, textOf, textsOf, UNREAD } from '../command.ts'
+import { checkClients, checkOperations, junitFlag, scopeFlags, tablesFlag, writeJunit } from '../flags.ts'
 import { hung } from '../terminal.ts'
 
 /** The answer of `crosswalk cutover`, as `--json` prints it. */
-export interface CutoverAnswer extends CutoverVerdict {
+interface CutoverAnswer extends CutoverVerdict {
   readonly scope: CutoverScope
   /** The proxies that were asked. The answer is never ready if one of them has a problem. */
   readonly asked: readonly Pick<AskedReplica, 'admin' | 'problem' | 'page'>[]
@@ -43,11 +44,7 @@ export interface CutoverAnswer extends CutoverVerdict {
 }
 
 /** Says what limits the answer. */
-export function assumptionsOf(
-  scope: CutoverScope,
-  asked: readonly AskedReplica[],
-  { shared }: Pick<Replicas, 'shared'>,
-): readonly string[] {
+function assumptionsOf(scope: CutoverScope, asked: readonly AskedReplica[], shared: readonly string[]): readonly string[] {
   const ofClients =
     'Only operations that these clients call are judged. Their evidence is that of all clients, because it is known by operation.'
   const ofReplicas = `At ${many(shared.length, 'operation')}, clients reached more than one proxy, so one request may be counted twice. Only the clean observations of the proxy with the most count there; crosswalk report reads the record files of all and counts each once.`
@@ -56,18 +53,8 @@ export function assumptionsOf(
 }
 
 /** Writes the answer as lines for a terminal: the answer itself, every operation with what is in the way last, and what limits the answer. */
-export function cutoverLines({
-  ready,
-  withoutV1,
-  operations,
-  reasons,
-  asked,
-  missing,
-  strangers,
-  rollouts,
-  assumptions,
-  whole,
-}: CutoverAnswer): readonly string[] {
+function cutoverLines(answer: CutoverAnswer): readonly string[] {
+  const { ready, withoutV1, operations, reasons, asked, missing, strangers, rollouts, assumptions, whole } = answer
   const inTheWay = operations.filter(({ blocks }) => blocks)
   const unasked = asked.filter(({ problem }) => problem !== undefined)
   const isWholeKnown = whole !== undefined && whole.requests > 0
@@ -88,7 +75,9 @@ export function cutoverLines({
     : [...conclusion(inAll, unasked.length, asked.length), ...missing.map((sentence) => `INCONCLUSIVE: ${sentence}`)]
   return [
     ...head.flatMap((sentence) => hung('', sentence)),
-    ...[...operations.filter(({ blocks }) => !blocks), ...inTheWay].flatMap(linesOf),
+    ...[...operations.filter(({ blocks }) => !blocks), ...inTheWay].flatMap((one) =>
+      marked(one.blocks ? 'no' : (markOf(one) ?? 'ok'), one.reason),
+    ),
     ...unknown.flatMap((reason) => marked('no', reason)),
     ...together,
     ...limits.flatMap(clausesOf).flatMap((clause) => hung('', clause)),
@@ -109,10 +98,6 @@ function readyLines(reasons: readonly string[], whole: CutoverAnswer['whole'], o
   return [`${[seen, ...besideTexts(operations)].join('; ')}.`]
 }
 
-function linesOf(one: OperationVerdict): readonly string[] {
-  return marked(one.blocks ? 'no' : (markOf(one) ?? 'ok'), one.reason)
-}
-
 /** `  no   iam.groups.list: INCONCLUSIVE after 40 observations (bound 9 %);`, and each further clause on a line of its own. */
 function marked(mark: string, reason: string): readonly string[] {
   const [verdict = '', ...others] = clausesOf(reason)
@@ -130,11 +115,10 @@ const MARKS: Partial<Readonly<Record<Standing, string>>> = { 'v1-only': 'v1', un
 function notCounted(strangers: CutoverAnswer['strangers']): readonly string[] {
   const requests = Object.values(strangers).reduce((sum, count) => sum + count, 0)
   const operations = Object.keys(strangers).length
-  return requests === 0
-    ? []
-    : [
-        `Not counted: ${many(requests, 'request')} of strangers to ${many(operations, 'operation')}: no side accepted a credential of theirs.`,
-      ]
+  if (requests === 0) return []
+  return [
+    `Not counted: ${many(requests, 'request')} of strangers to ${many(operations, 'operation')}: no side accepted a credential of theirs.`,
+  ]
 }
 
 function conclusion(inTheWay: number, unasked: number, asked: number): readonly string[] {
@@ -172,26 +156,20 @@ export const cutover: Command = {
     admin: { ...adminFlags.admin, help: `${adminFlags.admin?.help}. May be repeated: replicas are judged together`, more: true },
   },
   async run(flags, _, io) {
-    const target = targetOf(flags)
-    const scope = scopeOf(flags)
+    const scope = { operations: textsOf(flags, 'operations'), clients: textsOf(flags, 'clients') }
     const operations = operationsOf(await io.tables())
-    const unfit = unfitOperations(
-      scope,
-      withV1Values(operations).map(({ id }) => id),
-    )
-    if (target === undefined || unfit !== undefined)
-      return endWith(
-        io,
-        MISUSED,
-        unfit ?? `target is ${JSON.stringify(flags.target)} in the flag --target, but it must be a number between 0 and 1.`,
-      )
+    checkOperations(scope.operations, withV1Values(operations))
+    const target = Number(textOf(flags, 'target') ?? TARGET)
+    if (!(target > 0 && target < 1))
+      throw misuse(`target is ${JSON.stringify(flags.target)} in the flag --target, but it must be a number between 0 and 1.`)
     const each = eachOf(flags)
-    if (typeof each === 'object') return endWith(io, MISUSED, each.problem)
-    const dismissed = textsOf(flags, 'dismiss').map((text) => readDismissal(text, Date.now()))
-    const misread = dismissed.find((one) => 'problem' in one)
-    if (misread) return endWith(io, MISUSED, misread.problem)
+    const dismissed = textsOf(flags, 'dismiss').map((text) => {
+      const read = readDismissal(text, Date.now())
+      if ('problem' in read) throw misuse(read.problem)
+      return read
+    })
     const seconds = Number(textOf(flags, 'wait') ?? 0)
-    if (!(seconds >= 0 && seconds <= 3600)) return endWith(io, MISUSED, '--wait must be a number of seconds from 0 to 3600.')
+    if (!(seconds >= 0 && seconds <= 3600)) throw misuse('--wait must be a number of seconds from 0 to 3600.')
     const asked = await askUntilTold(() => askReplicas(flags, io), seconds * 1000)
     for (const { problem } of asked) if (problem !== undefined) io.err(problem)
     const terms = asked.find((one) => one.terms)?.terms ?? USUAL_TERMS
@@ -200,10 +178,9 @@ export const cutover: Command = {
       target,
       withoutV1: flags['without-v1'] === true,
       isStrict: flags.each === true,
-      dismissed: dismissed as Dismissal[],
+      dismissed,
       terms: { ...terms, ...(each !== undefined && { each }), now: Date.now() },
     })
-    if ('problem' in answer) return endWith(io, MISUSED, answer.problem)
     const isKnown = asked.some(({ replica }) => replica !== undefined)
     if (flags.json) io.text(JSON.stringify(answer, null, 2))
     else if (isKnown) for (const line of [...cutoverLines(answer), ...(flags.accounts ? accountLines(answer) : [])]) io.out(line)
@@ -242,33 +219,25 @@ function accountLines({ operations }: CutoverAnswer): readonly string[] {
   return ['Uses in a diff mode, and where each of them went:', ...counted]
 }
 
-function targetOf(flags: Flags): number | undefined {
-  const text = textOf(flags, 'target')
-  const target = text === undefined ? TARGET : Number(text)
-  return target > 0 && target < 1 ? target : undefined
-}
-
 /** Returns what `--each-min` gives; undefined if it gives nothing. */
-function eachOf(flags: Flags): number | { readonly problem: string } | undefined {
+function eachOf(flags: Flags): number | undefined {
   const text = textOf(flags, 'each-min')
   if (text === undefined) return undefined
-  if (flags.each) return { problem: 'The flag --each-min says nothing with --each: leave one of them out.' }
+  if (flags.each) throw misuse('The flag --each-min says nothing with --each: leave one of them out.')
   const each = Number(text)
-  return Number.isSafeInteger(each) && each > 0
-    ? each
-    : { problem: `each-min is ${JSON.stringify(text)} in the flag --each-min, but it must be a whole number from 1 on.` }
+  if (Number.isSafeInteger(each) && each > 0) return each
+  throw misuse(`each-min is ${JSON.stringify(text)} in the flag --each-min, but it must be a whole number from 1 on.`)
 }
 
 function answerOf(
   asked: readonly AskedReplica[],
   scope: CutoverScope,
   asks: Pick<CutoverQuestion, 'operations' | 'target' | 'withoutV1' | 'isStrict' | 'dismissed' | 'terms'>,
-): CutoverAnswer | { readonly problem: string } {
+): CutoverAnswer {
   const fleets = onePerFleet(asked)
   const missing = missingIn(asked)
   const known = joinReplicas(fleets.flatMap(({ replica }) => replica ?? []))
-  const unfit = asked.every(({ replica }) => replica) ? unfitClients(scope, known.clients) : undefined
-  if (unfit !== undefined) return { problem: unfit }
+  if (asked.every(({ replica }) => replica)) checkClients(scope.clients, known.clients)
   const { strangers, ...seen } = inScope(known, scope)
   const verdict = judgeCutover({ ...seen, strangers, ...asks })
   const unasked = asked.flatMap(({ problem }) => problem ?? [])
@@ -277,11 +246,9 @@ function answerOf(
     ...verdict,
     ...(unasked.length + missing.length > 0 && { ready: false, reasons: [...unasked, ...missing, ...inTheWay] }),
     scope,
-    asked: asked.map(({ admin, problem, page }) => ({
-      admin,
-      ...(problem !== undefined && { problem }),
-      ...(page !== undefined && { page }),
-    })),
+    asked: asked.map(({ admin, problem, page }) => {
+      return { admin, ...(problem !== undefined && { problem }), ...(page !== undefined && { page }) }
+    }),
     strangers: Object.fromEntries(strangers),
     shared: known.shared,
     missing,
@@ -289,7 +256,7 @@ function answerOf(
       verdict.operations.map(({ operation }) => operation),
       known.rollouts,
     ),
-    assumptions: assumptionsOf(scope, fleets, known),
+    assumptions: assumptionsOf(scope, fleets, known.shared),
     accounts: Object.fromEntries(seen.evidence.map((one) => [one.operation, accountsOf(one)])),
   }
 }

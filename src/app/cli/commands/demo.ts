@@ -9,21 +9,14 @@ import { addressOf, whySamePort } from '../../config/config.ts'
 import { type Config, SETTING_KEYS } from '../../config/settings.ts'
 import { createServer as createProxyServer, type Server } from '../../server/server.ts'
 import { type Command, endWith, MISUSED } from '../command.ts'
-import { configFlags, configFrom, configPath, sandboxFlags, sandboxOptions } from '../flags.ts'
+import { configFlags, configOf, configPath, sandboxFlags, sandboxOptions } from '../flags.ts'
 import { openLog, stay, watchCertificates, watchConfig } from '../stay.ts'
-
-/** A receiver of events on this machine. */
-export interface EventReceiver {
-  /** The sink of a subscription. */
-  readonly url: string
-  close(): Promise<void>
-}
 
 /** The most bytes of an event that are shown. The rest is read and dropped. */
 const MOST = 4096
 
-/** Starts a receiver on any free port. `show` gets one line for each event: its type, its subject and its content. */
-export async function startReceiver(show: (line: string) => void): Promise<EventReceiver> {
+/** Starts a receiver of events on any free port; its `url` is the sink of a subscription. `show` gets one line for each event: its type, its subject and its content. */
+export async function startReceiver(show: (line: string) => void) {
   const server = createServer(async (request, response) => {
     const parts: Buffer[] = []
     let bytes = 0
@@ -59,26 +52,23 @@ export const demo: Command = {
   flags: { ...sandboxFlags, ...configFlags(SETTING_KEYS.filter((key) => !['tables', 'upstream.v2', 'workers'].includes(key))) },
   stays: { heeds: 'SIGHUP' },
   async run(flags, _, io) {
-    const loaded = configFrom(flags, io)
-    const read = sandboxOptions(flags, io)
-    const problem = 'problem' in loaded ? loaded.problem : 'problem' in read ? read.problem : undefined
-    if (problem !== undefined || 'problem' in loaded || 'problem' in read) return endWith(io, MISUSED, problem ?? '')
-    const { options } = read
-    const same = whySamePortAs(options, loaded.config)
+    const given = configOf(flags, io)
+    const options = sandboxOptions(flags, io)
+    const same = whySamePortAs(options, given)
     if (same !== undefined) return endWith(io, MISUSED, same)
     const receiver = options.allowHttpSinks ? await startReceiver(io.out) : undefined
     const open: { close(): Promise<void> }[] = receiver ? [receiver] : []
     try {
-      const sandbox = await startSandbox({ ...options, v1Dialect: loaded.config['v1.dialect'] })
+      const sandbox = await startSandbox({ ...options, v1Dialect: given['v1.dialect'] })
       open.unshift(sandbox)
-      const config = withUpstreams(loaded.config, sandbox.url)
+      const config = withUpstreams(given, sandbox.url)
       const { log, release } = openLog(config, io)
       const [tracing, exportMetrics] = await Promise.all([openTracing(io.env), openMetricsExport(io.env)])
       const server = createProxyServer(config, await io.tables(), { log, tracing, exportMetrics, file: configPath(flags, io) })
       await server.listen()
       for (const line of welcome(server, sandbox, receiver)) io.out(line)
       release()
-      return await stay(server, log, io, [watchConfig(flags, io, server, loaded.config), watchCertificates(config, io, server.certify)])
+      return await stay(server, log, io, [watchConfig(flags, io, server, given), watchCertificates(config, io, server.certify)])
     } finally {
       for (const one of open) await one.close()
     }
@@ -98,7 +88,11 @@ function withUpstreams(config: Config, sandbox: string): Config {
 }
 
 /** The addresses, a token, the organization and five lines to paste; one more if a receiver waits for events. */
-function welcome({ url, adminUrl }: Server, { url: sandboxUrl, organization, tokens }: Sandbox, sink?: EventReceiver): readonly string[] {
+function welcome(
+  { url, adminUrl }: Server,
+  { url: sandboxUrl, organization, tokens }: Sandbox,
+  sink?: { readonly url: string },
+): readonly string[] {
   const curl = (rest: string, path: string) => `curl -sS -H 'Authorization: Bearer ${tokens.owner}' ${rest}'${url}${path}'`
   return [
     '',

@@ -1,9 +1,8 @@
 import { oneLine } from '../../../tables/json.ts'
 import { readDocument } from '../../../tools/contract.ts'
 import { draftTables } from '../../../tools/draft.ts'
-import { unknownVariables } from '../../config/config.ts'
 import { type Command, endWith, MISUSED, textOf, writeText } from '../command.ts'
-import { refsFlag } from '../flags.ts'
+import { checkVariables, refsFlag } from '../flags.ts'
 import { withProgress } from '../terminal.ts'
 
 /** Writes a first table of two contracts. */
@@ -18,8 +17,7 @@ export const draft: Command = {
     out: { help: 'File to write the table to: TypeScript, or JavaScript if its name ends in .js or .mjs', value: 'FILE' },
   },
   async run(flags, _, io) {
-    const [unknown] = unknownVariables(io.env)
-    if (unknown !== undefined) return endWith(io, MISUSED, unknown)
+    checkVariables(io)
     const [v1, v2, name = 'api', out] = [textOf(flags, 'v1'), textOf(flags, 'v2'), textOf(flags, 'name'), textOf(flags, 'out')]
     if (v1 === undefined || v2 === undefined) return endWith(io, MISUSED, 'draft needs two OpenAPI documents: --v1 FILE --v2 FILE.')
     if (!/^[a-z][a-zA-Z0-9]*$/.test(name))

@@ -1,18 +1,21 @@
 import { existsSync } from 'node:fs'
+import { asApiError } from '../../../errors.ts'
 import { fileWithin } from '../../../files.ts'
+import { readFacts } from '../../../grpc/facts.ts'
 import { pathOf } from '../../../serve/classify.ts'
 import { FORM } from '../../../serve/route.ts'
 import { suggestion } from '../../../tables/check.ts'
 import { covers } from '../../../tables/operation.ts'
 import { operationsOf, type Tables } from '../../../tables/tables.ts'
 import { explain as explainRequest, jsonReport, textReport } from '../../../tools/explain.ts'
+import type { GrpcSubject } from '../../../tools/explain-grpc.ts'
 import { operationGuide } from '../../../tools/guide.ts'
 import { createRouteRecorded, type RecordedRoute } from '../../../tools/replay/replay.ts'
 import { compatSettings } from '../../config/config.ts'
 import type { Config } from '../../config/settings.ts'
-import { type Command, endWith, FAILED, type Flags, type Io, MISUSED, textOf } from '../command.ts'
-import { configFrom } from '../flags.ts'
-import { callFlags, DEFAULT_BASE, guideContext, guideFlags, guideMisuse, writeGuide } from './clients.ts'
+import { type Command, endWith, FAILED, type Flags, type Io, MISUSED, print, textOf } from '../command.ts'
+import { configOf } from '../flags.ts'
+import { callFlags, checkGuideFlags, DEFAULT_BASE, guideContext, guideFlags, writeGuide } from './clients.ts'
 
 /** Shows the v2 calls of a v1 request without sending them. */
 export const explain: Command = {
@@ -39,29 +42,55 @@ export const explain: Command = {
   },
   async run(flags, words, io) {
     const line = words.join(' ')
-    const loaded = configFrom(flags, io)
-    if ('problem' in loaded) return endWith(io, MISUSED, loaded.problem)
-    const problem = guideMisuse(flags)
-    if (problem !== undefined) return endWith(io, MISUSED, problem)
-    if (flags.guide) return guide(line.trim(), loaded.config, flags, io)
+    const config = configOf(flags, io)
+    checkGuideFlags(flags)
+    if (flags.guide) return guide(line.trim(), config, flags, io)
     const [method = '', target = '', ...rest] = line.trim().split(/\s+/)
-    if (method === 'grpc' && rest.length === 0) return grpc(target, loaded.config, flags, io)
+    if (method === 'grpc' && rest.length === 0) return explainGrpc(target, config, flags, io)
     if (rest.length > 0 || !target.startsWith('/')) return endWith(io, MISUSED, `"${line}" is not of the form 'METHOD /path?query'.`)
     const body = await bodyOf(flags, io)
     const sent = { method: method.toUpperCase(), url: target, headers: headersOf(flags), ...(body !== undefined && { body }) }
     const tables = await io.tables()
     const place = createRouteRecorded(tables.mappings)(sent)
     if (place.kind !== 'operation') return endWith(io, FAILED, whyNot(place, sent, tables))
-    report(place, { config: loaded.config, tables }, flags, io)
+    const explanation = explainRequest(place.operation, place.request, compatSettings(config), tables)
+    const base = config['upstream.v2'] ?? DEFAULT_BASE
+    print(io, flags, jsonReport(base, explanation), () => textReport(base, explanation))
     return 0
   },
 }
 
-async function grpc(name: string, config: Config, flags: Flags, io: Io): Promise<number> {
+/** Shows what a gRPC call becomes, without sending it. The descriptors are loaded here alone: no other command needs them. */
+async function explainGrpc(name: string, config: Config, flags: Flags, io: Io): Promise<number> {
   const message = await messageOf(flags, io)
   if (message === undefined) return endWith(io, MISUSED, 'The --data of a gRPC call is JSON, hex, base64, - or the name of a file.')
-  const { explainGrpc } = await import('./explain-grpc.ts')
-  return explainGrpc({ name, message, config, asJson: flags.json === true, tables: await io.tables() }, io)
+  const [{ openRpc }, { grpcHead, grpcLines, grpcReport, grpcSubject }] = await Promise.all([
+    import('../../../grpc/proto-files.ts'),
+    import('../../../tools/explain-grpc.ts'),
+  ])
+  const tables = await io.tables()
+  const rpc = openRpc(operationsOf(tables), readFacts())
+  let subject: GrpcSubject
+  try {
+    subject = grpcSubject(rpc, name, message, { v2Grpc: config['upstream.v2Grpc'], v2beta1: config['grpc.v2beta1'] })
+  } catch (thrown) {
+    const { code, message: said } = asApiError(thrown)
+    return endWith(io, FAILED, `The call is answered ${code}: ${said}.`)
+  }
+  if (subject.kind === 'other') {
+    io.out(`# ${subject.sentence}`)
+    return 0
+  }
+  const { method, url, body } = subject
+  const sent = { method, url, headers: { 'content-type': 'application/json' }, ...(body !== undefined && { body }) }
+  const place = createRouteRecorded(tables.mappings)(sent)
+  if (place.kind !== 'operation') return endWith(io, FAILED, `The call names no resource: ${method} ${url} is another request of v1.`)
+  const explanation = explainRequest(place.operation, place.request, { ...compatSettings(config), dialect: 'published' }, tables)
+  const base = config['upstream.v2'] ?? DEFAULT_BASE
+  const report = { ...jsonReport(base, explanation), grpc: grpcReport(rpc, subject, explanation) }
+  const head = grpcHead(subject)
+  print(io, flags, report, () => [head, ...textReport(base, explanation), ...grpcLines(rpc, base, explanation)])
+  return 0
 }
 
 async function guide(pattern: string, config: Config, flags: Flags, io: Io): Promise<number> {
@@ -74,8 +103,6 @@ async function guide(pattern: string, config: Config, flags: Flags, io: Io): Pro
   return endWith(io, MISUSED, `No operation is called "${pattern}"; ${suggestion(pattern, ids, 'crosswalk operations lists them.')}`)
 }
 
-type Found = Extract<RecordedRoute, { readonly kind: 'operation' }>
-
 function headersOf(flags: Flags) {
   const override = textOf(flags, 'override')
   return { 'content-type': textOf(flags, 'type') ?? FORM, ...(override !== undefined && { 'x-http-method-override': override }) }
@@ -83,7 +110,7 @@ function headersOf(flags: Flags) {
 
 /** Says in one sentence why no operation answers the request. */
 function whyNot(
-  place: Exclude<RecordedRoute, Found>,
+  place: Exclude<RecordedRoute, { readonly kind: 'operation' }>,
   { method, url }: { readonly method: string; readonly url: string },
   tables: Tables,
 ): string {
@@ -123,17 +150,4 @@ async function messageOf(flags: Flags, io: Io): Promise<Buffer | undefined> {
   if (existsSync(source)) return fileWithin(source, MOST)
   if (HEX.test(source)) return Buffer.from(source, 'hex')
   return BASE64.test(source) ? Buffer.from(source, 'base64') : undefined
-}
-
-interface Sources {
-  readonly config: Config
-  readonly tables: Tables
-}
-
-function report({ operation, request }: Found, { config, tables }: Sources, flags: Flags, io: Io): void {
-  const env = compatSettings(config)
-  const explanation = explainRequest(operation, request, env, tables)
-  const base = config['upstream.v2'] ?? DEFAULT_BASE
-  if (flags.json) io.text(JSON.stringify(jsonReport(base, explanation), null, 2))
-  else for (const line of textReport(base, explanation)) io.out(line)
 }

@@ -4,8 +4,8 @@ import { BESIDE_RULES, describeChange, describeRules, type ModeRules, readModeRu
 import { type Actor, describeActor } from '../../../migrate/records/record.ts'
 import { suggestion } from '../../../tables/check.ts'
 import { isObject, oneLine } from '../../../tables/json.ts'
-import { adminFlags, readTagged, writeTagged } from '../admin-port.ts'
-import { type Command, endWith, FAILED, type Flags, type Io, MISUSED, textOf } from '../command.ts'
+import { adminFlags, tagged } from '../admin-port.ts'
+import { type Command, endWith, FAILED, type Flags, type Io, MISUSED, print, textOf } from '../command.ts'
 
 const COMMANDS = ['get', 'diff', 'set']
 
@@ -46,46 +46,36 @@ export const modes: Command = {
       )
     if (others.length > 0 || (file === undefined) !== (command === 'get')) return endWith(io, MISUSED, `Usage: crosswalk ${modes.usage}`)
     const given = file === undefined ? undefined : await readFileOf(file, io)
-    const known = await readTagged<ModesAnswer>('/modes', flags, io)
-    if ('problem' in known) return endWith(io, FAILED, known.problem)
+    const known = await tagged<ModesAnswer>({ method: 'GET', path: '/modes' }, flags, io)
     const before = rulesOf(known.answer)
-    if (given === undefined) return tell(known.answer, before, known.etag, flags, io)
+    if (given === undefined) {
+      print(io, flags, { etag: known.etag, ...before }, () => modesLines(known.answer))
+      return 0
+    }
     if (command === 'diff') {
       const change = describeChange(before, given.rules, true)
       io.out(`Version ${known.answer.version}: ${change}.`)
       return change === 'nothing differs' ? 0 : FAILED
     }
-    return putModes(before, { body: given.rules, ifMatch: textOf(flags, 'if-match') ?? given.etag ?? known.etag }, flags, io)
+    return putModes(before, given.rules, textOf(flags, 'if-match') ?? given.etag ?? known.etag, flags, io)
   },
 }
 
 /** Replaces the modes, and says what that changed. \`body\` holds the rules as people write them. Returns the exit code. */
-export async function putModes(
-  before: ModeRules,
-  given: { readonly body: object; readonly ifMatch: string | undefined },
-  flags: Flags,
-  io: Io,
-): Promise<number> {
-  const put = await writeTagged<ModesAnswer>('/modes', given, flags, io)
-  if ('problem' in put) return endWith(io, FAILED, put.problem)
-  const { version, missing = [], warnings = [] } = put.answer
-  if (flags.json) io.text(JSON.stringify(put.answer, null, 2))
-  else io.out(`Version ${version}: ${describeChange(before, rulesOf(put.answer), true)}.`)
+export async function putModes(before: ModeRules, body: object, ifMatch: string | undefined, flags: Flags, io: Io): Promise<number> {
+  const { answer } = await tagged<ModesAnswer>({ method: 'PUT', path: '/modes', body, ifMatch }, flags, io)
+  const { version, missing = [], warnings = [] } = answer
+  print(io, flags, answer, () => [`Version ${version}: ${describeChange(before, rulesOf(answer), true)}.`])
   for (const { id } of missing) io.err(`Replica ${id} does not have them yet.`)
   for (const warning of warnings) io.err(warning)
   return missing.length > 0 ? FAILED : 0
-}
-
-interface GivenModes {
-  readonly rules: ModeRules
-  readonly etag: string | undefined
 }
 
 /** Bytes of a file of rules: those of a body that the admin port takes. */
 const MOST = 256 * 1024
 
 /** Reads rules from a file: those of `modes get --json`, or the setting `modes`. Rejects with a misuse. */
-async function readFileOf(path: string, { stdin }: Io): Promise<GivenModes> {
+async function readFileOf(path: string, { stdin }: Io) {
   const text = path === '-' ? await stdin() : (await fileWithin(path, MOST)).toString()
   const name = path === '-' ? 'standard input' : oneLine(path)
   let value: unknown
@@ -108,12 +98,6 @@ export function rulesOf(answer: ModesAnswer): ModeRules {
   const rules = readModeRules(pick(answer as unknown as Readonly<Record<string, unknown>>))
   if ('problem' in rules) throw new Error(`The proxy has modes that this version of Crosswalk cannot read. ${rules.problem}`)
   return rules
-}
-
-function tell(answer: ModesAnswer, rules: ModeRules, etag: string | undefined, flags: Flags, io: Io): number {
-  if (flags.json) io.text(JSON.stringify({ etag, ...rules }, null, 2))
-  else for (const line of modesLines(answer)) io.out(line)
-  return 0
 }
 
 /** `Version 3 since 2027-03-01T12:00:00.000Z, by ops.`, and the rules in one line. */

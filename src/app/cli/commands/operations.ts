@@ -1,8 +1,8 @@
 import { many } from '../../../migrate/evidence/evidence.ts'
 import type { OperationKind } from '../../../tables/operation.ts'
 import { describeOperations, type OperationRow } from '../../../tools/explore.ts'
-import { type Command, endWith, MISUSED, textOf } from '../command.ts'
-import { fitsOperation, tablesFlag, whyNoOperation } from '../flags.ts'
+import { type Command, print, textOf } from '../command.ts'
+import { checkPattern, fitsOperation, tablesFlag } from '../flags.ts'
 
 const KINDS: readonly OperationKind[] = ['direct', 'composed', 'emulated', 'v1-only']
 
@@ -19,13 +19,10 @@ export const operations: Command = {
   },
   async run(flags, [pattern], io) {
     const all = describeOperations(await io.tables())
-    const ids = all.map(({ id }) => id)
-    const problem = pattern === undefined ? undefined : whyNoOperation(pattern, ids)
-    if (problem !== undefined) return endWith(io, MISUSED, problem)
+    if (pattern !== undefined) checkPattern(pattern, all)
     const kind = textOf(flags, 'kind')
     const rows = all.filter((row) => (pattern === undefined || fitsOperation(pattern, row.id)) && (kind === undefined || row.kind === kind))
-    if (flags.json) io.text(JSON.stringify(rows, null, 2))
-    else for (const line of [...rows.flatMap(linesOf), totals(rows)]) io.out(line)
+    print(io, flags, rows, () => [...rows.flatMap(linesOf), totals(rows)])
     return 0
   },
 }

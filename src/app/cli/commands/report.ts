@@ -3,15 +3,11 @@ import { describeWith } from '../../../admin/report/difference.ts'
 import { heldAgainst, type Report, readOlderReport, readReport, reportLines } from '../../../admin/report/report.ts'
 import { pageOf, readAssets } from '../../../admin/report-page.ts'
 import { fileWithin } from '../../../files.ts'
-import type { ClientNames } from '../../../migrate/clients.ts'
-import type { DescribedDeclaration } from '../../../migrate/compare/expected.ts'
 import { TARGET } from '../../../migrate/evidence/cutover.ts'
-import type { CutoverTerms } from '../../../migrate/evidence/terms.ts'
-import type { Operation } from '../../../tables/operation.ts'
-import { operationsOf, type Tables } from '../../../tables/tables.ts'
+import { operationsOf } from '../../../tables/tables.ts'
 import { declarationsWith, wrongTermsOf } from '../../server/migration.ts'
 import { type Command, endWith, FAILED, type Flags, failureLines, type Io, MISUSED, textOf, UNREAD } from '../command.ts'
-import { configFlags, configFrom } from '../flags.ts'
+import { configFlags, configOf } from '../flags.ts'
 import { withProgress } from '../terminal.ts'
 
 /** Reports the state of a migration from the records of one or several proxies. */
@@ -35,10 +31,23 @@ export const report: Command = {
     if (!(target > 0 && target < 1))
       return endWith(io, MISUSED, `--target is ${JSON.stringify(flags.target)}, but it must be a share between 0 and 1, such as 0.001.`)
     const tables = await io.tables()
-    const declared = declaredIn(flags, io, tables)
+    const config = configOf(flags, io)
+    const unfit = wrongTermsOf(config, tables)
+    if (unfit !== undefined) return endWith(io, MISUSED, unfit)
+    const declared = declarationsWith(config['diff.ignore'], tables)
     if ('problem' in declared) return endWith(io, MISUSED, declared.problem)
-    const asked = { withoutV1: flags['without-v1'] === true, isStrict: flags.each === true }
-    const made = await read(paths, { operations: operationsOf(tables), target, ...asked, ...declared }, io)
+    const question = {
+      operations: operationsOf(tables),
+      target,
+      withoutV1: flags['without-v1'] === true,
+      isStrict: flags.each === true,
+      terms: { each: config['cutover.each'], operations: config['cutover.operations'] },
+      declarations: declared.declarations,
+      names: config['clients.names'],
+      describe: describeWith(declared.declarations),
+      now: Date.now(),
+    }
+    const made = await orSaid(() => withProgress(io.screen, 'reading records', () => readReport(paths, question)), io)
     const held = made && (await against(made, textOf(flags, 'against'), io))
     if (!held) return UNREAD
     await write(held, flags, io)
@@ -46,37 +55,6 @@ export const report: Command = {
     if (held.read.unreadable.length > 0) return UNREAD
     return held.ready ? 0 : FAILED
   },
-}
-
-/** Returns the declared differences, also those that the setting diff.ignore gives, the names of clients, and what persons decided. */
-function declaredIn(
-  flags: Flags,
-  io: Io,
-  tables: Tables,
-): Pick<Question, 'declarations' | 'names' | 'terms'> | { readonly problem: string } {
-  const loaded = configFrom(flags, io)
-  if ('problem' in loaded) return loaded
-  const { config } = loaded
-  const unfit = wrongTermsOf(config, tables)
-  if (unfit !== undefined) return { problem: unfit }
-  const declared = declarationsWith(config['diff.ignore'], tables)
-  const terms = { each: config['cutover.each'], operations: config['cutover.operations'] }
-  return 'problem' in declared ? declared : { ...declared, names: config['clients.names'], terms }
-}
-
-interface Question {
-  readonly operations: readonly Operation[]
-  readonly target: number
-  readonly withoutV1: boolean
-  readonly isStrict: boolean
-  readonly declarations: readonly DescribedDeclaration[]
-  readonly names: ClientNames | undefined
-  readonly terms: CutoverTerms
-}
-
-async function read(paths: readonly string[], question: Question, io: Io): Promise<Report | undefined> {
-  const sources = { describe: describeWith(question.declarations), now: Date.now() }
-  return orSaid(() => withProgress(io.screen, 'reading records', () => readReport(paths, { ...sources, ...question })), io)
 }
 
 /** Says why something could not be read. */

@@ -4,8 +4,8 @@ import type { RolloutStatus } from '../../../migrate/rollout/machine.ts'
 import { ROLLOUT_COMMANDS } from '../../../migrate/rollout/run.ts'
 import { suggestion } from '../../../tables/check.ts'
 import { operationsOf } from '../../../tables/tables.ts'
-import { adminFlags, askAdmin, orderAdmin, readTagged } from '../admin-port.ts'
-import { type Command, endWith, FAILED, type Flags, type Io, MISUSED } from '../command.ts'
+import { adminFlags, askAdmin, orderAdmin, tagged } from '../admin-port.ts'
+import { type Command, endWith, FAILED, type Flags, type Io, MISUSED, print } from '../command.ts'
 import { tablesFlag } from '../flags.ts'
 import { type ModesAnswer, putModes, rulesOf } from './modes.ts'
 
@@ -35,11 +35,8 @@ export const rollouts: Command = {
       name === undefined
         ? await askAdmin<readonly RolloutStatus[]>('/rollouts', flags, io)
         : await orderAdmin<RolloutStatus>(`/rollouts/${encodeURIComponent(name)}/${command}`, flags, io)
-    if ('problem' in known) return endWith(io, FAILED, known.problem)
     const all = [known].flat() as readonly RolloutStatus[]
-    if (flags.json) io.text(JSON.stringify(known, null, 2))
-    else if (all.length === 0) io.out('No rule has a rollout.')
-    else for (const line of all.flatMap(rolloutLines)) io.out(line)
+    print(io, flags, known, () => (all.length === 0 ? ['No rule has a rollout.'] : all.flatMap(rolloutLines)))
     return 0
   },
 }
@@ -56,28 +53,18 @@ async function startRollout(operation: string, flags: Flags, io: Io): Promise<nu
   const ids = operationsOf(await io.tables()).flatMap(({ id, begin }) => (begin ? [id] : []))
   if (!ids.includes(operation))
     return endWith(io, MISUSED, `v2 serves no operation "${operation}"; ${suggestion(operation, ids, 'crosswalk operations lists them.')}`)
-  const known = await readTagged<ModesAnswer>('/modes', flags, io)
-  if ('problem' in known) return endWith(io, FAILED, known.problem)
+  const known = await tagged<ModesAnswer>({ method: 'GET', path: '/modes' }, flags, io)
   const before = rulesOf(known.answer)
   if (before.rules.some(({ canary }) => canary?.rollout?.name === operation)) {
     return endWith(io, MISUSED, `There is a rollout ${operation} already: crosswalk rollouts ${operation} resume goes on with it.`)
   }
   const rule = { operations: operation, mode: 'diff-v1', canary: { mode: 'diff-v2', rollout: { name: operation, steps: STEPS } } }
-  return putModes(before, { body: { ...before, rules: [rule, ...before.rules] }, ifMatch: known.etag }, flags, io)
+  return putModes(before, { ...before, rules: [rule, ...before.rules] }, known.etag, flags, io)
 }
 
 /** `iam  running, step 2 of 3, 10 % of the callers, 18 of 200 observations, 2 retries left`, and the reason below. */
-export function rolloutLines({
-  name,
-  phase,
-  step,
-  steps,
-  percent,
-  observed,
-  wanted,
-  retriesLeft,
-  reason,
-}: RolloutStatus): readonly string[] {
+export function rolloutLines(rollout: RolloutStatus): readonly string[] {
+  const { name, phase, step, steps, percent, observed, wanted, retriesLeft, reason } = rollout
   const place = [phase, `step ${step} of ${steps}`, `${percent} % of the callers`]
   const counts = wanted > 0 ? [`${count(observed)} of ${many(wanted, 'observation')}`] : []
   return [`${name}  ${[...place, ...counts, `${many(retriesLeft, 'retry', 'retries')} left`].join(', ')}`, `  ${reason}`]
@@ -100,16 +87,12 @@ export const circuits: Command = {
     const [command, name] = args
     if (command === undefined) {
       const open = await askAdmin<readonly CircuitRow[]>('/circuits', flags, io)
-      if ('problem' in open) return endWith(io, FAILED, open.problem)
-      if (flags.json) io.text(JSON.stringify(open, null, 2))
-      else for (const line of open.length === 0 ? ['No circuit is open.'] : open.flatMap(circuitLines)) io.out(line)
+      print(io, flags, open, () => (open.length === 0 ? ['No circuit is open.'] : open.flatMap(circuitLines)))
       return 0
     }
     const path = name === undefined ? '/circuits/close' : `/circuits/${encodeURIComponent(name)}/close`
     const done = await orderAdmin<ClosedCircuits>(path, flags, io)
-    if ('problem' in done) return endWith(io, FAILED, done.problem)
-    if (flags.json) io.text(JSON.stringify(done, null, 2))
-    else for (const line of [`${many(done.closed.length, 'circuit')} closed`, ...done.closed.map((one) => `  ${one}`)]) io.out(line)
+    print(io, flags, done, () => [`${many(done.closed.length, 'circuit')} closed`, ...done.closed.map((one) => `  ${one}`)])
     for (const sentence of done.kept) io.err(`Still open: ${sentence}.`)
     return done.kept.length > 0 ? FAILED : 0
   },

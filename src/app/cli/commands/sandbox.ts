@@ -1,11 +1,12 @@
 import { mkdir, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { misuse } from '../../../errors.ts'
 import type { DemoUser } from '../../../sandbox/data/data.ts'
 import { SANDBOX_HOST, SANDBOX_PORT, startSandbox } from '../../../sandbox/start.ts'
-import { unknownVariables, variableIn } from '../../config/config.ts'
+import { variableIn } from '../../config/config.ts'
 import { isBase, quotedValue } from '../../config/kinds.ts'
 import { type Command, endWith, FAILED, type Flags, MISUSED, textOf } from '../command.ts'
-import { sandboxFlags, sandboxOptions } from '../flags.ts'
+import { checkVariables, sandboxFlags, sandboxOptions } from '../flags.ts'
 
 /** Runs the sandbox alone: v2 and genuine v1 over one store. */
 export const sandbox: Command = {
@@ -14,9 +15,8 @@ export const sandbox: Command = {
   flags: { ...sandboxFlags, port: { help: 'The same as --sandbox-port', value: 'PORT' } },
   stays: {},
   async run(flags, _, io) {
-    const read = sandboxOptions({ ...flags, 'sandbox-port': flags['sandbox-port'] ?? flags.port }, io)
-    if ('problem' in read) return endWith(io, MISUSED, read.problem)
-    const { url, organization, tokens, close } = await startSandbox(read.options)
+    const options = sandboxOptions({ ...flags, 'sandbox-port': flags['sandbox-port'] ?? flags.port }, io)
+    const { url, organization, tokens, close } = await startSandbox(options)
     io.out(`The sandbox serves v2 and genuine v1 on ${url}.`)
     io.out(`Organization ${organization}; tokens ${Object.values(tokens).join(', ')}.`)
     await io.untilStopped()
@@ -50,14 +50,11 @@ export const sandboxToken: Command = {
     url: { help: `Address of the sandbox. Default: ${DEFAULT_SANDBOX}, or port CROSSWALK_SANDBOX_PORT of this machine`, value: 'URL' },
   },
   async run(flags, _, io) {
-    const [unknown] = unknownVariables(io.env)
-    if (unknown !== undefined) return endWith(io, MISUSED, unknown)
+    checkVariables(io)
     const port = variableIn(io.env, 'CROSSWALK_SANDBOX_PORT')
     const base = textOf(flags, 'url') ?? (port ? `http://127.0.0.1:${port}` : DEFAULT_SANDBOX)
     if (!isBase(base))
-      return endWith(
-        io,
-        MISUSED,
+      throw misuse(
         `--url is ${quotedValue(base)}, but it must be an address such as ${DEFAULT_SANDBOX}, without credentials, query and fragment.`,
       )
     const lifetime = textOf(flags, 'lifetime')
@@ -65,11 +62,7 @@ export const sandboxToken: Command = {
       return endWith(io, MISUSED, `--lifetime is ${JSON.stringify(lifetime)}, but it must be a whole number of seconds.`)
     const answer = await ask(base, flags).catch(() => undefined)
     if (!answer)
-      return endWith(
-        io,
-        FAILED,
-        `No sandbox answers on ${base}; start one with crosswalk demo or crosswalk sandbox, or give its address with --url.`,
-      )
+      throw new Error(`No sandbox answers on ${base}; start one with crosswalk demo or crosswalk sandbox, or give its address with --url.`)
     const body = (await answer.json()) as { token?: string; message?: string }
     if (!answer.ok || body.token === undefined) return endWith(io, FAILED, `The sandbox refused: ${body.message}`)
     const file = textOf(flags, 'file')
@@ -109,6 +102,8 @@ function post(url: string, body: unknown): Promise<Response> {
 
 /** Exchanges a demo user's fixed token for a signed one. */
 function exchange(base: string, user: string, audience: string): Promise<Response> {
-  const query = new URLSearchParams({ aud: audience })
-  return fetch(`${base}/sts/exchange?${query}`, { method: 'POST', headers: { authorization: `Bearer demo-${user}` } })
+  return fetch(`${base}/sts/exchange?${new URLSearchParams({ aud: audience })}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer demo-${user}` },
+  })
 }

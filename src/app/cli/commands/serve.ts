@@ -19,7 +19,7 @@ import { declarationsWith, loadTables, wrongTermsOf } from '../../server/migrati
 import { openFleet } from '../../server/process.ts'
 import { createServer } from '../../server/server.ts'
 import { type Command, endWith, type Flags, failureLines, type Io, MISUSED } from '../command.ts'
-import { configFlags, configFrom, configPath, settingsFrom } from '../flags.ts'
+import { configFlags, configOf, configPath, settingsFrom } from '../flags.ts'
 import { openLog, stay, watchCertificates, watchConfig } from '../stay.ts'
 
 /** What a check looks at besides the settings. */
@@ -132,13 +132,11 @@ export const serve: Command = {
   stays: { heeds: 'SIGHUP' },
   async run(flags, _, io) {
     if (flags.check) return check(flags, io)
-    const loaded = configFrom(flags, io)
-    if ('problem' in loaded) return endWith(io, MISUSED, loaded.problem)
-    const { config } = loaded
+    const config = configOf(flags, io)
     const tables = await io.tables()
     const [problem] = settingsProblems({ config, tables })
     if (problem !== undefined) return endWith(io, MISUSED, problem)
-    const workers = workersOf(config)
+    const workers = config.workers === 'auto' ? availableParallelism() : config.workers
     if (workers > 1) return (await import('./supervise.ts')).supervise(config, workers, flags, io)
     const { log, release } = openLog(config, io)
     const [tracing, exportMetrics, join] = await Promise.all([openTracing(io.env), openMetricsExport(io.env), openFleet(config)])
@@ -160,8 +158,4 @@ async function check(flags: Flags, io: Io): Promise<number> {
   if (problems.length > 0) return MISUSED
   io.out('crosswalk serve would start with these settings.')
   return 0
-}
-
-function workersOf({ workers }: Config): number {
-  return workers === 'auto' ? availableParallelism() : workers
 }

@@ -1,7 +1,7 @@
 import type { CircuitRow } from '../../../admin/routes.ts'
 import type { RolloutStatus } from '../../../migrate/rollout/machine.ts'
 import { adminFlags, askAdmin } from '../admin-port.ts'
-import { type Command, endWith, FAILED } from '../command.ts'
+import { type Command, FAILED, print } from '../command.ts'
 import { type ModesAnswer, modesLines } from './modes.ts'
 import { circuitLines, rolloutLines } from './rollouts.ts'
 
@@ -22,17 +22,13 @@ export const status: Command = {
   flags: { json: { help: 'Print one JSON object', switch: true }, ...adminFlags },
   async run(flags, _, io) {
     const modes = await askAdmin<ModesAnswer>('/modes', flags, io)
-    if ('problem' in modes) return endWith(io, FAILED, modes.problem)
-    const ready = await askAdmin<Readiness>('/readyz', flags, io)
+    const ready = await askAdmin<Readiness>('/readyz', flags, io).catch((error: Error) => ({ problem: error.message }))
     const circuits = await askAdmin<readonly CircuitRow[]>('/circuits', flags, io)
-    if ('problem' in circuits) return endWith(io, FAILED, circuits.problem)
     const rollouts = await askAdmin<readonly RolloutStatus[]>('/rollouts', flags, io)
-    if ('problem' in rollouts) return endWith(io, FAILED, rollouts.problem)
     // A proxy without a store has no such answer.
-    const replicas = await askAdmin<readonly ReplicaState[]>('/replicas', flags, io)
-    const known = { ready, modes, circuits, rollouts, ...('problem' in replicas ? {} : { replicas }) }
-    if (flags.json) io.text(JSON.stringify(known, null, 2))
-    else for (const line of linesOf(known)) io.out(line)
+    const replicas = await askAdmin<readonly ReplicaState[]>('/replicas', flags, io).catch(() => undefined)
+    const known = { ready, modes, circuits, rollouts, ...(replicas && { replicas }) }
+    print(io, flags, known, () => linesOf(known))
     return isReady(ready) ? 0 : FAILED
   },
 }
@@ -55,14 +51,10 @@ function linesOf({ ready, modes, circuits, rollouts, replicas }: Known): readonl
     isReady(ready) ? 'Ready' : 'Not ready',
     ...services.map(([name, state]) => (name === 'problem' ? `  ${state}` : `  ${name}: ${state}`)),
     ...modesLines(modes),
-    ...(rollouts.length === 0 ? ['Rollouts: none'] : ['Rollouts:', ...rollouts.flatMap(rolloutLines).map(indented)]),
-    ...(circuits.length === 0 ? ['Open circuits: none'] : ['Open circuits:', ...circuits.flatMap(circuitLines).map(indented)]),
+    ...(rollouts.length === 0 ? ['Rollouts: none'] : ['Rollouts:', ...rollouts.flatMap(rolloutLines).map((line) => `  ${line}`)]),
+    ...(circuits.length === 0 ? ['Open circuits: none'] : ['Open circuits:', ...circuits.flatMap(circuitLines).map((line) => `  ${line}`)]),
     ...(replicas ? ['Replicas:', ...replicas.map(({ id, state }) => `  ${id}  ${state}`)] : []),
     ...(modes.page === undefined ? [] : [`The page: ${modes.page}`]),
     'crosswalk cutover says whether traffic may move.',
   ]
-}
-
-function indented(line: string): string {
-  return `  ${line}`
 }

@@ -19,7 +19,6 @@ export const GUIDE_FORMAT = 1
 
 /** What becomes of a v1 parameter or member for a client that calls v2 itself. */
 export const FATES = ['same', 'renamed', 'moved', 'inverted', 'converted', 'made', 'ignored', 'dropped'] as const
-export type Fate = (typeof FATES)[number]
 
 const plainCall = z.strictObject({
   method: z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']),

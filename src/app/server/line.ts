@@ -11,16 +11,7 @@ export interface MessagePort {
 }
 
 /** Questions and hints in both directions between two processes. */
-export interface Line {
-  /** Resolves with what the listener of the other side returns. Rejects if it throws, and when the line ends. */
-  ask(topic: string, value?: unknown): Promise<unknown>
-  /** Passes something on that needs no answer. It is lost if the other side is gone. */
-  tell(topic: string, value?: unknown): void
-  /** Sets what answers a topic. */
-  on(topic: string, listener: (value: unknown) => unknown): void
-  /** The other side is gone: rejects the questions under way and all later ones. */
-  end(): void
-}
+export type Line = ReturnType<typeof createLine>
 
 /** One message. A question and its answer have the same number; a hint has none. */
 interface Message {
@@ -30,20 +21,15 @@ interface Message {
   readonly problem?: string
 }
 
-interface Waiting {
-  readonly resolve: (value: unknown) => void
-  readonly reject: (problem: Error) => void
-}
-
 const GONE = 'the other process is gone'
 
 /**
  * Values must survive `structuredClone`. Messages of others on the port are ignored. `wrong` is told of a hint that its listener does not
  * take; without it, that is an exception of this process.
  */
-export function createLine(port: MessagePort, wrong?: (topic: string, problem: string) => void): Line {
+export function createLine(port: MessagePort, wrong?: (topic: string, problem: string) => void) {
   const listeners = new Map<string, (value: unknown) => unknown>()
-  const waiting = new Map<number, Waiting>()
+  const waiting = new Map<number, { readonly resolve: (value: unknown) => void; readonly reject: (problem: Error) => void }>()
   let asked = 0
   let isOver = false
   const send = (message: Message) => {
@@ -77,7 +63,8 @@ export function createLine(port: MessagePort, wrong?: (topic: string, problem: s
     else void answer(crosswalk)
   })
   return {
-    ask(topic, value) {
+    /** Resolves with what the listener of the other side returns. Rejects if it throws, and when the line ends. */
+    ask(topic: string, value?: unknown): Promise<unknown> {
       if (isOver) return Promise.reject(new Error(GONE))
       return new Promise((resolve, reject) => {
         asked += 1
@@ -85,8 +72,11 @@ export function createLine(port: MessagePort, wrong?: (topic: string, problem: s
         send({ topic, nth: asked, value })
       })
     },
-    tell: (topic, value) => send({ topic, value }),
-    on: (topic, listener) => void listeners.set(topic, listener),
+    /** Passes something on that needs no answer. It is lost if the other side is gone. */
+    tell: (topic: string, value?: unknown) => send({ topic, value }),
+    /** Sets what answers a topic. */
+    on: (topic: string, listener: (value: unknown) => unknown) => void listeners.set(topic, listener),
+    /** The other side is gone: rejects the questions under way and all later ones. */
     end() {
       isOver = true
       for (const { reject } of waiting.values()) reject(new Error(GONE))
@@ -108,7 +98,7 @@ export interface WorkerOrders {
 }
 
 /** Why a worker cannot start: what is left of an error between two processes. */
-export type StartFailure = Readonly<Record<string, unknown>> & { readonly message: string }
+type StartFailure = Readonly<Record<string, unknown>> & { readonly message: string }
 
 /** The topics between a worker and its supervisor, besides those of the store. */
 export const TOPICS = {
@@ -160,12 +150,9 @@ export function errorOf({ message, ...members }: StartFailure): Error {
 }
 
 /** Some lines for the record file, and how many more wait for their turn. */
-export interface SentLines {
-  readonly lines: readonly string[]
-  readonly waiting: number
-}
+export type SentLines = z.infer<typeof SENT.records>
 
-export interface SentRecordsSettings {
+interface SentRecordsSettings {
   /** Maximum lines that are sent and not yet written. */
   readonly window: number
   /** Maximum lines that wait beyond those; further ones are dropped. */

@@ -87,22 +87,7 @@ export interface Front {
 }
 
 /** How a server starts and ends. */
-export interface Life {
-  /** Makes everything ready to serve, without a port. Rejects as `listen` does. */
-  begin(): Promise<void>
-  /** Opens the admin port, for a server that opens no port for clients or another time. `listen` does it unless the role has none. */
-  openAdmin(): Promise<void>
-  /**
-   * Starts to listen, after `begin`. Rejects if a port is taken, `records.file` cannot be written, or the facts of gRPC are wrong; then nothing listens.
-   */
-  listen(): Promise<void>
-  /**
-   * Leaves the balancer (`limits.drainMs`, `limits.lingerMs`), lets requests finish for `limits.shutdownMs`, then closes every connection.
-   */
-  close(): Promise<void>
-  /** Closes as `close` does, but another process listens in its place, so that no balancer needs time to notice. */
-  giveWay(): Promise<void>
-}
+export type Life = ReturnType<typeof createLife>
 
 interface Living {
   readonly tables: Tables
@@ -124,7 +109,7 @@ interface Living {
   readonly last: () => Promise<unknown>
 }
 
-export function createLife(config: Config, living: Living): Life {
+export function createLife(config: Config, living: Living) {
   const { tables, front, admin, hasAdmin, isWorker, file, migration, joined, exported, leaving, warn, warned, last } = living
   const release = async () => {
     // The last metrics are read from parts that are closed below.
@@ -135,6 +120,7 @@ export function createLife(config: Config, living: Living): Life {
     await joined?.close()
     await last()
   }
+  /** Opens the admin port, for a server that opens no port for clients or another time. `listen` does it unless the role has none. */
   const openAdmin = async () => {
     await admin.listen({ host: config['admin.host'], port: config['admin.port'] })
     const exposed = whyExposed(admin, adminSettings(config))
@@ -155,6 +141,7 @@ export function createLife(config: Config, living: Living): Life {
     await front.ready?.()
   }
   let prepared: Promise<void> | undefined
+  /** Makes everything ready to serve, without a port. Rejects as `listen` does. */
   const begin = () => {
     prepared ??= prepare()
     return prepared
@@ -162,7 +149,10 @@ export function createLife(config: Config, living: Living): Life {
   return {
     begin,
     openAdmin,
-    /** Opens both ports, or none of them. A worker opens one. */
+    /**
+     * Starts to listen, after `begin`: opens both ports, or none of them. A worker opens one. Rejects if a port is taken, `records.file`
+     * cannot be written, or the facts of gRPC are wrong; then nothing listens.
+     */
     async listen() {
       await begin()
       try {
@@ -174,21 +164,15 @@ export function createLife(config: Config, living: Living): Life {
         throw error
       }
     },
+    /** Leaves the balancer (`limits.drainMs`, `limits.lingerMs`), lets requests finish for `limits.shutdownMs`, then closes every connection. */
     close: () => leave(false),
+    /** Closes as `close` does, but another process listens in its place, so that no balancer needs time to notice. */
     giveWay: () => leave(true),
   }
 }
 
 /** How a running server takes other settings. */
-export interface Reload {
-  /**
-   * Takes the values of live settings (`changedBetween`) from the next request on, or returns a sentence that says why it takes none of them.
-   * Modes have a way of their own, `changeModes`. `by` is who changed them; a program, if nobody says so.
-   */
-  reload(changes: Partial<Config>, by?: Actor): string | undefined
-  /** Takes what the files of TLS hold now for every connection from now on. Throws a sentence if one cannot be used. */
-  certify(): void
-}
+export type Reload = ReturnType<typeof createReload>
 
 interface Reloaded {
   /** The settings that every part reads. */
@@ -211,9 +195,13 @@ interface Reloaded {
 const OPENS =
   'without admin.token, admin.tokens and admin.readToken, everybody could change modes from now on; restart to open the admin port'
 
-export function createReload({ live, tables, declarations, migration, isWorker, log, front, dial, shown, certified }: Reloaded): Reload {
+export function createReload({ live, tables, declarations, migration, isWorker, log, front, dial, shown, certified }: Reloaded) {
   return {
-    reload(changes, by = { source: 'program' }) {
+    /**
+     * Takes the values of live settings (`changedBetween`) from the next request on, or returns a sentence that says why it takes none of
+     * them. Modes have a way of their own, `changeModes`. `by` is who changed them; a program, if nobody says so.
+     */
+    reload(changes: Partial<Config>, by: Actor = { source: 'program' }): string | undefined {
       const next = { ...live, ...changes }
       const isOpened = adminTokens(live).length > 0 && adminTokens(next).length === 0
       if (isOpened && next['admin.oidc.issuer'] === undefined) return `${OPENS}.`
@@ -231,6 +219,7 @@ export function createReload({ live, tables, declarations, migration, isWorker, 
       if (!isWorker && 'cutover.operations' in changes) migration.noteAcceptances(by)
       return undefined
     },
+    /** Takes what the files of TLS hold now for every connection from now on. Throws a sentence if one cannot be used. */
     certify() {
       const { port, identities } = readTls(live)
       dial.identify(identities)
@@ -266,15 +255,12 @@ export interface WorkersFront extends Front {
 export const ALONE: Role = { hasAdmin: true }
 
 /** What `/metrics` tells, of this process or of a supervisor and its workers. */
-export interface ToldMetrics {
-  values(): Promise<MetricValues>
-  text(format: MetricsFormat): Promise<string>
-}
+export type ToldMetrics = ReturnType<typeof metricsOf>
 
 /** Returns what is told of the metrics of this process, together with those of its workers if it has any. */
-export function metricsOf(own: Pick<Metrics, 'values'>, workers: Pick<WorkersFront, 'metricValues'> | undefined): ToldMetrics {
+export function metricsOf(own: Pick<Metrics, 'values'>, workers: Pick<WorkersFront, 'metricValues'> | undefined) {
   const values = workers ? async () => workers.metricValues(await own.values()) : own.values
-  return { values, text: async (format) => metricsText(await values(), format) }
+  return { values, text: async (format: MetricsFormat) => metricsText(await values(), format) }
 }
 
 /** The units of OpenMetrics as UCUM writes them. */

@@ -5,31 +5,22 @@ import type { Agent } from 'undici'
 import type { Metrics } from '../../admin/metrics.ts'
 import { RETRY_AFTER } from '../../errors.ts'
 import type { RpcParts } from '../../grpc/calls/calls.ts'
-import {
-  createCallLog,
-  createGrpcRoute,
-  createLazyRpc,
-  createLazyStandard,
-  createPairs,
-  type GrpcParts,
-  type LazyRpc,
-} from '../../grpc/calls/carrier.ts'
+import { createCallLog, createGrpcRoute, createLazyRpc, createLazyStandard, createPairs, type GrpcParts } from '../../grpc/calls/carrier.ts'
 import { createGrpc, noGrpc, refuseGrpc } from '../../grpc/relay/relay.ts'
 import type { Migration } from '../../migrate/migration.ts'
 import { createRoom, type Room } from '../../serve/bounds.ts'
-import { type Core, createCore } from '../../serve/core.ts'
+import { createCore } from '../../serve/core.ts'
 import { createAdmission, createBounded, createClientLimits, createTimed } from '../../serve/http/admission.ts'
-import { type Announce, createAnnounce, createApp, createGate, createServe } from '../../serve/http/app.ts'
+import { createAnnounce, createApp, createGate, createServe } from '../../serve/http/app.ts'
 import { createPassthrough, createV1Carrier } from '../../serve/http/carriers.ts'
 import { createForwarded, type Forwarded } from '../../serve/http/forwarded.ts'
 import { createHosted, retire } from '../../serve/http/retire.ts'
-import { type Compat, createCompat, refuseExpectation } from '../../serve/http/v1-surface.ts'
-import type { OnGrpc } from '../../serve/listen/http2.ts'
+import { createCompat, refuseExpectation } from '../../serve/http/v1-surface.ts'
 import { type Certificate, createListener, urlOf } from '../../serve/listen/listener.ts'
 import { createRestedConnections, type RestedConnections } from '../../serve/listen/times.ts'
 import type { Signal } from '../../serve/signals.ts'
 import type { Dial } from '../../serve/upstream/dial.ts'
-import { type ClockWatch, createHealth, type Health, ping, type Readiness } from '../../serve/upstream/health.ts'
+import { type ClockWatch, createHealth, ping, type Readiness } from '../../serve/upstream/health.ts'
 import { createSend } from '../../serve/upstream/send.ts'
 import { createAskRest } from '../../serve/upstream/v1.ts'
 import { createAccessLog } from '../../serve/watch/access-log.ts'
@@ -54,28 +45,17 @@ import { late } from '../config/live.ts'
 import type { Config } from '../config/settings.ts'
 import type { Front } from './process.ts'
 
-interface HealthParts {
-  readonly pool: Agent
-  readonly clock: Pick<ClockWatch, 'hear'>
-}
-
 /** Returns what asks v2, and v1 if there is one, whether they are well. */
-export function healthOf(
-  config: Config,
-  v2: string,
-  { probes }: Pick<Tables, 'probes'>,
-  { pool, clock }: HealthParts,
-): () => Promise<Health> {
-  const bases = { v2, v1: config['upstream.v1'] }
+export function healthOf(config: Config, v2: string, { probes }: Pick<Tables, 'probes'>, pool: Agent, clock: Pick<ClockWatch, 'hear'>) {
   return createHealth(
-    bases,
+    { v2, v1: config['upstream.v1'] },
     (service, base) => ping(pool, service, base, { probe: probes?.[service], clock }),
     () => performance.now(),
   )
 }
 
 /** The parts that the proxy shares with the admin port. */
-export interface ProxyParts {
+interface ProxyParts {
   readonly pool: Agent
   /** How connections to the services open. */
   readonly dial: Dial
@@ -93,27 +73,16 @@ export interface ProxyParts {
 /** The share of the connections to v2 that long lists may take. The rest is for requests with a waiting client. */
 const BULK_SHARE = 3 / 4
 
-interface V1Parts extends Pick<ProxyParts, 'pool' | 'migration' | 'metrics' | 'tracing'> {
-  readonly forwarded: Forwarded
-  readonly room: Room
-}
-
-/** What serves v1 requests, and what their answers announce. */
-export interface V1Surface {
-  readonly announce: Announce
-  /** Serves v1, whatever the protocol. */
-  readonly core: Core
-  /** Serves v1 over HTTP. */
-  readonly compat: Compat
-}
-
-export function createV1Surface(
+/** Makes what serves v1 requests, and what their answers announce: `core` whatever the protocol, and `compat` over HTTP. */
+function createV1Surface(
   app: FastifyInstance,
   config: Config,
   v2: string,
   tables: Tables,
-  { pool, migration, metrics, tracing, forwarded, room }: V1Parts,
-): V1Surface {
+  { pool, migration, metrics, tracing }: ProxyParts,
+  forwarded: Forwarded,
+  room: Room,
+) {
   const operations = operationsOf(tables)
   const keep = late(config, { entries: 'keep.entries', ttlMs: 'keep.ttlMs' })
   const bulkCalls = Math.ceil(config['upstream.connections'] * BULK_SHARE)
@@ -144,23 +113,14 @@ type SurfaceParts = Pick<ProxyParts, 'pool' | 'dial' | 'metrics' | 'log' | 'trac
     readonly hasTables: boolean
   }
 
-/** What serves gRPC calls. */
-export interface GrpcSurface {
-  readonly route: OnGrpc
-  readonly rpc: LazyRpc
-  /** Answers the calls under way, because the process stops. */
-  stop(): void
-  /** Closes its connections to the services. */
-  close(): void
-}
-
 /**
  * The maximum bytes of a question of health or reflection. Its stream has no deadline, so that it must not take the room that all bodies
  * share. A probe must also be answered when that room is full.
  */
 const QUESTION_BYTES = 16 * 1024
 
-export function createGrpcSurface(config: Config, v2: string, parts: SurfaceParts): GrpcSurface {
+/** Makes what serves gRPC calls. */
+function createGrpcSurface(config: Config, v2: string, parts: SurfaceParts) {
   const { pool, dial, metrics, log, gate, forwarded, hasTables } = parts
   const base = config['upstream.v1']
   const isRest = config['upstream.v2Grpc'] === 'rest'
@@ -190,10 +150,12 @@ export function createGrpcSurface(config: Config, v2: string, parts: SurfacePart
   return {
     rpc,
     route: createGrpcRoute({ ...parts, grpc: toV2, rpc, standard, begin, places: streamPlaces(config) }),
+    /** Answers the calls under way, because the process stops. */
     stop() {
       rpc.stop()
       toV2.stop()
     },
+    /** Closes its connections to the services. */
     close() {
       toV2.close()
       toV1?.close()
@@ -232,7 +194,7 @@ export function createProxy(config: Config, v2: string, tables: Tables, parts: P
   const hosted = createHosted(bounded(NEVER_RESTED, app.routing), failed)
   const begin = createAccessLog(log, metrics, forwarded)
   const room = createRoom(config['limits.bodiesBytes'], () => metrics.refused('bodies'))
-  const { announce, core, compat } = createV1Surface(app, config, v2, tables, { ...parts, forwarded, room })
+  const { announce, core, compat } = createV1Surface(app, config, v2, tables, parts, forwarded, room)
   const grpc = createGrpcSurface(config, v2, {
     hasTables: tables.hasGrpc === true,
     ...parts,

@@ -116,7 +116,7 @@ export function createServer(started: Config, tables: Tables, options: ServerOpt
     const ms = joined.fleet.aheadMs()
     if (ms !== undefined) clock.heard('the store', ms)
   })
-  const health = healthOf(config, v2, tables, { pool, clock })
+  const health = healthOf(config, v2, tables, pool, clock)
   const { report, modes, onNote } = migration
   const currentModes = currentModesOf(migration, mappings, config)
   const expiry = certificate && !workers ? () => (certificate ? expiryOf(certificate) : 0) : undefined

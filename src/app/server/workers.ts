@@ -6,11 +6,11 @@ import type { KeptModes } from '../../fleet/modes.ts'
 import { hostStore } from '../../fleet/store/ipc.ts'
 import type { Store } from '../../fleet/store/store.ts'
 import { createRecordFile, RECORD_FILE, type RecordFile } from '../../migrate/records/record-file.ts'
-import { CLOCKS } from '../../serve/bounds.ts'
+import { CLOCKS, type Clocks } from '../../serve/bounds.ts'
 import { migrationSettings } from '../config/config.ts'
 import { settingsOfWorker } from '../config/live.ts'
 import type { Config, SettingKey } from '../config/settings.ts'
-import { createLine, errorOf, type Line, type MessagePort, SENT, type SentLines, TOPICS, type WorkerOrders } from './line.ts'
+import { createLine, errorOf, type MessagePort, SENT, type SentLines, TOPICS, type WorkerOrders } from './line.ts'
 import type { Role, WorkersFront } from './process.ts'
 
 /** So many deaths in so many milliseconds are no accident. */
@@ -42,18 +42,15 @@ export async function inTime<T>(promise: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** How a process ended: `signal SIGKILL`, `exit code 1`. */
-export type WorkerEnd = string
-
 /** One worker as its supervisor sees it. */
 export interface WorkerProcess {
   /** Its place among the workers, from 1. The worker that replaces it has the same. */
   readonly place: number
   /** Resolves when it accepts connections. Rejects with the reason if it never will. */
   readonly listens: Promise<void>
-  /** Resolves when it accepts no more connections: it has ended, or a fault makes it leave. */
-  readonly left: Promise<WorkerEnd>
-  readonly ended: Promise<WorkerEnd>
+  /** Resolves when it accepts no more connections: it has ended, with `signal SIGKILL` or `exit code 1`, or a fault makes it leave. */
+  readonly left: Promise<string>
+  readonly ended: Promise<string>
   /** Lets it finish its requests. With `isReplaced`, others serve meanwhile, so that no balancer needs time to notice. */
   leave(isReplaced: boolean): void
   /** Ends it at once. */
@@ -61,11 +58,7 @@ export interface WorkerProcess {
 }
 
 /** A worker that runs as a process of its own. */
-export interface ForkedWorker extends WorkerProcess {
-  readonly line: Line
-  /** The address that it listens at; empty before. */
-  url(): string
-}
+type ForkedWorker = ReturnType<typeof forkWorker>
 
 /** The program of a worker lies beside this file, as source or as built. */
 const PROGRAM = fileURLToPath(import.meta.url).replace(/workers(\.\w+)$/, 'worker-main$1')
@@ -74,7 +67,7 @@ const PROGRAM = fileURLToPath(import.meta.url).replace(/workers(\.\w+)$/, 'worke
 const IGNORED = () => {}
 
 /** Starts the process of a worker. Flags may hold tokens, so that it gets none: it asks for its orders. */
-export function forkWorker(place: number, warn: (text: string) => void): ForkedWorker {
+function forkWorker(place: number, warn: (text: string) => void) {
   cluster.setupPrimary({ exec: PROGRAM, args: [], serialization: 'advanced' })
   const worker = cluster.fork()
   const port: MessagePort = {
@@ -93,37 +86,26 @@ export function forkWorker(place: number, warn: (text: string) => void): ForkedW
     void ended.then((end) => reject(new Error(`worker ${place} ended with ${end}`)))
   })
   listens.catch(() => {})
-  const left = new Promise<WorkerEnd>((resolve) => {
+  const left = new Promise<string>((resolve) => {
     line.on(TOPICS.leaves, () => resolve('an uncaught exception'))
     void ended.then(resolve)
   })
   void ended.then(line.end)
   return {
     ...{ place, line, listens, left, ended },
+    /** The address that it listens at; empty before. */
     url: () => url,
     // A worker that is still starting hears nothing yet.
-    leave: (isReplaced) =>
-      void listens.then(
-        () => line.tell(TOPICS.leave, isReplaced),
-        () => {},
-      ),
+    leave: (isReplaced: boolean) => void listens.then(() => line.tell(TOPICS.leave, isReplaced), IGNORED),
     kill: () => void worker.process.kill('SIGKILL'),
   }
 }
 
-function endOf(worker: Worker): Promise<WorkerEnd> {
+function endOf(worker: Worker): Promise<string> {
   return new Promise((resolve) => {
     worker.once('exit', (code, signal) => resolve(signal ? `signal ${signal}` : `exit code ${code}`))
     worker.on('error', (error) => resolve(error.message))
   })
-}
-
-export interface PulseParts {
-  /** Resolves when the worker answers. */
-  readonly ping: () => Promise<unknown>
-  /** Calls a function again and again, after so many milliseconds. Returns a function that ends this. */
-  readonly repeat: (run: () => void, ms: number) => () => void
-  readonly warn: (text: string) => void
 }
 
 /** Milliseconds between two pings. */
@@ -135,8 +117,14 @@ const PING_MS = 1000
  */
 export const UNANSWERED = 10
 
-/** Kills a worker whose event loop stands. It is watched from when it listens: a start may take long. */
-export function watchPulse(worker: Pick<WorkerProcess, 'place' | 'listens' | 'ended' | 'kill'>, { ping, repeat, warn }: PulseParts): void {
+/**
+ * Kills a worker whose event loop stands. It is watched from when it listens: a start may take long. `ping` resolves when the worker
+ * answers.
+ */
+export function watchPulse(
+  worker: Pick<WorkerProcess, 'place' | 'listens' | 'ended' | 'kill'>,
+  { ping, repeat, warn }: { ping: () => Promise<unknown>; repeat: Clocks['repeat']; warn: (text: string) => void },
+): void {
   const watch = () => {
     let unanswered = 0
     const beat = () => {
@@ -148,34 +136,17 @@ export function watchPulse(worker: Pick<WorkerProcess, 'place' | 'listens' | 'en
         return worker.kill()
       }
       unanswered += 1
-      ping().then(
-        () => {
-          unanswered = 0
-        },
-        () => {},
-      )
+      ping().then(() => {
+        unanswered = 0
+      }, IGNORED)
     }
     const end = repeat(beat, PING_MS)
     void worker.ended.then(end)
   }
-  worker.listens.then(watch, () => {})
+  worker.listens.then(watch, IGNORED)
 }
 
-/** The workers of one supervisor. */
-export interface Crew<W extends WorkerProcess> {
-  /** Starts them. Resolves when all listen. If one cannot, it rejects with the reason, and none is left. */
-  start(): Promise<void>
-  /** Replaces them one by one: a worker leaves when its successor listens. Rejects, and stops there, if a successor cannot listen. */
-  roll(): Promise<void>
-  /** Lets all of them finish. Resolves when they have ended. */
-  retire(): Promise<void>
-  /** Ends them at once. */
-  stop(): Promise<void>
-  /** Those that listen now. */
-  listening(): readonly W[]
-}
-
-export interface CrewSettings<W extends WorkerProcess> {
+interface CrewSettings<W extends WorkerProcess> {
   readonly workers: number
   readonly fork: (place: number) => W
   /** Milliseconds of a monotonic clock. */
@@ -186,7 +157,7 @@ export interface CrewSettings<W extends WorkerProcess> {
 }
 
 /** Keeps a number of workers alive. A worker that dies is replaced at once, in its place. */
-export function createCrew<W extends WorkerProcess>({ workers, fork, ticks, warn, givenUp }: CrewSettings<W>): Crew<W> {
+export function createCrew<W extends WorkerProcess>({ workers, fork, ticks, warn, givenUp }: CrewSettings<W>) {
   /** The worker of each place. One that leaves has none, and is not replaced. */
   const crew = new Map<number, W>()
   const present = new Set<W>()
@@ -197,15 +168,12 @@ export function createCrew<W extends WorkerProcess>({ workers, fork, ticks, warn
   const begin = (place: number): W => {
     const worker = fork(place)
     present.add(worker)
-    void worker.listens.then(
-      () => void ready.add(worker),
-      () => {},
-    )
+    void worker.listens.then(() => void ready.add(worker), IGNORED)
     void worker.left.then((ending) => left(worker, ending))
     void worker.ended.then(() => void present.delete(worker))
     return worker
   }
-  const left = (worker: W, ending: WorkerEnd) => {
+  const left = (worker: W, ending: string) => {
     ready.delete(worker)
     if (isOver || crew.get(worker.place) !== worker) return
     if (areTooMany()) {
@@ -224,6 +192,7 @@ export function createCrew<W extends WorkerProcess>({ workers, fork, ticks, warn
     for (const worker of present) how(worker)
     await Promise.all([...present].map(({ ended }) => ended))
   }
+  /** Ends them at once. */
   const stop = () => end((worker) => worker.kill())
   const succeed = async (place: number) => {
     const successor = begin(place)
@@ -239,6 +208,7 @@ export function createCrew<W extends WorkerProcess>({ workers, fork, ticks, warn
     await before.ended
   }
   return {
+    /** Starts them. Resolves when all listen. If one cannot, it rejects with the reason, and none is left. */
     async start() {
       for (let place = 1; place <= workers; place += 1) begin(place)
       const first = [...present]
@@ -253,12 +223,15 @@ export function createCrew<W extends WorkerProcess>({ workers, fork, ticks, warn
       }
       for (const worker of first) crew.set(worker.place, worker)
     },
+    /** Replaces them one by one: a worker leaves when its successor listens. Rejects, and stops there, if a successor cannot listen. */
     async roll() {
       for (let place = 1; place <= workers && !isOver; place += 1) await succeed(place)
     },
+    /** Lets all of them finish. Resolves when they have ended. */
     retire: () => end((worker) => release(worker, false)),
     stop,
-    listening: () => [...ready],
+    /** Those that listen now. */
+    listening: (): readonly W[] => [...ready],
   }
 }
 
@@ -273,18 +246,7 @@ export interface MeasuredWorker {
   metrics(): Promise<MetricValues>
 }
 
-/** The metrics of all workers, those that have ended among them. */
-export interface CollectedMetrics {
-  /** Asks all workers, so that little is lost of one that dies. A worker that does not answer in time counts with what it said last. */
-  collect(): Promise<void>
-  /** A worker leaves, and says its last word. */
-  said(worker: MeasuredWorker, values: MetricValues): void
-  ended(worker: MeasuredWorker, isDeath: boolean): void
-  /** All of them as those of one process, together with what the supervisor itself counts. */
-  values(supervisor: MetricValues): Promise<MetricValues>
-}
-
-export interface CollectedSettings {
+interface CollectedSettings {
   /** The workers that are there. */
   readonly workers: () => readonly MeasuredWorker[]
   /** How many of them listen. */
@@ -293,7 +255,8 @@ export interface CollectedSettings {
   readonly inTime: <T>(promise: Promise<T>) => Promise<T | undefined>
 }
 
-export function createCollectedMetrics({ workers, listening, inTime }: CollectedSettings): CollectedMetrics {
+/** The metrics of all workers, those that have ended among them. */
+export function createCollectedMetrics({ workers, listening, inTime }: CollectedSettings) {
   const last = new Map<MeasuredWorker, MetricValues>()
   /** Workers that have said their last word: an answer that comes later is older. */
   const final = new Set<MeasuredWorker>()
@@ -305,16 +268,18 @@ export function createCollectedMetrics({ workers, listening, inTime }: Collected
     const values = await inTime(worker.metrics()).catch(() => undefined)
     if (values && workers().includes(worker) && !final.has(worker)) last.set(worker, values)
   }
+  /** Asks all workers, so that little is lost of one that dies. A worker that does not answer in time counts with what it said last. */
   const collect = async () => {
     await Promise.all(workers().map(ask))
   }
   return {
     collect,
-    said(worker, values) {
+    /** A worker leaves, and says its last word. */
+    said(worker: MeasuredWorker, values: MetricValues) {
       final.add(worker)
       last.set(worker, values)
     },
-    ended(worker, isDeath) {
+    ended(worker: MeasuredWorker, isDeath: boolean) {
       if (isDeath) deaths += 1
       adding = adding.then(async () => {
         ofEnded = await withEnded(ofEnded, last.get(worker) ?? [])
@@ -322,7 +287,8 @@ export function createCollectedMetrics({ workers, listening, inTime }: Collected
         final.delete(worker)
       })
     },
-    async values(supervisor) {
+    /** All of them as those of one process, together with what the supervisor itself counts. */
+    async values(supervisor: MetricValues) {
       await collect()
       await adding
       const measured = [...last].map(([{ place }, values]) => ({ place, values }))
@@ -332,32 +298,23 @@ export function createCollectedMetrics({ workers, listening, inTime }: Collected
 }
 
 /** The record file of all workers. */
-export interface TakenRecords extends RecordFile {
-  /** Opens the way for the lines of one worker. */
-  fromWorker(): WorkerLines
-}
-
-export interface WorkerLines {
-  /** Writes lines. Resolves when they are written or dropped, with the reason why the file cannot be written. */
-  take(sent: SentLines): Promise<string | undefined>
-  /** The worker has died: what it still held is lost, as far as it has told. */
-  died(): void
-}
-
-export function createTakenRecords(file: RecordFile): TakenRecords {
+export function createTakenRecords(file: RecordFile) {
   let lost = 0
   return {
     ...file,
     dropped: () => file.dropped() + lost,
+    /** Opens the way for the lines of one worker. */
     fromWorker() {
       let waiting = 0
       return {
-        async take(sent) {
+        /** Writes lines. Resolves when they are written or dropped, with the reason why the file cannot be written. */
+        async take(sent: SentLines) {
           for (const line of sent.lines) file.add(line)
           waiting = sent.waiting
           await file.flush()
           return file.problem()
         },
+        /** The worker has died: what it still held is lost, as far as it has told. */
         died() {
           lost += waiting
         },
@@ -366,7 +323,7 @@ export function createTakenRecords(file: RecordFile): TakenRecords {
   }
 }
 
-export interface SupervisorSettings {
+interface SupervisorSettings {
   readonly config: Config
   readonly workers: number
   /** The path of the configuration file, if there is one. */
@@ -378,25 +335,17 @@ export interface SupervisorSettings {
   readonly warn: (text: string) => void
 }
 
-/** The process that has the admin port, the store and the record file, while its workers serve. */
-export interface Supervisor {
-  /** What makes a server of it: `createServer(config, mappings, { role })`. */
-  readonly role: Role
-  /** Replaces the workers one by one, so that they read the certificate again. Rejects if a new one cannot listen. */
-  roll(): Promise<void>
-  /** Gives the workers other values of live settings, and those that come later too. */
-  reload(changes: Partial<Config>): void
-  /** Resolves with a sentence when workers die again and again. None is replaced from then on. */
-  readonly givenUp: Promise<string>
-}
-
 /** Milliseconds between two looks at what workers have counted: a worker that is killed takes no more than that along. */
 const COLLECT_MS = 1000
 
 /** Lines of all workers that may be on their way to the disk. The record file has room for them. */
 const UNDER_WAY = RECORD_FILE.waiting / 2
 
-export function createSupervisor({ config, workers, file, openStore, kept, warn }: SupervisorSettings): Supervisor {
+/**
+ * Makes the process that has the admin port, the store and the record file, while its workers serve. `role` makes a server of it:
+ * `createServer(config, mappings, { role })`. `givenUp` resolves with a sentence when workers die again and again: none is replaced then.
+ */
+export function createSupervisor({ config, workers, file, openStore, kept, warn }: SupervisorSettings) {
   const target = migrationSettings(config).records.file
   const records = target && createTakenRecords(createRecordFile({ ...target, waiting: RECORD_FILE.waiting }))
   let current = config
@@ -425,10 +374,7 @@ export function createSupervisor({ config, workers, file, openStore, kept, warn 
       isDone = true
     })
     watchPulse(worker, { ping: () => line.ask(TOPICS.ping), repeat: CLOCKS.repeat, warn })
-    worker.listens.then(
-      () => void measured.set(worker, one),
-      () => {},
-    )
+    worker.listens.then(() => void measured.set(worker, one), IGNORED)
     void worker.ended.then(() => {
       measured.delete(worker)
       forked.delete(worker)
@@ -455,11 +401,13 @@ export function createSupervisor({ config, workers, file, openStore, kept, warn 
       return crew.listening()[0]?.url() ?? ''
     },
   }
+  /** Gives the workers other values of live settings, and those that come later too. */
   const reload = (changes: Partial<Config>) => {
     current = { ...current, ...changes }
     const part = ofWorker()
     const told = Object.fromEntries((Object.keys(changes) as SettingKey[]).map((key) => [key, part[key]]))
     for (const { line } of forked) line.tell(TOPICS.settings, told)
   }
-  return { role: { hasAdmin: true, records, workers: front }, roll: crew.roll, reload, givenUp }
+  const role: Role = { hasAdmin: true, records, workers: front }
+  return { role, roll: crew.roll, reload, givenUp }
 }

@@ -114,7 +114,7 @@ describe('collected metrics', () => {
       present.splice(present.indexOf(worker), 1)
       metrics.ended(worker, isDeath)
     }
-    return { ...metrics, present, text, requests, leave }
+    return Object.assign(metrics, { present, text, requests, leave })
   }
 
   it('counts what a worker said last, when it has died', async () => {

@@ -6,7 +6,7 @@ import { openMetricsExport } from '../../../serve/watch/metrics-export.ts'
 import type { Config } from '../../config/settings.ts'
 import { joinFleet } from '../../server/fleet.ts'
 import { createServer, type Server } from '../../server/server.ts'
-import { createSupervisor, type Supervisor } from '../../server/workers.ts'
+import { createSupervisor } from '../../server/workers.ts'
 import { endWith, FAILED, type Flags, type Io } from '../command.ts'
 import { configPath } from '../flags.ts'
 import { openLog, stay, watchCertificates, watchConfig } from '../stay.ts'
@@ -56,7 +56,7 @@ export async function supervise(config: Config, workers: number, flags: Flags, i
 }
 
 /** Hands live settings to the workers too. */
-function reloading({ changeModes, sharesModes, reload }: Server, supervisor: Pick<Supervisor, 'reload'>) {
+function reloading({ changeModes, sharesModes, reload }: Server, supervisor: ReturnType<typeof createSupervisor>) {
   return {
     changeModes,
     sharesModes,

@@ -83,21 +83,16 @@ function newId(): string {
   return `${PROCESS}-${last}`
 }
 
-/** The meaning of a read's URL according to the tables. It holds nothing about the caller. */
+/** The meaning of a read's URL according to the tables. It was classified as v1's (`Target`). It holds nothing about the caller. */
 export interface KnownRead {
+  readonly kind: 'v1'
+  /** Decoded. */
+  readonly path: string
   readonly routed: Found
   /** Returns its first turn. Throws the ApiError with which the tables refuse it. */
   readonly first: () => Turn
   /** Query parameters that the operation does not know. */
   readonly unknown: readonly string[]
-}
-
-/** Known reads by URL. */
-export interface KnownReads {
-  find(request: Asked): KnownRead | undefined
-  keep(request: Asked, read: KnownRead): void
-  /** Forgets all of them, because settings changed by which URLs are read. */
-  forget(): void
 }
 
 interface Asked {
@@ -109,15 +104,21 @@ interface Asked {
 const KEPT = 1000
 const LONGEST = 1000
 
-/** Clients repeat the same requests. Reading a URL anew takes about a tenth of the work of a small request. */
-export function createKnownReads(): KnownReads {
-  const known = new LRUCache<string, KnownRead>({ max: KEPT })
-  return {
-    find: ({ method, url = '' }) => (method === 'GET' ? known.get(url) : undefined),
-    keep({ method, url = '' }, read) {
-      if (method === 'GET' && url.length <= LONGEST) known.set(url, read)
-    },
-    forget: () => known.clear(),
+/** Known reads by URL. Clients repeat the same requests. Reading a URL anew takes about a tenth of the work of a small request. */
+export class KnownReads {
+  readonly #known = new LRUCache<string, KnownRead>({ max: KEPT })
+
+  find({ method, url = '' }: Asked): KnownRead | undefined {
+    return method === 'GET' ? this.#known.get(url) : undefined
+  }
+
+  keep({ method, url = '' }: Asked, read: KnownRead): void {
+    if (method === 'GET' && url.length <= LONGEST) this.#known.set(url, read)
+  }
+
+  /** Forgets all of them, because settings changed by which URLs are read. */
+  forget(): void {
+    this.#known.clear()
   }
 }
 
@@ -165,7 +166,7 @@ export function createCore(parts: CoreParts): Core {
     ...parts,
     router: createRouter(operations),
     onlyV1: createOnlyV1(hasV1 ? operations : []),
-    reads: createKnownReads(),
+    reads: new KnownReads(),
     nameForLog: createNameForLog(operations),
   }
 }

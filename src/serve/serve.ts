@@ -12,6 +12,7 @@
 import { asApiError } from '../errors.ts'
 import type { Call } from '../tables/turn.ts'
 import { type Answer, answer, begin, refusal, type TakeAnswer, unknownParameters } from './answer.ts'
+import { identify } from './caller.ts'
 import { createCalls } from './calls.ts'
 import type { Core, KnownRead, RequestRecord } from './core.ts'
 import { type ClientRequest, createRequest, isBodyWithin, parseQuery, type RequestHead, searchOf } from './request.ts'
@@ -26,50 +27,61 @@ export type Decision = AnswerDecision | PassDecision
 
 export interface AnswerDecision {
   readonly kind: 'answer'
+  /** Decoded. */
+  readonly path: string
   readonly routed: Found
   readonly choice: Choice
   /** The meaning of its URL, if the URL was requested before. */
   readonly known: KnownRead | undefined
-  /** Tells the modes that the write of this request, if it is one, is done. */
-  readonly written: () => void
+  /** Tells the modes that the write of this request is done. Undefined for a read. */
+  readonly written: (() => void) | undefined
 }
 
 export interface PassDecision {
   readonly kind: 'pass'
+  /** Decoded. */
+  readonly path: string
   /** Without an operation if no table knows the path. */
   readonly routed: Routed
   readonly choice: Choice
-  readonly written: () => void
+  readonly written: (() => void) | undefined
 }
 
-/** Decides how a request is answered; `path` is decoded. Throws the ApiError that refuses the request. */
-export function choose(core: Core, head: RequestHead, path: string, record: RequestRecord): Decision {
-  const known = core.reads.find(head)
-  const routed = known?.routed ?? routeRequest(core.router, head, path)
-  if (!isFound(routed)) return passOn(core, routed, head, record)
-  const { operation, params } = routed.match
+/**
+ * Decides how a request is answered; `path` is decoded, `known` is the meaning of its URL if that was requested before. Throws the ApiError
+ * that refuses the request.
+ */
+export function choose(core: Core, head: RequestHead, path: string, record: RequestRecord, known: KnownRead | undefined): Decision {
+  const { match, form } = known?.routed ?? routeRequest(core.router, head, path)
+  if (typeof match !== 'object') return passOn(core, { match, form }, head, path, record)
+  const { operation, params } = match
   record.operation = operation.id
-  if (!known && !routed.form) record.onlyV1 = core.onlyV1(operation, () => parseQuery(searchOf(head.url ?? '')))
-  if (!operation.begin || record.onlyV1) return passOn(core, routed, head, record)
-  const choice = core.modes.choose(operation, head.url ?? '', head.headers)
+  if (!known && !form) record.onlyV1 = core.onlyV1(operation, () => parseQuery(searchOf(head.url ?? '')))
+  if (!operation.begin || record.onlyV1) return passOn(core, { match, form }, head, path, record)
+  const choice = core.hasV1 ? core.modes.choose(operation, head.url ?? '', head.headers) : v2Alone(head)
   const { mode } = choice
   record.mode = mode
-  const written = core.modes.writing(operation, params, choice)
+  const written = operation.method === 'GET' ? undefined : core.modes.writing(operation, params, choice)
   // v1 streams an answer that is not compared. A body of unknown length is not compared either: it may exceed the limit.
   const isPassed = mode === 'v1' || (SERVED_BY[mode] === 'v1' && !isBodyWithin(head, core.settings.limits.requestBytes))
-  return isPassed ? { kind: 'pass', routed, choice, written } : { kind: 'answer', routed, choice, known, written }
+  const routed = known?.routed ?? { match, form }
+  return isPassed ? { kind: 'pass', path, routed, choice, written } : { kind: 'answer', path, routed, choice, known, written }
+}
+
+/** The choice where no v1 service stands behind the proxy: no rule is asked. */
+function v2Alone({ headers }: RequestHead): Choice {
+  const { caller, subject, credential } = identify(headers.authorization)
+  return { caller, subject, credential, mode: 'v2' }
 }
 
 /** Passes on a request that only v1 can answer. */
-function passOn({ modes, hasV1 }: Core, routed: Routed, head: RequestHead, record: RequestRecord): PassDecision {
+function passOn({ modes, hasV1 }: Core, routed: Routed, head: RequestHead, path: string, record: RequestRecord): PassDecision {
   const mode = hasV1 ? 'v1' : 'v2'
   record.mode = mode
   const choice = { ...modes.identify(head.headers), mode } as const
-  const written = isFound(routed) ? modes.writing(routed.match.operation, routed.match.params, choice) : nothingWritten
-  return { kind: 'pass', routed, choice, written }
+  const written = isFound(routed) ? modes.writing(routed.match.operation, routed.match.params, choice) : undefined
+  return { kind: 'pass', path, routed, choice, written }
 }
-
-const nothingWritten = () => {}
 
 /** Returns the choice for what only v1 can answer: no rule makes it. */
 function byV1({ caller, subject, credential }: Choice): Choice {
@@ -79,23 +91,22 @@ function byV1({ caller, subject, credential }: Choice): Choice {
 /** A finished request; `status` is undefined if no answer had begun. */
 export interface FinishedRequest {
   readonly head: RequestHead
-  /** The decoded path. */
-  readonly path: string
   readonly record: RequestRecord
   readonly status: number | undefined
 }
 
 /** Counts a finished request. */
-export function count({ modes }: Core, { kind, routed, choice, written }: Decision, { head, path, record, status }: FinishedRequest): void {
+export function count({ modes }: Core, { kind, path, routed, choice, written }: Decision, { head, record, status }: FinishedRequest): void {
   const { asked, onlyV1 } = record
-  if (!isFound(routed)) {
+  const { match, form } = routed
+  if (typeof match !== 'object') {
     // A request that v1 answers well will be missed when v1 is gone, even if no table knows it.
     if (asked && status !== undefined && status < 400) modes.usedUnknown(head.method ?? '', path, head.headers)
     return
   }
-  const { operation } = routed.match
+  const { operation } = match
   if (kind === 'pass' && asked && status !== undefined) modes.heard(operation, choice.credential, status, 'v1')
-  written()
+  written?.()
   const refused = !asked && status !== undefined && status >= 400
   const by = record.mode === 'fallback' ? 'v1' : SERVED_BY[choice.mode]
   const started = status !== undefined && status < 400 ? record.started : undefined
@@ -103,7 +114,7 @@ export function count({ modes }: Core, { kind, routed, choice, written }: Decisi
   const look = modes.used(onlyV1 ? byV1(choice) : choice, onlyV1 ?? operation, end)
   if (!look) return
   try {
-    look(operation, record.read ? record.read() : createRequest(routed, withoutBody(record.id, head)).read())
+    look(operation, record.read ? record.read() : createRequest({ match, form }, withoutBody(record.id, head)).read())
   } catch {
     // A request that the tables cannot read has nothing to keep.
   }
@@ -264,13 +275,13 @@ function fromV2(core: Core, serving: Serving, writer: Writer): void {
 /** Reads a request with the tables. The result is kept by URL if other callers may reuse its first turn. */
 function readAnew({ reads, settings }: Core, { decision, request }: Serving): KnownRead {
   const { operation, raw } = request
-  const { routed } = decision
+  const { path, routed } = decision
   const asked = request.read()
   const unknown = unknownParameters(operation, asked)
   const first = () => {
     const turn = begin(operation, asked, settings)
-    if (turn.kind === 'ask' && turn.again) reads.keep(raw, { routed, unknown, first: () => turn })
+    if (turn.kind === 'ask' && turn.again) reads.keep(raw, { kind: 'v1', path, routed, unknown, first: () => turn })
     return turn
   }
-  return { routed, unknown, first }
+  return { kind: 'v1', path, routed, unknown, first }
 }

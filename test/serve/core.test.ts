@@ -4,7 +4,7 @@ import { Readable } from 'node:stream'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { mappings } from '../../mappings/index.ts'
 import { startSandbox } from '../../src/sandbox/start.ts'
-import { createKnownReads, createNameForLog, type KnownRead } from '../../src/serve/core.ts'
+import { createNameForLog, type KnownRead, KnownReads } from '../../src/serve/core.ts'
 import { givingBack } from '../../src/serve/http/v1-surface.ts'
 import { ROWS_MEMORY } from '../../src/tables/text/engine.ts'
 import { bearer, startProxy, type TestProxy } from '../stage/stage.ts'
@@ -14,7 +14,7 @@ describe('known reads', () => {
   const read = {} as KnownRead
 
   it('identifies a URL by its method and text', () => {
-    const reads = createKnownReads()
+    const reads = new KnownReads()
     reads.keep({ method: 'GET', url: '/a' }, read)
     reads.keep({ method: 'POST', url: '/b' }, read)
     const found = [
@@ -27,7 +27,7 @@ describe('known reads', () => {
   })
 
   it('caches neither very long URLs nor very many', () => {
-    const reads = createKnownReads()
+    const reads = new KnownReads()
     reads.keep({ method: 'GET', url: `/${'a'.repeat(2000)}` }, read)
     expect(reads.find({ method: 'GET', url: `/${'a'.repeat(2000)}` })).toBeUndefined()
     for (let at = 0; at < 2000; at += 1) reads.keep({ method: 'GET', url: `/${at}` }, read)

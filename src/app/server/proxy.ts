@@ -208,7 +208,7 @@ export function createProxy(config: Config, v2: string, tables: Tables, parts: P
     limits,
   })
   const native = createPairs({ rpc: grpc.rpc, forwarded, passthrough })
-  const serve = createServe({ begin, gate, native, announce, compat })
+  const serve = createServe({ begin, gate, native, announce, compat, reads: core.reads })
   const leave = () => {
     passthrough.endWebSockets()
     listener.leave()
@@ -231,7 +231,7 @@ export function createProxy(config: Config, v2: string, tables: Tables, parts: P
       await drained
     },
     ...(certificate && { certify: listener.certify }),
-    forget: core.reads.forget,
+    forget: () => core.reads.forget(),
     release() {
       passthrough.close()
       grpc.close()

@@ -90,9 +90,9 @@ async function served(parts: AnswerV1Parts, operation: Operation, asked: RpcCall
     reply = begun ? refused(parts, thrown, asked) : await withoutRequest(parts, operation, thrown, asked)
   }
   if (!begun) return reply
-  const { decision, head, path } = begun
+  const { decision, head } = begun
   const status = clientOf(parts.published, call).aborted ? undefined : httpOf(codeOf(reply))
-  count(parts.published, decision, { head, path, record, status })
+  count(parts.published, decision, { head, record, status })
   return reply
 }
 
@@ -120,7 +120,6 @@ async function withoutRequest(parts: AnswerV1Parts, operation: Operation, proble
 
 /** The REST request that a call is, and what was decided about it. */
 interface BegunRequest extends RestCall {
-  readonly path: string
   readonly routed: Found
   readonly decision: Decision
 }
@@ -130,10 +129,10 @@ function begin({ classify, published, limits }: AnswerV1Parts, operation: Operat
   const rest = wholeRequest(requestOf(method, call.message, call.codec, { pathBytes: limits.headerBytes, protocol: call.protocol }))
   const head = restHead(rest, call.headers)
   const path = pathIn(classify, rest.url)
-  const decision = choose(published, head, path, record)
+  const decision = choose(published, head, path, record, published.reads.find(head))
   const { routed, written } = decision
-  if (isFound(routed) && routed.match.operation === operation) return { rest, head, path, routed, decision }
-  written()
+  if (isFound(routed) && routed.match.operation === operation) return { rest, head, routed, decision }
+  written?.()
   record.operation = operation.id
   throw misplaced()
 }

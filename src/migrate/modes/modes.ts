@@ -186,7 +186,8 @@ export function createModes(initial: ModeRules, settings: ModesSettings) {
   const { inForce, ...state } = createModesState(initial, settings)
   const latencies = createLatencies(inForce, journal.teller.slow, () => performance.now())
   const { inventory, recorder } = journal
-  const traffic = createTraffic({ accepted, inventory, recorder, pagingSides, rollouts, latencies, kindOf, subjects, now })
+  const sided = v1 && { pagingSides, rollouts, latencies }
+  const traffic = createTraffic({ accepted, inventory, recorder, sided, kindOf, subjects, now })
   const sides: Sides = {
     identify: ({ authorization }) => identify(authorization),
     choose(operation, url, headers) {

@@ -19,9 +19,10 @@ interface TrafficSources {
   readonly accepted: Accepted
   readonly inventory: Inventory
   readonly recorder: Recorder
-  readonly pagingSides: PagingSides
-  readonly rollouts: Pick<Rollouts, 'used'>
-  readonly latencies: Latencies
+  /** What tells the sides apart. Undefined without a v1 service. */
+  readonly sided:
+    | { readonly pagingSides: PagingSides; readonly rollouts: Pick<Rollouts, 'used'>; readonly latencies: Latencies }
+    | undefined
   readonly kindOf: KindOf
   /** Subjects of tokens may be shown and recorded. */
   readonly subjects: boolean
@@ -31,7 +32,7 @@ interface TrafficSources {
 
 /** Counts which caller uses which operation. Records calls as sums: one line for each call would outnumber the comparisons. */
 export function createTraffic(sources: TrafficSources) {
-  const { accepted, inventory, recorder, pagingSides, rollouts, latencies, kindOf, subjects, now } = sources
+  const { accepted, inventory, recorder, sided, kindOf, subjects, now } = sources
   const nameOf = { client: createUnknownUses(), stranger: createUnknownUses() }
   /** By caller, operation, and mode with protocol. */
   const since = new Map<string, Map<string, Map<string, Counted>>>()
@@ -73,9 +74,11 @@ export function createTraffic(sources: TrafficSources) {
       return undefined
     }
     if (refused) return undefined
-    pagingSides.note(by, operation, url, caller)
-    rollouts.used(choice, operation.id, by)
-    if (latencies.areWatched && started !== undefined) latencies.see(choice, operation.id, started)
+    if (sided) {
+      sided.pagingSides.note(by, operation, url, caller)
+      sided.rollouts.used(choice, operation.id, by)
+      if (sided.latencies.areWatched && started !== undefined) sided.latencies.see(choice, operation.id, started)
+    }
     return use(callerOf(choice, subjects), operation.id, mode, protocol, agent)
   }
   return {

@@ -4,7 +4,7 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, 
 import { ApiError, asApiError } from '../../errors.ts'
 import type { Mapping } from '../../tables/operation.ts'
 import { type Classify, createClassify, type Target } from '../classify.ts'
-import { requestId } from '../core.ts'
+import { type KnownReads, requestId } from '../core.ts'
 import type { ConnectionLimits } from '../listen/listener.ts'
 import { handshakeOf, whenAnswered } from '../listen/upgrades.ts'
 import { createLoopGuard, LOOP_DETECTED, type LoopGuard } from '../upstream/v1.ts'
@@ -35,8 +35,8 @@ export type RawHeaders = readonly string[]
 export interface Announce {
   /** The headers of every v1 answer. */
   readonly headers: RawHeaders
-  /** Adds them to an answer that Fastify writes, before the answer begins. */
-  put(reply: FastifyReply): void
+  /** Adds them to an answer that Fastify writes, before the answer begins. Undefined if there are none. */
+  readonly put: ((reply: FastifyReply) => void) | undefined
 }
 
 /**
@@ -45,7 +45,7 @@ export interface Announce {
  */
 export function createAnnounce(app: FastifyInstance, announcement: Announcement): Announce {
   const headers = headersOf(announcement)
-  if (Object.keys(headers).length === 0) return { headers: [], put: () => {} }
+  if (Object.keys(headers).length === 0) return { headers: [], put: undefined }
   app.addHook('onSend', async (_, reply) => {
     const theirs = reply.getHeader('link') ?? []
     const links = [theirs, headers.link ?? []].flat().join(', ')
@@ -112,10 +112,12 @@ export interface ServeParts {
   readonly native: Passthrough['serve']
   readonly announce: Announce
   readonly compat: Compat
+  /** The URLs of v1 that were read before. */
+  readonly reads: Pick<KnownReads, 'find'>
 }
 
 /** Serves one request: finds its destination and hands it to that carrier. */
-export function createServe({ begin, gate, native, announce, compat }: ServeParts): Serve {
+export function createServe({ begin, gate, native, announce, compat, reads }: ServeParts): Serve {
   return (request, reply) => {
     const record = begin(request.raw, reply.raw, request.id)
     record.error = gate.loop.enter(request.raw.headers)
@@ -123,25 +125,37 @@ export function createServe({ begin, gate, native, announce, compat }: ServePart
       record.operation = 'loop'
       return sendError(reply.header('x-request-id', record.id), record.error, LOOP_DETECTED)
     }
-    const target = targetOf(request.raw, gate.classify)
+    const problem = problemOf(request.raw)
+    const known = problem === undefined ? reads.find(request.raw) : undefined
+    const target = problem === undefined ? (known ?? gate.classify(request.raw.url ?? '')) : refused(problem)
     if (target.kind === 'native') return native(request, reply, record)
     reply.header('x-request-id', record.id)
-    announce.put(reply)
-    if (target.kind === 'v1') return compat(request, reply, target.path, record)
+    announce.put?.(reply)
+    if (target.kind === 'v1') return compat(request, reply, target.path, record, known)
     record.error = target.error
     return sendError(reply, record.error)
   }
 }
 
-function targetOf(request: IncomingMessage, classify: Classify): Target {
-  if (!hasHost(request)) return refused('the request has no host header')
-  if (hasTwoHosts(request)) return refused('the request has two host headers')
-  if (isOddHandshake(request)) return refused('a WebSocket handshake is a GET without content-length and transfer-encoding')
-  return classify(request.url ?? '')
-}
-
 function refused(message: string): Target {
   return { kind: 'refused', error: new ApiError('INVALID_ARGUMENT', message) }
+}
+
+/**
+ * Says what is wrong with the head of a request. It has one host since HTTP/1.1 (RFC 9112 §3.2): Node keeps the first alone in `headers`, and
+ * a server in front may go by the other one.
+ */
+function problemOf(request: IncomingMessage): string | undefined {
+  const { headers, rawHeaders, httpVersion } = request
+  if (headers.host === undefined && httpVersion !== '1.0') return 'the request has no host header'
+  let hosts = 0
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] ?? ''
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1
+  }
+  if (hosts > 1) return 'the request has two host headers'
+  const isOdd = headers.upgrade !== undefined && isOddHandshake(request)
+  return isOdd ? 'a WebSocket handshake is a GET without content-length and transfer-encoding' : undefined
 }
 
 /** A handshake has no body (RFC 6455 §4.1). A client that adds one hopes that a server reads the body as the next request. */
@@ -149,21 +163,6 @@ function isOddHandshake(request: IncomingMessage): boolean {
   if (!handshakeOf(request)) return false
   const { method, headers } = request
   return method !== 'GET' || headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
-}
-
-/** Required since HTTP/1.1 (RFC 9112 §3.2). */
-function hasHost({ headers, httpVersion }: IncomingMessage): boolean {
-  return headers.host !== undefined || httpVersion === '1.0'
-}
-
-/** A server in front may go by the other one (RFC 9112 §3.2). Node keeps the first alone in `headers`. */
-function hasTwoHosts({ rawHeaders }: IncomingMessage): boolean {
-  let hosts = 0
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at] ?? ''
-    if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1
-  }
-  return hosts > 1
 }
 
 const CLIENT_ERRORS: Readonly<Record<string, readonly [status: string, message: (limits: ConnectionLimits) => string]>> = {

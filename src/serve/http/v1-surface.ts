@@ -8,7 +8,7 @@ import { needsV1 } from '../../tables/query.ts'
 import { ROWS_MEMORY, SHORT_TEXT } from '../../tables/text/engine.ts'
 import { type Answer, lengthOf } from '../answer.ts'
 import type { Room } from '../bounds.ts'
-import type { Core, RequestRecord } from '../core.ts'
+import type { Core, KnownRead, RequestRecord } from '../core.ts'
 import { clientSignal, createRequestSignals } from '../listen/times.ts'
 import { type BodyLimits, type ClientRequest, createReadBytes, createRequest, takesBody } from '../request.ts'
 import { isFound, type Routed } from '../route.ts'
@@ -198,8 +198,14 @@ export function watched(
   return { status: answer.status, headers: answer.headers, stream: observed() }
 }
 
-/** Serves one v1 request over HTTP; `path` is decoded. */
-export type Compat = (request: FastifyRequest, reply: FastifyReply, path: string, record: RequestRecord) => FastifyReply | undefined
+/** Serves one v1 request over HTTP; `path` is decoded, `known` is the meaning of its URL if that was requested before. */
+export type Compat = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  path: string,
+  record: RequestRecord,
+  known: KnownRead | undefined,
+) => FastifyReply | undefined
 
 export interface CompatParts {
   readonly core: Core
@@ -242,13 +248,13 @@ export function createCompat(parts: CompatParts): Compat {
     const request = requestOf(http, decision, body, { client, signal })
     respond(core, { decision, request, record }, new HttpWriter(http, request, announced))
   }
-  return (request, reply, path, record) => {
+  return (request, reply, path, record, known) => {
     record.span = tracing?.begin(request.raw.headers)
     if (v1) forwarded.rewrite(request.raw)
     const http = { reply, record, errors: core.settings.errors }
     try {
-      const decision = choose(core, request.raw, path, record)
-      countWhenOver(core, decision, path, http)
+      const decision = choose(core, request.raw, path, record, known)
+      countWhenOver(core, decision, http)
       return decision.kind === 'answer' ? answer(http, decision) : passOn(request, http, decision)
     } catch (thrown) {
       return refuseRequest(http, thrown)
@@ -280,11 +286,11 @@ function refuseRequest({ reply, record, errors }: Http, thrown: unknown): Fastif
   return sendError(reply, record.error, record.error.http, errors)
 }
 
-function countWhenOver(core: Core, decision: Decision, path: string, { reply, record }: Http): void {
+function countWhenOver(core: Core, decision: Decision, { reply, record }: Http): void {
   const response: ServerResponse = reply.raw
   const over = () => {
     const status = response.headersSent ? response.statusCode : undefined
-    count(core, decision, { head: reply.request.raw, path, record, status })
+    count(core, decision, { head: reply.request.raw, record, status })
   }
   whenClosed(response, { over, next: undefined })
 }

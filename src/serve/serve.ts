@@ -18,7 +18,7 @@ import type { Core, KnownRead, RequestRecord } from './core.ts'
 import { type ClientRequest, createRequest, isBodyWithin, parseQuery, type RequestHead, searchOf } from './request.ts'
 import { type Found, isFound, type Routed, routeRequest } from './route.ts'
 import { type Choice, SERVED_BY, type Served, type Side } from './sides.ts'
-import type { CallContext, CallWatch } from './upstream/exchange.ts'
+import type { CallContext } from './upstream/exchange.ts'
 import type { RawRequest } from './upstream/v1.ts'
 import type { CallSpan } from './watch/spans.ts'
 
@@ -170,8 +170,18 @@ export class Conversation implements CallContext, TakeAnswer {
     this.#serving.record.written = true
   }
 
-  onCall(call: Call): CallWatch {
-    return new WatchedCall(this.#core, this.#serving, call)
+  /** Makes the call a child of the request's span. */
+  onCall({ method, path }: Call): CallSpan | undefined {
+    const { record } = this.#serving
+    record.calls += 1
+    return record.span?.call(method, path)
+  }
+
+  onCallEnd(status: number | undefined, started: number, span: CallSpan | undefined): void {
+    const { modes, endCall } = this.#core
+    endCall(status, (performance.now() - started) / 1000, span?.recorded)
+    span?.end(status)
+    if (status !== undefined) modes.heard(this.#serving.request.operation, this.credential, status, 'v2')
   }
 
   onParsed(): void {
@@ -188,31 +198,6 @@ export class Conversation implements CallContext, TakeAnswer {
     const error = asApiError(thrown)
     record.error = error
     this.done(refusal(request.operation, this.#core.settings, error))
-  }
-}
-
-/** Counts and times one call, and makes it a child of the request's span. A class, because every call has one. */
-class WatchedCall implements CallWatch {
-  readonly traceparent: string | undefined
-  readonly #core: Core
-  readonly #request: ClientRequest
-  readonly #started: number
-  readonly #span: CallSpan | undefined
-
-  constructor(core: Core, { request, record }: Serving, { method, path }: Call) {
-    record.calls += 1
-    this.#core = core
-    this.#request = request
-    this.#started = performance.now()
-    this.#span = record.span?.call(method, path)
-    this.traceparent = this.#span?.traceparent
-  }
-
-  ended(status: number | undefined): void {
-    const { modes, endCall } = this.#core
-    endCall(status, (performance.now() - this.#started) / 1000, this.#span?.recorded)
-    this.#span?.end(status)
-    if (status !== undefined) modes.heard(this.#request.operation, this.#request.credential, status, 'v2')
   }
 }
 

@@ -64,7 +64,7 @@ export function playV2(recorded: Exhibit['v2']): PlayedV2 {
       }
       try {
         landing.landed(
-          bodyOf(call, { status: answer.status, headers: {}, pieces: [Buffer.from(JSON.stringify(answer.body ?? {}))] }, CONTEXT),
+          bodyOf(call, { status: answer.status, headers: [], pieces: [Buffer.from(JSON.stringify(answer.body ?? {}))] }, CONTEXT),
         )
       } catch (error) {
         landing.failed(error as Error)

@@ -140,8 +140,9 @@ export function createSendByGrpc({ rpc, call: callUnary, limits }: GrpcSendParts
     const method = routes.get(call.path)
     if (!method) throw new Error(`no method of v2 has the route ${call.path}`)
     const message = requestMessageOf(method, call, registry)
-    const watch = context.onCall(call)
-    const headers = headersOf(context, watch?.traceparent)
+    const started = performance.now()
+    const span = context.onCall(call)
+    const headers = headersOf(context, span?.traceparent)
     let status: number | undefined
     try {
       const answer = await callUnary({ path: method.path, headers, message, timeoutMs: undefined, signal: context.signal })
@@ -151,7 +152,7 @@ export function createSendByGrpc({ rpc, call: callUnary, limits }: GrpcSendParts
       const bytes = answer.message ?? NO_MESSAGE
       return await valueOfBytes({ type: method.output, bytes, registry, limits, signal: context.signal })
     } finally {
-      watch?.ended(status)
+      context.onCallEnd?.(status, started, span)
     }
   }
   return (context) => (call, landing) => {

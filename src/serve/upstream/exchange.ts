@@ -8,9 +8,10 @@ import { ApiError, brokenAnswer, type ErrorForm, fromTransport } from '../../err
 import { ARRIVED_MEMORY, SHORT_TEXT } from '../../tables/text/engine.ts'
 import type { Call } from '../../tables/turn.ts'
 import type { Signal } from '../signals.ts'
+import type { CallSpan } from '../watch/spans.ts'
 import { type Connect, connectorOf, DIRECT, type Dial } from './dial.ts'
 import type { Landing, Underway } from './flights.ts'
-import { Agent, Client, Pool, parseHeaders } from './undici.ts'
+import { Agent, Client, Pool } from './undici.ts'
 
 export interface PoolSettings {
   /** Connections to one origin. */
@@ -88,14 +89,6 @@ function received(this: Socket, length: number): boolean {
   return this.push(piece)
 }
 
-/** Observes one call. */
-export interface CallWatch {
-  /** The trace context that v2 gets instead of the client's. */
-  readonly traceparent?: string | undefined
-  /** Called at the end of the call; `status` is undefined if no answer arrived. */
-  ended(status: number | undefined): void
-}
-
 /** The context that all calls of one v1 request share. */
 export interface CallContext {
   readonly headers: IncomingHttpHeaders
@@ -106,8 +99,10 @@ export interface CallContext {
   readonly room?: AnswerRoom | undefined
   /** Fires when the client goes away (AbortError) or the request's deadline passes (TimeoutError). */
   readonly signal: Signal
-  /** Called for every call that is really sent; may return an observer. */
-  onCall(call: Call): CallWatch | undefined
+  /** Called for every call that is really sent. Returns its span, if the request is traced: v2 gets that as its trace context. */
+  onCall(call: Call): CallSpan | undefined
+  /** Called at its end; `status` is undefined if no answer arrived, `started` is when the call began (`performance.now()`). */
+  onCallEnd?(status: number | undefined, started: number, span: CallSpan | undefined): void
   /** Called for every answer that was parsed because its call could not read it in the preferred form. */
   onParsed?(): void
   /** Called for every wanted call, even if it is shared or cached. */
@@ -300,7 +295,8 @@ export interface Exchange extends Pick<UndiciDispatcher.DispatchOptions, 'header
 
 export interface RawAnswer {
   readonly status: number
-  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
+  /** Alternating names and values as received. They are rarely needed (`parseHeaders`). */
+  readonly headers: Buffer[]
   /** The body as received. Several requests may share it, so it must not be modified. */
   readonly pieces: readonly Buffer[]
 }
@@ -309,33 +305,22 @@ export interface RawAnswer {
  * Makes one request and reads its whole answer. A read is repeated once if its connection failed; a write never is (design §6).
  * Our own handler collects the answer: undici's `request` would add a stream and an abort signal to each.
  */
-export function exchange(pool: UndiciAgent, request: Exchange, landing: Landing<RawAnswer>): Underway {
-  const gathering = new Gathering(pool, request, landing)
+export function exchange(
+  pool: UndiciAgent,
+  request: Exchange,
+  landing: Landing<RawAnswer>,
+  context?: CallContext,
+  span?: CallSpan,
+): Underway {
+  const gathering = new Gathering(pool, request, landing, context, span)
   pool.dispatch(request, gathering)
   return gathering
-}
-
-/** An answer as received. Its headers are parsed on demand only, because they are rarely needed. */
-class Arrived implements RawAnswer {
-  readonly status: number
-  readonly pieces: readonly Buffer[]
-  readonly #headers: Buffer[]
-
-  constructor(status: number, headers: Buffer[], pieces: readonly Buffer[]) {
-    this.status = status
-    this.pieces = pieces
-    this.#headers = headers
-  }
-
-  get headers(): RawAnswer['headers'] {
-    return parseHeaders(this.#headers)
-  }
 }
 
 const NONE: Buffer[] = []
 
 /**
- * Collects an answer of at most `answerBytes` bytes. One object with methods for each call costs a third of the same functions as
+ * Collects an answer of at most `answerBytes` bytes, and tells the context the end of the call. One object with methods for each call costs a third of the same functions as
  * closures. undici's newer handlers wrap this kind and get every header as an object. A connection keeps the handler of its last request;
  * the handler therefore drops the answer and its listener at the end.
  */
@@ -343,6 +328,9 @@ class Gathering implements UndiciDispatcher.DispatchHandler, Underway {
   readonly #pool: UndiciAgent
   readonly #request: Exchange
   #landing: Landing<RawAnswer> | undefined
+  #context: CallContext | undefined
+  readonly #span: CallSpan | undefined
+  readonly #started: number
   #abort: ((reason: Error) => void) | undefined
   #given: Error | undefined
   #mayRepeat: boolean
@@ -351,10 +339,19 @@ class Gathering implements UndiciDispatcher.DispatchHandler, Underway {
   #pieces: Buffer[] = []
   #bytes = 0
 
-  constructor(pool: UndiciAgent, request: Exchange, landing: Landing<RawAnswer>) {
+  constructor(
+    pool: UndiciAgent,
+    request: Exchange,
+    landing: Landing<RawAnswer>,
+    context: CallContext | undefined,
+    span: CallSpan | undefined,
+  ) {
     this.#pool = pool
     this.#request = request
     this.#landing = landing
+    this.#context = context
+    this.#span = span
+    this.#started = performance.now()
     this.#mayRepeat = request.method === 'GET'
   }
 
@@ -385,11 +382,11 @@ class Gathering implements UndiciDispatcher.DispatchHandler, Underway {
     const status = this.#status
     const headers = this.#headers
     const encoding = headerOf(headers, 'content-encoding')
-    if (encoding === undefined || this.#bytes === 0) this.#land(new Arrived(status, headers, this.#pieces))
+    if (encoding === undefined || this.#bytes === 0) this.#land({ status, headers, pieces: this.#pieces })
     else {
       const decoded = decodeWithin(this.#request, Buffer.concat(this.#pieces, this.#bytes), encoding)
       decoded.then(
-        (bytes) => this.#land(new Arrived(status, headers, [bytes])),
+        (bytes) => this.#land({ status, headers, pieces: [bytes] }),
         (error) => this.#refuse(error),
       )
     }
@@ -414,15 +411,23 @@ class Gathering implements UndiciDispatcher.DispatchHandler, Underway {
 
   #land(answer: RawAnswer): void {
     const landing = this.#landing
+    const context = this.#context
     this.#landing = undefined
+    this.#context = undefined
     this.#abort = undefined
-    landing?.landed(answer)
+    if (!landing) return
+    context?.onCallEnd?.(answer.status, this.#started, this.#span)
+    landing.landed(answer)
   }
 
   #refuse(error: unknown): void {
     const landing = this.#landing
+    const context = this.#context
     this.#landing = undefined
-    landing?.failed(fromTransport(error))
+    this.#context = undefined
+    if (!landing) return
+    context?.onCallEnd?.(undefined, this.#started, this.#span)
+    landing.failed(fromTransport(error))
   }
 }
 
@@ -448,36 +453,15 @@ export function createMake({ pool, base, answerBytes, times }: MakeSettings): Ma
   const { origin, pathname } = new URL(base)
   const prefix = pathname === '/' ? '' : pathname
   return (context, call, target, landing) => {
-    const watch = context.onCall(call)
+    const span = context.onCall(call)
     const body = call.body === undefined ? undefined : JSON.stringify(call.body)
     const hasBody = body !== undefined
-    const headers = callHeaders(context.headers, { requestId: context.requestId, traceparent: watch?.traceparent, hasBody })
+    const headers = callHeaders(context.headers, { requestId: context.requestId, traceparent: span?.traceparent, hasBody })
     const { room } = context
     const ms = times?.callTimeoutMs ?? null
     const limits = { answerBytes, room, headersTimeout: ms, bodyTimeout: ms }
     const request = { origin, path: prefix + target, method: call.method, headers, ...(hasBody && { body }), ...limits }
-    return exchange(pool, request, watch ? new Watched(landing, watch) : landing)
-  }
-}
-
-/** Calls the observer first. A class, because every call has one. */
-class Watched implements Landing<RawAnswer> {
-  readonly #landing: Landing<RawAnswer>
-  readonly #watch: CallWatch
-
-  constructor(landing: Landing<RawAnswer>, watch: CallWatch) {
-    this.#landing = landing
-    this.#watch = watch
-  }
-
-  landed(answer: RawAnswer): void {
-    this.#watch.ended(answer.status)
-    this.#landing.landed(answer)
-  }
-
-  failed(error: Error): void {
-    this.#watch.ended(undefined)
-    this.#landing.failed(error)
+    return exchange(pool, request, landing, context, span)
   }
 }
 
@@ -487,8 +471,10 @@ export function targetOf(call: Call): string {
 }
 
 /** Returns a call's query, percent-encoded. A space is `%20`, as v2 documents it (specification §4 rule 2). */
-export function queryText(call: Pick<Call, 'query'>): string {
-  return call.query.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join('&')
+export function queryText({ query }: Pick<Call, 'query'>): string {
+  let text = ''
+  for (const [name, value] of query) text += `${text === '' ? '' : '&'}${encodeURIComponent(name)}=${encodeURIComponent(value)}`
+  return text
 }
 
 /** Returns a body that came in pieces, whose bounds may lie within a character. */

@@ -32,41 +32,22 @@ export type Start<T> = (landing: Landing<T>) => Underway
  * After the signal has fired, the work is not started.
  */
 export function waitFor<T>(signal: Signal, start: Start<T>): Promise<T> {
-  return new Promise((landed, failed) => new Passenger({ landed, failed }, signal).wait(start))
-}
-
-/** Waits until the work lands or the signal fires. This class and the next are classes because every call has one of each. */
-export class Passenger<T> implements Landing<T> {
-  readonly #landing: Landing<T>
-  readonly #signal: Signal
-  #work: Underway | undefined
-
-  constructor(landing: Landing<T>, signal: Signal) {
-    this.#landing = landing
-    this.#signal = signal
-  }
-
-  wait(start: Start<T>): void {
-    if (this.#signal.aborted) this.#landing.failed(fromTransport(this.#signal.reason))
-    else {
-      this.#signal.addEventListener('abort', this)
-      this.#work = start(this)
-    }
-  }
-
-  handleEvent(): void {
-    this.#work?.cancel(this.#signal.reason as Error)
-  }
-
-  landed(answer: T): void {
-    this.#signal.removeEventListener('abort', this)
-    this.#landing.landed(answer)
-  }
-
-  failed(error: Error): void {
-    this.#signal.removeEventListener('abort', this)
-    this.#landing.failed(error)
-  }
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(fromTransport(signal.reason))
+    let work: Underway | undefined
+    const cancel = () => work?.cancel(signal.reason as Error)
+    signal.addEventListener('abort', cancel)
+    work = start({
+      landed(answer) {
+        signal.removeEventListener('abort', cancel)
+        resolve(answer)
+      },
+      failed(error) {
+        signal.removeEventListener('abort', cancel)
+        reject(error)
+      },
+    })
+  })
 }
 
 /**
@@ -79,108 +60,71 @@ export interface FlightKey {
   readonly headers: IncomingHttpHeaders
 }
 
+/** One who waits for shared work until that lands, or the signal fires. */
+export interface Passenger<T> extends Landing<T> {
+  readonly signal: Signal
+  flight: Flight<T> | undefined
+  /** Starts the work if no other passenger has. */
+  start(landing: Landing<T>): Underway
+  /** The signal has fired: leaves the flight. */
+  handleEvent(): void
+}
+
 /** The passengers of a landed flight: no further one can join. */
 const NOBODY: never[] = []
 
 /** Work in flight and its passengers. */
-export class Flight<T> implements Landing<T> {
+class Flight<T> implements Landing<T> {
   readonly key: FlightKey
   readonly turn: number
-  passengers: Landing<T>[]
-  readonly #flights: Flights<T>
-  #work: Underway | undefined
+  passengers: Passenger<T>[]
+  work: Underway | undefined
+  /** The flights among which it is found. */
+  readonly #bucket: Flight<T>[]
 
-  constructor(key: FlightKey, turn: number, flights: Flights<T>, first: Landing<T>) {
+  constructor(key: FlightKey, turn: number, bucket: Flight<T>[], first: Passenger<T>) {
     this.key = key
     this.turn = turn
     this.passengers = [first]
-    this.#flights = flights
-  }
-
-  takeOff(start: Start<T>): this {
-    this.#flights.add(this)
-    const work = start(this)
-    if (this.passengers.length > 0) this.#work = work
-    return this
+    this.work = undefined
+    this.#bucket = bucket
+    bucket.push(this)
   }
 
   landed(answer: T): void {
-    for (const passenger of this.#land()) passenger.landed(answer)
+    for (const passenger of this.#over()) passenger.landed(answer)
   }
 
   failed(error: Error): void {
-    for (const passenger of this.#land()) passenger.failed(error)
+    for (const passenger of this.#over()) passenger.failed(error)
   }
 
   /** Removes one passenger for this reason; the last one cancels the flight. */
-  leave(passenger: Landing<T>, reason: Error): void {
+  leave(passenger: Passenger<T>, reason: Error): void {
     const at = this.passengers.indexOf(passenger)
     if (at < 0) return
     this.passengers.splice(at, 1)
     passenger.failed(reason)
-    if (this.passengers.length === 0) {
-      this.#flights.remove(this)
-      this.#work?.cancel(reason)
-    }
+    if (this.passengers.length > 0) return
+    this.forget()
+    this.work?.cancel(reason)
   }
 
-  #land(): readonly Landing<T>[] {
-    this.#flights.remove(this)
-    this.#work = undefined
-    const landing = this.passengers
+  /** Nobody finds it any more. */
+  forget(): void {
+    const bucket = this.#bucket
+    const at = bucket.indexOf(this)
+    const last = at >= 0 ? bucket.pop() : undefined
+    if (last && last !== this) bucket[at] = last
+  }
+
+  #over(): readonly Passenger<T>[] {
+    const { passengers } = this
+    this.forget()
     this.passengers = NOBODY
-    return landing
+    this.work = undefined
+    return passengers
   }
-}
-
-export interface Flights<T> {
-  find(key: FlightKey): Flight<T> | undefined
-  add(flight: Flight<T>): void
-  remove(flight: Flight<T>): void
-}
-
-/** Joins identical work in flight. */
-export interface Coalescer<T> {
-  /** Returns the number of the current turn of the event loop. */
-  readonly turn: () => number
-  /** Starts the work, or joins a flight with the same key that began in turn `since` or later. A flight without passengers is cancelled. */
-  join(key: FlightKey, since: number, signal: Signal, start: Start<T>, landing: Landing<T>): void
-}
-
-/**
- * A request joins a flight only if the flight began after the request had arrived.
- * Then its caller cannot know of a write that the flight missed, even through another process.
- * Turns of the event loop prove that order without a guess: all requests of one turn had arrived before the first of them was examined.
- */
-export function createCoalescer<T>(turn: () => number = turnOfLoop): Coalescer<T> {
-  const flights = createFlights<T>()
-  const board = (key: FlightKey, since: number, passenger: Landing<T>, start: Start<T>): Flight<T> => {
-    const known = flights.find(key)
-    if (known && known.turn >= since) {
-      known.passengers.push(passenger)
-      return known
-    }
-    if (known) flights.remove(known)
-    return new Flight(key, turn(), flights, passenger).takeOff(start)
-  }
-  return {
-    turn,
-    join(key, since, signal, start, landing) {
-      const passenger = new Passenger(landing, signal)
-      passenger.wait((waiting) => {
-        const flight = board(key, since, waiting, start)
-        return { cancel: (reason) => flight.leave(waiting, reason) }
-      })
-    },
-  }
-}
-
-function turnOfLoop(): number {
-  return performance.nodeTiming.uvMetricsInfo.loopCount
-}
-
-function isSame(one: FlightKey, other: FlightKey): boolean {
-  return one.what === other.what && one.who === other.who && areAnsweredAlike(one.headers, other.headers)
 }
 
 const BUCKETS = 256
@@ -189,22 +133,51 @@ const BUCKETS = 256
 const HASHED = 5
 
 /**
- * Flights by key. Every call adds and removes one. A `Map` that changes so often rebuilds its table repeatedly.
- * The old table is collected late and retains what it held. These buckets stay the same.
+ * Joins identical work in flight. A request joins a flight only if the flight began after the request had arrived.
+ * Then its caller cannot know of a write that the flight missed, even through another process.
+ * Turns of the event loop prove that order without a guess: all requests of one turn had arrived before the first of them was examined.
+ *
+ * Every call adds and removes a flight. A `Map` that changes so often rebuilds its table repeatedly. The old table is collected late and
+ * retains what it held. These buckets stay the same.
  */
-function createFlights<T>(): Flights<T> {
-  const buckets = Array.from({ length: BUCKETS }, (): Flight<T>[] => [])
-  const bucketOf = ({ who, what }: FlightKey) => buckets[hash(who, hash(what, 0)) % BUCKETS] ?? []
-  return {
-    find: (key) => bucketOf(key).find((flight) => isSame(flight.key, key)),
-    add: (flight) => void bucketOf(flight.key).push(flight),
-    remove(flight) {
-      const bucket = bucketOf(flight.key)
-      const at = bucket.indexOf(flight)
-      const last = at >= 0 ? bucket.pop() : undefined
-      if (last && last !== flight) bucket[at] = last
-    },
+export class Coalescer<T> {
+  /** Returns the number of the current turn of the event loop. */
+  readonly turn: () => number
+  readonly #buckets = Array.from({ length: BUCKETS }, (): Flight<T>[] => [])
+
+  constructor(turn: () => number = turnOfLoop) {
+    this.turn = turn
   }
+
+  /** Starts the work, or joins a flight with the same key that began in turn `since` or later. A flight without passengers is cancelled. */
+  join(key: FlightKey, since: number, passenger: Passenger<T>): void {
+    const { signal } = passenger
+    if (signal.aborted) {
+      passenger.failed(fromTransport(signal.reason))
+      return
+    }
+    signal.addEventListener('abort', passenger)
+    const bucket = this.#buckets[hash(key.who, hash(key.what, 0)) % BUCKETS] as Flight<T>[]
+    let known: Flight<T> | undefined
+    for (const flight of bucket) {
+      const { what, who, headers } = flight.key
+      if (what === key.what && who === key.who && areAnsweredAlike(headers, key.headers)) known = flight
+    }
+    if (known && known.turn >= since) {
+      known.passengers.push(passenger)
+      passenger.flight = known
+      return
+    }
+    known?.forget()
+    const flight = new Flight(key, this.turn(), bucket, passenger)
+    passenger.flight = flight
+    const work = passenger.start(flight)
+    if (flight.passengers.length > 0) flight.work = work
+  }
+}
+
+function turnOfLoop(): number {
+  return performance.nodeTiming.uvMetricsInfo.loopCount
 }
 
 function hash(text: string, seed: number): number {

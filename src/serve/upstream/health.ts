@@ -3,6 +3,7 @@ import { systemReason } from '../../errors.ts'
 import type { Probe } from '../../tables/tables.ts'
 import { type Exchange, exchange, type RawAnswer, textOf } from './exchange.ts'
 import { waitFor } from './flights.ts'
+import { parseHeaders } from './undici.ts'
 
 export type Service = 'v2' | 'v1'
 
@@ -120,7 +121,7 @@ export async function ping(pool: Agent, version: Service, base: string, { probe,
   const request: Exchange = { origin, path, method: 'GET', headers: HEADERS, answerBytes: ANSWER_BYTES }
   try {
     const answer = await waitFor<RawAnswer>(AbortSignal.timeout(PATIENCE), (landing) => exchange(pool, request, landing))
-    const { date, age } = answer.headers
+    const { date, age } = parseHeaders(answer.headers)
     if (typeof date === 'string' && age === undefined) clock?.hear(version, date)
     return complaint(version, answer, probe)
   } catch (error) {

@@ -9,8 +9,9 @@ import { asksFor, type Call } from '../../tables/turn.ts'
 import { entries, inTurns, type Steps } from '../bounds.ts'
 import { credentialHash } from '../caller.ts'
 import type { Signal } from '../signals.ts'
-import { answeredBy, type CallContext, createMake, type MakeSettings, type RawAnswer, targetOf, whole } from './exchange.ts'
-import { createCoalescer, type Landing, tell, waitFor } from './flights.ts'
+import { answeredBy, type CallContext, createMake, type MakeCall, type MakeSettings, type RawAnswer, targetOf, whole } from './exchange.ts'
+import { Coalescer, type Landing, type Passenger, tell, type Underway, waitFor } from './flights.ts'
+import { parseHeaders } from './undici.ts'
 
 /** Returns the answer in the form that the call prefers, or parsed. Throws an ApiError. */
 export function bodyOf(call: Call, raw: RawAnswer, context: CallContext, errors?: ErrorForm): JsonObject {
@@ -35,7 +36,7 @@ const SUCCESSES: ReadonlySet<number> = new Set([200, 201, 204])
 export function parse(call: Call, { status, headers, pieces }: RawAnswer, errors?: ErrorForm): JsonObject {
   const bytes = whole(pieces)
   const text = bytes.toString()
-  if (!SUCCESSES.has(status)) throw fromV2({ status, headers, text, asksFor: (name) => asksFor(call, name) }, errors)
+  if (!SUCCESSES.has(status)) throw fromV2({ status, headers: parseHeaders(headers), text, asksFor: (name) => asksFor(call, name) }, errors)
   if (!isUtf8(bytes)) throw brokenAnswer(new TypeError('the body is not UTF-8'))
   if (text.trim() === '') return {}
   let body: unknown
@@ -103,31 +104,58 @@ function* parsed(pieces: RawAnswer['pieces']): Steps<unknown> {
 const tooMuch = (what: string) => new ApiError('INTERNAL', `the v2 service sent an answer with ${what}`)
 
 /**
- * Delivers the content of an answer and gives its memory back. Others who share the answer read it in the same turn of the event loop,
- * before further bytes can arrive. A class, because every read has one.
+ * One read of a request. It waits until the answer lands or the signal fires, delivers the content of the answer and gives its memory back.
+ * Others who share the answer read it in the same turn of the event loop, before further bytes can arrive. A class, because every read has
+ * one.
  */
-export class ParsedLanding implements Landing<RawAnswer> {
-  readonly #call: Call
+class Read implements Passenger<RawAnswer> {
+  readonly signal: Signal
+  flight: Passenger<RawAnswer>['flight']
+  readonly #make: MakeCall
   readonly #context: CallContext
+  readonly #call: Call
+  readonly #target: string
   readonly #landing: Landing<JsonObject>
   readonly #errors: ErrorForm | undefined
 
-  constructor(call: Call, context: CallContext, landing: Landing<JsonObject>, errors: ErrorForm | undefined) {
-    this.#call = call
+  constructor(
+    make: MakeCall,
+    context: CallContext,
+    call: Call,
+    target: string,
+    landing: Landing<JsonObject>,
+    errors: ErrorForm | undefined,
+  ) {
+    this.signal = context.signal
+    this.flight = undefined
+    this.#make = make
     this.#context = context
+    this.#call = call
+    this.#target = target
     this.#landing = landing
     this.#errors = errors
   }
 
+  start(landing: Landing<RawAnswer>): Underway {
+    return this.#make(this.#context, this.#call, this.#target, landing)
+  }
+
+  handleEvent(): void {
+    this.flight?.leave(this, this.signal.reason as Error)
+  }
+
   landed(raw: RawAnswer): void {
+    this.signal.removeEventListener('abort', this)
+    const call = this.#call
+    const context = this.#context
     // The memory of a long answer is not used again: all who share it read it later.
     if (isLong(raw)) {
-      tell(longBodyOf(this.#call, raw, this.#context, this.#errors), this.#landing)
+      tell(longBodyOf(call, raw, context, this.#errors), this.#landing)
       return
     }
     let body: JsonObject
     try {
-      body = bodyOf(this.#call, raw, this.#context, this.#errors)
+      body = (call.read && readAs(call.read, raw, context)) ?? parse(call, raw, this.#errors)
     } catch (error) {
       this.#landing.failed(error as ApiError)
       return
@@ -138,6 +166,7 @@ export class ParsedLanding implements Landing<RawAnswer> {
   }
 
   failed(error: Error): void {
+    this.signal.removeEventListener('abort', this)
     this.#landing.failed(error)
   }
 }
@@ -294,26 +323,24 @@ export type SendFor = (context: CallContext) => (call: Call, landing: Landing<Js
  * A write with that credential ends both. No caller therefore reads data from before its own write, whichever replica it went through.
  */
 export function createSend(settings: SendSettings): SendFor {
-  const flights = createCoalescer<RawAnswer>()
+  const flights = new Coalescer<RawAnswer>()
   const kept = new LRUCache<string, JsonObject>({ maxSize: settings.keep.entries })
   const marks = createWriteMarks()
   const make = createMake(settings)
   const bulk = pLimit(settings.bulkCalls)
 
-  const fly = ({ context, since }: Sending, call: Call, landing: Landing<RawAnswer>) => {
+  const readNow = ({ context, credential, since }: Sending, call: Call, landing: Landing<JsonObject>) => {
     const target = targetOf(call)
-    const key = { who: marks.nameOf(credentialOf(context)), what: target, headers: context.headers }
-    flights.join(key, since, context.signal, (passenger) => make(context, call, target, passenger), landing)
+    const key = { who: marks.nameOf(credential), what: target, headers: context.headers }
+    flights.join(key, since, new Read(make, context, call, target, landing, settings.errors))
   }
-  const readNow = (sending: Sending, call: Call, landing: Landing<JsonObject>) =>
-    fly(sending, call, new ParsedLanding(call, sending.context, landing, settings.errors))
   const read = (sending: Sending, call: Call, landing: Landing<JsonObject>) => {
     if (!call.bulk) return readNow(sending, call, landing)
     const inTurn = bulk(() => new Promise<JsonObject>((landed, failed) => readNow(sending, call, { landed, failed })))
     return tell(inTurn, landing)
   }
-  const write = async ({ context }: Sending, call: Call) => {
-    const over = marks.begin(credentialOf(context))
+  const write = async ({ context, credential }: Sending, call: Call) => {
+    const over = marks.begin(credential)
     let mayHave = true
     try {
       const answer = await waitFor<RawAnswer>(context.signal, (landing) => make(context, call, targetOf(call), landing))
@@ -343,7 +370,7 @@ export function createSend(settings: SendSettings): SendFor {
     read(sending, call, { landed: keep, failed: (error) => landing.failed(error) })
   }
   const readKept = (sending: Sending, call: Call, { key, scope }: NonNullable<Call['keep']>, landing: Landing<JsonObject>) => {
-    const who = marks.nameOf(credentialOf(sending.context))
+    const who = marks.nameOf(sending.credential)
     if (scope === 'request') {
       sending.own ??= createOwnAnswers()
       readThrough(sending.own, `${who} ${key}`, sending, call, landing)
@@ -354,12 +381,14 @@ export function createSend(settings: SendSettings): SendFor {
     }
   }
   return (context) => {
-    const sending: Sending = { context, since: flights.turn(), by: undefined, own: undefined }
+    const credential = context.credential ?? credentialHash(context.headers.authorization)
+    const sending: Sending = { context, credential, since: flights.turn(), by: undefined, own: undefined }
     return (call, landing) => {
       context.onAsk?.()
       if (call.method !== 'GET') tell(write(sending, call), landing)
       else if (call.keep) readKept(sending, call, call.keep, landing)
-      else read(sending, call, landing)
+      else if (call.bulk) read(sending, call, landing)
+      else readNow(sending, call, landing)
     }
   }
 }
@@ -367,14 +396,11 @@ export function createSend(settings: SendSettings): SendFor {
 /** The calls of one v1 request. */
 interface Sending {
   readonly context: CallContext
+  readonly credential: string
   /** The turn of the event loop in which its first call was made. */
   readonly since: number
   /** The headers that v2 may answer by, joined when first needed. */
   by: string | undefined
   /** The answers that are kept for this request alone. */
   own: KeptAnswers | undefined
-}
-
-function credentialOf({ credential, headers }: CallContext): string {
-  return credential ?? credentialHash(headers.authorization)
 }

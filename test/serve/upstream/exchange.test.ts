@@ -3,7 +3,7 @@ import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, it } from 'vitest'
 import { ApiError } from '../../../src/errors.ts'
 import { createPool, decode, type Exchange, exchange, type RawAnswer, textOf } from '../../../src/serve/upstream/exchange.ts'
-import { createCoalescer, type Landing, type Start, type Underway } from '../../../src/serve/upstream/flights.ts'
+import { Coalescer, type Landing, type Start, type Underway } from '../../../src/serve/upstream/flights.ts'
 import { startProxy } from '../../stage/stage.ts'
 import { startUpstream } from '../../stage/upstream.ts'
 
@@ -289,14 +289,18 @@ describe('long answers', () => {
 })
 
 describe('work in flight', () => {
-  type Coalescing = ReturnType<typeof createCoalescer<number>>
-
   /** The first letter of a key is the caller, the second the request, the rest the client's headers. */
   const joining =
-    ({ join, turn }: Coalescing) =>
-    (key: string, signal: AbortSignal, start: Start<number>, since = turn()) =>
+    (reads: Coalescer<number>) =>
+    (key: string, signal: AbortSignal, start: Start<number>, since = reads.turn()) =>
       new Promise<number>((landed, failed) =>
-        join({ who: key.slice(0, 1), what: key.slice(1, 2), headers: { 'user-agent': key.slice(2) } }, since, signal, start, {
+        reads.join({ who: key.slice(0, 1), what: key.slice(1, 2), headers: { 'user-agent': key.slice(2) } }, since, {
+          signal,
+          flight: undefined,
+          start,
+          handleEvent() {
+            this.flight?.leave(this, signal.reason)
+          },
           landed,
           failed,
         }),
@@ -316,7 +320,7 @@ describe('work in flight', () => {
         },
       }
     }
-    return { join: joining(createCoalescer<number>(() => loop.turn)), loop, start, started, reasons }
+    return { join: joining(new Coalescer<number>(() => loop.turn)), loop, start, started, reasons }
   }
 
   it('is not shared if the caller, the request or the client’s headers differ', () => {
@@ -398,7 +402,7 @@ describe('work in flight', () => {
   })
 
   it('is not started for a request that has left', async () => {
-    const join = joining(createCoalescer<number>())('k', AbortSignal.abort(new ApiError('CANCELLED', 'gone')), () => {
+    const join = joining(new Coalescer<number>())('k', AbortSignal.abort(new ApiError('CANCELLED', 'gone')), () => {
       throw new Error('started')
     })
     await expect(join).rejects.toThrow('gone')

@@ -307,11 +307,10 @@ describe('send', () => {
       onCall: () => {
         underWay += 1
         most = Math.max(most, underWay)
-        return {
-          ended: () => {
-            underWay -= 1
-          },
-        }
+        return undefined
+      },
+      onCallEnd: () => {
+        underWay -= 1
       },
     })
     for (let at = 0; at < 6; at += 1) nock(V2).get(`/prefix/page/${at}`).reply(200, {})

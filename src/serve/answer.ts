@@ -30,7 +30,8 @@ export type Rows = RowsTurn['rows']
 export function writtenOf(held: readonly Rows[], body: unknown): Written {
   const [only] = held
   if (held.length === 1 && only && isRowText(only) && typeof only.bytes === 'string') {
-    return `${BEGIN_TEXT}${only.bytes.slice(1)}${latin1Of(endOf(body))}`
+    const end = endOf(body)
+    return `${BEGIN_TEXT}${only.bytes.slice(1)}${end === END ? end : Buffer.from(end).toString('latin1')}`
   }
   return [...begun(held), Buffer.from(endOf(body))]
 }
@@ -39,22 +40,10 @@ const BEGIN_TEXT = `{${JSON.stringify(ROWS)}:[`
 const BEGIN = Buffer.from(BEGIN_TEXT)
 const END = ']}'
 
-/** The part after the rows: the rest of the envelope. */
+/** The part after the rows: the rest of the envelope, which most lists do not have. */
 export function endOf(body: unknown): string {
-  if (isEmpty(body)) return END
   const rest = JSON.stringify(body).slice(1)
   return rest === '}' ? END : `],${rest}`
-}
-
-/** True if the envelope holds only rows, as most do. */
-function isEmpty(body: unknown): boolean {
-  for (const _ in body as object) return false
-  return true
-}
-
-/** A letter for each byte of the text. */
-function latin1Of(text: string): string {
-  return text === END ? text : Buffer.from(text).toString('latin1')
 }
 
 /** Returns the beginning of an answer and the rows so far. */
@@ -148,8 +137,8 @@ const NO_HEADERS = {}
 
 function whole({ status, headers = NO_HEADERS, body, rows }: Reply, held: readonly Rows[]): Answer {
   if (!rows) return { status, headers, body }
-  if (held.every((batch) => !isRowText(batch))) return { status, headers, body: { [ROWS]: held.flat(), ...(body as JsonObject) } }
-  return { status, headers, written: writtenOf(held, body) }
+  for (const batch of held) if (isRowText(batch)) return { status, headers, written: writtenOf(held, body) }
+  return { status, headers, body: { [ROWS]: held.flat(), ...(body as JsonObject) } }
 }
 
 interface Progress {

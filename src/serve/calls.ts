@@ -8,7 +8,7 @@ export interface CallLanding {
   failed(error: Error): void
 }
 
-/** Makes one v2 call and delivers its JSON body or its error, possibly at once. */
+/** Makes one v2 call and delivers its JSON body or its error, possibly at once. If it throws, the call ends with that error. */
 export type Send = (call: Call, landing: CallLanding) => void
 
 /** Limits of the calls of one v1 request, named as in the configuration. */
@@ -17,15 +17,6 @@ export interface CallLimits {
   readonly callsPerRequest: number
   /** The maximum number of parallel v2 calls for one request. */
   readonly parallelCalls: number
-}
-
-/** Starts a call. If that throws, the call lands with the error. */
-export function start(call: Call, send: Send, landing: CallLanding): void {
-  try {
-    send(call, landing)
-  } catch (error) {
-    landing.failed(error as Error)
-  }
 }
 
 /** Returns the error of a request that needs more calls than it may make. */
@@ -113,7 +104,11 @@ export class ManyCalls {
       const next = this.#waiting.shift()
       if (!next) break
       this.#underWay += 1
-      start(next.call, this.#send, next)
+      try {
+        this.#send(next.call, next)
+      } catch (error) {
+        next.failed(error as Error)
+      }
     }
     this.#isStarting = false
   }
@@ -184,7 +179,12 @@ export function createCalls(send: Send, limits: CallLimits): Make {
     } else if (made === limits.callsPerRequest) teller.failed(tooManyCalls(made))
     else {
       made += 1
-      start(only, send, new Single(teller))
+      const single = new Single(teller)
+      try {
+        send(only, single)
+      } catch (error) {
+        single.failed(error as Error)
+      }
     }
   }
 }

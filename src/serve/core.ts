@@ -71,17 +71,14 @@ const REQUEST_ID = /^[\x21-\x7e]{1,128}$/
 /** The client's request id if it is usable, otherwise a new one. */
 export function requestId({ headers }: Pick<IncomingMessage, 'headers'>): string {
   const given = headers['x-request-id']
-  return typeof given === 'string' && REQUEST_ID.test(given) ? given : newId()
+  if (typeof given === 'string' && REQUEST_ID.test(given)) return given
+  last += 1
+  return `${PROCESS}-${last}`
 }
 
 /** A random word for this process; a number follows it. */
 const PROCESS = randomBytes(9).toString('base64url')
 let last = 0
-
-function newId(): string {
-  last += 1
-  return `${PROCESS}-${last}`
-}
 
 /** The meaning of a read's URL according to the tables. It was classified as v1's (`Target`). It holds nothing about the caller. */
 export interface KnownRead {

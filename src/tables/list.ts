@@ -6,7 +6,6 @@ import {
   DEFAULT_PAGE,
   firstCall,
   type Listing,
-  LOOKED_AT,
   PAGE_SIZE,
   type Page,
   pageIn,
@@ -181,13 +180,13 @@ function isRepeated(filters: Filters, at: number): boolean {
 /** Returns the turn of rows that complete a list. */
 export function sent(rows: Page['rows'], walked: Partial<Walked>, sending: Sending): Turn {
   if (sending.enrich || (!isRowText(rows) && isLongList(rows))) return turnOf(enriched(rows, walked, sending))
-  const next = () => replied(items(sending.envelope(walked)))
+  const next = (): Turn => ({ kind: 'reply', reply: items(sending.envelope?.(walked)) })
   return countOf(rows) === 0 ? next() : { kind: 'rows', rows: isRowText(rows) ? rows : rows.map(sending.show), next }
 }
 
 function* enriched(rows: Page['rows'], walked: Partial<Walked>, sending: Sending): Plan {
   yield* sendRows(rows, sending)
-  return items(sending.envelope(walked))
+  return items(sending.envelope?.(walked))
 }
 
 /** How the rows of one request become v1's, and the members beside them. */
@@ -196,8 +195,8 @@ export interface Sending {
   readonly enrich: Enrich | undefined
   readonly env: Env
   readonly origin: 'list' | 'get'
-  readonly hasEnvelope: boolean
-  readonly envelope: (walked: Partial<Walked>) => JsonObject | undefined
+  /** Undefined if nothing stands beside the rows. */
+  readonly envelope: ((walked: Partial<Walked>) => JsonObject) | undefined
 }
 
 /** Sends rows in v1's form. */
@@ -240,17 +239,10 @@ export function items(more: JsonObject = {}): Reply {
 export function beginList(resource: Resource, options: ListOptions, request: V1Request, env: Env): Turn {
   const wanted = readList(resource, options, request)
   const { filters, uid } = wanted
-  const envelope = (walked: Partial<Walked>) => envelopeOf(options, request, env, walked)
-  if (!filters) return replied(items(envelope({})))
   const { enrich, envelope: beside } = options
-  const sending = {
-    show: resource.show[env.dialect],
-    enrich,
-    env,
-    origin: uid ? 'get' : 'list',
-    hasEnvelope: beside !== undefined,
-    envelope,
-  } as const
+  const envelope = beside && ((walked: Partial<Walked>) => beside.show[env.dialect]({ ...walked, scope: scopeOf(request.query) }))
+  if (!filters) return replied(items(envelope?.({})))
+  const sending = { show: resource.show[env.dialect], enrich, env, origin: uid ? 'get' : 'list', envelope } as const
   if (uid) return beginRow({ uid, resource, env }, filters, wanted.window, sending)
   return beginPages(listingOf(resource, options, request, env, filters, wanted.order), wanted.window, sending)
 }
@@ -260,7 +252,7 @@ function beginRow(wanted: Wanted, filters: Filters, window: Window, sending: Sen
   const { uid, resource, env } = wanted
   const send = (found: readonly JsonObject[]) => sent(windowOf(found, window), countedOf(found), sending)
   if (!isUid(uid)) return send(foundIn(undefined, filters, wanted))
-  const isText = !sending.enrich && !sending.hasEnvelope && window.skip === 0 && passesAll(filters)
+  const isText = !sending.enrich && !sending.envelope && window.skip === 0 && passesAll(filters)
   return asked(byId(resource, uid, isText ? readerIn(rowReaders, compileRow, resource, env) : undefined), (outcome) => {
     const text = outcome.ok ? outcome.body[resource.plural] : undefined
     return isRowText(text) ? sent(text, {}, sending) : send(foundIn(outcome, filters, wanted))
@@ -271,7 +263,8 @@ function beginRow(wanted: Wanted, filters: Filters, window: Window, sending: Sen
 function beginPages(listing: Listing, window: Window, sending: Sending): Turn {
   const call = firstCall(listing, window)
   return asked(call, (outcome) => {
-    const first = pageIn(listing, call, bodyOf(outcome, LOOKED_AT))
+    if (!outcome.ok) throw outcome.error
+    const first = pageIn(listing, call, outcome.body)
     const whole = wholeIn(listing, window, first)
     return whole ? sent(first.rows, whole, sending) : turnOf(rest(listing, window, first, sending))
   })
@@ -279,7 +272,7 @@ function beginPages(listing: Listing, window: Window, sending: Sending): Turn {
 
 function* rest(listing: Listing, window: Window, first: Page, sending: Sending): Plan {
   const walked = yield* walkOn(listing, window, first, (rows) => sendRows(rows, sending))
-  return items(sending.envelope(walked))
+  return items(sending.envelope?.(walked))
 }
 
 /** Returns the v2 list. */
@@ -332,11 +325,6 @@ function windowOf(found: readonly JsonObject[], { skip, take = 1 }: Window): rea
 
 function countedOf(found: readonly JsonObject[]): Partial<Walked> {
   return { first: found[0], totalCount: String(found.length) }
-}
-
-/** Returns the members of the list answer beside its rows. */
-function envelopeOf({ envelope }: ListOptions, { query }: V1Request, { dialect }: Env, walked: Partial<Walked>): JsonObject | undefined {
-  return envelope?.show[dialect]({ ...walked, scope: scopeOf(query) })
 }
 
 /** Returns the resource that the list is limited to, if any. */

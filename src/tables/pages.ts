@@ -135,16 +135,16 @@ export function pageIn({ plural, row }: Listing, call: Call, body: JsonObject): 
     totalCount,
     skipped: typeof body.skipped === 'number' ? body.skipped : 0,
   }
-  const isWrong = rows === 'absent' ? !isEmptyByCount(page, call) : isContradictory(page, call)
-  if (isWrong || !isAsAsked(page, call)) throw notAnswer(body)
+  if (isWrong(page, call, rows === 'absent')) throw notAnswer(body)
   return page
 }
 
 /**
- * True if the page is no longer than the call allows, and begins where it says. `skipped` echoes `skip`; behind a cursor it may also
- * count what was skipped before (specification §2, facts §18).
+ * True if a page does not fit its call or contradicts itself: it is longer than the call allows, begins elsewhere, has more rows than its
+ * count says, or none although that says that there are some. A count above the rows of a last page is no contradiction: rows come and go
+ * between counting and reading.
  */
-function isAsAsked({ rows, skipped }: Page, { query }: Call): boolean {
+function isWrong({ rows, totalCount, nextPageToken, skipped }: Page, { query }: Call, isAbsent: boolean): boolean {
   let isFirst = true
   let skip = 0
   let size = PAGE_SIZE
@@ -153,7 +153,16 @@ function isAsAsked({ rows, skipped }: Page, { query }: Call): boolean {
     else if (name === 'skip') skip = Number(value)
     else if (name === 'page_size') size = Number(value)
   }
-  return countOf(rows) <= size && (skip === 0 || (isFirst ? skipped === skip : skipped >= skip))
+  const shown = countOf(rows)
+  // `skipped` echoes `skip`; behind a cursor it may also count what was skipped before (specification §2, facts §18).
+  if (shown > size || (skip > 0 && (isFirst ? skipped !== skip : skipped < skip))) return true
+  // The number of rows before the page is unknown behind a cursor.
+  const before = isFirst ? skip : undefined
+  // v2 always shows the list. proto3 may omit an empty one; then the count must say that there are no rows.
+  if (isAbsent) return totalCount === undefined || nextPageToken !== '' || Number(totalCount) > (before ?? 0)
+  if (totalCount === undefined) return false
+  if (shown > 0) return (before ?? 0) + shown > Number(totalCount)
+  return nextPageToken === '' && before !== undefined && Number(totalCount) > before
 }
 
 function sizeAskedFor({ query }: Call): number {
@@ -184,32 +193,6 @@ function totalIn(total: unknown): string | undefined | null {
   return typeof total === 'string' && COUNT.test(total) ? total : null
 }
 
-/** v2 always shows the list. proto3 may omit an empty one; then the count must say that there are no rows. */
-function isEmptyByCount(page: Page, call: Call): boolean {
-  return page.totalCount !== undefined && page.nextPageToken === '' && Number(page.totalCount) <= (beginOf(call) ?? 0)
-}
-
-/**
- * True if there are more rows than the count says, or none although it says that there are some.
- * A count above the rows of a last page is no contradiction: rows come and go between counting and reading.
- */
-function isContradictory({ rows, totalCount, nextPageToken }: Page, call: Call): boolean {
-  if (totalCount === undefined) return false
-  const shown = countOf(rows)
-  const begin = beginOf(call)
-  return shown > 0 ? (begin ?? 0) + shown > Number(totalCount) : nextPageToken === '' && begin !== undefined && Number(totalCount) > begin
-}
-
-/** Returns the number of rows before the page of a call; undefined behind a cursor. */
-function beginOf({ query }: Call): number | undefined {
-  let begin = 0
-  for (const [name, value] of query) {
-    if (name === 'page_token') return undefined
-    if (name === 'skip') begin = Number(value)
-  }
-  return begin
-}
-
 /**
  * Returns the ids that distinguish the rows of a page; for rows as text, those of the first and the last.
  * Rows of the advisory feed have an `id` instead of a uid (facts §7); some rows have neither.
@@ -217,11 +200,6 @@ function beginOf({ query }: Call): number | undefined {
 export function uidsIn({ rows }: Pick<Page, 'rows'>): readonly string[] {
   if (isRowText(rows)) return rows.count > 1 ? [rows.first, rows.last] : rows.count === 1 ? [rows.first] : []
   return rows.map(({ uid, id }) => asText(uid ?? id ?? '')).filter((uid) => uid !== '')
-}
-
-/** Returns the number of rows of a page. */
-export function sizeOf({ rows }: Page): number {
-  return countOf(rows)
 }
 
 /** The first and the last of the uids of a page. */
@@ -270,9 +248,9 @@ export interface Verified {
  * as many calls. Windows need a count of the rows and the unique order by uid. In other orders, rows may change places between two calls.
  */
 export function windowsBehind(listing: Listing, window: Window, first: Page): readonly Call[] {
-  if (sizeOf(first) < PAGE_SIZE || listing.order !== 'uid' || window.token !== undefined) return []
+  if (countOf(first.rows) < PAGE_SIZE || listing.order !== 'uid' || window.token !== undefined) return []
   const total = Number(first.totalCount)
-  const begin = window.skip + sizeOf(first)
+  const begin = window.skip + countOf(first.rows)
   const end = Math.min(total, window.skip + (window.take ?? total))
   if (!Number.isSafeInteger(total) || end - begin <= PAGE_SIZE || !isAscending(uidsIn(first))) return []
   const windows = Math.ceil((end - begin) / STEP)
@@ -297,7 +275,7 @@ export function* readWindows(listing: Listing, windows: readonly Call[], first: 
     if (uids[0] !== uidsIn(last).at(-1) || !isAscending(uids) || !areTold(page, uids)) break
     const further = visit(behindFirst(page.rows))
     if (further) yield* further
-    rows += sizeOf(page) - 1
+    rows += countOf(page.rows) - 1
     last = page
     if (page.nextPageToken === '') break
   }
@@ -347,8 +325,9 @@ export function firstCall(listing: Listing, { skip, take, token = '' }: Window):
 /** Returns the facts about a window that its first page holds whole; undefined if there is more to read. */
 export function wholeIn(listing: Listing, window: Window, first: Page): Walked | undefined {
   const { take } = window
-  const isAll = first.nextPageToken === '' && !isShort(window, first, sizeOf(first)) && windowsBehind(listing, window, first).length === 0
-  return isAll || (take !== undefined && sizeOf(first) >= take) ? walkedOf(first, first.nextPageToken) : undefined
+  const isAll =
+    first.nextPageToken === '' && !isShort(window, first, countOf(first.rows)) && windowsBehind(listing, window, first).length === 0
+  return isAll || (take !== undefined && countOf(first.rows) >= take) ? walkedOf(first, first.nextPageToken) : undefined
 }
 
 /** Visits the first page of a window and reads what follows it. */
@@ -357,7 +336,7 @@ export function* walkOn(listing: Listing, window: Window, first: Page, visit: Vi
   if (further) yield* further
   const windows = windowsBehind(listing, window, first)
   const { last, rows } = windows.length > 0 ? yield* readWindows(listing, windows, first, visit) : { last: first, rows: 0 }
-  const seen = sizeOf(first) + rows
+  const seen = countOf(first.rows) + rows
   const ahead = windows.length > 0 ? [] : undefined
   const ended = yield* followCursor(listing, window, { first, last, seen, ahead }, visit)
   if (isShort(window, ended.last, ended.seen)) {
@@ -389,9 +368,9 @@ interface ShortEnd {
 function* readBehind(listing: Listing, { end, lastUid, counted, ahead }: ShortEnd): Plan<void> {
   const page = yield* askPage(listing, furtherPage(listing, PAGE_SIZE, positionOf('', end)), ahead)
   const total = Number(page.totalCount ?? Number.NaN)
-  const isLast = page.nextPageToken === '' && total - sizeOf(page) <= end
+  const isLast = page.nextPageToken === '' && total - countOf(page.rows) <= end
   const isMoved = (end >= counted || total !== counted) && lastUid !== '' && uidsIn(page).at(-1) === lastUid
-  if (!isLast || (sizeOf(page) > 0 && !isMoved))
+  if (!isLast || (countOf(page.rows) > 0 && !isMoved))
     throw new ApiError('ABORTED', 'the list is longer than the rows that the v2 service showed; ask again')
 }
 
@@ -429,7 +408,7 @@ function* followCursor(listing: Listing, { take = Number.POSITIVE_INFINITY }: Wi
     if (restarted(page)) throw new ApiError('ABORTED', 'the list started over while it was read; ask again')
     const further = visit(page.rows)
     if (further) yield* further
-    seen += sizeOf(page)
+    seen += countOf(page.rows)
     lastUid = uidsIn(page).at(-1) ?? lastUid
     last = { ...page, totalCount: page.totalCount ?? last.totalCount }
   }

@@ -173,8 +173,6 @@ export function run(begin: () => Turn, make: Make, taker: Taker): void {
 
 const NONE: readonly Outcome[] = []
 
-const isShown = ({ ok }: Outcome): boolean => ok
-
 /** A turn with a continuation. */
 interface Going {
   readonly next: (outcomes: readonly Outcome[]) => Turn
@@ -201,12 +199,31 @@ class Run implements Teller {
 
   /** Continues until it waits. Calls that are answered at once continue in this loop, so that a long list does not grow the stack. */
   go(from: Going, outcomes: readonly Outcome[]): void {
-    let going: Going | undefined = from
+    let going = from
     let told: readonly Outcome[] | undefined = outcomes
-    while (going && told) {
-      const turn = this.#next(going, told)
+    while (told) {
+      let turn: Turn
+      try {
+        turn = going.next(told)
+      } catch (thrown) {
+        this.#taker.failed(this.#isLate(thrown, told) ? lateError(thrown) : thrown)
+        return
+      }
+      if (turn.kind === 'reply') {
+        this.#taker.ended(turn.reply)
+        return
+      }
+      for (const { ok } of told) this.#hasShown ||= ok
       going = turn
-      told = turn && (turn.kind === 'ask' ? this.#ask(turn) : this.#taker.rows(turn) ? NONE : undefined)
+      if (turn.kind === 'rows') told = this.#taker.rows(turn) ? NONE : undefined
+      else {
+        this.#asked = turn
+        this.#told = undefined
+        this.#isMaking = true
+        this.#make(turn, this)
+        this.#isMaking = false
+        told = this.#told
+      }
     }
   }
 
@@ -219,36 +236,9 @@ class Run implements Teller {
     this.#taker.failed(thrown)
   }
 
-  /** Returns the next turn; undefined after the last one. */
-  #next(going: Going, outcomes: readonly Outcome[]): AskTurn | RowsTurn | undefined {
-    let turn: Turn
-    try {
-      turn = going.next(outcomes)
-    } catch (thrown) {
-      this.#taker.failed(this.#isLate(thrown, outcomes) ? lateError(thrown) : thrown)
-      return undefined
-    }
-    if (turn.kind !== 'reply') {
-      this.#hasShown ||= outcomes.some(isShown)
-      return turn
-    }
-    this.#taker.ended(turn.reply)
-    return undefined
-  }
-
   /** True for the failure of a call if another one had its answer before it or beside it. */
   #isLate(thrown: unknown, outcomes: readonly Outcome[]): boolean {
     const isOfCall = outcomes.some((outcome) => !outcome.ok && outcome.error === thrown)
-    return isOfCall && (this.#hasShown || outcomes.some(isShown))
-  }
-
-  /** The outcomes, if they arrive at once. */
-  #ask(turn: AskTurn): readonly Outcome[] | undefined {
-    this.#asked = turn
-    this.#told = undefined
-    this.#isMaking = true
-    this.#make(turn, this)
-    this.#isMaking = false
-    return this.#told
+    return isOfCall && (this.#hasShown || outcomes.some(({ ok }) => ok))
   }
 }

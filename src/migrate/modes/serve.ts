@@ -47,7 +47,7 @@ export function createAccepted(limit: number = CREDENTIALS) {
       const sides = known.get(credential)
       if (status === UNAUTHENTICATED && sides === by) known.delete(credential)
       if (status === UNAUTHENTICATED && sides === 'both') known.set(credential, otherSide(by))
-      if (!isAccepted({ status }) || takesNoToken || credential === ANONYMOUS || sides === by || sides === 'both') return
+      if (sides === by || sides === 'both' || takesNoToken || credential === ANONYMOUS || !isAccepted({ status })) return
       const [oldest] = sides === undefined && known.size >= limit ? known.keys() : []
       if (oldest !== undefined) known.delete(oldest)
       known.set(credential, sides === undefined ? by : 'both')

@@ -15,9 +15,9 @@ import { whenClosed } from '../signals.ts'
 export type RequestOutcome = 'ok' | 'refused' | 'cancelled' | 'failed'
 
 export function outcomeOf(status: number): RequestOutcome {
+  if (status < 400) return 'ok'
   if (status === 499) return 'cancelled'
-  if (hasFailed(status)) return 'failed'
-  return status < 400 ? 'ok' : 'refused'
+  return hasFailed(status) ? 'failed' : 'refused'
 }
 
 /** What serving counts. Serving says what happened; the metrics of the admin port are one that counts it. */
@@ -84,7 +84,7 @@ export function createAccessLog(log: Logger, metrics: RequestMetrics, forwarded:
       const status = statusOf(response, record)
       metrics.end(record, status, ms / 1000)
       if (record.span) endSpan(record, { method: request.method ?? '', path: pathForLog(request), status })
-      const level = hasFailed(status) ? 'error' : 'info'
+      const level = outcomeOf(status) === 'failed' ? 'error' : 'info'
       if (log.isLevelEnabled(level)) log[level](lineOf(record, request, status, ms, client), 'request')
     }
     // The status of a call is known after its response has closed.

@@ -334,12 +334,19 @@ const numbers = new Int32Array(engine.memory.buffer, TABLE)
 export function translatePage(pieces: readonly Uint8Array[], table: Table): Translated | undefined {
   const end = load(pieces)
   if (end === undefined) return undefined
-  prepare(table)
+  if (table !== prepared) prepare(table)
   try {
     const [at, length] = table.plural
     const name = engine.find(INPUT, at, length)
     const behind = name && engine.translate(TABLE, name + length, OUTPUT)
-    return behind ? found(name, behind, end) : undefined
+    if (!behind) return undefined
+    const count = numbers[COUNT] ?? 0
+    const first = count > 0 ? textAt(FIRST) : ''
+    const last = count > 0 ? textAt(LAST) : ''
+    if (first === undefined || last === undefined) return undefined
+    const rows = written(numbers[ROWS_END] ?? 0)
+    const second = count > 0 ? (numbers[SECOND] ?? 0) - OUTPUT : 0
+    return { head: memory.toString('utf8', INPUT, name), tail: memory.toString('utf8', behind, end), rows, count, first, last, second }
   } finally {
     values.length = 0
   }
@@ -359,7 +366,7 @@ export function translateRow(pieces: readonly Uint8Array[], table: Table): Buffe
   memory.set(row, INPUT + 2)
   memory[end] = CLOSE_LIST!
   memory[end + 1] = 0
-  prepare(table)
+  if (table !== prepared) prepare(table)
   try {
     const behind = engine.translate(TABLE, INPUT, OUTPUT)
     return behind === end + 1 && numbers[COUNT] === 1 ? written(numbers[ROWS_END] ?? 0) : undefined
@@ -370,7 +377,6 @@ export function translateRow(pieces: readonly Uint8Array[], table: Table): Buffe
 
 /** Puts a table into memory. It stays until the next one, with the order of members that the engine has learnt. */
 function prepare(table: Table): void {
-  if (table === prepared) return
   prepared = table
   memory.set(table.image, TABLE)
   columns = table.columns
@@ -387,17 +393,6 @@ function load(pieces: readonly Uint8Array[]): number | undefined {
   }
   memory[at] = 0
   return isUtf8(memory.subarray(INPUT, at)) ? at : undefined
-}
-
-function found(name: number, behind: number, end: number): Translated | undefined {
-  const count = numbers[COUNT] ?? 0
-  const rowsEnd = numbers[ROWS_END] ?? 0
-  const first = count > 0 ? textAt(FIRST) : ''
-  const last = count > 0 ? textAt(LAST) : ''
-  if (first === undefined || last === undefined) return undefined
-  const rows = written(rowsEnd)
-  const second = count > 0 ? (numbers[SECOND] ?? 0) - OUTPUT : 0
-  return { head: memory.toString('utf8', INPUT, name), tail: memory.toString('utf8', behind, end), rows, count, first, last, second }
 }
 
 /** Returns the rows up to `end` in the form of `RowText`. */

@@ -10,8 +10,8 @@ import { createGrpc, noGrpc, refuseGrpc } from '../../grpc/relay/relay.ts'
 import type { Migration } from '../../migrate/migration.ts'
 import { createRoom, type Room } from '../../serve/bounds.ts'
 import { createCore } from '../../serve/core.ts'
-import { createAdmission, createBounded, createClientLimits, createTimed } from '../../serve/http/admission.ts'
-import { createAnnounce, createApp, createGate, createServe } from '../../serve/http/app.ts'
+import { createAdmission, createBounded, createClientLimits } from '../../serve/http/admission.ts'
+import { createAnnounce, createApp, createGate, createServe, serveAll } from '../../serve/http/app.ts'
 import { createPassthrough, createV1Carrier } from '../../serve/http/carriers.ts'
 import { createForwarded, type Forwarded } from '../../serve/http/forwarded.ts'
 import { createHosted, retire } from '../../serve/http/retire.ts'
@@ -187,7 +187,7 @@ export function createProxy(config: Config, v2: string, tables: Tables, parts: P
   const listener = createListener((...call) => grpc.route(...call), { certificate, ...appLimits(config) })
   const failed = (error: unknown) => log.error({ err: error }, 'a handler failed')
   const dropped = () => metrics.refused('connections')
-  const bounded = (rested: RestedConnections, handler: RequestListener) => createTimed(limits, createBounded(admit, rested, handler))
+  const bounded = (rested: RestedConnections, handler: RequestListener) => createBounded(limits, admit, rested, handler)
   const listen = (handler: RequestListener) =>
     listener.create({ request: bounded(rests, handler), expectation: refuseExpectation, failed, dropped })
   const app = createApp((request, reply) => serve(request, reply), listen, appLimits(config))
@@ -209,6 +209,7 @@ export function createProxy(config: Config, v2: string, tables: Tables, parts: P
   })
   const native = createPairs({ rpc: grpc.rpc, forwarded, passthrough })
   const serve = createServe({ begin, gate, native, announce, compat, reads: core.reads })
+  serveAll(app, serve)
   const leave = () => {
     passthrough.endWebSockets()
     listener.leave()

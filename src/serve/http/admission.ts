@@ -104,17 +104,25 @@ function createOverload(messageOf: (limit: number) => string): (limit: number) =
 const MOST_UNREAD = 1000
 
 /**
- * Admits requests and answers the rest before a route or a log line costs anything. The connection of a refused request rests then.
- * A refusal costs a fifth of an answer: under twice the bearable load, refusals would displace a quarter of the answers.
+ * Applies the limits of time to every request, admits requests and answers the rest before a route or a log line costs anything. The
+ * connection of a refused request rests then. A refusal costs a fifth of an answer: under twice the bearable load, refusals would displace a
+ * quarter of the answers.
  */
-export function createBounded(admit: Admit, rests: Pick<RestedConnections, 'refused'>, handler: RequestListener): RequestListener {
+export function createBounded(
+  { watch }: TimeLimits<TimedRequest, ServerResponse>,
+  admit: Admit,
+  rests: Pick<RestedConnections, 'refused'>,
+  handler: RequestListener,
+): RequestListener {
   const unread = createRoom(MOST_UNREAD)
   let known: ApiError | undefined
   let answer = (_: ServerResponse) => {}
   return (request, response) => {
+    const { stream } = request as TimedRequest
+    // The head may say that there is no body. An unread request of HTTP/2 never completes by itself.
+    watch(response, stream?.endAfterHeaders ? undefined : request)
     const refused = admit(request, response)
     if (!refused) return handler(request, response)
-    const { stream } = request as TimedRequest
     if (stream && !unread.take(1)) return void stream.close(constants.NGHTTP2_REFUSED_STREAM)
     if (stream) whenClosed(response, { over: () => unread.give(1), next: undefined })
     // The error of an overload is always the same object.
@@ -205,14 +213,6 @@ function givenUp(headers: Readonly<Record<string, string>>): ApiError {
   return askAgain('UNAVAILABLE', 'the request did not arrive, and one with a credential needed its place', { headers })
 }
 
-/** Applies the limits to every request, even a refused one. */
-export function createTimed({ watch }: TimeLimits<TimedRequest, ServerResponse>, handler: RequestListener): RequestListener {
-  return (request, response) => {
-    watch(response, hasNoBody(request) ? undefined : request)
-    handler(request, response)
-  }
-}
-
 /** The parts of a request that the limits use; `stream` exists over HTTP/2. */
 export interface TimedRequest {
   readonly complete: boolean
@@ -239,11 +239,6 @@ export class TimedStream implements TimedRequest {
   get complete(): boolean {
     return this.stream.readableEnded || this.stream.destroyed
   }
-}
-
-/** True if the head says that there is no body. An unread HTTP/2 request never completes by itself. */
-function hasNoBody({ stream }: TimedRequest): boolean {
-  return stream?.endAfterHeaders ?? false
 }
 
 function breakOffAnswer(response: ServerResponse | ServerHttp2Stream): void {

@@ -81,8 +81,8 @@ const NO_QUERY = {}
 type Serve = (request: FastifyRequest, reply: FastifyReply) => unknown
 
 /**
- * Creates the HTTP server of the proxy. Every request reaches `serve`, even one that Fastify could not route, and no text of Fastify's
- * reaches a client. Bodies are untouched here: each carrier reads its own. `createServer` makes the listening server.
+ * Creates the HTTP server of the proxy. No text of Fastify's reaches a client: `serve` takes even a request that Fastify could not route.
+ * Bodies are untouched here: each carrier reads its own. `createServer` makes the listening server.
  */
 export function createApp(serve: Serve, createServer: (handler: RequestListener) => Server, limits: ConnectionLimits): FastifyInstance {
   const app = Fastify({
@@ -100,9 +100,13 @@ export function createApp(serve: Serve, createServer: (handler: RequestListener)
   app.server.keepAliveTimeout = 0
   for (const method of METHODS) app.addHttpMethod(method, { hasBody: false, overrideExisting: true })
   app.setErrorHandler((thrown, _, reply) => sendError(reply, asApiError(thrown)))
+  return app
+}
+
+/** Lets every request reach `serve`. */
+export function serveAll(app: FastifyInstance, serve: Serve): void {
   app.setNotFoundHandler(serve)
   app.all('/*', serve)
-  return app
 }
 
 export interface ServeParts {
@@ -119,15 +123,16 @@ export interface ServeParts {
 /** Serves one request: finds its destination and hands it to that carrier. */
 export function createServe({ begin, gate, native, announce, compat, reads }: ServeParts): Serve {
   return (request, reply) => {
-    const record = begin(request.raw, reply.raw, request.id)
-    record.error = gate.loop.enter(request.raw.headers)
+    const { raw } = request
+    const record = begin(raw, reply.raw, request.id)
+    record.error = gate.loop.enter(raw.headers)
     if (record.error) {
       record.operation = 'loop'
       return sendError(reply.header('x-request-id', record.id), record.error, LOOP_DETECTED)
     }
-    const problem = problemOf(request.raw)
-    const known = problem === undefined ? reads.find(request.raw) : undefined
-    const target = problem === undefined ? (known ?? gate.classify(request.raw.url ?? '')) : refused(problem)
+    const problem = problemOf(raw)
+    const known = problem === undefined ? reads.find(raw) : undefined
+    const target = problem === undefined ? (known ?? gate.classify(raw.url ?? '')) : refused(problem)
     if (target.kind === 'native') return native(request, reply, record)
     reply.header('x-request-id', record.id)
     announce.put?.(reply)

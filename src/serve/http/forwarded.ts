@@ -126,7 +126,7 @@ export function createForwarded({ trusted, header }: ForwardedSettings): Forward
   }
   return {
     clientOf(request) {
-      const { peer, isProxy } = connectionOf(request.socket)
+      const { peer, isProxy } = (request.socket as Known)[CONNECTION] ?? connectionOf(request.socket)
       return isProxy ? (wayOf(request).hops[0] ?? peer) : peer
     },
     rewrite(request) {
@@ -150,10 +150,12 @@ interface Connection {
 
 const CONNECTION = Symbol('connection')
 
+type Known = Socket & { [CONNECTION]?: Connection }
+
 /** Examines a connection once, not at every request: its peer does not change. */
 function createConnections(isTrusted: IsTrusted): (socket: Socket) => Connection {
   return (socket) => {
-    const known = socket as Socket & { [CONNECTION]?: Connection }
+    const known: Known = socket
     if (!known[CONNECTION]) {
       const peer = peerOf(socket.remoteAddress)
       known[CONNECTION] = { peer, isProxy: isTrusted(peer) }

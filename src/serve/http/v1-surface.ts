@@ -14,7 +14,7 @@ import { type BodyLimits, type ClientRequest, createReadBytes, createRequest, ta
 import { isFound, type Routed } from '../route.ts'
 import { type AnswerDecision, choose, count, type Decision, respond, type Writer } from '../serve.ts'
 import type { Side } from '../sides.ts'
-import { abortSignalOf, type Signal, whenClosed } from '../signals.ts'
+import { abortSignalOf, type OnClose, type Signal, whenClosed } from '../signals.ts'
 import type { Tracing } from '../watch/spans.ts'
 import type { RawHeaders } from './app.ts'
 import type { V1Carrier } from './carriers.ts'
@@ -105,41 +105,6 @@ const JSON_TYPE = 'application/json'
 /** One piece of a stream waits for the client, as `givingBack` expects. */
 const ONE_AHEAD = { objectMode: true, highWaterMark: 1 }
 
-/** The parts of an answer that do not depend on its author. */
-export interface Envelope {
-  /** The id of the request. */
-  readonly id: string
-  readonly announced: RawHeaders
-}
-
-/**
- * Writes an answer. A stream follows the client's pace. Its failure destroys the connection (design §4):
- * Fastify does that for every stream that breaks after its first byte. `signal` ends a stream even while it waits for the client.
- * `isOwn`: nobody else reads the answer, so that its memory may be used again.
- */
-export function sendAnswer(
-  reply: FastifyReply,
-  envelope: Envelope,
-  answer: Answer,
-  signal: Signal,
-  isOwn = false,
-): FastifyReply | undefined {
-  if ('stream' in answer) {
-    reply.code(answer.status).header('content-type', JSON_TYPE).headers(answer.headers)
-    return reply.send(addAbortSignal(abortSignalOf(signal), Readable.from(answer.stream, ONE_AHEAD)))
-  }
-  const body = 'written' in answer ? answer.written : jsonTextOf(answer.body)
-  const isLatin1 = 'written' in answer
-  const length = typeof body !== 'string' || isLatin1 ? lengthOf(body) : Buffer.byteLength(body)
-  const headers = ['x-request-id', envelope.id, 'content-type', JSON_TYPE, 'content-length', String(length), ...envelope.announced]
-  for (const name in answer.headers) headers.push(name, String(answer.headers[name]))
-  reply.hijack()
-  const response = reply.raw.writeHead(answer.status, headers)
-  if (typeof body !== 'string') sendPieces(response, body, isOwn)
-  else sendText(response, body, isLatin1 || length === body.length ? 'latin1' : 'utf8', reply.request.raw.httpVersionMajor)
-  return undefined
-}
-
 /** Writes head and body at once. Own pieces are given back as soon as the socket has taken them. */
 function sendPieces(response: ServerResponse, pieces: readonly Buffer[], areOwn: boolean): void {
   response.cork()
@@ -179,23 +144,19 @@ export function sendError(reply: FastifyReply, error: ApiError, status: number =
     .send(Buffer.from(errorText(error, errors)))
 }
 
-/** Returns the same answer for this response, but records what breaks its stream, v2 or the signal, before the connection breaks. */
-export function watched(
-  answer: Extract<Answer, { stream: unknown }>,
+/** Yields the pieces of a stream for this response. Records what breaks it, v2 or the signal, before the connection breaks. */
+async function* watched(
+  stream: AsyncIterable<Uint8Array>,
   signal: Signal,
   record: Pick<RequestRecord, 'error'>,
   response: ServerResponse,
-): Answer {
-  const { stream } = answer
-  async function* observed() {
-    try {
-      yield* givingBack(stream, response)
-    } catch (thrown) {
-      record.error = asApiError(signal.aborted ? signal.reason : thrown)
-      throw thrown
-    }
+): AsyncGenerator<Uint8Array> {
+  try {
+    yield* givingBack(stream, response)
+  } catch (thrown) {
+    record.error = asApiError(signal.aborted ? signal.reason : thrown)
+    throw thrown
   }
-  return { status: answer.status, headers: answer.headers, stream: observed() }
 }
 
 /** Serves one v1 request over HTTP; `path` is decoded, `known` is the meaning of its URL if that was requested before. */
@@ -221,105 +182,111 @@ export interface CompatParts {
 }
 
 /** Creates the v1 surface over HTTP. It decides about a request, then passes it on or answers it. */
-export function createCompat(parts: CompatParts): Compat {
-  const { core, v1, forwarded, announced, tracing, room, limits } = parts
+export function createCompat({ core, v1, forwarded, announced, tracing, room, limits }: CompatParts): Compat {
   const requestSignal = createRequestSignals(limits.deadlineMs)
   const readBytes = createReadBytes(limits, room)
-
-  const passOn = (request: FastifyRequest, { reply, record }: Http, { routed }: Decision) => {
-    if (!v1) throw unserved(routed)
-    const passed = v1(request, reply, record)
-    record.asked = true
-    return passed
-  }
-  const answer = (http: Http, decision: AnswerDecision) => {
-    const { raw } = http.reply
-    const signal = requestSignal(raw)
-    if (takesBody(decision.routed)) {
-      readBytes(raw, signal)
-        .then((body) => answerWith(http, decision, body, signal))
-        .catch((thrown) => refuseRequest(http, thrown))
-    } else answerWith(http, decision, undefined, signal)
-    return undefined
-  }
-  const answerWith = (http: Http, decision: AnswerDecision, body: Buffer | undefined, signal: Signal) => {
-    const { reply, record } = http
-    const client = v1 ? clientSignal(reply.raw) : signal
-    const request = requestOf(http, decision, body, { client, signal })
-    respond(core, { decision, request, record }, new HttpWriter(http, request, announced))
-  }
+  const { errors } = core.settings
   return (request, reply, path, record, known) => {
     record.span = tracing?.begin(request.raw.headers)
     if (v1) forwarded.rewrite(request.raw)
-    const http = { reply, record, errors: core.settings.errors }
     try {
       const decision = choose(core, request.raw, path, record, known)
-      countWhenOver(core, decision, http)
-      return decision.kind === 'answer' ? answer(http, decision) : passOn(request, http, decision)
+      const response = reply.raw
+      const served = new ServedRequest(core, decision, reply, record, announced)
+      if (decision.kind === 'answer') {
+        const signal = requestSignal(response)
+        const client = v1 ? clientSignal(response) : signal
+        if (known || !takesBody(decision.routed)) served.answer(decision, undefined, client, signal)
+        else {
+          readBytes(response, signal)
+            .then((body) => served.answer(decision, body, client, signal))
+            .catch((thrown) => served.failed(thrown))
+        }
+        return undefined
+      }
+      if (!v1) throw unserved(decision.routed)
+      v1(request, reply, record)
+      record.asked = true
+      return undefined
     } catch (thrown) {
-      return refuseRequest(http, thrown)
+      return refuseRequest(reply, record, thrown, errors)
     }
   }
 }
 
-/** The HTTP side of one request. */
-interface Http {
-  readonly reply: FastifyReply
-  readonly record: RequestRecord
-  readonly errors: ErrorForm | undefined
-}
-
-function requestOf(
-  { reply, record }: Http,
-  { routed, choice }: AnswerDecision,
-  body: Buffer | undefined,
-  { client, signal }: Pick<ClientRequest, 'client' | 'signal'>,
-): ClientRequest {
-  const { method = '', url = '', headers } = reply.request.raw
-  const { operation, raw, read } = createRequest(routed, { id: record.id, method, url, headers, body })
-  const { caller, subject, credential } = choice
-  return { operation, raw, read, caller, subject, credential, client, signal }
-}
-
-function refuseRequest({ reply, record, errors }: Http, thrown: unknown): FastifyReply {
+function refuseRequest(reply: FastifyReply, record: RequestRecord, thrown: unknown, errors: ErrorForm | undefined): FastifyReply {
   record.error = asApiError(thrown)
   return sendError(reply, record.error, record.error.http, errors)
 }
 
-function countWhenOver(core: Core, decision: Decision, { reply, record }: Http): void {
-  const response: ServerResponse = reply.raw
-  const over = () => {
-    const status = response.headersSent ? response.statusCode : undefined
-    count(core, decision, { head: reply.request.raw, record, status })
-  }
-  whenClosed(response, { over, next: undefined })
-}
-
-/** Writes the answer to one request. A class, because every request has one. */
-class HttpWriter implements Writer {
-  readonly #http: Http
-  readonly #request: ClientRequest
+/** A v1 request over HTTP, from the decision about it to its end. A class, because every request has one. */
+class ServedRequest implements Writer, OnClose {
+  next: OnClose | undefined
+  readonly #core: Core
+  readonly #decision: Decision
+  readonly #reply: FastifyReply
+  readonly #record: RequestRecord
   readonly #announced: RawHeaders
+  #request: ClientRequest | undefined
 
-  constructor(http: Http, request: ClientRequest, announced: RawHeaders) {
-    this.#http = http
-    this.#request = request
+  constructor(core: Core, decision: Decision, reply: FastifyReply, record: RequestRecord, announced: RawHeaders) {
+    this.next = undefined
+    this.#core = core
+    this.#decision = decision
+    this.#reply = reply
+    this.#record = record
     this.#announced = announced
+    this.#request = undefined
+    whenClosed(reply.raw, this)
   }
 
-  /** A v1 answer may exceed the request's deadline. Only its client ends it. */
+  /** Counts the request. */
+  over(): void {
+    const { raw: response, request } = this.#reply
+    const status = response.headersSent ? response.statusCode : undefined
+    count(this.#core, this.#decision, { head: request.raw, record: this.#record, status })
+  }
+
+  /** Throws the ApiError of an unreadable request. */
+  answer(decision: AnswerDecision, body: Buffer | undefined, client: Signal, signal: Signal): void {
+    const record = this.#record
+    const { method = '', url = '', headers } = this.#reply.request.raw
+    const { operation, raw, read } = createRequest(decision.routed, { id: record.id, method, url, headers, body })
+    const { caller, subject, credential } = decision.choice
+    const request = { operation, raw, read, caller, subject, credential, client, signal }
+    this.#request = request
+    respond(this.#core, { decision, request, record }, this)
+  }
+
+  /**
+   * Writes an answer. A stream follows the client's pace, and its failure destroys the connection (design §4): Fastify does that for every
+   * stream that breaks after its first byte. A v1 answer may exceed the request's deadline: only its client ends it.
+   */
   write(answer: Answer, by: Side, isOwn: boolean): void {
-    const { reply, record } = this.#http
-    const until = by === 'v1' ? this.#request.client : this.#request.signal
+    const reply = this.#reply
     try {
-      const sent = 'stream' in answer ? watched(answer, until, record, reply.raw) : answer
-      sendAnswer(reply, { id: record.id, announced: this.#announced }, sent, until, isOwn)
+      if ('stream' in answer) {
+        const until = (by === 'v1' ? this.#request?.client : this.#request?.signal) as Signal
+        const stream = watched(answer.stream, until, this.#record, reply.raw)
+        reply.code(answer.status).header('content-type', JSON_TYPE).headers(answer.headers)
+        reply.send(addAbortSignal(abortSignalOf(until), Readable.from(stream, ONE_AHEAD)))
+        return
+      }
+      const isLatin1 = 'written' in answer
+      const body = isLatin1 ? answer.written : jsonTextOf(answer.body)
+      const length = typeof body !== 'string' ? lengthOf(body) : isLatin1 ? body.length : Buffer.byteLength(body)
+      const headers = ['x-request-id', this.#record.id, 'content-type', JSON_TYPE, 'content-length', String(length), ...this.#announced]
+      for (const name in answer.headers) headers.push(name, String(answer.headers[name]))
+      reply.hijack()
+      const response = reply.raw.writeHead(answer.status, headers)
+      if (typeof body !== 'string') sendPieces(response, body, isOwn)
+      else sendText(response, body, isLatin1 || length === body.length ? 'latin1' : 'utf8', reply.request.raw.httpVersionMajor)
     } catch (thrown) {
       this.failed(thrown)
     }
   }
 
   failed(thrown: unknown): void {
-    refuseRequest(this.#http, thrown)
+    refuseRequest(this.#reply, this.#record, thrown, this.#core.settings.errors)
   }
 }

@@ -434,9 +434,11 @@ class ClientSignal extends Firing implements OnClose {
   }
 
   over(): void {
-    if (!this.#response.writableFinished) this.abort(new ApiError('CANCELLED', 'the client went away'))
+    if (!this.#response.writableFinished) this.abort(gone())
   }
 }
+
+const gone = () => new ApiError('CANCELLED', 'the client went away')
 
 export function clientSignal(response: ServerResponse): Signal {
   return new ClientSignal(response)
@@ -467,20 +469,25 @@ export function answerSignal(response: ServerResponse): Signal {
 }
 
 /** Also fires for a request that takes too long. It is a class because every request has one. */
-class RequestSignal extends ClientSignal implements Deadline {
+class RequestSignal extends Firing implements OnClose, Deadline {
+  next: OnClose | undefined
   due: number
   older: Deadline | undefined
   newer: Deadline | undefined
+  readonly #response: ServerResponse
   readonly #deadlines: Deadlines
   readonly #tooLong: () => Error
 
   constructor(response: ServerResponse, deadlines: Deadlines, tooLong: () => Error) {
-    super(response)
+    super()
+    this.next = undefined
     this.due = 0
     this.older = undefined
     this.newer = undefined
+    this.#response = response
     this.#deadlines = deadlines
     this.#tooLong = tooLong
+    whenClosed(response, this)
     deadlines.watch(this)
   }
 
@@ -488,9 +495,9 @@ class RequestSignal extends ClientSignal implements Deadline {
     this.abort(this.#tooLong())
   }
 
-  override over(): void {
+  over(): void {
     this.#deadlines.forget(this)
-    super.over()
+    if (!this.#response.writableFinished) this.abort(gone())
   }
 }
 

@@ -3,8 +3,8 @@ import { setImmediate } from 'node:timers/promises'
 import { systemReason } from '../errors.ts'
 import { many } from '../migrate/evidence/evidence.ts'
 import type { Note } from '../migrate/records/record.ts'
+import { FROM_CROSSWALK } from '../serve/http/forwarded.ts'
 import { Agent } from '../serve/upstream/undici.ts'
-import { FROM_CROSSWALK } from '../serve/upstream/v1.ts'
 import { viewLink } from './report-page.ts'
 
 const FIRST_MS = 1000

@@ -7,8 +7,8 @@ import { startQuietSandbox } from '../stage/stage.ts'
 
 /** What a reader meets who follows one known request through the program: a change may only lower these bounds. */
 const BOUNDS = {
-  v2: { files: 31, functions: 153 },
-  'diff-v1': { files: 57, functions: 396 },
+  v2: { files: 30, functions: 151 },
+  'diff-v1': { files: 57, functions: 394 },
 } as const
 
 /**

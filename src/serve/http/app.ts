@@ -7,9 +7,9 @@ import { type Classify, createClassify, type Target } from '../classify.ts'
 import { type KnownReads, requestId } from '../core.ts'
 import type { ConnectionLimits } from '../listen/listener.ts'
 import { handshakeOf, whenAnswered } from '../listen/upgrades.ts'
-import { createLoopGuard, LOOP_DETECTED, type LoopGuard } from '../upstream/v1.ts'
 import type { BeginRecord } from '../watch/access-log.ts'
 import type { Passthrough } from './carriers.ts'
+import { createLoopGuard, LOOP_DETECTED } from './forwarded.ts'
 import { type Compat, refuseSocket, sendError } from './v1-surface.ts'
 
 function refuse(): never {
@@ -64,7 +64,7 @@ function headersOf({ deprecation, sunset, successor }: Announcement): { deprecat
 
 /** Examines a request before any carrier gets it. */
 export interface Gate {
-  readonly loop: LoopGuard
+  readonly loop: ReturnType<typeof createLoopGuard>
   readonly classify: Classify
   /** True if v2 lives below a path of its server. */
   readonly isBelow: boolean

@@ -1,6 +1,8 @@
+import { randomBytes } from 'node:crypto'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { BlockList, isIP, type Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
+import { ApiError } from '../../errors.ts'
 import { namedBy } from '../heads.ts'
 
 /** Returns the peer's address in the form that is compared and written: no IPv4 in IPv6, no zone. */
@@ -242,4 +244,37 @@ function drop(headers: IncomingHttpHeaders): void {
   for (const name of Object.keys(headers)) {
     if (name === 'forwarded' || name === 'x-real-ip' || name.startsWith('x-forwarded-')) delete headers[name]
   }
+}
+
+/** The status of a request in a loop (RFC 5842 §7.2). */
+export const LOOP_DETECTED = 508
+
+const HEADER = 'cdn-loop'
+const NAME = 'crosswalk-'
+
+/** Marks a request that Crosswalk sends for itself, so that no admin port obeys it. */
+export const FROM_CROSSWALK = { [HEADER]: `${NAME}notify` } as const
+
+/**
+ * Detects requests that have come back. `enter` returns the error of a request that has passed through here before. It marks every other
+ * request, in place: with a random word of this process in `CDN-Loop` (RFC 8586).
+ * `Via` has side effects: nginx, for example, stops compressing its answers. Every carrier of requests passes this header on.
+ */
+export function createLoopGuard() {
+  const mark = NAME + randomBytes(9).toString('base64url')
+  return {
+    enter(headers: IncomingHttpHeaders): ApiError | undefined {
+      const passed = headers[HEADER]
+      if (passed?.includes(mark)) {
+        return new ApiError('INTERNAL', 'this request has passed through here before: upstream.v2 or upstream.v1 leads back to this proxy')
+      }
+      headers[HEADER] = passed === undefined ? mark : `${passed}, ${mark}`
+      return undefined
+    },
+  }
+}
+
+/** True if a request has passed through any Crosswalk. */
+export function hasPassed({ [HEADER]: passed }: IncomingHttpHeaders): boolean {
+  return passed?.includes(NAME) ?? false
 }

@@ -450,7 +450,9 @@ export type MakeCall = (context: CallContext, call: Call, target: string, landin
 
 /** Starts calls on the pool; `target` is a call's path and query. */
 export function createMake({ pool, base, answerBytes, times }: MakeSettings): MakeCall {
-  const { origin, pathname } = new URL(base)
+  const { origin: slice, pathname } = new URL(base)
+  // V8 keeps the origin as a slice of the address. undici reads it letter by letter for each call, which took 2 % of a small request.
+  const origin = Buffer.from(slice).toString('latin1')
   const prefix = pathname === '/' ? '' : pathname
   return (context, call, target, landing) => {
     const span = context.onCall(call)

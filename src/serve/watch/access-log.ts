@@ -81,7 +81,9 @@ export function createAccessLog(log: Logger, metrics: RequestMetrics, forwarded:
     const finish = () => {
       const ms = performance.now() - record.started
       if (record.grpcStatus) metrics.endGrpc(record.grpcStatus)
-      const status = statusOf(response, record)
+      // The status that the client saw in full. It is 499 if the client left earlier, and the error's if we broke off.
+      const ended = response.writableFinished ? response.statusCode : (record.error?.http ?? 499)
+      const status = record.grpcStatus ? CODES[record.grpcStatus].http : ended
       metrics.end(record, status, ms / 1000)
       if (record.span) endSpan(record, { method: request.method ?? '', path: pathForLog(request), status })
       const level = outcomeOf(status) === 'failed' ? 'error' : 'info'
@@ -121,13 +123,6 @@ export function lineOf(record: RequestRecord, request: Logged, status: number, m
 function traceOf({ span }: RequestRecord, { headers }: Logged): { readonly trace?: string } {
   const trace = span?.traceId ?? /^[0-9a-f]{2}-([0-9a-f]{32})-/.exec(String(headers.traceparent))?.[1]
   return trace === undefined ? {} : { trace }
-}
-
-/** The status that the client saw in full. It is 499 if the client left earlier, and the error's if we broke off. */
-function statusOf(response: ServerResponse, { error, grpcStatus }: RequestRecord): number {
-  if (grpcStatus) return CODES[grpcStatus].http
-  if (response.writableFinished) return response.statusCode
-  return error?.http ?? 499
 }
 
 /** Codes whose messages quote the request, which may hold a secret. These messages stay out of the log. */

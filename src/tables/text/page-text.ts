@@ -2,7 +2,7 @@ import { hasUid, isShownIn, nameIn } from '../compile.ts'
 import type { Fields } from '../fields.ts'
 import type { JsonObject } from '../json.ts'
 import type { Dialect } from '../uid.ts'
-import { type Member, memberOf, ROW_TEXT, type Table, tableOf, translatePage, translateRow } from './engine.ts'
+import { type Member, memberOf, ROW_TEXT, tableOf, translatePage, translateRow } from './engine.ts'
 import { parseJson } from './parse-json.ts'
 
 /** Reads the bytes of a v2 answer; undefined if it is not as expected. */
@@ -10,39 +10,38 @@ export type ReadPageText = (pieces: readonly Uint8Array[]) => JsonObject | undef
 
 /**
  * Compiles a reader of v2 list answers that turns the rows into v1 text. Its result is the answer's envelope with that text in place of
- * the rows. The text equals parsed and rewritten rows byte for byte; wherever that is uncertain, the result is undefined. A table with
- * members that need whole rows has no reader.
+ * the rows. The text equals parsed and rewritten rows byte for byte; wherever that is uncertain, the result is undefined, and the parser
+ * reads the answer. A table with members that need whole rows has no reader.
  */
 export function compilePage(plural: string, fields: Fields, dialect: Dialect): ReadPageText | undefined {
-  return reader(plural, fields, dialect, (pieces, table) => {
-    const page = translatePage(pieces, table)
-    if (!page) return undefined
-    const { head, tail, rows, count, first, last, second } = page
-    const body = envelopeOf(head, tail)
-    if (!body || Object.hasOwn(body, plural)) return undefined
-    body[plural] = { [ROW_TEXT]: true, bytes: rows, count, first, last, second }
-    return body
-  })
-}
-
-/** The same for the answer of a Get: its one row, under the key of a list's rows. */
-export function compileRow(plural: string, fields: Fields, dialect: Dialect): ReadPageText | undefined {
-  return reader(plural, fields, dialect, (pieces, table) => {
-    const bytes = translateRow(pieces, table)
-    return bytes === undefined ? undefined : { [plural]: { [ROW_TEXT]: true, bytes, count: 1, first: '', last: '', second: bytes.length } }
-  })
-}
-
-type Read = (pieces: readonly Uint8Array[], table: Table) => JsonObject | undefined
-
-/** Returns a reader for a table. If it throws, the parser reads the answer too. */
-function reader(plural: string, fields: Fields, dialect: Dialect, read: Read): ReadPageText | undefined {
   const columns = columnsOf(fields, dialect)
   if (!columns) return undefined
   const table = tableOf(plural, columns, hasUid(fields))
   return (pieces) => {
     try {
-      return read(pieces, table)
+      const page = translatePage(pieces, table)
+      const body = page && envelopeOf(page.head, page.tail)
+      if (!body || Object.hasOwn(body, plural)) return undefined
+      const { rows, count, first, last, second } = page
+      body[plural] = { [ROW_TEXT]: true, bytes: rows, count, first, last, second }
+      return body
+    } catch {
+      return undefined
+    }
+  }
+}
+
+/** The same for the answer of a Get: its one row, under the key of a list's rows. */
+export function compileRow(plural: string, fields: Fields, dialect: Dialect): ReadPageText | undefined {
+  const columns = columnsOf(fields, dialect)
+  if (!columns) return undefined
+  const table = tableOf(plural, columns, hasUid(fields))
+  return (pieces) => {
+    try {
+      const bytes = translateRow(pieces, table)
+      return bytes === undefined
+        ? undefined
+        : { [plural]: { [ROW_TEXT]: true, bytes, count: 1, first: '', last: '', second: bytes.length } }
     } catch {
       return undefined
     }

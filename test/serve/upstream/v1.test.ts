@@ -4,10 +4,11 @@ import http2 from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import { setImmediate as immediate } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
+import { createLoopGuard, hasPassed } from '../../../src/serve/http/forwarded.ts'
 import { destroyLater } from '../../../src/serve/listen/http2.ts'
 import { Firing } from '../../../src/serve/signals.ts'
 import { createPool, textOf } from '../../../src/serve/upstream/exchange.ts'
-import { createLoopGuard, createReadV1, hasPassed } from '../../../src/serve/upstream/v1.ts'
+import { createReadV1 } from '../../../src/serve/upstream/v1.ts'
 import { startUpstream } from '../../stage/upstream.ts'
 
 describe('loop', () => {

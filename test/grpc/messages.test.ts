@@ -3,8 +3,9 @@ import { describe, expect, it } from 'vitest'
 import { ApiError, invalidArgument } from '../../src/errors.ts'
 import { messageOf } from '../../src/grpc/messages/message-of.ts'
 import { requestOf, sameCall } from '../../src/grpc/messages/request-of.ts'
-import { type RpcStatus, statusOfAnswer, statusOfError } from '../../src/grpc/messages/status-of.ts'
+import { statusOfAnswer, statusOfError } from '../../src/grpc/messages/status-of.ts'
 import type { RpcMethod, RpcVersion } from '../../src/grpc/proto-files.ts'
+import type { WireStatus } from '../../src/grpc/wire/call.ts'
 import type { Answer } from '../../src/serve/answer.ts'
 import { drawFrom, randomJson, rpc, v1Method } from './messages.ts'
 
@@ -345,7 +346,7 @@ describe('status of', () => {
   const v1 = { registry: rpc.registry, version: 'v1' } as const
 
   /** Returns the details as JSON, by their types. */
-  function detailsOf({ details }: RpcStatus) {
+  function detailsOf({ details }: WireStatus) {
     return details.map(({ type, value }) => {
       const message = rpc.registry.getMessage(type)!
       return [type, toJson(message, fromBinary(message, value))]

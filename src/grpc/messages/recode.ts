@@ -8,6 +8,7 @@ import { type DescMessage, fromBinary, fromJson, type JsonValue, type Registry, 
 import { ApiError } from '../../errors.ts'
 import type { Signal } from '../../serve/signals.ts'
 import type { JsonObject } from '../../tables/json.ts'
+import { fieldsOf } from '../wire/status.ts'
 import { checkSize, listField, type MessageLimits } from './message-of.ts'
 import { holdsMore, isLongerInJson, objectIn } from './request-of.ts'
 
@@ -116,7 +117,7 @@ async function inTurns(answer: Recoded, give: (rows: readonly JsonValue[], list:
     const { [list.jsonName]: read } = whole({ type, bytes: bounded(type, rows), registry }, hasZeros)
     give(read as readonly JsonValue[], list.jsonName)
   }
-  for (const { number, begin, end } of fieldsOf(type, bytes)) {
+  for (const { number, begin, end } of fieldsOf(bytes, () => notOf(type))) {
     if (number !== list?.number) {
       rest.push(bytes.subarray(begin, end))
       if (rest.length > MOST_FIELDS) throw tooLarge(type)
@@ -160,41 +161,4 @@ function tooLarge({ typeName }: DescMessage): ApiError {
     'RESOURCE_EXHAUSTED',
     `the answer is a ${typeName} with more than ${most}, too much for JSON; ask in application/proto`,
   )
-}
-
-/** Where a field of a message stands, with its tag and its length. */
-interface Field {
-  readonly number: number
-  readonly begin: number
-  readonly end: number
-}
-
-/** Bytes of the fields of fixed length, by wire type. */
-const FIXED: Readonly<Record<number, number>> = { 1: 8, 5: 4 }
-
-/** Yields the fields of a message. Throws INTERNAL if the bytes are none, or if they hold a group, which no message of these services has. */
-function* fieldsOf(type: DescMessage, bytes: Buffer): Generator<Field> {
-  let at = 0
-  const varint = () => {
-    let value = 0
-    for (let scale = 1; ; scale *= 128) {
-      const byte = bytes[at]
-      if (byte === undefined) throw notOf(type)
-      at += 1
-      value += (byte & 127) * scale
-      if (byte < 128) return value
-    }
-  }
-  while (at < bytes.length) {
-    const begin = at
-    const tag = varint()
-    const kind = tag % 8
-    if (kind === 0) varint()
-    else {
-      const length = kind === 2 ? varint() : FIXED[kind]
-      if (length === undefined || at + length > bytes.length) throw notOf(type)
-      at += length
-    }
-    yield { number: Math.floor(tag / 8), begin, end: at }
-  }
 }

@@ -5,6 +5,8 @@ import { ApiError, CODES, type CodeName, codeName, type Detail, namesMissing, ty
 import { type Answer, bytesOf } from '../../serve/answer.ts'
 import { isObject } from '../../tables/json.ts'
 import type { RpcVersion } from '../proto-files.ts'
+import type { WireStatus } from '../wire/call.ts'
+import { codeOfHttp } from '../wire/status.ts'
 
 /** Details of v2 that v1 has in another package: name in v2 → name in v1. */
 type DetailNames = Readonly<Record<string, string>>
@@ -27,7 +29,7 @@ const PREFIX = 'type.googleapis.com/'
 const ERROR_INFO = 'google.rpc.ErrorInfo'
 
 /** Returns the error that a status of v2 says, as REST would have said it. A detail of an unknown type is left out. */
-export function errorOfStatus({ code, message, details }: RpcStatus, registry: Registry, asksFor: V2Failure['asksFor']): ApiError {
+export function errorOfStatus({ code, message, details }: WireStatus, registry: Registry, asksFor: V2Failure['asksFor']): ApiError {
   const known = details.flatMap(({ type, value }) => {
     const described = registry.getMessage(type)
     return described ? [detailOf(described, value, registry)] : []
@@ -51,19 +53,6 @@ function detailOf(type: DescMessage, value: Uint8Array, registry: Registry): Det
   }
 }
 
-/** A google.rpc.Status as gRPC sends it; `type` is the full name of a message. */
-export interface RpcStatus {
-  /** 1 to 16. */
-  readonly code: number
-  readonly message: string
-  readonly details: readonly RpcDetail[]
-}
-
-interface RpcDetail {
-  readonly type: string
-  readonly value: Uint8Array
-}
-
 /** What knows the types of details, and the version whose names the client knows. */
 export interface StatusContext {
   readonly registry: Registry
@@ -71,7 +60,7 @@ export interface StatusContext {
 }
 
 /** Returns an error as a status. */
-export function statusOfError({ code, message, details }: ApiError, context: StatusContext): RpcStatus {
+export function statusOfError({ code, message, details }: ApiError, context: StatusContext): WireStatus {
   return statusFrom(code, message, details, context)
 }
 
@@ -79,13 +68,13 @@ export function statusOfError({ code, message, details }: ApiError, context: Sta
  * Returns an answer of status 400 or more as a status. Its body is a google.rpc.Status, with its code as a number or by name. Anything else
  * comes from something before the service, and only its HTTP status says something.
  */
-export async function statusOfAnswer(answer: Answer, context: StatusContext): Promise<RpcStatus> {
+export async function statusOfAnswer(answer: Answer, context: StatusContext): Promise<WireStatus> {
   const body = 'body' in answer ? answer.body : parsed(await textOf(answer))
   const code = isObject(body) ? codeOf(body.code) : undefined
   if (!isObject(body) || code === undefined) {
     const { status } = answer
     return statusFrom(
-      HTTP_CODES[status] ?? (status < 500 ? 'FAILED_PRECONDITION' : 'INTERNAL'),
+      codeOfHttp('rest', status) ?? (status < 500 ? 'FAILED_PRECONDITION' : 'INTERNAL'),
       `the service answered HTTP ${status} without an error body`,
       [],
       context,
@@ -93,26 +82,6 @@ export async function statusOfAnswer(answer: Answer, context: StatusContext): Pr
   }
   const details = Array.isArray(body.details) ? body.details.filter(isDetail) : []
   return statusFrom(code, typeof body.message === 'string' ? body.message : '', details, context)
-}
-
-/** What an HTTP status without an error body means. A foreign 404 says that a service is not there, not that a resource is missing. */
-const HTTP_CODES: Readonly<Record<number, CodeName>> = {
-  400: 'INVALID_ARGUMENT',
-  401: 'UNAUTHENTICATED',
-  403: 'PERMISSION_DENIED',
-  404: 'UNIMPLEMENTED',
-  405: 'UNIMPLEMENTED',
-  408: 'DEADLINE_EXCEEDED',
-  409: 'ABORTED',
-  413: 'INVALID_ARGUMENT',
-  414: 'INVALID_ARGUMENT',
-  429: 'RESOURCE_EXHAUSTED',
-  431: 'INVALID_ARGUMENT',
-  499: 'CANCELLED',
-  501: 'UNIMPLEMENTED',
-  502: 'UNAVAILABLE',
-  503: 'UNAVAILABLE',
-  504: 'DEADLINE_EXCEEDED',
 }
 
 /** Returns the code that a number or a name means; undefined for OK and for anything else. */
@@ -150,7 +119,7 @@ function parsed(text: string): unknown {
 /** Bytes of all details. They travel in headers, and C-core refuses more than 8 KiB of them. A detail is sent whole or not at all. */
 const DETAILS = 3000
 
-function statusFrom(code: CodeName, message: string, details: readonly Detail[], context: StatusContext): RpcStatus {
+function statusFrom(code: CodeName, message: string, details: readonly Detail[], context: StatusContext): WireStatus {
   let room = DETAILS
   const fitting = details
     .flatMap((detail) => encoded(detail, context) ?? [])
@@ -164,7 +133,7 @@ function statusFrom(code: CodeName, message: string, details: readonly Detail[],
 }
 
 /** Returns a detail as bytes; undefined if its type or its form is not known. */
-function encoded({ '@type': url, ...members }: Detail, { registry, version }: StatusContext): RpcDetail | undefined {
+function encoded({ '@type': url, ...members }: Detail, { registry, version }: StatusContext): WireStatus['details'][number] | undefined {
   const type = detailName(url.slice(url.lastIndexOf('/') + 1), version)
   try {
     const json = { '@type': `type.googleapis.com/${type}`, ...members } as JsonValue

@@ -4,9 +4,9 @@ import { ApiError, asApiError, unrelayable } from '../../errors.ts'
 import { CONNECTION_SPECIFIC, grouped, relayable, relayableHeaders } from '../../heads.ts'
 import { guarded, whenClosed } from '../../serve/signals.ts'
 import type { Service } from '../../serve/upstream/health.ts'
-import { closedCode, failureStatus, grpcTrailers, statusBytes, unpadded } from '../wire/status.ts'
-import { brokenOff, createSessions, foreignAnswer, type Sent, type SessionsSettings, stopped, unreachable } from './session.ts'
-import { type CallUnary, createCallUnary, detailsOf, isGrpcType, messageOfStatus, type UnarySettings } from './unary.ts'
+import { failureStatus, GrpcHead, grpcTrailers, statusBytes, unpadded } from '../wire/status.ts'
+import { brokenOff, createSessions, foreignAnswer, type Sent, type SessionSettings, stopped, unreachable } from './session.ts'
+import { type CallUnary, createCallUnary, detailsOf, isGrpcType, messageOfStatus } from './unary.ts'
 
 /** Headers that HTTP/2 forbids. `te: trailers` is not among them. */
 const FORBIDDEN = [...CONNECTION_SPECIFIC].filter((name) => name !== 'te')
@@ -15,7 +15,7 @@ const FORBIDDEN = [...CONNECTION_SPECIFIC].filter((name) => name !== 'te')
  * Makes the client's headers those of a call to the service at `url`, in place: a copy would be a tenth of the cost of a call. All stay but the
  * address, another path and those that HTTP/2 forbids.
  */
-export function callTo({ host, protocol }: URL, headers: IncomingHttpHeaders, raw: readonly string[], path?: string): OutgoingHttpHeaders {
+function callTo({ host, protocol }: URL, headers: IncomingHttpHeaders, raw: readonly string[], path?: string): OutgoingHttpHeaders {
   separate(headers, raw)
   for (const name of FORBIDDEN) if (headers[name] !== undefined) delete headers[name]
   headers[':authority'] = host
@@ -36,7 +36,7 @@ function separate(headers: OutgoingHttpHeaders, raw: readonly string[]): void {
 }
 
 /** Returns the head of an answer for a client, or the problem that prevents it; `raw` has what `headers` has, as received. */
-export function answerHead(headers: IncomingHttpHeaders, raw: readonly string[]): OutgoingHttpHeaders | { readonly problem: string } {
+function answerHead(headers: IncomingHttpHeaders, raw: readonly string[]): OutgoingHttpHeaders | { readonly problem: string } {
   const status = Number(headers[':status'])
   if (isPlain(raw) && status >= 200 && status <= 599) return headers
   const head = relayable(2, { status, reason: '', headers: withoutPseudo(raw) })
@@ -44,7 +44,7 @@ export function answerHead(headers: IncomingHttpHeaders, raw: readonly string[])
 }
 
 /** The same for the trailers of an answer. */
-export function answerTrailers(headers: IncomingHttpHeaders, raw: readonly string[]): OutgoingHttpHeaders | { readonly problem: string } {
+function answerTrailers(headers: IncomingHttpHeaders, raw: readonly string[]): OutgoingHttpHeaders | { readonly problem: string } {
   if (isPlain(raw)) return headers
   const trailers = relayableHeaders(2, raw)
   return 'problem' in trailers ? trailers : grouped(trailers.headers)
@@ -68,30 +68,25 @@ function withoutPseudo(raw: readonly string[]): string[] {
   return raw.filter((_, at) => !raw[at - (at % 2)]?.startsWith(':'))
 }
 
-/** Returns the trailers of a call that was not relayed. */
-export function statusOf(error: ApiError): OutgoingHttpHeaders {
-  return grpcTrailers({ status: failureStatus(error) })
-}
-
-/** The names under which a service knows a method that the client calls by another one. */
-export interface Renamed {
-  /** The path of the call to the service. */
-  readonly path: string
-  /** Returns the client's name for the type of a detail. */
-  readonly detail: (type: string) => string
-}
-
 /**
  * Returns the names of v2 for a method of v2beta1. Both have the same messages with the same numbers, so that nothing else differs.
  *
  *     inV2('/chainguard.platform.iam.v2beta1.GroupsService/ListGroups').path // '/chainguard.platform.iam.v2.GroupsService/ListGroups'
  */
-export function inV2(path: string): Renamed {
-  return { path: path.replace('.v2beta1.', '.v2.'), detail: (type) => type.replace('.v2.', '.v2beta1.') }
+export function inV2(path: string) {
+  return {
+    /** The path of the call to the service. */
+    path: path.replace('.v2beta1.', '.v2.'),
+    /** Returns the client's name for the type of a detail. */
+    detail: (type: string) => type.replace('.v2.', '.v2beta1.'),
+  }
 }
 
+/** The names under which a service knows a method that the client calls by another one. */
+export type Renamed = Readonly<ReturnType<typeof inV2>>
+
 /** Renames the types of an error's details in the trailers of an answer, if they have other names for the client. */
-export function withDetails(trailers: OutgoingHttpHeaders, { detail }: Renamed): OutgoingHttpHeaders {
+function withDetails(trailers: OutgoingHttpHeaders, { detail }: Renamed): OutgoingHttpHeaders {
   const known = detailsOf(trailers[DETAILS])
   const details = known.map(({ type, value }) => ({ type: detail(type), value }))
   if (details.every(({ type }, at) => type === known[at]?.type)) return trailers
@@ -112,76 +107,39 @@ export interface GrpcEnd {
 /** Takes the end of a call, once. */
 export type OnGrpcEnd = (end: GrpcEnd) => void
 
-/** The client's side of one call. Every step has no effect once the client is gone. */
-export interface GrpcAnswer {
-  /** Begins the answer with v2's head; `whole`: nothing follows (trailers-only). Returns false if the head cannot be relayed. */
-  begin(headers: IncomingHttpHeaders, raw: readonly string[], whole: boolean): boolean
-  /** Sets the trailers of v2 that `end` sends after the last message. */
-  trailers(headers: IncomingHttpHeaders, raw: readonly string[]): void
-  end(): void
-  /** Ends the call with a status of ours, even after messages have been sent. */
-  fail(thrown: unknown): void
-}
+/** The client's side of one relayed call. Every step has no effect once the client is gone. */
+type GrpcAnswer = ReturnType<typeof createAnswer>
 
-const { NGHTTP2_INTERNAL_ERROR } = constants
-
-/** The date is the service's to send. */
-const WHOLE = { endStream: true, sendDate: false }
-const BEGUN = { waitForTrailers: true, sendDate: false }
-
-const OK_HEADERS = { ':status': 200, 'content-type': 'application/grpc' }
-
-interface AnswerSettings {
-  /** The service that answers. */
-  readonly service: Service
-  readonly ended: OnGrpcEnd
-  readonly renamed?: Renamed | undefined
-}
-
-export function createAnswer(client: ServerHttp2Stream, { service, ended, renamed }: AnswerSettings): GrpcAnswer {
-  let last: OutgoingHttpHeaders = {}
+/** `service` is the one that answers. */
+function createAnswer(client: ServerHttp2Stream, service: Service, ended: OnGrpcEnd, renamed?: Renamed) {
   let failure: ApiError | undefined
-  const isGone = () => client.closed || client.destroyed
-  const respond = (headers: OutgoingHttpHeaders, whole: boolean) => {
-    if (isGone()) return
-    if (whole) last = headers
-    client.respond(headers, whole ? WHOLE : BEGUN)
-  }
+  const head = new GrpcHead(client, (code) => ended({ code, failure }))
+  /** Ends the call with a status of ours, even after messages have been sent. */
   const fail = (thrown: unknown) => {
     failure = asApiError(thrown)
-    const status = statusOf(failure)
-    client.resume()
-    if (!client.headersSent) return respond({ ...OK_HEADERS, ...status }, true)
-    last = status
-    if (!isGone()) client.end()
+    head.end(grpcTrailers({ status: failureStatus(failure) }))
   }
-  const give = (answer: OutgoingHttpHeaders | { readonly problem: string }): answer is OutgoingHttpHeaders => {
+  const isGiven = (answer: OutgoingHttpHeaders | { readonly problem: string }): answer is OutgoingHttpHeaders => {
     if (typeof answer.problem !== 'string') return true
     fail(unrelayable(service, answer.problem))
     return false
   }
-  client.on('error', () => {})
-  client.on(
-    'wantTrailers',
-    guarded(
-      () => client.sendTrailers(last),
-      () => client.close(NGHTTP2_INTERNAL_ERROR),
-    ),
-  )
-  whenClosed(client, { over: () => ended({ code: closedCode(client), failure }), next: undefined })
   return {
-    begin(headers, raw, whole) {
-      const head = answerHead(headers, raw)
-      if (!give(head)) return false
-      respond(whole && renamed ? withDetails(head, renamed) : head, whole)
+    /** Begins the answer with v2's head; `whole`: nothing follows (trailers-only). Returns false if the head cannot be relayed. */
+    begin(headers: IncomingHttpHeaders, raw: readonly string[], whole: boolean): boolean {
+      const answer = answerHead(headers, raw)
+      if (!isGiven(answer)) return false
+      if (whole) head.whole(renamed ? withDetails(answer, renamed) : answer)
+      else head.begin(answer, {})
       return true
     },
-    trailers(headers, raw) {
+    /** Sets the trailers of v2 that `end` sends after the last message. */
+    trailers(headers: IncomingHttpHeaders, raw: readonly string[]): void {
       const trailers = answerTrailers(headers, raw)
-      if (give(trailers)) last = renamed ? withDetails(trailers, renamed) : trailers
+      if (isGiven(trailers)) head.trailers(renamed ? withDetails(trailers, renamed) : trailers)
     },
-    end() {
-      if (isGone()) return
+    end(): void {
+      if (head.isGone()) return
       if (client.headersSent) client.end()
       else fail(unrelayable(service, 'its end before its head'))
     },
@@ -191,7 +149,7 @@ export function createAnswer(client: ServerHttp2Stream, { service, ended, rename
 
 /** Refuses a call; `ended` is called when the refusal has been sent. */
 export function refuseGrpc(client: ServerHttp2Stream, error: ApiError, ended: OnGrpcEnd = () => {}): void {
-  createAnswer(client, { service: 'v2', ended }).fail(error)
+  createAnswer(client, 'v2', ended).fail(error)
 }
 
 /** Stands for the gRPC of a v2 service that speaks REST alone (`upstream.v2Grpc: rest`). Every call is UNIMPLEMENTED. */
@@ -207,7 +165,7 @@ function refusal(path: string | undefined): ApiError {
 }
 
 /** What is known of a relayed call. */
-export interface RelayedAs {
+interface RelayedAs {
   /** The service knows the method by another name. */
   readonly renamed: Renamed | undefined
   /** Counts the bytes of its messages. */
@@ -227,20 +185,21 @@ export interface Grpc {
   close(): void
 }
 
-export type GrpcSettings = Omit<SessionsSettings, 'origin'> & Pick<UnarySettings, 'answerBytes'>
-
 /**
  * Relays frames as they arrive. Messages are never decoded. The client and the service set the deadlines, and a slow reader on one side
  * stops the other. A call is never sent twice; its status tells the client whether it may retry.
  */
-export function createGrpc(base: string, settings: GrpcSettings): Grpc {
-  const { service, answerBytes } = settings
+export function createGrpc(
+  base: string,
+  { answerBytes, ...settings }: Omit<SessionSettings, 'origin'> & { readonly answerBytes: number },
+): Grpc {
+  const { service } = settings
   const url = new URL(base)
   const sessions = createSessions({ origin: url.origin, ...settings })
   const underWay = new Set<GrpcAnswer>()
   return {
     relay(client, headers, raw, ended, { renamed, timed }) {
-      const answer = createAnswer(client, { service, ended, renamed })
+      const answer = createAnswer(client, service, ended, renamed)
       underWay.add(answer)
       whenClosed(client, { over: () => underWay.delete(answer), next: undefined })
       const carry = async () => {
@@ -251,7 +210,7 @@ export function createGrpc(base: string, settings: GrpcSettings): Grpc {
       }
       carry().catch(answer.fail)
     },
-    call: createCallUnary(sessions, { service, url, answerBytes }),
+    call: createCallUnary(sessions, url, service, answerBytes),
     stop() {
       for (const answer of underWay) answer.fail(stopped())
     },
@@ -259,7 +218,7 @@ export function createGrpc(base: string, settings: GrpcSettings): Grpc {
   }
 }
 
-const { NGHTTP2_CANCEL, NGHTTP2_FLAG_END_STREAM, NGHTTP2_INTERNAL_ERROR: INTERNAL_ERROR } = constants
+const { NGHTTP2_CANCEL, NGHTTP2_FLAG_END_STREAM, NGHTTP2_INTERNAL_ERROR } = constants
 
 function carryRequest(client: ServerHttp2Stream, { stream: call }: Sent, timed: RelayedAs['timed']): void {
   if (!client.endAfterHeaders) {
@@ -323,7 +282,7 @@ function carryAnswer(
   const over = () => {
     if (client.writableEnded || client.closed) return
     if (isLost()) answer.fail(mayBeDone() ? brokenOff(service) : unreachable(service))
-    else client.close(call.rstCode || INTERNAL_ERROR)
+    else client.close(call.rstCode || NGHTTP2_INTERNAL_ERROR)
   }
   whenClosed(call, { over, next: undefined })
 }

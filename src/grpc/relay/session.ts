@@ -1,9 +1,10 @@
 import http2, { type ClientHttp2Session, type ClientHttp2Stream, constants, type OutgoingHttpHeaders } from 'node:http2'
-import { ApiError, type CodeName } from '../../errors.ts'
+import { ApiError } from '../../errors.ts'
 import { destroyLater, outlive, probe } from '../../serve/listen/http2.ts'
 import { whenClosed } from '../../serve/signals.ts'
 import { DIRECT, type Dial, http2Options } from '../../serve/upstream/dial.ts'
 import type { Service } from '../../serve/upstream/health.ts'
+import { codeOfHttp } from '../wire/status.ts'
 
 /** Nothing was sent: the client may repeat the call, even a write. */
 export function unreachable(service: Service, cause?: unknown): ApiError {
@@ -33,23 +34,9 @@ function saysNoGrpc(service: Service): string {
   return `the ${service} service does not speak gRPC; set upstream.${service}Grpc to rest if it speaks REST`
 }
 
-/**
- * The meaning of an HTTP status without gRPC. A gateway of the service answered. If it lost the service, it may have passed the call on
- * before, so that the code is not UNAVAILABLE.
- */
-const HTTP_CODES: Readonly<Record<number, CodeName>> = {
-  401: 'UNAUTHENTICATED',
-  403: 'PERMISSION_DENIED',
-  429: 'RESOURCE_EXHAUSTED',
-  500: 'UNKNOWN',
-  502: 'UNKNOWN',
-  503: 'UNKNOWN',
-  504: 'UNKNOWN',
-}
-
 /** The error of an answer that is not gRPC. */
 export function foreignAnswer(service: Service, status: number): ApiError {
-  const code = HTTP_CODES[status]
+  const code = codeOfHttp('grpc', status)
   if (code === undefined) return new ApiError('UNIMPLEMENTED', saysNoGrpc(service), { cause: `HTTP ${status}` })
   return new ApiError(code, `the ${service} service answered HTTP ${status} without gRPC`)
 }
@@ -64,7 +51,7 @@ const OTHER_PROTOCOL = new Set(['ERR_HTTP2_ERROR', 'ERR_SSL_TLSV1_ALERT_NO_APPLI
 const NO_HTTP2 = { v2: 'UNAVAILABLE', v1: 'UNIMPLEMENTED' } as const
 
 /** The error of a connection that was never ready. */
-export function notReady(service: Service, cause: Error): ApiError {
+function notReady(service: Service, cause: Error): ApiError {
   const { code } = cause as { code?: string }
   if (!OTHER_PROTOCOL.has(code ?? '')) return unreachable(service, cause)
   return new ApiError(NO_HTTP2[service], saysNoGrpc(service), { cause, unsent: true })
@@ -79,20 +66,6 @@ export interface Sent {
   mayBeDone(): boolean
 }
 
-/** One HTTP/2 connection to the service. */
-export interface Session {
-  /** Settles when the service has announced its number of streams; a stream sent earlier may be refused. Rejects with an ApiError; nothing was sent then. */
-  readonly ready: Promise<void>
-  isReady(): boolean
-  /** False if it takes no further streams: it broke, or the service closed it (GOAWAY). */
-  isOpen(): boolean
-  /** The number of streams that it can take now. */
-  room(): number
-  /** Opens a stream. Throws if the headers are not those of a request. If the connection fails later, so does the stream. */
-  send(headers: OutgoingHttpHeaders, endStream: boolean): Sent
-  destroy(): void
-}
-
 export interface SessionSettings {
   /** Its name in errors. */
   readonly service: Service
@@ -104,6 +77,8 @@ export interface SessionSettings {
   readonly connectionAgeMs?: number
   /** How a connection opens; directly without it. */
   readonly dial?: Dial
+  /** The maximum number of connections. */
+  readonly connections: number
 }
 
 const { NGHTTP2_REFUSED_STREAM } = constants
@@ -122,11 +97,8 @@ const SESSION_MEMORY = 128
 /** Milliseconds of silence before TCP probes the other side. */
 const PROBE_AFTER = 30_000
 
-/** Connects to the service. `closed` is called at least once, however the connection ends. */
-export function connect(
-  { service, origin, connectTimeoutMs, connectionAgeMs = 0, dial = DIRECT }: SessionSettings,
-  closed: () => void,
-): Session {
+/** Opens one HTTP/2 connection to the service. `closed` is called at least once, however it ends. */
+function connect({ service, origin, connectTimeoutMs, connectionAgeMs = 0, dial = DIRECT }: SessionSettings, closed: () => void) {
   const connection = http2.connect(origin, {
     ...http2Options(dial, origin),
     settings: { initialWindowSize: STREAM_WINDOW, maxHeaderListSize: MAX_HEADER_SIZE, enablePush: false },
@@ -164,12 +136,15 @@ export function connect(
   })
   connection.once('close', ended)
   return {
+    /** Settles when the service has announced its number of streams; a stream sent earlier may be refused. Rejects with an ApiError; nothing was sent then. */
     ready: whenReady(connection, service, connectTimeoutMs),
     isReady: () => isReady,
-    // A GOAWAY with an error ends the connection a turn later.
+    /** False if it takes no further streams: it broke, or the service closed it (GOAWAY). One with an error ends the connection a turn later. */
     isOpen: () => !connection.closed && !connection.destroyed && lastTaken === Number.POSITIVE_INFINITY,
+    /** The number of streams that it can take now. */
     room: () => (connection.remoteSettings?.maxConcurrentStreams ?? Number.POSITIVE_INFINITY) - streams,
-    send(headers, endStream) {
+    /** Opens a stream. Throws if the headers are not those of a request. If the connection fails later, so does the stream. */
+    send(headers: OutgoingHttpHeaders, endStream: boolean): Sent {
       const { socket } = connection
       const stream = connection.request(headers, { endStream })
       probed(stream)
@@ -206,11 +181,6 @@ function whenReady(connection: ClientHttp2Session, service: Service, timeoutMs: 
   return ready
 }
 
-export interface SessionsSettings extends SessionSettings {
-  /** The maximum number of connections. */
-  readonly connections: number
-}
-
 /** What is known of a client's call when its stream opens. */
 interface Waiting {
   readonly closed: boolean
@@ -219,17 +189,14 @@ interface Waiting {
 }
 
 /** All HTTP/2 connections to the service. */
-export interface Sessions {
-  /** Opens a stream for a client's call; undefined if that has ended meanwhile. Rejects if no connection is possible; nothing was sent then. */
-  request(headers: OutgoingHttpHeaders, client: Waiting): Promise<Sent | undefined>
-  close(): void
-}
+export type Sessions = ReturnType<typeof createSessions>
 
 /**
  * Streams share a connection up to the number that the service allows on it; then another connection opens.
  * When no more connections are allowed, streams wait on the emptiest one.
  */
-export function createSessions(settings: SessionsSettings): Sessions {
+export function createSessions(settings: SessionSettings) {
+  type Session = ReturnType<typeof connect>
   const all = new Set<Session>()
 
   const open = (): Session => {
@@ -247,7 +214,8 @@ export function createSessions(settings: SessionsSettings): Sessions {
     return fullestWithRoom ?? (others.length + 1 < settings.connections ? open() : emptiest)
   }
   return {
-    async request(headers, client) {
+    /** Opens a stream for a client's call; undefined if that has ended meanwhile. Rejects if no connection is possible; nothing was sent then. */
+    async request(headers: OutgoingHttpHeaders, client: Waiting): Promise<Sent | undefined> {
       let session = choose()
       while (!session.isReady()) {
         await session.ready

@@ -6,6 +6,7 @@ import type { Signal } from '../../serve/signals.ts'
 import type { Service } from '../../serve/upstream/health.ts'
 import type { WireCall, WireMetadata, WireStatus } from '../wire/call.ts'
 import { framed, PREFIX } from '../wire/framing.ts'
+import { DELIMITED, fieldsOf } from '../wire/status.ts'
 import { brokenOff, foreignAnswer, type Sent, type Sessions, tooLong, unreachable } from './session.ts'
 
 type Details = WireStatus['details']
@@ -22,54 +23,22 @@ const VALUE = 2
 export function detailsOf(trailer: unknown): Details {
   if (typeof trailer !== 'string') return []
   try {
-    return fieldsOf(Buffer.from(trailer, 'base64'))
-      .filter(([number]) => number === DETAILS)
-      .map(([, any]) => detailOf(any))
+    return [...partsOf(Buffer.from(trailer, 'base64'))].filter(([number]) => number === DETAILS).map(([, any]) => detailOf(any))
   } catch {
     return []
   }
 }
 
 function detailOf(any: Buffer): Details[number] {
-  const fields = new Map(fieldsOf(any))
+  const fields = new Map(partsOf(any))
   const url = fields.get(TYPE_URL)?.toString() ?? ''
   return { type: url.slice(url.lastIndexOf('/') + 1), value: fields.get(VALUE) ?? Buffer.alloc(0) }
 }
 
-type Field = readonly [number: number, content: Buffer]
-
-/** Bytes of the fields of fixed length, by wire type. */
-const FIXED: Readonly<Record<number, number>> = { 1: 8, 5: 4 }
-
-/** Returns the fields of a message that have a length. Throws a RangeError if the bytes are no message. */
-function fieldsOf(message: Buffer): readonly Field[] {
-  const fields: Field[] = []
-  let at = 0
-  const varint = () => {
-    let value = 0
-    for (let scale = 1; ; scale *= 128) {
-      const byte = message.readUInt8(at)
-      at += 1
-      value += (byte % 128) * scale
-      if (byte < 128) return value
-    }
-  }
-  while (at < message.length) {
-    const tag = varint()
-    const type = tag % 8
-    if (type === 0) varint()
-    else if (type === 2) {
-      const length = varint()
-      if (at + length > message.length) throw new RangeError('a field is longer than its message')
-      fields.push([Math.floor(tag / 8), message.subarray(at, at + length)])
-      at += length
-    } else {
-      const length = FIXED[type]
-      if (length === undefined) throw new RangeError(`wire type ${type}`)
-      at += length
-    }
-  }
-  return fields
+/** The fields of a message that have a length, with what they hold. */
+function* partsOf(message: Buffer): Generator<readonly [number: number, content: Buffer]> {
+  const broken = () => new RangeError('these bytes are no message')
+  for (const { number, kind, from, end } of fieldsOf(message, broken)) if (kind === DELIMITED) yield [number, message.subarray(from, end)]
 }
 
 /** Headers of another protocol or of one connection. The call to the service has its own. */
@@ -82,7 +51,7 @@ const isMetadata = (name: string) => !OTHERS.test(name) && !CONNECTION_SPECIFIC.
 const LONGEST = 99_999_999
 
 /** Returns the headers of a unary call of ours. The client's metadata goes along. */
-export function unaryHeaders({ host, protocol }: URL, { path, headers, timeoutMs }: Pick<WireCall, 'path' | 'headers' | 'timeoutMs'>) {
+function unaryHeaders({ host, protocol }: URL, { path, headers, timeoutMs }: Pick<WireCall, 'path' | 'headers' | 'timeoutMs'>) {
   return {
     ...Object.fromEntries(Object.entries(endToEnd(headers)).filter(([name]) => isMetadata(name))),
     ':method': 'POST',
@@ -96,7 +65,7 @@ export function unaryHeaders({ host, protocol }: URL, { path, headers, timeoutMs
 }
 
 /** Returns the metadata of an answer's headers or trailers. Throws if a client cannot be given them. */
-export function metadataOf(service: Service, raw: readonly string[]): WireMetadata {
+function metadataOf(service: Service, raw: readonly string[]): WireMetadata {
   const checked = relayableHeaders(
     2,
     raw.filter((_, at) => isMetadata(raw[at - (at % 2)] ?? '')),
@@ -116,7 +85,7 @@ export function isGrpcType(type: string | undefined): boolean {
 }
 
 /** What a service answered: a message, or an error without one. */
-export interface UnaryAnswer {
+interface UnaryAnswer {
   /** Undefined if the call succeeded. */
   readonly status: WireStatus | undefined
   /** Undefined with an error, and with `frames`. */
@@ -170,23 +139,17 @@ function checkedFrames(body: Buffer, service: Service): Buffer {
 }
 
 /** Headers or trailers; `raw` has names and values in turn, and repeated names as often as they came. */
-export interface ReceivedHeaders {
+interface ReceivedHeaders {
   readonly headers: IncomingHttpHeaders
   readonly raw: readonly string[]
 }
 
 /** An answer as it arrived. */
-export interface GatheredAnswer {
+interface GatheredAnswer {
   readonly head: ReceivedHeaders
   /** Undefined if the head was all. */
   readonly trailers: ReceivedHeaders | undefined
   readonly body: Buffer
-}
-
-interface GatherSettings {
-  readonly service: Service
-  /** The maximum size of the message in bytes. */
-  readonly answerBytes: number
 }
 
 type Arrived = [headers: IncomingHttpHeaders, flags: number, raw: readonly string[]]
@@ -224,8 +187,11 @@ function declaredIn(bytes: Buffer): number {
   return bytes.length < PREFIX ? 0 : PREFIX + bytes.readUInt32BE(1)
 }
 
-/** Collects an answer up to the end of its stream. A stream that is left is reset, so that the service stops as well. */
-export function gather({ stream, mayBeDone }: Sent, signal: Signal, { service, answerBytes }: GatherSettings): Promise<GatheredAnswer> {
+/**
+ * Collects an answer of at most `answerBytes` up to the end of its stream. A stream that is left is reset, so that the service stops as
+ * well.
+ */
+function gather({ stream, mayBeDone }: Sent, signal: Signal, service: Service, answerBytes: number): Promise<GatheredAnswer> {
   return new Promise((resolve, reject) => {
     let head: ReceivedHeaders | undefined
     let trailers: ReceivedHeaders | undefined
@@ -256,17 +222,10 @@ export function gather({ stream, mayBeDone }: Sent, signal: Signal, { service, a
 }
 
 /** One message for a method of a service; its headers are those of the client. */
-export type UnaryCall = Pick<WireCall, 'path' | 'headers' | 'message' | 'timeoutMs'> & {
+type UnaryCall = Pick<WireCall, 'path' | 'headers' | 'message' | 'timeoutMs'> & {
   readonly signal: Signal
   /** The answer may be a stream of messages. */
   readonly streams?: boolean
-}
-
-export interface UnarySettings {
-  readonly service: Service
-  readonly url: URL
-  /** The maximum size of an answer in bytes. */
-  readonly answerBytes: number
 }
 
 /**
@@ -277,7 +236,7 @@ export interface UnarySettings {
  */
 export type CallUnary = (call: UnaryCall) => Promise<UnaryAnswer>
 
-export function createCallUnary(sessions: Sessions, { service, url, answerBytes }: UnarySettings): CallUnary {
+export function createCallUnary(sessions: Sessions, url: URL, service: Service, answerBytes: number): CallUnary {
   const send = async (call: UnaryCall): Promise<Sent> => {
     const { signal, message } = call
     if (signal.aborted) throw signal.reason
@@ -292,7 +251,7 @@ export function createCallUnary(sessions: Sessions, { service, url, answerBytes 
     sent.stream.end(Buffer.concat(framed([message], false)))
     return sent
   }
-  const answerTo = async (call: UnaryCall) => gather(await send(call), call.signal, { service, answerBytes })
+  const answerTo = async (call: UnaryCall) => gather(await send(call), call.signal, service, answerBytes)
   return async (call) => {
     const first = await send(call)
     // A service that left before it took the call has done nothing, and its successor may be there.
@@ -300,6 +259,6 @@ export function createCallUnary(sessions: Sessions, { service, url, answerBytes 
       if (error instanceof ApiError && error.unsent) return answerTo(call)
       throw error
     }
-    return readAnswer(await gather(first, call.signal, { service, answerBytes }).catch(again), service, call.streams)
+    return readAnswer(await gather(first, call.signal, service, answerBytes).catch(again), service, call.streams)
   }
 }

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { ApiError } from '../../errors.ts'
 import type { Deadline, Deadlines } from '../../serve/listen/times.ts'
 import { type Closing, Firing, type OnClose, type Signal, whenClosed } from '../../serve/signals.ts'
-import type { Inflated } from './framing.ts'
+import type { Inflated, WireSettings } from './framing.ts'
 import { failureStatus } from './status.ts'
 
 /** One unary call as a client sent it, whichever protocol carried it. Its message is bytes that the wire does not read. */
@@ -133,41 +133,54 @@ const TOO_LATE = { code: 'DEADLINE_EXCEEDED', message: 'the deadline of the call
 /** The most milliseconds that Node's timers can wait. */
 const LONGEST = 2 ** 31 - 1
 
-/** One call, and the way back to its client, whichever protocol carries it. */
+/** One call of a protocol, and the way back to its client. */
 export interface Carried {
-  readonly call: Omit<WireCall, 'message' | 'signal'>
-  readonly signal: CallSignal
+  readonly call: Omit<WireCall, 'message' | 'signal' | 'timeoutMs'>
+  /** The header with the client's timeout, and what reads it. That throws an ApiError if it is malformed. */
+  readonly timeout: string | undefined
+  readonly readTimeout: (header: string | undefined) => number | undefined
   /** Reads the message. Rejects with the ApiError for what is wrong with the request. */
-  read(): Promise<Inflated>
+  read(signal: Signal): Promise<Inflated>
   /** Sends the answer, if the client is still there. */
   write(reply: WireReply): void | Promise<void>
 }
 
-/** Serves one call. The client gets exactly one answer, at the latest when the signal fires, unless the handler may answer later. */
-export function carry(carried: Carried, handler: WireHandler, failed: (error: unknown) => void): Promise<void> {
-  return new Carrying(carried, failed).serve(handler)
+/**
+ * Serves one call until `ending`, its stream or its answer, is closed. The client gets exactly one answer, at the latest when the signal
+ * fires, unless the handler may answer later.
+ */
+export function carry(carried: Carried, ending: Closing, handler: WireHandler, { deadlines, failed }: WireSettings): void {
+  try {
+    const timeoutMs = carried.readTimeout(carried.timeout)
+    const signal = new CallSignal(ending, deadlines, timeoutMs)
+    new Carrying(carried, signal, failed).serve(handler, timeoutMs).catch(failed)
+  } catch (thrown) {
+    void carried.write({ status: failureStatus(thrown) })
+  }
 }
 
 /** A call until it has its answer. It is a class because every call has one. */
 class Carrying {
   #isAnswered: boolean
   readonly #carried: Carried
+  readonly #signal: CallSignal
   readonly #failed: (error: unknown) => void
 
-  constructor(carried: Carried, failed: (error: unknown) => void) {
+  constructor(carried: Carried, signal: CallSignal, failed: (error: unknown) => void) {
     this.#isAnswered = false
     this.#carried = carried
+    this.#signal = signal
     this.#failed = failed
   }
 
-  async serve(handler: WireHandler): Promise<void> {
-    const { call, signal } = this.#carried
-    const { path, protocol, codec, headers, timeoutMs, isGet } = call
+  async serve(handler: WireHandler, timeoutMs: number | undefined): Promise<void> {
+    const { path, protocol, codec, headers, isGet } = this.#carried.call
+    const signal = this.#signal
     if (signal.aborted) return this.handleEvent()
     signal.addEventListener('abort', this)
     let inflated: Inflated | undefined
     try {
-      inflated = await this.#carried.read()
+      inflated = await this.#carried.read(signal)
       if (signal.aborted) return
       await this.#answer(await handler({ path, protocol, codec, headers, message: inflated.message, timeoutMs, isGet, signal }))
     } catch (thrown) {
@@ -179,7 +192,7 @@ class Carrying {
 
   /** The signal has fired, or the client has left a call that went on without it. */
   handleEvent(): void {
-    const { signal } = this.#carried
+    const signal = this.#signal
     if (signal.isOver()) this.#fail(signal.reason)
     else signal.client().addEventListener('abort', this)
   }
@@ -192,7 +205,7 @@ class Carrying {
   #answer(reply: WireReply): void | Promise<void> {
     if (this.#isAnswered) return
     this.#isAnswered = true
-    this.#carried.signal.answered()
+    this.#signal.answered()
     try {
       return this.#carried.write(reply)?.catch((unwritable) => this.#rescue(unwritable))
     } catch (unwritable) {

@@ -1,15 +1,15 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { ApiError, CODES, codeName } from '../../errors.ts'
-import { type Signal, whenClosed } from '../../serve/signals.ts'
-import { CallSignal, carry, type WireCall, type WireHandler, type WireReply, type WireStatus } from './call.ts'
+import { whenClosed } from '../../serve/signals.ts'
+import { type Carried, carry, type WireHandler, type WireReply, type WireStatus } from './call.ts'
 import {
-  boundsOf,
+  codingOf,
   framesOf,
   gzipped,
-  type Inflated,
   inBase64,
   inflated,
   lengthOf,
+  nothing,
   prefix,
   readBody,
   readFramed,
@@ -18,15 +18,7 @@ import {
   tooLarge,
   type WireSettings,
 } from './framing.ts'
-import { connectTimeout, failureStatus, grpcTimeout, grpcTrailers, metadata, unpadded } from './status.ts'
-
-/** Lets pages of other origins call by gRPC-Web and Connect (Fetch, CORS protocol). */
-export interface Cors {
-  /** Lets a page of an allowed origin read the answer, with its metadata. */
-  open(request: IncomingMessage, response: ServerResponse): void
-  /** Answers a preflight of an allowed origin, after `open`; false for any other request. */
-  preflight(request: IncomingMessage, response: ServerResponse): boolean
-}
+import { connectCode, connectTimeout, grpcTimeout, grpcTrailers, metadata, unpadded } from './status.ts'
 
 /** Seconds for which a browser may keep the answer to a preflight; browsers allow at most two hours. */
 const KEPT = 7200
@@ -40,19 +32,23 @@ const NAMES = /^[\w!#$%&'*+.^`|~, -]{1,4096}$/
  */
 const EXPOSED = '*, grpc-status, grpc-message, grpc-status-details-bin'
 
-/** Allows these origins, as in `https://console.example.com`; `*` allows all. */
-export function createCors(origins: readonly string[]): Cors {
+/**
+ * Lets pages of other origins call by gRPC-Web and Connect (Fetch, CORS protocol). It allows these origins, as in
+ * `https://console.example.com`; `*` allows all.
+ */
+export function createCors(origins: readonly string[]) {
   const allowed = new Set(origins)
   const isAllowed = (origin: string | undefined): origin is string => origin !== undefined && (allowed.has('*') || allowed.has(origin))
-  const open: Cors['open'] = ({ headers: { origin } }, response) => {
-    response.appendHeader('vary', 'origin')
-    if (!isAllowed(origin)) return
-    response.setHeader('access-control-allow-origin', origin)
-    response.setHeader('access-control-expose-headers', EXPOSED)
-  }
   return {
-    open,
-    preflight({ method, headers }, response) {
+    /** Lets a page of an allowed origin read the answer, with its metadata. */
+    open({ headers: { origin } }: IncomingMessage, response: ServerResponse): void {
+      response.appendHeader('vary', 'origin')
+      if (!isAllowed(origin)) return
+      response.setHeader('access-control-allow-origin', origin)
+      response.setHeader('access-control-expose-headers', EXPOSED)
+    },
+    /** Answers a preflight of an allowed origin, after `open`; false for any other request. */
+    preflight({ method, headers }: IncomingMessage, response: ServerResponse): boolean {
       const wanted = headers['access-control-request-headers']
       if (method !== 'OPTIONS' || headers['access-control-request-method'] === undefined || !isAllowed(headers.origin)) return false
       response.setHeader('access-control-allow-methods', 'GET, POST')
@@ -64,43 +60,22 @@ export function createCors(origins: readonly string[]): Cors {
   }
 }
 
-/** An error as Connect answers it. */
-export interface ConnectError {
-  /** Of HTTP. */
-  readonly status: number
-  /** JSON. */
-  readonly text: string
-}
-
 /** Writes a status as an error of Connect: `{"code":"not_found","message":"no such role"}`. Its HTTP status is that of a gRPC gateway. */
-export function connectError({ code, message, details }: WireStatus): ConnectError {
+function connectError({ code, message, details }: WireStatus) {
   const name = codeName(code)
   const written = details.map(({ type, value }) => ({ type, value: unpadded(value) }))
   const error = {
-    code: CONNECT_CODES[name] ?? name.toLowerCase(),
+    code: connectCode(name),
     ...(message !== '' && { message }),
     ...(written.length > 0 && { details: written }),
   }
   return { status: CODES[name].http, text: JSON.stringify(error) }
 }
 
-/** Connect spells one name in another way. */
-const CONNECT_CODES: Readonly<Record<string, string>> = { CANCELLED: 'canceled' }
-
 /** A request over HTTP/1.1 or HTTP/2, and its response. */
-export interface WebPair {
+interface WebPair {
   readonly request: IncomingMessage
   readonly response: ServerResponse
-}
-
-/** One call of a protocol that is an ordinary request of HTTP. */
-export interface PairCall {
-  readonly call: Omit<WireCall, 'message' | 'signal' | 'timeoutMs'>
-  /** Reads the client's timeout; throws an ApiError if it is malformed. */
-  timeoutMs(): number | undefined
-  read(signal: Signal): Promise<Inflated>
-  /** Sends the answer. */
-  write(reply: WireReply): void | Promise<void>
 }
 
 /** The path of a request without its query. */
@@ -112,47 +87,41 @@ export function pathOf({ url = '' }: IncomingMessage): string {
 /** The content types of unary calls of Connect. */
 const TYPE = /^application\/(proto|json) *(?:; *charset="?utf-8"? *)?$/i
 
-/** Reads a POST as a unary call of Connect; undefined if its content type is another. */
-export function connectCall({ request, response }: WebPair, settings: WireSettings): PairCall | undefined {
-  const { headers } = request
-  const codec = TYPE.exec(headers['content-type'] ?? '')?.[1]?.toLowerCase() as 'proto' | 'json' | undefined
-  if (codec === undefined) return undefined
-  const read = async (signal: Signal): Promise<Inflated> => {
-    checkVersion(headers['connect-protocol-version'])
-    const coding = codingOf(headers['content-encoding'])
-    const message = await readBody({ body: request, ending: response, headers }, 0, signal, settings)
-    return coding === 'gzip' ? inflated(message, boundsOf(settings), malformed) : { message, release() {} }
-  }
+/**
+ * Reads a request as a unary call of Connect; undefined if it names no codec that is known. The message of a GET stands in its query:
+ * `?connect=v1&encoding=json&message=%7B%7D`.
+ */
+function connectCall({ request, response }: WebPair, settings: WireSettings): Carried | undefined {
+  const { method, headers, url = '' } = request
+  const path = pathOf(request)
+  const query = method === 'GET' ? new URLSearchParams(url.slice(path.length)) : undefined
+  const codec = query ? query.get('encoding') : TYPE.exec(headers['content-type'] ?? '')?.[1]?.toLowerCase()
+  if (codec !== 'proto' && codec !== 'json') return undefined
+  const version = query ? query.get('connect')?.replace(/^v/, '') : headers['connect-protocol-version']
+  const compression = query ? (query.get('compression') ?? undefined) : headers['content-encoding']
   return {
-    call: { path: pathOf(request), protocol: 'connect', codec, headers, isGet: false },
-    timeoutMs: () => connectTimeout(headers['connect-timeout-ms'] as string | undefined),
-    read,
-    write: connectWrite(response, `application/${codec}`, headers['content-encoding'] === 'gzip' && takesGzip(headers)),
+    call: { path, protocol: 'connect', codec, headers, isGet: query !== undefined },
+    timeout: headers['connect-timeout-ms'] as string | undefined,
+    readTimeout: connectTimeout,
+    async read(signal) {
+      // A client need not say the version.
+      if (version !== undefined && version !== '1') throw new ApiError('INVALID_ARGUMENT', 'the version of Connect is 1')
+      const coding = codingOf(compression, 'the compression')
+      const message = query ? messageIn(query) : await readBody({ body: request, ending: response, headers }, 0, signal, settings)
+      if (message.length > settings.requestBytes) throw tooLarge(settings.requestBytes)
+      return coding === 'gzip' ? inflated(message, settings, 'INVALID_ARGUMENT') : { message, release: nothing }
+    },
+    write: connectWrite(response, `application/${codec}`, compression === 'gzip' && takesGzip(headers)),
   }
-}
-
-/** Only version 1 is there. A client need not say it. */
-export function checkVersion(version: string | readonly string[] | undefined): void {
-  if (version !== undefined && version !== '1') throw new ApiError('INVALID_ARGUMENT', 'the version of Connect is 1')
-}
-
-/** Reads the name of a compression. An unknown one is UNIMPLEMENTED. */
-export function codingOf(coding = 'identity'): 'gzip' | 'identity' {
-  if (coding !== 'gzip' && coding !== 'identity') throw new ApiError('UNIMPLEMENTED', 'the compression is neither gzip nor identity')
-  return coding
-}
-
-export function malformed(cause: unknown): ApiError {
-  return new ApiError('INVALID_ARGUMENT', 'the message cannot be decompressed', { cause })
 }
 
 /** True if a client takes gzip. */
-export function takesGzip({ 'accept-encoding': accepted = '' }: IncomingHttpHeaders): boolean {
+function takesGzip({ 'accept-encoding': accepted = '' }: IncomingHttpHeaders): boolean {
   return /(?:^|,)\s*gzip\s*(?:,|$)/i.test(String(accepted))
 }
 
 /** Returns what sends a reply: its message as it is, or an error as JSON. Trailers are headers with a prefix. */
-export function connectWrite(response: WebPair['response'], type: string, isCompressed: boolean): PairCall['write'] {
+function connectWrite(response: WebPair['response'], type: string, isCompressed: boolean): Carried['write'] {
   return async (reply: WireReply) => {
     const zipped = 'message' in reply && isCompressed ? await gzipped(reply.message) : undefined
     if (response.headersSent) return
@@ -168,31 +137,6 @@ export function connectWrite(response: WebPair['response'], type: string, isComp
       'content-length': length,
     })
     sendPieces(response, pieces, length)
-  }
-}
-
-/**
- * Reads a GET as a unary call of Connect, whose message stands in the query: `?connect=v1&encoding=json&message=%7B%7D`.
- * It is undefined if the query names no codec that is known.
- */
-export function connectGetCall({ request, response }: WebPair, settings: WireSettings): PairCall | undefined {
-  const { headers, url = '' } = request
-  const query = new URLSearchParams(url.slice(pathOf(request).length))
-  const codec = query.get('encoding')
-  if (codec !== 'proto' && codec !== 'json') return undefined
-  const compression = query.get('compression') ?? undefined
-  const read = async (): Promise<Inflated> => {
-    checkVersion(query.get('connect')?.replace(/^v/, ''))
-    const coding = codingOf(compression)
-    const message = messageIn(query)
-    if (message.length > settings.requestBytes) throw tooLarge(settings.requestBytes)
-    return coding === 'gzip' ? inflated(message, boundsOf(settings), malformed) : { message, release() {} }
-  }
-  return {
-    call: { path: pathOf(request), protocol: 'connect', codec, headers, isGet: true },
-    timeoutMs: () => connectTimeout(headers['connect-timeout-ms'] as string | undefined),
-    read,
-    write: connectWrite(response, `application/${codec}`, compression === 'gzip' && takesGzip(headers)),
   }
 }
 
@@ -214,13 +158,14 @@ const GRPC_WEB_TYPE = /^application\/grpc-web(-text)?(?:\+(proto|json))? *(?:;|$
 const TRAILERS = 0x80
 
 /** Reads a request as a call of gRPC-Web; undefined if its content type is another. */
-export function grpcWebCall({ request, response }: WebPair, settings: WireSettings): PairCall | undefined {
+function grpcWebCall({ request, response }: WebPair, settings: WireSettings): Carried | undefined {
   const { headers } = request
   const [type, text, codec = 'proto'] = GRPC_WEB_TYPE.exec(headers['content-type'] ?? '') ?? []
   if (type === undefined) return undefined
   return {
     call: { path: pathOf(request), protocol: 'grpc-web', codec: codec.toLowerCase() as 'proto' | 'json', headers, isGet: false },
-    timeoutMs: () => grpcTimeout(headers['grpc-timeout'] as string | undefined),
+    timeout: headers['grpc-timeout'] as string | undefined,
+    readTimeout: grpcTimeout,
     read: (signal) => readFramed({ body: request, ending: response, headers, isText: text !== undefined }, signal, settings),
     async write(reply) {
       const isZipped = 'message' in reply && !reply.isFramed && headers['grpc-encoding'] === 'gzip'
@@ -249,7 +194,7 @@ function trailersFrame(reply: WireReply): readonly Uint8Array[] {
 }
 
 /** Who answers a call that comes as an ordinary request. */
-export interface PairHandler {
+interface PairHandler {
   readonly handler: WireHandler
   /** True if the method has no side effects, so that Connect may ask by GET. */
   readonly isSafe: boolean
@@ -258,27 +203,17 @@ export interface PairHandler {
 }
 
 /**
- * Serves one unary call of gRPC-Web or Connect over HTTP/1.1 or HTTP/2. A request with another method is answered 405, and one with
- * another content type 415. Headers that the response has already are kept.
+ * Creates what serves one unary call of gRPC-Web or Connect over HTTP/1.1 or HTTP/2. A request with another method is answered 405, and one
+ * with another content type 415. Headers that the response has already are kept.
  */
-export type ServePair = (pair: WebPair, handler: PairHandler) => void
-
-export function createServePair(settings: WireSettings): ServePair {
-  return (pair, { handler, isSafe, ended = () => {} }) => {
-    const { response } = pair
-    const { method = '' } = pair.request
+export function createServePair(settings: WireSettings) {
+  return (pair: WebPair, { handler, isSafe, ended = () => {} }: PairHandler) => {
+    const { request, response } = pair
+    const { method = '' } = request
     if (method !== 'POST' && !(method === 'GET' && isSafe)) return refuse(response, 405, { allow: isSafe ? 'GET, POST' : 'POST' }, ended)
-    const carried = method === 'GET' ? connectGetCall(pair, settings) : (grpcWebCall(pair, settings) ?? connectCall(pair, settings))
+    const carried = (method === 'POST' ? grpcWebCall(pair, settings) : undefined) ?? connectCall(pair, settings)
     if (!carried) return refuse(response, 415, { 'accept-post': TYPES }, ended)
-    const { read, write } = watched(carried, response, ended)
-    try {
-      const timeoutMs = carried.timeoutMs()
-      const signal = new CallSignal(response, settings.deadlines, timeoutMs)
-      const call = { ...carried.call, timeoutMs }
-      carry({ call, signal, read: () => read(signal), write }, handler, settings.failed).catch(settings.failed)
-    } catch (thrown) {
-      void write({ status: failureStatus(thrown) })
-    }
+    carry({ ...carried, write: watched(carried.write, response, ended) }, response, handler, settings)
   }
 }
 
@@ -297,14 +232,11 @@ function refuse(
 }
 
 /** Calls `ended` with the code of the answer, or CANCELLED if the client did not get it whole. */
-function watched({ read, write }: PairCall, response: ServerResponse, ended: (code: number) => void): Pick<PairCall, 'read' | 'write'> {
+function watched(write: Carried['write'], response: ServerResponse, ended: (code: number) => void): Carried['write'] {
   let sent = CODES.CANCELLED.number as number
   whenClosed(response, { over: () => ended(response.writableFinished ? sent : CODES.CANCELLED.number), next: undefined })
-  return {
-    read,
-    write(reply: WireReply) {
-      sent = 'status' in reply ? reply.status.code : CODES.OK.number
-      return write(reply)
-    },
+  return (reply) => {
+    sent = 'status' in reply ? reply.status.code : CODES.OK.number
+    return write(reply)
   }
 }

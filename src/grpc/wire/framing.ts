@@ -20,11 +20,6 @@ export interface WireSettings {
   failed(error: unknown): void
 }
 
-/** Bounds of a message, with the error if there is no room for it. */
-export function boundsOf({ requestBytes, room }: Pick<WireSettings, 'requestBytes' | 'room'>): InflationBounds {
-  return { requestBytes, room, noRoom }
-}
-
 function noRoom(): ApiError {
   return askAgain('UNAVAILABLE', 'the messages in memory take more than limits.bodiesBytes allows')
 }
@@ -102,23 +97,17 @@ export interface Inflated {
   release(): void
 }
 
-/** What bounds an inflated message. */
-export interface InflationBounds {
-  /** Maximum bytes of a message. */
-  readonly requestBytes: number
-  /** The bytes of all messages together. */
-  readonly room: Room
-  readonly noRoom: () => Error
-}
+/** What bounds a message that is read. */
+type Bounds = Pick<WireSettings, 'requestBytes' | 'room'>
 
 /**
  * Inflates a message, never beyond `requestBytes`; RESOURCE_EXHAUSTED beyond. Room for the most that it can become is taken before.
- * `malformed` makes the error for bytes that are not gzip.
+ * `malformed` is the code for bytes that are not gzip.
  */
 export async function inflated(
   message: Buffer,
-  { requestBytes, room, noRoom }: InflationBounds,
-  malformed: (cause: unknown) => Error,
+  { requestBytes, room }: Bounds,
+  malformed: 'INTERNAL' | 'INVALID_ARGUMENT',
 ): Promise<Inflated> {
   if (message.length === 0) return { message, release() {} }
   const most = Math.min(requestBytes, message.length * MOST_INFLATION)
@@ -131,13 +120,15 @@ export async function inflated(
     return { message: bytes, release: () => room.give(bytes.length) }
   } catch (error) {
     room.give(most)
-    throw (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE' ? tooLarge(requestBytes) : malformed(error)
+    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(requestBytes)
+    throw new ApiError(malformed, 'the message cannot be decompressed', { cause: error })
   }
 }
 
-/** The error of gRPC for bytes that are not gzip. */
-export function malformedGzip(cause: unknown): ApiError {
-  return new ApiError('INTERNAL', 'the message cannot be decompressed', { cause })
+/** Inflates a message that its frame marks as compressed. */
+function inflatedFrame({ message }: Unframed, coding: Coding, bounds: Bounds): Promise<Inflated> {
+  if (coding !== 'gzip') throw new ApiError('INTERNAL', 'a message is marked as compressed, and grpc-encoding names no compression')
+  return inflated(message, bounds, 'INTERNAL')
 }
 
 /** Bytes. A smaller message hardly shrinks. */
@@ -162,7 +153,7 @@ export interface WireRequest {
 
 /** Reads a body of at most `requestBytes` and the bytes of its frame; RESOURCE_EXHAUSTED beyond. */
 export function readBody(request: WireRequest, frameBytes: number, signal: Signal, settings: WireSettings): Promise<Buffer> {
-  const { requestBytes, room, noRoom } = boundsOf(settings)
+  const { requestBytes, room } = settings
   const most = requestBytes + frameBytes
   const declared = Number(request.headers['content-length'] ?? 0)
   if (declared > most) return refused(declared <= 2 * most ? discarded(request, signal) : undefined, requestBytes)
@@ -195,17 +186,16 @@ interface FramedRequest extends WireRequest {
 /** Reads the one message of a unary request of gRPC or gRPC-Web. Rejects with an ApiError that has the code of gRPC for what is wrong. */
 export async function readFramed(request: FramedRequest, signal: Signal, settings: WireSettings): Promise<Inflated> {
   const { requestBytes } = settings
-  const coding = codingOf(request.headers)
+  const coding = grpcCoding(request.headers)
   const body = request.isText
     ? decoded(await readBody(request, textLength(requestBytes + PREFIX) - requestBytes, signal, settings))
     : await readBody(request, PREFIX, signal, settings)
-  const { isCompressed, message } = unframe(body, requestBytes)
-  if (!isCompressed) return { message, release: nothing }
-  if (coding !== 'gzip') throw new ApiError('INTERNAL', 'a message is marked as compressed, and grpc-encoding names no compression')
-  return inflated(message, boundsOf(settings), malformedGzip)
+  const frame = unframe(body, requestBytes)
+  return frame.isCompressed ? inflatedFrame(frame, coding, settings) : { message: frame.message, release: nothing }
 }
 
-const nothing = () => {}
+/** Gives the room of a message back that holds none. */
+export const nothing = () => {}
 
 /** Returns the length of bytes as base64. */
 export function textLength(bytes: number): number {
@@ -218,11 +208,17 @@ function decoded(body: Buffer): Buffer {
   return Buffer.from(text, 'base64')
 }
 
-/** Reads `grpc-encoding`. An unknown one is UNIMPLEMENTED, even when nothing is compressed. */
-export function codingOf(headers: IncomingHttpHeaders): 'gzip' | 'identity' {
-  const coding = headers['grpc-encoding'] ?? 'identity'
-  if (coding !== 'gzip' && coding !== 'identity') throw new ApiError('UNIMPLEMENTED', 'grpc-encoding is neither gzip nor identity')
+type Coding = 'gzip' | 'identity'
+
+/** Reads the name of a compression; `where` it stands. An unknown one is UNIMPLEMENTED, even when nothing is compressed. */
+export function codingOf(coding: unknown, where: string): Coding {
+  if (coding === undefined || coding === 'identity') return 'identity'
+  if (coding !== 'gzip') throw new ApiError('UNIMPLEMENTED', `${where} is neither gzip nor identity`)
   return coding
+}
+
+function grpcCoding(headers: IncomingHttpHeaders): Coding {
+  return codingOf(headers['grpc-encoding'], 'grpc-encoding')
 }
 
 /**
@@ -231,11 +227,10 @@ export function codingOf(headers: IncomingHttpHeaders): 'gzip' | 'identity' {
  */
 export async function* readMessages(
   stream: ServerHttp2Stream,
-  headers: Parameters<typeof codingOf>[0],
-  settings: Pick<WireSettings, 'requestBytes' | 'room'>,
+  headers: IncomingHttpHeaders,
+  bounds: Bounds,
 ): AsyncGenerator<Buffer, void, undefined> {
-  const coding = codingOf(headers)
-  const bounds = boundsOf(settings)
+  const coding = grpcCoding(headers)
   const arrived = createArrived(bounds)
   try {
     for await (const piece of stream.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
@@ -245,8 +240,7 @@ export async function* readMessages(
           yield frame.message
           continue
         }
-        if (coding !== 'gzip') throw new ApiError('INTERNAL', 'a message is marked as compressed, and grpc-encoding names no compression')
-        const { message, release } = await inflated(frame.message, bounds, malformedGzip)
+        const { message, release } = await inflatedFrame(frame, coding, bounds)
         try {
           yield message
         } finally {
@@ -261,7 +255,7 @@ export async function* readMessages(
 }
 
 /** Bytes that have arrived, joined at once: each piece, if kept, would cost a hundred bytes of overhead. */
-function createArrived({ requestBytes, room, noRoom }: InflationBounds) {
+function createArrived({ requestBytes, room }: Bounds) {
   let bytes = Buffer.alloc(0)
   let start = 0
   let end = 0

@@ -1,6 +1,7 @@
-import { constants, type ServerHttp2Stream } from 'node:http2'
-import { ApiError, CODES, retryInfo } from '../../errors.ts'
+import { constants, type OutgoingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
+import { ApiError, CODES, type CodeName, retryInfo } from '../../errors.ts'
 import { grouped, relayableHeaders } from '../../heads.ts'
+import { type OnClose, whenClosed } from '../../serve/signals.ts'
 import type { WireMetadata, WireReply, WireStatus } from './call.ts'
 import { lengthOf } from './framing.ts'
 
@@ -25,9 +26,58 @@ export function metadata(given: WireMetadata | undefined): Record<string, string
   return grouped(checked.headers)
 }
 
-type ClosedStream = Partial<Pick<ServerHttp2Stream, 'rstCode' | 'sentTrailers' | 'sentHeaders'>>
-
 const { NGHTTP2_CANCEL, NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } = constants
+
+/** What says that a call failed where no status of gRPC does, and the name of a code in another protocol. */
+interface Sign {
+  /**
+   * HTTP statuses of a REST service without an error body. Something before the service answered. A foreign 404 says that a service is not
+   * there, not that a resource is missing.
+   */
+  readonly rest?: readonly number[]
+  /**
+   * HTTP statuses of a gRPC service without gRPC: a gateway of it answered. If that lost the service, it may have passed the call on before,
+   * so that the code is not UNAVAILABLE.
+   */
+  readonly grpc?: readonly number[]
+  /** The error with which HTTP/2 resets a stream. */
+  readonly reset?: number
+  /** The name in Connect, where it is not the same in lower case. */
+  readonly connect?: string
+}
+
+/** One row a code. */
+const SIGNS: Readonly<Partial<Record<CodeName, Sign>>> = {
+  CANCELLED: { rest: [499], reset: NGHTTP2_CANCEL, connect: 'canceled' },
+  UNKNOWN: { grpc: [500, 502, 503, 504], reset: NGHTTP2_NO_ERROR },
+  INVALID_ARGUMENT: { rest: [400, 413, 414, 431] },
+  DEADLINE_EXCEEDED: { rest: [408, 504] },
+  PERMISSION_DENIED: { rest: [403], grpc: [403] },
+  RESOURCE_EXHAUSTED: { rest: [429], grpc: [429] },
+  ABORTED: { rest: [409] },
+  UNIMPLEMENTED: { rest: [404, 405, 501] },
+  UNAVAILABLE: { rest: [502, 503], reset: NGHTTP2_REFUSED_STREAM },
+  UNAUTHENTICATED: { rest: [401], grpc: [401] },
+}
+
+function codesBy(signs: (sign: Sign) => readonly number[]): ReadonlyMap<number, CodeName> {
+  return new Map(Object.entries(SIGNS).flatMap(([code, sign]) => signs(sign).map((said) => [said, code as CodeName] as const)))
+}
+
+const BY_RESET = codesBy(({ reset }) => (reset === undefined ? [] : [reset]))
+const BY_HTTP = { rest: codesBy(({ rest = [] }) => rest), grpc: codesBy(({ grpc = [] }) => grpc) }
+
+/** Returns the code that an HTTP status means from a service that should speak REST, or gRPC; undefined if it means none. */
+export function codeOfHttp(spoken: 'rest' | 'grpc', status: number): CodeName | undefined {
+  return BY_HTTP[spoken].get(status)
+}
+
+/** Returns the name that Connect gives a code: `not_found`. */
+export function connectCode(code: CodeName): string {
+  return SIGNS[code]?.connect ?? code.toLowerCase()
+}
+
+type ClosedStream = Partial<Pick<ServerHttp2Stream, 'rstCode' | 'sentTrailers' | 'sentHeaders'>>
 
 /**
  * Returns the status that the client of a closed stream sees: the one that was sent, or gRPC's meaning of a reset. A stream that a time limit
@@ -35,11 +85,101 @@ const { NGHTTP2_CANCEL, NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } = constants
  */
 export function closedCode({ rstCode: reset = 0, sentTrailers, sentHeaders }: ClosedStream): number {
   const status = sentTrailers?.['grpc-status'] ?? sentHeaders?.['grpc-status']
-  if (reset === NGHTTP2_CANCEL) return CODES.CANCELLED.number
-  if (reset === NGHTTP2_REFUSED_STREAM) return CODES.UNAVAILABLE.number
-  if (reset !== NGHTTP2_NO_ERROR) return CODES.INTERNAL.number
-  return status === undefined ? CODES.UNKNOWN.number : Number(status)
+  if (status !== undefined && reset === NGHTTP2_NO_ERROR) return Number(status)
+  return CODES[BY_RESET.get(reset) ?? 'INTERNAL'].number
 }
+
+/**
+ * The head and the trailers of an answer on a bare stream. Every step has no effect once the client is gone. It is a class because every
+ * call has one, and what a stream holds outlives it.
+ */
+export class GrpcHead implements OnClose {
+  next: OnClose | undefined
+  #trailers: OutgoingHttpHeaders
+  readonly #stream: ServerHttp2Stream
+  readonly #type: string | undefined
+  #ended: (code: number) => void
+
+  /**
+   * `ended` is called once, when the stream is closed, with the code that the client sees. `type` is the content type of answers of our own;
+   * those of a relayed service have theirs.
+   */
+  constructor(stream: ServerHttp2Stream, ended: (code: number) => void, type?: string) {
+    this.next = undefined
+    this.#trailers = NONE
+    this.#stream = stream
+    this.#type = type
+    this.#ended = ended
+    stream.on('error', ignore)
+    whenClosed(stream, this)
+  }
+
+  over(): void {
+    this.#ended(closedCode(this.#stream))
+    this.#ended = ignore
+    this.#trailers = NONE
+  }
+
+  isGone(): boolean {
+    return this.#stream.closed || this.#stream.destroyed
+  }
+
+  /** Sends a head that messages follow, and completes it if it is our own; `trailers` are sent after them. */
+  begin(head: OutgoingHttpHeaders, trailers: OutgoingHttpHeaders): void {
+    if (this.isGone()) return
+    this.#trailers = trailers
+    this.#stream.on('wantTrailers', () => this.#sendTrailers())
+    if (this.#type !== undefined) {
+      head[':status'] = 200
+      head['content-type'] = this.#type
+    }
+    this.#stream.respond(head, BEFORE_MESSAGES)
+  }
+
+  /** Replaces the trailers. */
+  trailers(trailers: OutgoingHttpHeaders): void {
+    this.#trailers = trailers
+  }
+
+  /** Sends a head that no message follows. */
+  whole(head: OutgoingHttpHeaders): void {
+    if (!this.isGone()) this.#stream.respond(head, WHOLE)
+  }
+
+  /** Ends the answer with these trailers, whatever was sent before. The client may still be sending: what comes is discarded. */
+  end(trailers: OutgoingHttpHeaders): void {
+    this.#stream.resume()
+    if (!this.#stream.headersSent) {
+      const own = this.#type === undefined ? OK_HEAD : { ...OK_HEAD, 'content-type': this.#type, ...ACCEPTED }
+      this.whole({ ...own, ...trailers })
+    } else if (!this.isGone()) {
+      this.#trailers = trailers
+      this.#stream.end()
+    }
+  }
+
+  /** Answers an unknown codec: a content type that HTTP does not take (gRPC over HTTP/2, Requests). */
+  refuseType(): void {
+    this.#stream.resume()
+    this.#stream.respond({ ':status': 415, 'accept-post': TYPES }, WHOLE)
+  }
+
+  #sendTrailers(): void {
+    try {
+      this.#stream.sendTrailers(this.#trailers)
+    } catch {
+      this.#stream.close(constants.NGHTTP2_INTERNAL_ERROR)
+    }
+  }
+}
+
+const ignore = () => {}
+const NONE = {}
+const BEFORE_MESSAGES = { waitForTrailers: true, sendDate: false }
+const WHOLE = { endStream: true, sendDate: false }
+const OK_HEAD = { ':status': 200, 'content-type': 'application/grpc' }
+const ACCEPTED = { 'grpc-accept-encoding': 'identity,gzip' }
+const TYPES = 'application/grpc, application/grpc+proto, application/grpc+json'
 
 /** Spaces at the ends are encoded as well, because no header may begin or end with one (RFC 9113 §8.2.1). */
 const ENCODED = /[^\x20-\x7e]+|%|^ +|(?<! ) +$/g
@@ -117,18 +257,57 @@ function joined(pieces: readonly Uint8Array[]): Buffer {
   return Buffer.concat(pieces, lengthOf(pieces))
 }
 
-/** The names and values that follow an answer of gRPC or gRPC-Web. */
-export type Trailers = Record<string, string | string[]>
+/** The wire type of a field with a length. */
+export const DELIMITED = 2
+
+/** Bytes of the fields of fixed length, by wire type. */
+const FIXED: Readonly<Record<number, number>> = { 1: 8, 5: 4 }
+
+/** Where a field of a message stands: from its tag, and from its content, to its end. */
+interface Field {
+  readonly number: number
+  /** Its wire type. */
+  readonly kind: number
+  readonly begin: number
+  readonly from: number
+  readonly end: number
+}
+
+/** Yields the fields of a message. Throws `broken` if the bytes are none, or if they hold a group, which no message of these services has. */
+export function* fieldsOf(bytes: Buffer, broken: () => Error): Generator<Field> {
+  let at = 0
+  const read = () => {
+    let value = 0
+    for (let scale = 1; ; scale *= 128) {
+      const byte = bytes[at]
+      if (byte === undefined) throw broken()
+      at += 1
+      value += (byte & 127) * scale
+      if (byte < 128) return value
+    }
+  }
+  while (at < bytes.length) {
+    const begin = at
+    const tag = read()
+    const kind = tag % 8
+    const length = kind === 0 ? undefined : kind === DELIMITED ? read() : (FIXED[kind] ?? Number.NaN)
+    const from = at
+    if (length === undefined) read()
+    else at += length
+    if (!(at <= bytes.length)) throw broken()
+    yield { number: Math.floor(tag / 8), kind, begin, from, end: at }
+  }
+}
 
 /** Returns the trailers of a reply: its own metadata, and its status. */
-export function grpcTrailers(reply: WireReply): Trailers {
+export function grpcTrailers(reply: WireReply): Record<string, string | string[]> {
   const own = reply.trailers && metadata(reply.trailers)
   return { ...own, ...('status' in reply ? statusTrailers(reply.status) : OK) }
 }
 
 const OK = { 'grpc-status': '0' }
 
-function statusTrailers({ code, message, details }: WireStatus): Trailers {
+function statusTrailers({ code, message, details }: WireStatus) {
   const short = shortMessage(message)
   return {
     'grpc-status': String(code),

@@ -11,6 +11,7 @@ import {
   type Message,
   mapOf,
   memberOf,
+  messageType,
   outputText,
   outputTime,
   text,
@@ -177,16 +178,21 @@ export const demoGroups: readonly Group[] = [
   publicCatalog,
 ]
 
-const termsMessage: Message = {
-  name: 'chainguard.platform.iam.v2.TermsAcceptance',
-  fields: { uid: outputText, docId: text(), acceptedBy: text(), orgUid: text({ required: true }), createTime: outputTime },
-}
+const termsMessage = messageType('chainguard.platform.iam.v2.TermsAcceptance', {
+  uid: outputText,
+  docId: text(),
+  acceptedBy: text(),
+  orgUid: text({ required: true }),
+  createTime: outputTime,
+})
 
 /** The API shows images only by repo and digest, so a file names both. */
-const imageMessage: Message = {
-  name: 'sandbox.Image',
-  fields: { uid: outputText, repoUid: text({ required: true }), digest: text({ required: true }), sizes: mapOf(text()) },
-}
+const imageMessage = messageType('sandbox.Image', {
+  uid: outputText,
+  repoUid: text({ required: true }),
+  digest: text({ required: true }),
+  sizes: mapOf(text()),
+})
 
 /** The message of rows that have an id instead of a uid in the API. */
 const keyed = (message: Message): Message => ({ ...message, fields: { uid: outputText, ...message.fields } })

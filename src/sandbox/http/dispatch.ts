@@ -148,7 +148,7 @@ const resolve = (router: Router, path: string, pairs: Pairs, received: Received)
 }
 
 const perform = async (world: World, { route, params, method, path, pairs, body, authorization }: MadeCall): Promise<Answer> => {
-  const caller = route.auth === 'required' ? ((await authenticate(world, authorization)) ?? unauthenticated()) : undefined
+  const caller = route.auth === 'none' ? undefined : ((await authenticate(world, authorization)) ?? unauthenticated())
   return route.handle({ method, path, params, query: readQuery(pairs), body, caller, authorization }, world)
 }
 

@@ -120,7 +120,7 @@ export type Ask = {
   readonly query: Query
   /** The JSON body; `{}` without a body. */
   readonly body: unknown
-  /** Set for every route with `auth: 'required'`. */
+  /** Set for every route but those with `auth: 'none'`. */
   readonly caller: Caller | undefined
   /** The Authorization header as sent. The token exchange reads it. */
   readonly authorization: string | undefined
@@ -138,16 +138,16 @@ export type Route = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** Literals, `{name}` (one segment), `{name=**}` (zero or more segments) and an optional `:verb` at the end. */
   readonly template: string
-  /** `required`: a request without a valid token gets 401 before `handle` runs. */
-  readonly auth: 'required' | 'none'
+  /** Without it, a request that has no valid token gets 401 before `handle` runs. */
+  readonly auth?: 'none' | undefined
   /** A form-encoded POST body is read into `query` (the token exchange, semantics §2.6). */
   readonly form?: true
   readonly handle: (ask: Ask, world: World) => Answer | Promise<Answer>
 }
 
-/** The caller of a route with `auth: 'required'`. */
+/** The caller of a route that needs a token. */
 export const callerOf = (ask: Ask): Caller => {
-  if (!ask.caller) throw new Error(`${ask.method} ${ask.path} was handled without a caller; give its route auth: 'required'`)
+  if (!ask.caller) throw new Error(`${ask.method} ${ask.path} was handled without a caller; its route must not have auth: 'none'`)
   return ask.caller
 }
 

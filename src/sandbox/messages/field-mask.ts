@@ -1,5 +1,18 @@
 import { type FieldViolation, invalidField, malformed } from '../status.ts'
-import { type Check, type Draft, type Field, fill, isObject, isZero, type Message, memberOf, snakeCase, zeroOf } from './message.ts'
+import {
+  type Check,
+  type Draft,
+  type Field,
+  fill,
+  isObject,
+  isZero,
+  type Message,
+  memberOf,
+  outputText,
+  snakeCase,
+  text,
+  zeroOf,
+} from './message.ts'
 
 /** The members a write touches, as paths of JSON names: `['oidc', 'clientSecret']`. */
 export type Mask = readonly (readonly string[])[]
@@ -106,11 +119,13 @@ export const matching =
   (value: string) =>
     pattern.test(value) ? undefined : `${label} must match ${JSON.stringify(pattern.source)}`
 
-/** The name rule of groups, identities, roles, repos, identity providers and associations (specification §8). */
-export const nameRule = matching('name', /^[a-z0-9 ._-]{1,}$/)
-
-/** No line breaks or tabs, at most 512 characters (semantics §3.0). */
-export const descriptionRule = matching('description', /^[\S ]{0,512}$/)
+/** The first members of groups, identities, roles, repos, identity providers and associations (specification §8). */
+export const NAMED = {
+  uid: outputText,
+  name: text({ required: true, check: matching('name', /^[a-z0-9 ._-]{1,}$/) }),
+  // No line breaks or tabs, at most 512 characters (semantics §3.0).
+  description: text({ check: matching('description', /^[\S ]{0,512}$/) }),
+}
 
 /** Checks each element of a list. Returns the first refusal. */
 export const each =

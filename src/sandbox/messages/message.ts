@@ -87,6 +87,9 @@ export const choice = (values: readonly string[], options: FieldOptions = {}): F
   ...options,
 })
 
+/** A message by its full name. */
+export const messageType = (name: string, fields: Message['fields']): Message => ({ name, fields })
+
 /** A sub-message. */
 export const nested = (message: Message, options: FieldOptions = {}): Field => ({ type: 'message', shape: 'single', message, ...options })
 
@@ -96,9 +99,11 @@ export const listOf = (field: Field, options: FieldOptions = {}): Field => ({ ..
 /** A map from string to `field`. */
 export const mapOf = (field: Field, options: FieldOptions = {}): Field => ({ ...field, shape: 'map', ...options })
 
-/** Members every dated resource has. */
 export const outputText = text({ outputOnly: true })
 export const outputTime = time({ outputOnly: true })
+
+/** Members every dated resource has. */
+export const DATED = { createTime: outputTime, updateTime: outputTime }
 
 /** A JSON object on its way between a body and a row. */
 export type Draft = Readonly<Record<string, unknown>>

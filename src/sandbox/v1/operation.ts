@@ -216,7 +216,7 @@ const pathVariable = (template: string): string | undefined => /\{([^=}]+)/.exec
 export const routeOf = (operation: Operation): Route => ({
   method: operation.method,
   template: operation.template,
-  auth: operation.auth ?? 'required',
+  auth: operation.auth,
   handle: (ask, world) => {
     try {
       return ok(operation.answer(ask, world))

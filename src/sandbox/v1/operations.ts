@@ -2,8 +2,8 @@ import { requireCapability, visible } from '../auth/rights.ts'
 import { type Ask, type Query, readQuery } from '../http/route.ts'
 import { equals, type Filter, type Order, readUidp, SORTABLE, type Sortable, selectRows, sortRows, type Uidp } from '../lists.ts'
 import { camelCase, type Message, snakeCase } from '../messages/message.ts'
-import { invalidArgument, invalidField, notFound } from '../status.ts'
-import { actOf, type CreateAct, create, type Resource, readableRow, remove, uidParam, update } from '../v2/resource.ts'
+import { invalidArgument, invalidField } from '../status.ts'
+import { actOf, create, createAct, type Resource, readableRow, remove, uidParam, update } from '../v2/resource.ts'
 import type { Row } from '../world/model.ts'
 import type { World } from '../world/store.ts'
 import type { V1Message } from './message.ts'
@@ -211,27 +211,13 @@ export function answerOf<R extends Row>({ message, view, beside }: Written<R>, r
   return encodeResource(view?.(row, world) ?? row, message, world.options.v1Dialect)
 }
 
-/** Prepares a create below the path's parent: the caller must be allowed there, and the parent must exist. */
-export function createAct<R extends Row>(
-  ask: Ask,
-  world: World,
-  { capabilities, parent: above }: Resource<R>,
-  variable: string,
-): CreateAct {
-  const parent = uidParam(ask, variable)
-  const act = { ...actOf(ask, world), parent }
-  requireCapability(world, act.caller, capabilities.create ?? [], parent)
-  if (!above.table(world.store).get(parent)) notFound(above.type, parent)
-  return act
-}
-
 /** `POST <path>/{parent}`. Ids in the body are ignored (facts §12.7). `variable` is the proto name of the path's parent. */
 export const createOperation = <R extends Row>(written: Written<R>, variable: string): Operation => ({
   method: 'POST',
   template: `${written.path}/{${variable}=**}`,
   message: requestOf(written),
   answer: (ask, world) => {
-    const act = createAct(ask, world, written.resource, variable)
+    const act = createAct(written.resource, actOf(ask, world), uidParam(ask, variable))
     const body = readBody(written, ask)
     return answerOf(written, create(written.resource, act, body), body, world)
   },

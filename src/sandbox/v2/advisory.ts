@@ -10,7 +10,7 @@ import {
   type VulnerabilityMetadata,
 } from '../world/model.ts'
 import type { Store } from '../world/store.ts'
-import { unscopedPage } from './resource.ts'
+import { pageAnswer } from './resource.ts'
 
 const PACKAGE = 'chainguard.platform.advisory.v2'
 
@@ -88,21 +88,16 @@ export const selectMetadata = (store: Store, query: Query): { readonly rows: rea
   return { rows, key: JSON.stringify([id, [...ids].sort()]) }
 }
 
-const METADATA_PACKAGE = 'chainguard.platform.advisory.v2'
-
-const REFERENCE: Message = { name: `${METADATA_PACKAGE}.Reference`, fields: { type: choice(REFERENCE_TYPES), url: text() } }
+const REFERENCE = message('Reference', { type: choice(REFERENCE_TYPES), url: text() })
 
 /** The data of one vulnerability (semantics §3.15). */
-export const metadataMessage: Message = {
-  name: `${METADATA_PACKAGE}.VulnerabilityMetadata`,
-  fields: {
-    id: text(),
-    summary: text(),
-    details: text(),
-    references: listOf(nested(REFERENCE)),
-    severities: listOf(nested(severityMessage(METADATA_PACKAGE))),
-  },
-}
+export const metadataMessage = message('VulnerabilityMetadata', {
+  id: text(),
+  summary: text(),
+  details: text(),
+  references: listOf(nested(REFERENCE)),
+  severities: listOf(nested(severityMessage(PACKAGE))),
+})
 
 /** Everything below `/advisory/v2` (semantics §3.15). Documents and metadata are public and need no token. */
 export const advisoryFeedRoutes: readonly Route[] = [
@@ -116,16 +111,11 @@ export const advisoryFeedRoutes: readonly Route[] = [
     method: 'GET',
     template: '/advisory/v2/metadata',
     auth: 'none',
-    handle: (ask, world) => {
-      const list = { ...selectMetadata(world.store, ask.query), order: { name: 'uid', descending: false } }
-      const { rows, ...envelope } = unscopedPage(ask, world, list)
-      return ok({ vulnerabilityMetadata: rows.map((row) => render(metadataMessage, row)), ...envelope })
-    },
+    handle: (ask, world) => pageAnswer(ask, world, 'vulnerabilityMetadata', metadataMessage, selectMetadata(world.store, ask.query)),
   },
   {
     method: 'GET',
     template: '/advisory/v2/images/resolvedVulns',
-    auth: 'required',
     handle: (ask, world) => ok({ resolvedVulnsReports: resolvedVulns(ask, world, ['start_time', 'end_time']) }),
   },
 ]

@@ -1,15 +1,15 @@
 import { httpOnLoopback, httpsOnly, type SchemeRule, sinkProblem } from '../events/events.ts'
 import { ok, type Route } from '../http/route.ts'
-import { type Message, outputText, text } from '../messages/message.ts'
+import { messageType, outputText, text } from '../messages/message.ts'
 import type { Subscription } from '../world/model.ts'
 import type { World } from '../world/store.ts'
-import { type CreateAct, createRoute, deleteRoute, getRoute, listRoute, type Resource } from './resource.ts'
+import { type CreateAct, type Resource, routesOf } from './resource.ts'
 
 /** (semantics §3.16) */
-export const subscriptionMessage: Message = {
-  name: 'chainguard.platform.events.v2.Subscription',
-  fields: { uid: outputText, sink: text({ required: true }) },
-}
+export const subscriptionMessage = messageType('chainguard.platform.events.v2.Subscription', {
+  uid: outputText,
+  sink: text({ required: true }),
+})
 
 /** Checks the sink against the schemes that the rule allows in this sandbox. */
 export const sinkCheck =
@@ -27,18 +27,12 @@ export const subscriptions: Resource<Subscription> = {
   plural: 'subscriptions',
   table: (store) => store.subscriptions,
   capabilities: { list: 'subscriptions.list', create: 'subscriptions.create', delete: 'subscriptions.delete' },
-  parent: { type: 'iam.Group', table: (store) => store.groups },
   sortable: { sink: ({ sink }) => sink },
   checkCreate: sinkCheck(({ options }) => (options.allowHttpSinks ? httpOnLoopback : httpsOnly)),
 }
 
 /** Everything below `/events/v2`. */
-export const eventRoutes: readonly Route[] = [
-  listRoute(subscriptions),
-  getRoute(subscriptions),
-  createRoute(subscriptions),
-  deleteRoute(subscriptions),
-]
+export const eventRoutes = routesOf(subscriptions)
 
 /** The connectivity check (specification §4 rule 8). It needs no token. */
 export const pingRoutes: readonly Route[] = [

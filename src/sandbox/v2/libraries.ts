@@ -2,11 +2,11 @@ import { hasCapabilitySomewhere } from '../auth/rights.ts'
 import type { Caller } from '../auth/sts.ts'
 import { type Ask, callerOf, ok, type Query, type Route } from '../http/route.ts'
 import type { Sortable } from '../lists.ts'
-import { choice, int32, int64, type Message, outputText, outputTime, render, text } from '../messages/message.ts'
+import { choice, DATED, int32, int64, messageType, outputText, render, text } from '../messages/message.ts'
 import { invalidField, notFound } from '../status.ts'
 import type { Artifact, ArtifactVersion } from '../world/model.ts'
 import type { Store, World } from '../world/store.ts'
-import { unscopedPage } from './resource.ts'
+import { pageAnswer } from './resource.ts'
 
 const PACKAGE = 'chainguard.platform.libraries.v2'
 
@@ -14,38 +14,30 @@ const PACKAGE = 'chainguard.platform.libraries.v2'
 export const ECOSYSTEMS: readonly string[] = ['ECOSYSTEM_UNSPECIFIED', 'ECOSYSTEM_JAVA', 'ECOSYSTEM_PYTHON']
 
 /** (semantics §3.14) */
-export const artifactMessage: Message = {
-  name: `${PACKAGE}.Artifact`,
-  fields: {
-    uid: outputText,
-    name: text(),
-    description: text(),
-    ecosystem: choice(ECOSYSTEMS),
-    latestVersion: text(),
-    versionCount: int32(),
-    createTime: outputTime,
-    updateTime: outputTime,
-  },
-}
+export const artifactMessage = messageType(`${PACKAGE}.Artifact`, {
+  uid: outputText,
+  name: text(),
+  description: text(),
+  ecosystem: choice(ECOSYSTEMS),
+  latestVersion: text(),
+  versionCount: int32(),
+  ...DATED,
+})
 
-export const artifactVersionMessage: Message = {
-  name: `${PACKAGE}.ArtifactVersion`,
-  fields: {
-    uid: outputText,
-    name: text(),
-    version: text(),
-    description: text(),
-    createTime: outputTime,
-    updateTime: outputTime,
-    sizeBytes: int64(),
-  },
-}
+export const artifactVersionMessage = messageType(`${PACKAGE}.ArtifactVersion`, {
+  uid: outputText,
+  name: text(),
+  version: text(),
+  description: text(),
+  ...DATED,
+  sizeBytes: int64(),
+})
 
 /** The number of artifacts of one ecosystem. */
-export const countMessage: Message = {
-  name: `${PACKAGE}.GetArtifactCountResponse.EcosystemCount`,
-  fields: { ecosystem: choice(ECOSYSTEMS), totalCount: int64() },
-}
+export const countMessage = messageType(`${PACKAGE}.GetArtifactCountResponse.EcosystemCount`, {
+  ecosystem: choice(ECOSYSTEMS),
+  totalCount: int64(),
+})
 
 /** The catalog belongs to no group. A caller who may read artifacts anywhere reads all of it; for others it is empty. */
 const mayRead = (world: World, caller: Caller): boolean => hasCapabilitySomewhere(world, caller, 'libraries.artifacts.list')
@@ -106,8 +98,7 @@ const listArtifacts = (ask: Ask, world: World) => {
   const rows = searchArtifacts(artifactsIn(world, callerOf(ask), ecosystems), search, world.store)
   const key = JSON.stringify([ecosystems, search])
   const list = { rows, key, sortable: byName, order: { name: 'name', descending: false } }
-  const { rows: page, ...envelope } = unscopedPage(ask, world, list)
-  return ok({ artifacts: page.map((row) => render(artifactMessage, row)), ...envelope })
+  return pageAnswer(ask, world, 'artifacts', artifactMessage, list)
 }
 
 const listVersions = (ask: Ask, world: World) => {
@@ -115,8 +106,7 @@ const listVersions = (ask: Ask, world: World) => {
   if (!world.store.artifacts.get(uid)) notFound('libraries.Artifact', uid)
   const rows = versionsOf(world, callerOf(ask), uid).filter(isBuilt)
   const list = { rows, key: uid, sortable: byVersion, order: { name: 'version', descending: true } }
-  const { rows: page, ...envelope } = unscopedPage(ask, world, list)
-  return ok({ artifactVersions: page.map((row) => render(artifactVersionMessage, row)), ...envelope })
+  return pageAnswer(ask, world, 'artifactVersions', artifactVersionMessage, list)
 }
 
 const count = (ask: Ask, world: World) => {
@@ -128,7 +118,7 @@ const path = '/libraries/v2/artifacts'
 
 /** Everything below `/libraries/v2` (semantics §3.14). An artifact id is one segment of the path. */
 export const libraryRoutes: readonly Route[] = [
-  { method: 'GET', template: path, auth: 'required', handle: listArtifacts },
-  { method: 'GET', template: `${path}/{artifact_id}/versions`, auth: 'required', handle: listVersions },
-  { method: 'GET', template: `${path}/count`, auth: 'required', handle: count },
+  { method: 'GET', template: path, handle: listArtifacts },
+  { method: 'GET', template: `${path}/{artifact_id}/versions`, handle: listVersions },
+  { method: 'GET', template: `${path}/count`, handle: count },
 ]

@@ -1,7 +1,8 @@
 import { hasCapability, type Needed, requireCapability, visible } from '../auth/rights.ts'
 import type { Caller } from '../auth/sts.ts'
-import { type Ask, callerOf, emptyAnswer, ok, type Query, type Route } from '../http/route.ts'
+import { type Answer, type Ask, callerOf, emptyAnswer, ok, type Query, type Route } from '../http/route.ts'
 import {
+  equals,
   type Filter,
   filterKey,
   type Order,
@@ -36,15 +37,21 @@ export type UnscopedList<R extends Row> = {
   /** One string for all conditions on `rows`. Page tokens are bound to it. */
   readonly key: string
   readonly sortable?: Sortable<R>
-  /** The default order. */
-  readonly order: Order
+  /** The default is `uid asc`. */
+  readonly order?: Order
 }
 
 /** One page of such a list by page_size, page_token, order_by and skip (specification §4 rule 2). */
 export const unscopedPage = <R extends Row>({ query }: Pick<Ask, 'query'>, world: World, list: UnscopedList<R>): Page<R> => {
   const sortable = { ...SORTABLE, ...list.sortable }
-  const paging = readPaging(query, world, { sortable, order: list.order, filterKey: list.key })
+  const paging = readPaging(query, world, { sortable, order: list.order ?? UID_ASCENDING, filterKey: list.key })
   return pageOf(world, sortRows(list.rows, paging.order, sortable), paging, sortable)
+}
+
+/** The answer of such a list: its page as rows of `message` in the member `plural`. */
+export const pageAnswer = <R extends Row>(ask: Ask, world: World, plural: string, message: Message, list: UnscopedList<R>): Answer => {
+  const { rows, ...envelope } = unscopedPage(ask, world, list)
+  return ok({ [plural]: rows.map((row) => render(message, row)), ...envelope })
 }
 
 /** The context of a hook beside the row. */
@@ -64,7 +71,7 @@ export type UpdateAct<R extends Row> = Act & { readonly previous: R; readonly to
 export type View = 'get' | 'list' | 'create' | 'update'
 
 /**
- * One v2 resource as data; `reads.ts` and `writes.ts` make its endpoints. Only the first block is required: without hooks a resource has
+ * One v2 resource as data; `routesOf` makes its endpoints. Only the first block is required: without hooks a resource has
  * the plain behaviour.
  */
 export type Resource<R extends Row> = {
@@ -77,8 +84,8 @@ export type Resource<R extends Row> = {
   readonly plural: string
   readonly table: (store: Store) => Table<R>
   readonly capabilities: { readonly list: Needed; readonly create?: Needed; readonly update?: Needed; readonly delete?: Needed }
-  /** The parent of new rows. A missing parent is NOT_FOUND of this type. */
-  readonly parent: { readonly type: ResourceType; readonly table: (store: Store) => { readonly get: (uid: string) => Row | undefined } }
+  /** The parent of new rows; a group by default. A missing parent is NOT_FOUND of this type. */
+  readonly parent?: { readonly type: ResourceType; readonly table: (store: Store) => { readonly get: (uid: string) => Row | undefined } }
 
   /** Columns beside uid, created_at and updated_at. */
   readonly sortable?: Sortable<R>
@@ -112,6 +119,14 @@ export type Resource<R extends Row> = {
   readonly view?: (row: R, world: World, view: View) => Draft
 }
 
+const GROUP = { type: 'iam.Group', table: (store: Store) => store.groups } as const
+
+/** The column and the exact-match filter of resources with a name. */
+export const BY_NAME = {
+  sortable: { name: ({ name }: { readonly name: string }) => name },
+  filters: <R extends Row & { readonly name: string }>(query: Query): readonly Filter<R>[] => equals<R>(query, 'name', ({ name }) => name),
+}
+
 const UID_ASCENDING: Order = { name: 'uid', descending: false }
 
 /** The part of a request that hooks see. */
@@ -138,26 +153,21 @@ export const readableRow = <R extends Row>(resource: Resource<R>, act: Act, uid:
 export const present = <R extends Row>(resource: Resource<R>, world: World, row: R, view: View) =>
   render(resource.message, resource.view?.(row, world, view) ?? row)
 
-/** `GET <path>`: filters, visibility, order, one page. */
-export const listRoute = <R extends Row>(resource: Resource<R>): Route => ({
-  method: 'GET',
-  template: resource.path,
-  auth: 'required',
-  handle: (ask, world) => {
-    const sortable = { ...SORTABLE, ...resource.sortable }
-    const uidp = readUidp(ask.query)
-    const filters = resource.filters?.(ask.query) ?? []
-    const key = filterKey(uidp, filters)
-    const paging = readPaging(ask.query, world, { sortable, order: resource.order ?? UID_ASCENDING, filterKey: key })
-    const table = resource.table(world.store)
-    const sorted = table.derived(`sorted ${paging.order.name} ${paging.order.descending} ${key}`, () =>
-      sortRows(selectRows(table, uidp, filters), paging.order, sortable),
-    )
-    const rows = seenBy(resource, actOf(ask, world), sorted, scopeOf(uidp))
-    const { rows: page, ...envelope } = pageOf(world, rows, paging, sortable)
-    return ok({ [resource.plural]: page.map((row) => present(resource, world, row, 'list')), ...envelope })
-  },
-})
+/** The answer of a List: filters, visibility, order, one page. */
+const list = <R extends Row>(resource: Resource<R>, ask: Ask, world: World) => {
+  const sortable = { ...SORTABLE, ...resource.sortable }
+  const uidp = readUidp(ask.query)
+  const filters = resource.filters?.(ask.query) ?? []
+  const key = filterKey(uidp, filters)
+  const paging = readPaging(ask.query, world, { sortable, order: resource.order ?? UID_ASCENDING, filterKey: key })
+  const table = resource.table(world.store)
+  const sorted = table.derived(`sorted ${paging.order.name} ${paging.order.descending} ${key}`, () =>
+    sortRows(selectRows(table, uidp, filters), paging.order, sortable),
+  )
+  const rows = seenBy(resource, actOf(ask, world), sorted, scopeOf(uidp))
+  const { rows: page, ...envelope } = pageOf(world, rows, paging, sortable)
+  return { [resource.plural]: page.map((row) => present(resource, world, row, 'list')), ...envelope }
+}
 
 /** A caller who may see a scope may see everything below it. So a list below one readable parent is not checked row by row. */
 const seenBy = <R extends Row>(resource: Resource<R>, act: Act, rows: readonly R[], scope: string): readonly R[] => {
@@ -165,17 +175,6 @@ const seenBy = <R extends Row>(resource: Resource<R>, act: Act, rows: readonly R
   const inReach = resource.visible?.(act) ?? visible(act.world, act.caller, resource.capabilities.list)
   return rows.filter(({ uid }) => inReach(uid))
 }
-
-/** `GET <path>/{uid}`. */
-export const getRoute = <R extends Row>(resource: Resource<R>): Route => ({
-  method: 'GET',
-  template: `${resource.path}/{uid=**}`,
-  auth: 'required',
-  handle: (ask, world) => {
-    const row = readableRow(resource, actOf(ask, world), uidParam(ask))
-    return ok(present(resource, world, row, 'get'))
-  },
-})
 
 const refuse = (found: readonly FieldViolation[]): void => {
   if (found.length > 0) invalidArgument(found)
@@ -198,20 +197,6 @@ export const create = <R extends Row>(resource: Resource<R>, act: CreateAct, bod
   return stored
 }
 
-/** `POST <path>/{parent}`: the path holds the parent, the body the resource's members (specification §4 rule 1). */
-export const createRoute = <R extends Row>(resource: Resource<R>): Route => ({
-  method: 'POST',
-  template: `${resource.path}/{parent=**}`,
-  auth: 'required',
-  handle: (ask, world) => {
-    const parent = uidParam(ask, 'parent')
-    const act: CreateAct = { ...actOf(ask, world), parent }
-    requireCapability(world, act.caller, resource.capabilities.create ?? [], parent)
-    if (!resource.parent.table(world.store).get(parent)) notFound(resource.parent.type, parent)
-    return ok(present(resource, world, create(resource, act, ask.body), 'create'))
-  },
-})
-
 /** Applies a PATCH to the row of `uid`. An empty mask changes nothing, not even the update time. */
 export const update = <R extends Row>(resource: Resource<R>, act: Act, uid: string, body: unknown): R => {
   const { world } = act
@@ -231,19 +216,6 @@ export const update = <R extends Row>(resource: Resource<R>, act: Act, uid: stri
   return stored
 }
 
-/** `PATCH <path>/{uid}` with an optional `updateMask` (specification §4 rule 5). Answers the whole resource. */
-export const updateRoute = <R extends Row>(resource: Resource<R>): Route => ({
-  method: 'PATCH',
-  template: `${resource.path}/{uid=**}`,
-  auth: 'required',
-  handle: (ask, world) => {
-    const act = actOf(ask, world)
-    const uid = uidParam(ask)
-    requireCapability(world, act.caller, resource.capabilities.update ?? [], uid)
-    return ok(present(resource, world, update(resource, act, uid, ask.body), 'update'))
-  },
-})
-
 /** Deletes a row and its dependents. FAILED_PRECONDITION if something blocks the delete (specification §7 rule 2). */
 export const remove = <R extends Row>(resource: Resource<R>, act: Act, uid: string): void => {
   const table = resource.table(act.world.store)
@@ -258,16 +230,60 @@ export const remove = <R extends Row>(resource: Resource<R>, act: Act, uid: stri
   table.delete(uid)
 }
 
-/** `DELETE <path>/{uid}`: 200 with an empty body (specification §7 rule 4). */
-export const deleteRoute = <R extends Row>(resource: Resource<R>): Route => ({
-  method: 'DELETE',
-  template: `${resource.path}/{uid=**}`,
-  auth: 'required',
-  handle: (ask, world) => {
-    const act = actOf(ask, world)
-    const uid = uidParam(ask)
-    requireCapability(world, act.caller, resource.capabilities.delete ?? [], uid)
-    remove(resource, act, uid)
-    return emptyAnswer
-  },
-})
+/** A create below `parent` for a caller who may do that. A missing parent is NOT_FOUND. */
+export const createAct = <R extends Row>({ capabilities, parent: above = GROUP }: Resource<R>, act: Act, parent: string): CreateAct => {
+  requireCapability(act.world, act.caller, capabilities.create ?? [], parent)
+  if (!above.table(act.world.store).get(parent)) notFound(above.type, parent)
+  return { ...act, parent }
+}
+
+/**
+ * The endpoints of a resource: List, Get, and those of Create, Update and Delete for which it has a capability. `own` is a create of its
+ * own.
+ */
+export const routesOf = <R extends Row>(resource: Resource<R>, own?: Route): readonly Route[] => {
+  const { capabilities, path } = resource
+  const one = `${path}/{uid=**}`
+  /** The uid of a request whose caller may write that row. */
+  const writable = (ask: Ask, world: World, needed: Needed): readonly [act: Act, uid: string] => {
+    const [act, uid] = [actOf(ask, world), uidParam(ask)]
+    requireCapability(world, act.caller, needed, uid)
+    return [act, uid]
+  }
+  // The path holds the parent, the body the resource's members (specification §4 rule 1).
+  const created: Route = {
+    method: 'POST',
+    template: `${path}/{parent=**}`,
+    handle: (ask, world) => {
+      const parent = uidParam(ask, 'parent')
+      const row = create(resource, createAct(resource, actOf(ask, world), parent), ask.body)
+      return ok(present(resource, world, row, 'create'))
+    },
+  }
+  // Answers the whole resource (specification §4 rule 5).
+  const updated = (needed: Needed): Route => ({
+    method: 'PATCH',
+    template: one,
+    handle: (ask, world) => ok(present(resource, world, update(resource, ...writable(ask, world, needed), ask.body), 'update')),
+  })
+  // 200 with an empty body (specification §7 rule 4).
+  const deleted = (needed: Needed): Route => ({
+    method: 'DELETE',
+    template: one,
+    handle: (ask, world) => {
+      remove(resource, ...writable(ask, world, needed))
+      return emptyAnswer
+    },
+  })
+  return [
+    { method: 'GET', template: path, handle: (ask, world) => ok(list(resource, ask, world)) },
+    {
+      method: 'GET',
+      template: one,
+      handle: (ask, world) => ok(present(resource, world, readableRow(resource, actOf(ask, world), uidParam(ask)), 'get')),
+    },
+    ...(own ? [own] : capabilities.create ? [created] : []),
+    ...(capabilities.update ? [updated(capabilities.update)] : []),
+    ...(capabilities.delete ? [deleted(capabilities.delete)] : []),
+  ]
+}

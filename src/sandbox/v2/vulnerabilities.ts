@@ -1,7 +1,7 @@
 import { requireCapability } from '../auth/rights.ts'
-import type { Query, Route } from '../http/route.ts'
+import type { Query } from '../http/route.ts'
 import type { Filter } from '../lists.ts'
-import { choice, listOf, type Message, nested, outputText, outputTime, text } from '../messages/message.ts'
+import { choice, DATED, listOf, type Message, messageType, nested, outputText, outputTime, text } from '../messages/message.ts'
 import { notFound } from '../status.ts'
 import {
   type Advisory,
@@ -12,7 +12,7 @@ import {
   latestApproved,
   severityMessage,
 } from '../world/model.ts'
-import { type Act, getRoute, listRoute, type Resource } from './resource.ts'
+import { type Act, type Resource, routesOf } from './resource.ts'
 
 const PACKAGE = 'chainguard.platform.vulnerabilities.v2.AdvisoryEvent'
 
@@ -25,64 +25,52 @@ export const REVIEW_STATES: readonly string[] = [
   'REVIEW_STATE_REJECTED',
 ]
 
-const noted = (name: string, fields: Message['fields'] = {}): Message => ({
-  name: `${PACKAGE}.${name}`,
-  fields: { ...fields, note: text() },
+const noted = (name: string, fields: Message['fields'] = {}): Message => messageType(`${PACKAGE}.${name}`, { ...fields, note: text() })
+
+const NVD = messageType(`${PACKAGE}.Detection.NVDAPI`, { cpeSearched: text(), cpeFound: text() })
+
+const MANUAL = messageType(`${PACKAGE}.Detection.Manual`, {})
+
+const SCAN = messageType(`${PACKAGE}.Detection.ScanV1`, {
+  scanner: text(),
+  subpackage: text(),
+  componentId: text(),
+  component: text(),
+  componentVersion: text(),
+  componentType: text(),
+  componentLocation: text(),
+  artifactVersion: text(),
+  scannerVersion: text(),
+  grypeDbBuilt: text(),
+  grypeDbChecksum: text(),
 })
 
-const NVD: Message = { name: `${PACKAGE}.Detection.NVDAPI`, fields: { cpeSearched: text(), cpeFound: text() } }
-
-const MANUAL: Message = { name: `${PACKAGE}.Detection.Manual`, fields: {} }
-
-const SCAN: Message = {
-  name: `${PACKAGE}.Detection.ScanV1`,
-  fields: {
-    scanner: text(),
-    subpackage: text(),
-    componentId: text(),
-    component: text(),
-    componentVersion: text(),
-    componentType: text(),
-    componentLocation: text(),
-    artifactVersion: text(),
-    scannerVersion: text(),
-    grypeDbBuilt: text(),
-    grypeDbChecksum: text(),
-  },
-}
-
-const DETECTION: Message = {
-  name: `${PACKAGE}.Detection`,
-  fields: {
-    nvdapi: nested(NVD, { oneof: 'type' }),
-    manual: nested(MANUAL, { oneof: 'type' }),
-    scanv1: nested(SCAN, { oneof: 'type' }),
-  },
-}
+const DETECTION = messageType(`${PACKAGE}.Detection`, {
+  nvdapi: nested(NVD, { oneof: 'type' }),
+  manual: nested(MANUAL, { oneof: 'type' }),
+  scanv1: nested(SCAN, { oneof: 'type' }),
+})
 
 const FIXED = noted('Fixed', { fixedVersion: text(), scannerVersion: text(), grypeDbBuilt: text(), grypeDbChecksum: text() })
 
 /** An event of an advisory. At most one member of `type` is set (semantics §3.13). */
-export const advisoryEventMessage: Message = {
-  name: PACKAGE,
-  fields: {
-    uid: outputText,
-    createTime: outputTime,
-    findings: text(),
-    author: text(),
-    reviewer: text(),
-    reviewState: choice(REVIEW_STATES),
-    issue: text(),
-    detection: nested(DETECTION, { oneof: 'type' }),
-    fixed: nested(FIXED, { oneof: 'type' }),
-    falsePositiveDetermination: nested(noted('FalsePositiveDetermination', { type: choice(FALSE_POSITIVE_TYPES) }), { oneof: 'type' }),
-    analysisNotPlanned: nested(noted('AnalysisNotPlanned'), { oneof: 'type' }),
-    fixNotPlanned: nested(noted('FixNotPlanned'), { oneof: 'type' }),
-    pendingUpstreamFix: nested(noted('PendingUpstreamFix'), { oneof: 'type' }),
-    truePositiveDetermination: nested(noted('TruePositiveDetermination'), { oneof: 'type' }),
-    patched: nested(noted('Patched', { patchedVersions: listOf(text()) }), { oneof: 'type' }),
-  },
-}
+export const advisoryEventMessage = messageType(PACKAGE, {
+  uid: outputText,
+  createTime: outputTime,
+  findings: text(),
+  author: text(),
+  reviewer: text(),
+  reviewState: choice(REVIEW_STATES),
+  issue: text(),
+  detection: nested(DETECTION, { oneof: 'type' }),
+  fixed: nested(FIXED, { oneof: 'type' }),
+  falsePositiveDetermination: nested(noted('FalsePositiveDetermination', { type: choice(FALSE_POSITIVE_TYPES) }), { oneof: 'type' }),
+  analysisNotPlanned: nested(noted('AnalysisNotPlanned'), { oneof: 'type' }),
+  fixNotPlanned: nested(noted('FixNotPlanned'), { oneof: 'type' }),
+  pendingUpstreamFix: nested(noted('PendingUpstreamFix'), { oneof: 'type' }),
+  truePositiveDetermination: nested(noted('TruePositiveDetermination'), { oneof: 'type' }),
+  patched: nested(noted('Patched', { patchedVersions: listOf(text()) }), { oneof: 'type' }),
+})
 
 type Values = ReadonlySet<string | undefined>
 
@@ -191,27 +179,23 @@ export const readWish = (query: Query): AdvisoryWish => {
 const ADVISORY_PACKAGE = 'chainguard.platform.vulnerabilities.v2'
 
 /** (specification §2, semantics §3.13) */
-export const advisoryMessage: Message = {
-  name: `${ADVISORY_PACKAGE}.Advisory`,
-  fields: {
-    uid: outputText,
-    advisoryId: outputText,
-    createTime: outputTime,
-    updateTime: outputTime,
-    deleteTime: outputTime,
-    author: text(),
-    artifactName: text(),
-    artifactType: text(),
-    artifactArchitecture: text(),
-    componentName: text(),
-    componentLocation: text(),
-    componentType: text(),
-    aliases: listOf(text()),
-    events: listOf(nested(advisoryEventMessage)),
-    legacyAdvisoryId: outputText,
-    severities: listOf(nested(severityMessage(ADVISORY_PACKAGE))),
-  },
-}
+export const advisoryMessage = messageType(`${ADVISORY_PACKAGE}.Advisory`, {
+  uid: outputText,
+  advisoryId: outputText,
+  ...DATED,
+  deleteTime: outputTime,
+  author: text(),
+  artifactName: text(),
+  artifactType: text(),
+  artifactArchitecture: text(),
+  componentName: text(),
+  componentLocation: text(),
+  componentType: text(),
+  aliases: listOf(text()),
+  events: listOf(nested(advisoryEventMessage)),
+  legacyAdvisoryId: outputText,
+  severities: listOf(nested(severityMessage(ADVISORY_PACKAGE))),
+})
 
 const readable = ({ world, caller }: Act, uid: string): void => {
   requireCapability(world, caller, 'advisories.list', uid)
@@ -226,7 +210,6 @@ export const advisories: Resource<Advisory> = {
   plural: 'advisories',
   table: (store) => store.advisories,
   capabilities: { list: 'advisories.list' },
-  parent: { type: 'iam.Group', table: (store) => store.groups },
   sortable: {
     advisory_id: ({ advisoryId }) => advisoryId,
     artifact_name: ({ artifactName }) => artifactName,
@@ -238,4 +221,4 @@ export const advisories: Resource<Advisory> = {
 }
 
 /** Everything below `/vulnerabilities/v2`. */
-export const vulnerabilityRoutes: readonly Route[] = [listRoute(advisories), getRoute(advisories)]
+export const vulnerabilityRoutes = routesOf(advisories)

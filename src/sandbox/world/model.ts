@@ -1,4 +1,4 @@
-import { choice, type Message, snakeCase, text } from '../messages/message.ts'
+import { choice, type Message, messageType, snakeCase, text } from '../messages/message.ts'
 
 /** The organization of the public catalog, under its documented uid (semantics §1). Every caller may sync from it. */
 export const PUBLIC_CATALOG_UID = '720909c9f5279097d847ad02a2f24ba8f59de36a'
@@ -33,10 +33,8 @@ export const REFERENCE_TYPES: readonly string[] = [
 ]
 
 /** A score in one system. `package_` is the proto package, which declares its own copy. */
-export const severityMessage = (package_: string): Message => ({
-  name: `${package_}.Severity`,
-  fields: { type: choice(SEVERITY_TYPES), score: text() },
-})
+export const severityMessage = (package_: string): Message =>
+  messageType(`${package_}.Severity`, { type: choice(SEVERITY_TYPES), score: text() })
 
 /** The members that determine the kind of an event, in the order of the filter enum's numbers, which start at 1 (facts §18). */
 export const EVENT_KINDS = [

@@ -2,7 +2,9 @@ import { capabilities } from '../../auth/capabilities.ts'
 import type { Query } from '../../http/route.ts'
 import { equals, type Filter } from '../../lists.ts'
 import { malformed } from '../../status.ts'
+import { ORG_KINDS, ORG_STATUSES } from '../../v2/iam/groups.ts'
 import { createAll, roleBindings, roles } from '../../v2/iam/roles.ts'
+import { actOf, createAct, uidParam } from '../../v2/resource.ts'
 import type { Role, RoleBinding } from '../../world/model.ts'
 import { parentOf } from '../../world/store.ts'
 import { choice, duration, flag, int32, list, map, message, object, readOnly, sameNames, strings, text, time } from '../message.ts'
@@ -10,7 +12,6 @@ import { decode, nameIn, type Operation } from '../operation.ts'
 import {
   answerOf,
   byName,
-  createAct,
   createOperation,
   deleteOperation,
   type ListView,
@@ -20,16 +21,8 @@ import {
   type Written,
 } from '../operations.ts'
 
-const orgKind = sameNames(
-  'OrgKind',
-  'ORG_KIND_UNSPECIFIED',
-  'ORG_KIND_STARTER',
-  'ORG_KIND_CUSTOMER',
-  'ORG_KIND_DEV',
-  'ORG_KIND_INFRA',
-  'ORG_KIND_AWS_MARKETPLACE',
-)
-const orgStatus = sameNames('OrgStatus', 'ORG_STATUS_UNSPECIFIED', 'ORG_STATUS_INITIALIZING', 'ORG_STATUS_READY', 'ORG_STATUS_SUSPENDED')
+const orgKind = sameNames('OrgKind', ...ORG_KINDS)
+const orgStatus = sameNames('OrgStatus', ...ORG_STATUSES)
 
 /** Group (facts §3.1). */
 export const group = message(
@@ -184,7 +177,7 @@ const createBatch: Operation = {
   template: `${written.path}/batch/{parent=**}`,
   message: roleBinding,
   answer: (ask, world) => {
-    const act = createAct(ask, world, roleBindings, 'parent')
+    const act = createAct(roleBindings, actOf(ask, world), uidParam(ask, 'parent'))
     const bodies = readBatch(ask.body).map((body) => decode(body, roleBinding))
     const rows = createAll(act, bodies)
     return { [nameIn(answerName, world.options.v1Dialect)]: rows.map((row) => answerOf(written, row, {}, world)) }

@@ -1,15 +1,20 @@
-import { requireCapability } from '../../auth/rights.ts'
 import { lookupIdentityUid } from '../../auth/tokens.ts'
 import { type Answer, callerOf, type Route } from '../../http/route.ts'
 import { equals } from '../../lists.ts'
 import { explicitMask } from '../../messages/field-mask.ts'
-import { invalidArgument, invalidField, notFound } from '../../status.ts'
-import { identities, identityMetadataMessage, metadataOf, withMetadata } from '../../v2/iam/identities.ts'
-import { externalGroupRoleMappings, identityProviders } from '../../v2/iam/providers.ts'
+import { invalidArgument, notFound } from '../../status.ts'
+import { identities, identityMetadataMessage, metadataOf, PRINCIPALS, withMetadata } from '../../v2/iam/identities.ts'
+import {
+  CORRELATION_RULES,
+  CREDENTIAL_STATES,
+  deleteMappings,
+  externalGroupRoleMappings,
+  identityProviders,
+} from '../../v2/iam/providers.ts'
 import { scimNow, scimRoutes } from '../../v2/iam/scim.ts'
 import type { Resource } from '../../v2/resource.ts'
 import type { ExternalGroupRoleMapping, Identity, IdentityProvider } from '../../world/model.ts'
-import { parentOf, timestamp, validUid } from '../../world/store.ts'
+import { timestamp } from '../../world/store.ts'
 import {
   choice,
   duration,
@@ -39,24 +44,7 @@ import {
 } from '../operations.ts'
 import { batchDeleteAnswer, batchDeleteRequest, externalGroupRoleMapping } from './access.ts'
 
-const servicePrincipal = prefixed(
-  'ServicePrincipal',
-  'SERVICE_PRINCIPAL_',
-  1,
-  'COSIGNED',
-  'INGESTER',
-  'CATALOG_SYNCER',
-  'APKO_BUILDER',
-  'ENTITLEMENT_SYNCER',
-  'TENANT_SCANNER',
-  'SEDIMENTOLOGY',
-  'SKILLUP',
-  'MATERIALIZER',
-  'MICROFLOW',
-  'GUARDENER',
-  'MICROVM',
-  'SKILLS',
-)
+const servicePrincipal = prefixed('ServicePrincipal', 'SERVICE_PRINCIPAL_', 1, ...PRINCIPALS)
 
 const claimMatch = message('Identity.ClaimMatch', [
   ...oneof('iss', text('issuer'), text('issuer_pattern')),
@@ -127,21 +115,8 @@ export const identityMetadata = message('IdentityMetadata', [
   flag('updatesOptIn'),
 ])
 
-const correlationRule = sameNames(
-  'CorrelationRule',
-  'CORRELATION_RULE_UNSPECIFIED',
-  'CORRELATION_RULE_SUB_EQUALS_EXTERNAL_ID',
-  'CORRELATION_RULE_OID_EQUALS_EXTERNAL_ID',
-)
-const credentialState = sameNames(
-  'CredentialState',
-  'CREDENTIAL_STATE_UNSPECIFIED',
-  'CREDENTIAL_STATE_NOT_ISSUED',
-  'CREDENTIAL_STATE_LIVE',
-  'CREDENTIAL_STATE_EXPIRED',
-  'CREDENTIAL_STATE_REVOKED',
-  'CREDENTIAL_STATE_ROTATING',
-)
+const correlationRule = sameNames('CorrelationRule', ...CORRELATION_RULES)
+const credentialState = sameNames('CredentialState', ...CREDENTIAL_STATES)
 
 const oidc = message('IdentityProvider.OIDC', [
   text('issuer'),
@@ -257,25 +232,14 @@ const writtenMapping: Written<ExternalGroupRoleMapping> = {
   message: externalGroupRoleMapping,
 }
 
-function readBatch(body: unknown): { readonly parent: string; readonly names: readonly string[] } {
-  const { parent = '', names = [] }: Decoded = decode(body, batchDeleteRequest)
-  const wanted = names as readonly string[]
-  if (!validUid(String(parent))) invalidField('parent_id', `${JSON.stringify(parent)} is not a valid uid`)
-  const strangers = wanted.flatMap((name, at) => (parentOf(name) === parent ? [] : [`ids[${at}]`]))
-  if (strangers.length > 0) invalidArgument(strangers.map((field) => ({ field, description: 'is not a mapping of the parent' })))
-  return { parent: String(parent), names: wanted }
-}
-
 /** Skips missing mappings. The answer holds the removed ones (facts §14). */
 const batchDelete: Operation = {
   method: 'POST',
   template: `${writtenMapping.path}:batchDelete`,
   answer: (ask, world) => {
-    const { parent, names } = readBatch(ask.body)
-    requireCapability(world, callerOf(ask), 'identity_providers.delete', parent)
-    const table = world.store.externalGroupRoleMappings
-    const removed = [...new Set(names)].flatMap((uid) => table.get(uid) ?? [])
-    for (const { uid } of removed) table.delete(uid)
+    const { parent = '', names = [] }: Decoded = decode(ask.body, batchDeleteRequest)
+    const batch = { parent: String(parent), names: names as readonly string[] }
+    const removed = deleteMappings(ask, world, batch, ['parent_id', 'ids'])
     return encode({ parent, externalGroupRoleMappings: removed }, batchDeleteAnswer, world.options.v1Dialect)
   },
 }

@@ -5,22 +5,12 @@ import { violations } from '../../messages/field-mask.ts'
 import { alreadyExists, invalidArgument } from '../../status.ts'
 import { readmeMessage, repos } from '../../v2/registry/repos.ts'
 import { imageUid } from '../../v2/registry/tags.ts'
-import { create, uidParam } from '../../v2/resource.ts'
+import { actOf, create, createAct, uidParam } from '../../v2/resource.ts'
 import type { Image, Repo, Tag } from '../../world/model.ts'
 import type { World } from '../../world/store.ts'
 import { choice, flag, int64, list, map, message, object, optional, prefixed, readOnly, text, time, uint32 } from '../message.ts'
 import { type Decoded, encode, type Operation } from '../operation.ts'
-import {
-  answerOf,
-  byName,
-  createAct,
-  deleteOperation,
-  listOperation,
-  readBody,
-  replace,
-  replaceOperation,
-  type Written,
-} from '../operations.ts'
+import { answerOf, byName, deleteOperation, listOperation, readBody, replace, replaceOperation, type Written } from '../operations.ts'
 import { archs, size, tagFilters, tagsSummary } from './tags.ts'
 
 const catalogTier = prefixed('CatalogTier', 'CATALOG_TIER_', 4, 'APPLICATION', 'BASE', 'FIPS', 'AI', 'DEVTOOLS', 'COMMERCIAL')
@@ -146,7 +136,7 @@ const createRepo: Operation = {
   template: `${written.path}/{parent_id=**}`,
   message: repo,
   answer: (ask, world) => {
-    const act = createAct(ask, world, repos, 'parent_id')
+    const act = createAct(repos, actOf(ask, world), uidParam(ask, 'parent_id'))
     const mustBeNew = ask.query.flag('prevent_existing')
     const body = readBody(written, ask)
     const found = world.store.repos.named(act.parent, String(body['name'] ?? ''))[0]

@@ -5,12 +5,12 @@ import { snakeCase } from '../../messages/message.ts'
 import { pointsOf, remembering } from '../../scans.ts'
 import { alreadyExists } from '../../status.ts'
 import { tags } from '../../v2/registry/tags.ts'
-import { create, type Resource, uidParam } from '../../v2/resource.ts'
+import { actOf, create, createAct, type Resource, uidParam } from '../../v2/resource.ts'
 import type { Tag, TagPoint } from '../../world/model.ts'
 import { parentOf, type World } from '../../world/store.ts'
 import { choice, flag, int64, list, message, object, readOnly, sameNames, text, time } from '../message.ts'
 import { encode, type Operation } from '../operation.ts'
-import { answerOf, createAct, deleteOperation, listOperation, readBody, relaxed, replaceOperation, type Written } from '../operations.ts'
+import { answerOf, deleteOperation, listOperation, readBody, relaxed, replaceOperation, type Written } from '../operations.ts'
 
 /** Tag (facts §4.2): a child of its repo. */
 export const tag = message(
@@ -142,7 +142,7 @@ const createTag: Operation = {
   template: `${written.path}/{repo_id=**}`,
   message: tag,
   answer: (ask, world) => {
-    const act = createAct(ask, world, v1Tags, 'repo_id')
+    const act = createAct(v1Tags, actOf(ask, world), uidParam(ask, 'repo_id'))
     const body = readBody(written, ask)
     const found = world.store.tags.named(act.parent, String(body['name'] ?? ''))[0]
     const row = create(v1Tags, act, { ...body, digest: body['digest'] || (found?.digest ?? '') })

@@ -1,10 +1,11 @@
 import { builtInRoleUid, isStaff, requireCapability, visible } from '../../auth/rights.ts'
 import { type Ask, callerOf, ok, type Route } from '../../http/route.ts'
-import { equals, pageOf, readPaging, SORTABLE, type Sortable, sortRows } from '../../lists.ts'
-import { descriptionRule, nameRule } from '../../messages/field-mask.ts'
+import { equals } from '../../lists.ts'
+import { NAMED } from '../../messages/field-mask.ts'
 import {
   type Check,
   choice,
+  DATED,
   type Draft,
   decode,
   duration,
@@ -15,12 +16,11 @@ import {
   int64,
   LAST_TIME,
   listOf,
-  type Message,
   mapOf,
+  messageType,
   nested,
   outputText,
   outputTime,
-  render,
   text,
 } from '../../messages/message.ts'
 import {
@@ -38,18 +38,16 @@ import { inRoot, lineage, newUid, parentOf, rootOf, type Store, timestamp, valid
 import {
   type Act,
   actOf,
+  BY_NAME,
   type CreateAct,
   create,
-  createRoute,
-  deleteRoute,
   existing,
-  getRoute,
-  listRoute,
+  pageAnswer,
   present,
   type Resource,
+  routesOf,
   type UpdateAct,
   uidParam,
-  updateRoute,
   type View,
 } from '../resource.ts'
 import { awsAccountRule } from './identities.ts'
@@ -57,48 +55,30 @@ import { roleViolations } from './roles.ts'
 
 const PACKAGE = 'chainguard.platform.iam.v2.AccountAssociation'
 
-const amazonMessage: Message = { name: `${PACKAGE}.Amazon`, fields: { account: text({ required: true, check: awsAccountRule }) } }
+const amazonMessage = messageType(`${PACKAGE}.Amazon`, { account: text({ required: true, check: awsAccountRule }) })
 
-const googleMessage: Message = {
-  name: `${PACKAGE}.Google`,
-  fields: { projectId: text({ required: true }), projectNumber: text({ required: true }) },
-}
+const googleMessage = messageType(`${PACKAGE}.Google`, { projectId: text({ required: true }), projectNumber: text({ required: true }) })
 
-const chainguardMessage: Message = { name: `${PACKAGE}.Chainguard`, fields: { serviceBindings: mapOf(text(), { required: true }) } }
+const chainguardMessage = messageType(`${PACKAGE}.Chainguard`, { serviceBindings: mapOf(text(), { required: true }) })
 
-const azureMessage: Message = {
-  name: `${PACKAGE}.Azure`,
-  fields: { tenantId: text({ required: true }), clientIds: mapOf(text(), { required: true }) },
-}
+const azureMessage = messageType(`${PACKAGE}.Azure`, { tenantId: text({ required: true }), clientIds: mapOf(text(), { required: true }) })
 
-const installationMessage: Message = {
-  name: `${PACKAGE}.GitHubInstallation`,
-  fields: { installationId: int64({ required: true }), name: text() },
-}
+const installationMessage = messageType(`${PACKAGE}.GitHubInstallation`, { installationId: int64({ required: true }), name: text() })
 
-const installationsMessage: Message = {
-  name: `${PACKAGE}.GitHubAppInstallations`,
-  fields: { installations: listOf(nested(installationMessage)) },
-}
+const installationsMessage = messageType(`${PACKAGE}.GitHubAppInstallations`, { installations: listOf(nested(installationMessage)) })
 
-const githubMessage: Message = { name: `${PACKAGE}.GitHub`, fields: { appInstallations: mapOf(nested(installationsMessage)) } }
+const githubMessage = messageType(`${PACKAGE}.GitHub`, { appInstallations: mapOf(nested(installationsMessage)) })
 
 /** (semantics §3.8) */
-export const accountAssociationMessage: Message = {
-  name: PACKAGE,
-  fields: {
-    uid: outputText,
-    name: text({ required: true, check: nameRule }),
-    description: text({ check: descriptionRule }),
-    amazon: nested(amazonMessage),
-    google: nested(googleMessage),
-    chainguard: nested(chainguardMessage),
-    azure: nested(azureMessage),
-    createTime: outputTime,
-    updateTime: outputTime,
-    github: nested(githubMessage),
-  },
-}
+export const accountAssociationMessage = messageType(PACKAGE, {
+  ...NAMED,
+  amazon: nested(amazonMessage),
+  google: nested(googleMessage),
+  chainguard: nested(chainguardMessage),
+  azure: nested(azureMessage),
+  ...DATED,
+  github: nested(githubMessage),
+})
 
 const PREFIX = 'SERVICE_PRINCIPAL_'
 
@@ -129,7 +109,6 @@ export const accountAssociations: Resource<AccountAssociation> = {
     update: 'account_associations.update',
     delete: 'account_associations.delete',
   },
-  parent: { type: 'iam.Group', table: (store) => store.groups },
   sortable: { name: ({ name }) => name, group: ({ uid }) => uid },
   order: { name: 'group', descending: false },
   filters: (query) => equals(query, 'name', ({ name }) => name),
@@ -151,10 +130,9 @@ const PROVIDERS: Readonly<Record<string, 'google' | 'amazon' | 'azure' | undefin
   ACCOUNT_PROVIDER_TYPE_AZURE: 'azure',
 }
 
-const checkMessage: Message = {
-  name: 'chainguard.platform.iam.v2.CheckAccountAssociationRequest',
-  fields: { providerType: choice(Object.keys(PROVIDERS)) },
-}
+const checkMessage = messageType('chainguard.platform.iam.v2.CheckAccountAssociationRequest', {
+  providerType: choice(Object.keys(PROVIDERS)),
+})
 
 /** True if a provider of an association is ready. The sandbox contacts no cloud: every configured provider is ready (ASSUMPTIONS.md). */
 export const checkProvider = (row: AccountAssociation, provider: 'google' | 'amazon' | 'azure') =>
@@ -166,7 +144,6 @@ export const checkProvider = (row: AccountAssociation, provider: 'google' | 'ama
 const checkRoute: Route = {
   method: 'POST',
   template: '/iam/v2/accountAssociations/{uid=**}:checkAccountAssociation',
-  auth: 'required',
   handle: (ask, world) => {
     const uid = uidParam(ask)
     requireCapability(world, actOf(ask, world).caller, 'account_associations.list', uid)
@@ -176,17 +153,10 @@ const checkRoute: Route = {
   },
 }
 
-export const accountAssociationRoutes: readonly Route[] = [
-  listRoute(accountAssociations),
-  getRoute(accountAssociations),
-  createRoute(accountAssociations),
-  updateRoute(accountAssociations),
-  deleteRoute(accountAssociations),
-  checkRoute,
-]
+export const accountAssociationRoutes: readonly Route[] = [...routesOf(accountAssociations), checkRoute]
 
 /** The zero value comes first and means "none". */
-const ORG_KINDS = [
+export const ORG_KINDS = [
   'ORG_KIND_UNSPECIFIED',
   'ORG_KIND_STARTER',
   'ORG_KIND_CUSTOMER',
@@ -195,23 +165,17 @@ const ORG_KINDS = [
   'ORG_KIND_AWS_MARKETPLACE',
 ] as const
 
-const ORG_STATUSES = ['ORG_STATUS_UNSPECIFIED', 'ORG_STATUS_INITIALIZING', 'ORG_STATUS_READY', 'ORG_STATUS_SUSPENDED'] as const
+export const ORG_STATUSES = ['ORG_STATUS_UNSPECIFIED', 'ORG_STATUS_INITIALIZING', 'ORG_STATUS_READY', 'ORG_STATUS_SUSPENDED'] as const
 
 /** (semantics §3.1) */
-export const groupMessage: Message = {
-  name: 'chainguard.platform.iam.v2.Group',
-  fields: {
-    uid: outputText,
-    name: text({ required: true, check: nameRule }),
-    description: text({ check: descriptionRule }),
-    resourceLimits: mapOf(int32(), { outputOnly: true }),
-    verified: flag(),
-    createTime: outputTime,
-    updateTime: outputTime,
-    kind: choice(ORG_KINDS),
-    status: choice(ORG_STATUSES, { outputOnly: true }),
-  },
-}
+export const groupMessage = messageType('chainguard.platform.iam.v2.Group', {
+  ...NAMED,
+  resourceLimits: mapOf(int32(), { outputOnly: true }),
+  verified: flag(),
+  ...DATED,
+  kind: choice(ORG_KINDS),
+  status: choice(ORG_STATUSES, { outputOnly: true }),
+})
 
 const NO_KIND = 'ORG_KIND_UNSPECIFIED'
 const NO_STATUS = 'ORG_STATUS_UNSPECIFIED'
@@ -311,9 +275,7 @@ export const groups: Resource<Group> = {
   plural: 'groups',
   table: (store) => store.groups,
   capabilities: { list: 'groups.list', create: 'groups.create', update: 'groups.update', delete: 'groups.delete' },
-  parent: { type: 'iam.Group', table: (store) => store.groups },
-  sortable: { name: ({ name }) => name },
-  filters: (query) => equals(query, 'name', ({ name }) => name),
+  ...BY_NAME,
   checkCreate: checkNewGroup,
   checkUpdate: checkChangedGroup,
   prepare: settleNewGroup,
@@ -340,7 +302,6 @@ const resolveParent = (text: string, { world, caller }: Act): string => {
 const createGroupRoute: Route = {
   method: 'POST',
   template: '/iam/v2/groups/{parent=**}',
-  auth: 'required',
   handle: (ask, world) => {
     const act = actOf(ask, world)
     const row = create(groups, { ...act, parent: resolveParent(ask.params.parent ?? '', act) }, ask.body)
@@ -348,13 +309,7 @@ const createGroupRoute: Route = {
   },
 }
 
-export const groupRoutes: readonly Route[] = [
-  listRoute(groups),
-  getRoute(groups),
-  createGroupRoute,
-  updateRoute(groups),
-  deleteRoute(groups),
-]
+export const groupRoutes = routesOf(groups, createGroupRoute)
 
 /** Milliseconds between two requests of one caller for access to the same group (ASSUMPTIONS.md, "Groups"). */
 const REQUEST_INTERVAL_MS = 60 * 60 * 1000
@@ -395,7 +350,6 @@ export const groupActionRoutes: readonly Route[] = [
   {
     method: 'GET',
     template: '/iam/v2/groups:lookupGroup',
-    auth: 'required',
     handle: (ask, world) => {
       const { identityUid } = callerOf(ask)
       // Every cause has the same answer: a difference would reveal which domains are customers.
@@ -406,13 +360,11 @@ export const groupActionRoutes: readonly Route[] = [
   {
     method: 'GET',
     template: '/iam/v2/groups:checkEligibility',
-    auth: 'required',
     handle: (ask, world) => ok({ eligible: isEligible(world, callerOf(ask).identityUid) }),
   },
   {
     method: 'POST',
     template: '/iam/v2/groups/{group_uid=**}:requestGroupAccess',
-    auth: 'required',
     handle: (ask, world) => {
       if (ask.params.group_uid === '') invalidField('group_uid', 'is required')
       requestAccess(world, callerOf(ask).identityUid, uidParam(ask, 'group_uid'))
@@ -426,27 +378,26 @@ export const durationMs = (text: string): number => Number(text.slice(0, -1)) * 
 
 const positive: Check = (ttl: string) => (durationMs(ttl) > 0 ? undefined : 'must be a positive duration')
 
-const inviteRoleMessage: Message = {
-  name: 'chainguard.platform.iam.v2.GroupInviteRole',
-  fields: { uid: outputText, name: outputText, description: outputText, capabilities: listOf(outputText) },
-}
+const inviteRoleMessage = messageType('chainguard.platform.iam.v2.GroupInviteRole', {
+  uid: outputText,
+  name: outputText,
+  description: outputText,
+  capabilities: listOf(outputText),
+})
 
 /** (semantics §3.7) */
-export const groupInviteMessage: Message = {
-  name: 'chainguard.platform.iam.v2.GroupInvite',
-  fields: {
-    uid: outputText,
-    roleUid: text({ required: true }),
-    role: nested(inviteRoleMessage, { outputOnly: true }),
-    email: text(),
-    ttl: duration({ required: true, inputOnly: true, check: positive }),
-    expirationTime: outputTime,
-    singleUse: flag(),
-    code: outputText,
-    keyId: outputText,
-    createTime: outputTime,
-  },
-}
+export const groupInviteMessage = messageType('chainguard.platform.iam.v2.GroupInvite', {
+  uid: outputText,
+  roleUid: text({ required: true }),
+  role: nested(inviteRoleMessage, { outputOnly: true }),
+  email: text(),
+  ttl: duration({ required: true, inputOnly: true, check: positive }),
+  expirationTime: outputTime,
+  singleUse: flag(),
+  code: outputText,
+  keyId: outputText,
+  createTime: outputTime,
+})
 
 /** The code is a secret of the sandbox's own. Only its form, base64 text, is known (semantics §3.7). */
 const prepare = (row: GroupInvite, { world }: CreateAct): GroupInvite => {
@@ -475,7 +426,6 @@ export const groupInvites: Resource<GroupInvite> = {
   table: (store) => store.groupInvites,
   // An invite promises a binding, so creating one also requires the right to bind (semantics §2.2).
   capabilities: { list: 'group_invites.list', create: ['group_invites.create', 'role_bindings.create'], delete: 'group_invites.delete' },
-  parent: { type: 'iam.Group', table: (store) => store.groups },
   sortable: { expiration_time: ({ expirationTime }) => expirationTime },
   order: { name: 'created_at', descending: true },
   filters: (query) => equals(query, 'key_id', ({ keyId }) => keyId),
@@ -484,22 +434,19 @@ export const groupInvites: Resource<GroupInvite> = {
   view,
 }
 
-export const groupInviteRoutes: readonly Route[] = [
-  listRoute(groupInvites),
-  getRoute(groupInvites),
-  createRoute(groupInvites),
-  deleteRoute(groupInvites),
-]
+export const groupInviteRoutes = routesOf(groupInvites)
 
 /** The documents that can be accepted (semantics §3.9). */
 const DOCUMENTS: ReadonlySet<string> = new Set(['guardener-tos.v1', 'sfdpa.v1', 'skills-tos.v1'])
 
-const acceptanceMessage: Message = {
-  name: 'chainguard.platform.iam.v2.TermsAcceptance',
-  fields: { docId: outputText, acceptedBy: outputText, orgUid: outputText, createTime: outputTime },
-}
+const acceptanceMessage = messageType('chainguard.platform.iam.v2.TermsAcceptance', {
+  docId: outputText,
+  acceptedBy: outputText,
+  orgUid: outputText,
+  createTime: outputTime,
+})
 
-const acceptMessage: Message = { name: 'chainguard.platform.iam.v2.AcceptTermsRequest', fields: { documentIds: listOf(text()) } }
+const acceptMessage = messageType('chainguard.platform.iam.v2.AcceptTermsRequest', { documentIds: listOf(text()) })
 
 /** One acceptance for each document and group, so a second one keeps the first. */
 const keyOf = (group: string, docId: string): string => `${group}/${docId}`
@@ -528,13 +475,10 @@ const scopeOf = (ask: Ask, world: World, needed: 'terms.accept' | 'terms.list'):
   return world.store.groups.get(group)?.uid ?? notFound('iam.Group', group)
 }
 
-const sortable: Sortable<TermsAcceptance> = { ...SORTABLE, doc_id: ({ docId }) => docId }
-
 export const termsRoutes: readonly Route[] = [
   {
     method: 'POST',
     template: '/iam/v2/terms/{group=**}',
-    auth: 'required',
     handle: (ask, world) => {
       const group = scopeOf(ask, world, 'terms.accept')
       const { documentIds } = fill(acceptMessage, decode(acceptMessage, ask.body)) as { readonly documentIds: readonly string[] }
@@ -545,13 +489,10 @@ export const termsRoutes: readonly Route[] = [
   {
     method: 'GET',
     template: '/iam/v2/terms/{group=**}',
-    auth: 'required',
     handle: (ask, world) => {
       const group = scopeOf(ask, world, 'terms.list')
-      const paging = readPaging(ask.query, world, { sortable, order: { name: 'uid', descending: false }, filterKey: group })
-      const rows = sortRows(acceptancesFor(world, group), paging.order, sortable)
-      const { rows: page, ...envelope } = pageOf(world, rows, paging, sortable)
-      return ok({ termsAcceptances: page.map((row) => render(acceptanceMessage, row)), ...envelope })
+      const list = { rows: acceptancesFor(world, group), key: group, sortable: { doc_id: ({ docId }: TermsAcceptance) => docId } }
+      return pageAnswer(ask, world, 'termsAcceptances', acceptanceMessage, list)
     },
   },
 ]

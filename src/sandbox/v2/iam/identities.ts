@@ -1,10 +1,11 @@
 import { lookupIdentityUid } from '../../auth/tokens.ts'
 import { callerOf, ok, type Query, type Route } from '../../http/route.ts'
 import { equals, type Filter } from '../../lists.ts'
-import { applyMask, descriptionRule, explicitMask, type Mask, matching, nameRule } from '../../messages/field-mask.ts'
+import { applyMask, explicitMask, type Mask, matching, NAMED } from '../../messages/field-mask.ts'
 import {
   type Check,
   choice,
+  DATED,
   type Draft,
   decode,
   fill,
@@ -13,8 +14,8 @@ import {
   isObject,
   isZero,
   listOf,
-  type Message,
   mapOf,
+  messageType,
   nested,
   outputText,
   outputTime,
@@ -25,11 +26,10 @@ import {
 import { type FieldViolation, invalidArgument, malformed, notFound } from '../../status.ts'
 import type { Identity, IdentityMetadata } from '../../world/model.ts'
 import { timestamp, type World } from '../../world/store.ts'
-import { type Act, createRoute, deleteRoute, getRoute, listRoute, type Resource, type UpdateAct, updateRoute } from '../resource.ts'
+import { type Act, type Resource, routesOf, type UpdateAct } from '../resource.ts'
 
-/** By number (facts §18). The first means no principal. */
-const SERVICE_PRINCIPALS: readonly string[] = [
-  'UNSPECIFIED',
+/** By number, from 1 (facts §18). */
+export const PRINCIPALS = [
   'COSIGNED',
   'INGESTER',
   'CATALOG_SYNCER',
@@ -43,7 +43,10 @@ const SERVICE_PRINCIPALS: readonly string[] = [
   'GUARDENER',
   'MICROVM',
   'SKILLS',
-].map((name) => `SERVICE_PRINCIPAL_${name}`)
+] as const
+
+/** The first means no principal. */
+const SERVICE_PRINCIPALS = ['UNSPECIFIED', ...PRINCIPALS].map((name) => `SERVICE_PRINCIPAL_${name}`)
 
 /** Twelve digits (semantics §3.0). */
 export const awsAccountRule = matching('account', /^[0-9]{12}$/)
@@ -76,61 +79,46 @@ const keySetRule: Check = (json: string) => {
 
 const oneAudienceRule: Check = (audiences: readonly string[]) => (audiences.length > 1 ? 'must hold exactly one audience' : undefined)
 
-const claimMatchMessage: Message = {
-  name: 'chainguard.platform.iam.v2.Identity.ClaimMatch',
-  fields: {
-    issuer: text({ oneof: 'iss' }),
-    issuerPattern: text({ oneof: 'iss', check: patternRule }),
-    subject: text({ oneof: 'sub' }),
-    subjectPattern: text({ oneof: 'sub', check: patternRule }),
-    audience: text({ oneof: 'aud' }),
-    audiencePattern: text({ oneof: 'aud', check: patternRule }),
-    claims: mapOf(text()),
-    claimPatterns: mapOf(text(), { check: patternsRule }),
-  },
-}
+const claimMatchMessage = messageType('chainguard.platform.iam.v2.Identity.ClaimMatch', {
+  issuer: text({ oneof: 'iss' }),
+  issuerPattern: text({ oneof: 'iss', check: patternRule }),
+  subject: text({ oneof: 'sub' }),
+  subjectPattern: text({ oneof: 'sub', check: patternRule }),
+  audience: text({ oneof: 'aud' }),
+  audiencePattern: text({ oneof: 'aud', check: patternRule }),
+  claims: mapOf(text()),
+  claimPatterns: mapOf(text(), { check: patternsRule }),
+})
 
-const staticKeysMessage: Message = {
-  name: 'chainguard.platform.iam.v2.Identity.StaticKeys',
-  fields: {
-    issuer: text({ required: true }),
-    subject: text({ required: true }),
-    issuerKeys: text({ required: true, check: keySetRule }),
-    expirationTime: time(),
-    audiences: listOf(text(), { check: oneAudienceRule }),
-  },
-}
+const staticKeysMessage = messageType('chainguard.platform.iam.v2.Identity.StaticKeys', {
+  issuer: text({ required: true }),
+  subject: text({ required: true }),
+  issuerKeys: text({ required: true, check: keySetRule }),
+  expirationTime: time(),
+  audiences: listOf(text(), { check: oneAudienceRule }),
+})
 
-const awsIdentityMessage: Message = {
-  name: 'chainguard.platform.iam.v2.Identity.AWSIdentity',
-  fields: {
-    awsAccount: text({ required: true, check: awsAccountRule }),
-    arn: text({ oneof: 'aws_arn' }),
-    arnPattern: text({ oneof: 'aws_arn', check: patternRule }),
-    userId: text({ oneof: 'aws_user_id' }),
-    userIdPattern: text({ oneof: 'aws_user_id', check: patternRule }),
-  },
-}
+const awsIdentityMessage = messageType('chainguard.platform.iam.v2.Identity.AWSIdentity', {
+  awsAccount: text({ required: true, check: awsAccountRule }),
+  arn: text({ oneof: 'aws_arn' }),
+  arnPattern: text({ oneof: 'aws_arn', check: patternRule }),
+  userId: text({ oneof: 'aws_user_id' }),
+  userIdPattern: text({ oneof: 'aws_user_id', check: patternRule }),
+})
 
 /** (specification §2, semantics §3.2) */
-export const identityMessage: Message = {
-  name: 'chainguard.platform.iam.v2.Identity',
-  fields: {
-    uid: outputText,
-    name: text({ required: true, check: nameRule }),
-    description: text({ check: descriptionRule }),
-    email: outputText,
-    emailUnverified: outputText,
-    company: text(),
-    lastSeenTime: outputTime,
-    createTime: outputTime,
-    updateTime: outputTime,
-    claimMatch: nested(claimMatchMessage, { oneof: 'relationship' }),
-    staticKeys: nested(staticKeysMessage, { oneof: 'relationship' }),
-    awsIdentity: nested(awsIdentityMessage, { oneof: 'relationship' }),
-    servicePrincipal: choice(SERVICE_PRINCIPALS, { oneof: 'relationship' }),
-  },
-}
+export const identityMessage = messageType('chainguard.platform.iam.v2.Identity', {
+  ...NAMED,
+  email: outputText,
+  emailUnverified: outputText,
+  company: text(),
+  lastSeenTime: outputTime,
+  ...DATED,
+  claimMatch: nested(claimMatchMessage, { oneof: 'relationship' }),
+  staticKeys: nested(staticKeysMessage, { oneof: 'relationship' }),
+  awsIdentity: nested(awsIdentityMessage, { oneof: 'relationship' }),
+  servicePrincipal: choice(SERVICE_PRINCIPALS, { oneof: 'relationship' }),
+})
 
 /** The maximum and the default lifetime of static keys: one year (semantics §3.2). */
 const MAX_LIFETIME_MS = 365 * 24 * 60 * 60 * 1000
@@ -210,7 +198,6 @@ export const identities: Resource<Identity> = {
   plural: 'identities',
   table: (store) => store.identities,
   capabilities: { list: 'identity.list', create: 'identity.create', update: 'identity.update', delete: 'identity.delete' },
-  parent: { type: 'iam.Group', table: (store) => store.groups },
   sortable: { name: ({ name }) => name, last_seen_time: ({ lastSeenTime }) => lastSeenTime ?? '' },
   filters: (query) => [...equals<Identity>(query, 'name', ({ name }) => name), ...relationshipFilter(query)],
   checkCreate: relationshipViolations,
@@ -224,7 +211,6 @@ export const identities: Resource<Identity> = {
 const lookupRoute: Route = {
   method: 'GET',
   template: '/iam/v2/identities:lookupIdentity',
-  auth: 'required',
   handle: ({ query }, world) => {
     const missing = ['issuer', 'subject'].filter((name) => query.text(name) === '')
     if (missing.length > 0) invalidArgument(missing.map((field) => ({ field, description: 'is required' })))
@@ -232,38 +218,28 @@ const lookupRoute: Route = {
   },
 }
 
-export const identityRoutes: readonly Route[] = [
-  listRoute(identities),
-  getRoute(identities),
-  createRoute(identities),
-  updateRoute(identities),
-  deleteRoute(identities),
-  lookupRoute,
-]
+export const identityRoutes: readonly Route[] = [...routesOf(identities), lookupRoute]
 
 /** The answers of a user at sign-up (semantics §3.2). */
-export const identityMetadataMessage: Message = {
-  name: 'chainguard.platform.iam.v2.IdentityMetadata',
-  fields: {
-    uid: outputText,
-    name: outputText,
-    givenName: outputText,
-    familyName: outputText,
-    company: text(),
-    updatesOptIn: flag(),
-    product: text(),
-    jobTitle: text(),
-    utmCampaign: text(),
-    utmContent: text(),
-    utmMedium: text(),
-    utmSource: text(),
-    utmTerm: text(),
-    latestFormSubmitUrl: text(),
-    latestInternalReferringUrl: text(),
-    hubspotUtk: text(),
-    selfServe: flag(),
-  },
-}
+export const identityMetadataMessage = messageType('chainguard.platform.iam.v2.IdentityMetadata', {
+  uid: outputText,
+  name: outputText,
+  givenName: outputText,
+  familyName: outputText,
+  company: text(),
+  updatesOptIn: flag(),
+  product: text(),
+  jobTitle: text(),
+  utmCampaign: text(),
+  utmContent: text(),
+  utmMedium: text(),
+  utmSource: text(),
+  utmTerm: text(),
+  latestFormSubmitUrl: text(),
+  latestInternalReferringUrl: text(),
+  hubspotUtk: text(),
+  selfServe: flag(),
+})
 
 /** The metadata of an identity. The company is a member of the identity itself. */
 export const metadataOf = (identity: Identity): Draft =>
@@ -300,7 +276,6 @@ export const withMetadata = (identity: Identity, input: Draft, mask: Mask, now: 
 export const identityMetadataRoute: Route = {
   method: 'PATCH',
   template: '/iam/v2/identities:updateIdentityMetadata',
-  auth: 'required',
   handle: (ask, world) => {
     const { input, mask } = readRequest(ask.body)
     const { identityUid } = callerOf(ask)

@@ -1,15 +1,16 @@
 import { grantsOf, holds, requireCapability } from '../../auth/rights.ts'
-import { ok, type Route } from '../../http/route.ts'
+import { type Ask, callerOf, ok, type Route } from '../../http/route.ts'
 import { equals } from '../../lists.ts'
-import { descriptionRule, nameRule } from '../../messages/field-mask.ts'
+import { NAMED } from '../../messages/field-mask.ts'
 import {
   choice,
+  DATED,
   type Draft,
   decode,
   fill,
   flag,
   listOf,
-  type Message,
+  messageType,
   nested,
   outputText,
   outputTime,
@@ -26,34 +27,19 @@ import {
 } from '../../status.ts'
 import type { ExternalGroupRoleMapping, IdentityProvider, Oidc, Role } from '../../world/model.ts'
 import { inRoot, parentOf, rootOf, validUid, type World } from '../../world/store.ts'
-import {
-  actOf,
-  type CreateAct,
-  createRoute,
-  deleteRoute,
-  getRoute,
-  listRoute,
-  present,
-  type Resource,
-  type UpdateAct,
-  updateRoute,
-  type View,
-} from '../resource.ts'
+import { BY_NAME, type CreateAct, present, type Resource, routesOf, type UpdateAct, type View } from '../resource.ts'
 import { roleViolations } from './roles.ts'
 import { scimNow, unissuedScim } from './scim.ts'
 
 /** (semantics §3.4) */
-export const externalGroupRoleMappingMessage: Message = {
-  name: 'chainguard.platform.iam.v2.ExternalGroupRoleMapping',
-  fields: {
-    uid: outputText,
-    identityProviderUid: outputText,
-    externalGroupId: text({ required: true }),
-    roleUid: text({ required: true }),
-    scope: text({ required: true }),
-    createTime: outputTime,
-  },
-}
+export const externalGroupRoleMappingMessage = messageType('chainguard.platform.iam.v2.ExternalGroupRoleMapping', {
+  uid: outputText,
+  identityProviderUid: outputText,
+  externalGroupId: text({ required: true }),
+  roleUid: text({ required: true }),
+  scope: text({ required: true }),
+  createTime: outputTime,
+})
 
 /** A caller cannot grant a role with more capabilities than their own (semantics §2.2). */
 const refuseEscalation = ({ capabilities }: Role, scope: string, { world, caller }: CreateAct): void => {
@@ -99,53 +85,56 @@ export const externalGroupRoleMappings: Resource<ExternalGroupRoleMapping> = {
   prepare: (row, { parent }) => ({ ...row, identityProviderUid: parent }),
 }
 
-const batchMessage: Message = {
-  name: 'chainguard.platform.iam.v2.BatchDeleteExternalGroupRoleMappingsRequest',
-  fields: { parent: text(), names: listOf(text()) },
-}
+const batchMessage = messageType('chainguard.platform.iam.v2.BatchDeleteExternalGroupRoleMappingsRequest', {
+  parent: text(),
+  names: listOf(text()),
+})
 
-const readBatch = (body: unknown): { readonly parent: string; readonly names: readonly string[] } => {
-  const { parent, names } = fill(batchMessage, decode(batchMessage, body)) as { readonly parent: string; readonly names: readonly string[] }
-  if (!validUid(parent)) invalidField('parent', `${JSON.stringify(parent)} is not a valid uid`)
-  if (names.length === 0) invalidField('names', 'is required')
-  const strangers = names.flatMap((name, index) =>
-    parentOf(name) === parent ? [] : [{ field: `names[${index}]`, description: 'is not a mapping of the parent' }],
-  )
-  if (strangers.length > 0) invalidArgument(strangers)
-  return { parent, names }
+type Batch = { readonly parent: string; readonly names: readonly string[] }
+
+/** Deletes the named mappings of a provider and returns them. Missing ones are skipped. `fields` are the names of both members in violations. */
+export const deleteMappings = (
+  ask: Ask,
+  world: World,
+  { parent, names }: Batch,
+  fields: Batch['names'],
+): readonly ExternalGroupRoleMapping[] => {
+  const [parentField = '', namesField] = fields
+  if (!validUid(parent)) invalidField(parentField, `${JSON.stringify(parent)} is not a valid uid`)
+  const strangers = names.flatMap((name, at) => (parentOf(name) === parent ? [] : [`${namesField}[${at}]`]))
+  if (strangers.length > 0) invalidArgument(strangers.map((field) => ({ field, description: 'is not a mapping of the parent' })))
+  requireCapability(world, callerOf(ask), 'identity_providers.delete', parent)
+  const table = world.store.externalGroupRoleMappings
+  const removed = [...new Set(names)].flatMap((name) => table.get(name) ?? [])
+  for (const { uid } of removed) table.delete(uid)
+  return removed
 }
 
 /** `POST …:batchDelete`: skips missing mappings and answers with the removed ones. */
 const batchDeleteRoute: Route = {
   method: 'POST',
   template: '/iam/v2/externalGroupRoleMappings:batchDelete',
-  auth: 'required',
   handle: (ask, world) => {
-    const { parent, names } = readBatch(ask.body)
-    requireCapability(world, actOf(ask, world).caller, 'identity_providers.delete', parent)
-    const table = world.store.externalGroupRoleMappings
-    const removed = [...new Set(names)].flatMap((name) => table.get(name) ?? [])
-    for (const { uid } of removed) table.delete(uid)
-    return ok({ parent, externalGroupRoleMappings: removed.map((row) => present(externalGroupRoleMappings, world, row, 'get')) })
+    const batch = fill(batchMessage, decode(batchMessage, ask.body)) as Batch
+    if (validUid(batch.parent) && batch.names.length === 0) invalidField('names', 'is required')
+    const removed = deleteMappings(ask, world, batch, ['parent', 'names'])
+    return ok({
+      parent: batch.parent,
+      externalGroupRoleMappings: removed.map((row) => present(externalGroupRoleMappings, world, row, 'get')),
+    })
   },
 }
 
-export const externalGroupRoleMappingRoutes: readonly Route[] = [
-  listRoute(externalGroupRoleMappings),
-  getRoute(externalGroupRoleMappings),
-  createRoute(externalGroupRoleMappings),
-  deleteRoute(externalGroupRoleMappings),
-  batchDeleteRoute,
-]
+export const externalGroupRoleMappingRoutes: readonly Route[] = [...routesOf(externalGroupRoleMappings), batchDeleteRoute]
 
 /** An unset rule means the second one (semantics §3.3). */
-const CORRELATION_RULES = [
+export const CORRELATION_RULES = [
   'CORRELATION_RULE_UNSPECIFIED',
   'CORRELATION_RULE_SUB_EQUALS_EXTERNAL_ID',
   'CORRELATION_RULE_OID_EQUALS_EXTERNAL_ID',
 ] as const
 
-const CREDENTIAL_STATES = [
+export const CREDENTIAL_STATES = [
   'CREDENTIAL_STATE_UNSPECIFIED',
   'CREDENTIAL_STATE_NOT_ISSUED',
   'CREDENTIAL_STATE_LIVE',
@@ -154,45 +143,33 @@ const CREDENTIAL_STATES = [
   'CREDENTIAL_STATE_ROTATING',
 ] as const
 
-const oidcMessage: Message = {
-  name: 'chainguard.platform.iam.v2.IdentityProvider.OIDC',
-  fields: {
-    issuer: text({ required: true }),
-    clientId: text({ required: true }),
-    clientSecret: text({ inputOnly: true }),
-    additionalScopes: listOf(text()),
-    groupsClaim: text(),
-    correlationRule: choice(CORRELATION_RULES),
-    pkceEnabled: flag(),
-  },
-}
+const oidcMessage = messageType('chainguard.platform.iam.v2.IdentityProvider.OIDC', {
+  issuer: text({ required: true }),
+  clientId: text({ required: true }),
+  clientSecret: text({ inputOnly: true }),
+  additionalScopes: listOf(text()),
+  groupsClaim: text(),
+  correlationRule: choice(CORRELATION_RULES),
+  pkceEnabled: flag(),
+})
 
-const scimMessage: Message = {
-  name: 'chainguard.platform.iam.v2.IdentityProvider.SCIM',
-  fields: {
-    enabled: flag(),
-    endpointUrl: text(),
-    tokenExpireTime: time(),
-    previousTokenExpireTime: time(),
-    credentialState: choice(CREDENTIAL_STATES),
-    etag: text(),
-  },
-}
+const scimMessage = messageType('chainguard.platform.iam.v2.IdentityProvider.SCIM', {
+  enabled: flag(),
+  endpointUrl: text(),
+  tokenExpireTime: time(),
+  previousTokenExpireTime: time(),
+  credentialState: choice(CREDENTIAL_STATES),
+  etag: text(),
+})
 
 /** (semantics §3.3) */
-export const identityProviderMessage: Message = {
-  name: 'chainguard.platform.iam.v2.IdentityProvider',
-  fields: {
-    uid: outputText,
-    name: text({ required: true, check: nameRule }),
-    description: text({ check: descriptionRule }),
-    createTime: outputTime,
-    updateTime: outputTime,
-    defaultRole: text({ required: true }),
-    oidc: nested(oidcMessage, { oneof: 'configuration' }),
-    scim: nested(scimMessage, { outputOnly: true }),
-  },
-}
+export const identityProviderMessage = messageType('chainguard.platform.iam.v2.IdentityProvider', {
+  ...NAMED,
+  ...DATED,
+  defaultRole: text({ required: true }),
+  oidc: nested(oidcMessage, { oneof: 'configuration' }),
+  scim: nested(scimMessage, { outputOnly: true }),
+})
 
 const UNSET_RULE = 'CORRELATION_RULE_UNSPECIFIED'
 const DEFAULT_RULE = 'CORRELATION_RULE_SUB_EQUALS_EXTERNAL_ID'
@@ -269,9 +246,7 @@ export const identityProviders: Resource<IdentityProvider> = {
     update: ['identity_providers.update', 'role_bindings.create'],
     delete: 'identity_providers.delete',
   },
-  parent: { type: 'iam.Group', table: (store) => store.groups },
-  sortable: { name: ({ name }) => name },
-  filters: (query) => equals(query, 'name', ({ name }) => name),
+  ...BY_NAME,
   checkCreate: newProviderViolations,
   checkUpdate: changedProviderViolations,
   prepare: (row, { world }) => ({ ...row, scim: unissuedScim(row.uid, world) }),
@@ -280,10 +255,4 @@ export const identityProviders: Resource<IdentityProvider> = {
   view,
 }
 
-export const identityProviderRoutes: readonly Route[] = [
-  listRoute(identityProviders),
-  getRoute(identityProviders),
-  createRoute(identityProviders),
-  updateRoute(identityProviders),
-  deleteRoute(identityProviders),
-]
+export const identityProviderRoutes = routesOf(identityProviders)

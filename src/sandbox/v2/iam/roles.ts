@@ -2,8 +2,21 @@ import { capabilityByV2, v2Name } from '../../auth/capabilities.ts'
 import { hasCapabilitySomewhere, isStaff, requireCapability, visible } from '../../auth/rights.ts'
 import { ok, type Query, type Route } from '../../http/route.ts'
 import { equals, type Filter } from '../../lists.ts'
-import { descriptionRule, nameRule } from '../../messages/field-mask.ts'
-import { type Check, type Draft, decode, fill, listOf, type Message, nested, outputText, outputTime, text } from '../../messages/message.ts'
+import { NAMED } from '../../messages/field-mask.ts'
+import {
+  type Check,
+  DATED,
+  type Draft,
+  decode,
+  fill,
+  listOf,
+  type Message,
+  messageType,
+  nested,
+  outputText,
+  outputTime,
+  text,
+} from '../../messages/message.ts'
 import {
   alreadyExists,
   type FieldViolation,
@@ -15,19 +28,7 @@ import {
 } from '../../status.ts'
 import type { Identity, Role, RoleBinding } from '../../world/model.ts'
 import { inRoot, isAtOrBelow, parentOf, validUid, type World } from '../../world/store.ts'
-import {
-  type Act,
-  actOf,
-  type CreateAct,
-  create,
-  createRoute,
-  deleteRoute,
-  getRoute,
-  listRoute,
-  present,
-  type Resource,
-  updateRoute,
-} from '../resource.ts'
+import { type Act, actOf, BY_NAME, type CreateAct, create, present, type Resource, routesOf } from '../resource.ts'
 
 /** True if the role exists and can be bound at `group`: a built-in role, or one created there or above (semantics §2.1). */
 const isUsable = (world: World, roleUid: string, group: string): boolean =>
@@ -37,24 +38,22 @@ const isUsable = (world: World, roleUid: string, group: string): boolean =>
 export const roleViolations = (world: World, field: string, roleUid: string, group: string): readonly FieldViolation[] =>
   isUsable(world, roleUid, group) ? [] : [{ field, description: 'must be a built-in role, or a role of this group or of one above it' }]
 
-const hydrated = (name: string, ...members: readonly string[]): Message => ({
-  name: `chainguard.platform.iam.v2.RoleBinding${name}`,
-  fields: Object.fromEntries(['uid', 'name', 'description', ...members].map((member) => [member, outputText])),
-})
+const hydrated = (name: string, ...members: readonly string[]): Message =>
+  messageType(
+    `chainguard.platform.iam.v2.RoleBinding${name}`,
+    Object.fromEntries(['uid', 'name', 'description', ...members].map((member) => [member, outputText])),
+  )
 
 /** The two uids are accepted and never shown: the answer has the hydrated objects instead (semantics §3.6). */
-export const roleBindingMessage: Message = {
-  name: 'chainguard.platform.iam.v2.RoleBinding',
-  fields: {
-    uid: outputText,
-    identity: nested(hydrated('Identity', 'subject', 'issuer', 'email'), { outputOnly: true }),
-    group: nested(hydrated('Group'), { outputOnly: true }),
-    role: nested(hydrated('Role'), { outputOnly: true }),
-    createTime: outputTime,
-    identityUid: text({ required: true, inputOnly: true }),
-    roleUid: text({ required: true, inputOnly: true }),
-  },
-}
+export const roleBindingMessage = messageType('chainguard.platform.iam.v2.RoleBinding', {
+  uid: outputText,
+  identity: nested(hydrated('Identity', 'subject', 'issuer', 'email'), { outputOnly: true }),
+  group: nested(hydrated('Group'), { outputOnly: true }),
+  role: nested(hydrated('Role'), { outputOnly: true }),
+  createTime: outputTime,
+  identityUid: text({ required: true, inputOnly: true }),
+  roleUid: text({ required: true, inputOnly: true }),
+})
 
 /** Issuer and subject are those of a claim match. Other kinds of identities show none. */
 const identityView = (identity: Identity): Draft => {
@@ -107,7 +106,6 @@ export const roleBindings: Resource<RoleBinding> = {
     update: 'role_bindings.update',
     delete: 'role_bindings.delete',
   },
-  parent: { type: 'iam.Group', table: (store) => store.groups },
   filters,
   checkCreate: check,
   checkUpdate: check,
@@ -115,26 +113,21 @@ export const roleBindings: Resource<RoleBinding> = {
   view: hydrate,
 }
 
-export const roleBindingRoutes: readonly Route[] = [
-  listRoute(roleBindings),
-  getRoute(roleBindings),
-  createRoute(roleBindings),
-  updateRoute(roleBindings),
-  deleteRoute(roleBindings),
-]
+export const roleBindingRoutes = routesOf(roleBindings)
 
 /** The most bindings in one batch (semantics §3.6). */
 const MAX_REQUESTS = 25
 
-const createMessage: Message = {
-  name: 'chainguard.platform.iam.v2.CreateRoleBindingRequest',
-  fields: { parent: text(), roleBinding: nested(roleBindingMessage) },
-}
+const createMessage = messageType('chainguard.platform.iam.v2.CreateRoleBindingRequest', {
+  parent: text(),
+  roleBinding: nested(roleBindingMessage),
+})
 
-const batchMessage: Message = {
-  name: 'chainguard.platform.iam.v2.BatchCreateRoleBindingsRequest',
-  fields: { parent: text(), requests: listOf(nested(createMessage)), roleUid: text() },
-}
+const batchMessage = messageType('chainguard.platform.iam.v2.BatchCreateRoleBindingsRequest', {
+  parent: text(),
+  requests: listOf(nested(createMessage)),
+  roleUid: text(),
+})
 
 type Request = { readonly parent: string; readonly roleBinding?: RoleBinding }
 type Batch = { readonly parent: string; readonly requests: readonly Request[]; readonly roleUid: string }
@@ -184,7 +177,6 @@ export const createAll = (act: CreateAct, bodies: readonly Draft[]): readonly Ro
 export const roleBindingBatchRoute: Route = {
   method: 'POST',
   template: '/iam/v2/roleBindings:batchCreate',
-  auth: 'required',
   handle: (ask, world) => {
     const batch = readBatch(ask.body)
     const act: CreateAct = { ...actOf(ask, world), parent: batch.parent }
@@ -201,18 +193,12 @@ const knownCapabilities: Check = (names: readonly string[]) => {
 }
 
 /** (specification §2, semantics §3.5) */
-export const roleMessage: Message = {
-  name: 'chainguard.platform.iam.v2.Role',
-  fields: {
-    uid: outputText,
-    name: text({ required: true, check: nameRule }),
-    description: text({ check: descriptionRule }),
-    // Text instead of an enum: the real enum has other numbers than this table, and text refuses numbers.
-    capabilities: listOf(text(), { required: true, check: knownCapabilities }),
-    createTime: outputTime,
-    updateTime: outputTime,
-  },
-}
+export const roleMessage = messageType('chainguard.platform.iam.v2.Role', {
+  ...NAMED,
+  // Text instead of an enum: the real enum has other numbers than this table, and text refuses numbers.
+  capabilities: listOf(text(), { required: true, check: knownCapabilities }),
+  ...DATED,
+})
 
 const INTERNAL = v2Name('internal')
 
@@ -254,9 +240,7 @@ export const roles: Resource<Role> = {
   plural: 'roles',
   table: (store) => store.roles,
   capabilities: { list: 'roles.list', create: 'roles.create', update: 'roles.update', delete: 'roles.delete' },
-  parent: { type: 'iam.Group', table: (store) => store.groups },
-  sortable: { name: ({ name }) => name },
-  filters: (query) => equals(query, 'name', ({ name }) => name),
+  ...BY_NAME,
   visible: inReach,
   readable,
   checkCreate: capabilityViolations,
@@ -267,4 +251,4 @@ export const roles: Resource<Role> = {
   blockers,
 }
 
-export const roleRoutes: readonly Route[] = [listRoute(roles), getRoute(roles), createRoute(roles), updateRoute(roles), deleteRoute(roles)]
+export const roleRoutes = routesOf(roles)

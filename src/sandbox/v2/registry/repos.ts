@@ -1,20 +1,19 @@
 import { isDeepStrictEqual } from 'node:util'
 import { hasCapability, requireCapability } from '../../auth/rights.ts'
 import { type Ask, callerOf, ok, type Route } from '../../http/route.ts'
-import { equals } from '../../lists.ts'
-import { among, applyMask, descriptionRule, each, maskOf, matching, nameRule, violations } from '../../messages/field-mask.ts'
+import { among, applyMask, each, maskOf, matching, NAMED, violations } from '../../messages/field-mask.ts'
 import {
   choice,
+  DATED,
   decode,
   flag,
   formatTimestamp,
   int32,
   listOf,
-  type Message,
   mapOf,
+  messageType,
   nested,
   outputText,
-  outputTime,
   render,
   snakeCase,
   text,
@@ -23,7 +22,7 @@ import {
 import { alreadyExists, type FieldViolation, invalidArgument } from '../../status.ts'
 import { PUBLIC_CATALOG_UID, type Readme, type Repo, type SyncConfig } from '../../world/model.ts'
 import { isBelow, parentOf, type Store, timestamp, validUid, type World } from '../../world/store.ts'
-import { type Act, createRoute, deleteRoute, existing, getRoute, listRoute, type Resource, uidParam, updateRoute } from '../resource.ts'
+import { type Act, BY_NAME, existing, type Resource, routesOf, uidParam } from '../resource.ts'
 
 const PACKAGE = 'chainguard.platform.registry.v2.CustomOverlay'
 
@@ -37,53 +36,41 @@ const withoutPrefixes =
     return reserved === undefined ? undefined : `${label} ${JSON.stringify(reserved)} is reserved`
   }
 
-const CONTENTS: Message = {
-  name: `${PACKAGE}.ImageContents`,
-  fields: {
-    packages: listOf(text()),
-    runtimeRepositories: listOf(text()),
-    runtimeKeyring: listOf(nested({ name: `${PACKAGE}.ImageContents.RuntimeKeyringEntry`, fields: NAMED_CONTENT })),
-  },
-}
+const CONTENTS = messageType(`${PACKAGE}.ImageContents`, {
+  packages: listOf(text()),
+  runtimeRepositories: listOf(text()),
+  runtimeKeyring: listOf(nested(messageType(`${PACKAGE}.ImageContents.RuntimeKeyringEntry`, NAMED_CONTENT))),
+})
 
-const ACCOUNTS: Message = {
-  name: `${PACKAGE}.Accounts`,
-  fields: {
-    runAs: text(),
-    users: listOf(
-      nested({
-        name: `${PACKAGE}.Accounts.User`,
-        fields: { username: text({ required: true }), uid: int32(), gid: int32(), groupName: text(), shell: text(), homeDir: text() },
-      }),
-    ),
-    groups: listOf(
-      nested({
-        name: `${PACKAGE}.Accounts.Group`,
-        fields: { groupname: text({ required: true }), gid: int32(), members: listOf(text()) },
-      }),
-    ),
-  },
-}
+const ACCOUNTS = messageType(`${PACKAGE}.Accounts`, {
+  runAs: text(),
+  users: listOf(
+    nested({
+      name: `${PACKAGE}.Accounts.User`,
+      fields: { username: text({ required: true }), uid: int32(), gid: int32(), groupName: text(), shell: text(), homeDir: text() },
+    }),
+  ),
+  groups: listOf(
+    nested({
+      name: `${PACKAGE}.Accounts.Group`,
+      fields: { groupname: text({ required: true }), gid: int32(), members: listOf(text()) },
+    }),
+  ),
+})
 
-const CERTIFICATES: Message = {
-  name: `${PACKAGE}.Certificates`,
-  fields: {
-    additional: listOf(nested({ name: `${PACKAGE}.Certificates.AdditionalEntry`, fields: NAMED_CONTENT })),
-    providers: listOf(text()),
-  },
-}
+const CERTIFICATES = messageType(`${PACKAGE}.Certificates`, {
+  additional: listOf(nested(messageType(`${PACKAGE}.Certificates.AdditionalEntry`, NAMED_CONTENT))),
+  providers: listOf(text()),
+})
 
 /** A customer's additions to an image (semantics §3.10). */
-export const customOverlayMessage: Message = {
-  name: PACKAGE,
-  fields: {
-    contents: nested(CONTENTS),
-    environment: mapOf(text(), { check: withoutPrefixes('variable', ['CHAINGUARD_']) }),
-    annotations: mapOf(text(), { check: withoutPrefixes('annotation', ['dev.chainguard.', 'org.opencontainers.']) }),
-    accounts: nested(ACCOUNTS),
-    certificates: nested(CERTIFICATES),
-  },
-}
+export const customOverlayMessage = messageType(PACKAGE, {
+  contents: nested(CONTENTS),
+  environment: mapOf(text(), { check: withoutPrefixes('variable', ['CHAINGUARD_']) }),
+  annotations: mapOf(text(), { check: withoutPrefixes('annotation', ['dev.chainguard.', 'org.opencontainers.']) }),
+  accounts: nested(ACCOUNTS),
+  certificates: nested(CERTIFICATES),
+})
 
 export const CATALOG_TIERS: readonly string[] = [
   'CATALOG_TIER_UNSPECIFIED',
@@ -103,37 +90,28 @@ export const bundles = listOf(text(), { check: each(among('bundle', BUNDLES)) })
 /** An alias names a repo path and a tag: `python:latest`, `chainguard/python:3.12`. */
 const ALIAS = /^[a-zA-Z0-9_.\-/]*[a-zA-Z0-9_.-]:[a-zA-Z0-9_.-]+$/
 
-/** The members that only the service and its staff set are not output-only: a different value is refused, not ignored (see `sync.ts`). */
-const syncConfigMessage: Message = {
-  name: 'chainguard.platform.registry.v2.SyncConfig',
-  fields: {
-    source: text({ required: true }),
-    uniqueTags: flag(),
-    expirationTime: time(),
-    google: text(),
-    amazon: text(),
-    azure: text(),
-    apkoOverlay: text(),
-    gracePeriod: flag(),
-  },
-}
+/** The members that only the service and its staff set are not output-only: a different value is refused, not ignored. */
+const syncConfigMessage = messageType('chainguard.platform.registry.v2.SyncConfig', {
+  source: text({ required: true }),
+  uniqueTags: flag(),
+  expirationTime: time(),
+  google: text(),
+  amazon: text(),
+  azure: text(),
+  apkoOverlay: text(),
+  gracePeriod: flag(),
+})
 
-export const repoMessage: Message = {
-  name: 'chainguard.platform.registry.v2.Repo',
-  fields: {
-    uid: outputText,
-    name: text({ required: true, check: nameRule }),
-    description: text({ check: descriptionRule }),
-    catalogTier: choice(CATALOG_TIERS),
-    bundles,
-    aliases: listOf(text(), { check: each(matching('alias', ALIAS)) }),
-    activeTags: listOf(text()),
-    sync_config: nested(syncConfigMessage),
-    customOverlay: nested(customOverlayMessage),
-    createTime: outputTime,
-    updateTime: outputTime,
-  },
-}
+export const repoMessage = messageType('chainguard.platform.registry.v2.Repo', {
+  ...NAMED,
+  catalogTier: choice(CATALOG_TIERS),
+  bundles,
+  aliases: listOf(text(), { check: each(matching('alias', ALIAS)) }),
+  activeTags: listOf(text()),
+  sync_config: nested(syncConfigMessage),
+  customOverlay: nested(customOverlayMessage),
+  ...DATED,
+})
 
 /** A new synced repo expires after two weeks unless staff set another time (semantics §3.10). */
 const EXPIRES_AFTER_MS = 14 * 24 * 60 * 60 * 1000
@@ -260,9 +238,7 @@ export const repos: Resource<Repo> = {
   plural: 'repos',
   table: (store) => store.repos,
   capabilities: { list: 'repo.list', create: 'repo.create', update: 'repo.update', delete: 'repo.delete' },
-  parent: { type: 'iam.Group', table: (store) => store.groups },
-  sortable: { name: ({ name }) => name },
-  filters: (query) => equals(query, 'name', ({ name }) => name),
+  ...BY_NAME,
   checkCreate: (row, act) => {
     refuseTakenName(row, act.world)
     const source = sourceViolations(row, undefined, act)
@@ -278,18 +254,15 @@ export const repos: Resource<Repo> = {
   cascade: removeContents,
 }
 
-export const repoRoutes: readonly Route[] = [listRoute(repos), getRoute(repos), createRoute(repos), updateRoute(repos), deleteRoute(repos)]
+export const repoRoutes = routesOf(repos)
 
 /** Elements that run code, event handlers and script links: the parts of a text that a sanitizer would remove. */
 const UNSAFE_HTML = /<\s*(?:\/\s*)?(?:script|iframe|object|embed|style|form)\b|<[^<>]*\son[a-z]+\s*=|javascript:/i
 
-export const readmeMessage: Message = {
-  name: 'chainguard.platform.registry.v2.RepoReadme',
-  fields: {
-    uid: outputText,
-    content: text({ check: (content: string) => (UNSAFE_HTML.test(content) ? 'content must not hold unsafe HTML' : undefined) }),
-  },
-}
+export const readmeMessage = messageType('chainguard.platform.registry.v2.RepoReadme', {
+  uid: outputText,
+  content: text({ check: (content: string) => (UNSAFE_HTML.test(content) ? 'content must not hold unsafe HTML' : undefined) }),
+})
 
 const readmeOf = (world: World, uid: string): Readme => world.store.readmes.get(uid) ?? { uid, content: '' }
 
@@ -319,6 +292,6 @@ const template = '/registry/v2/repos/{uid=**}/readme'
 
 /** The readme, a sub-resource of a repo. Writing it requires a capability that no customer role has (semantics §3.10). */
 export const readmeRoutes: readonly Route[] = [
-  { method: 'GET', template, auth: 'required', handle: get },
-  { method: 'PATCH', template, auth: 'required', handle: patch },
+  { method: 'GET', template, handle: get },
+  { method: 'PATCH', template, handle: patch },
 ]

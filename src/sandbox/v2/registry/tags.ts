@@ -2,12 +2,12 @@ import { requireCapability } from '../../auth/rights.ts'
 import { type Ask, callerOf, ok, type Query, type Route } from '../../http/route.ts'
 import { equals, type Filter } from '../../lists.ts'
 import { matching } from '../../messages/field-mask.ts'
-import { flag, type Message, outputText, outputTime, text } from '../../messages/message.ts'
+import { flag, messageType, outputText, outputTime, text } from '../../messages/message.ts'
 import { remembering } from '../../scans.ts'
 import { notFound } from '../../status.ts'
 import type { Image, Tag } from '../../world/model.ts'
 import type { World } from '../../world/store.ts'
-import { createRoute, deleteRoute, existing, getRoute, listRoute, type Resource, uidParam } from '../resource.ts'
+import { existing, type Resource, routesOf, uidParam } from '../resource.ts'
 import { bundles, readmeRoutes, repoRoutes, repos } from './repos.ts'
 
 /** The row key of a digest in a repo. */
@@ -34,21 +34,18 @@ const template = (what: string): string => `/registry/v2/repos/{repo_uid=**}/dig
 
 /** The data of an image by its digest (semantics §3.12). */
 export const imageRoutes: readonly Route[] = [
-  { method: 'GET', template: template('architectures'), auth: 'required', handle: architectures },
-  { method: 'GET', template: template('size'), auth: 'required', handle: size },
+  { method: 'GET', template: template('architectures'), handle: architectures },
+  { method: 'GET', template: template('size'), handle: size },
 ]
 
-export const tagMessage: Message = {
-  name: 'chainguard.platform.registry.v2.Tag',
-  fields: {
-    uid: outputText,
-    name: text({ required: true, check: matching('name', /^[a-zA-Z0-9_][a-zA-Z0-9._-]{0,127}$/) }),
-    digest: text({ required: true, check: matching('digest', /^sha256:[0-9a-f]{64}$/) }),
-    updateTime: outputTime,
-    deprecated: flag(),
-    bundles,
-  },
-}
+export const tagMessage = messageType('chainguard.platform.registry.v2.Tag', {
+  uid: outputText,
+  name: text({ required: true, check: matching('name', /^[a-zA-Z0-9_][a-zA-Z0-9._-]{0,127}$/) }),
+  digest: text({ required: true, check: matching('digest', /^sha256:[0-9a-f]{64}$/) }),
+  updateTime: outputTime,
+  deprecated: flag(),
+  bundles,
+})
 
 /** Tags that a list omits by default (semantics §3.11). */
 const HIDDEN: readonly (readonly [parameter: string, pattern: RegExp])[] = [
@@ -97,7 +94,7 @@ export const tags: Resource<Tag> = {
   },
 }
 
-export const tagRoutes: readonly Route[] = [listRoute(tags), getRoute(tags), createRoute(tags), deleteRoute(tags)]
+export const tagRoutes = routesOf(tags)
 
 /** Everything below `/registry/v2`. */
 export const registryRoutes: readonly Route[] = [...repoRoutes, ...readmeRoutes, ...tagRoutes, ...imageRoutes]

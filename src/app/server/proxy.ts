@@ -207,7 +207,7 @@ export function createProxy(config: Config, v2: string, tables: Tables, parts: P
     forwarded,
     limits,
   })
-  const native = createPairs({ rpc: grpc.rpc, forwarded, passthrough })
+  const native = createPairs(grpc.rpc, forwarded, passthrough)
   const serve = createServe({ begin, gate, native, announce, compat, reads: core.reads })
   serveAll(app, serve)
   const leave = () => {

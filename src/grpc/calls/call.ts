@@ -27,18 +27,12 @@ export interface RpcCall {
   readonly holding?: Holding | undefined
 }
 
-/** The calls that wait for their answers. */
-export interface UnderWay {
-  /** Returns the answer, or what `instead` makes if the process stops before it. */
-  wait(answer: Promise<WireReply>, instead: () => WireReply): Promise<WireReply>
-  /** Answers all of them: a client of gRPC repeats a call, even a write, whose connection ends without an answer. */
-  stop(): void
-}
-
-export function createUnderWay(): UnderWay {
+/** Keeps the calls that wait for their answers. */
+export function createUnderWay() {
   const waiting = new Set<() => void>()
   return {
-    wait: (answer, instead) =>
+    /** Returns the answer, or what `instead` makes if the process stops before it. */
+    wait: (answer: Promise<WireReply>, instead: () => WireReply): Promise<WireReply> =>
       new Promise((resolve, reject) => {
         const stop = () => resolve(instead())
         waiting.add(stop)
@@ -53,21 +47,22 @@ export function createUnderWay(): UnderWay {
           },
         )
       }),
-    stop() {
+    /** Answers all of them: a client of gRPC repeats a call, even a write, whose connection ends without an answer. */
+    stop(): void {
       for (const stop of waiting) stop()
     },
   }
 }
 
-/** Refuses a REST request that leads to another method than its call: an empty name, one with `..` in it, or with the word of another method. */
-export type RefuseMisplaced = (request: RestRequest, method: RpcMethod) => void
-
-/** Compiles the routes of v2. Its methods and those of v2beta1 have the same. */
-export function createRefuseMisplaced({ methods }: Rpc): RefuseMisplaced {
+/**
+ * Returns what refuses a REST request that leads to another method than its call: an empty name, one with `..` in it, or with the word of
+ * another method. It compiles the routes of v2; its methods and those of v2beta1 have the same.
+ */
+export function createRefuseMisplaced({ methods }: Rpc) {
   const rules = methods.flatMap(({ version, rule }) => (version === 'v2' && rule ? [rule] : []))
   const { match } = createRouter(rules.map(routable))
   const classify = createClassify([], true)
-  return ({ method, url }, { rule }) => {
+  return ({ method, url }: RestRequest, { rule }: RpcMethod): void => {
     const target = classify(url)
     if (target.kind === 'refused') throw target.error
     const found = match(method, decodeURIComponent(pathOf(url)))

@@ -18,7 +18,7 @@ import { codeOf, createUnderWay } from './call.ts'
 import type { BegunCall } from './carrier.ts'
 import { createDestinations, createSendByGrpc, type Destination, type V2Calls } from './destinations.ts'
 
-export interface RpcSettings {
+interface RpcSettings {
   readonly requestBytes: number
   readonly deadlineMs: number
   /** The maximum number of bytes of one answer, and of all long answers that are held. */
@@ -71,7 +71,7 @@ export function createRpcCalls({ core, v1, v2, classify, announced, tracing, roo
   const { registry } = rpc
   const published = createCore({ ...core, settings: { ...core.settings, dialect: 'published' } })
   const toV1 = typeof v1 === 'object' ? { ...v1, registry, limits } : v1
-  const overGrpc = 'call' in v2 ? { ...published, hasV1: false, sendFor: createSendByGrpc({ rpc, call: v2.call, limits }) } : undefined
+  const overGrpc = 'call' in v2 ? { ...published, hasV1: false, sendFor: createSendByGrpc(rpc, v2.call, limits) } : undefined
   const answerV1 = createAnswerV1({ published, compared: core, overGrpc, classify, v1: toV1, registry, limits })
   const wire = { requestBytes, room, deadlines: createDeadlines(deadlineMs), failed }
   const serveGrpc = createServeGrpc(wire)

@@ -30,9 +30,6 @@ import { type Grpc, type GrpcEnd, type Renamed, refuseGrpc } from '../relay/rela
 import type { RpcCalls, RpcParts } from './calls.ts'
 import type { ServeStandard, StandardParts } from './standard.ts'
 
-/** A gRPC call as it came. */
-export type ArrivedCall = Parameters<Forwarded['clientOf']>[0] & { readonly headers: IncomingHttpHeaders }
-
 /** The record of a call, and what ends it. */
 export interface BegunCall {
   readonly record: RequestRecord
@@ -40,12 +37,12 @@ export interface BegunCall {
   readonly ended: (end: GrpcEnd) => void
 }
 
-/** Opens the record of a gRPC call on a bare stream. */
-export type BeginCall = (arrived: ArrivedCall) => BegunCall
-
-/** Writes one log line a call, as the access log does for requests. Its HTTP status is that of the call's code. */
-export function createCallLog(log: Logger, metrics: RequestMetrics, forwarded: Forwarded): BeginCall {
-  return (arrived) => {
+/**
+ * Returns what opens the record of a gRPC call on a bare stream, and writes one log line a call, as the access log does for requests. Its HTTP
+ * status is that of the call's code.
+ */
+export function createCallLog(log: Logger, metrics: RequestMetrics, forwarded: Forwarded) {
+  return (arrived: Parameters<Forwarded['clientOf']>[0] & { readonly headers: IncomingHttpHeaders }): BegunCall => {
     const { headers } = arrived
     const record = newRequestRecord(requestId({ headers }))
     const client = forwarded.clientOf(arrived)
@@ -71,21 +68,16 @@ export function createCallLog(log: Logger, metrics: RequestMetrics, forwarded: F
   }
 }
 
-/** What serves calls of v1 over gRPC, loaded when the first one arrives: a process that sees none keeps 16 MB. */
-export interface LazyRpc {
-  /** True if a path may be one of ours, so that it is worth loading. */
-  concerns(path: string): boolean
-  /** Calls `then` with the loaded parts, at once when they are loaded. */
-  use(then: (calls: RpcCalls) => void, failed: (thrown: unknown) => void): void
-  /** Answers every call under way, because the process stops. */
-  stop(): void
-}
-
 /** All services of v1 begin so. */
 const OURS = '/chainguard.platform.'
 
-/** Without tables for gRPC, it concerns no path: every call passes to v2. */
-export function createLazyRpc(hasTables: boolean, parts: RpcParts): LazyRpc {
+export type LazyRpc = ReturnType<typeof createLazyRpc>
+
+/**
+ * Returns what serves calls of v1 over gRPC, loaded when the first one arrives: a process that sees none keeps 16 MB. Without tables for
+ * gRPC, it concerns no path: every call passes to v2.
+ */
+export function createLazyRpc(hasTables: boolean, parts: RpcParts) {
   let loaded: RpcCalls | undefined
   let loading: Promise<RpcCalls> | undefined
   const load = async (): Promise<RpcCalls> => {
@@ -94,24 +86,21 @@ export function createLazyRpc(hasTables: boolean, parts: RpcParts): LazyRpc {
     return loaded
   }
   return {
-    concerns: (path) => hasTables && path.startsWith(OURS),
-    use(then, failed) {
+    /** True if a path may be one of ours, so that it is worth loading. */
+    concerns: (path: string) => hasTables && path.startsWith(OURS),
+    /** Calls `then` with the loaded parts, at once when they are loaded. */
+    use(then: (calls: RpcCalls) => void, failed: (thrown: unknown) => void) {
       if (loaded) return then(loaded)
       loading ??= load()
       loading.then(then).catch(failed)
     },
+    /** Answers every call under way, because the process stops. */
     stop: () => loaded?.stop(),
   }
 }
 
-interface PairsParts {
-  readonly rpc: LazyRpc
-  readonly forwarded: Forwarded
-  readonly passthrough: Pick<Passthrough, 'serve'>
-}
-
 /** Serves a request outside v1's paths: as a call of gRPC-Web or Connect if its path names a method that is known, else as v2's own. */
-export function createPairs({ rpc, forwarded, passthrough }: PairsParts): Passthrough['serve'] {
+export function createPairs(rpc: LazyRpc, forwarded: Forwarded, passthrough: Pick<Passthrough, 'serve'>): Passthrough['serve'] {
   return (request, reply, record) => {
     const path = pathOf(request.raw.url ?? '')
     if (!rpc.concerns(path)) return passthrough.serve(request, reply, record)
@@ -137,24 +126,18 @@ function fail(reply: FastifyReply, record: RequestRecord, thrown: unknown): void
   refuse(reply.raw, record.error)
 }
 
-/** What serves health and reflection, loaded by the first such call. */
-export interface LazyStandard {
-  isHealth(path: string): boolean
-  /** False where reflection is turned off: v2 then gets its calls, as it gets those of every service that is not known. */
-  isReflection(path: string): boolean
-  readonly serve: ServeStandard
-}
-
 const HEALTH = '/grpc.health.v1.Health/'
 const REFLECTION = /^\/grpc\.reflection\.v1(?:alpha)?\.ServerReflection\//
 
-export function createLazyStandard(parts: StandardParts): LazyStandard {
+/** Returns what serves health and reflection, loaded by the first such call. */
+export function createLazyStandard(parts: StandardParts) {
   let loading: Promise<ServeStandard> | undefined
   const load = async () => (await import('./standard.ts')).createStandardCalls(parts)
   return {
-    isHealth: (path) => path.startsWith(HEALTH),
-    isReflection: (path) => parts.settings.reflection && REFLECTION.test(path),
-    serve(stream, headers, ended) {
+    isHealth: (path: string) => path.startsWith(HEALTH),
+    /** False where reflection is turned off: v2 then gets its calls, as it gets those of every service that is not known. */
+    isReflection: (path: string) => parts.settings.reflection && REFLECTION.test(path),
+    serve(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, ended: (code: number) => void): void {
       loading ??= load()
       loading
         .then((serve) => serve(stream, headers, ended))
@@ -166,11 +149,11 @@ export function createLazyStandard(parts: StandardParts): LazyStandard {
 export interface GrpcParts {
   readonly grpc: Grpc
   readonly rpc: LazyRpc
-  readonly standard: LazyStandard
+  readonly standard: ReturnType<typeof createLazyStandard>
   readonly admit: Admit
   readonly gate: Gate
   readonly forwarded: Forwarded
-  readonly begin: BeginCall
+  readonly begin: ReturnType<typeof createCallLog>
   readonly limits: Pick<TimeLimits<TimedRequest, never>, 'watchStream'>
   /** The most streams of messages that are relayed at once, of methods that nobody here knows. It may change. */
   readonly places: { readonly mostStreams: number }

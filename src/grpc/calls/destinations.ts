@@ -20,22 +20,13 @@ import type { WireCall, WireReply, WireStatus } from '../wire/call.ts'
 import { failureStatus } from '../wire/status.ts'
 import { type CallLimits, createRefuseMisplaced, notToBeRepeated, type RpcCall, restHead } from './call.ts'
 
-export interface TranscodeParts {
-  readonly ask: AskRest
-  readonly rpc: Rpc
-  readonly limits: CallLimits
-}
-
-/** Answers one call of v2 or v2beta1. Rejects with an ApiError if v2 does not answer. */
-export type Transcode = (call: RpcCall) => Promise<WireReply>
-
 /**
  * Serves gRPC calls from a v2 that speaks REST alone: a message becomes the REST request that its http rule says, and the answer becomes a
- * message. No table takes part, so that the client gets exactly what v2 says.
+ * message. No table takes part, so that the client gets exactly what v2 says. Rejects with an ApiError if v2 does not answer.
  */
-export function createTranscode({ ask, rpc, limits }: TranscodeParts): Transcode {
+export function createTranscode(ask: AskRest, rpc: Rpc, limits: CallLimits) {
   const refuseMisplaced = createRefuseMisplaced(rpc)
-  return async ({ method, call, record, holding }) => {
+  return async ({ method, call, record, holding }: RpcCall): Promise<WireReply> => {
     const request = requestOf(method, call.message, call.codec, { pathBytes: limits.headerBytes, protocol: call.protocol })
     if (request.unsaid.length > 0) throw unsayable(method, request.unsaid)
     refuseMisplaced(request, method)
@@ -122,19 +113,11 @@ function inBytes(method: RpcMethod, json: Buffer, registry: Rpc['registry']): Bu
   }
 }
 
-interface GrpcSendParts {
-  readonly rpc: Rpc
-  /** Calls v2. */
-  readonly call: CallUnary
-  readonly limits: RecodeLimits
-}
-
 /**
  * Makes the v2 calls of a v1 request as gRPC, each by the method with its route. It serves reads whose query REST cannot hold: a list of
  * messages is JSON text in the query of the call.
  */
-export function createSendByGrpc({ rpc, call: callUnary, limits }: GrpcSendParts): SendFor {
-  const { registry, methods } = rpc
+export function createSendByGrpc({ registry, methods }: Rpc, callUnary: CallUnary, limits: RecodeLimits): SendFor {
   const routes = new Map(methods.flatMap((one) => (one.version === 'v2' ? [[one.rule?.template, one] as const] : [])))
   const send = async (context: CallContext, call: Call): Promise<JsonObject> => {
     const method = routes.get(call.path)
@@ -180,12 +163,10 @@ function headersOf({ headers, requestId }: CallContext, traceparent: string | un
   return Object.fromEntries(flat.flatMap((name, at) => (at % 2 === 0 ? [[name, flat[at + 1] ?? '']] : [])))
 }
 
-/** Answers one call whose message was read. Never rejects: every error is a status. */
-type AnswerRead = (call: WireCall, record: RequestRecord, holding?: Holding) => Promise<WireReply>
-
 /** What answers the calls of one method. */
 export interface Destination {
-  readonly answer: AnswerRead
+  /** Answers one call whose message was read. Never rejects: every error is a status. */
+  readonly answer: (call: WireCall, record: RequestRecord, holding?: Holding) => Promise<WireReply>
   /** The operation of v1, or `grpc` for a method of v2. */
   readonly operation: string
   /** True if a service behind the proxy answers without translation. */
@@ -202,7 +183,7 @@ export interface Destination {
 export type V2Calls = { readonly call: CallUnary } | { readonly ask: AskRest }
 
 /** What answers the methods that are known. */
-export interface DestinationParts {
+interface DestinationParts {
   readonly rpc: Rpc
   readonly v1: (call: RpcCall) => Promise<WireReply>
   readonly v2: V2Calls
@@ -215,10 +196,11 @@ export interface DestinationParts {
 export function createDestinations({ rpc, v1, v2, asV2, limits }: DestinationParts): (path: string) => Destination | undefined {
   const { registry } = rpc
   const services = new Set(rpc.methods.filter(({ version }) => version === 'v1').map(({ service }) => service))
-  const carry = carrierOf(v2, rpc, limits)
+  const carry: (call: RpcCall, renamed: Renamed | undefined) => Promise<WireReply> =
+    'ask' in v2 ? createTranscode(v2.ask, rpc, limits) : (call, renamed) => relayUnary({ call: v2.call, registry, limits, renamed }, call)
   const ofV2 = (method: RpcMethod): Destination => {
     const renamed = asV2 && method.version === 'v2beta1' ? inV2(method.path) : undefined
-    const answer: AnswerRead = async (call, record, holding) => {
+    const answer: Destination['answer'] = async (call, record, holding) => {
       try {
         return await carry({ method, call, record, holding }, renamed)
       } catch (thrown) {
@@ -231,7 +213,7 @@ export function createDestinations({ rpc, v1, v2, asV2, limits }: DestinationPar
   const find = (path: string): Destination | undefined => {
     const method = rpc.find(path)
     if (method?.version === 'v1' && !(method.rule && isOfBoth(method.rule))) {
-      const answer: AnswerRead = (call, record, holding) => v1({ method, call, record, holding })
+      const answer: Destination['answer'] = (call, record, holding) => v1({ method, call, record, holding })
       return { answer, operation: method.operation?.id ?? 'unknown', isNative: false, isSafe: method.isSafe }
     }
     if (method) return ofV2(method)
@@ -239,12 +221,6 @@ export function createDestinations({ rpc, v1, v2, asV2, limits }: DestinationPar
   }
   const known = new Map<string, Destination | undefined>(rpc.methods.map(({ path }) => [path, find(path)]))
   return (path) => (known.has(path) ? known.get(path) : find(path))
-}
-
-/** Returns what has v2 answer a call that was read. It rejects with an ApiError if no answer comes. */
-function carrierOf(v2: V2Calls, rpc: Rpc, limits: CallLimits): (call: RpcCall, renamed: Renamed | undefined) => Promise<WireReply> {
-  if ('ask' in v2) return createTranscode({ ask: v2.ask, rpc, limits })
-  return (call, renamed) => relayUnary({ call: v2.call, registry: rpc.registry, limits, renamed }, call)
 }
 
 /** Answers calls of a method that a known service does not have, as grpc-go words it. */

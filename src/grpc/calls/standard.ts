@@ -8,9 +8,10 @@ import type { Rpc } from '../proto-files.ts'
 import { askedService, createReflection, HEALTH, type HealthStatus, healthBytes, healthListBytes, servedServices } from '../standard.ts'
 import type { WireSettings } from '../wire/framing.ts'
 import { createServeGrpcStream, type WireStreamCall, type WireStreamHandler } from '../wire/grpc.ts'
+import type { RpcCalls } from './calls.ts'
 import type { LazyRpc } from './carrier.ts'
 
-export interface HealthParts {
+interface HealthParts {
   /** The services that the process serves. */
   readonly services: readonly string[]
   /** The same that `/readyz` tells. */
@@ -81,14 +82,8 @@ function nextLook(later: NonNullable<HealthParts['later']>, signals: readonly Si
   })
 }
 
-export interface ReflectionParts {
-  /** The services that the process serves. */
-  readonly services: readonly string[]
-  readonly opened: () => Promise<Rpc>
-}
-
 /** Returns what answers `ServerReflectionInfo` of a package: an answer for each question. */
-export function createReflectionCalls({ services, opened }: ReflectionParts): (packageName: string) => WireStreamHandler {
+function createReflectionCalls(services: readonly string[], opened: () => Promise<Rpc>): (packageName: string) => WireStreamHandler {
   return (packageName) =>
     async function* ({ messages }) {
       const { registry } = await opened()
@@ -115,8 +110,8 @@ const REFLECTION_MS = 60_000
 export function createStandardCalls({ operations, rpc, wire, settings, ...parts }: StandardParts): ServeStandard {
   const services = servedServices(operations, readFacts(), settings)
   const health = createHealthCalls({ ...parts, services })
-  const opened = () => new Promise<Parameters<Parameters<LazyRpc['use']>[0]>[0]>((resolve, reject) => rpc.use(resolve, reject))
-  const reflection = createReflectionCalls({ services, opened: async () => (await opened()).rpc })
+  const opened = () => new Promise<RpcCalls>((resolve, reject) => rpc.use(resolve, reject))
+  const reflection = createReflectionCalls(services, async () => (await opened()).rpc)
   const [serveHealth, serveReflection] = [createServeGrpcStream(wire), createServeGrpcStream(wire, REFLECTION_MS)]
   return (stream, headers, ended) => {
     const path = headers[':path'] ?? ''

@@ -172,19 +172,12 @@ type Kind = (typeof KINDS)[number]
 const MESSAGE = 12
 const MEMBER = 48
 
-type WriteField = ReturnType<typeof fieldEncoder>
-
-/** The tables of messages in the engine's memory. What the engine learns stays in them. */
-export interface MessageTables {
-  /** Returns the address of a member that is a list of this message; undefined if there is no room for its tables. */
-  listAt(number: number, message: DescMessage): number | undefined
-  /** Writes the fields, by their numbers in the tables. */
-  readonly fields: readonly WriteField[]
-}
-
-/** Lays tables into memory from `from` to before `end`. An address is that of a byte in it. */
-export function createMessageTables(memory: Buffer, from: number, end: number): MessageTables {
-  const fields: WriteField[] = []
+/**
+ * Lays the tables of messages into the engine's memory from `from` to before `end`. What the engine learns stays in them. An address is that
+ * of a byte in it.
+ */
+function createMessageTables(memory: Buffer, from: number, end: number) {
+  const fields: EncodeValue[] = []
   const known = new Map<DescMessage, number>()
   let free = from
 
@@ -225,8 +218,10 @@ export function createMessageTables(memory: Buffer, from: number, end: number): 
     return at
   }
   return {
+    /** Writes the fields, by their numbers in the tables. */
     fields,
-    listAt(number, message) {
+    /** Returns the address of a member that is a list of this message; undefined if there is no room for its tables. */
+    listAt(number: number, message: DescMessage): number | undefined {
       try {
         const part = messageAt(message)
         const at = take(MEMBER)
@@ -264,16 +259,13 @@ function bitsOf(index: number): Bits {
 function kindOf(field: DescField): Kind {
   const type = field.message?.typeName ?? ''
   if (field.fieldKind === 'list') {
-    if (field.listKind === 'message') return type.startsWith(WELL_KNOWN_TYPES) ? 'other' : 'parts'
+    if (field.listKind === 'message') return type.startsWith(WELL_KNOWN) ? 'other' : 'parts'
     return field.scalar === ScalarType.STRING ? 'texts' : 'other'
   }
-  if (field.fieldKind === 'message')
-    return type === 'google.protobuf.Timestamp' ? 'time' : type.startsWith(WELL_KNOWN_TYPES) ? 'other' : 'part'
+  if (field.fieldKind === 'message') return type === 'google.protobuf.Timestamp' ? 'time' : type.startsWith(WELL_KNOWN) ? 'other' : 'part'
   if (field.fieldKind !== 'scalar') return 'other'
   return field.scalar === ScalarType.STRING ? 'text' : field.scalar === ScalarType.BOOL ? 'flag' : 'other'
 }
-
-const WELL_KNOWN_TYPES = 'google.protobuf.'
 
 /** Returns the bytes of a tag as a word, and their number. */
 function tagBytes(tag: number): readonly [word: number, length: number] {

@@ -8,16 +8,6 @@ import { ByteWriter, unfit } from '../encode/writer.ts'
 import type { RpcMethod } from '../proto-files.ts'
 import type { Codec } from './request-of.ts'
 
-/** Finds the rows of `{"items":[…], …}` in text that may be cut anywhere. Only whole rows leave it. */
-export interface RowScanner {
-  /** Takes a piece. Returns the text of the rows that have become whole, with commas between and perhaps before them, if there are any. */
-  push(piece: Uint8Array): Buffer | undefined
-  /** Returns the text without the rows that have left it. Throws a SyntaxError if it ended within its list. */
-  rest(): string
-  /** The bytes that it holds. */
-  held(): number
-}
-
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const LIST = 0x5b
@@ -31,8 +21,11 @@ const IN_LIST = 2
 /** Letters before a bracket that are searched for the name of its list. */
 const NAME = 99
 
-/** `list` is the JSON name of the member with the rows. */
-export function createRowScanner(list: string): RowScanner {
+/**
+ * Finds the rows of `{"items":[…], …}` in text that may be cut anywhere. Only whole rows leave it. `list` is the JSON name of the member
+ * with the rows.
+ */
+function createRowScanner(list: string) {
   const name = new RegExp(`"${list}"\\s*:\\s*$`)
   let head = Buffer.alloc(0)
   let text = Buffer.alloc(0)
@@ -72,7 +65,8 @@ export function createRowScanner(list: string): RowScanner {
     return end
   }
   return {
-    push(piece) {
+    /** Takes a piece. Returns the text of the rows that have become whole, with commas between and perhaps before them, if there are any. */
+    push(piece: Uint8Array): Buffer | undefined {
       text = Buffer.concat([text, piece])
       const end = phase === 'tail' ? 0 : scan()
       if (end === 0) return undefined
@@ -81,22 +75,14 @@ export function createRowScanner(list: string): RowScanner {
       at -= end
       return rows
     },
-    rest() {
+    /** Returns the text without the rows that have left it. Throws a SyntaxError if it ended within its list. */
+    rest(): string {
       if (phase === 'rows') throw new SyntaxError('the list has no end')
       return Buffer.concat([head, text]).toString()
     },
+    /** The bytes that it holds. */
     held: () => head.length + text.length,
   }
-}
-
-/** Reads the JSON text of an answer piece by piece. */
-export interface ListText {
-  /** Takes a piece. Throws a SyntaxError if its rows are no JSON. */
-  push(piece: Uint8Array): void
-  /** Ends the answer. Throws a SyntaxError if it is not JSON object. */
-  end(): void
-  /** The bytes that are held unparsed. */
-  held(): number
 }
 
 /** Bytes of an answer that is parsed as a whole if it has no more. */
@@ -104,16 +90,18 @@ const SMALL = 256 * 1024
 
 const END_OF_LIST = 0x5d
 
+type ListText = ReturnType<typeof createListText>
+
 /**
- * Reads `{"items":[…], …}`, where `list` is the name of the member with the rows, and gives the sink its rows as they come: never all of them at
+ * Reads `{"items":[…], …}` piece by piece, where `list` is the name of the member with the rows, and gives the sink its rows as they come: never all of them at
  * once. Pieces of Crosswalk's own writer hold whole rows and are not searched; those of another service may end anywhere.
  */
-export function createListText(list: string, sink: Pick<MessageSink, 'rowsText' | 'rest'>): ListText {
+function createListText(list: string, sink: Pick<MessageSink, 'rowsText' | 'rest'>) {
   const begin = Buffer.from(`{${JSON.stringify(list)}:[`)
   let pieces: Uint8Array[] = []
   let size = 0
   let isOwn = false
-  let scanner: RowScanner | undefined
+  let scanner: ReturnType<typeof createRowScanner> | undefined
 
   const giveRows = (rows: Uint8Array | undefined) => {
     if (rows) sink.rowsText(Buffer.from(rows.buffer, rows.byteOffset, rows.length))
@@ -129,22 +117,25 @@ export function createListText(list: string, sink: Pick<MessageSink, 'rowsText' 
     size = 0
   }
   return {
-    push(piece) {
+    /** Takes a piece. Throws a SyntaxError if its rows are no JSON. */
+    push(piece: Uint8Array): void {
       if (isOwn && piece[0] !== END_OF_LIST && pieces.length === 1) giveRows(piece)
       else if (scanner) giveRows(scanner.push(piece))
       else hold(piece)
     },
-    end() {
+    /** Ends the answer. Throws a SyntaxError if it is not JSON object. */
+    end(): void {
       const rest: unknown = JSON.parse(scanner ? scanner.rest() : Buffer.concat(pieces).toString())
       if (!isObject(rest)) throw new SyntaxError('not an object')
       sink.rest(rest)
     },
+    /** The bytes that are held unparsed. */
     held: () => size + (scanner?.held() ?? 0),
   }
 }
 
 /** Makes the bytes of one message from the parts of its JSON. */
-export interface MessageSink {
+interface MessageSink {
   /** Takes rows of its list. Throws if one is not of its type. */
   rows(rows: readonly unknown[]): void
   /** Takes rows as JSON text, with commas between and perhaps before them. Throws if it is none, or as `rows` does. */
@@ -158,7 +149,7 @@ export interface MessageSink {
 }
 
 /** The field with the rows of a list: the first list of messages. */
-export type ListField = DescField & { readonly fieldKind: 'list'; readonly listKind: 'message' }
+type ListField = DescField & { readonly fieldKind: 'list'; readonly listKind: 'message' }
 
 /** Returns the list of a message; undefined if it has none. */
 export function listField({ fields }: DescMessage): ListField | undefined {
@@ -168,14 +159,14 @@ export function listField({ fields }: DescMessage): ListField | undefined {
 const COMMA = 0x2c
 
 /** Parses the text of rows. */
-export function parseRows(text: Buffer): readonly unknown[] {
+function parseRows(text: Buffer): readonly unknown[] {
   return JSON.parse(`[${text.toString('utf8', text[0] === COMMA ? 1 : 0)}]`) as readonly unknown[]
 }
 
 /**
  * Creates a sink for protojson, as servers of Connect write it: names in lower camel case, without zero values. The list comes first.
  */
-export function createJsonSink(message: DescMessage): MessageSink {
+function createJsonSink(message: DescMessage): MessageSink {
   const list = listField(message)
   const pieces: Buffer[] = []
   let size = 0
@@ -256,7 +247,7 @@ function encodersOf(message: DescMessage): Encoders {
 const writer = new ByteWriter()
 
 /** Creates a sink for protobuf's bytes. A repeated field is a concatenation, so each batch is a piece of the message. */
-export function createProtoSink(message: DescMessage): MessageSink {
+function createProtoSink(message: DescMessage): MessageSink {
   const { before, list, after, whole, text, name } = encodersOf(message)
   const pieces: Uint8Array[] = []
   let size = 0
@@ -294,7 +285,7 @@ const END = ']}'
  * Returns the bytes of a message whose JSON text holds rows alone: `{"items":[…]}`, with a letter for each byte. Returns undefined for any other
  * text: a parser reads it, or says what is wrong.
  */
-export function protoOfRows(message: DescMessage, json: string): Buffer | undefined {
+function protoOfRows(message: DescMessage, json: string): Buffer | undefined {
   const { text, begin } = encodersOf(message)
   if (!text || !json.startsWith(begin) || !json.endsWith(END)) return undefined
   try {
@@ -341,7 +332,7 @@ async function ofLong(method: RpcMethod, answer: Answer, codec: Codec, limits: M
 }
 
 /** Returns the message of a text with a letter for each byte. */
-function ofShort(method: RpcMethod, text: string, codec: Codec, limits: MessageLimits): readonly Uint8Array[] {
+function ofShort(method: RpcMethod, text: string, codec: Codec, limits: MessageLimits): Pieces {
   const bytes = codec === 'proto' ? protoOfRows(method.output, text) : undefined
   if (!bytes) return createMessage(method, codec, limits).short(text)
   checkSize(bytes.length, limits)
@@ -367,22 +358,12 @@ async function fromValue(message: GrowingMessage, body: unknown): Promise<void> 
   message.rest({ ...(body as object), [message.list]: [] })
 }
 
-/** One message while it grows. Every step throws an ApiError if the message gets too long, or if the answer is none of its method. */
-interface GrowingMessage {
-  /** The JSON name of its list; empty if it has none. */
-  readonly list: string
-  rows(rows: readonly unknown[]): void
-  rest(rest: unknown): void
-  /** Returns the message of a short text with a letter for each byte. */
-  short(text: string): readonly Uint8Array[]
-  /** Takes a piece of JSON text. */
-  text(piece: Uint8Array): void
-  end(): readonly Uint8Array[]
-}
-
 const NOT_ASCII = /[^\0-\x7f]/
 
-function createMessage({ output }: RpcMethod, codec: Codec, limits: MessageLimits): GrowingMessage {
+type GrowingMessage = ReturnType<typeof createMessage>
+
+/** One message while it grows. Every step throws an ApiError if the message gets too long, or if the answer is none of its method. */
+function createMessage({ output }: RpcMethod, codec: Codec, limits: MessageLimits) {
   const list = listField(output)?.jsonName ?? ''
   const sink = codec === 'proto' ? createProtoSink(output) : createJsonSink(output)
   let listText: ListText | undefined
@@ -396,19 +377,22 @@ function createMessage({ output }: RpcMethod, codec: Codec, limits: MessageLimit
   }
   const giveRest = (rest: unknown) => (isObject(rest) ? sink.rest(rest) : unfit('an object'))
   return {
+    /** The JSON name of its list; empty if it has none. */
     list,
-    rows: (rows) => checked(() => sink.rows(rows)),
-    rest: (rest) => checked(() => giveRest(rest)),
-    short(text) {
+    rows: (rows: readonly unknown[]) => checked(() => sink.rows(rows)),
+    rest: (rest: unknown) => checked(() => giveRest(rest)),
+    /** Returns the message of a short text with a letter for each byte. */
+    short(text: string): Pieces {
       checked(() => giveRest(JSON.parse(NOT_ASCII.test(text) ? Buffer.from(text, 'latin1').toString() : text)))
       return sink.end()
     },
-    text(piece) {
+    /** Takes a piece of JSON text. */
+    text(piece: Uint8Array): void {
       listText ??= createListText(list, sink)
       const { push } = listText
       checked(() => push(piece))
     },
-    end() {
+    end(): Pieces {
       if (listText) checked(listText.end)
       return sink.end()
     },

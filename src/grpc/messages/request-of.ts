@@ -95,14 +95,6 @@ function entryOf(value: DescMessage | undefined): Inner {
   return (number) => (number === 2 && value ? innerOf(value) : undefined)
 }
 
-/** A path with variables, compiled for a message. */
-export interface PathTemplate {
-  /** The members of the message's JSON that the path takes: `[['subscription', 'id']]`. */
-  readonly taken: readonly (readonly string[])[]
-  /** Fills the path, encoded. Throws INVALID_ARGUMENT if a variable is empty that cannot be, or longer than `most` bytes. */
-  fill(message: JsonObject, most: number): string
-}
-
 interface Variable {
   /** Its name in the proto. */
   readonly name: string
@@ -114,8 +106,11 @@ interface Variable {
 
 const VARIABLE = /\{([^{}=]+)(=\*\*?)?\}/
 
+/** A path with variables, compiled for a message. */
+type PathTemplate = ReturnType<typeof pathTemplate>
+
 /** Compiles `/events/v1/subscriptions/{subscription.id=**}:check` for a message whose `subscription` has an `id`. */
-export function pathTemplate(template: string, message: DescMessage): PathTemplate {
+function pathTemplate(template: string, message: DescMessage) {
   const literals: string[] = []
   const variables: Variable[] = []
   let rest = template
@@ -126,8 +121,11 @@ export function pathTemplate(template: string, message: DescMessage): PathTempla
     rest = rest.slice(found.index + whole.length)
   }
   return {
+    /** The members of the message's JSON that the path takes: `[['subscription', 'id']]`. */
     taken: variables.map(({ path }) => path),
-    fill: (json, most) => variables.map((variable, index) => literals[index] + filled(variable, json, most)).join('') + rest,
+    /** Fills the path, encoded. Throws INVALID_ARGUMENT if a variable is empty that cannot be, or longer than `most` bytes. */
+    fill: (json: JsonObject, most: number) =>
+      variables.map((variable, index) => literals[index] + filled(variable, json, most)).join('') + rest,
   }
 }
 
@@ -168,7 +166,7 @@ function tooLong(field: string, most: number): ApiError {
 }
 
 /** Returns the JSON of a message without the members that its path takes. */
-export function without(json: JsonObject, taken: PathTemplate['taken']): JsonObject {
+function without(json: JsonObject, taken: PathTemplate['taken']): JsonObject {
   return taken.reduce<JsonObject>(withoutOne, json)
 }
 
@@ -194,7 +192,7 @@ export function jsonOfQuery({ fields }: DescMessage, query: readonly (readonly [
 }
 
 /** What a message becomes in a query. */
-export interface MessageQuery {
+interface MessageQuery {
   /** `name=a&uidp.ids=b`, encoded, with the names of the proto. */
   readonly text: string
   /** Fields with values that no query can say: lists of messages. */
@@ -207,7 +205,7 @@ export interface MessageQuery {
  * Writes the protojson of a message as a query. A field of a field has both names, with a dot between them. Throws INVALID_ARGUMENT if the
  * values, encoded, have more letters than a query may have.
  */
-export function queryOfMessage(message: DescMessage, json: JsonObject): MessageQuery {
+function queryOfMessage(message: DescMessage, json: JsonObject): MessageQuery {
   const pairs: string[] = []
   const unsaid: string[] = []
   const unsaidPairs: string[] = []
@@ -249,7 +247,7 @@ function isOfMessages(field: DescField): boolean {
 }
 
 /** A call over REST as data. Its path is decoded. */
-export interface PlainCall {
+interface PlainCall {
   readonly method: string
   readonly path: string
   readonly query: readonly (readonly [name: string, value: string])[]
@@ -338,7 +336,7 @@ export interface RestRequest {
 }
 
 /** How a message came. */
-export interface Sent {
+interface Sent {
   /** The most bytes of a variable of the path; no bound if it is left out. */
   readonly pathBytes?: number
   /** What carried it; gRPC if it is left out. */

@@ -7,7 +7,7 @@ import { Agent } from 'undici'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { mappings } from '../../../mappings/index.ts'
 import { ApiError } from '../../../src/errors.ts'
-import { createTranscode, relayUnary, type Transcode } from '../../../src/grpc/calls/destinations.ts'
+import { createTranscode, relayUnary } from '../../../src/grpc/calls/destinations.ts'
 import { readFacts } from '../../../src/grpc/facts.ts'
 import { openRpc, type RpcMethod } from '../../../src/grpc/proto-files.ts'
 import { createGrpc } from '../../../src/grpc/relay/relay.ts'
@@ -228,7 +228,7 @@ describe('relay unary', () => {
 
 describe('transcode', () => {
   let upstream: Upstream
-  let transcode: Transcode
+  let transcode: ReturnType<typeof createTranscode>
   let answer: (response: ServerResponse) => void
 
   const pool = new Agent()
@@ -242,7 +242,7 @@ describe('transcode', () => {
   beforeAll(async () => {
     upstream = await startUpstream((_, response) => answer(response))
     const ask = createAskRest({ service: 'v2', pool, base: `${upstream.url}/base`, answerMs: 5000 })
-    transcode = createTranscode({ ask, rpc, limits: { messageBytes: 1000, rowsPerRequest: 1000, headerBytes: 65_536 } })
+    transcode = createTranscode(ask, rpc, { messageBytes: 1000, rowsPerRequest: 1000, headerBytes: 65_536 })
   })
 
   afterAll(async () => {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { type Got, running, startV1 } from './stage.ts'
+import { running, startV1 } from './stage.ts'
 
 describe('repos', () => {
   const { sandbox, call, get, post, patch, remove } = running({}, { fresh: true })
@@ -319,7 +319,7 @@ describe('registry', () => {
     v1 = startV1()
   })
 
-  const get = (path: string, token?: string): Promise<Got> => v1.send(`GET ${path}`, undefined, token === undefined ? {} : { token })
+  const get = (path: string, token?: string) => v1.get(path, token)
 
   const repoId = async (name: string): Promise<string> =>
     (await get(`/registry/v1/repos?name=${name}&uidp.children_of=${v1.organization}`)).body.items[0].id

@@ -3,21 +3,21 @@ import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach } from 'vitest'
 import { stsRoutes } from '../../src/sandbox/auth/sts.ts'
-import { fillStore } from '../../src/sandbox/data/data.ts'
+import type { Dataset } from '../../src/sandbox/data/data.ts'
 import { demoDataset, emptyDataset } from '../../src/sandbox/data/demo.ts'
 import { dispatch } from '../../src/sandbox/http/dispatch.ts'
-import { createRouter } from '../../src/sandbox/http/route.ts'
+import { createRouter, type Route } from '../../src/sandbox/http/route.ts'
 import { createWorld, type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/start.ts'
 import type { Dialect } from '../../src/sandbox/v1/operation.ts'
 import { v1Routes } from '../../src/sandbox/v1/routes.ts'
 import { iamRoutes } from '../../src/sandbox/v2/iam/routes.ts'
 import { registryRoutes } from '../../src/sandbox/v2/registry/tags.ts'
-import { type Clock, createClock, createRandom, createStore, type World } from '../../src/sandbox/world/store.ts'
+import { createClock } from '../../src/sandbox/world/store.ts'
 
 /** The instant at which tests start by default. */
 export const START = Date.parse('2026-03-01T12:00:00.000Z')
 
-export type CallOptions = {
+type CallOptions = {
   /** A bearer token: demo-owner by default, none if null. */
   readonly token?: string | null
   /** Sent as JSON. */
@@ -36,15 +36,6 @@ export type Reply = {
   readonly json: any
 }
 
-export type Running = {
-  readonly sandbox: () => Sandbox
-  readonly call: (method: string, path: string, options?: CallOptions) => Promise<Reply>
-  readonly get: (path: string, token?: string) => Promise<Reply>
-  readonly post: (path: string, body: unknown, token?: string) => Promise<Reply>
-  readonly patch: (path: string, body: unknown, token?: string) => Promise<Reply>
-  readonly remove: (path: string, token?: string) => Promise<Reply>
-}
-
 const send = async (url: string, method: string, { token = 'demo-owner', body, text, headers = {} }: CallOptions): Promise<Reply> => {
   const content = text ?? (body === undefined ? undefined : JSON.stringify(body))
   const response = await fetch(url, {
@@ -61,7 +52,7 @@ const send = async (url: string, method: string, { token = 'demo-owner', body, t
 }
 
 /** A sandbox on a free port for the tests of one file. `fresh` starts a new one before each test. */
-export const running = (options: SandboxOptions = {}, { fresh = false } = {}): Running => {
+export const running = (options: SandboxOptions = {}, { fresh = false } = {}) => {
   let sandbox: Sandbox | undefined
   const open = async (): Promise<void> => {
     await sandbox?.close()
@@ -79,10 +70,10 @@ export const running = (options: SandboxOptions = {}, { fresh = false } = {}): R
   return {
     sandbox: current,
     call,
-    get: (path, token) => call('GET', path, as(token)),
-    post: (path, body, token) => call('POST', path, { body, ...as(token) }),
-    patch: (path, body, token) => call('PATCH', path, { body, ...as(token) }),
-    remove: (path, token) => call('DELETE', path, as(token)),
+    get: (path: string, token?: string) => call('GET', path, as(token)),
+    post: (path: string, body: unknown, token?: string) => call('POST', path, { body, ...as(token) }),
+    patch: (path: string, body: unknown, token?: string) => call('PATCH', path, { body, ...as(token) }),
+    remove: (path: string, token?: string) => call('DELETE', path, as(token)),
   }
 }
 
@@ -90,64 +81,46 @@ export const running = (options: SandboxOptions = {}, { fresh = false } = {}): R
 // biome-ignore lint/suspicious/noExplicitAny: a typed body would repeat in types what the assertions say
 export type Body = any
 
-export type HarnessReply = { readonly status: number; readonly body: Body }
+export type Got = { readonly status: number; readonly body: Body }
 
-export type Bench = {
-  readonly world: World
-  readonly clock: Clock
-  /** The uid of example.com. Alice is its owner, bob its editor, carol its viewer. */
-  readonly org: string
-  /** One request; `token` is a bearer token, or undefined to send none. */
-  readonly call: (token: string | undefined, method: string, url: string, body?: unknown) => Promise<HarnessReply>
-  /** Like `call`, but requires 200 and returns the body. */
-  readonly done: (token: string, method: string, url: string, body?: unknown) => Promise<Body>
-}
-
-export const NOW = Date.parse('2026-03-01T12:00:00.000Z')
 export const BASE_URL = 'http://127.0.0.1:8090'
 
-const createWorldOfHarness = (clock: Clock): { readonly world: World; readonly org: string } => {
-  const data = emptyDataset()
-  const store = createStore()
-  fillStore(store, data.rows)
-  const world: World = {
-    store,
-    clock,
-    random: createRandom(1),
-    options: { v1Dialect: 'specification', serviceDomain: 'example.dev' },
-    tokens: data.tokens,
-    baseUrl: () => BASE_URL,
-    pageKey: 'key',
-  }
-  return { world, org: data.organization }
-}
+type Sent = { readonly token?: string | undefined; readonly contentType?: string | undefined; readonly text?: string | undefined }
 
-/** The service without a server: the routes of IAM, registry and STS over one empty organization at a fixed time. */
-export const openBench = (): Bench => {
-  const clock = createClock(NOW)
-  const { world, org } = createWorldOfHarness(clock)
-  const router = createRouter([...iamRoutes, ...registryRoutes, ...stsRoutes])
-  const call: Bench['call'] = async (token, method, url, body) => {
-    const answer = await dispatch(router, world, {
-      method,
-      url,
-      contentType: body instanceof URLSearchParams ? 'application/x-www-form-urlencoded' : 'application/json',
-      methodOverride: undefined,
-      authorization: token === undefined ? undefined : `Bearer ${token}`,
-      text: body === undefined ? '' : body instanceof URLSearchParams ? body.toString() : JSON.stringify(body),
-    })
+/** A service without a server: what answers one request to these routes over these data at a fixed time. A body is sent as JSON. */
+const unserved = (routes: readonly Route[], data: Dataset, now: number, v1Dialect: Dialect) => {
+  const world = createWorld(data, createClock(now), 7, { v1Dialect, serviceDomain: 'example.dev' }, () => BASE_URL)
+  const router = createRouter(routes)
+  const ask = async (method: string, url: string, body: unknown, { token, contentType, text }: Sent): Promise<Got> => {
+    const sent = text ?? (body === undefined ? '' : JSON.stringify(body))
+    const authorization = token ? `Bearer ${token}` : undefined
+    const answer = await dispatch(router, world, { method, url, contentType, methodOverride: undefined, authorization, text: sent })
     return { status: answer.status ?? 200, body: answer.body }
   }
-  const done: Bench['done'] = async (token, method, url, body) => {
+  return { world, organization: data.organization, ask }
+}
+
+export type Bench = ReturnType<typeof openBench>
+
+/** The routes of IAM, registry and STS over one empty organization. Alice is the owner of example.com, bob its editor, carol its viewer. */
+export const openBench = () => {
+  const { world, organization, ask } = unserved([...iamRoutes, ...registryRoutes, ...stsRoutes], emptyDataset(), START, 'specification')
+  /** One request; `token` is a bearer token, or undefined to send none. */
+  const call = (token: string | undefined, method: string, url: string, body?: unknown): Promise<Got> =>
+    body instanceof URLSearchParams
+      ? ask(method, url, undefined, { token, contentType: 'application/x-www-form-urlencoded', text: body.toString() })
+      : ask(method, url, body, { token, contentType: 'application/json' })
+  /** Like `call`, but requires 200 and returns the body. */
+  const done = async (token: string, method: string, url: string, body?: unknown): Promise<Body> => {
     const reply = await call(token, method, url, body)
     if (reply.status !== 200) throw new Error(`${method} ${url} answered ${reply.status}: ${JSON.stringify(reply.body)}`)
     return reply.body
   }
-  return { world, clock, org, call, done }
+  return { world, clock: world.clock, org: organization, call, done }
 }
 
 /** A summary of an error: code, reason, message and fields. */
-export const told = ({ status, body }: HarnessReply) => ({
+export const told = ({ status, body }: Got) => ({
   status,
   code: body.code,
   reason: body.details[0]?.reason,
@@ -164,25 +137,15 @@ export const userUid = ({ world }: Bench, email: string): string => world.store.
 /** Later than every date of the demo data. */
 export const HARNESS_NOW = Date.parse('2026-06-01T12:00:00.000Z')
 
-/** A response; `body` is JSON. */
-// biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
-export type Got = { readonly status: number; readonly body: any }
-
-type Options = { readonly token?: string; readonly contentType?: string; readonly text?: string }
-
-/** Genuine v1 over the demo data, without a socket. A request is `'GET /iam/v1/groups'`; a body is sent as JSON. */
+/** Genuine v1 over the demo data. A request is `'GET /iam/v1/groups'`. */
 export function startV1(v1Dialect: Dialect = 'specification') {
-  const dataset = demoDataset(HARNESS_NOW)
-  const world = createWorld(dataset, createClock(HARNESS_NOW), 7, { v1Dialect, serviceDomain: 'example.test' }, () => 'http://sandbox.test')
-  const router = createRouter(v1Routes)
-  const send = async (request: string, body?: unknown, { token = 'demo-owner', contentType, text }: Options = {}): Promise<Got> => {
+  const { world, organization, ask } = unserved(v1Routes, demoDataset(HARNESS_NOW), HARNESS_NOW, v1Dialect)
+  const send = (request: string, body?: unknown, { token = 'demo-owner', ...sent }: Sent = {}): Promise<Got> => {
     const [method = '', url = ''] = request.split(' ', 2)
-    const sent = text ?? (body === undefined ? '' : JSON.stringify(body))
-    const authorization = token === '' ? undefined : `Bearer ${token}`
-    const answer = await dispatch(router, world, { method, url, contentType, methodOverride: undefined, authorization, text: sent })
-    return { status: answer.status ?? 200, body: answer.body }
+    return ask(method, url, body, { token, ...sent })
   }
-  return { send, world, organization: dataset.organization }
+  const get = (path: string, token?: string) => send(`GET ${path}`, undefined, token === undefined ? {} : { token })
+  return { send, get, world, organization }
 }
 
 /** Both dialects, for `describe.each`. */
@@ -201,20 +164,12 @@ export type Received = {
 }
 
 /** A local event receiver. */
-export type SinkServer = {
-  readonly url: string
-  /** Waits for the `count` events after those already taken and returns them in order of arrival. */
-  readonly take: (count?: number) => Promise<readonly Received[]>
-  /** The number of received events that were not taken. */
-  readonly pending: () => number
-  /** The statuses of the next answers; 200 once they are used up. */
-  readonly answer: (...statuses: readonly number[]) => void
-  readonly close: () => Promise<void>
-}
+export type SinkServer = Awaited<ReturnType<typeof startSink>>
 
 const createInbox = () => {
   const inbox: Received[] = []
   let arrived = (): void => {}
+  /** Waits for the `count` events after those already taken and returns them in order of arrival. */
   const take = async (count = 1): Promise<readonly Received[]> => {
     while (inbox.length < count) {
       await new Promise<void>((resolve) => {
@@ -227,11 +182,13 @@ const createInbox = () => {
     inbox.push(received)
     arrived()
   }
-  return { take, put, pending: () => inbox.length }
+  /** The number of received events that were not taken. */
+  const pending = () => inbox.length
+  return { take, put, pending }
 }
 
 /** Starts a receiver on a free port. */
-export const startSink = async (): Promise<SinkServer> => {
+export const startSink = async () => {
   const { take, put, pending } = createInbox()
   const statuses: number[] = []
   const server = createServer(async (request, response) => {
@@ -249,5 +206,7 @@ export const startSink = async (): Promise<SinkServer> => {
     await once(server, 'close')
   }
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/events`
-  return { url, take, pending, close, answer: (...next) => void statuses.push(...next) }
+  /** Sets the statuses of the next answers; 200 once they are used up. */
+  const answer = (...next: readonly number[]) => void statuses.push(...next)
+  return { url, take, pending, close, answer }
 }

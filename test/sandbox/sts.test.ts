@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { type CryptoKey, decodeJwt, exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { humanUid, mintToken } from '../../src/sandbox/auth/tokens.ts'
-import { BASE_URL, type Bench, NOW, openBench, roleUid, told, userUid } from './stage.ts'
+import { BASE_URL, type Bench, openBench, roleUid, START, told, userUid } from './stage.ts'
 
 /** A third-party issuer on this machine. Discovery finds its keys. */
 type Outside = { readonly server: Server; readonly url: string; readonly key: CryptoKey; readonly jwks: string }
@@ -27,7 +27,7 @@ beforeEach(() => {
 })
 
 const sign = (claims: JWTPayload = {}, key = outside.key) => {
-  const iat = NOW / 1000
+  const iat = START / 1000
   const payload = { iss: outside.url, sub: 'ci', aud: BASE_URL, iat, exp: iat + 60, ...claims }
   return new SignJWT(payload).setProtectedHeader({ alg: 'RS256', kid: 'k' }).sign(key)
 }
@@ -103,8 +103,8 @@ describe('the token exchange (semantics §2.6)', () => {
       iss: BASE_URL,
       sub: uid,
       aud: BASE_URL,
-      iat: NOW / 1000,
-      exp: NOW / 1000 + 3600,
+      iat: START / 1000,
+      exp: START / 1000 + 3600,
       act: { iss: outside.url, sub: 'ci', aud: BASE_URL },
     })
     expect(await readsOrg(body.token)).toBe(200)
@@ -136,7 +136,7 @@ describe('the token exchange (semantics §2.6)', () => {
     [{ sub: 'other' }, 'invalid "sub"'],
     [{ iss: 'https://far.example' }, 'is not on this machine'],
     [{ aud: 'x' }, 'invalid "aud"'],
-    [{ exp: NOW / 1000 - 1 }, 'verifying token: oidc: token is expired (Token Expiry: 2026-03-01 11:59:59 +0000 UTC)'],
+    [{ exp: START / 1000 - 1 }, 'verifying token: oidc: token is expired (Token Expiry: 2026-03-01 11:59:59 +0000 UTC)'],
   ])('denies a token with %j', async (claims, text) => {
     const uid = await viewer(matchCi())
     const reply = await exchange(await sign(claims), { aud: BASE_URL, identity: uid })
@@ -167,7 +167,7 @@ describe('the token exchange (semantics §2.6)', () => {
       expirationTime: '2026-03-02T12:00:00Z',
     }
     const uid = await viewer({ staticKeys })
-    const token = () => sign({ iss: staticKeys.issuer, sub: staticKeys.subject, exp: NOW / 1000 + 10 * 24 * 3600 })
+    const token = () => sign({ iss: staticKeys.issuer, sub: staticKeys.subject, exp: START / 1000 + 10 * 24 * 3600 })
     expect(await exchange(await token(), { aud: 'x', identity: uid })).toMatchObject({ status: 200 })
     expect(await readsOrg(await token())).toBe(200)
     bench.clock.advance(24 * 3600 * 1000)

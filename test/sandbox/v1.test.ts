@@ -1,8 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { readQuery } from '../../src/sandbox/http/route.ts'
-import { type Sandbox, startSandbox } from '../../src/sandbox/start.ts'
 import { readWindow } from '../../src/sandbox/v1/operations.ts'
-import { names, startV1 } from './stage.ts'
+import { names, running, startV1 } from './stage.ts'
 
 describe('lists', () => {
   const { send, world, organization } = startV1()
@@ -193,41 +192,30 @@ describe('requests', () => {
 })
 
 describe('served', () => {
-  let sandbox: Sandbox
-  const get = (path: string, init: RequestInit = {}) =>
-    fetch(`${sandbox.url}${path}`, { headers: { authorization: `Bearer ${sandbox.tokens.owner}` }, ...init })
-
-  beforeAll(async () => {
-    sandbox = await startSandbox({ port: 0, v1Dialect: 'published' })
-  })
-  afterAll(() => sandbox.close())
+  const { sandbox, call, get, post } = running({ v1Dialect: 'published' })
 
   test('serves v1 and v2 on one port over one store', async () => {
-    const made = await get(`/iam/v1/groups/${sandbox.organization}`, { method: 'POST', body: '{"name":"both"}' })
-    const group = (await made.json()) as { id: string }
-    const seen = await get(`/iam/v2/groups/${group.id}`)
-    expect(await seen.json()).toMatchObject({ uid: group.id, name: 'both' })
+    const { id } = (await post(`/iam/v1/groups/${sandbox().organization}`, { name: 'both' })).json
+    expect((await get(`/iam/v2/groups/${id}`)).json).toMatchObject({ uid: id, name: 'both' })
   })
 
   test('takes an escaped slash as a slash', async () => {
-    const [repo] = ((await (await get('/registry/v1/repos?name=static')).json()) as { items: { id: string }[] }).items
-    const summary = await get(`/registry/v1/repotagssummary/${encodeURIComponent(repo?.id ?? '')}`)
-    expect(await summary.json()).toMatchObject({ id: repo?.id, latestTag: { name: 'latest' } })
+    const { id } = (await get('/registry/v1/repos?name=static')).json.items[0]
+    const summary = await get(`/registry/v1/repotagssummary/${encodeURIComponent(id)}`)
+    expect(summary.json).toMatchObject({ id, latestTag: { name: 'latest' } })
   })
 
   test('accepts a delete with a JSON content type and no body', async () => {
-    const made = await get(`/registry/v1/repos/${sandbox.organization}`, { method: 'POST', body: '{"name":"gone"}' })
-    const { id } = (await made.json()) as { id: string }
-    const headers = { authorization: `Bearer ${sandbox.tokens.owner}`, 'content-type': 'application/json' }
-    const deleted = await get(`/registry/v1/repos/${id}`, { method: 'DELETE', headers })
-    expect([deleted.status, await deleted.json()]).toEqual([200, {}])
+    const { id } = (await post(`/registry/v1/repos/${sandbox().organization}`, { name: 'gone' })).json
+    const deleted = await call('DELETE', `/registry/v1/repos/${id}`, { headers: { 'content-type': 'application/json' } })
+    expect(deleted).toMatchObject({ status: 200, json: {} })
   })
 
   test('refuses a request without a token', async () => {
-    const answer = await get('/iam/v1/groups', { headers: {} })
-    expect(answer.status).toBe(401)
-    expect(answer.headers.get('www-authenticate')).toBeTruthy()
-    expect(await answer.json()).toMatchObject({ code: 16, details: [] })
+    const { status, headers, json } = await call('GET', '/iam/v1/groups', { token: null })
+    expect(status).toBe(401)
+    expect(headers.get('www-authenticate')).toBeTruthy()
+    expect(json).toMatchObject({ code: 16, details: [] })
   })
 })
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { startSandbox } from '../../src/sandbox/start.ts'
-import { type Got, type Reply, running, startV1 } from './stage.ts'
+import { type Reply, running, startV1 } from './stage.ts'
 
 describe('advisories', () => {
   const { sandbox, get } = running()
@@ -169,17 +169,16 @@ describe('file', () => {
     subscriptions: [{ uid: `${ORG}/${'2'.repeat(16)}`, sink: 'https://localhost/' }],
   }
 
+  const served = running({ data: FILE })
+
   test('accepts every collection of these domains', async () => {
-    const sandbox = await startSandbox({ port: 0, data: FILE })
-    const get = async (path: string): Promise<unknown> =>
-      (await fetch(`${sandbox.url}${path}`, { headers: { authorization: `Bearer ${sandbox.tokens.owner}` } })).json()
+    const get = async (path: string) => (await served.get(path)).json
     expect(await get('/vulnerabilities/v2/advisories')).toMatchObject({ advisories: [{ events: [{ fixed: { fixedVersion: '1' } }] }] })
     expect(await get('/advisory/v2/documents?cves=CVE-1')).toMatchObject({ documents: [{ id: 'openssl' }] })
     expect(await get('/advisory/v2/metadata')).toMatchObject({ vulnerabilityMetadata: [{ id: 'CVE-1' }] })
     expect(await get('/libraries/v2/artifacts?ecosystems=2')).toMatchObject({ artifacts: [{ uid: 'python:one' }] })
     expect(await get('/libraries/v2/artifacts/python:one/versions')).toMatchObject({ artifactVersions: [{ sizeBytes: '5' }] })
     expect(await get('/events/v2/subscriptions')).toMatchObject({ totalCount: '1' })
-    await sandbox.close()
   })
 
   test('stops the start for a subscription without a group', async () => {
@@ -189,11 +188,10 @@ describe('file', () => {
 })
 
 describe('vulnerabilities, v1', () => {
-  const { send, world, organization } = startV1()
+  const { get, world, organization } = startV1()
   const published = startV1('published')
 
   const PATH = '/vulnerabilities/v1/advisories'
-  const get = (path: string, token?: string): Promise<Got> => send(`GET ${path}`, undefined, token === undefined ? {} : { token })
   /** The number of advisories of the organization. */
   const all = world.store.advisories.below(organization).length
   const list = async (query = '') => (await get(`${PATH}?page_size=200&${query}`)).body.items
@@ -302,10 +300,8 @@ describe('vulnerabilities, v1', () => {
 })
 
 describe('vuln reports', () => {
-  const { send, organization } = startV1()
+  const { send, get, organization } = startV1()
   const published = startV1('published')
-
-  const get = (path: string, token?: string): Promise<Got> => send(`GET ${path}`, undefined, token === undefined ? {} : { token })
 
   const COUNTS = '/registry/v1/vuln_reports/counts'
   const SPAN = 'from=2026-03-10T00:00:00Z&to=2026-03-12T23:59:59Z'

@@ -4,8 +4,8 @@ import { closeSync, cpSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSy
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { hasNginx } from '../programs/balancer/processes.ts'
 import { until } from '../stage/clocks.ts'
+import { hasProgram } from '../stage/programs.ts'
 import { freePort } from '../stage/upstream.ts'
 import { commandsOf } from './pages.ts'
 
@@ -38,7 +38,7 @@ async function filesFor(folder: string): Promise<number> {
   return port
 }
 
-it.skipIf(!hasNginx())('shows lines for nginx that test, start and reload the shipped files', async () => {
+it.skipIf(!hasProgram('nginx'))('shows lines for nginx that test, start and reload the shipped files', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'shadow-nginx-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const port = await filesFor(folder)

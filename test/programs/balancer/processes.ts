@@ -1,86 +1,50 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import http from 'node:http'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { setImmediate as turn } from 'node:timers/promises'
 import { parse } from 'yaml'
 import { until } from '../../stage/clocks.ts'
+import { type Program, startProgram } from '../../stage/programs.ts'
 import { freePort } from '../../stage/upstream.ts'
 
-export interface Process {
-  /** Exit code, or the signal that ended it. */
-  readonly ended: Promise<number | string | null>
-  readonly child: ChildProcess
-  /** Lines of standard error: the log. */
-  readonly log: string[]
-}
-
-function start(cli: string, argv: readonly string[], env: Readonly<Record<string, string>>): Process {
-  const child = spawn(process.execPath, [cli, ...argv], {
-    env: { PATH: process.env.PATH ?? '', ...env },
-    stdio: ['ignore', 'ignore', 'pipe'],
-  })
-  const log: string[] = []
-  createInterface({ input: child.stderr }).on('line', (line) => log.push(line))
-  const ended = new Promise<number | string | null>((resolve) => child.once('exit', (code, signal) => resolve(code ?? signal)))
-  return { child, ended, log }
-}
-
-export interface Served extends Process {
-  readonly url: string
-}
+/** Starts Crosswalk with no other environment than this. */
+const start = (cli: string, argv: readonly string[], env: Readonly<Record<string, string>>) =>
+  startProgram(process.execPath, [cli, ...argv], { env: { PATH: process.env.PATH ?? '', ...env } })
 
 /** Starts the sandbox: v2 and genuine v1 on one port. */
-export async function startSandbox(cli: string): Promise<Served> {
+export async function startSandbox(cli: string) {
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
   const sandbox = start(cli, ['sandbox', '--port', String(port)], {})
   await until(async () => (await fetch(`${url}/ping/v2/ping`)).ok, 'the sandbox answers')
-  return { ...sandbox, url }
+  return Object.assign(sandbox, { url })
 }
 
-export interface RestartableProxy {
-  readonly url: string
-  readonly port: number
-  readonly adminUrl: string
-  /** Lines of the log, since the first start. */
-  readonly log: () => readonly string[]
-  /** The process id of the last start. */
-  pid(): number
-  /** Resolves with the exit code, or the signal that ended it. */
-  ended(): Promise<number | string | null>
-  stop(signal: NodeJS.Signals): Promise<number | string | null>
-  /** Resolves when the path of the admin port answers with success; the default is `/readyz`. */
-  start(path?: string): Promise<void>
-  /** The sum of a metric over all its labels; 0 if the metric is missing. */
-  metric(name: string): Promise<number>
-}
+export type RestartableProxy = Awaited<ReturnType<typeof createProxy>>
 
 /** Creates a proxy that can be stopped and started again on the same ports. It is not running yet. */
-export async function createProxy(cli: string, env: Readonly<Record<string, string>>): Promise<RestartableProxy> {
+export async function createProxy(cli: string, env: Readonly<Record<string, string>>) {
   const [port, adminPort] = [await freePort(), await freePort()]
   const adminUrl = `http://127.0.0.1:${adminPort}`
   const ports = { CROSSWALK_PORT: String(port), CROSSWALK_ADMIN_PORT: String(adminPort) }
-  const lives: Process[] = []
+  const lives: Program[] = []
   return {
     url: `http://127.0.0.1:${port}`,
     port,
     adminUrl,
-    log: () => lives.flatMap(({ log }) => log),
-    pid: () => lives.at(-1)?.child.pid ?? 0,
+    /** Lines of the log, since the first start. */
+    log: (): readonly string[] => lives.flatMap(({ errors }) => errors),
+    /** The process id of the last start. */
+    pid: () => lives.at(-1)?.pid ?? 0,
+    /** Resolves with the exit code, or the signal that ended it. */
     ended: async () => lives.at(-1)?.ended ?? null,
-    async stop(signal) {
-      const life = lives.at(-1)
-      life?.child.kill(signal)
-      return life?.ended ?? null
-    },
+    stop: async (signal: NodeJS.Signals) => lives.at(-1)?.stop(signal) ?? null,
+    /** Resolves when the path of the admin port answers with success. */
     async start(path = '/readyz') {
       lives.push(start(cli, ['serve'], { ...env, ...ports }))
       await until(async () => (await fetch(adminUrl + path)).ok, 'a proxy is there')
     },
-    async metric(name) {
+    /** The sum of a metric over all its labels; 0 if the metric is missing. */
+    async metric(name: string) {
       const token = env.CROSSWALK_ADMIN_READ_TOKEN
       const answer = await fetch(`${adminUrl}/metrics`, token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } })
       if (!answer.ok) throw new Error(`/metrics answers ${answer.status}`)
@@ -89,81 +53,6 @@ export async function createProxy(cli: string, env: Readonly<Record<string, stri
       return values.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0)
     },
   }
-}
-
-const SHIPPED = 'docker/nginx'
-
-/** False, with a printed reason, if nginx is missing. */
-export function hasNginx(): boolean {
-  try {
-    execFileSync('nginx', ['-v'], { stdio: 'ignore' })
-    return true
-  } catch {
-    console.warn('SKIPPED: nginx is not installed')
-    return false
-  }
-}
-
-/** Replaces texts of the shipped files on this machine. Each text must occur. */
-export type Changes = Readonly<Record<string, readonly (readonly [shipped: string, here: string])[]>>
-
-export interface Nginx {
-  readonly url: string
-  /** Where gRPC goes. */
-  readonly rpcUrl: string
-  /** The output of `nginx -t`. */
-  readonly test: string
-  stop(): Promise<void>
-}
-
-/** Runs this machine's nginx on the shipped files. Only addresses and the given texts are changed. */
-export async function startNginx(crosswalk: readonly [number, number], v1: string, changes: Changes = {}): Promise<Nginx> {
-  const directory = mkdtempSync(join(tmpdir(), 'crosswalk-nginx-'))
-  const port = await freePort()
-  const rpcPort = await freePort()
-  const here: Changes = {
-    'nginx.conf': [
-      ['/tmp/nginx', join(directory, 'nginx')],
-      ['listen 8000;', `listen 127.0.0.1:${port};`],
-      ['listen 8001 http2;', `listen 127.0.0.1:${rpcPort} http2;`],
-      ['access_log /dev/stdout', `access_log ${directory}/access.log`],
-    ],
-    'upstreams.conf': [
-      ['crosswalk-1:8080', `127.0.0.1:${crosswalk[0]}`],
-      ['crosswalk-2:8080', `127.0.0.1:${crosswalk[1]}`],
-      ['v1:8090', new URL(v1).host],
-    ],
-  }
-  for (const name of readdirSync(SHIPPED)) {
-    const edits = [...(here[name] ?? []), ...(changes[name] ?? [])]
-    writeFileSync(join(directory, name), edits.reduce(replaced(name), readFileSync(join(SHIPPED, name), 'utf8')))
-  }
-  // Workers of a master that runs as root could not read the directory.
-  const global = process.getuid?.() === 0 ? ['-g', 'user root;'] : []
-  const argv = ['-c', join(directory, 'nginx.conf'), '-e', 'stderr']
-  const test = spawnText('nginx', [...argv, ...global, '-t'])
-  const child = spawn('nginx', [...argv, '-g', `${global[1] ?? ''} daemon off;`], { stdio: 'ignore' })
-  const ended = new Promise((resolve) => child.once('exit', resolve))
-  const url = `http://127.0.0.1:${port}`
-  await until(async () => (await fetch(url)).status > 0, 'nginx answers')
-  const stop = async () => {
-    child.kill('SIGTERM')
-    await ended
-    rmSync(directory, { recursive: true, force: true })
-  }
-  return { url, rpcUrl: `http://127.0.0.1:${rpcPort}`, test, stop }
-}
-
-const replaced =
-  (name: string) =>
-  (text: string, [shipped, here]: readonly [string, string]) => {
-    if (!text.includes(shipped)) throw new Error(`${SHIPPED}/${name} does not contain "${shipped}"`)
-    return text.replaceAll(shipped, here)
-  }
-
-/** `nginx -t` writes to standard error. */
-function spawnText(program: string, argv: readonly string[]): string {
-  return execFileSync('sh', ['-c', '"$0" "$@" 2>&1', program, ...argv], { encoding: 'utf8' })
 }
 
 /** A request that the sandbox received. */
@@ -189,35 +78,28 @@ export function writesIn(entries: readonly Entry[]): ReadonlyMap<string, number>
   return counts
 }
 
-export interface Load {
-  /** Number of answered requests. */
-  readonly requests: number
-  /** What went wrong, one line for each request. */
-  readonly failures: readonly string[]
-  /** Marks of the writes that were sent. The service must have received each exactly once. */
-  readonly writes: readonly string[]
-}
-
-interface Answer {
-  readonly status: number
-  readonly body: string
-}
-
-export interface LoadOptions {
-  readonly url: string
-  readonly token: string
-  /** Uid of the organization in which repos are created. */
-  readonly organization: string
-  /** Number of clients. Each has a credential of its own, keeps one connection alive and sends one request at a time. */
-  readonly clients: number
-  /** The load lasts for at least this many requests, and until the signal fires. */
-  readonly atLeast: number
-  readonly until: AbortSignal
-}
-
-/** Runs mixed traffic of v1 clients. Every round creates, reads, changes, lists and deletes a repo, and checks each answer. */
-export async function runLoad({ url, token, organization, clients, atLeast, until }: LoadOptions): Promise<Load> {
-  const load = { requests: 0, failures: [] as string[], writes: [] as string[] }
+/**
+ * Runs mixed traffic of v1 clients for at least so many requests, and until the signal fires. Each client has a credential of its own, keeps
+ * one connection alive and sends one request at a time. Every round creates, reads, changes, lists and deletes a repo of the organization,
+ * and checks each answer.
+ */
+export async function runLoad(options: {
+  url: string
+  token: string
+  organization: string
+  clients: number
+  atLeast: number
+  until: AbortSignal
+}) {
+  const { url, token, organization, clients, atLeast, until } = options
+  const load = {
+    /** Number of answered requests. */
+    requests: 0,
+    /** What went wrong, one line for each request. */
+    failures: [] as string[],
+    /** Marks of the writes that were sent. The service must have received each exactly once. */
+    writes: [] as string[],
+  }
   const client = async (at: number) => {
     const name = `load-${at}`
     const agent = new http.Agent({ keepAlive: true, maxSockets: 1 })
@@ -252,19 +134,12 @@ export async function runLoad({ url, token, organization, clients, atLeast, unti
   return load
 }
 
-interface Ask {
-  readonly url: string
-  readonly method: string
-  readonly token: string
-  readonly agent?: http.Agent
-  readonly headers?: Readonly<Record<string, string>>
-}
-
 /** Sends one request without a retry and returns its whole answer. Rejects if the connection breaks. */
 export function exchange(
-  { url, method, token, agent, headers }: Ask,
+  ask: { url: string; method: string; token: string; agent?: http.Agent; headers?: Readonly<Record<string, string>> },
   body?: unknown,
-): Promise<Answer & { readonly headers: http.IncomingHttpHeaders }> {
+): Promise<{ readonly status: number; readonly body: string; readonly headers: http.IncomingHttpHeaders }> {
+  const { url, method, token, agent, headers } = ask
   return new Promise((resolve, reject) => {
     const text = body === undefined ? undefined : JSON.stringify(body)
     const framing = text === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }

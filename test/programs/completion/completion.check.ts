@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { mappings } from '../../../mappings/index.ts'
 import { COMMANDS } from '../../../src/app/cli/run.ts'
 import { runCommand } from '../../app/cli/support.ts'
+import { hasProgram, temporaryFolder } from '../../stage/programs.ts'
 
 /** A shell that completes: the arguments that run a script, and the script that prints what it offers for the last word, one a line. */
 interface Shell {
@@ -63,30 +63,20 @@ const fish: Shell = {
 
 const SHELLS: readonly Shell[] = [bash, zsh, fish]
 
-/** Returns false and prints a reason if a shell is missing. */
-function hasShell(name: string): boolean {
-  try {
-    execFileSync(name, ['-c', 'true'])
-    return true
-  } catch {
-    console.warn(`SKIPPED: ${name} is not installed`)
-    return false
-  }
-}
-
-const folder = mkdtempSync(join(tmpdir(), 'crosswalk-completion-'))
-afterAll(() => rmSync(folder, { recursive: true }))
+const folder = temporaryFolder('completion')
+afterAll(folder.remove)
 
 const operations = mappings.flatMap((mapping) => mapping.operations.map(({ id }) => id))
 
 describe.each(SHELLS.map((shell) => [shell.name, shell] as const))('%s completes', (name, shell) => {
-  const file = join(folder, name)
+  const isThere = hasProgram(name)
+  const file = join(folder.path, name)
   const offers = async (line: string) => {
     writeFileSync(file, (await runCommand(['completion', name])).out)
     return [...shell.offers(file, line.split(' '))].sort()
   }
 
-  it.runIf(hasShell(name)).each([
+  it.runIf(isThere).each([
     ['crosswalk ser', ['serve']],
     ['crosswalk sandbox tok', ['token']],
     ['crosswalk sandbox token --as o', ['outsider', 'owner']],
@@ -101,12 +91,12 @@ describe.each(SHELLS.map((shell) => [shell.name, shell] as const))('%s completes
     expect(await offers(line)).toEqual(words)
   })
 
-  it.runIf(hasShell(name))('every first word of a command', async () => {
+  it.runIf(isThere)('every first word of a command', async () => {
     const firsts = new Set(Object.keys(COMMANDS).map((words) => words.split(' ')[0] ?? ''))
     expect((await offers('crosswalk ')).filter((word) => !word.startsWith('-'))).toEqual([...firsts, 'help'].sort())
   })
 
-  it.runIf(hasShell(name))('names of files', async () => {
+  it.runIf(isThere)('names of files', async () => {
     expect(await offers('crosswalk report package-l')).toEqual(['package-lock.json'])
     expect(await offers('crosswalk serve --config package-l')).toEqual(['package-lock.json'])
   })

@@ -1,6 +1,4 @@
-import { once } from 'node:events'
 import type { RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import {
   create,
@@ -22,6 +20,7 @@ import { createServeGrpc } from '../../../src/grpc/wire/grpc.ts'
 import { createRoom } from '../../../src/serve/bounds.ts'
 import { type Certificate, createListener } from '../../../src/serve/listen/listener.ts'
 import { createDeadlines } from '../../../src/serve/listen/times.ts'
+import { listening } from '../../stage/programs.ts'
 
 const own = (name: string) => `connectrpc.conformance.v1.${name}`
 
@@ -193,9 +192,7 @@ const certificate: Certificate | undefined =
     : undefined
 const listener = createListener((stream, headers) => grpc(stream, headers, conform), { certificate, ...LIMITS })
 const server = listener.create({ request, expectation: request, failed, dropped() {} })
-server.listen(0, '127.0.0.1')
-await once(server, 'listening')
-const { port } = server.address() as AddressInfo
+const { port } = await listening(server)
 const schema = messageNamed('ServerCompatResponse')
 const pemCert = wanted.serverCreds?.cert ?? new Uint8Array()
 write(toBinary(schema, create(schema, { host: '127.0.0.1', port, ...(certificate && { pemCert }) })))

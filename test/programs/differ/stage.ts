@@ -1,6 +1,5 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import http, { type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
@@ -14,6 +13,7 @@ import type { Sandbox } from '../../../src/sandbox/start.ts'
 import { identify } from '../../../src/serve/caller.ts'
 import type { Mode } from '../../../src/serve/sides.ts'
 import { until } from '../../stage/clocks.ts'
+import { listening } from '../../stage/programs.ts'
 import { startProxy, type TestProxy } from '../../stage/stage.ts'
 
 /** Returns the comparisons among recorded entries, by the hash of their callers. */
@@ -62,12 +62,6 @@ export interface Sender {
   readonly sent: Map<string, number>
 }
 
-/** A relay before one service. */
-export interface Relay {
-  readonly url: string
-  close(): Promise<void>
-}
-
 export interface RelaySettings {
   /** The service. */
   readonly to: string
@@ -78,8 +72,8 @@ export interface RelaySettings {
 
 const ownHeaders = new Set(['connection', 'keep-alive', 'transfer-encoding', 'content-length', 'host', 'date', 'accept-encoding'])
 
-/** Starts a relay on a free port of this machine. */
-export async function startRelay(settings: RelaySettings): Promise<Relay> {
+/** Starts a relay before one service, on a free port of this machine. */
+export async function startRelay(settings: RelaySettings) {
   const agent = new Agent({ connections: 64 })
   const forwardFor = forwarding(settings, agent)
   const relay = async (request: IncomingMessage, response: ServerResponse) => {
@@ -97,9 +91,8 @@ export async function startRelay(settings: RelaySettings): Promise<Relay> {
     response.end(answer.body)
   }
   const server = http.createServer((request, response) => void relay(request, response).catch(() => response.destroy()))
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: (await listening(server)).url,
     async close() {
       server.closeAllConnections()
       await new Promise<void>((resolve) => server.close(() => resolve()))

@@ -1,9 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { EventEmitter, once } from 'node:events'
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import net, { type AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
+import net from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createLine } from '../../../src/app/server/line.ts'
@@ -13,10 +12,11 @@ import { createMemory } from '../../../src/fleet/store/memory.ts'
 import { startSandbox } from '../../../src/sandbox/start.ts'
 import { runCommand } from '../../app/cli/support.ts'
 import { until } from '../../stage/clocks.ts'
+import { listening, temporaryFolder } from '../../stage/programs.ts'
 import { streamAttacks } from './attacks/streams.ts'
 import { type Fault, inWorld, say, serving } from './fault.ts'
 import { strangeIn } from './fuzz/drafts.ts'
-import { metric } from './process/child.ts'
+import { idle, inFlight } from './process/child.ts'
 import { bytesOf, dial, type FieldLine, FLAG, type Frame, frame, headers, PREFACE, SECURE, TYPE, talk, uint32 } from './wire.ts'
 
 const SCHEMES = ['Bearer', 'bearer', 'BEARER', 'bEARER', 'bearer ', 'BeArEr\t']
@@ -121,12 +121,8 @@ export const callerAttacks: readonly Fault[] = [
 
 /** Runs with a folder that is removed afterwards. */
 async function inFolder(use: (folder: string) => Promise<string>): Promise<string> {
-  const folder = mkdtempSync(join(tmpdir(), 'crosswalk-door-'))
-  try {
-    return await use(folder)
-  } finally {
-    rmSync(folder, { recursive: true })
-  }
+  const { path, remove } = temporaryFolder('door')
+  return use(path).finally(remove)
 }
 
 function written(folder: string, name: string, content: unknown): string {
@@ -171,10 +167,10 @@ const referencesLead = () =>
       asked += 1
       response.end('{"type":"object","properties":{"hidden":{"type":"string"}}}')
     })
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const { url } = await listening(server)
     mkdirSync(join(folder, 'own'))
     const secret = written(folder, 'secret.json', { type: 'object', properties: { hidden: { type: 'string' } } })
-    const host = `http://127.0.0.1:${(server.address() as AddressInfo).port}/latest/meta-data`
+    const host = `${url}/latest/meta-data`
     let said = ''
     for (const $ref of [host, secret, '../secret.json', `file://${secret}`]) {
       const path = written(folder, 'own/v1.json', documentOf('/a/v1/x', { $ref }))
@@ -342,18 +338,17 @@ const SOON = 6000
 /** Opens streams, breaks the connection with a frame once the streams have places, and leaves. */
 async function leftAfter(error: Frame, isSecure: boolean): Promise<string> {
   return inWorld(serving(3), isSecure ? SECURE : {}, async ({ proxy }) => {
-    const inFlight = () => metric(proxy, 'crosswalk_requests_in_flight')
     const begun = Array.from({ length: WAITING }, (_, nth) => headers(2 * nth + 1, nth % 2 === 0 ? CALL : UPLOAD))
     const socket = dial(proxy.url, 'h2')
     socket.on('error', () => {}).resume()
     await once(socket, isSecure ? 'secureConnect' : 'connect')
     socket.write(Buffer.concat([PREFACE, ...[frame(TYPE.SETTINGS, 0, 0), ...begun].map(bytesOf)]))
-    await until(async () => (await inFlight()) === WAITING)
+    await until(async () => (await inFlight(proxy)) === WAITING)
     socket.write(bytesOf(error))
     await delay(LEAVES_AFTER)
     socket.destroy()
     const left = performance.now()
-    await until(async () => (await inFlight()) === 0)
+    await idle(proxy)
     const ms = performance.now() - left
     return ms < SOON ? 'its places are free soon' : `its places are free after ${(ms / 1000).toFixed(1)} s`
   })

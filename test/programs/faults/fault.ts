@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Config } from '../../../src/app/config/settings.ts'
 import { startProxy, type TestProxy } from '../../stage/stage.ts'
 import { connect2, fetch2, startUpstream, type Upstream } from '../../stage/upstream.ts'
+import { idle } from './process/child.ts'
 import { talk, type WireAnswer } from './wire.ts'
 
 /** One fault, and what a client must see of it. */
@@ -151,6 +152,18 @@ export async function inWorld<T>(behaviour: Behaviour, settings: Partial<Config>
     await proxy.close()
     await upstream.close()
   }
+}
+
+/** A read of a v1 client, as bytes. */
+export const READ = 'GET /iam/v1/groups HTTP/1.1\r\nhost: x\r\n\r\n'
+
+/** The answer to a request that is read only so far. */
+export const answerTo = async (url: string, request = READ): Promise<string> => String(say((await talk(url, request, 1)).answers[0]))
+
+/** Waits until no request is in flight, and tells how the next client is answered. */
+export async function afterwards(proxy: Pick<TestProxy, 'url' | 'adminUrl'>): Promise<string> {
+  await idle(proxy)
+  return `none in flight; then ${await answerTo(proxy.url)}`
 }
 
 /** Answers every request with rows, page by page as it was asked. */

@@ -3,7 +3,7 @@ import { seeded, until } from '../../stage/clocks.ts'
 import { startUpstream } from '../../stage/upstream.ts'
 import { seedOr } from './fuzz/hunt.ts'
 import { closedLoop, createCallers, quantile } from './load/overload.ts'
-import { type Child, metric, program, serve } from './process/child.ts'
+import { type Child, inFlight, program, serve, idle as untilIdle } from './process/child.ts'
 import {
   attack,
   type Clients,
@@ -85,7 +85,7 @@ async function load(clients: Clients, perSecond: number, seconds: number, each: 
 /** Waits until nothing is in flight and no client is connected. */
 async function idle(child: Child, clients: Clients): Promise<Probe> {
   clients.close()
-  await until(async () => (await metric(child, 'crosswalk_requests_in_flight')) === 0)
+  await untilIdle(child)
   // The services close their connections after 5 seconds without a request.
   await until(async () => descriptorsOf(child.pid) <= atRest).catch(() => {})
   return probe(child)
@@ -105,7 +105,7 @@ const limits = { 'fallbacks-per-minute': 0, 'call-timeout-ms': 500, 'deadline-ms
 const nodeFlags = ['--expose-gc', '--import', program('../soak/probe.js')]
 const child = await serve({ 'upstream-v2': upstream.url, 'upstream-v1': upstream.url, ...limits }, { nodeFlags })
 
-await metric(child, 'crosswalk_requests_in_flight')
+await inFlight(child)
 const atRest = descriptorsOf(child.pid)
 const callers = createCallers(child.url, '/iam/v1/groups')
 const { goodput } = await closedLoop(callers, 32, Math.min(5000, SECONDS * 100))

@@ -10,6 +10,7 @@ import { startSandbox } from '../../../src/sandbox/start.ts'
 import { type Client, callOf, connectClient, grpcClient } from '../../contract/rpc/call.ts'
 import type { Answer } from '../../contract/target.ts'
 import { selfSigned } from '../../stage/authority.ts'
+import { listening } from '../../stage/programs.ts'
 import { bearer, startProxy } from '../../stage/stage.ts'
 import { startUpstream } from '../../stage/upstream.ts'
 import { type Behaviour, type Fault, inWorld, listOf, messageIn, say, serving } from './fault.ts'
@@ -80,8 +81,7 @@ export const wrongCertificate: Fault = {
       asked += 1
       response.end('{}')
     })
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const url = `https://127.0.0.1:${(await listening(server)).port}`
     const settings = { 'upstream.v2': url, 'upstream.v1': url }
     const refused = '503/14 ×0'
     const expected = { read: refused, write: refused, native: refused, v1: refused }

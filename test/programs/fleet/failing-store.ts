@@ -1,8 +1,9 @@
-import net, { type AddressInfo } from 'node:net'
+import net from 'node:net'
 import { afterEach, expect } from 'vitest'
 import { openStore } from '../../../src/fleet/store/open.ts'
 import type { Batch, Store } from '../../../src/fleet/store/store.ts'
 import { startOwnTime, until } from '../../stage/clocks.ts'
+import { listening } from '../../stage/programs.ts'
 import { startRedis, type TestRedis } from '../../stage/stores.ts'
 
 /** What a test has opened. It is closed when the test ends. */
@@ -28,9 +29,9 @@ export async function start(options?: Parameters<typeof startRedis>[0]): Promise
 /** Listens on a port that answers as told. */
 export async function listen(answer: (socket: net.Socket) => unknown): Promise<number> {
   const server = net.createServer((socket) => answer(socket.on('error', () => {}).resume()))
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = await listening(server)
   opened.push({ close: () => new Promise((resolve) => server.close(() => resolve())) })
-  return (server.address() as AddressInfo).port
+  return port
 }
 
 let batches = 0

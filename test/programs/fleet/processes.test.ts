@@ -60,7 +60,7 @@ async function startFleet(env: Readonly<Record<string, string>> = {}): Promise<S
   const replicas = [await create('a'), await create('b'), await create('c')] as const
   const stop = async () => {
     for (const { stop } of replicas) await stop('SIGKILL')
-    service.child.kill('SIGKILL')
+    await service.stop('SIGKILL')
     await redis.stop()
     rmSync(directory, { recursive: true, force: true })
   }

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { renameSync, writeFileSync } from 'node:fs'
-import net, { type AddressInfo, type Socket } from 'node:net'
+import net, { type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import tls from 'node:tls'
 import { pathToFileURL } from 'node:url'
@@ -8,6 +8,7 @@ import { describe, expect, inject, it, onTestFinished } from 'vitest'
 import type { EvidenceReport } from '../../../src/migrate/migration.ts'
 import { type Issued, openAuthorities } from '../../stage/authority.ts'
 import { until } from '../../stage/clocks.ts'
+import { listening } from '../../stage/programs.ts'
 import { hasRedis, startFailover } from '../../stage/stores.ts'
 import { createProxy, exchange, type RestartableProxy, startSandbox } from '../balancer/processes.ts'
 import { type Recorder, startRecorder, startWalk, type Trust, type Walk } from './lanes.ts'
@@ -15,22 +16,14 @@ import { type Recorder, startRecorder, startWalk, type Trust, type Walk } from '
 /** What of a replica matters to a balancer. */
 type Endpoint = Pick<RestartableProxy, 'port' | 'adminUrl'>
 
+/** Milliseconds between two questions whether an endpoint is ready. */
+const ASKS_EVERY = 50
+
 /**
  * Passes each new connection to the next endpoint that is ready, as kube-proxy does. A connection stays with its endpoint for as long as both
  * sides keep it, whether or not the endpoint is ready still.
  */
-interface Balancer {
-  readonly url: string
-  /** Resolves when the endpoint is ready. */
-  add(endpoint: Endpoint): Promise<void>
-  remove(endpoint: Endpoint): void
-  close(): void
-}
-
-/** Milliseconds between two questions whether an endpoint is ready. */
-const ASKS_EVERY = 50
-
-async function startBalancer(): Promise<Balancer> {
+async function startBalancer() {
   const ready = new Map<Endpoint, boolean>()
   const open = new Set<Socket>()
   let turn = 0
@@ -62,16 +55,16 @@ async function startBalancer(): Promise<Balancer> {
       one.once('close', () => open.delete(one))
     }
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
+  const { url } = await listening(server)
   void watch()
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    async add(endpoint) {
+    url,
+    /** Resolves when the endpoint is ready. */
+    async add(endpoint: Endpoint) {
       ready.set(endpoint, false)
       await until(async () => ready.get(endpoint), 'the endpoint is ready')
     },
-    remove: (endpoint) => void ready.delete(endpoint),
+    remove: (endpoint: Endpoint) => void ready.delete(endpoint),
     close() {
       isOver = true
       server.close()
@@ -296,7 +289,7 @@ describe('no request is lost', { retry: 0 }, () => {
     'and no evidence, when the Redis of two replicas dies and another takes its place',
     async () => {
       const sandbox = await startSandbox(inject('cli'))
-      onTestFinished(() => void sandbox.child.kill('SIGKILL'))
+      onTestFinished(() => void sandbox.stop('SIGKILL'))
       const stores = await startFailover()
       onTestFinished(stores.stop)
       const env = {

@@ -1,4 +1,5 @@
-import net, { type AddressInfo, type Socket } from 'node:net'
+import net, { type Socket } from 'node:net'
+import { listening } from '../../stage/programs.ts'
 import type { Spoken } from './lane.ts'
 import type { Row } from './rows.ts'
 
@@ -238,21 +239,16 @@ export interface Entry {
   readonly after: string | undefined
 }
 
-export interface Journal {
-  readonly port: number
-  readonly entries: readonly Entry[]
-  /** Bytes that are no request, and what is odd about them. */
-  readonly oddities: readonly Oddity[]
-  close(): Promise<void>
-}
+export type Journal = Awaited<ReturnType<typeof startJournal>>
 
+/** Bytes that are no request, and what is odd about them. */
 export interface Oddity {
   readonly why: string
   readonly bytes: string
 }
 
 /** Starts the last server, which records exactly what it receives. The credential of a request determines its answer. */
-export async function startJournal(): Promise<Journal> {
+export async function startJournal() {
   const entries: Entry[] = []
   const oddities: Oddity[] = []
   const sockets = new Set<Socket>()
@@ -261,12 +257,12 @@ export async function startJournal(): Promise<Journal> {
     socket.once('close', () => sockets.delete(socket))
     listen(socket, entries, oddities)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = await listening(server)
   const close = () => {
     for (const socket of sockets) socket.destroy()
     return new Promise<void>((resolve) => server.close(() => resolve()))
   }
-  return { port: (server.address() as AddressInfo).port, entries, oddities, close }
+  return { port, entries, oddities, close }
 }
 
 /** Reads the requests of one connection one after the other. */

@@ -1,99 +1,72 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { until } from '../../stage/clocks.ts'
+import { hasProgram, PATH, startProgram, temporaryFolder } from '../../stage/programs.ts'
 import { freePort } from '../../stage/upstream.ts'
 import type { Finding } from './judge.ts'
 
-/** Where a server listens, its upstream, and the directory of its files. */
-export interface Place {
+/** Where a server listens, what is behind it (the port of a service of this machine), and the directory of its files. */
+export interface Place<U = number> {
   readonly directory: string
   readonly port: number
-  /** A port of this machine. */
-  readonly upstream: number
+  readonly upstream: U
 }
 
-/** One of Debian's HTTP servers as a reverse proxy. It keeps its connections, and itself refuses paths that end in `/refused`. */
-export interface Kind {
+/** An HTTP server as a reverse proxy. Those of the garden keep their connections, and themselves refuse paths that end in `/refused`. */
+export interface Kind<U = number> {
   readonly name: string
   readonly program: string
   /** Contents of its files, by their path below the directory. */
-  readonly files: (place: Place) => Readonly<Record<string, string>>
+  readonly files: (place: Place<U>) => Readonly<Record<string, string>>
   /** Directories that it requires. */
   readonly directories?: readonly string[]
   /** Faults of its own, although the same row shows another fault without Crosswalk. */
   readonly own?: readonly Own[]
   /** Arguments that keep it in the foreground. */
-  readonly argv: (place: Place) => readonly string[]
+  readonly argv: (place: Place<U>) => readonly string[]
+  /** The signal that ends it, with its workers; SIGTERM unless set. */
+  readonly end?: NodeJS.Signals
 }
 
 /** A fault of a server that shows only behind another one. */
-export interface Own {
+interface Own {
   readonly finding: Finding
   /** Names of rows. */
   readonly rows: RegExp
   readonly because: string
 }
 
-export interface Running {
-  readonly port: number
-  stop(): Promise<void>
-}
+export const isInstalled = ({ program }: Pick<Kind, 'program'>): boolean => hasProgram(program)
 
-/** False, with a printed reason, if the program is missing. Debian keeps servers in directories that only root searches for programs. */
-export function isInstalled({ program }: Pick<Kind, 'program'>): boolean {
-  try {
-    execFileSync('sh', ['-c', `PATH=$PATH:/usr/sbin command -v ${program}`], { stdio: 'ignore' })
-    return true
-  } catch {
-    console.warn(`SKIPPED: ${program} is not installed`)
-    return false
-  }
-}
+export type Running = Awaited<ReturnType<typeof startServer>>
 
-/** Starts a server in front of the given port and waits until it answers. */
-export async function startServer(kind: Kind, upstream: number): Promise<Running> {
-  const directory = mkdtempSync(join(tmpdir(), `crosswalk-${kind.name}-`))
+/** Starts a server in front of what is behind it, and waits until it answers. */
+export async function startServer<U>(kind: Kind<U>, upstream: U) {
+  const folder = temporaryFolder(kind.name)
+  const directory = folder.path
   // Some servers drop root's rights and must still be able to read their files.
   chmodSync(directory, 0o755)
-  const place: Place = { directory, port: await freePort(), upstream }
+  const place = { directory, port: await freePort(), upstream }
+  const url = `http://127.0.0.1:${place.port}`
   for (const path of kind.directories ?? []) mkdirSync(join(directory, path), { recursive: true })
   for (const [path, text] of Object.entries(kind.files(place))) {
     mkdirSync(dirname(join(directory, path)), { recursive: true })
     writeFileSync(join(directory, path), text)
   }
-  const env = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin` }
-  const child = spawn(kind.program, [...kind.argv(place)], { stdio: ['ignore', 'pipe', 'pipe'], env, cwd: directory })
-  const said = heardFrom(child)
-  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
-  const end = () => child.kill('SIGTERM')
-  process.once('exit', end)
-  child.once('exit', () => process.off('exit', end))
+  const { end = 'SIGTERM' } = kind
+  const program = startProgram(kind.program, kind.argv(place), { env: { ...process.env, PATH }, cwd: directory, end })
   const stop = async () => {
-    if (child.exitCode === null) end()
-    await ended
-    rmSync(directory, { recursive: true, force: true })
+    if (program.isAlive()) await program.stop(end)
+    folder.remove()
   }
   try {
-    const answers = async () => (await fetch(`http://127.0.0.1:${place.port}/iam/v2/refused`)).status >= 400
-    await Promise.race([until(answers, `${kind.name} answers`), ended.then(() => Promise.reject(new Error('it ended')))])
+    const answers = async () => (await fetch(`${url}/iam/v2/refused`)).status > 0
+    await Promise.race([until(answers, `${kind.name} answers`), program.ended.then(() => Promise.reject(new Error('it ended')))])
   } catch (error) {
     await stop()
-    throw new Error(`${kind.name} did not start:\n${said()}`, { cause: error })
+    throw new Error(`${kind.name} did not start:\n${program.lines.slice(-50).join('\n')}`, { cause: error })
   }
-  return { port: place.port, stop }
-}
-
-/** Returns the last output of a process. */
-function heardFrom(child: ChildProcess): () => string {
-  let said = ''
-  for (const stream of [child.stdout, child.stderr]) {
-    stream?.setEncoding('utf8').on('data', (text: string) => {
-      said = (said + text).slice(-4000)
-    })
-  }
-  return () => said
+  return { port: place.port, url, place, stop }
 }
 
 const MODULES = ['mpm_event', 'authz_core', 'alias', 'proxy', 'proxy_http']
@@ -177,11 +150,25 @@ proxy.header = ( "upgrade" => "enable" )
   argv: ({ directory }) => ['-D', '-f', `${directory}/lighttpd.conf`],
 }
 
-export const nginx: Kind = {
-  name: 'nginx',
+/** What an nginx does with the requests that it gets. */
+interface NginxParts {
+  /** Names of its dynamic modules. */
+  readonly modules?: readonly string[]
+  /** Directives of the part `http`. */
+  readonly http: string
+  /** Directives of its server. */
+  readonly server: string
+}
+
+/** An nginx with one worker and these directives. */
+export const nginxOf = (name: string, parts: (place: Place) => NginxParts, files: Readonly<Record<string, string>> = {}): Kind => ({
+  name,
   program: 'nginx',
-  files: ({ directory, port, upstream }) => ({
-    'nginx.conf': `
+  files: (place) => {
+    const { directory, port } = place
+    const { modules = [], http, server } = parts(place)
+    const config = `
+${modules.map((module) => `load_module /usr/lib/nginx/modules/${module}.so;`).join('\n')}
 ${process.getuid?.() === 0 ? 'user root;' : ''}
 daemon off;
 worker_processes 1;
@@ -195,24 +182,30 @@ http {
   fastcgi_temp_path ${directory}/fastcgi;
   uwsgi_temp_path ${directory}/uwsgi;
   scgi_temp_path ${directory}/scgi;
-  upstream behind { server 127.0.0.1:${upstream}; keepalive 16; }
-  map $http_upgrade $connection_upgrade { default upgrade; '' ''; }
+  ${http}
   server {
     listen 127.0.0.1:${port};
-    location ~ /refused$ { return 404; }
+    ${server}
+  }
+}
+`
+    return { 'nginx.conf': config, ...files }
+  },
+  argv: ({ directory }) => ['-c', `${directory}/nginx.conf`, '-e', 'stderr'],
+})
+
+export const nginx = nginxOf('nginx', ({ upstream }) => ({
+  http: `upstream behind { server 127.0.0.1:${upstream}; keepalive 16; }
+  map $http_upgrade $connection_upgrade { default upgrade; '' ''; }`,
+  server: `location ~ /refused$ { return 404; }
     location / {
       proxy_pass http://behind;
       proxy_http_version 1.1;
       proxy_set_header Host $http_host;
       proxy_set_header Upgrade $http_upgrade;
       proxy_set_header Connection $connection_upgrade;
-    }
-  }
-}
-`,
-  }),
-  argv: ({ directory }) => ['-c', `${directory}/nginx.conf`, '-e', 'stderr'],
-}
+    }`,
+}))
 
 export const squid: Kind = {
   name: 'squid',

@@ -1,8 +1,7 @@
-import { type ChildProcessByStdio, execFile, execFileSync, spawn, spawnSync } from 'node:child_process'
+import { type ChildProcessByStdio, execFile, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { homedir, tmpdir } from 'node:os'
-import { delimiter, join } from 'node:path'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable, Writable } from 'node:stream'
 import { promisify } from 'node:util'
@@ -20,36 +19,15 @@ import { readFacts } from '../../../src/grpc/facts.ts'
 import { openRpc, protoFiles } from '../../../src/grpc/proto-files.ts'
 import { type Client, connectAnswer, type Detail, decodeMessage, encodeMessage, errorOf, okOf } from '../../contract/rpc/call.ts'
 import { writeMessage } from '../../contract/rpc/protojson.ts'
+import { PATH, temporaryFolder } from '../../stage/programs.ts'
 
-/** `go install` puts programs there, and its own installer leaves `go` here. */
-const PATH = [process.env.PATH, join(homedir(), 'go/bin'), '/usr/local/go/bin'].join(delimiter)
-
-/** False, with a printed reason, if a program is missing: `hasProgram('go', 'version')`. */
-export function hasProgram(name: string, argument: string): boolean {
-  try {
-    const version = execFileSync(name, [argument], { encoding: 'utf8', env: { ...process.env, PATH }, stdio: 'pipe' })
-    console.log(`${name} ${version.trim()}`)
-    return true
-  } catch {
-    console.warn(`SKIPPED: ${name} is not installed`)
-    return false
-  }
-}
-
-interface RunOptions {
-  readonly env?: NodeJS.ProcessEnv
-  /** The default is the folder of the Go module. */
-  readonly cwd?: string
-  /** Milliseconds; two minutes unless set. */
-  readonly limitMs?: number
-}
-
-/** Runs a program within its limit and returns its exit code and what it printed. */
+/** Runs a program in the folder of the Go module, unless in another, within two minutes or its own limit. Returns its exit code and what it printed. */
 export async function run(
   name: string,
   args: readonly string[],
-  { env, cwd = 'test/programs/interop/go', limitMs = 120_000 }: RunOptions = {},
-): Promise<{ readonly code: number | null; readonly text: string }> {
+  options: { env?: NodeJS.ProcessEnv; cwd?: string; limitMs?: number } = {},
+) {
+  const { env, cwd = 'test/programs/interop/go', limitMs = 120_000 } = options
   const child = spawn(name, args, { cwd, env: { ...process.env, PATH, ...env }, stdio: ['ignore', 'pipe', 'pipe'], timeout: limitMs })
   let text = ''
   for (const stream of [child.stdout, child.stderr]) {
@@ -161,7 +139,7 @@ export function hasGrpcio(): boolean {
 
 /** Speaks gRPC by Debian's grpcio, with messages by Google's protobuf, compressed by gzip. */
 export function pythonClient(url: string): Client {
-  const directory = mkdtempSync(join(tmpdir(), 'crosswalk-python-'))
+  const { path: directory, remove } = temporaryFolder('python')
   const descriptors = join(directory, 'v1.binpb')
   writeFileSync(
     descriptors,
@@ -170,5 +148,5 @@ export function pythonClient(url: string): Client {
   const child = spawn(PYTHON, ['test/programs/interop/python/client.py', new URL(url).host, descriptors], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })
-  return lineClient(child, () => rmSync(directory, { recursive: true }))
+  return lineClient(child, remove)
 }

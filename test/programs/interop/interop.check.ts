@@ -1,7 +1,4 @@
 import { spawn } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { mappings } from '../../../mappings/index.ts'
@@ -12,8 +9,9 @@ import { cases } from '../../contract/cases/index.ts'
 import { type Carried, type Client, carried, compare, grpcClient } from '../../contract/rpc/call.ts'
 import { type Sides, startSides } from '../../contract/stage.ts'
 import type { Case, Target } from '../../contract/target.ts'
+import { hasProgram, temporaryFolder } from '../../stage/programs.ts'
 import { startProxy, startQuietSandbox, type TestProxy } from '../../stage/stage.ts'
-import { hasProgram, lineClient, run } from './clients.ts'
+import { lineClient, run } from './clients.ts'
 
 describe('go', () => {
   const CERT = 'test/certificates/localhost.crt'
@@ -160,9 +158,9 @@ describe('reflection', () => {
 
     // buf would ask for reflection in the same protocol, and streams need gRPC. So it gets the descriptors that reflection gave to grpcurl.
     it.each(['grpcweb', 'connect'])('calls v1 over %s with buf curl', async (protocol) => {
-      const folder = await mkdtemp(join(tmpdir(), 'descriptors-'))
-      onTestFinished(() => rm(folder, { recursive: true }))
-      const schema = join(folder, 'groups.binpb')
+      const folder = temporaryFolder('descriptors')
+      onTestFinished(folder.remove)
+      const schema = join(folder.path, 'groups.binpb')
       await printed('grpcurl', '-plaintext', '-protoset-out', schema, host, 'describe', GROUPS)
       const options = ['--schema', schema, '--protocol', protocol, '-H', token, '-d', '{}', `${proxy.url}/${GROUPS}/List`]
       for (const transport of [[], ['--http2-prior-knowledge']]) {
@@ -187,8 +185,8 @@ describe('sdk', () => {
 
   /** The contract as the vendor's SDK sees it: each side is asked by the SDK's clients, which have logged in at that address. */
   describe.runIf(hasProgram('go', 'version'))("the v1 contract over the vendor's Go SDK", () => {
-    const folder = mkdtempSync(join(tmpdir(), 'crosswalk-sdk-'))
-    const program = join(folder, 'sdk')
+    const folder = temporaryFolder('sdk')
+    const program = join(folder.path, 'sdk')
     /** The methods for which the SDK has a client, and those that were called through Crosswalk. */
     let known: ReadonlySet<string>
     const called = new Set<string>()
@@ -227,7 +225,7 @@ describe('sdk', () => {
     afterAll(async () => {
       for (const side of [genuine, proxied]) side?.close()
       await sides?.close()
-      rmSync(folder, { recursive: true })
+      folder.remove()
     })
 
     const published = cases.filter(({ dialect = 'published' }) => dialect === 'published')

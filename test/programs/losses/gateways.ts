@@ -1,4 +1,4 @@
-import type { Kind, Place } from '../garden/servers.ts'
+import { type Kind, nginxOf, type Place } from '../garden/servers.ts'
 
 /**
  * The rename of a page in Lua, for any JSON library: v2's names become v1's in answers, and the other way in bodies. A list keeps the
@@ -80,47 +80,18 @@ function bootstrap(port: number, upstream: number) {
   }
 }
 
-interface Parts {
-  /** Names of the dynamic modules. */
-  readonly modules: readonly string[]
-  /** Directives of the part `http`. */
-  readonly http: string
-  /** The directive that answers a v1 request. It asks v2 by a subrequest to `/upstream/…`. */
-  readonly content: string
-}
-
-/** The configuration of an nginx that translates what is below `/…/v1/` and passes the rest on. */
-export function nginxFile({ directory, port, upstream }: Place, { modules, http, content }: Parts): string {
-  return `
-${modules.map((name) => `load_module /usr/lib/nginx/modules/${name}.so;`).join('\n')}
-${process.getuid?.() === 0 ? 'user root;' : ''}
-daemon off;
-worker_processes 1;
-pid ${directory}/pid;
-error_log ${directory}/error.log;
-events { worker_connections 64; }
-http {
-  access_log off;
-  client_body_temp_path ${directory}/body;
-  proxy_temp_path ${directory}/proxy;
-  fastcgi_temp_path ${directory}/fastcgi;
-  uwsgi_temp_path ${directory}/uwsgi;
-  scgi_temp_path ${directory}/scgi;
-  subrequest_output_buffer_size 1m;
-  ${http}
-  server {
-    listen 127.0.0.1:${port};
-    location ~ ^/[a-z]+/v1/ { ${content} }
+/** Translates by `content` what is below `/…/v1/` and passes the rest on. `content` asks v2 by a subrequest to `/upstream/…`. */
+const translating = ({ upstream }: Place, modules: readonly string[], http: string, content: string) => ({
+  modules,
+  http: `subrequest_output_buffer_size 1m; ${http}`,
+  server: `location ~ ^/[a-z]+/v1/ { ${content} }
     location ~ ^/upstream(/.*)$ {
       internal;
       proxy_pass http://127.0.0.1:${upstream}$1$is_args$args;
       proxy_set_header Accept-Encoding '';
     }
-    location / { proxy_pass http://127.0.0.1:${upstream}; }
-  }
-}
-`
-}
+    location / { proxy_pass http://127.0.0.1:${upstream}; }`,
+})
 
 const NGINX_LUA_CODE = `
 local cjson = require 'cjson'
@@ -141,19 +112,17 @@ ngx.print(cjson.encode(renamed(cjson.decode(answer.body), V1)))
 `
 
 /** nginx with Lua and cjson: what Kong, APISIX and OpenResty run their transformations with. */
-export const nginxLua: Kind = {
-  name: 'nginx-lua',
-  program: 'nginx',
-  files: (place) => ({
-    'nginx.conf': nginxFile(place, {
-      modules: ['ndk_http_module', 'ngx_http_lua_module'],
-      http: "lua_package_cpath '/usr/lib/x86_64-linux-gnu/lua/5.1/?.so;/usr/lib/aarch64-linux-gnu/lua/5.1/?.so;;';",
-      content: `content_by_lua_file ${place.directory}/rename.lua;`,
-    }),
-    'rename.lua': NGINX_LUA_CODE,
-  }),
-  argv: ({ directory }) => ['-c', `${directory}/nginx.conf`, '-e', 'stderr'],
-}
+export const nginxLua = nginxOf(
+  'nginx-lua',
+  (place) =>
+    translating(
+      place,
+      ['ndk_http_module', 'ngx_http_lua_module'],
+      "lua_package_cpath '/usr/lib/x86_64-linux-gnu/lua/5.1/?.so;/usr/lib/aarch64-linux-gnu/lua/5.1/?.so;;';",
+      `content_by_lua_file ${place.directory}/rename.lua;`,
+    ),
+  { 'rename.lua': NGINX_LUA_CODE },
+)
 
 const NGINX_NJS_CODE = `
 const V1 = { uid: 'group', accountAssociations: 'items', createTime: 'created_at', updateTime: 'updated_at', tenantId: 'tenant_id',
@@ -184,16 +153,8 @@ export default { translate }
 `
 
 /** nginx with njs, its own JavaScript. */
-export const nginxNjs: Kind = {
-  name: 'nginx-njs',
-  program: 'nginx',
-  files: (place) => ({
-    'nginx.conf': nginxFile(place, {
-      modules: ['ngx_http_js_module'],
-      http: `js_path ${place.directory}; js_import rename.js;`,
-      content: 'js_content rename.translate;',
-    }),
-    'rename.js': NGINX_NJS_CODE,
-  }),
-  argv: ({ directory }) => ['-c', `${directory}/nginx.conf`, '-e', 'stderr'],
-}
+export const nginxNjs = nginxOf(
+  'nginx-njs',
+  (place) => translating(place, ['ngx_http_js_module'], `js_path ${place.directory}; js_import rename.js;`, 'js_content rename.translate;'),
+  { 'rename.js': NGINX_NJS_CODE },
+)

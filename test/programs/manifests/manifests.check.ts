@@ -1,6 +1,5 @@
-import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -9,15 +8,9 @@ import { configWith } from '../../../src/app/config/config.ts'
 import { checkInPod, compose, configOf, type Manifest, manifestsIn } from '../../docker/read.ts'
 import { commandsOf } from '../../docs/pages.ts'
 import { until } from '../../stage/clocks.ts'
+import { hasProgram, startProgram, temporaryFolder } from '../../stage/programs.ts'
 import { startProxy } from '../../stage/stage.ts'
 import { freePort } from '../../stage/upstream.ts'
-
-/** Whether a program is installed; says why tests are skipped if it is not. */
-function hasProgram(program: string, ...version: readonly string[]): boolean {
-  if (spawnSync(program, version, { stdio: 'ignore' }).status === 0) return true
-  console.warn(`SKIPPED: ${program} is not installed`)
-  return false
-}
 
 /** Returns what a program prints. Throws with its complaints if it fails. */
 function printed(program: string, ...argv: readonly string[]): string {
@@ -126,7 +119,7 @@ describe('helm', () => {
     return typeof value === 'object' && value !== null && 'name' in value ? String(value.name) : ''
   }
 
-  describe.runIf(hasProgram('helm', 'version') && hasProgram('kubectl', 'version', '--client') && hasSchemas())('the chart', () => {
+  describe.runIf(hasProgram('helm') && hasProgram('kubectl') && hasSchemas())('the chart', () => {
     it.each(VALUES)('passes helm lint with the values %s', (name) => {
       expect(printed('helm', 'lint', '--strict', CHART, ...valuesOf(name))).toContain('0 chart(s) failed')
     })
@@ -291,7 +284,7 @@ describe('kustomize', () => {
 
   const find = (all: readonly Manifest[], kind: string) => all.find((manifest) => manifest.kind === kind)
 
-  describe.runIf(hasProgram('kubectl', 'version', '--client') && hasSchemas())('kustomize', () => {
+  describe.runIf(hasProgram('kubectl') && hasSchemas())('kustomize', () => {
     it('builds nothing that is wrong, or has a member too many, without a word', () => {
       const { spec, ...rest } = built(join(ROOT, 'base')).find(({ kind }) => kind === 'Deployment')!
       expect(faultsOf({ ...rest, spec: { ...spec, replicas: 'two' } } as Manifest)).toEqual([expect.stringContaining('/spec/replicas')])
@@ -373,9 +366,9 @@ describe('monitoring', () => {
     })
   })
 
-  describe.runIf(hasProgram('prometheus', '--version'))('Prometheus', () => {
+  describe.runIf(hasProgram('prometheus'))('Prometheus', () => {
     it('reads the proxies, and loads every alert', async () => {
-      const folder = mkdtempSync(join(tmpdir(), 'crosswalk-prometheus-'))
+      const { path: folder, remove } = temporaryFolder('prometheus')
       const tokens = { 'admin.token': env['CROSSWALK_ADMIN_TOKEN'] ?? '', 'admin.readToken': env['CROSSWALK_ADMIN_READ_TOKEN'] ?? '' }
       const proxy = await startProxy({ 'upstream.v2': 'http://127.0.0.1:1', ...tokens })
       const here = read('prometheus.yaml').replace(/"crosswalk-1:8081", "crosswalk-2:8081"/, `"${new URL(proxy.adminUrl).host}"`)
@@ -387,12 +380,10 @@ describe('monitoring', () => {
         `--storage.tsdb.path=${folder}/data`,
         `--web.listen-address=127.0.0.1:${port}`,
       ]
-      const child = spawn('prometheus', argv, { stdio: 'ignore' })
-      const ended = new Promise((resolve) => child.once('exit', resolve))
+      const prometheus = startProgram('prometheus', argv)
       onTestFinished(async () => {
-        child.kill('SIGKILL')
-        await Promise.all([ended, proxy.close()])
-        rmSync(folder, { recursive: true, force: true })
+        await Promise.all([prometheus.stop('SIGKILL'), proxy.close()])
+        remove()
       })
       const ask = async (path: string): Promise<Answer> => {
         const answer = (await (await fetch(`http://127.0.0.1:${port}/api/v1/${path}`)).json()) as { readonly data: Answer }
@@ -415,10 +406,10 @@ describe('systemd', () => {
   /** The flags of V8 that the image starts Node with. */
   const imageFlags = /ENTRYPOINT (\[.*\])/.exec(readFileSync('docker/Dockerfile', 'utf8'))?.[1] ?? '[]'
 
-  describe.runIf(hasProgram('systemd-analyze', '--version'))('systemd', () => {
+  describe.runIf(hasProgram('systemd-analyze'))('systemd', () => {
     it('accepts the unit without a warning', () => {
-      const folder = mkdtempSync(join(tmpdir(), 'crosswalk-unit-'))
-      onTestFinished(() => rmSync(folder, { recursive: true }))
+      const { path: folder, remove } = temporaryFolder('unit')
+      onTestFinished(remove)
       const here = text.replace('/usr/bin/node', process.execPath).replaceAll('/opt/crosswalk', process.cwd())
       const path = join(folder, 'crosswalk.service')
       writeFileSync(path, here)

@@ -1,17 +1,14 @@
 import { execFileSync } from 'node:child_process'
 import http from 'node:http'
 import { onTestFinished } from 'vitest'
-import { createProxy, type RestartableProxy, startSandbox } from '../balancer/processes.ts'
+import { createProxy, startSandbox } from '../balancer/processes.ts'
 
-export interface ServedByWorkers extends RestartableProxy {
-  /** The process ids of the workers. */
-  workers(): readonly number[]
-}
+export type ServedByWorkers = Awaited<ReturnType<typeof startWorkers>>
 
 /** Starts the sandbox and a proxy with workers in front of it, as programs; the test ends them. */
-export async function startWorkers(cli: string, env: Readonly<Record<string, string>> = {}): Promise<ServedByWorkers> {
+export async function startWorkers(cli: string, env: Readonly<Record<string, string>> = {}) {
   const sandbox = await startSandbox(cli)
-  onTestFinished(() => void sandbox.child.kill('SIGKILL'))
+  onTestFinished(() => void sandbox.stop('SIGKILL'))
   const proxy = await createProxy(cli, {
     CROSSWALK_UPSTREAM_V2: sandbox.url,
     CROSSWALK_UPSTREAM_V1: sandbox.url,
@@ -20,17 +17,12 @@ export async function startWorkers(cli: string, env: Readonly<Record<string, str
   })
   onTestFinished(async () => void (await proxy.stop('SIGKILL')))
   await proxy.start()
-  return { ...proxy, workers: () => childrenOf(proxy.pid()) }
+  /** The process ids of the workers. */
+  const workers = () => pids(['--ppid', String(proxy.pid())])
+  return Object.assign(proxy, { workers })
 }
 
-/** The processes that a process has started. */
-function childrenOf(pid: number): readonly number[] {
-  return pids(['--ppid', String(pid)])
-}
-
-export function isAlive(pid: number): boolean {
-  return pids(['-p', String(pid)]).length > 0
-}
+export const isAlive = (pid: number): boolean => pids(['-p', String(pid)]).length > 0
 
 function pids(argv: readonly string[]): readonly number[] {
   try {

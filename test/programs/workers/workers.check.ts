@@ -1,14 +1,27 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { copyFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import tls from 'node:tls'
 import { describe, expect, inject, it, onTestFinished } from 'vitest'
 import { startOwnTime, until } from '../../stage/clocks.ts'
+import { hasProgram, temporaryFolder } from '../../stage/programs.ts'
 import { exchange } from '../balancer/processes.ts'
-import { isAlive, read, readUntil, startWorkers } from './served.ts'
+import { isAlive, read, readUntil, type ServedByWorkers, startWorkers } from './served.ts'
 
 const READS = 400
+
+/** Waits until the death of one worker is seen, and another has taken its place. */
+async function replaced({ metric }: ServedByWorkers): Promise<void> {
+  await until(async () => (await metric('crosswalk_worker_deaths_total')) === 1, 'the death is seen')
+  await until(async () => (await metric('crosswalk_workers')) === 2, 'it is replaced')
+}
+
+/** A folder that is removed at the end of the test. */
+function folderOfTest(): string {
+  const { path, remove } = temporaryFolder('workers')
+  onTestFinished(remove)
+  return path
+}
 const ORGANIZATION = '588391a69873a06cb99a4ed5a59102644f751ea4'
 
 describe('two workers', () => {
@@ -27,8 +40,7 @@ describe('two workers', () => {
     const [victim = 0, survivor = 0] = proxy.workers()
     process.kill(victim, 'SIGKILL')
     const took = startOwnTime()
-    await until(async () => (await proxy.metric('crosswalk_worker_deaths_total')) === 1, 'the death is seen')
-    await until(async () => (await proxy.metric('crosswalk_workers')) === 2, 'it is replaced')
+    await replaced(proxy)
     const tookMs = took()
     console.log(`a killed worker was replaced after ${Math.round(tookMs)} ms`)
     expect(tookMs).toBeLessThan(2000)
@@ -40,8 +52,7 @@ describe('two workers', () => {
   })
 
   it('write one record file: no line is lost in 25 renamings', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'crosswalk-workers-'))
-    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const folder = folderOfTest()
     const proxy = await startWorkers(inject('cli'), {
       CROSSWALK_MODE: 'diff-v1',
       CROSSWALK_DIFF_PER_SECOND: '0',
@@ -78,8 +89,7 @@ describe('two workers', () => {
     })
     expect(put.status).toBe(200)
     process.kill(proxy.workers()[0] ?? 0, 'SIGKILL')
-    await until(async () => (await proxy.metric('crosswalk_worker_deaths_total')) === 1, 'the death is seen')
-    await until(async () => (await proxy.metric('crosswalk_workers')) === 2, 'it is replaced')
+    await replaced(proxy)
     for (let nth = 0; nth < 20; nth += 1) expect(await read(proxy.url)).toBeUndefined()
     const served = proxy.log().map((line): { worker?: number; mode?: string; msg: string } => JSON.parse(line))
     const modes = served.filter(({ msg }) => msg === 'request').map(({ worker, mode }) => `worker ${worker}: ${mode}`)
@@ -117,42 +127,21 @@ describe('two workers', () => {
     expect(await proxy.metric('crosswalk_worker_deaths_total')).toBe(0)
   })
 
-  it.runIf(hasOpenssl())('show another certificate without a restart', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'crosswalk-workers-'))
-    onTestFinished(() => rmSync(folder, { recursive: true }))
+  it.runIf(hasProgram('openssl'))('show another certificate without a restart', async () => {
+    const folder = folderOfTest()
     const [key, cert] = [join(folder, 'tls.key'), join(folder, 'tls.crt')]
     copyFileSync('test/certificates/localhost.key', key)
     copyFileSync('test/certificates/localhost.crt', cert)
     const proxy = await startWorkers(inject('cli'), { CROSSWALK_TLS_KEY: key, CROSSWALK_TLS_CERT: cert })
     expect(await subjectOf(proxy.port)).not.toBe('another')
-    execFileSync(
-      'openssl',
-      [
-        'req',
-        '-x509',
-        '-newkey',
-        'ec',
-        '-pkeyopt',
-        'ec_paramgen_curve:P-256',
-        '-nodes',
-        '-days',
-        '9',
-        '-subj',
-        '/CN=another',
-        '-keyout',
-        key,
-        '-out',
-        cert,
-      ],
-      { stdio: 'ignore' },
-    )
+    const request = '-x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 9 -subj /CN=another'.split(' ')
+    execFileSync('openssl', ['req', ...request, '-keyout', key, '-out', cert], { stdio: 'ignore' })
     await until(async () => proxy.log().some((line) => line.includes('the workers are replaced"')), 'they are replaced')
     for (let nth = 0; nth < 4; nth += 1) expect(await subjectOf(proxy.port)).toBe('another')
   })
 
   it('take live settings without being replaced, those that come later too', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'crosswalk-workers-'))
-    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const folder = folderOfTest()
     const path = join(folder, 'crosswalk.yaml')
     writeFileSync(path, '')
     const proxy = await startWorkers(inject('cli'), { CROSSWALK_CONFIG: path })
@@ -170,8 +159,7 @@ describe('two workers', () => {
     expect(proxy.workers()).toEqual(before)
     const [victim = 0] = before
     process.kill(victim, 'SIGKILL')
-    await until(async () => (await proxy.metric('crosswalk_worker_deaths_total')) === 1, 'the death is seen')
-    await until(async () => (await proxy.metric('crosswalk_workers')) === 2, 'it is replaced')
+    await replaced(proxy)
     expect(await statuses()).toEqual(new Set([400]))
   })
 
@@ -208,31 +196,10 @@ describe('two workers', () => {
 
 it('ends the start with one sentence if the port is taken', async () => {
   const { port } = await startWorkers(inject('cli'))
-  const argv = [
-    inject('cli'),
-    'serve',
-    '--workers',
-    '2',
-    '--upstream-v2',
-    'http://127.0.0.1:1',
-    '--port',
-    String(port),
-    '--admin-port',
-    '0',
-  ]
-  const { status, stderr } = spawnSync(process.execPath, argv, { encoding: 'utf8' })
+  const flags = ['--workers', '2', '--upstream-v2', 'http://127.0.0.1:1', '--port', String(port), '--admin-port', '0']
+  const { status, stderr } = spawnSync(process.execPath, [inject('cli'), 'serve', ...flags], { encoding: 'utf8' })
   expect([status, stderr]).toEqual([1, `Port ${port} of 127.0.0.1 is taken; stop what listens there or choose another port (0 = any).\n`])
 })
-
-function hasOpenssl(): boolean {
-  try {
-    execFileSync('openssl', ['version'])
-    return true
-  } catch {
-    console.warn('SKIPPED: openssl is not installed')
-    return false
-  }
-}
 
 function subjectOf(port: number): Promise<string | undefined> {
   return new Promise((resolve, reject) => {

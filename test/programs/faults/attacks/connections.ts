@@ -5,9 +5,10 @@ import tls from 'node:tls'
 import { WebSocket, WebSocketServer } from 'ws'
 import type { Config } from '../../../../src/app/config/settings.ts'
 import { until } from '../../../stage/clocks.ts'
-import { startProxy, type TestProxy } from '../../../stage/stage.ts'
-import { type Behaviour, type Fault, inWorld, say, serving, type World } from '../fault.ts'
-import { metric } from '../process/child.ts'
+import { listening } from '../../../stage/programs.ts'
+import { startProxy } from '../../../stage/stage.ts'
+import { afterwards, type Behaviour, type Fault, inWorld, say, serving, type World } from '../fault.ts'
+import { idle, inFlight, metric } from '../process/child.ts'
 import { dial, SECURE, talk } from '../wire.ts'
 
 const NATIVE = '/iam/v2/groups'
@@ -60,7 +61,7 @@ async function inOrder(second: string, port: Port): Promise<string> {
 }
 
 /** Starts a service that answers as soon as it has read a head, and counts its connections. */
-async function answeringEarly(): Promise<{ readonly url: string; readonly open: Set<Socket>; close(): void }> {
+async function answeringEarly() {
   const open = new Set<Socket>()
   const server = net.createServer((socket) => {
     open.add(socket)
@@ -70,14 +71,12 @@ async function answeringEarly(): Promise<{ readonly url: string; readonly open: 
       if (bytes.includes('\r\n\r\n')) socket.write('HTTP/1.1 401 No\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}')
     })
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as net.AddressInfo
+  const { url } = await listening(server)
   const close = () => {
     for (const socket of open) socket.destroy()
     server.close()
   }
-  return { url: `http://127.0.0.1:${port}`, open, close }
+  return { url, open, close }
 }
 
 const UPLOADS = 100
@@ -212,16 +211,6 @@ export const connectionAttacks: readonly Fault[] = [
   ...attacksOn(SECURE).map((fault) => ({ ...fault, name: `${fault.name}, over TLS`, full: true as const })),
 ]
 
-const GROUPS = 'GET /iam/v1/groups HTTP/1.1\r\nhost: x\r\n\r\n'
-
-const inFlight = (proxy: TestProxy) => metric(proxy, 'crosswalk_requests_in_flight')
-
-/** Waits until no request is in flight and returns a client's next answer. */
-async function afterwards({ proxy }: World): Promise<string> {
-  await until(async () => (await inFlight(proxy)) === 0)
-  return `none in flight; then ${say((await talk(proxy.url, GROUPS, 1)).answers[0])}`
-}
-
 const connect = (url: string): Socket => {
   const socket = net.connect(Number(new URL(url).port), '127.0.0.1')
   socket.on('error', () => {})
@@ -246,16 +235,10 @@ async function noWindow(path: string, settings: Partial<Config>): Promise<string
       for (let at = 0; at < most; at += 1) session.request({ ':path': path }).on('error', () => {})
     }
     await until(async () => (await inFlight(world.proxy)) > 0)
-    const said = await afterwards(world)
+    const said = await afterwards(world.proxy)
     for (const session of sessions) session.destroy()
     return `${streams} of 80 places; ${said}`
   })
-}
-
-/** Waits until no request is in flight. */
-async function settled({ proxy }: World): Promise<string> {
-  await until(async () => (await inFlight(proxy)) === 0)
-  return 'none in flight'
 }
 
 /** Starts HTTP/1.1 clients that request more than their connection holds and read none of it. */
@@ -265,7 +248,7 @@ async function noReader(path: string): Promise<string> {
     const clients = Array.from({ length: 4 }, () => connect(world.proxy.url).pause())
     for (const client of clients) client.write(`GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`)
     await until(async () => (await inFlight(world.proxy)) === 4)
-    await settled(world)
+    await idle(world.proxy)
     for (const client of clients) client.destroy()
     return 'none in flight'
   })
@@ -287,7 +270,7 @@ async function slowBodies(path: string): Promise<string> {
     const talks = Array.from({ length: 20 }, () => talk(world.proxy.url, trickle))
     const said = (await Promise.all(talks)).map(({ answers, closed }) => `${say(answers[0])}${closed ? ' and closed' : ''}`)
     await until(async () => (await connectionsOf(world)) <= 1)
-    return `${[...new Set(said)].join()}; ${await afterwards(world)}`
+    return `${[...new Set(said)].join()}; ${await afterwards(world.proxy)}`
   })
 }
 
@@ -304,7 +287,7 @@ async function slowBodies2(path: string): Promise<string> {
     clearInterval(timer)
     const said = `${status}, closed with ${stream.rstCode}`
     session.destroy()
-    return `${said}; ${await afterwards(world)}`
+    return `${said}; ${await afterwards(world.proxy)}`
   })
 }
 
@@ -359,7 +342,8 @@ async function idleSession(): Promise<string> {
       session.on('error', () => {})
       session.request({ ':path': '/iam/v2/groups' }).on('error', () => {})
       await once(session, 'close')
-      return settled(world)
+      await idle(world.proxy)
+      return 'none in flight'
     },
   )
 }
@@ -377,9 +361,9 @@ async function givenUp(): Promise<string> {
       for (const stream of streams) stream.on('error', () => {})
       await until(async () => (await inFlight(world.proxy)) === methods.length)
       for (const stream of streams) stream.close(8)
-      const said = await settled(world)
+      await idle(world.proxy)
       session.destroy()
-      return said
+      return 'none in flight'
     },
   )
 }

@@ -11,9 +11,9 @@ import { runCommand } from '../../../app/cli/support.ts'
 import { until } from '../../../stage/clocks.ts'
 import { bearer, type Stage, startStage, type TestProxy } from '../../../stage/stage.ts'
 import { connect2, fetch2 } from '../../../stage/upstream.ts'
-import { errorIn, type Fault, inWorld, say, serving } from '../fault.ts'
-import { metric } from '../process/child.ts'
-import { SECURE, talk } from '../wire.ts'
+import { answerTo, errorIn, type Fault, inWorld, serving } from '../fault.ts'
+import { idle, metric } from '../process/child.ts'
+import { SECURE } from '../wire.ts'
 
 const PROTOCOLS = ['HTTP/1.1', 'HTTP/2'] as const
 
@@ -377,12 +377,10 @@ async function unfinished(crowd: Crowd): Promise<string> {
   return inWorld(serving(3), BODIES, async ({ proxy }) => {
     const leave = await crowd(proxy)
     await until(async () => (await refused(proxy, 'bodies')) > 0)
-    const [another] = (await talk(proxy.url, whole(500_000), 1)).answers
-    const [read] = (await talk(proxy.url, 'GET /iam/v1/groups HTTP/1.1\r\nhost: x\r\n\r\n', 1)).answers
+    const [another, read] = [await answerTo(proxy.url, whole(500_000)), await answerTo(proxy.url)]
     leave()
-    await until(async () => (await metric(proxy, 'crosswalk_requests_in_flight')) === 0)
-    const [afterwards] = (await talk(proxy.url, whole(500_000), 1)).answers
-    return `another body ${say(another)}; a read ${say(read)}; when they are gone ${say(afterwards)}`
+    await idle(proxy)
+    return `another body ${another}; a read ${read}; when they are gone ${await answerTo(proxy.url, whole(500_000))}`
   })
 }
 
@@ -423,9 +421,8 @@ async function unreadRefusals(): Promise<string> {
     await until(async () => (await refused(proxy, 'overload')) === SESSIONS * STREAMS - 800)
     await until(async () => reset >= SESSIONS * STREAMS - 1800)
     for (const session of sessions) session.destroy()
-    await until(async () => (await metric(proxy, 'crosswalk_requests_in_flight')) === 0)
-    const [afterwards] = (await talk(proxy.url, 'GET /iam/v1/groups HTTP/1.1\r\nhost: x\r\n\r\n', 1)).answers
-    return `1000 refusals wait, ${reset} streams are reset; when they are gone ${say(afterwards)}`
+    await idle(proxy)
+    return `1000 refusals wait, ${reset} streams are reset; when they are gone ${await answerTo(proxy.url)}`
   })
 }
 

@@ -1,13 +1,11 @@
 import { gzipSync } from 'node:zlib'
 import type { Config } from '../../../../src/app/config/settings.ts'
-import { until } from '../../../stage/clocks.ts'
 import { startProxy } from '../../../stage/stage.ts'
-import { askBoth, type Behaviour, errorIn, type Fault, inWorld, messageIn, say, serving } from '../fault.ts'
+import { afterwards, askBoth, type Behaviour, errorIn, type Fault, inWorld, messageIn, say, serving } from '../fault.ts'
 import { send } from '../fuzz/frames.ts'
 import { type Given, type OpenAskers, overGrpc, overHttp1, overHttp2, overWebSocket, type Question } from '../fuzz/heads.ts'
 import { type Script, startScripted } from '../fuzz/upstream.ts'
-import { metric } from '../process/child.ts'
-import { bytesOf, type FieldLine, FLAG, type Frame, frame, GOAWAY, headers, PREFACE, SECURE, TYPE, talk, uint32 } from '../wire.ts'
+import { bytesOf, type FieldLine, FLAG, type Frame, frame, GOAWAY, headers, PREFACE, SECURE, TYPE, uint32 } from '../wire.ts'
 
 const CANCEL = 8
 const NOTHING = 0
@@ -58,15 +56,8 @@ async function onePacket(begin: Frame, end: Frame, settings: Partial<Config>): P
   return inWorld(serving(3), { 'limits.idleTimeoutMs': 500, ...settings }, async ({ proxy }) => {
     const packet = Buffer.concat([PREFACE, ...[frame(TYPE.SETTINGS, 0, 0), begin, end].map(bytesOf)])
     for (let nth = 0; nth < TIMES; nth += 1) await send(proxy.url, [packet], 'fin')
-    return nextOf(proxy)
+    return afterwards(proxy)
   })
-}
-
-/** Waits until nothing is in flight, and tells how the next client is answered. */
-async function nextOf(proxy: Parameters<typeof metric>[0] & { readonly url: string }): Promise<string> {
-  await until(async () => (await metric(proxy, 'crosswalk_requests_in_flight')) === 0)
-  const { answers } = await talk(proxy.url, 'GET /iam/v1/groups HTTP/1.1\r\nhost: x\r\n\r\n', 1)
-  return `none in flight; then ${say(answers[0])}`
 }
 
 /** Streams behind the GOAWAY of a connection, connections at a time, and times: together they ended the process on Node 20. */
@@ -86,7 +77,7 @@ async function behindGoaway(): Promise<string> {
     for (let nth = 0; nth < LATE.times; nth += 1) {
       await Promise.all(Array.from({ length: LATE.connections }, () => send(proxy.url, [packet], 'fin')))
     }
-    return nextOf(proxy)
+    return afterwards(proxy)
   })
 }
 

@@ -1,17 +1,18 @@
 import { once } from 'node:events'
 import http, { type IncomingMessage } from 'node:http'
 import http2 from 'node:http2'
-import net, { type AddressInfo, type Socket } from 'node:net'
+import net, { type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { setImmediate } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import type { Config } from '../../../../src/app/config/settings.ts'
 import { until } from '../../../stage/clocks.ts'
+import { listening } from '../../../stage/programs.ts'
 import { bearer, startProxy } from '../../../stage/stage.ts'
 import { connect2 } from '../../../stage/upstream.ts'
-import { type Behaviour, type Fault, inWorld, say, serving, type World } from '../fault.ts'
+import { answerTo, type Behaviour, type Fault, inWorld, READ, serving, type World } from '../fault.ts'
 import { type Carrier, openRpcAsker, type RpcCase, type RpcGiven, type RpcPart } from '../fuzz/rpc.ts'
-import { metric } from '../process/child.ts'
+import { idle, inFlight } from '../process/child.ts'
 import { talk } from '../wire.ts'
 
 const PATH = '/iam/v1/groups?limit=200'
@@ -59,10 +60,9 @@ async function neverReading(): Promise<string> {
   const { waiting, behaviour, release } = held()
   return inWorld(behaviour, { 'upstream.v1': undefined }, async (world) => {
     const { proxy, upstream } = world
-    const inFlight = () => metric(proxy, 'crosswalk_requests_in_flight')
     const { all, one, go } = await readers(world)
     const reading = await all()
-    await until(async () => waiting.length > 0 && (await inFlight()) === GOOD + 2)
+    await until(async () => waiting.length > 0 && (await inFlight(proxy)) === GOOD + 2)
     release()
     const whole = (await Promise.all(reading)).filter(Boolean).length
     const shared = upstream.seen.length
@@ -71,8 +71,8 @@ async function neverReading(): Promise<string> {
     release()
     const again = await later
     go()
-    await until(async () => (await inFlight()) === 0)
-    return `${whole} of 5 whole from ${shared} call; a later one whole: ${again}; in flight ${await inFlight()} when they have gone`
+    await idle(proxy)
+    return `${whole} of 5 whole from ${shared} call; a later one whole: ${again}; in flight ${await inFlight(proxy)} when they have gone`
   })
 }
 
@@ -117,13 +117,11 @@ async function startStaging(ms: number) {
       else setTimeout(stage, ms, socket)
     })
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
   const close = () => {
     for (const socket of sockets) socket.destroy()
     server.close()
   }
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, whenStaged, close }
+  return { url: (await listening(server)).url, whenStaged, close }
 }
 
 /** An attacker makes v2 send an extra answer. The next client must not receive it. */
@@ -182,8 +180,6 @@ function codeOf({ status, headers, trailers, body }: RpcGiven): string {
   )
 }
 
-const RPC_CALLS_GOOD = 'GET /iam/v1/groups HTTP/1.1\r\nhost: x\r\n\r\n'
-
 /** Makes a call over each carrier, and a request that must be answered within a second meanwhile. */
 async function hostile(calls: readonly RpcCase[], settings: Partial<Config> = {}): Promise<string> {
   return inWorld(serving(3), { 'upstream.v1': undefined, ...settings }, async ({ proxy, upstream }) => {
@@ -193,7 +189,7 @@ async function hostile(calls: readonly RpcCase[], settings: Partial<Config> = {}
     for (const one of calls) {
       const asked = ask(one)
       const begun = performance.now()
-      await talk(proxy.url, RPC_CALLS_GOOD, 1)
+      await talk(proxy.url, READ, 1)
       longest = Math.max(longest, performance.now() - begun)
       codes.push(codeOf(await asked))
     }
@@ -221,7 +217,7 @@ async function trickle({ proxy, upstream }: World): Promise<string> {
   const headers = await new Promise<Record<string, unknown>>((resolve) => stream.once('response', resolve))
   clearInterval(timer)
   session.destroy()
-  await until(async () => (await metric(proxy, 'crosswalk_requests_in_flight')) === 0)
+  await idle(proxy)
   return `${headers['grpc-status']}; ${upstream.seen.length} passed on`
 }
 
@@ -236,11 +232,11 @@ async function unread({ proxy }: World): Promise<string> {
     stream.on('error', () => {}).end(framed(0, Buffer.alloc(0)))
   }
   const begun = performance.now()
-  await until(async () => (await metric(proxy, 'crosswalk_requests_in_flight')) > 0)
-  await until(async () => (await metric(proxy, 'crosswalk_requests_in_flight')) === 0)
+  await until(async () => (await inFlight(proxy)) > 0)
+  await idle(proxy)
   session.destroy()
-  const [afterwards] = (await talk(proxy.url, RPC_CALLS_GOOD, 1)).answers
-  return `all over ${performance.now() - begun < 10_000 ? 'soon' : 'late'}; then ${say(afterwards)?.replace(/\d+ rows/, 'rows')}`
+  const then = await answerTo(proxy.url)
+  return `all over ${performance.now() - begun < 10_000 ? 'soon' : 'late'}; then ${then.replace(/\d+ rows/, 'rows')}`
 }
 
 const FLOOD = 2000
@@ -256,9 +252,9 @@ async function resets({ proxy, upstream }: World): Promise<string> {
     }
     await new Promise((resolve) => session.close(() => resolve(undefined)))
   }
-  await until(async () => (await metric(proxy, 'crosswalk_requests_in_flight')) === 0)
-  const [afterwards] = (await talk(proxy.url, RPC_CALLS_GOOD, 1)).answers
-  return `none in flight, ${upstream.seen.length <= FLOOD + 1 ? 'no more calls than streams' : upstream.seen.length}; then ${say(afterwards)}`
+  await idle(proxy)
+  const then = await answerTo(proxy.url)
+  return `none in flight, ${upstream.seen.length <= FLOOD + 1 ? 'no more calls than streams' : upstream.seen.length}; then ${then}`
 }
 
 export const rpcAttacks: readonly Fault[] = [

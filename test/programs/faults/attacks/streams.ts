@@ -1,17 +1,18 @@
 import { once } from 'node:events'
 import http2, { type ClientHttp2Session, type ClientHttp2Stream, type IncomingHttpHeaders } from 'node:http2'
-import net, { type AddressInfo } from 'node:net'
+import net from 'node:net'
 import type { Config } from '../../../../src/app/config/settings.ts'
 import { ALL_V2 } from '../../../../src/migrate/modes/rules.ts'
 import { until } from '../../../stage/clocks.ts'
+import { listening } from '../../../stage/programs.ts'
 import { startProxy, type TestProxy } from '../../../stage/stage.ts'
 import { connect2 } from '../../../stage/upstream.ts'
-import { type Asked, askBoth, type Fault, inWorld, messageIn, say, serving, type World } from '../fault.ts'
-import { metric } from '../process/child.ts'
+import { type Asked, answerTo, askBoth, type Fault, inWorld, messageIn, say, serving, type World } from '../fault.ts'
+import { idle, inFlight } from '../process/child.ts'
 import { talk, type WireAnswer } from '../wire.ts'
 
 /** Starts an alias of another address: connections to it are connected there, in any protocol. */
-async function startAlias(): Promise<{ url: string; lead: (url: string) => void; close: () => void }> {
+async function startAlias() {
   let to = 0
   const server = net.createServer((client) => {
     const service = net.connect(to, '127.0.0.1')
@@ -24,11 +25,10 @@ async function startAlias(): Promise<{ url: string; lead: (url: string) => void;
         .on('close', () => other.destroy())
         .pipe(other)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const lead = (url: string) => {
     to = Number(new URL(url).port)
   }
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, lead, close: () => void server.close() }
+  return { url: (await listening(server)).url, lead, close: () => void server.close() }
 }
 
 /** Starts proxies in a circle, each the only service of the one before it. Requests go to the first. */
@@ -73,7 +73,7 @@ function answered(answer: WireAnswer | undefined): string {
 
 /** Reading the metrics makes the proxy ping its services, which are itself. These requests are left out. */
 async function cameBack(proxy: TestProxy): Promise<string> {
-  await until(async () => (await metric(proxy, 'crosswalk_requests_in_flight')) === 0)
+  await idle(proxy)
   const lines = proxy.log.filter(({ path }) => !String(path).startsWith('/ping/'))
   const loops = lines.filter(({ operation }) => operation === 'loop').length
   return `${lines.length} requests, ${loops} of them came back`
@@ -203,8 +203,7 @@ const QUIET: Partial<Config> = { 'upstream.v1': undefined, 'limits.requestsInFli
 /** Starts a gRPC service that never answers. */
 async function startSilent() {
   const server = http2.createServer().on('stream', (stream) => void stream.on('error', () => {}).resume())
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, server }
+  return { url: (await listening(server)).url, server }
 }
 
 /** Holds as many calls of a method as one client may. Nobody else may be refused, and all of them end. */
@@ -226,17 +225,23 @@ async function held(
   })
 }
 
-const inFlight = ({ proxy }: World) => metric(proxy, 'crosswalk_requests_in_flight')
+const others = ({ proxy }: World, request = NOTHING) => answerTo(proxy.url, request)
 
-async function others({ proxy }: World, request = NOTHING): Promise<string> {
-  return String(say((await talk(proxy.url, request, 1)).answers[0]))
+/** The ends of all, and the answer to the next client. */
+async function endsOf(world: World, all: readonly ClientHttp2Stream[]): Promise<string> {
+  const said = await ends(all)
+  await idle(world.proxy)
+  return `${said}; then ${await others(world)}`
 }
 
 /** Waits for the ends of all, and counts them. */
 async function ends(all: readonly ClientHttp2Stream[]): Promise<string> {
   const counts = new Map<string, number>()
   for (const end of await Promise.all(all.map(endOf))) counts.set(end, (counts.get(end) ?? 0) + 1)
-  return [...counts].map(([end, count]) => `${count} × ${end}`).join(', ')
+  return [...counts]
+    .map(([end, count]) => `${count} × ${end}`)
+    .sort()
+    .join(', ')
 }
 
 export const streamAttacks: readonly Fault[] = [
@@ -255,32 +260,17 @@ export const streamAttacks: readonly Fault[] = [
   ...['/chainguard.platform.iam.v2.GroupsService/ListGroups', '/chainguard.platform.iam.Groups/List'].map((path) => ({
     name: `messages for ${path} that trickle in for longer than a body may`,
     expected: '80 × status 4; then 404/5',
-    see: () =>
-      held(path, { 'limits.bodyTimeoutMs': 500 }, async (world, all) => {
-        const said = await ends(all)
-        await until(async () => (await inFlight(world)) === 0)
-        return `${said}; then ${await others(world)}`
-      }),
+    see: () => held(path, { 'limits.bodyTimeoutMs': 500 }, endsOf),
   })),
   {
     name: 'a relayed call of one message that lasts longer than a request may',
     expected: '80 × status 4; then 404/5',
-    see: () =>
-      held(UNARY, { 'limits.deadlineMs': 700 }, async (world, all) => {
-        const said = await ends(all)
-        await until(async () => (await inFlight(world)) === 0)
-        return `${said}; then ${await others(world)}`
-      }),
+    see: () => held(UNARY, { 'limits.deadlineMs': 700 }, endsOf),
   },
   {
     name: 'streams of messages that hardly move',
     expected: '20 × status 4, 60 × status 8; then 404/5',
-    see: () =>
-      held(FOREIGN, { 'limits.idleTimeoutMs': 1000 }, async (world, all) => {
-        const said = (await ends(all)).split(', ').sort().join(', ')
-        await until(async () => (await inFlight(world)) === 0)
-        return `${said}; then ${await others(world)}`
-      }),
+    see: () => held(FOREIGN, { 'limits.idleTimeoutMs': 1000 }, endsOf),
   },
   {
     name: 'bodies without a credential on more connections than there are places',
@@ -290,9 +280,9 @@ export const streamAttacks: readonly Fault[] = [
         '/iam/v2/groups',
         {},
         async (world) => {
-          await until(async () => (await inFlight(world)) >= 60)
+          await until(async () => (await inFlight(world.proxy)) >= 60)
           const [without, withOne] = [await others(world), await others(world, WITH_TOKEN)]
-          return `${await inFlight(world)} of 80 places; without one ${without}, with one ${withOne}`
+          return `${await inFlight(world.proxy)} of 80 places; without one ${without}, with one ${withOne}`
         },
         {},
       ),
@@ -305,11 +295,11 @@ export const streamAttacks: readonly Fault[] = [
         '/iam/v2/groups',
         {},
         async (world) => {
-          await until(async () => (await inFlight(world)) === 60)
+          await until(async () => (await inFlight(world.proxy)) === 60)
           const session = await connect2(world.proxy.url)
           const second = await connect2(world.proxy.url)
           const mine = [session, second].flatMap((one) => Array.from({ length: 10 }, () => trickling(one, '/iam/v2/groups', TOKEN)))
-          await until(async () => (await inFlight(world)) === 80)
+          await until(async () => (await inFlight(world.proxy)) === 80)
           const said = await others(world, WITH_TOKEN)
           const kept = mine.filter(({ closed }) => !closed).length
           for (const one of [session, second]) one.destroy()

@@ -1,7 +1,6 @@
 import { once } from 'node:events'
 import http, { type RequestListener } from 'node:http'
 import http2, { type IncomingHttpHeaders } from 'node:http2'
-import type { AddressInfo } from 'node:net'
 import type { Writable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
 import { CODES, type CodeName } from '../../../../src/errors.ts'
@@ -11,6 +10,7 @@ import { createServeGrpc, createServeGrpcStream, type WireStreamHandler } from '
 import { createRoom } from '../../../../src/serve/bounds.ts'
 import { createListener } from '../../../../src/serve/listen/listener.ts'
 import { createDeadlines } from '../../../../src/serve/listen/times.ts'
+import { listening } from '../../../stage/programs.ts'
 import { type Dice, diceOf } from './hunt.ts'
 import type { Fuzzed } from './requests.ts'
 
@@ -277,9 +277,7 @@ export async function fuzzWire(cases: number, seed: number): Promise<Fuzzed> {
     { certificate: undefined, ...LIMITS },
   )
   const server = listener.create({ request, expectation: request, failed, dropped() {} })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const { url } = await listening(server)
   const statuses: Record<string, number> = {}
   try {
     for (let at = 0; at < cases; at += ON_ONE) {

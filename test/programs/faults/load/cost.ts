@@ -1,7 +1,7 @@
 import http2 from 'node:http2'
-import type { AddressInfo } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
+import { listening } from '../../../stage/programs.ts'
 import { connect2, fetch2, startUpstream } from '../../../stage/upstream.ts'
 import { type Fault, listOf } from '../fault.ts'
 import { type Child, metric, program, serve } from '../process/child.ts'
@@ -154,15 +154,10 @@ const BODIES: Readonly<Record<string, Body>> = {
 }
 
 /** What answers the calls of gRPC, and the message that it answers with. */
-interface Service {
-  readonly url: string
-  message: Buffer
-}
-
 /** Starts a v2 that speaks gRPC with these messages, and answers every other request with rows. */
-async function startService(): Promise<Service> {
+async function startService() {
   const server = http2.createServer({ maxSessionMemory: 4096 })
-  const service = { url: '', message: Buffer.alloc(0) }
+  const service = { ...(await listening(server)), message: Buffer.alloc(0) as Buffer }
   server.on('stream', (stream, headers) => {
     stream.on('error', () => {})
     stream.resume()
@@ -171,9 +166,7 @@ async function startService(): Promise<Service> {
     stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }))
     stream.end(framed(service.message))
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   server.unref()
-  service.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   return service
 }
 
@@ -189,7 +182,7 @@ async function ask(child: Child, { path, method = 'POST', headers, body }: Body)
 }
 
 let rests: Promise<readonly [Child, Page]> | undefined
-let services: Promise<readonly [Child, Service]> | undefined
+let services: Promise<readonly [Child, Awaited<ReturnType<typeof startService>>]> | undefined
 
 /** What a v2 of REST answers with. */
 interface Page {
@@ -204,7 +197,7 @@ async function startRest(): Promise<readonly [Child, Page]> {
   return [await serve({ 'upstream-v2': upstream.url }, { nodeFlags: PROBE }), page]
 }
 
-async function startGrpc(): Promise<readonly [Child, Service]> {
+async function startGrpc(): Promise<readonly [Child, Awaited<ReturnType<typeof startService>>]> {
   const service = await startService()
   return [await serve({ 'upstream-v2': service.url }, { nodeFlags: PROBE }), service]
 }

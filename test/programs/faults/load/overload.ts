@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import http, { type ServerResponse } from 'node:http'
-import net, { type AddressInfo, type Socket } from 'node:net'
+import net, { type Socket } from 'node:net'
 import { createInterface } from 'node:readline'
 import { gzipSync } from 'node:zlib'
+import { listening } from '../../../stage/programs.ts'
 import { startUpstream } from '../../../stage/upstream.ts'
 import { type Fault, listOf, serving } from '../fault.ts'
 import { type Child, program, serve } from '../process/child.ts'
@@ -238,8 +239,7 @@ async function startFixed(body: string) {
     socket.setNoDelay(true).on('error', () => socket.destroy())
     socket.on('data', () => socket.write(answer))
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close: () => server.close() }
+  return { ...(await listening(server)), close: () => server.close() }
 }
 
 /** Returns the CPU time of a process (`/proc`, in ticks of 10 ms). */

@@ -12,7 +12,7 @@ import { type Behaviour, type Fault, inWorld, listOf, say, serving } from '../fa
 import { createCallers, openLoop } from '../load/overload.ts'
 import { residentMiB } from '../soak/clients.ts'
 import { talk } from '../wire.ts'
-import { metric, program, serve } from './child.ts'
+import { inFlight, metric, program, serve } from './child.ts'
 import { DAY, rolloutFaults, withClock } from './rollouts.ts'
 
 const KILLS = 10
@@ -153,7 +153,7 @@ async function underLoad(): Promise<string> {
   const clients: Promise<boolean>[] = []
   for (let begun = 0; begun < REQUESTS; begun += AT_A_TIME) {
     for (let nth = begun; nth < begun + AT_A_TIME; nth++) clients.push(isAnswered(child.url, `group-${nth}`))
-    await until(async () => (await metric(child, 'crosswalk_requests_in_flight')) >= begun + AT_A_TIME)
+    await until(async () => (await inFlight(child)) >= begun + AT_A_TIME)
   }
   const exit = child.stop('SIGTERM')
   await until(async () => refuses(child.url))

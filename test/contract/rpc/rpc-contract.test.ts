@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sampleSeed, sizeOr } from '../../programs/faults/fuzz/hunt.ts'
+import { isFull } from '../../sample.ts'
 import { seeded } from '../../stage/clocks.ts'
 import { cases } from '../cases/index.ts'
 import { type Sides, startSides } from '../stage.ts'
@@ -7,8 +8,8 @@ import type { Case } from '../target.ts'
 import { type Carried, carried, compare, connectClient, grpcClient } from './call.ts'
 import { EXCEPTIONS, INEXPRESSIBLE } from './protojson.ts'
 
-/** The number of cases that `npm test` plays over each protocol; CROSSWALK_CASES plays more. */
-const SAMPLE = 4
+/** The number of cases that `npm test` plays over each protocol; CROSSWALK_CASES plays more, and CROSSWALK_SAMPLE=full all of them. */
+const SAMPLE = isFull ? Number.POSITIVE_INFINITY : 4
 
 /** A case creates up to a thousand rows while others run. */
 const PATIENCE = 60_000

@@ -1,20 +1,26 @@
+import { parseArgs } from 'node:util'
 import { isInstalled } from '../garden/servers.ts'
 import { attackFaults } from './attacks/faults.ts'
 import { clientFaults } from './client.ts'
 import { doorFaults } from './door.ts'
-import { type Fault, type Group, runFaults, tableOf } from './fault.ts'
+import { type Group, runFaults, tableOf } from './fault.ts'
 import { costFaults } from './load/cost.ts'
 import { askedSideFaults, overloadFaults, uniqueFaults } from './load/overload.ts'
 import { processFaults } from './process/faults.ts'
 import { upstreamFaults } from './upstream.ts'
 
-const USAGE = `npm run faults -- [part of a name]…
-  Brings faults about and prints what was expected and what was seen; exits with 1 when one does not hold.`
+const USAGE = `npm run faults -- [--share 1/3] [part of a name]…
+  Brings faults about and prints what was expected and what was seen; exits with 1 when one does not hold.
+  With --share, this process brings about every third of them, and two others could do the rest.`
 
-const names = process.argv.slice(2)
-if (names.includes('--help')) {
+const { values, positionals: names } = parseArgs({
+  allowPositionals: true,
+  options: { share: { type: 'string', default: '1/1' }, help: { type: 'boolean', default: false } },
+})
+const [share = Number.NaN, of = Number.NaN] = values.share.split('/').map(Number)
+if (values.help || !(share >= 1 && share <= of)) {
   process.stdout.write(`${USAGE}\n`)
-  process.exit(0)
+  process.exit(values.help ? 0 : 2)
 }
 
 // Overload comes first: this process is the load generator as well, and after the attacks it reaches half of its pace.
@@ -28,14 +34,14 @@ const all: readonly Group[] = [
   { name: 'door cost', faults: costFaults },
   { name: 'door growth', faults: uniqueFaults },
 ]
+let nth = 0
 const chosen = all.map(({ name: group, faults }) => ({
   name: group,
-  faults: faults.filter(({ name }) => names.length === 0 || names.some((part) => `${group}: ${name}`.includes(part))).filter(canBe),
+  faults: faults
+    .filter(({ name }) => names.length === 0 || names.some((part) => `${group}: ${name}`.includes(part)))
+    .filter(() => nth++ % of === share - 1)
+    .filter(({ needs }) => needs === undefined || isInstalled({ program: needs })),
 }))
-
-function canBe({ needs }: Fault): boolean {
-  return needs === undefined || isInstalled({ program: needs })
-}
 
 const unhandled: unknown[] = []
 process.on('unhandledRejection', (reason) => unhandled.push(reason))

@@ -3,6 +3,7 @@ import { cases } from '../../contract/cases/index.ts'
 import { type Client, callOf, carried, grpcClient } from '../../contract/rpc/call.ts'
 import { run } from '../../contract/run.ts'
 import type { Role, Target } from '../../contract/target.ts'
+import { isFull } from '../../sample.ts'
 import { until } from '../../stage/clocks.ts'
 import { type Stage, startStage } from '../../stage/stage.ts'
 import { sizeOr } from '../faults/fuzz/hunt.ts'
@@ -18,8 +19,8 @@ const CYCLES = [
   'role bindings: a PUT changes identity and role',
 ]
 
-/** The number of cycles that `npm test` plays with each client; CROSSWALK_CASES plays more. */
-const SAMPLE = 1
+/** The number of cycles played with each client; CROSSWALK_CASES plays more, and CROSSWALK_SAMPLE=full all of them. */
+const SAMPLE = isFull ? CYCLES.length : 1
 
 /** Compresses every request. */
 const GZIP = { 'grpc.default_compression_algorithm': 2 }

@@ -29,8 +29,12 @@ export type TokenType = 'JWT' | 'at+jwt' | 'rt+jwt'
 
 const KEY_ID = 'sandbox-1'
 
+/** The keys of this process, made on first use: making them takes 200 ms of processor time. */
+let pair: ReturnType<typeof generateKeyPair> | undefined
+
 const createIssuer = async (): Promise<Issuer> => {
-  const { privateKey, publicKey } = await generateKeyPair('RS256')
+  pair ??= generateKeyPair('RS256')
+  const { privateKey, publicKey } = await pair
   const publicJwk = { ...(await exportJWK(publicKey)), kid: KEY_ID, alg: 'RS256', use: 'sig' }
   return {
     keys: { keys: [publicJwk] },
@@ -40,7 +44,7 @@ const createIssuer = async (): Promise<Issuer> => {
 
 const issuers = new WeakMap<Store, Promise<Issuer>>()
 
-/** The issuer of a store. Its key is made on first use and lives as long as the store, so a restart invalidates every token. */
+/** The issuer of a store. Its key is made on first use and lives as long as the process, so a restart invalidates every token. */
 export const issuerOf = ({ store }: World): Promise<Issuer> => {
   const known = issuers.get(store)
   if (known !== undefined) return known

@@ -19,6 +19,7 @@ import {
   type FieldFact,
   type HttpRule,
   jsonNameOf,
+  readFacts,
   readFieldType,
   routeOf,
   ruleOf,
@@ -269,4 +270,14 @@ export function openRpc(operations: readonly Operation[], { v1, v2 }: FactsOfBot
     registry,
     methods,
   }
+}
+
+/** What was opened last in this process. */
+let opened: { readonly operations: readonly Operation[]; readonly rpc: Rpc } | undefined
+
+/** Opens the published services, or returns what was opened for the same operations: the servers of a process share it. */
+export function sharedRpc(operations: readonly Operation[]): Rpc {
+  const isSame = opened?.operations.length === operations.length && operations.every((one, at) => one === opened?.operations[at])
+  if (!opened || !isSame) opened = { operations, rpc: openRpc(operations, readFacts()) }
+  return opened.rpc
 }

@@ -6,8 +6,7 @@ import { type Core, createCore, type RequestRecord } from '../../serve/core.ts'
 import type { RawHeaders } from '../../serve/http/app.ts'
 import { createDeadlines } from '../../serve/listen/times.ts'
 import type { Tracing } from '../../serve/watch/spans.ts'
-import { readFacts } from '../facts.ts'
-import { openRpc, type Rpc } from '../proto-files.ts'
+import { type Rpc, sharedRpc } from '../proto-files.ts'
 import { refuseGrpc } from '../relay/relay.ts'
 import type { CallUnary } from '../relay/unary.ts'
 import type { WireHandler, WireMetadata, WireReply } from '../wire/call.ts'
@@ -67,7 +66,7 @@ export interface RpcCalls {
 export function createRpcCalls({ core, v1, v2, classify, announced, tracing, room, failed, settings }: RpcParts): RpcCalls {
   const { requestBytes, deadlineMs, messageBytes, rowsPerRequest, headerBytes, asV2 } = settings
   const limits = { messageBytes, rowsPerRequest, headerBytes }
-  const rpc = openRpc(core.operations, readFacts())
+  const rpc = sharedRpc(core.operations)
   const { registry } = rpc
   const published = createCore({ ...core, settings: { ...core.settings, dialect: 'published' } })
   const toV1 = typeof v1 === 'object' ? { ...v1, registry, limits } : v1

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs'
 import { asApiError } from '../../../errors.ts'
 import { fileWithin } from '../../../files.ts'
-import { readFacts } from '../../../grpc/facts.ts'
 import { pathOf } from '../../../serve/classify.ts'
 import { FORM } from '../../../serve/route.ts'
 import { suggestion } from '../../../tables/check.ts'
@@ -64,12 +63,12 @@ export const explain: Command = {
 async function explainGrpc(name: string, config: Config, flags: Flags, io: Io): Promise<number> {
   const message = await messageOf(flags, io)
   if (message === undefined) return endWith(io, MISUSED, 'The --data of a gRPC call is JSON, hex, base64, - or the name of a file.')
-  const [{ openRpc }, { grpcHead, grpcLines, grpcReport, grpcSubject }] = await Promise.all([
+  const [{ sharedRpc }, { grpcHead, grpcLines, grpcReport, grpcSubject }] = await Promise.all([
     import('../../../grpc/proto-files.ts'),
     import('../../../tools/explain-grpc.ts'),
   ])
   const tables = await io.tables()
-  const rpc = openRpc(operationsOf(tables), readFacts())
+  const rpc = sharedRpc(operationsOf(tables))
   let subject: GrpcSubject
   try {
     subject = grpcSubject(rpc, name, message, { v2Grpc: config['upstream.v2Grpc'], v2beta1: config['grpc.v2beta1'] })

@@ -3,6 +3,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Report } from '../../src/admin/report/report.ts'
 import { type PageAssets, readAssets } from '../../src/admin/report-page.ts'
+import { sampled } from '../sample.ts'
 import {
   comparison,
   EXAMPLES,
@@ -186,10 +187,12 @@ describe.skipIf(!hasChromium())('the page of the report in Chromium', () => {
     }
   })
 
-  it.each([
+  const LOOKS = [
     ['light', 1440],
     ['dark', 390],
-  ] as const)('has nothing that axe finds in %s colours at %i pixels, everywhere', async (colorScheme, width) => {
+  ] as const
+
+  it.each(sampled(LOOKS, 2))('has nothing that axe finds in %s colours at %i pixels, everywhere', async (colorScheme, width) => {
     const now = inForce({ circuits: { 'iam.roles.list': 'errors: 3 of the last 9 answers failed' }, rollouts: [ROLLOUT] })
     const running = { ...(await reportOf(week(2_000))), now, fleet: FLEET }
     const { page, said } = await openFile(browser, running, assets, { colorScheme, viewport: { width, height: 900 } })

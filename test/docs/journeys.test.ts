@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { hasCurl } from '../app/cli/support.ts'
+import { sampled } from '../sample.ts'
 import { ALONE, MIGRATION, OPERATIONS, SAMPLED, walkThrough } from './pages.ts'
 
 describe('migration', () => {
@@ -24,7 +25,7 @@ describe('operations', () => {
 })
 
 describe('pages', () => {
-  it.skipIf(!hasCurl()).each(ALONE)(
+  it.skipIf(!hasCurl()).each(sampled(ALONE, 3))(
     'runs %s word for word on the sandbox',
     async (page, outputs) => {
       expect(await walkThrough([page])).toBe(outputs)

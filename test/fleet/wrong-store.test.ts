@@ -137,7 +137,7 @@ describe('a replica whose clock is wrong', () => {
       const counted: ((entry: Entry) => void)[] = []
       const noEpochs = { now: () => ({ nth: 0, tables: '' }), onBegin: () => {} }
       const counting = { followOwn: (listener: (entry: Entry) => void) => void counted.push(listener) } as Migration['counting']
-      const migration = { counting, follow: () => {}, modes: { flush: () => {} } as Migration['modes'] }
+      const migration = { counting, follow: () => undefined, modes: { flush: () => {} } as Migration['modes'] }
       const readClients = shareClients(migration, fleet, noEpochs, now, operations, false)
       const call = () => {
         const use = { caller: 'one', operation: 'iam.roles.list', mode: 'v2', calls: 1 }

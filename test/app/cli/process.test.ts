@@ -11,7 +11,7 @@ import { text } from 'node:stream/consumers'
 import { pathToFileURL } from 'node:url'
 import { parseAst } from 'vite'
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
-import { isFull } from '../../sample.ts'
+import { isFull, sampled } from '../../sample.ts'
 import { until } from '../../stage/clocks.ts'
 import { startProxy } from '../../stage/stage.ts'
 import { freePort } from '../../stage/upstream.ts'
@@ -317,24 +317,31 @@ describe('process', () => {
     })
     afterAll(() => void taken.close())
 
-    it.each([
+    const PORTS: readonly (readonly [command: readonly string[], flag: string, others: readonly string[]])[] = [
       [SERVE, '--port', ['--admin-port']],
       [SERVE, '--admin-port', ['--port']],
       [['demo'], '--port', ['--admin-port', '--sandbox-port']],
       [['demo'], '--admin-port', ['--port', '--sandbox-port']],
       [['demo'], '--sandbox-port', ['--port', '--admin-port']],
       [['sandbox'], '--port', []],
-    ])('ends %s with a taken %s in one sentence, exit code 1 and no listener left', async (command, flag, others) => {
-      expect(await stopped(...command, flag, String(port), ...others.flatMap((other) => [other, '0']))).toEqual([1, isTaken(port)])
-    })
+    ]
 
-    it.each([[SERVE], [['demo', '--sandbox-port', '0']]])('ends %s with one port for both as a contradiction', async (command) => {
+    it.each(sampled(PORTS, 3, 1))(
+      'ends %s with a taken %s in one sentence, exit code 1 and no listener left',
+      async (command, flag, others) => {
+        expect(await stopped(...command, flag, String(port), ...others.flatMap((other) => [other, '0']))).toEqual([1, isTaken(port)])
+      },
+    )
+
+    const SERVING = [[SERVE], [['demo', '--sandbox-port', '0']]] as const
+
+    it.each(sampled(SERVING, 2))('ends %s with one port for both as a contradiction', async (command) => {
       const both = String(await freePort())
       const says = `listen.port and admin.port are both ${both}, but a port has one listener; give each its own (0 = any).\n`
       expect(await stopped(...command, '--port', both, '--admin-port', both)).toEqual([2, says])
     })
 
-    it.each([[SERVE], [['demo', '--sandbox-port', '0']]])('names unusable files for %s', async (command) => {
+    it.each(sampled(SERVING, 2))('names unusable files for %s', async (command) => {
       const used = (...argv: string[]) => stopped(...command, '--port', '0', '--admin-port', '0', ...argv)
       expect(await used('--records-file', '/nowhere/records.ndjson')).toEqual([
         1,
@@ -407,7 +414,7 @@ describe('signals', () => {
     ['sandbox', ['sandbox', '--port', '0', '--data', 'empty'], /serves v2/],
   ]
 
-  it.each(STAYING)(
+  it.each(sampled(STAYING, 2))(
     'ends %s in order by a SIGTERM that follows its first line at once',
     async (_, argv, ready) => {
       for (let turn = 0; turn < TURNS; turn += 1) {

@@ -11,6 +11,7 @@ import { ALL_V2 } from '../../../src/migrate/modes/rules.ts'
 import type { Mode } from '../../../src/serve/sides.ts'
 import { runCommand } from '../../app/cli/support.ts'
 import { v1Client } from '../../grpc/v1-client.ts'
+import { sampled } from '../../sample.ts'
 import { until } from '../../stage/clocks.ts'
 import { bearer, type Stage, startProxy, startQuietSandbox, startStage, type TestProxy } from '../../stage/stage.ts'
 
@@ -241,8 +242,12 @@ describe('accounts', () => {
     'changes a value': { change: { at: '/groups/0/name', to: 'wrong' } },
   }
 
-  describe.each(['diff-v1', 'diff-v2'] as const)('in mode %s, cutover stops saying READY', (mode) => {
-    it.each(Object.entries(WAYS))('when v2 %s', async (_, fault) => {
+  // Each mode gets every other way, and the two together all of them.
+  describe.each([
+    ['diff-v1', 0],
+    ['diff-v2', 1],
+  ] as const)('in mode %s, cutover stops saying READY', (mode, first) => {
+    it.each(sampled(Object.entries(WAYS), 2, first))('when v2 %s', async (_, fault) => {
       stage = await startStage({ modes: { ...ALL_V2, default: mode }, 'fallback.perMinute': 0, 'diff.perSecond': 0 })
       await ask(KINDS)
       expect(await cutover()).toMatchObject({ code: 0 })
@@ -318,7 +323,7 @@ describe('accounts', () => {
       expect((await ofUpdates()).code).toBe(1)
     })
 
-    it.each([400, 403, 409, 429, 499, 503])('keeps cutover from READY if v2 answers %i to some', async (status) => {
+    it.each(sampled([400, 403, 409, 429, 499, 503], 2))('keeps cutover from READY if v2 answers %i to some', async (status) => {
       const path = await start('diff-v2')
       await put(path)
       expect((await ofUpdates()).code).toBe(0)

@@ -179,15 +179,13 @@ export type Modes = ReturnType<typeof createModes>
 
 /** The modes of a migration decide who answers; see `ModeRules`. */
 export function createModes(initial: ModeRules, settings: ModesSettings) {
-  const { journal, v1, positions, rollouts, subjects, emulated, kindOf, now } = settings
+  const { journal, v1, positions, rollouts, emulated } = settings
   const witnesses = createWitnesses()
   const { accepted } = witnesses
   const pagingSides = createPagingSides()
   const { inForce, ...state } = createModesState(initial, settings)
   const latencies = createLatencies(inForce, journal.teller.slow, () => performance.now())
-  const { inventory, recorder } = journal
-  const sided = v1 && { pagingSides, rollouts, latencies }
-  const traffic = createTraffic({ accepted, inventory, recorder, sided, kindOf, subjects, now })
+  const traffic = createTraffic(settings, accepted, pagingSides, latencies)
   const sides: Sides = {
     identify: ({ authorization }) => identify(authorization),
     choose(operation, url, headers) {

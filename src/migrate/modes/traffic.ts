@@ -1,11 +1,10 @@
 import { identify } from '../../serve/caller.ts'
 import type { Mode, RequestEnd, Sides } from '../../serve/sides.ts'
-import { addAgent, createUnknownUses, type Inventory, type KindOf, productOf, type RequestKind, type SampledKind } from '../clients.ts'
+import { addAgent, createUnknownUses, productOf, type RequestKind, type SampledKind } from '../clients.ts'
 import type { Caller, TrafficEntry } from '../records/record.ts'
-import type { Recorder } from '../records/record-file.ts'
-import type { Rollouts } from '../rollout/rollouts.ts'
 import { callerOf } from './journal.ts'
 import type { Latencies } from './latency.ts'
+import type { ModesSettings } from './modes.ts'
 import type { PagingSides } from './select.ts'
 import type { Accepted } from './serve.ts'
 
@@ -15,24 +14,14 @@ type Counted = Omit<TrafficEntry, 'at' | 'calls' | 'requests' | 'agents'> & {
   requests?: (SampledKind & { samples: number })[]
 }
 
-interface TrafficSources {
-  readonly accepted: Accepted
-  readonly inventory: Inventory
-  readonly recorder: Recorder
-  /** What tells the sides apart. Undefined without a v1 service. */
-  readonly sided:
-    | { readonly pagingSides: PagingSides; readonly rollouts: Pick<Rollouts, 'used'>; readonly latencies: Latencies }
-    | undefined
-  readonly kindOf: KindOf
-  /** Subjects of tokens may be shown and recorded. */
-  readonly subjects: boolean
-  /** Milliseconds since 1970. */
-  readonly now: () => number
-}
-
 /** Counts which caller uses which operation. Records calls as sums: one line for each call would outnumber the comparisons. */
-export function createTraffic(sources: TrafficSources) {
-  const { accepted, inventory, recorder, sided, kindOf, subjects, now } = sources
+export function createTraffic(
+  { journal, v1, rollouts, kindOf, subjects, now }: ModesSettings,
+  accepted: Accepted,
+  pagingSides: PagingSides,
+  latencies: Latencies,
+) {
+  const { inventory, recorder } = journal
   const nameOf = { client: createUnknownUses(), stranger: createUnknownUses() }
   /** By caller, operation, and mode with protocol. */
   const since = new Map<string, Map<string, Map<string, Counted>>>()
@@ -74,10 +63,11 @@ export function createTraffic(sources: TrafficSources) {
       return undefined
     }
     if (refused) return undefined
-    if (sided) {
-      sided.pagingSides.note(by, operation, url, caller)
-      sided.rollouts.used(choice, operation.id, by)
-      if (sided.latencies.areWatched && started !== undefined) sided.latencies.see(choice, operation.id, started)
+    // Nothing else tells the sides apart.
+    if (v1) {
+      pagingSides.note(by, operation, url, caller)
+      rollouts.used(choice, operation.id, by)
+      if (latencies.areWatched && started !== undefined) latencies.see(choice, operation.id, started)
     }
     return use(callerOf(choice, subjects), operation.id, mode, protocol, agent)
   }

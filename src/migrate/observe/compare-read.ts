@@ -319,16 +319,13 @@ export function createAsk({ readV1, unsharedReads, translate: settings, deadline
       const asked = side === 'v1' ? fromV1(asking, signal) : fromV2(asking, signal, room, onCall)
       const kept = await asked.catch((thrown) => asAnswer(thrown, settings))
       const seen = isExceeded(room) ? cutOff(kept, limit, calls) : await seenOf(kept, limit, asking.first?.seen)
-      const bytes = Math.max(limit - Math.max(0, room.left), isWhole(kept) ? kept.size : limit)
+      const isCut = 'pieces' in kept.body && kept.body.pieces === undefined
+      const bytes = Math.max(limit - Math.max(0, room.left), isCut ? limit : kept.size)
       return { seen: { ...seen, ...(calls === 0 && { unasked: true }) }, ms: Math.round(performance.now() - began), bytes }
     } finally {
       end()
     }
   }
-}
-
-function isWhole({ body }: Kept): boolean {
-  return !('pieces' in body) || body.pieces !== undefined
 }
 
 /** What the tables made of an answer that was broken off says nothing. */

@@ -210,8 +210,7 @@ export function tee(answer: Answer, limit: number, done: (kept: Kept | undefined
     done({ status, headers, ...keptOf(answer.written, limit) })
     return answer
   }
-  if ('stream' in answer)
-    return { status, headers, stream: watched(answer.stream, limit, (body) => done(body && { status, headers, ...body })) }
+  if ('stream' in answer) return { status, headers, stream: watched(answer, limit, done) }
   done({ status, headers, body: { value: answer.body }, size: weightOf(answer.body) })
   return answer
 }
@@ -227,7 +226,8 @@ function keptOf(written: Written, limit: number): Body {
 const BROKEN: Body = { body: { pieces: [], broken: true }, size: 0 }
 
 /** Copies each piece, because the memory of one that a client has is used again. */
-async function* watched(stream: AsyncIterable<Uint8Array>, limit: number, done: (body: Body | undefined) => void) {
+async function* watched(answer: Extract<Answer, { readonly stream: unknown }>, limit: number, done: (kept: Kept | undefined) => void) {
+  const { status, headers, stream } = answer
   let pieces: Uint8Array[] | undefined = []
   let size = 0
   let seen: Body | undefined
@@ -243,7 +243,7 @@ async function* watched(stream: AsyncIterable<Uint8Array>, limit: number, done: 
     seen = BROKEN
     throw error
   } finally {
-    done(seen)
+    done(seen && { status, headers, ...seen })
   }
 }
 

@@ -227,8 +227,6 @@ const WHOLE = '(all)'
 
 const saidSchema = z.object({ what: z.enum(['ready', 'not-ready']), at: z.string(), to: z.string() })
 
-type ReadinessPart = ReturnType<typeof createReadinessPart>
-
 /** Notes once for the fleet what becomes ready to move, or stops being so. */
 export function createReadinessPart({ leader, judge, note, now, ticks, failed }: ReadinessSources) {
   const memory = createReadinessMemory()
@@ -265,17 +263,18 @@ export function createReadinessPart({ leader, judge, note, now, ticks, failed }:
   }
 }
 
-interface ReadinessOf {
-  readonly leader: Leader
-  readonly evidence: FleetEvidence
-  /** The clients of all replicas, and what is missing among them, in sentences. */
-  readonly clients: () => Promise<{ readonly answer: readonly Client[]; readonly problems: readonly string[] }>
-  readonly clocks: FleetClocks
-  readonly failed: (error: unknown) => void
-}
-
-/** Judges readiness for all replicas, on what all of them have seen. */
-export function shareReadiness({ judge, note }: Migration, { leader, evidence, clients, clocks, failed }: ReadinessOf): ReadinessPart {
+/**
+ * Judges readiness for all replicas, on what all of them have seen. `clients` tells those of all replicas, and what is missing among them, in
+ * sentences.
+ */
+export function shareReadiness(
+  { judge, note }: Migration,
+  leader: Leader,
+  evidence: FleetEvidence,
+  clients: () => Promise<{ readonly answer: readonly Client[]; readonly problems: readonly string[] }>,
+  { now, ticks }: FleetClocks,
+  failed: (error: unknown) => void,
+) {
   const judgeAll = async () => {
     const counted = await evidence.counted()
     if (counted.fleet === undefined || counted.fleet.problems.length > 0) return undefined
@@ -285,5 +284,5 @@ export function shareReadiness({ judge, note }: Migration, { leader, evidence, c
     const { answer, problems } = await clients()
     return problems.length > 0 ? undefined : judge({ ...counted, asked: askedOf(answer) })
   }
-  return createReadinessPart({ leader, judge: judgeAll, note, now: clocks.now, ticks: clocks.ticks, failed })
+  return createReadinessPart({ leader, judge: judgeAll, note, now, ticks, failed })
 }

@@ -31,7 +31,7 @@ import {
 } from './evidence.ts'
 import type { FleetClocks, FleetReplica, Settled } from './exchange.ts'
 import { type Fleet, upstreamProblems } from './fleet.ts'
-import type { StoreChange, StoreFound, StoreRead, Sums } from './store/store.ts'
+import type { StoreChange, StoreRead, Sums } from './store/store.ts'
 
 /** New observations by operation, for an hour since 1970. */
 type HourSums = readonly [hour: number, observations: Sums]
@@ -131,26 +131,22 @@ function kindsIn(sums: Sums, wrong: ReadonlyMap<string, readonly string[]>): Rea
   )
 }
 
-/** What the store holds of something, after every replica has handed over what it knew when it was asked. */
-interface FleetSnapshot {
-  readonly view: FleetView
-  /** What was found, in the order of the reads; undefined if the store does not answer. */
-  readonly found: readonly StoreFound[] | undefined
-}
-
-/** `await snapshot([{ kind: 'sums', name: 'traffic:0' }])`: it takes some seconds if a replica does not answer, and never rejects. */
-type TakeSnapshot = (reads: () => readonly StoreRead[]) => Promise<FleetSnapshot>
-
 /** Milliseconds that the replicas have to hand over what they know. */
 const SETTLE_MS = 3000
 
 /** Batches that a replica may need for what waited while the store did not answer. */
 const MOST_BATCHES = 50
 
-type Asked = Pick<Fleet, 'id' | 'settle' | 'replicas' | 'store' | 'state'>
-
-/** `epoch` is the hash of what this replica counts. */
-function createSnapshots(fleet: Asked, epochs: Pick<Epochs, 'now' | 'lost'>, epoch: string): TakeSnapshot {
+/**
+ * Returns what reads the store after every replica has handed over what it knew when it was asked:
+ * `await snapshot(() => [{ kind: 'sums', name: 'traffic:0' }])`. It takes some seconds if a replica does not answer, and never rejects. `found`
+ * has the order of the reads, and is undefined if the store does not answer. `epoch` is the hash of what this replica counts.
+ */
+function createSnapshots(
+  fleet: Pick<Fleet, 'id' | 'settle' | 'replicas' | 'store' | 'state'>,
+  epochs: Pick<Epochs, 'now' | 'lost'>,
+  epoch: string,
+) {
   const settled = async (): Promise<Settled> => {
     for (let left = MOST_BATCHES; ; left -= 1) {
       const known = await fleet.settle(SETTLE_MS)
@@ -158,7 +154,7 @@ function createSnapshots(fleet: Asked, epochs: Pick<Epochs, 'now' | 'lost'>, epo
       if (!isLate || known.problems.length === 0 || left === 0) return known
     }
   }
-  return async (reads) => {
+  return async (reads: () => readonly StoreRead[]) => {
     const { problems, busy } = await settled()
     // What this replica could not hand over is not in the store either.
     const isDown = fleet.state().problem !== undefined
@@ -167,7 +163,8 @@ function createSnapshots(fleet: Asked, epochs: Pick<Epochs, 'now' | 'lost'>, epo
     const others = replicas.filter((one) => one.epoch !== epoch).map(({ id }) => otherEpoch(id))
     const unanswered = found || problems.length > 0 ? [] : [NO_ANSWER]
     const missing = [...problems, ...others, ...upstreamProblems(replicas), ...unanswered, ...[epochs.lost() ?? []].flat()]
-    return { view: { self: fleet.id, problems: missing, busy, epoch: epochs.now(), replicas: replicas.map(memberOf) }, found }
+    const view: FleetView = { self: fleet.id, problems: missing, busy, epoch: epochs.now(), replicas: replicas.map(memberOf) }
+    return { view, found }
   }
 }
 
@@ -185,7 +182,12 @@ function memberOf({ id, name, seenMs, isLive, version, waiting, dropped, lost }:
  * Returns a reader of what all replicas have counted. Without an answer of the store it is what this replica has counted, and `fleet.problems`
  * says so. `now` gives the milliseconds since 1970 of the store.
  */
-function createFleetCounted(snapshot: TakeSnapshot, names: () => EvidenceNames, own: () => Counted, now: () => number) {
+function createFleetCounted(
+  snapshot: ReturnType<typeof createSnapshots>,
+  names: () => EvidenceNames,
+  own: () => Counted,
+  now: () => number,
+) {
   return async (): Promise<Counted> => {
     let hours: readonly number[] = []
     const { view, found } = await snapshot(() => {
@@ -295,15 +297,15 @@ interface EvidenceOrigin extends EpochOrigin {
 
 /** Shares what a replica counts with its fleet. Call it before earlier records are read back. */
 export function shareEvidence(
-  { ledger, counting, follow, report, note, beginEpoch }: Migration,
+  { journal, counting, follow, report, note, beginEpoch }: Migration,
   fleet: Fleet,
   { now }: FleetClocks,
   { isNewStore, failed, ...origin }: EvidenceOrigin,
 ) {
-  const { inventory, expected } = ledger
-  const hasEarlier = () => !isNewStore && ledger.evidence.all().length > 0
+  const { evidence, inventory, expected } = journal
+  const hasEarlier = () => !isNewStore && evidence.all().length > 0
   const epochs = createEpochs({ ...origin, store: fleet.store, now, note, hasEarlier, failed })
-  const restored = isNewStore ? createRestored(ledger.evidence, now) : undefined
+  const restored = isNewStore ? createRestored(evidence, now) : undefined
   if (restored) follow(restored.entry)
   const part = createEvidencePart({
     restored,

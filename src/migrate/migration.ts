@@ -38,15 +38,7 @@ import { createQueue, nothingSkipped, type Queue, type QueueCounts, type QueueSe
 import { observeServices, type ServiceObserverSettings, type ServiceSides } from './observe/observer.ts'
 import { verifiable } from './observe/verify-write.ts'
 import type { Actor, Entry } from './records/record.ts'
-import {
-  createRecorder,
-  earlierEntries,
-  type Ledger,
-  nothingRead,
-  openRecords,
-  type RecordsSettings,
-  restore,
-} from './records/record-file.ts'
+import { createRecorder, earlierEntries, nothingRead, openRecords, type RecordsSettings, restore } from './records/record-file.ts'
 import { createRollouts } from './rollout/rollouts.ts'
 
 interface JudgedParts {
@@ -301,7 +293,6 @@ export function createMigration(settings: MigrationSettings) {
 
   return {
     ...{ modes, report, budget, terms, rollouts },
-    ledger: journal as Ledger,
     /** What was learnt, of which a fleet shares some with other replicas. */
     journal,
     /** The comparisons that wait and run. */

@@ -136,7 +136,7 @@ export function openComparison(settings: ComparisonSettings, options: Comparison
     random,
     ...clocks,
   })
-  const reporter = createReporter({ ledger: migration.ledger, operations, describe: describeWith(declarations) })
+  const reporter = createReporter({ ledger: migration.journal, operations, describe: describeWith(declarations) })
   migration.follow(reporter.add)
   if (options.onEntry) migration.counting.followOwn(guarded(options.onEntry, (error) => warn(`onEntry threw ${String(error)}`)))
   let unread: string | undefined

@@ -252,7 +252,7 @@ export function joinFleet(
     const evidenceName = () => evidence.epochs.names().evidence
     const modesVersion = () => modes.state().version
     const shared = createRolloutsPart({ fleet, leader, rollouts, modesVersion, evidenceName, clocks, failed })
-    const readiness = shareReadiness(migration, { leader, evidence, clients: answers.clients, clocks, failed })
+    const readiness = shareReadiness(migration, leader, evidence, answers.clients, clocks, failed)
     // After the circuits: what closed one is known before the rollout that was resumed.
     fleet.add(shared)
     fleet.add(readiness)

@@ -260,7 +260,7 @@ export function assembleMigration(
  * says what is in force.
  */
 export function reportNowOf(
-  { ledger, follow, report, modes, terms }: Migration,
+  { journal, follow, report, modes, terms }: Migration,
   mappings: readonly Mapping[],
   declarations: readonly DescribedDeclaration[],
   { emulated, 'upstream.v1': v1 }: Pick<Config, 'emulated' | 'upstream.v1'>,
@@ -268,7 +268,7 @@ export function reportNowOf(
 ): () => Report | Promise<Report> {
   const operations = mappings.flatMap((mapping) => mapping.operations)
   const v1First = emulated === 'v1-first' ? operations.filter((one) => one.kind === 'emulated' && isRead(one)).map(({ id }) => id) : []
-  const reporter = createReporter({ ledger, operations, describe: describeWith(declarations) })
+  const reporter = createReporter({ ledger: journal, operations, describe: describeWith(declarations) })
   follow(reporter.add)
   answers?.onComparison(reporter.add)
   const startedAt = Date.now()

@@ -13,14 +13,8 @@ export interface AdminAddress {
   readonly hasToken: boolean
 }
 
-/** A change of the rules in force: other rules, and the version that they replace. */
-export interface RulesChange {
-  readonly rules: ModeRules
-  readonly tag: string
-}
-
-/** Returns the command that puts other rules in force, unless somebody else changed them since. */
-export function putModes(admin: AdminAddress, { rules, tag }: RulesChange): string {
+/** Returns the command that puts other rules in force, unless somebody else changed those with this tag since. */
+export function putModes(admin: AdminAddress, { rules, tag }: { readonly rules: ModeRules; readonly tag: string }): string {
   const options = [
     ...authorization(admin),
     `-H 'Content-Type: application/json'`,
@@ -43,19 +37,17 @@ export function askCrosswalk({ origin, hasToken }: AdminAddress, words: readonly
 }
 
 /** Returns the rules as JSON with one line for each rule, without what they say by default. */
-export function rulesText({ default: byDefault, rules, testers }: ModeRules): string {
+function rulesText({ default: byDefault, rules, testers }: ModeRules): string {
   if (rules.length === 0 && testers.length === 0) return JSON.stringify({ default: byDefault })
-  const lines = rules.map((rule) => `    ${JSON.stringify(shortened(rule))}`)
+  const lines = rules.map(({ operations, clients, ...rest }) => {
+    return `    ${JSON.stringify({ operations, ...(clients !== '*' && { clients }), ...rest })}`
+  })
   const members = [
     `  "default": ${JSON.stringify(byDefault)}`,
     ...(lines.length > 0 ? [`  "rules": [\n${lines.join(',\n')}\n  ]`] : []),
     ...(testers.length > 0 ? [`  "testers": ${JSON.stringify(testers)}`] : []),
   ]
   return `{\n${members.join(',\n')}\n}`
-}
-
-function shortened({ operations, clients, ...rest }: ModeRule): object {
-  return { operations, ...(clients !== '*' && { clients }), ...rest }
 }
 
 function authorization({ hasToken }: AdminAddress): readonly string[] {
@@ -68,23 +60,21 @@ export function word(text: string): string {
 }
 
 /** What one rule does to an operation. */
-export interface RuleEffect {
+interface RuleEffect {
   /** Its place among the rules; absent for the default. */
   readonly rule?: number
   /** False: the rule is for some clients alone. */
   readonly allClients: boolean
   readonly mode: Mode
-  readonly share?: ShareInForce
-}
-
-/** A share of the callers gets another mode. */
-export interface ShareInForce {
-  /** Share in force, 0–100: 0 while the circuit is open. */
-  readonly percent: number
-  /** Share that the rule or its rollout asks for. */
-  readonly wanted: number
-  readonly mode: Mode
-  readonly rollout?: RolloutStatus
+  /** A share of the callers gets another mode. */
+  readonly share?: {
+    /** Share in force, 0–100: 0 while the circuit is open. */
+    readonly percent: number
+    /** Share that the rule or its rollout asks for. */
+    readonly wanted: number
+    readonly mode: Mode
+    readonly rollout?: RolloutStatus
+  }
 }
 
 /** What is in force for one operation. */
@@ -100,9 +90,10 @@ export function effectOn(operation: string, now: InForce): Effect {
   const circuit = now.circuits[operation]
   const open = circuit === undefined ? {} : { circuit }
   if (!now.hasV1) return { rules: [{ allClients: true, mode: 'v2' }], ...open }
-  const fitting = now.rules.rules.flatMap((rule, at) =>
-    fits(rule, operation) ? [effectOf(rule, at, { ...now, isOpen: circuit !== undefined })] : [],
-  )
+  const fitting = now.rules.rules.flatMap((rule, at) => {
+    const fits = [rule.operations].flat().some((pattern) => covers(pattern, operation))
+    return fits ? [effectOf(rule, at, now.rollouts, circuit !== undefined)] : []
+  })
   const forSome = fitting.slice(0, fitting.findIndex(({ allClients }) => allClients) + 1 || fitting.length)
   const last = forSome.at(-1)
   if (last?.allClients) return { rules: [...forSome.slice(0, -1), last], ...open }
@@ -115,15 +106,7 @@ export function forMost({ rules }: Effect): RuleEffect {
   return rules.at(-1) ?? rules[0]
 }
 
-function fits({ operations }: ModeRule, operation: string): boolean {
-  return [operations].flat().some((pattern) => covers(pattern, operation))
-}
-
-interface Circumstances extends Pick<InForce, 'rollouts'> {
-  readonly isOpen: boolean
-}
-
-function effectOf({ clients, mode, canary }: ModeRule, rule: number, { rollouts, isOpen }: Circumstances): RuleEffect {
+function effectOf({ clients, mode, canary }: ModeRule, rule: number, rollouts: InForce['rollouts'], isOpen: boolean): RuleEffect {
   const allClients = [clients].flat().includes('*')
   if (!canary) return { rule, allClients, mode }
   const rollout = rollouts.find(({ name }) => name === canary.rollout?.name)
@@ -227,22 +210,15 @@ export function ignoreText(operation: string, { where, kind, examples }: Differe
 export function declarationText(operation: string, { where, kind, examples }: Difference): string {
   const [example] = examples
   const place = kind === 'status' ? '' : where
+  const words = `${operation} ${place || 'status'}`.toLowerCase().match(/[a-z0-9]+/g)
+  const code = words?.join('-') ?? 'difference'
   const values = kind === 'status' ? `, v1: ${JSON.stringify(example?.v1)}, v2: ${JSON.stringify(example?.v2)}` : ''
   return `{
-  code: '${codeOf(operation, place)}',
+  code: '${code}',
   operations: ['${operation}'],
   seen: 'Say what a client sees.',
   because: 'Say why v2 answers so.',
   test: 'Name the contract case that shows it.',
   signs: [{ at: [${JSON.stringify(place)}], kinds: ['${kind}']${values} }],
 },`
-}
-
-function codeOf(operation: string, where: string): string {
-  return (
-    `${operation} ${where || 'status'}`
-      .toLowerCase()
-      .match(/[a-z0-9]+/g)
-      ?.join('-') ?? 'difference'
-  )
 }

@@ -1,27 +1,57 @@
 import { many, wrongOf } from '../../migrate/evidence/evidence.ts'
 import { timeNeeded, uncomparedSentences } from '../../migrate/evidence/standing.ts'
+import type { ModeRules } from '../../migrate/modes/rules.ts'
 import type { RolloutStatus } from '../../migrate/rollout/machine.ts'
 import { COMPARING, SERVED_BY } from '../../serve/sides.ts'
-import * as commands from './command-texts.ts'
-import { type AdminAddress, type Effect, effectOn, forMost } from './commands.ts'
-import { TO_MEND } from './difference.ts'
+import {
+  type AdminAddress,
+  askCrosswalk,
+  backToV1,
+  declarationText,
+  type Effect,
+  effectOn,
+  forMost,
+  ignoreText,
+  isDeclarable,
+  nextShare,
+  postRollout,
+  putModes,
+  withMode,
+  withRollout,
+  withShare,
+  word,
+} from './commands.ts'
+import { type Difference, isOfRequest, TO_MEND } from './difference.ts'
+import type { InForce } from './history.ts'
 import type { OperationReport, Report } from './report.ts'
+
+/** Something to paste: into a shell, into the configuration file, or into `mappings/differences.ts`. */
+export interface PasteText {
+  /** `Raise the share to 5 %` */
+  readonly title: string
+  readonly text: string
+  readonly into: 'shell' | 'config' | 'differences.ts'
+}
 
 /** What to do next about one operation: a sentence, and what to paste for it. The first is what most want. */
 export interface NextStep {
   readonly sentence: string
-  readonly commands: readonly commands.PasteText[]
+  readonly commands: readonly PasteText[]
 }
 
-/** Where the operation stands, and what its commands need. */
-interface Situation extends commands.CommandPlace {
+/** Where an operation stands, what is in force for it, and how its proxy is reached. */
+interface Situation {
+  readonly operation: OperationReport
+  readonly effect: Effect
+  readonly now: InForce
+  readonly admin: AdminAddress
   readonly target: number
   readonly at: number
 }
 
 /** Returns what to do next about an operation. A report of record files cannot change modes, so that it leads to differences alone. */
 export function nextStep(operation: OperationReport, { now, target: general, generatedAt: at }: Report, admin: AdminAddress): NextStep {
-  if (!now) return { sentence: inFile(operation), commands: commands.mend(operation, at, undefined) }
+  if (!now) return { sentence: inFile(operation), commands: mend({ operation, at }) }
   const effect = effectOn(operation.operation, now)
   const target = operation.target ?? general
   return stepOf({ operation, effect, now, admin, target, at })
@@ -38,22 +68,23 @@ function stepOf(situation: Situation): NextStep {
   if (!now.hasV1) return { sentence: 'v2 answers it, and there is no v1 service to compare with or to go back to.', commands: [] }
   if (operation.standing === 'v1-only') {
     const sentence = 'v2 has no counterpart, so v1 must answer it. Its clients have to stop using it before v1 is switched off.'
-    return { sentence, commands: [commands.listClients(situation)] }
+    return { sentence, commands: [asked(situation, 'List its clients', ['clients', '--operations', operation.operation])] }
   }
   const rollout = forMost(effect).share?.rollout
   if (rollout) return duringRollout(situation, rollout)
   if (effect.circuit !== undefined) {
     const sentence =
       'Its circuit is open, so no canary gives v2 a share. See what differs, fix v2 or declare it, and then close the circuit.'
-    return { sentence, commands: [...mended(situation), commands.closeCircuit(situation), ...back(situation)] }
+    const close = asked(situation, 'Close its circuit', ['circuits', 'close', operation.operation])
+    return { sentence, commands: [...mend(situation), close, ...back(situation)] }
   }
   if (operation.standing === 'outside') {
     const sentence = `${many(wrongOf(operation), 'answer')} of ${many(operation.n, 'observation')} ${wrongOf(operation) === 1 ? 'was' : 'were'} wrong. Fix v2 or declare the difference before more clients move.`
-    return { sentence, commands: [...mended(situation), ...back(situation)] }
+    return { sentence, commands: [...mend(situation), ...back(situation)] }
   }
   if (operation.standing === 'held-back') {
     const sentence = 'Something other than its own answers holds it back. See why, and continue when that has ended.'
-    return { sentence, commands: [...mended(situation), ...back(situation)] }
+    return { sentence, commands: [...mend(situation), ...back(situation)] }
   }
   if (operation.standing === 'inconclusive') return whileInconclusive(situation)
   return forward(situation)
@@ -72,60 +103,113 @@ const WORDS: Readonly<Record<RolloutStatus['phase'], string>> = {
 
 function duringRollout(situation: Situation, rollout: RolloutStatus): NextStep {
   const { phase, name, reason } = rollout
-  const steer = (command: 'pause' | 'resume' | 'promote' | 'abort') => commands.steer(situation, rollout, command)
-  const moves: Readonly<Record<RolloutStatus['phase'], readonly commands.PasteText[]>> = {
+  const steer = (command: 'pause' | 'resume' | 'promote' | 'abort'): PasteText => {
+    const title = `${command[0]?.toUpperCase()}${command.slice(1)} the rollout ${name}`
+    return { title, text: postRollout(situation.admin, name, command), into: 'shell' }
+  }
+  const moves: Readonly<Record<RolloutStatus['phase'], readonly PasteText[]>> = {
     waiting: [],
     running: [steer('pause'), steer('abort')],
     held: [steer('promote'), steer('pause'), steer('abort')],
     paused: [steer('resume'), steer('promote'), steer('abort')],
-    'turned-back': [...mended(situation), steer('resume'), steer('abort')],
+    'turned-back': [...mend(situation), steer('resume'), steer('abort')],
     watching: [steer('pause'), steer('abort')],
-    done: [commands.stopComparing(situation), steer('abort')],
-    aborted: [...mended(situation), ...back(situation)],
+    done: [stopComparing(situation), steer('abort')],
+    aborted: [...mend(situation), ...back(situation)],
   }
   return { sentence: `The rollout ${name} ${WORDS[phase]} ${reason}`, commands: moves[phase] }
 }
 
 function whileInconclusive(situation: Situation): NextStep {
-  const { operation, effect, target } = situation
+  const { operation, effect, target, now } = situation
   const modes = effect.rules.flatMap(({ mode, share }) => [mode, share?.mode ?? mode])
   if (!modes.some((mode) => COMPARING.has(mode))) {
     const mode = SERVED_BY[forMost(effect).mode] === 'v1' ? 'diff-v1' : 'diff-v2'
-    return { sentence: 'Nothing compares it. Put it into a diff mode.', commands: [commands.compare(situation, mode)] }
+    return {
+      sentence: 'Nothing compares it. Put it into a diff mode.',
+      commands: [put(situation, `Compare it (${mode})`, withMode(now.rules, operation.operation, effect, mode))],
+    }
   }
   const [hint = ''] = uncomparedSentences(operation.uncompared)
   const wait = `Wait for ${many(operation.needed ?? 0, 'more observation')}, ${timeNeeded(operation, target)}.`
-  return { sentence: `${wait} ${hint}`.trim(), commands: [...mended(situation), ...back(situation)] }
+  return { sentence: `${wait} ${hint}`.trim(), commands: [...mend(situation), ...back(situation)] }
 }
 
 function forward(situation: Situation): NextStep {
-  const { operation, effect } = situation
+  const { operation, effect, now } = situation
   const { mode, share } = forMost(effect)
   const known =
     operation.standing === 'unverifiable' ? 'No read can show what it writes, so the errors of v2 decide.' : 'It is inside the target.'
   if (mode === 'v2') return { sentence: 'v2 answers all its clients. There is nothing to do.', commands: back(situation) }
   if (mode === 'diff-v2') {
     const sentence = `${known} v2 answers all its clients, and v1 is still asked. Stop that when v1 goes.`
-    return { sentence, commands: [commands.stopComparing(situation), ...back(situation)] }
+    return { sentence, commands: [stopComparing(situation), ...back(situation)] }
   }
   const percent = share && SERVED_BY[share.mode] === 'v2' ? share.percent : 0
   const sentence = percent === 0 ? `${known} Give v2 a first share of its clients.` : `${known} Raise the share.`
-  const rollout = percent === 0 ? [commands.startRollout(situation)] : []
-  return { sentence, commands: [...commands.raise(situation, percent), ...rollout, ...back(situation)] }
+  const title = 'Let a rollout raise the share by itself, from 1 % to 100 %'
+  const rollout = percent === 0 ? [put(situation, title, withRollout(now.rules, operation.operation, effect))] : []
+  return { sentence, commands: [...raise(situation, percent), ...rollout, ...back(situation)] }
 }
 
-/** Ways on from the difference that occurs most. */
-function mended({ operation, at, admin }: Situation): readonly commands.PasteText[] {
-  return commands.mend(operation, at, admin)
+function raise(situation: Situation, percent: number): readonly PasteText[] {
+  const { operation, effect, now } = situation
+  const share = nextShare(percent)
+  if (share === undefined) return []
+  const title = share === 100 ? 'Let v2 answer all clients' : `${percent === 0 ? 'Give v2 a share of' : 'Raise the share to'} ${share} %`
+  return [put(situation, title, withShare(now.rules, operation.operation, effect, share))]
+}
+
+function stopComparing(situation: Situation): PasteText {
+  const { operation, effect, now } = situation
+  return put(situation, 'Stop comparing it', withMode(now.rules, operation.operation, effect, 'v2'))
 }
 
 /** The way back, if v2 answers some clients. */
-function back(situation: Situation): readonly commands.PasteText[] {
-  return isServedByV2(situation.effect) ? [commands.goBack(situation)] : []
+function back(situation: Situation): readonly PasteText[] {
+  const { operation, effect, now } = situation
+  return isServedByV2(effect) ? [put(situation, 'Go back to v1', backToV1(now.rules, operation.operation, effect))] : []
+}
+
+function put({ now: { tag }, admin }: Situation, title: string, rules: ModeRules): PasteText {
+  return { title, text: putModes(admin, { rules, tag }), into: 'shell' }
+}
+
+function asked({ admin }: Situation, title: string, words: readonly string[]): PasteText {
+  return { title, text: askCrosswalk(admin, words), into: 'shell' }
 }
 
 export function isServedByV2({ rules }: Effect): boolean {
   return rules.some(
     ({ mode, share }) => SERVED_BY[mode] === 'v2' || (share !== undefined && SERVED_BY[share.mode] === 'v2' && share.wanted > 0),
   )
+}
+
+/** Returns what leads on from the difference that occurs most: its test, and its declarations. A file has no `admin`. */
+function mend({ operation: { operation, differences }, at, admin }: Pick<Situation, 'operation' | 'at'> & Partial<Situation>) {
+  const worst = differences.find(({ state }) => TO_MEND.has(state))
+  return worst ? [...openCase(worst, admin), ...explainRequest(worst), ...(isDeclarable(worst) ? declare(operation, worst, at) : [])] : []
+}
+
+export function declare(operation: string, difference: Difference, at: number): readonly PasteText[] {
+  const forNow: PasteText = { title: 'Accept it until a date: crosswalk.json', text: ignoreText(operation, difference, at), into: 'config' }
+  if (!difference.examples.every(isOfRequest)) return [{ ...forNow, title: 'Accept it until a date, in the settings' }]
+  const text = declarationText(operation, difference)
+  return [forNow, { title: 'Declare it for good: mappings/differences.ts', text, into: 'differences.ts' }]
+}
+
+/** Only mismatches that stay can be played again. */
+function openCase({ state, examples: [example] }: Difference, admin: AdminAddress | undefined): readonly PasteText[] {
+  if (!example || state !== 'unexplained' || !isOfRequest(example)) return []
+  const words = ['case', example.id]
+  const text = admin ? askCrosswalk(admin, words) : `crosswalk ${words.join(' ')} --records FILE`
+  return [{ title: 'Print an example as a test', text, into: 'shell' }]
+}
+
+/** A request that was cut when it was recorded cannot be explained. */
+function explainRequest({ examples: [example] }: Difference): readonly PasteText[] {
+  const request = example?.request
+  if (!request || !isOfRequest({ request }) || request.url.endsWith('…')) return []
+  const text = `crosswalk explain ${word(`${request.method} ${request.url}`)}`
+  return [{ title: 'Print the v2 calls of its request', text, into: 'shell' }]
 }

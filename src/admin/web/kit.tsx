@@ -1,8 +1,8 @@
 import { type ComponentChildren, Fragment } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import type { Standing } from '../../migrate/evidence/cutover.ts'
-import type { PasteText } from '../report/command-texts.ts'
 import type { DifferenceState } from '../report/difference.ts'
+import type { PasteText } from '../report/next-step.ts'
 import type { OperationReport } from '../report/report.ts'
 import { STANDINGS, STATES } from './words.ts'
 

@@ -1,15 +1,38 @@
 import { SignJWT } from 'jose'
-import type { Browser } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import type { Report } from '../../src/admin/report/report.ts'
 import { Issuer, pairOf } from '../stage/authority.ts'
-import { startStage } from '../stage/stage.ts'
-import { hasChromium, open, openBrowser } from './report-stage.ts'
+import { hasChromium, open, openBrowser, proxy } from './report-stage.ts'
 
 const CANARY = { operations: 'iam.groups.*', clients: '*', mode: 'diff-v1' as const, canary: { percent: 100, mode: 'v2' as const } }
 
 /** Longer than the page waits between two requests. */
 const SOON = 40_000
+
+/** A person in front of the page. */
+function reader(page: Page) {
+  const strip = page.getByRole('region', { name: 'Active now' })
+  return {
+    strip,
+    async enter(token: string) {
+      await page.getByLabel('Token').fill(token)
+      await page.getByRole('button', { name: 'Show the report' }).click()
+    },
+    async forget() {
+      await page.evaluate('sessionStorage.clear()')
+      await page.getByRole('button', { name: 'Refresh' }).click()
+      await page.getByRole('heading', { name: 'This report requires a token' }).waitFor()
+    },
+    /** Waits until the page is shown, which offers no change. */
+    async mayOnlyRead() {
+      await page.getByRole('heading', { name: 'Next step' }).waitFor()
+      await strip.getByText('Active', { exact: true }).click()
+      await strip.getByText('You cannot change anything here').waitFor()
+      expect(await page.getByRole('button', { name: /^(Back|Everything|Pause)/ }).count()).toBe(0)
+    },
+  }
+}
 
 describe.skipIf(!hasChromium())('the page while a proxy runs', () => {
   let browser: Browser
@@ -19,18 +42,13 @@ describe.skipIf(!hasChromium())('the page while a proxy runs', () => {
   afterAll(() => browser.close())
 
   it('shows a circuit that opens, without losing focus, place or selection', async () => {
-    const stage = await startStage({ modes: { default: 'diff-v1', rules: [CANARY], testers: [] }, 'log.level': 'silent' })
-    onTestFinished(() => stage.close())
-    const ask = async (...paths: readonly string[]) => {
-      for (const path of paths) await stage.request('GET', path)
-      await stage.server.idle()
-    }
+    const { stage, adminUrl, ask } = await proxy({ modes: { default: 'diff-v1', rules: [CANARY], testers: [] } })
     await ask('/iam/v1/groups', '/iam/v1/roles', '/iam/v1/identities', '/registry/v1/repos')
     const { page, said, asked } = await open(browser, 'about:blank', { viewport: { width: 1440, height: 500 } })
     await page.clock.install()
-    await page.goto(`${stage.server.adminUrl}/report`)
+    await page.goto(`${adminUrl}/report`)
     const row = page.getByRole('row', { name: /iam\.groups\.list/ })
-    const strip = page.getByRole('region', { name: 'Active now' })
+    const { strip } = reader(page)
     await row.getByText('100 %').waitFor()
     await strip.getByText('Active', { exact: true }).click()
     await row.getByRole('link').focus()
@@ -48,7 +66,7 @@ describe.skipIf(!hasChromium())('the page while a proxy runs', () => {
     await page.getByRole('status').getByText('The circuit of iam.groups.list opened.').waitFor({ state: 'attached' })
     expect(await place()).toBe(before)
     expect(before).toBe('true,Operations,iam.groups.list,true')
-    expect(new Set(asked)).toEqual(new Set([`${stage.server.adminUrl}/report`, `${stage.server.adminUrl}/report.json`]))
+    expect(new Set(asked)).toEqual(new Set([`${adminUrl}/report`, `${adminUrl}/report.json`]))
     expect(said).toEqual([])
 
     await page.route('**/report.json', (route) => route.abort())
@@ -77,27 +95,17 @@ describe.skipIf(!hasChromium())('the page while a proxy runs', () => {
     const rollout = { name: 'iam', steps, target: 0.001, retries: 2, watch: '1h' }
     const moving = { operations: 'iam.roles.*', clients: '*', mode: 'diff-v1' as const, canary: { mode: 'diff-v2' as const, rollout } }
     const modes = { default: 'diff-v1' as const, rules: [CANARY, moving], testers: [] }
-    const stage = await startStage({ modes, 'admin.token': token, 'admin.readToken': 'the-token-that-reads', 'log.level': 'silent' })
-    onTestFinished(() => stage.close())
-    await stage.request('GET', '/iam/v1/groups')
-    await stage.server.idle()
+    const { stage, adminUrl, ask } = await proxy({ modes, 'admin.token': token, 'admin.readToken': 'the-token-that-reads' })
+    await ask('/iam/v1/groups')
     const rules = async () => {
-      const answer = await fetch(`${stage.server.adminUrl}/modes`, { headers: { authorization: `Bearer ${token}` } })
+      const answer = await fetch(`${adminUrl}/modes`, { headers: { authorization: `Bearer ${token}` } })
       return (await answer.json()) as { readonly rules: readonly object[]; readonly rollouts?: readonly { readonly phase: string }[] }
     }
-    const { page } = await open(browser, `${stage.server.adminUrl}/report#/operation/iam.groups.list`)
-    const enter = async (text: string) => {
-      await page.getByLabel('Token').fill(text)
-      await page.getByRole('button', { name: 'Show the report' }).click()
-      await page.getByRole('heading', { name: 'Next step' }).waitFor()
-    }
-    const strip = page.getByRole('region', { name: 'Active now' })
+    const { page } = await open(browser, `${adminUrl}/report#/operation/iam.groups.list`)
+    const { strip, enter, forget, mayOnlyRead } = reader(page)
     await enter('the-token-that-reads')
-    await strip.getByText('Active', { exact: true }).click()
-    await strip.getByText('You cannot change anything here').waitFor()
-    expect(await page.getByRole('button', { name: /^(Back|Everything|Pause)/ }).count()).toBe(0)
-    await page.evaluate('sessionStorage.clear()')
-    await page.getByRole('button', { name: 'Refresh' }).click()
+    await mayOnlyRead()
+    await forget()
     await enter(token)
     await strip.getByText('Active', { exact: true }).click()
     await strip.getByRole('button', { name: 'Pause' }).click()
@@ -129,20 +137,17 @@ describe.skipIf(!hasChromium())('the page while a proxy runs', () => {
 
   it('lets a person of an identity provider change what the claim permits, and keeps the token in the tab alone', async () => {
     const [issuer, key] = [await new Issuer().listen(), await pairOf('k1')]
+    onTestFinished(() => issuer.close())
     issuer.keys = [key.jwk]
-    const stage = await startStage({
+    const { stage, adminUrl, ask } = await proxy({
+      'log.level': 'info',
       modes: { default: 'diff-v1', rules: [CANARY], testers: [] },
       'admin.oidc.issuer': issuer.url,
       'admin.oidc.audience': 'crosswalk-admin',
       'admin.oidc.write': 'platform',
       'admin.oidc.read': 'engineers',
     })
-    onTestFinished(async () => {
-      await stage.close()
-      await issuer.close()
-    })
-    await stage.request('GET', '/iam/v1/groups')
-    await stage.server.idle()
+    await ask('/iam/v1/groups')
     const tokenOf = (email: string, group: string, until = '5 min') =>
       new SignJWT({ email, groups: [group] })
         .setProtectedHeader({ alg: 'ES256', kid: 'k1', typ: 'JWT' })
@@ -151,17 +156,8 @@ describe.skipIf(!hasChromium())('the page while a proxy runs', () => {
         .setIssuedAt()
         .setExpirationTime(until)
         .sign(key.privateKey)
-    const { page, said, asked } = await open(browser, `${stage.server.adminUrl}/report#/operation/iam.groups.list`)
-    const enter = async (token: string) => {
-      await page.getByLabel('Token').fill(token)
-      await page.getByRole('button', { name: 'Show the report' }).click()
-    }
-    const forget = async () => {
-      await page.evaluate('sessionStorage.clear()')
-      await page.getByRole('button', { name: 'Refresh' }).click()
-      await page.getByRole('heading', { name: 'This report requires a token' }).waitFor()
-    }
-    const strip = page.getByRole('region', { name: 'Active now' })
+    const { page, said, asked } = await open(browser, `${adminUrl}/report#/operation/iam.groups.list`)
+    const { enter, forget, mayOnlyRead } = reader(page)
     const tokens = [
       await tokenOf('mallory@example.com', 'guests'),
       await tokenOf('bob@example.com', 'platform', '5 min ago'),
@@ -174,10 +170,7 @@ describe.skipIf(!hasChromium())('the page while a proxy runs', () => {
     await page.getByText('The proxy says: admin.oidc does not accept this token: it has expired.').waitFor()
 
     await enter(tokens[2])
-    await page.getByRole('heading', { name: 'Next step' }).waitFor()
-    await strip.getByText('Active', { exact: true }).click()
-    await strip.getByText('You cannot change anything here').waitFor()
-    expect(await page.getByRole('button', { name: /^(Back|Everything|Pause)/ }).count()).toBe(0)
+    await mayOnlyRead()
     const put = (token: string) =>
       page.evaluate<string>(
         `fetch('/modes', { method: 'PUT', headers: { authorization: 'Bearer ${token}', 'content-type': 'application/json' }, body: '{"default":"v1"}' }).then((answer) => answer.text())`,

@@ -1,4 +1,3 @@
-import axe, { type AxeResults } from 'axe-core'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Report } from '../../src/admin/report/report.ts'
@@ -9,6 +8,8 @@ import {
   EXAMPLES,
   FAILED,
   FLEET,
+  findingsIn,
+  goTo,
   hasChromium,
   inForce,
   open,
@@ -35,6 +36,7 @@ describe.skipIf(!hasChromium())('the page of the report in Chromium', () => {
   })
   afterAll(() => browser.close())
 
+  const widthOf = (page: Page) => page.evaluate('document.documentElement.scrollWidth')
   const heading = (page: Page, name: string | RegExp) => page.getByRole('heading', { level: 1, name })
 
   it('shows every operation of 10,000 records at a glance without any request', async () => {
@@ -78,7 +80,7 @@ describe.skipIf(!hasChromium())('the page of the report in Chromium', () => {
   it('copies a text where the browser gives no clipboard, and says so', async () => {
     const { page } = await openFile(browser, await reportOf(repeated(1)), assets, { permissions: ['clipboard-read', 'clipboard-write'] })
     await page.evaluate(`navigator.clipboard.writeText = () => Promise.reject(new Error('no TLS'))`)
-    await page.evaluate(`location.hash = ${JSON.stringify(differenceAt('registry.repos.list', 'unexplained value /items/*/catalog_tier'))}`)
+    await goTo(page, differenceAt('registry.repos.list', 'unexplained value /items/*/catalog_tier'))
     await page.getByRole('button', { name: 'Copy the command that prints the test' }).press('Enter')
     await page.getByRole('status').filter({ hasText: 'Copied: the command that prints the test' }).waitFor({ state: 'attached' })
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe('crosswalk case c0')
@@ -151,7 +153,7 @@ describe.skipIf(!hasChromium())('the page of the report in Chromium', () => {
     const { page, said } = await openFile(browser, await reportOf(repeated(9)), assets, {
       permissions: ['clipboard-read', 'clipboard-write'],
     })
-    await page.evaluate(`location.hash = ${JSON.stringify(differenceAt('registry.repos.list', 'unexplained value /items/*/catalog_tier'))}`)
+    await goTo(page, differenceAt('registry.repos.list', 'unexplained value /items/*/catalog_tier'))
     await page.getByText('v1 has "APPLICATION", v2 has "BASE".').waitFor()
     expect(await page.getByRole('option').allTextContents()).toEqual([expect.stringMatching(/^9 × 2026-03-01 08:00–16:00 by one-caller/)])
     const cells = page.getByRole('table', { name: 'JSON of /items/3 on both sides' }).getByRole('cell')
@@ -170,20 +172,17 @@ describe.skipIf(!hasChromium())('the page of the report in Chromium', () => {
 
   it('shows every kind of difference on a phone too, without a finding of axe', async () => {
     const { page } = await openFile(browser, await reportOf([...repeated(2), FAILED]), assets)
-    await page.evaluate(axe.source)
     const places = EXAMPLES.map(({ kind, where }) => differenceAt('registry.repos.list', `unexplained ${kind} ${where}`))
     for (const [nth, place] of [...places, differenceAt('iam.roles.list', `failed error ${FAILED.reason}`)].entries()) {
-      await page.evaluate(`location.hash = ${JSON.stringify(place)}`)
+      await goTo(page, place)
       await page.locator('.said').waitFor()
       const [width, colorScheme] = nth % 2 === 0 ? ([390, 'dark'] as const) : ([1440, 'light'] as const)
       await page.setViewportSize({ width, height: 900 })
       await page.emulateMedia({ colorScheme })
       const equal = page.locator('.aligned .is-same td.is-v2').first()
       if (nth < 2) expect(await equal.isVisible()).toBe(width === 1440)
-      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
-      expect(
-        await page.evaluate(`axe.run('main').then(({ violations }) => violations.map(({ id, nodes }) => id + ' ' + nodes[0].html))`),
-      ).toEqual([])
+      expect(await widthOf(page)).toBeLessThanOrEqual(width)
+      expect(await findingsIn(page)).toEqual([])
     }
   })
 
@@ -196,15 +195,13 @@ describe.skipIf(!hasChromium())('the page of the report in Chromium', () => {
     const now = inForce({ circuits: { 'iam.roles.list': 'errors: 3 of the last 9 answers failed' }, rollouts: [ROLLOUT] })
     const running = { ...(await reportOf(week(2_000))), now, fleet: FLEET }
     const { page, said } = await openFile(browser, running, assets, { colorScheme, viewport: { width, height: 900 } })
-    await page.evaluate(axe.source)
     const found: string[] = []
     for (const { route, name } of PLACES) {
-      await page.evaluate(`location.hash = ${JSON.stringify(route)}`)
+      await goTo(page, route)
       await heading(page, name).waitFor()
       await page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true })")
-      const { violations } = await page.evaluate<AxeResults>('axe.run(document, { resultTypes: ["violations"] })')
-      found.push(...violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${route} ${id} ${html}`)))
-      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
+      found.push(...(await findingsIn(page)).map((finding) => `${route} ${finding}`))
+      expect(await widthOf(page)).toBeLessThanOrEqual(width)
     }
     expect({ found, said }).toEqual({ found: [], said: [] })
   })
@@ -232,12 +229,12 @@ describe.skipIf(!hasChromium())('the page of the report in Chromium', () => {
 
   it('fits a narrow window and paper', async () => {
     const { page } = await openFile(browser, await reportOf(week(500)), assets, { viewport: { width: 390, height: 800 } })
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390)
+    expect(await widthOf(page)).toBeLessThanOrEqual(390)
     await page.emulateMedia({ media: 'print' })
     expect(await page.getByRole('navigation', { name: 'Report' }).isVisible()).toBe(false)
     expect(await page.getByRole('heading', { name: 'State of every operation' }).isVisible()).toBe(true)
     await page.setViewportSize({ width: 720, height: 1000 })
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(720)
+    expect(await widthOf(page)).toBeLessThanOrEqual(720)
   })
 
   it('is served by a running proxy, and refreshes without losing the place', async () => {

@@ -203,10 +203,11 @@ export async function proxy(settings: Partial<Config> = {}) {
   const stage = await startStage({ modes, 'log.level': 'silent', ...settings })
   onTestFinished(() => stage.close())
   return {
+    stage,
     adminUrl: stage.server.adminUrl,
-    /** Sends a read, and waits until it is compared. */
-    async ask(path: string) {
-      await stage.request('GET', path)
+    /** Sends reads, and waits until they are compared. */
+    async ask(...paths: readonly string[]) {
+      for (const path of paths) await stage.request('GET', path)
       await stage.server.idle()
     },
   }
@@ -261,6 +262,11 @@ export async function openFile(browser: Browser, report: Report, assets: PageAss
   const path = join(await folder(), 'report.html')
   await writeFile(path, pageOf(report, assets).html)
   return open(browser, pathToFileURL(path).href, options)
+}
+
+/** Opens a view of the page by its address. */
+export function goTo(page: Page, route: string): Promise<unknown> {
+  return page.evaluate(`location.hash = ${JSON.stringify(route)}`)
 }
 
 /** Returns what axe finds in a page by these rules, or by all of them. */

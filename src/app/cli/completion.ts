@@ -3,13 +3,13 @@ import { operationsOf } from '../../tables/tables.ts'
 import { type Command, endWith, type Flag, MISUSED } from './command.ts'
 
 /** What a flag or an argument takes: words, and besides them files or operations. */
-export interface Taken {
+interface Taken {
   readonly words: readonly string[]
   readonly files: boolean
   readonly operations: boolean
 }
 
-export interface CompletedFlag {
+interface CompletedFlag {
   /** With its dashes. */
   readonly name: string
   readonly about: string
@@ -18,16 +18,18 @@ export interface CompletedFlag {
 }
 
 /** A command as a shell completes it. */
-export interface CompletedCommand {
+interface CompletedCommand {
   /** The words that call it: `sandbox token`. */
   readonly words: string
   readonly about: string
   readonly flags: readonly CompletedFlag[]
   readonly takes: Taken
+  /** The same, and the commands under it: `token` for `sandbox`. */
+  readonly follows: Taken
 }
 
 /** What the completions of every shell are made from. */
-export interface Completed {
+interface Completed {
   readonly commands: readonly CompletedCommand[]
   readonly operations: readonly string[]
 }
@@ -37,13 +39,17 @@ const NOTHING: Taken = { words: [], files: false, operations: false }
 const HELP: CompletedFlag = { name: '--help', about: 'Print what the command takes', takes: undefined }
 
 /** Returns what shells complete, from the commands by the words that call them. */
-export function completedFrom(commands: Readonly<Record<string, Command>>, operations: readonly string[]): Completed {
+function completedFrom(commands: Readonly<Record<string, Command>>, operations: readonly string[]): Completed {
+  const all = Object.keys(commands)
   const known = Object.entries(commands).map(([words, { summary, flags, args = [], optional = [] }]): CompletedCommand => {
     const own = Object.entries(flags).map(([name, flag]) => ({ name: `--${name}`, about: sentenceOf(flag.help), takes: takenBy(flag) }))
-    return { words, about: sentenceOf(summary), flags: [...own, HELP], takes: joined([...args, ...optional].map(taken)) }
+    const takes = joined([...args, ...optional].map(taken))
+    const under = all.flatMap((one) => (one.startsWith(`${words} `) ? [one.slice(words.length + 1)] : []))
+    const follows = { ...takes, words: [...under, ...takes.words] }
+    return { words, about: sentenceOf(summary), flags: [...own, HELP], takes, follows }
   })
-  const topics = Object.keys(commands).map((words) => words.split(' ')[0] ?? '')
-  const help = { words: 'help', about: 'Explains a command', flags: [], takes: { ...NOTHING, words: [...new Set(topics)] } }
+  const takes = { ...NOTHING, words: [...new Set(all.map((words) => words.split(' ')[0] ?? ''))] }
+  const help = { words: 'help', about: 'Explains a command', flags: [], takes, follows: takes }
   return { commands: [...known, help], operations }
 }
 
@@ -77,7 +83,8 @@ function sentenceOf(text: string): string {
 }
 
 /** Returns the completions for bash 3.2 and later. They need no other package. */
-export function bashCompletion({ commands, operations }: Completed): string {
+function bashCompletion({ commands, operations }: Completed): string {
+  const firsts = commands.flatMap(({ words }) => (words.includes(' ') ? [] : [words]))
   return `# Completions of crosswalk for bash: source <(crosswalk completion bash)
 _crosswalk_operations='${operations.join(' ')}'
 
@@ -106,10 +113,10 @@ ${commands.map(({ words }) => `      '${called(words)}') command='${words}' ;;`)
     esac
   done
   case "$command $prev" in
-${commands.flatMap(valueCases).join('\n')}
+${valueCases(commands, actions)}
   esac
   case "$command" in
-    '') _crosswalk_words '${firstWords(commands)} --help --version' ;;
+    '') _crosswalk_words '${firsts.join(' ')} --help --version' ;;
 ${commands.map(commandCase).join('\n')}
   esac
 }
@@ -119,43 +126,30 @@ complete -F _crosswalk crosswalk
 }
 
 /** A command under another one follows it: `sandbox token`. The first word of all follows nothing. */
-export function called(words: string): string {
+function called(words: string): string {
   return words.includes(' ') ? words : ` ${words}`
 }
 
-export function firstWords(commands: readonly CompletedCommand[]): string {
-  return commands
-    .map(({ words }) => words)
-    .filter((words) => !words.includes(' '))
-    .join(' ')
+/** The cases of bash and zsh for what flags take. */
+function valueCases(commands: readonly CompletedCommand[], actionsOf: (takes: Taken) => string): string {
+  const cases = commands.flatMap(({ words, flags }) =>
+    flags.flatMap(({ name, takes }) => (takes ? [`    '${words} ${name}') ${actionsOf(takes)}return ;;`] : [])),
+  )
+  return cases.join('\n')
 }
 
-/** The commands under a command: `token` for `sandbox`. */
-export function wordsUnder(words: string, commands: readonly CompletedCommand[]): readonly string[] {
-  return commands.flatMap((one) => (one.words.startsWith(`${words} `) ? [one.words.slice(words.length + 1)] : []))
-}
-
-function valueCases({ words, flags }: CompletedCommand): readonly string[] {
-  return flags.flatMap(({ name, takes }) => (takes ? [`    '${words} ${name}') ${actions(takes)}return ;;`] : []))
-}
-
-function commandCase({ words, flags, takes }: CompletedCommand, _: number, commands: readonly CompletedCommand[]): string {
+function commandCase({ words, flags, follows }: CompletedCommand): string {
   const names = flags.map(({ name }) => name).join(' ')
-  const under = { ...takes, words: [...wordsUnder(words, commands), ...takes.words] }
-  return `    '${words}') case "$cur" in -*) _crosswalk_words '${names}' ;; *) ${actions(under)};; esac ;;`
+  return `    '${words}') case "$cur" in -*) _crosswalk_words '${names}' ;; *) ${actions(follows)};; esac ;;`
 }
 
 function actions({ words, files, operations }: Taken): string {
-  const done = [
-    ...(words.length > 0 ? [`_crosswalk_words '${words.join(' ')}'; `] : []),
-    ...(operations ? ['_crosswalk_words "$_crosswalk_operations"; '] : []),
-    ...(files ? ['_crosswalk_files; '] : []),
-  ]
-  return done.length === 0 ? ': ; ' : done.join('')
+  const own = words.length > 0 ? `_crosswalk_words '${words.join(' ')}'; ` : ''
+  return `${own}${operations ? '_crosswalk_words "$_crosswalk_operations"; ' : ''}${files ? '_crosswalk_files; ' : ''}` || ': ; '
 }
 
 /** Returns the completions for fish: a file for `~/.config/fish/completions`, or for `crosswalk completion fish | source`. */
-export function fishCompletion({ commands, operations }: Completed): string {
+function fishCompletion({ commands, operations }: Completed): string {
   return `# Completions of crosswalk for fish: crosswalk completion fish | source
 set -g __crosswalk_operations ${operations.join(' ')}
 
@@ -172,15 +166,14 @@ end
 complete -c crosswalk -f
 complete -c crosswalk -n "__crosswalk_at ''" -l help -s h -d 'Print the commands'
 complete -c crosswalk -n "__crosswalk_at ''" -l version -s v -d 'Print the version'
-${commands.flatMap((one) => linesOf(one, commands)).join('\n')}
+${commands.flatMap(linesOf).join('\n')}
 `
 }
 
-function linesOf({ words, about, flags, takes }: CompletedCommand, commands: readonly CompletedCommand[]): readonly string[] {
+function linesOf({ words, about, flags, follows }: CompletedCommand): readonly string[] {
   const at = `complete -c crosswalk -n "__crosswalk_at '${words}'"`
-  const under = { ...takes, words: [...wordsUnder(words, commands), ...takes.words] }
   const first = words.includes(' ') ? [] : [`complete -c crosswalk -n "__crosswalk_at ''" -a ${words} -d '${about}'`]
-  return [...first, ...flags.map((flag) => `${at} ${flagOf(flag)}`), ...(given(under) === '' ? [] : [`${at} ${given(under)}`])]
+  return [...first, ...flags.map((flag) => `${at} ${flagOf(flag)}`), ...(given(follows) === '' ? [] : [`${at} ${given(follows)}`])]
 }
 
 function flagOf({ name, about, takes }: CompletedFlag): string {
@@ -194,7 +187,8 @@ function given({ words, files, operations }: Taken): string {
 }
 
 /** Returns the completions for zsh: a function for a folder of `fpath`, or for `source <(…)` after `compinit`. */
-export function zshCompletion({ commands, operations }: Completed): string {
+function zshCompletion({ commands, operations }: Completed): string {
+  const firsts = commands.flatMap(({ words, about }) => (words.includes(' ') ? [] : [`'${words}:${about}'`]))
   return `#compdef crosswalk
 # Completions of crosswalk for zsh: source <(crosswalk completion zsh)
 _crosswalk() {
@@ -208,10 +202,10 @@ ${commands.map(({ words }) => `      '${called(words)}') command='${words}' ;;`)
   done
   if compset -P 1 '--*='; then prev=\${IPREFIX%=}; fi
   case "$command $prev" in
-${commands.flatMap(zshValueCases).join('\n')}
+${valueCases(commands, zshActions)}
   esac
   case "$command" in
-    '') flags=(${commands.flatMap(firstWord).join(' ')}); _describe command flags ;;
+    '') flags=(${firsts.join(' ')}); _describe command flags ;;
 ${commands.map(zshCommandCase).join('\n')}
   esac
 }
@@ -220,31 +214,14 @@ if [ "$funcstack[1]" = _crosswalk ]; then _crosswalk "$@"; else compdef _crosswa
 `
 }
 
-function firstWord({ words, about }: CompletedCommand): readonly string[] {
-  return words.includes(' ') ? [] : [described(words, about)]
-}
-
-function described(name: string, about: string): string {
-  return `'${name}:${about}'`
-}
-
-function zshValueCases({ words, flags }: CompletedCommand): readonly string[] {
-  return flags.flatMap(({ name, takes }) => (takes ? [`    '${words} ${name}') ${zshActions(takes)}return ;;`] : []))
-}
-
-function zshCommandCase({ words, flags, takes }: CompletedCommand, _: number, commands: readonly CompletedCommand[]): string {
-  const names = flags.map(({ name, about }) => described(name, about)).join(' ')
-  const under = { ...takes, words: [...wordsUnder(words, commands), ...takes.words] }
-  return `    '${words}') if [[ $PREFIX == -* ]]; then flags=(${names}); _describe flag flags; else ${zshActions(under)} fi ;;`
+function zshCommandCase({ words, flags, follows }: CompletedCommand): string {
+  const names = flags.map(({ name, about }) => `'${name}:${about}'`).join(' ')
+  return `    '${words}') if [[ $PREFIX == -* ]]; then flags=(${names}); _describe flag flags; else ${zshActions(follows)} fi ;;`
 }
 
 function zshActions({ words, files, operations }: Taken): string {
-  const done = [
-    ...(words.length > 0 ? [`compadd -- ${words.map((word) => `'${word}'`).join(' ')}; `] : []),
-    ...(operations ? ['compadd -a operations; '] : []),
-    ...(files ? ['_files; '] : []),
-  ]
-  return done.length === 0 ? ': ; ' : done.join('')
+  const own = words.length > 0 ? `compadd -- ${words.map((word) => `'${word}'`).join(' ')}; ` : ''
+  return `${own}${operations ? 'compadd -a operations; ' : ''}${files ? '_files; ' : ''}` || ': ; '
 }
 
 const SHELLS: Readonly<Record<string, (completed: Completed) => string>> = {

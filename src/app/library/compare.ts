@@ -13,7 +13,7 @@ import type { Mode } from '../../serve/sides.ts'
 import type { Operation } from '../../tables/operation.ts'
 import { migrationSettings, readGivenSettings } from '../config/config.ts'
 import { SETTING_KEYS, type SettingKey } from '../config/settings.ts'
-import { comparedFunction, createStrays, type Strays } from './compared-call.ts'
+import { comparedFunction, Strays } from './compared-call.ts'
 import type { Nested } from './crosswalk.ts'
 import type { SnapshotLimits } from './values.ts'
 
@@ -102,19 +102,8 @@ const REFUSED = Object.fromEntries(
   SETTING_KEYS.filter((key) => !OWN.has(key)).map((key) => [key, 'it has no meaning where functions are compared']),
 )
 
-/** What a group of functions stands on. */
-export interface OpenComparison {
-  readonly means: ComparisonMeans
-  /** Grows with each pair of functions. */
-  readonly operations: Operation[]
-  report(): Report
-  /** Why earlier records could not be read; undefined if they could. */
-  unread(): string | undefined
-  close(): Promise<void>
-}
-
 /** Puts together what judges calls: a migration without services. Throws an Error with a sentence for each setting that is wrong. */
-export function openComparison(settings: ComparisonSettings, options: ComparisonOptions): OpenComparison {
+function openComparison(settings: ComparisonSettings, options: ComparisonOptions) {
   const { target = TARGET, clocks = CLOCKS, random = Math.random, isName = isCodeName } = options
   if (!(target > 0 && target < 1)) throw new Error(`target is ${target}, but it must be more than 0 and less than 1.`)
   const read = readGivenSettings(settings, REFUSED)
@@ -149,7 +138,7 @@ export function openComparison(settings: ComparisonSettings, options: Comparison
   const means: ComparisonMeans = {
     migration,
     sampler: createSampler(own, { now: clocks.ticks, random }, migration.queue.places),
-    strays: createStrays(config['diff.waiting']),
+    strays: new Strays(config['diff.waiting']),
     learning: everyNth(own),
     clocks,
     shown: { limit: config['diff.answerBytes'], isName },
@@ -162,14 +151,16 @@ export function openComparison(settings: ComparisonSettings, options: Comparison
   }
   return {
     means,
+    /** Grows with each pair of functions. */
     operations,
-    report() {
+    report(): Report {
       const circuits = migration.report.openCircuits()
       const inForce = { ...migration.modes.state(), startedAt, rollouts: [], circuits, v1First: [], hasV1: true }
       // What is active speaks of a proxy: its commands would lead nowhere.
       const { now: _, ...report } = reporter.report({ target, isStrict: true, now: clocks.now(), inForce })
       return report
     },
+    /** Why earlier records could not be read; undefined if they could. */
     unread: () => unread,
     close() {
       closed ??= restored.then(migration.close)

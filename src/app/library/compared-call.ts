@@ -7,7 +7,6 @@ import type { ComparedRequest } from '../../migrate/modes/journal.ts'
 import { canarySchema } from '../../migrate/modes/rules.ts'
 import { createSelect, type Select } from '../../migrate/modes/select.ts'
 import { type ComparedRead, compareRead, type SideAnswer } from '../../migrate/observe/compare-read.ts'
-import type { Clocks } from '../../serve/bounds.ts'
 import { inTurns } from '../../serve/bounds.ts'
 import { COMPARING, isMode, MODES, type Mode, otherSide, SERVED_BY, type Side } from '../../serve/sides.ts'
 import type { Signal } from '../../serve/signals.ts'
@@ -27,41 +26,40 @@ import {
   snapshotOf,
 } from './values.ts'
 
-export interface AskFunctionMeans extends Pick<Clocks, 'ticks' | 'repeat'> {
-  /** Starts a side with a copy of the arguments. */
-  readonly start: (side: Side, signal: AbortSignal) => unknown
-  readonly shown: ShownWith
-  /** Milliseconds in which a side must answer. */
-  readonly deadlineMs: number
-  readonly strays: Strays
-}
-
 /** Calls that go on although their comparison has ended. Nothing can end a function from outside. */
-export interface Strays {
-  isFull(): boolean
-  add(call: Promise<unknown>): void
-}
+export class Strays {
+  readonly #most: number
+  #count = 0
 
-export function createStrays(most: number): Strays {
-  let count = 0
-  return {
-    isFull: () => count >= most,
-    add(call) {
-      count += 1
-      const leave = () => {
-        count -= 1
-      }
-      call.then(leave, leave)
-    },
+  constructor(most: number) {
+    this.#most = most
+  }
+
+  isFull(): boolean {
+    return this.#count >= this.#most
+  }
+
+  add(call: Promise<unknown>): void {
+    this.#count += 1
+    const leave = () => {
+      this.#count -= 1
+    }
+    call.then(leave, leave)
   }
 }
 
 /** Calls one side besides. It never rejects: what the side throws is its answer, and a side that is late has failed. */
-export function askFunction(side: Side, signal: Signal, { start, shown, deadlineMs, strays, ticks, repeat }: AskFunctionMeans) {
+function askFunction(
+  start: (signal: AbortSignal) => unknown,
+  signal: Signal,
+  shown: ShownWith,
+  { deadlineMs, strays, clocks: { ticks, repeat } }: ComparisonMeans,
+) {
   const began = ticks()
   const own = new AbortController()
   return new Promise<SideAnswer>((resolve) => {
-    const call = started(() => start(side, own.signal))
+    // A function that throws at once is one that rejects.
+    const call = (async () => start(own.signal))()
     let isOver = false
     const end = (result: () => SeenResult) => {
       if (isOver) return
@@ -88,48 +86,31 @@ export function askFunction(side: Side, signal: Signal, { start, shown, deadline
   })
 }
 
-/** A function that throws at once is one that rejects. */
-async function started(start: () => unknown): Promise<unknown> {
-  return start()
-}
-
-export interface ChosenModeParts {
-  readonly isOpen: () => boolean
-  /** Is told that the mode is another one than at the call before. */
-  readonly moved: (from: Mode, to: Mode) => void
-  readonly warn: (text: string) => void
-}
-
-/** Returns the mode of a call by this caller. It never throws: legacy answers if nobody knows the mode. */
-export function createChosenMode(
-  { name, mode = 'diff-v1', canary }: Pick<CompareOptions, 'name' | 'mode' | 'canary'>,
-  { isOpen, moved, warn }: ChosenModeParts,
+/**
+ * Returns the mode of a call by this caller. It never throws: legacy answers if nobody knows the mode. `moved` is told that the mode is
+ * another one than at the call before.
+ */
+function createChosenMode(
+  { name, mode = 'diff-v1', canary }: CompareOptions,
+  isOpen: () => boolean,
+  moved: (from: Mode, to: Mode) => void,
+  warn: (text: string) => void,
 ): (caller: string) => Mode {
   if (typeof mode !== 'function' && !isMode(mode)) throw new Error(`mode of ${name} ${wrongMode(mode)}.`)
-  const wrong = canary && wrongCanary(canary)
+  const issues = canary && canarySchema.safeParse(canary).error?.issues
+  const wrong = issues?.map(({ path, message }) => [...path, message].join(' ')).join('; ')
   if (wrong !== undefined) throw new Error(`The canary of ${name} is wrong: ${wrong}.`)
   const selects = new Map<Mode, Select>()
-  const selectOf = (base: Mode) => {
-    const select = selects.get(base) ?? createSelect({ default: base, rules: rulesOf(base, canary), testers: [] })
-    selects.set(base, select)
-    return select
-  }
   let last: Mode | undefined
   return (caller) => {
     const base = currentMode(mode, warn)
     if (last !== undefined && last !== base) moved(last, base)
     last = base
-    return selectOf(base)({ caller, subject: undefined, operation: name, circuit: isOpen() ? 'open' : 'closed' })
+    const rules = () => (canary ? [{ operations: '*', clients: '*', mode: base, canary }] : [])
+    const select = selects.get(base) ?? createSelect({ default: base, rules: rules(), testers: [] })
+    selects.set(base, select)
+    return select({ caller, subject: undefined, operation: name, circuit: isOpen() ? 'open' : 'closed' })
   }
-}
-
-function rulesOf(mode: Mode, canary: CompareOptions['canary']) {
-  return canary ? [{ operations: '*', clients: '*', mode, canary }] : []
-}
-
-function wrongCanary(canary: NonNullable<CompareOptions['canary']>): string | undefined {
-  const read = canarySchema.safeParse(canary)
-  return read.error?.issues.map(({ path, message }) => [...path, message].join(' ')).join('; ')
 }
 
 function currentMode(mode: Mode | (() => Mode), warn: (text: string) => void): Mode {
@@ -149,7 +130,7 @@ function wrongMode(given: unknown): string {
 }
 
 /** A call whose caller has the answer. */
-export interface JudgedCall {
+interface JudgedCall {
   readonly pair: FunctionPair
   readonly subject: ComparedRequest
   readonly by: Side
@@ -162,7 +143,7 @@ export interface JudgedCall {
 type AskSide = (side: Side) => Promise<SideAnswer>
 
 /** Calls the other side, and counts what the comparison shows. Both sides of a read are called again if they differ. */
-export async function judgeCall(call: JudgedCall, ask: AskSide, means: ComparisonMeans, signal: Signal): Promise<void> {
+async function judgeCall(call: JudgedCall, ask: AskSide, means: ComparisonMeans, signal: Signal): Promise<void> {
   await means.restored
   const { pair, subject, by, since, first } = call
   const { operation, options } = pair
@@ -201,27 +182,15 @@ function deedOf({ seen }: SideAnswer): FirstDeed {
   return { did: seen.did ?? '', value: bodyOf(seen) }
 }
 
-/** A call that is compared when the caller has its answer. */
-export interface WatchedCall {
-  returned(value: unknown): void
-  threw(thrown: unknown): void
-}
-
-/** A call before the answer. */
-export interface CallToWatch {
-  /** What both functions are called on. */
-  readonly self: unknown
-  readonly args: readonly unknown[]
-  readonly caller: string
-  readonly mode: Mode
-}
-
-/** Decides whether a call is compared. It copies the arguments before anybody can change them. Undefined if it is not. */
-export function watchCall(pair: FunctionPair, call: CallToWatch, means: ComparisonMeans): WatchedCall | undefined {
+/**
+ * Decides whether a call is compared when the caller has its answer. It copies the arguments before anybody can change them. Undefined if
+ * it is not. `self` is what both functions are called on.
+ */
+function watchCall(pair: FunctionPair, self: unknown, given: readonly unknown[], caller: string, mode: Mode, means: ComparisonMeans) {
   const { operation, options } = pair
   const { migration, sampler, strays, clocks } = means
   const { queue, journal } = migration
-  const by = SERVED_BY[call.mode]
+  const by = SERVED_BY[mode]
   const user = `${operation.id} ${by}`
   const term = journal.terms.now
   const skip = (why: Uncompared, isUse = true) => {
@@ -229,20 +198,20 @@ export function watchCall(pair: FunctionPair, call: CallToWatch, means: Comparis
     return undefined
   }
   if (strays.isFull() || queue.refuses(0)) return skip('waiting')
-  const shown = once(() => snapshotOf(options.shape ? options.shape(...call.args) : call.args, means.shown))
+  const shown = once(() => snapshotOf(options.shape ? options.shape(...given) : given, means.shown))
   const shape = once(() => shapeOf(operation.id, shown().body, journal.redaction.key.text()))
-  const chosen = sampler.choose({ user, caller: call.caller, shape })
+  const chosen = sampler.choose({ user, caller, shape })
   if (typeof chosen === 'string') return skip(chosen)
   const copy: CopyArguments = (options.copy as CopyArguments | undefined) ?? copyArguments
   let args: readonly unknown[]
   try {
-    args = copy(call.args, undefined)
+    args = copy(given, undefined)
   } catch (thrown) {
     means.warn(operation.id, uncopied(thrown))
     return skip('uncopied')
   }
   const [since, began, size] = [clocks.now(), clocks.ticks(), shown().size]
-  const signals = signalsIn(call.args)
+  const signals = signalsIn(given)
   const inContext = AsyncResource.bind((run: () => unknown) => run())
   const shownWith: ShownWith = { ...means.shown, show: options.show }
   const end = ({ seen, size: more }: SeenResult) => {
@@ -253,26 +222,18 @@ export function watchCall(pair: FunctionPair, call: CallToWatch, means: Comparis
     if (term.epoch !== journal.terms.now.epoch) return skip('earlier')
     sampler.charge(user, size + more)
     journal.tallies.used(operation.id)
-    const { caller, mode } = call
-    const subject = {
-      operation,
-      term,
-      request: requestOf(means.showsValues ? args : undefined, means.shown),
-      mode,
-      caller,
-      subject: undefined,
-    }
+    const request = requestOf(means.showsValues ? args : undefined, means.shown)
+    const subject = { operation, term, request, mode, caller, subject: undefined, ...chosen, shape: shape() }
     const first = { seen, ms: Math.round(clocks.ticks() - began) }
-    const judged: JudgedCall = { pair, subject: { ...subject, ...chosen, shape: shape() }, by, since, first, args }
-    const start = (side: 'v1' | 'v2', signal: AbortSignal) =>
-      inContext(() => (side === 'v1' ? pair.legacy : pair.next).apply(call.self, [...copy(args, signal)]))
-    const asked = { ...clocks, start, shown: shownWith, deadlineMs: means.deadlineMs, strays }
-    const job = (signal: Signal) => judgeCall(judged, (side) => askFunction(side, signal, asked), means, signal)
+    const judged: JudgedCall = { pair, subject, by, since, first, args }
+    const start = (side: Side) => (signal: AbortSignal) =>
+      inContext(() => (side === 'v1' ? pair.legacy : pair.next).apply(self, [...copy(args, signal)]))
+    const job = (signal: Signal) => judgeCall(judged, (side) => askFunction(start(side), signal, shownWith, means), means, signal)
     queue.offer(job, size + more, user, (why) => skip(why, false))
   }
   return {
-    returned: (value) => end(seenReturn(value, shownWith)),
-    threw: (thrown) => end(seenThrow(thrown, shownWith)),
+    returned: (value: unknown) => end(seenReturn(value, shownWith)),
+    threw: (thrown: unknown) => end(seenThrow(thrown, shownWith)),
   }
 }
 
@@ -309,14 +270,11 @@ export function comparedFunction(pair: FunctionPair, means: ComparisonMeans): Ca
   const { operation, options, legacy, next, isCompared } = pair
   const { modes, journal, note } = means.migration
   const warn = (text: string) => means.warn(operation.id, text)
-  const modeOf = createChosenMode(options, {
-    isOpen: () => journal.circuit.isOpen(operation.id),
-    moved(from, to) {
-      journal.circuit.close((one) => one === operation.id)
-      note({ what: 'modes', operation: operation.id, text: `${operation.id}: ${to}`, from, to, by: { source: 'program' } })
-    },
-    warn,
-  })
+  const moved = (from: Mode, to: Mode) => {
+    journal.circuit.close((one) => one === operation.id)
+    note({ what: 'modes', operation: operation.id, text: `${operation.id}: ${to}`, from, to, by: { source: 'program' } })
+  }
+  const modeOf = createChosenMode(options, () => journal.circuit.isOpen(operation.id), moved, warn)
   const callerOf = (args: readonly unknown[]) => {
     if (!options.caller) return NOBODY
     try {
@@ -328,7 +286,7 @@ export function comparedFunction(pair: FunctionPair, means: ComparisonMeans): Ca
   }
   const begin = (self: unknown, args: readonly unknown[], caller: string, mode: Mode) => {
     if (!isCompared || !COMPARING.has(mode) || means.isClosed()) return undefined
-    return safely(() => watchCall(pair, { self, args, caller, mode }, means), warn)
+    return safely(() => watchCall(pair, self, args, caller, mode, means), warn)
   }
   const count = (caller: string, mode: Mode) => {
     if (means.isClosed()) return

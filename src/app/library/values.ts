@@ -2,8 +2,8 @@ import { types } from 'node:util'
 import { ANY, type Captured, canonical, type IsName, type SeenAnswer } from '../../migrate/compare/compare.ts'
 import { isObject, type JsonObject } from '../../tables/json.ts'
 
-/** Why arguments cannot be copied. */
-export interface Uncopied {
+/** What is thrown here: why arguments cannot be copied, or why a value has no form in JSON. */
+interface Because {
   readonly because: string
 }
 
@@ -16,7 +16,7 @@ const MOST_COPIED = 200_000
 
 /**
  * Copies plain objects, lists, Map, Set, Date, URL, bytes and errors. An AbortSignal becomes `signal`, so that the second side ends when
- * the comparison does. Throws an `Uncopied` for a function and for an object of any other class: both sides would share it.
+ * the comparison does. Throws a `Because` for a function and for an object of any other class: both sides would share it.
  */
 export const copyArguments: CopyArguments = (args, signal) => {
   const known = new Map<object, unknown>()
@@ -89,7 +89,7 @@ function copierOf(value: object): Copier {
   throw uncopied(`an object of the class ${readOr(() => value.constructor?.name ?? 'unknown', 'unknown')}`)
 }
 
-function uncopied(what: string): Uncopied {
+function uncopied(what: string): Because {
   return { because: what }
 }
 
@@ -110,17 +110,6 @@ function optionsIn(argument: unknown): readonly unknown[] {
 /** Levels of a value that are looked at. JSON has no cycle, so that one is found by its depth. */
 const DEEPEST_SNAPSHOT = 90
 
-/** What `snapshotOf` throws and catches. */
-interface NoValue {
-  readonly because: string
-}
-
-/** A copy of a value, and the characters that it takes in memory. */
-export interface Snapshot {
-  readonly body: Captured
-  readonly size: number
-}
-
 /** Largest value in characters, and what tells the names of its members from data. */
 export interface SnapshotLimits {
   readonly limit: number
@@ -135,9 +124,10 @@ interface Walk extends Pick<SnapshotLimits, 'isName'> {
 /**
  * Copies a value as JSON, because its owner may change it later. What JSON lacks becomes an object with one member that names its type:
  * `{ Date: '2026-01-01T00:00:00.000Z' }`, `{ BigInt: '5' }`, `{ Map: [{ id: '"key"', value: 1 }] }`, `{ Set: [1, 2] }`. Members that are
- * undefined are left out, and `toJSON` is called, as `JSON.stringify` does. Returns why, if a value has no such form.
+ * undefined are left out, and `toJSON` is called, as `JSON.stringify` does. Returns why, if a value has no such form, and the characters
+ * that the copy takes in memory.
  */
-export function snapshotOf(value: unknown, { limit, isName }: SnapshotLimits): Snapshot {
+export function snapshotOf(value: unknown, { limit, isName }: SnapshotLimits): { readonly body: Captured; readonly size: number } {
   const walk: Walk = { left: limit, isName }
   try {
     const json = value === undefined ? undefined : jsonOf(value, '', 0, walk)
@@ -164,7 +154,7 @@ export function readOr<T>(read: () => T, otherwise: T): T {
   }
 }
 
-function noValue(what: string, at: string): NoValue {
+function noValue(what: string, at: string): Because {
   return { because: `${what}${at === '' ? '' : ` at ${at}`}, which cannot be compared; show it as JSON with the option show` }
 }
 
@@ -187,7 +177,7 @@ function jsonOf(value: unknown, at: string, depth: number, walk: Walk): unknown 
   }
   const typed = TYPED.find(([is]) => is(value))
   if (typed) return typed[1](value as never, below)
-  if (hasToJson(value)) return below(value.toJSON(), 'toJSON')
+  if ('toJSON' in value && typeof value.toJSON === 'function') return below(value.toJSON(), 'toJSON')
   const members = Object.entries(value).filter(([, inner]) => inner !== undefined)
   const maker: unknown = value.constructor
   if (members.length === 0 && typeof maker === 'function' && maker !== Object)
@@ -226,19 +216,16 @@ function sorted(values: readonly unknown[]): readonly unknown[] {
     .map(({ value }) => value)
 }
 
-function hasToJson(value: object): value is { toJSON(): unknown } {
-  return typeof (value as { toJSON?: unknown }).toJSON === 'function'
-}
-
 /** A class that sets no name inherits the name Error. The name of the class then tells more. */
 function errorName(thrown: unknown): string {
-  return readOr(() => nameOf(thrown), typeof thrown)
-}
-
-function nameOf(thrown: unknown): string {
-  const { name, constructor: maker } = (thrown ?? {}) as { name?: unknown; constructor?: { name?: unknown } }
-  const known = name === 'Error' ? (maker?.name ?? name) : name
-  return typeof known === 'string' && known !== '' ? known : typeof thrown
+  return readOr(
+    () => {
+      const { name, constructor: maker } = (thrown ?? {}) as { name?: unknown; constructor?: { name?: unknown } }
+      const known = name === 'Error' ? (maker?.name ?? name) : name
+      return typeof known === 'string' && known !== '' ? known : typeof thrown
+    },
+    typeof thrown,
+  )
 }
 
 /** The fewest characters of a value. */

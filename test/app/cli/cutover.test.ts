@@ -24,6 +24,10 @@ describe('cutover', () => {
     stage = await startStage(DIFF_V1)
   })
   afterEach(() => stage.close())
+  const read = async (...paths: readonly string[]) => {
+    for (const path of paths) await stage.request('GET', path)
+    await stage.settled()
+  }
   const cutover = (...argv: string[]) => runCommand(['cutover', ...argv, '--admin', stage.server.adminUrl])
 
   it('reports no evidence at first', async () => {
@@ -37,8 +41,7 @@ describe('cutover', () => {
   it('names missing evidence and mismatches', async () => {
     await stage.request('GET', '/iam/v1/groups')
     await stage.fault({ match: 'GET /registry/v2/repos', change: { at: '/repos/*/name', to: 'wrong' } })
-    await stage.request('GET', '/registry/v1/repos')
-    await stage.settled()
+    await read('/registry/v1/repos')
     const { code, out } = await cutover('--each')
     expect(code).toBe(1)
     const lines = out.split('\n')
@@ -65,8 +68,7 @@ describe('cutover', () => {
       `<testsuite name="crosswalk cutover" tests="${tests}" failures="${failures}" errors="0" skipped="0">`
     const [none, nothing] = await asked()
     expect([none, nothing]).toEqual([1, expect.stringContaining(head(1, 1))])
-    await stage.request('GET', '/iam/v1/groups')
-    await stage.settled()
+    await read('/iam/v1/groups')
     const [code, text] = await asked()
     expect([code, text]).toEqual([1, expect.stringContaining(head(1, 1))])
     expect(text).toContain('name="iam.groups.list"><failure message="iam.groups.list: INCONCLUSIVE, because it was seen the same once; ')
@@ -79,8 +81,7 @@ describe('cutover', () => {
 
   it('judges all requests together', async () => {
     await cleanReads(stage)
-    await stage.request('GET', '/iam/v1/roles')
-    await stage.settled()
+    await read('/iam/v1/roles')
     const first = await cutover('--target', '0.9')
     expect(first.code).toBe(1)
     expect(first.out).toMatch(
@@ -107,8 +108,7 @@ describe('cutover', () => {
 
   it('takes targets and acceptances by name from the proxy, and so does its report', async () => {
     await cleanReads(stage)
-    await stage.request('GET', '/iam/v1/roles')
-    await stage.settled()
+    await read('/iam/v1/roles')
     const accept = { reason: 'nobody reads roles', until: '2100-01-01' }
     stage.server.reload({
       'cutover.operations': [
@@ -187,9 +187,7 @@ describe('cutover', () => {
 
   it('lets stay with v1 what only v1 answers, until --without-v1 asks for the end', async () => {
     await cleanReads(stage)
-    await stage.request('GET', '/registry/v1/vuln_reports')
-    await stage.request('GET', '/libraries/v1/artifacts?ecosystems=GO')
-    await stage.settled()
+    await read('/registry/v1/vuln_reports', '/libraries/v1/artifacts?ecosystems=GO')
     const now = await cutover('--target', '0.15')
     expect(now).toMatchObject({ code: 0, err: '' })
     expect(now.out).toMatch(/^ {2}v1 {3}libraries\.artifacts\.list\?ecosystems stays with v1 \(1 call by 1 client\): /m)
@@ -203,8 +201,7 @@ describe('cutover', () => {
 
   it('judges only what --operations and --clients name, and says what that means', async () => {
     await cleanReads(stage)
-    await stage.request('GET', '/registry/v1/repos')
-    await stage.settled()
+    await read('/registry/v1/repos')
     const ready = ['--target', '0.15']
     expect((await cutover(...ready)).code).toBe(1)
     expect((await cutover(...ready, '--operations', 'iam.*')).code).toBe(0)

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { run } from '../../../src/app/cli/run.ts'
 import { watchConfig } from '../../../src/app/cli/stay.ts'
 import { configWith } from '../../../src/app/config/config.ts'
@@ -153,21 +153,33 @@ describe('modes in the configuration', () => {
 describe('the configuration file while the proxy runs', () => {
   const path = join(directory, 'config.json')
 
-  /** Captures printed lines; `next` resolves with the next one. */
-  function output() {
-    let told = (_: string) => {}
-    const next = () =>
+  /** Follows the file for a server that takes what this one does not refuse. `afterWriting` resolves with the next printed line. */
+  function watching(content: string, server: Partial<Parameters<typeof watchConfig>[2]> = {}) {
+    writeFileSync(path, content)
+    let line = (_: string) => {}
+    const print = (text: string) => line(text)
+    const io = {
+      out: print,
+      err: print,
+      text: print,
+      help: print,
+      env: {},
+      stdin: async () => '',
+      untilStopped: async () => {},
+      untilEscaped,
+    }
+    const taking = { changeModes: () => undefined, reload: () => undefined, sharesModes: false, ...server }
+    const { end } = watchConfig({ config: path }, io, taking, configWith({}))
+    onTestFinished(end)
+    return (content: string) =>
       new Promise<string>((resolve) => {
-        told = resolve
+        line = resolve
+        writeFileSync(path, content)
       })
-    return { next, line: (line: string) => told(line) }
   }
 
   it('changes the modes, explains a wrong file and names what waits for a restart', async () => {
-    writeFileSync(path, '{}')
     const changed: string[] = []
-    const { next, line } = output()
-    const io = { out: line, err: line, text: line, help: line, env: {}, stdin: async () => '', untilStopped: async () => {}, untilEscaped }
     const changeModes = (rules: object, { source, path: from }: Actor) => {
       changed.push(`${source} ${from} ${JSON.stringify(rules)}`)
       return undefined
@@ -177,12 +189,7 @@ describe('the configuration file while the proxy runs', () => {
       reloaded.push(changes)
       return undefined
     }
-    const unwatch = watchConfig({ config: path }, io, { changeModes, reload, sharesModes: false }, configWith({}))
-    const afterWriting = async (content: string) => {
-      const line = next()
-      writeFileSync(path, content)
-      return line
-    }
+    const afterWriting = watching('{}', { changeModes, reload })
     expect(await afterWriting('{"modes": {"default": "diff-v1"}}')).toBe('The modes are now: everything else diff-v1.')
     expect(changed).toEqual([`file ${path} {"default":"diff-v1","rules":[],"testers":[]}`])
     expect(await afterWriting('{"modes": {"default": "v9"}}')).toBe(
@@ -195,38 +202,16 @@ describe('the configuration file while the proxy runs', () => {
       'limits.streams changed: restart to use it, because the connections of clients are open already.',
     )
     expect([changed.length, reloaded.length]).toEqual([1, 1])
-    unwatch.end()
   })
 
   it('says that modes are only proposed where replicas share them', async () => {
-    writeFileSync(path, '{}')
-    const { next, line } = output()
-    const io = { out: line, err: line, text: line, help: line, env: {}, stdin: async () => '', untilStopped: async () => {}, untilEscaped }
-    const unwatch = watchConfig(
-      { config: path },
-      io,
-      { changeModes: () => undefined, reload: () => undefined, sharesModes: true },
-      configWith({}),
-    )
-    const said = next()
-    writeFileSync(path, '{"modes": {"default": "diff-v1"}}')
-    expect(await said).toBe('The modes of the file are proposed to all replicas: everything else diff-v1.')
-    unwatch.end()
+    const afterWriting = watching('{}', { sharesModes: true })
+    const proposed = 'The modes of the file are proposed to all replicas: everything else diff-v1.'
+    expect(await afterWriting('{"modes": {"default": "diff-v1"}}')).toBe(proposed)
   })
 
   it('changes nothing if it asks for v1 without a v1 service', async () => {
-    writeFileSync(path, '{"modes": "v2"}')
-    const { next, line } = output()
-    const io = { out: line, err: line, text: line, help: line, env: {}, stdin: async () => '', untilStopped: async () => {}, untilEscaped }
-    const unwatch = watchConfig(
-      { config: path },
-      io,
-      { changeModes: () => 'The modes need a v1 service.', reload: () => undefined, sharesModes: false },
-      configWith({}),
-    )
-    const said = next()
-    writeFileSync(path, '{"modes": "v1"}')
-    expect(await said).toBe('The modes stay as they were. The modes need a v1 service.')
-    unwatch.end()
+    const afterWriting = watching('{"modes": "v2"}', { changeModes: () => 'The modes need a v1 service.' })
+    expect(await afterWriting('{"modes": "v1"}')).toBe('The modes stay as they were. The modes need a v1 service.')
   })
 })

@@ -9,8 +9,25 @@ import { startProxy, startStage, type TestProxy } from '../../stage/stage.ts'
 import { answering, startUpstream } from '../../stage/upstream.ts'
 import { runCommand } from './support.ts'
 
+const NOWHERE = { 'upstream.v2': 'http://127.0.0.1:1', 'upstream.v1': 'http://127.0.0.1:1' }
+const TOKEN = { CROSSWALK_ADMIN_TOKEN: 'the-token-of-alice' }
+const READER = { CROSSWALK_ADMIN_TOKEN: 'the-token-to-read' }
+
+/** A proxy for the tests of a group, whose admin port asks for these tokens. */
+function guardedProxy(): Pick<TestProxy, 'adminUrl'> {
+  let proxy: TestProxy
+  beforeAll(async () => {
+    proxy = await startProxy({ ...NOWHERE, 'admin.token': 'the-token-of-alice', 'admin.readToken': 'the-token-to-read' })
+  })
+  afterAll(() => proxy.close())
+  return {
+    get adminUrl() {
+      return proxy.adminUrl
+    },
+  }
+}
+
 describe('modes', () => {
-  const TOKEN = { CROSSWALK_ADMIN_TOKEN: 'the-token-of-alice' }
   const folder = mkdtempSync(join(tmpdir(), 'crosswalk-modes-'))
   const write = (name: string, value: unknown) => {
     const path = join(folder, name)
@@ -18,16 +35,7 @@ describe('modes', () => {
     return path
   }
 
-  let proxy: TestProxy
-  beforeAll(async () => {
-    proxy = await startProxy({
-      'upstream.v2': 'http://127.0.0.1:1',
-      'upstream.v1': 'http://127.0.0.1:1',
-      'admin.token': 'the-token-of-alice',
-      'admin.readToken': 'the-token-to-read',
-    })
-  })
-  afterAll(() => proxy.close())
+  const proxy = guardedProxy()
 
   const run = (argv: readonly string[], stdin = '') => runCommand([...argv, '--admin', proxy.adminUrl], TOKEN, stdin)
 
@@ -69,8 +77,7 @@ describe('modes', () => {
 
     it('changes nothing with a token that only reads', async () => {
       const given = ['modes', 'set', '-', '--admin', proxy.adminUrl]
-      const env = { CROSSWALK_ADMIN_TOKEN: 'the-token-to-read' }
-      expect(await runCommand(given, env, '{"default":"v2"}')).toMatchObject({ code: 1, err: expect.stringContaining('only reads') })
+      expect(await runCommand(given, READER, '{"default":"v2"}')).toMatchObject({ code: 1, err: expect.stringContaining('only reads') })
     })
   })
 
@@ -105,12 +112,7 @@ describe('modes', () => {
 
   describe('admin.publicUrl', () => {
     it('is where status, cutover and the metrics say that the page is, and a name of the port', async () => {
-      const settings = {
-        'upstream.v2': 'http://127.0.0.1:1',
-        'upstream.v1': 'http://127.0.0.1:1',
-        'admin.publicUrl': 'https://crosswalk.internal',
-      }
-      const known = await startProxy(settings)
+      const known = await startProxy({ ...NOWHERE, 'admin.publicUrl': 'https://crosswalk.internal' })
       onTestFinished(() => known.close())
       const at = ['--admin', known.adminUrl]
       const page = 'The page: https://crosswalk.internal/report'
@@ -172,18 +174,7 @@ describe('modes', () => {
 })
 
 describe('rollouts', () => {
-  const TOKEN = { CROSSWALK_ADMIN_TOKEN: 'the-token-of-alice' }
-
-  let proxy: TestProxy
-  beforeAll(async () => {
-    proxy = await startProxy({
-      'upstream.v2': 'http://127.0.0.1:1',
-      'upstream.v1': 'http://127.0.0.1:1',
-      'admin.token': 'the-token-of-alice',
-      'admin.readToken': 'the-token-to-read',
-    })
-  })
-  afterAll(() => proxy.close())
+  const proxy = guardedProxy()
 
   const put = (rules: readonly object[]) =>
     fetch(`${proxy.adminUrl}/modes`, {
@@ -224,8 +215,7 @@ describe('rollouts', () => {
       await rollouts(['iam', 'abort'])
       expect(await rollouts(['iam', 'resume'])).toMatchObject({ code: 1, err: expect.stringContaining('The rollout iam is aborted') })
       expect(await rollouts(['iam', 'pause'], {})).toMatchObject({ code: 1, err: expect.stringContaining('asks for a token') })
-      const reader = { CROSSWALK_ADMIN_TOKEN: 'the-token-to-read' }
-      expect(await rollouts(['iam', 'pause'], reader)).toMatchObject({ code: 1, err: expect.stringContaining('only reads') })
+      expect(await rollouts(['iam', 'pause'], READER)).toMatchObject({ code: 1, err: expect.stringContaining('only reads') })
     })
 
     it.each([

@@ -17,6 +17,10 @@ describe('a rehearsal', () => {
     stage = await startStage(DIFF_V1)
   })
   afterEach(() => stage.close())
+  const read = async (...paths: readonly string[]) => {
+    for (const path of paths) await stage.request('GET', path)
+    await stage.settled()
+  }
   const TOKEN = () => ({ TOKEN: stage.sandbox.tokens.admin })
   const rehearse = (...argv: string[]) => runCommand(['rehearse', ...argv, '--rate', '1000', '--admin', stage.server.adminUrl], TOKEN())
   const cutover = (target = '0.9') => runCommand(['cutover', '--target', target, '--admin', stage.server.adminUrl])
@@ -28,8 +32,7 @@ describe('a rehearsal', () => {
   const evidenceOf = async (operation: string) => (await stage.evidence()).operations.find((one) => one.operation === operation)
 
   it('asks for the reads that are missing, and counts for their kinds alone', async () => {
-    await stage.request('GET', '/iam/v1/roles?limit=5')
-    await stage.settled()
+    await read('/iam/v1/roles?limit=5')
     const before = await evidenceOf('iam.roles.list')
     expect((await cutover()).out).toContain('crosswalk rehearse may do 1 of the others now.')
     const { code, out } = await rehearse()
@@ -45,8 +48,7 @@ describe('a rehearsal', () => {
   })
 
   it('keeps the verdict from READY where v2 is wrong, until a rehearsal of the same caller is right', async () => {
-    await stage.request('GET', '/iam/v1/roles')
-    await stage.settled()
+    await read('/iam/v1/roles')
     await stage.fault({ match: 'GET /iam/v2/roles', change: { at: '/roles/*/name', to: 'wrong' } })
     const { code, out } = await rehearse()
     expect([code, out]).toEqual([1, expect.stringMatching(/^mismatch {2}\/iam\/v1\/roles {2}HTTP 200 and 200 {2}value .*name/m)])
@@ -89,8 +91,7 @@ describe('a rehearsal', () => {
   })
 
   it('counts nothing if v1 does not accept the credential', async () => {
-    await stage.request('GET', '/iam/v1/roles')
-    await stage.settled()
+    await read('/iam/v1/roles')
     const { status, body } = await post({ url: '/iam/v1/roles', token: 'nobody' })
     expect([status, body.outcome]).toEqual([200, 'refused'])
     expect((await evidenceOf('iam.roles.list'))?.kinds).toMatchObject([{ same: 1, callers: 1 }])
@@ -99,8 +100,7 @@ describe('a rehearsal', () => {
   })
 
   it('takes the values that are not kept from a log', async () => {
-    await stage.request('GET', '/iam/v1/roles?name=viewer')
-    await stage.settled()
+    await read('/iam/v1/roles?name=viewer')
     const first = await rehearse()
     expect([first.code, first.out]).toEqual([
       1,
@@ -121,8 +121,7 @@ describe('a rehearsal', () => {
   })
 
   it('is bounded, and says so', async () => {
-    await stage.request('GET', '/iam/v1/roles')
-    await stage.settled()
+    await read('/iam/v1/roles')
     const { code, out } = await rehearse('--max', '1')
     expect([code, out]).toEqual([1, expect.stringContaining('1 further read: raise --max to send them')])
     const began = performance.now()

@@ -69,6 +69,19 @@ describe('values', () => {
       expect(snapshotOf(['x'.repeat(100)], { ...LIMITS, limit: 50 }).body).toEqual({ kind: 'too-large', limit: 50 })
     })
 
+    /** Calls two functions once, and compares what they do. */
+    const comparedOnce = async (legacy: () => unknown, next: () => unknown) => {
+      const { comparison, mismatches } = startComparison()
+      const compared = comparison.compare(
+        async () => legacy(),
+        async () => next(),
+        READ,
+      )
+      await compared().catch(() => undefined)
+      await comparison.idle()
+      return { seen: comparison.report().operations[0], mismatches }
+    }
+
     it.each<[string, () => unknown, () => unknown, string]>([
       ['a Date and its text', () => new Date(0), () => '1970-01-01T00:00:00.000Z', 'type '],
       ['two Maps', () => new Map([['a', 1]]), () => new Map([['a', 2]]), 'value /Map/*/value'],
@@ -76,16 +89,7 @@ describe('values', () => {
       ['a key that is data', () => ({ 'u@x.org': 1 }), () => ({ 'u@x.org': 2 }), 'value /*'],
       ['errors of other codes', () => fail('E_A'), () => fail('E_B'), 'extra /threw/Error/E_B, missing /threw/Error/E_A'],
     ])('that differs is found: %s', async (_, legacy, next, wanted) => {
-      const { comparison } = startComparison()
-      await comparison
-        .compare(
-          async () => legacy(),
-          async () => next(),
-          READ,
-        )()
-        .catch(() => undefined)
-      await comparison.idle()
-      const [seen] = comparison.report().operations
+      const { seen } = await comparedOnce(legacy, next)
       expect({
         found: seen?.differences
           .map(({ kind, where }) => `${kind} ${where}`)
@@ -100,16 +104,8 @@ describe('values', () => {
       ['members in another order', () => ({ a: 1, b: 2 }), () => ({ b: 2, a: 1 })],
       ['Sets in another order', () => new Set([1, 2]), () => new Set([2, 1])],
     ])('is the same: %s', async (_, legacy, next) => {
-      const { comparison, mismatches } = startComparison()
-      await comparison
-        .compare(
-          async () => legacy(),
-          async () => next(),
-          READ,
-        )()
-        .catch(() => undefined)
-      await comparison.idle()
-      expect([comparison.report().operations[0]?.matches, mismatches]).toEqual([1, []])
+      const { seen, mismatches } = await comparedOnce(legacy, next)
+      expect([seen?.matches, mismatches]).toEqual([1, []])
     })
 
     it('without a form is inconclusive, and the report says where', async () => {

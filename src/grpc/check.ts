@@ -18,13 +18,13 @@ import {
 } from './facts.ts'
 
 /** The route of a v2 call as a table writes it: `GET /iam/v2/roles/{id}` → `GET /iam/v2/roles/{}`. */
-export function callRoute(call: string): string {
+function callRoute(call: string): string {
   const [method, template = ''] = call.split(' ')
   return routeOf({ method: method as Operation['method'], template })
 }
 
 /** Returns the field at a dotted path of a message: `uidp.descendants_of`. */
-export function factAt({ messages }: Facts, message: string, path: string): FieldFact | undefined {
+function factAt({ messages }: Facts, message: string, path: string): FieldFact | undefined {
   const dot = path.indexOf('.')
   const fact = messages[message]?.[dot < 0 ? path : path.slice(0, dot)]
   if (!fact || dot < 0) return fact
@@ -32,12 +32,12 @@ export function factAt({ messages }: Facts, message: string, path: string): Fiel
 }
 
 /** The facts of a version beside the name of their file. */
-export interface NamedFacts extends Facts {
+interface NamedFacts extends Facts {
   readonly api: 'v1' | 'v2'
 }
 
 /** Returns the error that stops the start: `mappings/grpc/v1.json: chainguard.platform.iam.Group.name has number 0, …`. */
-export function wrongFact({ api }: NamedFacts, where: string, problem: string): Error {
+function wrongFact({ api }: NamedFacts, where: string, problem: string): Error {
   return new Error(`mappings/grpc/${api}.json: ${where} ${problem}`)
 }
 
@@ -45,7 +45,7 @@ export function wrongFact({ api }: NamedFacts, where: string, problem: string): 
  * Checks that each operation has one method of v1, each method of v1 one operation, and each v2 call of a table one method of v2.
  * Every rule's variables and body must be fields. Throws a sentence.
  */
-export function checkMethods(
+function checkMethods(
   v1: NamedFacts,
   v1Methods: MethodRoutes,
   v2: NamedFacts,
@@ -108,7 +108,7 @@ const BUILT_IN: ReadonlySet<string> = new Set([
 const HIGHEST = 2 ** 29 - 1
 
 /** Checks what messages, enums and methods say for themselves: known types, numbers in range, no number or name twice. Throws a sentence. */
-export function checkTypes(facts: NamedFacts): void {
+function checkTypes(facts: NamedFacts): void {
   for (const [message, fields] of Object.entries(facts.messages)) {
     const seen = new Map<string | number, string>()
     for (const [name, fact] of Object.entries(fields)) {
@@ -162,7 +162,7 @@ function checkEnum(facts: NamedFacts, name: string, values: Readonly<Record<stri
 }
 
 /** The scalars of each kind of member. */
-export const SCALARS: FactsSide['scalars'] = {
+const SCALARS: FactsSide['scalars'] = {
   text: ['string'],
   flag: ['bool'],
   int: ['int32', 'uint32'],
@@ -173,7 +173,7 @@ export const SCALARS: FactsSide['scalars'] = {
 }
 
 /** How the facts of a version are compared with the members of a table. */
-export interface FactsSide {
+interface FactsSide {
   readonly facts: NamedFacts
   /** Whether the table must have every field of the message. */
   readonly whole?: boolean
@@ -190,7 +190,7 @@ export interface FactsSide {
 const WITHOUT_NUMBER: ReadonlySet<string> = new Set(['chainguard.platform.auth.WhoAmI.Capability.capabilities'])
 
 /** Compares a message with the members that a table gives it; `by` is the operation that says so. Throws a sentence. */
-export function compareMembers(side: FactsSide, by: string, fields: Fields, message: string): void {
+function compareMembers(side: FactsSide, by: string, fields: Fields, message: string): void {
   for (const name of side.whole ? Object.keys(side.facts.messages[message] ?? {}) : []) {
     if (!Object.hasOwn(fields, name)) throw wrongFact(side.facts, `${message}.${name}`, `is not a member of the answer of ${by}`)
   }
@@ -208,7 +208,7 @@ export function compareMembers(side: FactsSide, by: string, fields: Fields, mess
 }
 
 /** Compares the type of a member or parameter with the type of its field. Throws a sentence. */
-export function compareType(side: FactsSide, by: string, where: string, type: FieldType, fact: FieldFact | undefined): void {
+function compareType(side: FactsSide, by: string, where: string, type: FieldType, fact: FieldFact | undefined): void {
   if (!fact) throw wrongFact(side.facts, where, `is missing; ${by} needs it`)
   const [, text] = fact
   const parts = readFieldType(text)
@@ -225,7 +225,7 @@ function kindOf(type: FieldType): string {
 const QUERY_SCALARS: FactsSide['scalars'] = { int: ['int32', 'uint32', 'int64'], text: ['string', 'google.protobuf.FieldMask'] }
 
 /** Compares the type of a query parameter with the type of its field. Throws a sentence. */
-export function compareParam(
+function compareParam(
   side: FactsSide,
   by: string,
   where: string,
@@ -238,7 +238,7 @@ export function compareParam(
 }
 
 /** Compares the list of rows of an answer. Throws a sentence. */
-export function compareRows(side: FactsSide, by: string, where: string, fields: Fields, fact: FieldFact | undefined): void {
+function compareRows(side: FactsSide, by: string, where: string, fields: Fields, fact: FieldFact | undefined): void {
   compareType(side, by, where, { kind: 'list', of: { kind: 'object', fields } }, fact)
 }
 
@@ -288,7 +288,7 @@ interface Described {
 }
 
 /** Checks what an operation takes and answers against its method of v1, as far as the tables know it. Throws a sentence. */
-export function checkV1Members(facts: NamedFacts, methods: MethodRoutes, operation: Operation, shape: V1OnlyShape | undefined): void {
+function checkV1Members(facts: NamedFacts, methods: MethodRoutes, operation: Operation, shape: V1OnlyShape | undefined): void {
   const method = methods.get(routeOf(operation))
   const { answer } = operation
   const described: Described | undefined = shape ?? (answer && { ...operation, answer })
@@ -388,7 +388,7 @@ function pathsOf(source: Source | undefined): readonly string[] {
  * Checks the v2 side of an operation that is one v2 call: where its parameters, its body and its answer come from. Throws a sentence.
  * The plans of other operations put their answers together from several messages.
  */
-export function checkV2Members(facts: NamedFacts, methods: MethodRoutes, operation: Operation): void {
+function checkV2Members(facts: NamedFacts, methods: MethodRoutes, operation: Operation): void {
   const { id, kind, calls, params, request, answer, rowsIn } = operation
   const method = methods.get(callRoute(calls[0] ?? ''))
   if (!method || kind !== 'direct') return
@@ -408,14 +408,14 @@ export function checkV2Members(facts: NamedFacts, methods: MethodRoutes, operati
 }
 
 /** A method with an http rule. */
-export interface RuledMethod extends MethodFact {
+interface RuledMethod extends MethodFact {
   /** `chainguard.platform.iam.Groups/List`. */
   readonly name: string
   readonly rule: HttpRule
 }
 
 /** Methods by their routes, such as `GET /iam/v1/roles/{}`. */
-export type MethodRoutes = ReadonlyMap<string, RuledMethod>
+type MethodRoutes = ReadonlyMap<string, RuledMethod>
 
 /** Methods without an http rule: REST cannot carry them, so no operation describes them. */
 const WITHOUT_RULE: Readonly<Record<string, string>> = {
@@ -423,7 +423,7 @@ const WITHOUT_RULE: Readonly<Record<string, string>> = {
 }
 
 /** Returns the methods with a rule. Throws a sentence if a rule is missing, or two methods have one route. */
-export function methodsOf(facts: NamedFacts): MethodRoutes {
+function methodsOf(facts: NamedFacts): MethodRoutes {
   const routes = new Map<string, RuledMethod>()
   for (const [service, methods] of Object.entries(facts.services)) {
     for (const [method, fact] of Object.entries(methods)) {

@@ -72,7 +72,7 @@ interface Question {
 }
 
 /** Answers questions of one reflection stream. `sent` names the files that its client has. */
-export type Reflect = (bytes: Uint8Array, sent: Set<string>) => Uint8Array
+type Reflect = (bytes: Uint8Array, sent: Set<string>) => Uint8Array
 
 /** Creates what answers reflection: of which services there are, and with the files that describe them. */
 export function createReflection(known: FileRegistry, services: readonly string[], packageName: string): Reflect {
@@ -145,7 +145,7 @@ function filesFrom(file: DescFile | undefined, sent: Set<string>): JsonObject {
 }
 
 /** Which services a process serves. */
-export interface ServedSettings {
+interface ServedSettings {
   /** A v1 service stands behind the proxy and answers what v2 cannot. */
   readonly hasV1: boolean
   /** Calls of v2beta1 are calls of v2; as they are, only v2 knows whether it serves them. */

@@ -27,7 +27,7 @@ export type Fault = z.infer<typeof shape>
 const EFFECTS = ['status', 'delayMs', 'reset', 'body', 'drop', 'change', 'shift'] as const
 
 /** Reads the body of `POST /-/faults`. Returns a sentence if the body is wrong. */
-export const readFault = (body: unknown): Fault | { readonly problem: string } => {
+const readFault = (body: unknown): Fault | { readonly problem: string } => {
   const result = shape.safeParse(body)
   if (!result.success) return { problem: result.error.issues.map(({ path, message }) => [...path, message].join(': ')).join('; ') }
   const given = EFFECTS.some((effect) => result.data[effect] !== undefined)
@@ -41,27 +41,22 @@ export const faultStatus = ({ status = 200 }: Fault) => ({
   details: [],
 })
 
-export type Faults = {
-  readonly add: (fault: Fault) => void
-  readonly clear: () => void
-  /** The faults to come, in the order of their addition. `times` is how often each is left; without it, for ever. */
-  readonly entries: () => readonly Fault[]
-  /** Takes the first fault for this request and counts it down. Undefined if there is none. */
-  readonly take: (method: string, path: string) => Fault | undefined
-}
+export type Faults = ReturnType<typeof createFaults>
 
 /** Creates an empty list of faults, which are tried in the order of their addition. */
-export const createFaults = (): Faults => {
+export const createFaults = () => {
   let pending: { readonly fault: Fault; left: number }[] = []
   return {
-    add: (fault) => {
+    add: (fault: Fault): void => {
       pending.push({ fault, left: fault.times ?? Number.POSITIVE_INFINITY })
     },
-    clear: () => {
+    clear: (): void => {
       pending = []
     },
-    entries: () => pending.map(({ fault, left }) => (Number.isFinite(left) ? { ...fault, times: left } : fault)),
-    take: (method, path) => {
+    /** The faults to come, in the order of their addition. `times` is how often each is left; without it, for ever. */
+    entries: (): readonly Fault[] => pending.map(({ fault, left }) => (Number.isFinite(left) ? { ...fault, times: left } : fault)),
+    /** Takes the first fault for this request and counts it down. Undefined if there is none. */
+    take: (method: string, path: string): Fault | undefined => {
       const found = pending.find(({ fault }) => `${method} ${path}`.startsWith(fault.match))
       if (!found) return undefined
       found.left -= 1
@@ -147,22 +142,18 @@ export type JournalEntry = {
 /** Enough for any test. Without a limit, a sandbox that runs for weeks would fill the memory. */
 const LIMIT = 100_000
 
-export type Journal = {
-  readonly entries: () => readonly JournalEntry[]
-  readonly record: (entry: JournalEntry) => void
-  readonly clear: () => void
-}
+export type Journal = ReturnType<typeof createJournal>
 
 /** Creates an empty journal. It drops the oldest entries above 100,000. */
-export const createJournal = (): Journal => {
+export const createJournal = () => {
   let entries: JournalEntry[] = []
   return {
-    entries: () => entries,
-    record: (entry) => {
+    entries: (): readonly JournalEntry[] => entries,
+    record: (entry: JournalEntry): void => {
       entries.push(entry)
       if (entries.length > LIMIT) entries = entries.slice(LIMIT / 10)
     },
-    clear: () => {
+    clear: (): void => {
       entries = []
     },
   }

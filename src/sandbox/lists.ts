@@ -7,17 +7,10 @@ import { inRoot, isAtOrBelow, isBelow, parentOf, type Table, type World } from '
 /** A condition on the rows of a list. Equal keys mean equal conditions; page tokens and remembered results are bound to the key. */
 export type Filter<R> = { readonly key: string; readonly matches: (row: R) => boolean }
 
-/** The scoping parameters of a list (semantics §1). Unset members do not narrow it. */
-export type Uidp = {
-  readonly ancestorsOf: string
-  readonly descendantsOf: string
-  readonly childrenOf: string
-  readonly inRoot: boolean
-  readonly ids: readonly string[]
-}
+export type Uidp = Readonly<ReturnType<typeof readUidp>>
 
-/** Reads `uidp.*` from the query. An empty value is no filter. */
-export const readUidp = (query: Query): Uidp => ({
+/** Reads the scoping parameters of a list (semantics §1). An empty value does not narrow it. */
+export const readUidp = (query: Query) => ({
   ancestorsOf: query.text('uidp.ancestors_of'),
   descendantsOf: query.text('uidp.descendants_of'),
   childrenOf: query.text('uidp.children_of'),
@@ -29,7 +22,7 @@ export const readUidp = (query: Query): Uidp => ({
  * True if a uid passes. `descendants_of` means strictly below, `children_of` the direct parent, `ancestors_of` the chain from that uid to
  * its root, both included. Several members must all hold.
  */
-export const matchesUidp = (uidp: Uidp, uid: string): boolean =>
+const matchesUidp = (uidp: Uidp, uid: string): boolean =>
   (uidp.ancestorsOf === '' || isAtOrBelow(uid, uidp.ancestorsOf)) &&
   (uidp.descendantsOf === '' || isBelow(uidp.descendantsOf, uid)) &&
   (uidp.childrenOf === '' || parentOf(uid) === uidp.childrenOf) &&
@@ -80,7 +73,7 @@ export const SORTABLE: Sortable<Row> = {
 }
 
 /** Reads `field [asc|desc]` (specification §4 rule 2); an unknown field or direction is INVALID_ARGUMENT on `order_by`. */
-export const parseOrder = <R>(text: string, sortable: Sortable<R>): Order => {
+const parseOrder = <R>(text: string, sortable: Sortable<R>): Order => {
   const [field = '', direction = 'asc', ...rest] = text.trim().split(/\s+/)
   const name = ALIASES[field] ?? field
   const known = Object.hasOwn(sortable, name) && rest.length === 0 && /^(?:asc|desc)$/i.test(direction)
@@ -92,9 +85,9 @@ export const parseOrder = <R>(text: string, sortable: Sortable<R>): Order => {
 const compareText = (left: string, right: string): number => (left < right ? -1 : left > right ? 1 : 0)
 
 /** The position of a row in an order. */
-export type Position = { readonly value: string; readonly uid: string }
+type Position = { readonly value: string; readonly uid: string }
 
-export const comparePositions = (order: Order, left: Position, right: Position): number =>
+const comparePositions = (order: Order, left: Position, right: Position): number =>
   compareText(left.value, right.value) * (order.descending ? -1 : 1) || compareText(left.uid, right.uid)
 
 /** Sorts `rows`, which come in uid order, into `order`. */
@@ -108,7 +101,7 @@ export const sortRows = <R extends Row>(rows: readonly R[], order: Order, sortab
 }
 
 /** The content of a page token. */
-export type PageToken = {
+type PageToken = {
   /** Milliseconds since the epoch. */
   readonly issuedAt: number
   readonly order: Order
@@ -122,13 +115,13 @@ export type PageToken = {
 const sign = (payload: string, key: string): Buffer => createHmac('sha256', key).update(payload).digest()
 
 /** Opaque to clients: base64url of the payload and of its signature. */
-export const writeToken = (token: PageToken, key: string): string => {
+const writeToken = (token: PageToken, key: string): string => {
   const payload = Buffer.from(JSON.stringify(token)).toString('base64url')
   return `${payload}.${sign(payload, key).toString('base64url')}`
 }
 
 /** The content of a token. INVALID_ARGUMENT on `page_token` unless this sandbox made it. */
-export const readToken = (text: string, key: string): PageToken => {
+const readToken = (text: string, key: string): PageToken => {
   const [payload = '', signature = ''] = text.split('.', 2)
   const expected = sign(payload, key)
   const given = Buffer.from(signature, 'base64url')

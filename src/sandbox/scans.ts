@@ -74,7 +74,7 @@ const findingOf = (advisory: Advisory, at: number): Finding => {
 }
 
 /** The findings of a scan of an image at `at` (milliseconds), drawn from the advisories of the image's organization (ASSUMPTIONS.md). */
-export const findingsOf = (world: World, repo: string, digest: string, at: number): readonly Finding[] =>
+const findingsOf = (world: World, repo: string, digest: string, at: number): readonly Finding[] =>
   world.store.advisories
     .children(rootOf(repo))
     .filter((advisory) => isKnown(advisory, at) && isIn(digest, advisory))
@@ -106,7 +106,7 @@ export type Scan = {
   readonly findings: readonly Finding[]
 }
 
-export const startOfDay = (ms: number): number => Math.floor(ms / DAY_MS) * DAY_MS
+const startOfDay = (ms: number): number => Math.floor(ms / DAY_MS) * DAY_MS
 
 /** The instant of a day's scan: the end of the day, or now if the day has not ended. */
 export const scanTime = (day: number, now: number): number => Math.min(day + DAY_MS - 1, now)

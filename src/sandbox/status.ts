@@ -43,7 +43,7 @@ export type Detail =
 /** The content of the error. `reason` false: the gateway refused before the service, so the details stay empty (semantics §4.1). */
 export type Status = { readonly code: CodeName; readonly message: string; readonly reason: boolean; readonly details: readonly Detail[] }
 
-export type StatusError = Error & { readonly status: Status }
+type StatusError = Error & { readonly status: Status }
 
 const statusError = (status: Status): StatusError => Object.assign(new Error(status.message), { status })
 

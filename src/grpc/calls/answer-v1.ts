@@ -1,4 +1,4 @@
-import { ApiError, asApiError } from '../../errors.ts'
+import { ApiError, asApiError, CODES } from '../../errors.ts'
 import type { Classify } from '../../serve/classify.ts'
 import type { Core } from '../../serve/core.ts'
 import { unserved } from '../../serve/http/v1-surface.ts'
@@ -12,27 +12,19 @@ import { needsV1 } from '../../tables/query.ts'
 import { isNoRequest, type RestRequest, requestOf } from '../messages/request-of.ts'
 import { statusOfError } from '../messages/status-of.ts'
 import type { WireReply } from '../wire/call.ts'
-import {
-  clientOf,
-  codeOf,
-  httpOf,
-  misplaced,
-  type RespondParts,
-  type RestCall,
-  type RpcCall,
-  respondOnce,
-  restHead,
-  toldToClient,
-} from './call.ts'
+import { clientOf, codeOf, misplaced, type RespondParts, type RestCall, type RpcCall, respondOnce, restHead, toldToClient } from './call.ts'
 import { relayUnary, type UnaryService } from './destinations.ts'
 
-export interface OverGrpcParts extends RespondParts {
+interface AnswerV1Parts extends RespondParts {
   /** Makes its calls to v2 as gRPC; undefined if v2 speaks REST alone. */
   readonly overGrpc: Core | undefined
+  readonly classify: Classify
+  /** How v1 gets the calls that it answers. Undefined when no v1 upstream is configured. */
+  readonly v1: UnaryService | 'rest' | undefined
 }
 
 /** Returns the request with all that its message says. No gateway reads a list of messages from a query, but the tables map it. */
-export function wholeRequest(rest: RestRequest): RestRequest {
+function wholeRequest(rest: RestRequest): RestRequest {
   const { url, unsaidText } = rest
   return unsaidText === '' ? rest : { ...rest, url: `${url}${url.includes('?') ? '&' : '?'}${unsaidText}` }
 }
@@ -40,7 +32,7 @@ export function wholeRequest(rest: RestRequest): RestRequest {
 /**
  * Answers a call that REST cannot carry from v2's gRPC, by the same tables. Neither side can be asked over REST for comparison or fallback.
  */
-export function respondOverGrpc(parts: OverGrpcParts, decision: AnswerDecision, asked: RestCall & RpcCall): Promise<WireReply> {
+function respondOverGrpc(parts: AnswerV1Parts, decision: AnswerDecision, asked: RestCall & RpcCall): Promise<WireReply> {
   const { overGrpc } = parts
   if (!overGrpc) throw needsGrpc('INVALID_ARGUMENT', asked, 'v2')
   asked.record.mode = 'v2'
@@ -49,23 +41,17 @@ export function respondOverGrpc(parts: OverGrpcParts, decision: AnswerDecision, 
 }
 
 /** The error of such a call if the service is asked over REST. */
-export function needsGrpc(code: 'INVALID_ARGUMENT' | 'UNIMPLEMENTED', { rest, method }: RestCall & RpcCall, service: Service): ApiError {
+function needsGrpc(code: 'INVALID_ARGUMENT' | 'UNIMPLEMENTED', { rest, method }: RestCall & RpcCall, service: Service): ApiError {
   const fields = rest.unsaid.join(', ')
   return new ApiError(code, `REST cannot carry ${fields} of ${method.name}; set upstream.${service}Grpc to relay if ${service} speaks gRPC`)
 }
 
-export interface AnswerV1Parts extends OverGrpcParts {
-  readonly classify: Classify
-  /** How v1 gets the calls that it answers. Undefined when no v1 upstream is configured. */
-  readonly v1: UnaryService | 'rest' | undefined
-}
-
-/** Answers one call of a v1 method. Never rejects: every error is a status. */
-type AnswerV1 = (call: RpcCall) => Promise<WireReply>
-
-/** Serves v1 calls as the REST requests that they say. Modes, records and replays therefore treat them alike. */
-export function createAnswerV1(parts: AnswerV1Parts): AnswerV1 {
-  return (asked) => {
+/**
+ * Returns what answers one call of a v1 method as the REST request that it says. Modes, records and replays therefore treat both alike. It
+ * never rejects: every error is a status.
+ */
+export function createAnswerV1(parts: AnswerV1Parts) {
+  return (asked: RpcCall): Promise<WireReply> => {
     const { operation } = asked.method
     return operation ? served(parts, operation, asked) : unnamed(parts, asked).catch((thrown) => refused(parts, thrown, asked))
   }
@@ -91,7 +77,7 @@ async function served(parts: AnswerV1Parts, operation: Operation, asked: RpcCall
   }
   if (!begun) return reply
   const { decision, head } = begun
-  const status = clientOf(parts.published, call).aborted ? undefined : httpOf(codeOf(reply))
+  const status = clientOf(parts.published, call).aborted ? undefined : CODES[codeOf(reply)].http
   count(parts.published, decision, { head, record, status })
   return reply
 }

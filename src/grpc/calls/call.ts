@@ -100,11 +100,6 @@ export function codeOf(reply: WireReply): CodeName {
   return 'status' in reply ? codeName(reply.status.code) : 'OK'
 }
 
-/** The HTTP status of the same answer over REST. */
-export function httpOf(code: CodeName): number {
-  return CODES[code].http
-}
-
 /** The codes after which clients of gRPC repeat a call, even one that creates something. */
 const REPEATED: ReadonlySet<number> = new Set([CODES.UNAVAILABLE.number, CODES.RESOURCE_EXHAUSTED.number])
 

@@ -33,7 +33,7 @@ interface RpcSettings {
 }
 
 /** How v1 gets calls that are not translated: as gRPC, or as the REST calls that they say. */
-export type V1Calls = { readonly call: CallUnary } | 'rest'
+type V1Calls = { readonly call: CallUnary } | 'rest'
 
 export interface RpcParts {
   /** The core that serves v1 over HTTP. */

@@ -16,7 +16,7 @@ import { errorOfStatus, statusOfAnswer, statusOfError } from '../messages/status
 import type { Rpc, RpcMethod } from '../proto-files.ts'
 import { inV2, type Renamed } from '../relay/relay.ts'
 import type { CallUnary } from '../relay/unary.ts'
-import type { WireCall, WireReply, WireStatus } from '../wire/call.ts'
+import type { WireCall, WireReply } from '../wire/call.ts'
 import { failureStatus } from '../wire/status.ts'
 import { type CallLimits, createRefuseMisplaced, notToBeRepeated, type RpcCall, restHead } from './call.ts'
 
@@ -37,19 +37,14 @@ export function createTranscode(ask: AskRest, rpc: Rpc, limits: CallLimits) {
       const headers = { 'x-request-id': record.id }
       if (answer.status < 400) return { message: await messageOf(method, answer, call.codec, { ...limits, holding }), headers }
       const status = await statusOfAnswer(answer, { registry: rpc.registry, version: method.version })
-      return { status: isWrite && status.code === UNAVAILABLE ? { ...status, ...mayBeDone(status) } : status, headers }
+      // A gateway may answer 503 after it has passed a write on. Clients of gRPC repeat what is UNAVAILABLE, so such a write is UNKNOWN.
+      if (!isWrite || status.code !== CODES.UNAVAILABLE.number) return { status, headers }
+      return { status: { ...status, code: CODES.UNKNOWN.number, message: `${status.message}; this call may have been done` }, headers }
     } catch (thrown) {
       const error = fromTransport(thrown)
       throw isWrite ? notToBeRepeated(error) : error
     }
   }
-}
-
-const UNAVAILABLE = CODES.UNAVAILABLE.number
-
-/** A gateway may answer 503 after it has passed a write on. Clients of gRPC repeat what is UNAVAILABLE, so such a write is UNKNOWN. */
-function mayBeDone({ message }: { readonly message: string }): Pick<WireStatus, 'code' | 'message'> {
-  return { code: CODES.UNKNOWN.number, message: `${message}; this call may have been done` }
 }
 
 function unsayable({ path }: RpcMethod, fields: readonly string[]): ApiError {

@@ -53,7 +53,7 @@ export function fieldsEncoder(fields: readonly DescField[]): EncodeFields {
 }
 
 /** Compiles the encoder of one field: its value with its tag, unless it is the zero value of a field without presence. */
-export function fieldEncoder(field: DescField): EncodeValue {
+function fieldEncoder(field: DescField): EncodeValue {
   if (field.fieldKind === 'map') return mapEncoder(field)
   if (field.fieldKind === 'list') return listEncoder(field)
   if (field.fieldKind === 'message') return partWriter(field.number, partBody(field.message))
@@ -85,7 +85,7 @@ function doubleWriter(field: DescField): EncodeValue {
 }
 
 /** True if the zero value of a field is sent: it is not the same as none. */
-export function hasPresence({ oneof, proto }: DescField): boolean {
+function hasPresence({ oneof, proto }: DescField): boolean {
   return oneof !== undefined || proto.proto3Optional
 }
 

@@ -2,10 +2,10 @@ import { type DescEnum, fromJson, type JsonValue, ScalarType } from '@bufbuild/p
 import { TimestampSchema } from '@bufbuild/protobuf/wkt'
 
 /** The greatest number of bytes of a varint. */
-export const LONGEST_VARINT = 10
+const LONGEST_VARINT = 10
 
 /** Returns the number of bytes of a length as a varint. */
-export function widthOf(length: number): number {
+function widthOf(length: number): number {
   if (length < 0x80) return 1
   if (length < 0x40_00) return 2
   if (length < 0x20_00_00) return 3
@@ -141,7 +141,7 @@ export function isDelimited(scalar: ScalarType | undefined): boolean {
 }
 
 /** A scalar as the wire has it. A number beyond 2^53 is a bigint; true is 1. */
-export type WireScalar = string | number | bigint | Buffer
+type WireScalar = string | number | bigint | Buffer
 
 /** Reads a JSON value. Returns undefined for the name of an enum value that nobody knows. Throws if the value is not of the type. */
 export type ReadScalar = (json: unknown) => WireScalar | undefined

@@ -14,7 +14,7 @@ type DetailNames = Readonly<Record<string, string>>
 let names: DetailNames | undefined
 
 /** Returns the name that a version gives a detail of v2: v1 knows `chainguard.platform.iam.TermsNotAcceptedDetail`. */
-export function detailName(type: string, version: RpcVersion): string {
+function detailName(type: string, version: RpcVersion): string {
   if (version === 'v2') return type
   if (version === 'v2beta1') return type.replace('.v2.', '.v2beta1.')
   names ??= readNames()
@@ -54,7 +54,7 @@ function detailOf(type: DescMessage, value: Uint8Array, registry: Registry): Det
 }
 
 /** What knows the types of details, and the version whose names the client knows. */
-export interface StatusContext {
+interface StatusContext {
   readonly registry: Registry
   readonly version: RpcVersion
 }

@@ -105,7 +105,7 @@ export interface GrpcEnd {
 }
 
 /** Takes the end of a call, once. */
-export type OnGrpcEnd = (end: GrpcEnd) => void
+type OnGrpcEnd = (end: GrpcEnd) => void
 
 /** The client's side of one relayed call. Every step has no effect once the client is gone. */
 type GrpcAnswer = ReturnType<typeof createAnswer>

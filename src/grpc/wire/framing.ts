@@ -30,13 +30,13 @@ export const PREFIX = 5
 const COMPRESSED = 1
 
 /** A message without its frame. */
-export interface Unframed {
+interface Unframed {
   readonly isCompressed: boolean
   readonly message: Buffer
 }
 
 /** Takes the one message of a unary request out of its frame. The codes are those of gRPC for a wrong number of messages and a wrong frame. */
-export function unframe(body: Buffer, most: number): Unframed {
+function unframe(body: Buffer, most: number): Unframed {
   if (body.length === 0) throw new ApiError('UNIMPLEMENTED', 'the request holds no message, and the method takes one')
   const frame = frameAt(body, 0, most)
   if (!frame) throw new ApiError('INTERNAL', 'the request ends within a message')
@@ -45,7 +45,7 @@ export function unframe(body: Buffer, most: number): Unframed {
 }
 
 /** Returns the frame that begins at `start`, or undefined if it is not whole. Throws if it is malformed or larger than `most`. */
-export function frameAt(body: Buffer, start: number, most: number): (Unframed & { readonly end: number }) | undefined {
+function frameAt(body: Buffer, start: number, most: number): (Unframed & { readonly end: number }) | undefined {
   if (body.length < start + PREFIX) return undefined
   const flags = body[start] ?? 0
   if (flags > COMPRESSED) throw new ApiError('INTERNAL', `the flags ${flags} of a message are unknown`)
@@ -145,7 +145,7 @@ export async function gzipped(pieces: readonly Uint8Array[]): Promise<readonly U
 }
 
 /** A request, and the answer or stream that ends with it. */
-export interface WireRequest {
+interface WireRequest {
   readonly body: IncomingMessage | ServerHttp2Stream
   readonly ending: Closing
   readonly headers: IncomingHttpHeaders

@@ -201,7 +201,7 @@ const MOST = 1500
 const CUT = '…'
 
 /** Returns a message that trailers can carry: a longer one is cut between two characters. */
-export function shortMessage(message: string): string {
+function shortMessage(message: string): string {
   if (message.length <= MOST / LONGEST) return message
   let room = MOST
   let kept = 0

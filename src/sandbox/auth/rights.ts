@@ -152,7 +152,7 @@ export const builtInRoleUid = (name: string): string => {
 }
 
 /** Group uid → v2 names of the capabilities granted there and below. The key `EVERYWHERE` is above every root. */
-export type Grants = ReadonlyMap<string, ReadonlySet<string>>
+type Grants = ReadonlyMap<string, ReadonlySet<string>>
 
 const EVERYWHERE = ''
 

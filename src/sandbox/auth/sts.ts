@@ -42,7 +42,7 @@ const defaultAudiences = (world: World): readonly string[] => {
 }
 
 /** Throws PERMISSION_DENIED and names the claim that does not match (semantics §2.6). */
-export const denyClaim = (claim: string): never => permissionDenied(`token does not match the identity: invalid ${JSON.stringify(claim)}`)
+const denyClaim = (claim: string): never => permissionDenied(`token does not match the identity: invalid ${JSON.stringify(claim)}`)
 
 const staticMismatch = (keys: StaticKeys, claims: JWTPayload, audiences: readonly string[]): string | undefined => {
   const [wanted] = keys.audiences
@@ -66,7 +66,7 @@ const assumeStatic = async (world: World, token: string, identity: Identity, key
  * service-principal identities cannot be assumed here: only their own services can vouch for them. NOT_FOUND for an unknown uid,
  * PERMISSION_DENIED with the claim that does not match (semantics §2.6).
  */
-export const assumeIdentity = async (world: World, token: string, uid: string): Promise<Assumed> => {
+const assumeIdentity = async (world: World, token: string, uid: string): Promise<Assumed> => {
   const identity = world.store.identities.get(uid) ?? notFound('iam.Identity', uid)
   if (identity.staticKeys) return assumeStatic(world, token, identity, identity.staticKeys)
   if (!identity.claimMatch) return permissionDenied('the identity cannot be assumed with an OIDC token')
@@ -76,7 +76,7 @@ export const assumeIdentity = async (world: World, token: string, uid: string): 
 }
 
 /** Assumes the identity of the user who owns the token. PERMISSION_DENIED "identity not registered" if that user is unknown. */
-export const assumeOwnIdentity = async (world: World, token: string): Promise<Assumed> => {
+const assumeOwnIdentity = async (world: World, token: string): Promise<Assumed> => {
   const claims = await verifyWithIssuerKeys(world, token)
   const identity = world.store.identities.get(humanUid(claims.iss ?? '', claims.sub ?? ''))
   return identity ? { identity, claims } : permissionDenied('identity not registered')
@@ -96,7 +96,7 @@ const namesSubject = ({ staticKeys, claimMatch }: Identity): boolean => staticKe
  * Finds the identity that a bearer token matches without an exchange (specification §5). The registered user comes first, then the one
  * identity whose relationship matches; an exact subject beats a pattern. PERMISSION_DENIED if no identity matches, or several.
  */
-export const assumeMatchingIdentity = async (world: World, token: string): Promise<Assumed> => {
+const assumeMatchingIdentity = async (world: World, token: string): Promise<Assumed> => {
   const claims = peek(token)
   if (world.store.identities.get(humanUid(claims.iss ?? '', claims.sub ?? ''))) return assumeOwnIdentity(world, token)
   const candidates = world.store.identities.values().filter((identity) => isFor(identity, claims))
@@ -111,7 +111,7 @@ export const assumeMatchingIdentity = async (world: World, token: string): Promi
  * The token of an `Authorization: Bearer …` header, or undefined for one with another scheme. A token alone is one, too: so the vendor's
  * SDK sends it (ASSUMPTIONS.md, "Tokens").
  */
-export const bearerOf = (authorization: string | undefined): string | undefined => /^(?:Bearer +)?(\S+) *$/i.exec(authorization ?? '')?.[1]
+const bearerOf = (authorization: string | undefined): string | undefined => /^(?:Bearer +)?(\S+) *$/i.exec(authorization ?? '')?.[1]
 
 const typeOf = (token: string): string | undefined => {
   try {
@@ -134,7 +134,7 @@ const demoToken = (world: World, token: string): DemoToken | undefined => world.
  * The caller of a credential that the sandbox issued: a demo token or an access token. Undefined for a third-party token. UNAUTHENTICATED
  * for a refresh token and for an expired or altered access token.
  */
-export const ownCaller = async (world: World, token: string): Promise<Caller | undefined> => {
+const ownCaller = async (world: World, token: string): Promise<Caller | undefined> => {
   const demo = demoToken(world, token)
   if (demo) return { identityUid: demo.identityUid, everything: demo.everything }
   return isOwnCredential(world, token) ? readToken(world, token, 'at+jwt').catch(() => unauthenticated()) : undefined
@@ -213,7 +213,7 @@ const checkClaims = (oidc: Oidc, claims: JWTPayload): void => {
  * Signs a user in with a token of the issuer that an identity provider names. The first sign-in registers the user. NOT_FOUND for an
  * unknown provider, PERMISSION_DENIED with the claim if the token is from another issuer or for another client.
  */
-export const signIn = async (
+const signIn = async (
   world: World,
   token: string,
   providerUid: string,
@@ -331,7 +331,7 @@ export const exchange = async (ask: Ask, world: World): Promise<Answer> => {
 }
 
 /** `/sts/exchange_refresh_token` exchanges a refresh token for a new access token and the next refresh token. */
-export const exchangeRefreshToken = async (ask: Ask, world: World): Promise<Answer> => {
+const exchangeRefreshToken = async (ask: Ask, world: World): Promise<Answer> => {
   const bearer = bearerOf(ask.authorization) ?? unauthenticated()
   const wish = readWish(ask)
   const caller = await readToken(world, bearer, 'rt+jwt').catch(() => unauthenticated())

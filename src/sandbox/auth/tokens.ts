@@ -18,14 +18,14 @@ import type { Store, World } from '../world/store.ts'
 import type { SessionCaller } from './sts.ts'
 
 /** The sandbox's own OIDC issuer. It signs the access tokens of the STS and acts as a third-party issuer in demos and tests. */
-export type Issuer = {
+type Issuer = {
   /** The public keys, as `/.well-known/jwks.json` shows them. */
   readonly keys: JSONWebKeySet
   readonly sign: (claims: JWTPayload, tokenType: TokenType) => Promise<string>
 }
 
 /** The `typ` of the JWT header. It separates access tokens of the sandbox from identity tokens of the same issuer (RFC 9068). */
-export type TokenType = 'JWT' | 'at+jwt' | 'rt+jwt'
+type TokenType = 'JWT' | 'at+jwt' | 'rt+jwt'
 
 const KEY_ID = 'sandbox-1'
 
@@ -66,7 +66,7 @@ export const lifetime = (world: World, seconds: number): { readonly iat: number;
 const LIFETIME: Readonly<Record<'at+jwt' | 'rt+jwt', number>> = { 'at+jwt': 3600, 'rt+jwt': 30 * 24 * 3600 }
 
 /** A signed token and the instant it expires, RFC 3339. */
-export type IssuedToken = { readonly token: string; readonly expiry: string }
+type IssuedToken = { readonly token: string; readonly expiry: string }
 
 /** The content of a token. `act` records claims of the external token (semantics §2.5). */
 type Grantee = { readonly caller: SessionCaller; readonly audience: readonly string[]; readonly act?: JWTPayload | undefined }
@@ -120,7 +120,7 @@ const readConfiguration = async (issuer: string): Promise<unknown> => {
  * Discovers the keys of a third-party issuer by OIDC from its URL. PERMISSION_DENIED if the issuer or its key set does not answer or is not
  * on a loopback address.
  */
-export const discoverKeys = async (issuer: string): Promise<JWTVerifyGetKey> => {
+const discoverKeys = async (issuer: string): Promise<JWTVerifyGetKey> => {
   if (!isLoopback(issuer))
     return permissionDenied(`verifying token: issuer ${issuer} is not on this machine; store its keys as static_keys`)
   const configuration = await readConfiguration(issuer).catch(() => permissionDenied(`verifying token: issuer ${issuer} does not answer`))

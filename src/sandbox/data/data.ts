@@ -64,7 +64,7 @@ export const fillStore = (store: Store, parts: readonly Rows[]): void => {
 }
 
 /** The issuer of the demo users' sign-ins. It uses the email address as subject. */
-export const DEMO_ISSUER = 'https://accounts.example.com'
+const DEMO_ISSUER = 'https://accounts.example.com'
 
 const JOINED = '2026-01-05T08:00:00.000Z'
 
@@ -156,7 +156,7 @@ export const folder = (parent: Group, name: string, description = ''): Group => 
 export const exampleCom = organization('example.com', { description: 'The demo organization' })
 export const platform = folder(exampleCom, 'platform', 'Build and release')
 export const payments = folder(exampleCom, 'payments')
-export const paymentsStaging = folder(payments, 'payments-staging')
+const paymentsStaging = folder(payments, 'payments-staging')
 export const acmeDev = organization('acme.dev', { kind: 'ORG_KIND_STARTER' })
 
 /** The description holds a line break, as public samples do: stored data may break a rule for input (semantics §3.0). */
@@ -216,7 +216,7 @@ const fileVersionMessage: Message = {
 }
 
 /** The collections of a data file in the order of their checks: parents come first. */
-export const COLLECTIONS: Readonly<Record<keyof Store, Message>> = {
+const COLLECTIONS: Readonly<Record<keyof Store, Message>> = {
   groups: groupMessage,
   identities: identityMessage,
   identityProviders: identityProviderMessage,
@@ -341,7 +341,7 @@ const checkParents = (rows: Readonly<Record<Name, readonly Row[]>>): void => {
  * Reads the rows of a data file: v2-shaped resources with their uids, by collection. A missing member gets its zero value, a missing time
  * the start of the sandbox (`now`, RFC 3339). For a wrong file it throws a sentence that names the position.
  */
-export const readRows = (content: unknown, now: string): Rows => {
+const readRows = (content: unknown, now: string): Rows => {
   const given = parse(content)
   const rows = Object.fromEntries(names.map((name) => [name, rowsOf(name, given[name] ?? [], now)])) as Readonly<
     Record<Name, readonly Row[]>

@@ -214,7 +214,7 @@ const agreements = (now: number): Rows => ({
 })
 
 /** The groups and bindings of the demo. Times that must not be past are relative to `now` (milliseconds). */
-export const demoAccess = (now: number): readonly Rows[] => {
+const demoAccess = (now: number): readonly Rows[] => {
   const pull = pullToken(now)
   return [
     {
@@ -318,7 +318,7 @@ const document = (name: string, namespace: string, rows: readonly Advisory[]): A
 const numbers = (count: number): readonly number[] => Array.from({ length: count }, (_, index) => index + 1)
 
 /** Advisories of `example.com`, three of `acme.dev` to prove isolation, and the public feed on the same packages. */
-export const demoAdvisories = (): Rows => {
+const demoAdvisories = (): Rows => {
   const own = numbers(ADVISORIES).map((number) => advisory(exampleCom, number))
   return {
     advisories: [...own, ...numbers(3).map((number) => advisory(acmeDev, number))],
@@ -334,7 +334,7 @@ export const demoAdvisories = (): Rows => {
 }
 
 /** One subscription to a port of this machine, with or without a listener. */
-export const demoEvents: Rows = {
+const demoEvents: Rows = {
   subscriptions: [{ uid: fixtureUid(exampleCom.uid, 'subscription local'), sink: 'https://localhost:9443/events' }],
 }
 
@@ -426,7 +426,7 @@ const artifactRows = (
 }
 
 /** 40 Python artifacts and 30 Java artifacts, with 3 to 60 versions each. */
-export const demoLibraries = (): Rows => {
+const demoLibraries = (): Rows => {
   const all = [...PYTHON.map((name) => artifactRows('python', name)), ...JAVA.map((name) => artifactRows('java', name))]
   return { artifacts: all.map(({ artifact }) => artifact), artifactVersions: all.flatMap(({ versions }) => versions) }
 }
@@ -549,7 +549,7 @@ const repoRows = (parent: Group, plan: RepoPlan): Rows => {
 }
 
 /** A synced repo inherits from its source, so the same plan describes the public repo. */
-export const demoRegistry = (): readonly Rows[] => [
+const demoRegistry = (): readonly Rows[] => [
   ...REPOS.map((plan) => repoRows(publicCatalog, publicPlan(plan))),
   ...REPOS.map((plan) => repoRows(exampleCom, plan)),
   ...ACME_REPOS.map((plan) => repoRows(acmeDev, plan)),

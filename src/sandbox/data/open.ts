@@ -32,7 +32,7 @@ const tag = (index: number): Tag => {
 }
 
 /** The demo with an additional repo named `large` that has `count` tags. */
-export const largeDataset = (now: number, count = 10_000): Dataset => {
+const largeDataset = (now: number, count = 10_000): Dataset => {
   const demo = demoDataset(now)
   return { ...demo, rows: [...demo.rows, { repos: [repo], tags: Array.from({ length: count }, (_, index) => tag(index)) }] }
 }

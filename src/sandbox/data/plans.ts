@@ -42,9 +42,9 @@ export const PACKAGES = [
   { name: 'libxml2', type: 'apk', version: '2.14.2-r0', fixedVersion: '2.14.4-r0', namespace: 'chainguard' },
 ] as const
 
-export type Package = (typeof PACKAGES)[number]
+type Package = (typeof PACKAGES)[number]
 
-export const SCANNER_RUN = { scannerVersion: '0.92.0', grypeDbBuilt: '2026-01-08T02:00:00Z', grypeDbChecksum: 'sha256:demo' }
+const SCANNER_RUN = { scannerVersion: '0.92.0', grypeDbBuilt: '2026-01-08T02:00:00Z', grypeDbChecksum: 'sha256:demo' }
 
 const REVIEW = {
   approved: 'REVIEW_STATE_APPROVED',

@@ -7,7 +7,7 @@ import { type Clock, createRandom, isAtOrBelow, parentOf, type Random, revisionO
 import { type Call, type Rule, ruleOf } from './rules.ts'
 
 /** An event as sent, without the signature: each attempt signs it anew. */
-export type CloudEvent = {
+type CloudEvent = {
   readonly id: string
   /** CloudEvents 1.0, binary mode: attributes are headers, the body is the data (semantics §7.4). */
   readonly headers: Readonly<Record<string, string>>
@@ -25,7 +25,7 @@ const prefixed = (extensions: Readonly<Record<string, string>>): Readonly<Record
   Object.fromEntries(Object.entries(extensions).map(([name, value]) => [`ce-${name}`, value]))
 
 /** The event of an occurrence. */
-export const cloudEventOf = (occurrence: Occurrence, world: World, random: Random): CloudEvent => {
+const cloudEventOf = (occurrence: Occurrence, world: World, random: Random): CloudEvent => {
   const { type, subject, group, sourcePath, bodyType, body, actor, extensions } = occurrence
   const id = uuid(random)
   const headers = {
@@ -51,7 +51,7 @@ export const cloudEventOf = (occurrence: Occurrence, world: World, random: Rando
 const SIGNED_FOR = 300
 
 /** `Bearer` and a token. It proves to the receiver the sender, the group and the integrity of the content (semantics §7.4). */
-export const authorizationOf = async ({ content }: CloudEvent, group: string, world: World): Promise<string> => {
+const authorizationOf = async ({ content }: CloudEvent, group: string, world: World): Promise<string> => {
   const digest = `sha256:${createHash('sha256').update(content).digest('hex')}`
   const issuer = await issuerOf(world)
   const claims = { iss: world.baseUrl(), aud: 'customer', sub: `webhook:${group}`, webhook: { digest }, ...lifetime(world, SIGNED_FOR) }
@@ -59,7 +59,7 @@ export const authorizationOf = async ({ content }: CloudEvent, group: string, wo
 }
 
 /** One event for one subscription, as shown by `GET /-/deliveries`. */
-export type Delivery = {
+type Delivery = {
   /** The event's `ce-id`. */
   readonly id: string
   readonly type: string
@@ -75,14 +75,6 @@ export type Delivery = {
 /** The most entries kept; the oldest are dropped first. */
 const LIMIT = 1_000
 
-/** Remembers deliveries, newest last. */
-export type Ledger = {
-  readonly open: (subscription: Subscription, event: CloudEvent) => Delivery
-  /** Records an attempt. `again` tells that another one will follow. */
-  readonly note: (delivery: Delivery, outcome: Outcome, again: boolean) => void
-  readonly entries: () => readonly Delivery[]
-}
-
 const keyOf = ({ id, subscription }: Delivery): string => `${id} ${subscription}`
 
 const stateOf = (outcome: Outcome, again: boolean): Delivery['state'] => {
@@ -90,11 +82,13 @@ const stateOf = (outcome: Outcome, again: boolean): Delivery['state'] => {
   return again ? 'waiting' : 'dropped'
 }
 
-/** An empty ledger. */
-export const createLedger = (): Ledger => {
+type Ledger = ReturnType<typeof createLedger>
+
+/** Remembers deliveries, newest last. */
+export const createLedger = () => {
   const entries = new Map<string, Delivery>()
   return {
-    open: ({ uid, sink }, { id, headers }) => {
+    open: ({ uid, sink }: Subscription, { id, headers }: CloudEvent): Delivery => {
       const { 'ce-type': type = '', 'ce-subject': subject = '' } = headers
       const delivery: Delivery = { id, type, subject, subscription: uid, sink, attempts: 0, state: 'waiting', detail: '' }
       entries.set(keyOf(delivery), delivery)
@@ -102,12 +96,13 @@ export const createLedger = (): Ledger => {
       if (entries.size > LIMIT && oldest !== undefined) entries.delete(oldest)
       return delivery
     },
-    note: (delivery, outcome, again) => {
+    /** Records an attempt. `again` tells that another one will follow. */
+    note: (delivery: Delivery, outcome: Outcome, again: boolean): void => {
       const known = entries.get(keyOf(delivery))
       if (!known) return
       entries.set(keyOf(delivery), { ...known, attempts: known.attempts + 1, state: stateOf(outcome, again), detail: outcome.detail })
     },
-    entries: () => [...entries.values()],
+    entries: (): readonly Delivery[] => [...entries.values()],
   }
 }
 
@@ -169,18 +164,11 @@ export const announcing = (routes: readonly Route[], publish: (occurrence: Occur
     return rule ? announced(route, rule, publish) : route
   })
 
-/** Tasks that wait for their time on the sandbox's clock. They can all be cancelled at once. */
-export type Waiting = {
-  readonly add: (ms: number, task: () => void) => void
-  readonly size: () => number
-  readonly clear: () => void
-}
-
-/** Creates an empty set of tasks. */
-export const createWaiting = (clock: Clock): Waiting => {
+/** Keeps tasks that wait for their time on the sandbox's clock. They can all be cancelled at once. */
+const createWaiting = (clock: Clock) => {
   const cancels = new Set<() => void>()
   return {
-    add: (ms, task) => {
+    add: (ms: number, task: () => void): void => {
       const cancel = clock.after(ms, () => {
         cancels.delete(cancel)
         task()
@@ -201,7 +189,7 @@ export const createWaiting = (clock: Clock): Waiting => {
 const LOOPBACK = /^(?:localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])$/
 
 /** True if a URL leads to this machine. */
-export const isLoopback = ({ hostname }: URL): boolean => LOOPBACK.test(hostname)
+const isLoopback = ({ hostname }: URL): boolean => LOOPBACK.test(hostname)
 
 const parse = (sink: string): URL | undefined => (URL.canParse(sink) ? new URL(sink) : undefined)
 
@@ -224,7 +212,7 @@ export const sinkProblem = (sink: string, schemes: SchemeRule): string | undefin
 }
 
 /** The URL to deliver to. Undefined for an invalid sink, and for one off this machine unless `anySink` allows it. */
-export const deliverableUrl = (sink: string, anySink: boolean): URL | undefined => {
+const deliverableUrl = (sink: string, anySink: boolean): URL | undefined => {
   const url = parse(sink)
   return url && (anySink || isLoopback(url)) ? url : undefined
 }
@@ -249,7 +237,7 @@ const verdictOf = (status: number): Outcome['verdict'] => {
 }
 
 /** Posts over HTTP. It does not follow redirects, which could lead off this machine. */
-export const createPost = (): { readonly post: Post; readonly close: () => Promise<void> } => {
+const createPost = (): { readonly post: Post; readonly close: () => Promise<void> } => {
   const agent = new Agent({ connections: 8, keepAliveTimeout: 1_000 })
   const post: Post = async (url, headers, body, closing) => {
     const signal = AbortSignal.any([closing, AbortSignal.timeout(TIMEOUT_MS)])
@@ -270,7 +258,7 @@ const RETRY_AFTER_MS = [1_000, 5_000, 30_000, 120_000, 600_000] as const
 /** The most events that may wait for their sinks. Without a bound, a sink that is down would fill the memory. */
 const MAX_WAITING = 1_000
 
-export type CourierParts = {
+type CourierParts = {
   readonly world: World
   readonly post: Post
   readonly ledger: Ledger
@@ -278,16 +266,6 @@ export type CourierParts = {
   readonly random: Random
   /** Deliver beyond this machine as well. */
   readonly anySink: boolean
-}
-
-/** Delivers events to the sinks of the subscriptions they concern. */
-export type Courier = {
-  /** Starts the deliveries of an occurrence; returns at once and never throws. */
-  readonly publish: (occurrence: Occurrence) => void
-  /** Resolves when no attempt is in progress. Events may still wait for another attempt. */
-  readonly settled: () => Promise<void>
-  /** Drops everything that waits and aborts the attempts in progress. */
-  readonly close: () => Promise<void>
 }
 
 /** One event on its way to one subscription. */
@@ -334,8 +312,11 @@ const createRounds = (parts: CourierParts) => {
 
 const FULL: Outcome = { verdict: 'refused', detail: `${MAX_WAITING} events wait already` }
 
-/** Creates a courier. It delivers at least once and in no particular order (semantics §7.4). */
-export const createCourier = (parts: CourierParts): Courier => {
+/**
+ * Delivers events to the sinks of the subscriptions they concern, at least once and in no particular order (semantics §7.4). `settled`
+ * resolves when no attempt is in progress; events may still wait for another. `close` drops what waits and aborts the attempts.
+ */
+export const createCourier = (parts: CourierParts) => {
   const { world, ledger, random } = parts
   const { start, settled, close, isClosed, size } = createRounds(parts)
   const send = (subscription: Subscription, event: CloudEvent): void => {
@@ -343,6 +324,7 @@ export const createCourier = (parts: CourierParts): Courier => {
     if (size() >= MAX_WAITING) ledger.note(delivery, FULL, false)
     else start({ subscription, event, delivery, failures: 0 })
   }
+  /** Starts the deliveries of an occurrence; returns at once and never throws. */
   const publish = (occurrence: Occurrence): void => {
     const concerned = isClosed() ? [] : world.store.subscriptions.values().filter((subscription) => concerns(subscription, occurrence))
     if (concerned.length === 0) return
@@ -361,7 +343,7 @@ const deliveriesRoute = (ledger: Ledger): Route => ({
 })
 
 /** The events of one sandbox: publishing, the endpoint that shows the deliveries, and closing. */
-export type Events = Pick<Courier, 'publish' | 'close'> & { readonly routes: readonly Route[] }
+export type Events = Pick<ReturnType<typeof createCourier>, 'publish' | 'close'> & { readonly routes: readonly Route[] }
 
 /** Delivers over HTTP. `seed` determines the ids of events; `anySink` lets events leave this machine. */
 export const openEvents = (world: World, seed: number, anySink: boolean): Events => {

@@ -7,7 +7,7 @@ import { parentOf, rootOf } from '../world/store.ts'
 /** A request and its answer. */
 export type Call = { readonly ask: Ask; readonly answer: Answer }
 
-export const VERSIONS = ['v2', 'v1'] as const
+const VERSIONS = ['v2', 'v1'] as const
 
 export type Version = (typeof VERSIONS)[number]
 
@@ -32,13 +32,13 @@ export type Entry = readonly [endpoint: string, rule: Rule]
 type Json = Readonly<Record<string, unknown>>
 
 /** Returns a JSON object as it is, and an empty one for anything else. */
-export const jsonOf = (value: unknown): Json => (isObject(value) ? value : {})
+const jsonOf = (value: unknown): Json => (isObject(value) ? value : {})
 
 /** Subject: the uid in the answer. */
 export const made: Rule['subject'] = ({ answer }) => String(jsonOf(answer.body)['uid'] ?? jsonOf(answer.body)['id'] ?? '')
 
 /** Subject: the uid in the path. */
-export const addressed: Rule['subject'] = ({ ask }) => Object.values(ask.params)[0] ?? ''
+const addressed: Rule['subject'] = ({ ask }) => Object.values(ask.params)[0] ?? ''
 
 /** Group: the subject itself. */
 export const itself: Rule['group'] = (subject) => subject
@@ -51,13 +51,13 @@ export const organization: Rule['group'] = (subject) => rootOf(subject)
 export const answered: Rule['body'] = ({ answer }) => answer.body
 
 /** Body: these members of the answer. */
-export const onlyAnswered =
+const onlyAnswered =
   (...names: readonly string[]): Rule['body'] =>
   ({ answer }) =>
     Object.fromEntries(Object.entries(jsonOf(answer.body)).filter(([name]) => names.includes(name)))
 
 /** Body: the answer without these members. */
-export const answeredWithout =
+const answeredWithout =
   (...names: readonly string[]): Rule['body'] =>
   ({ answer }) =>
     Object.fromEntries(Object.entries(jsonOf(answer.body)).filter(([name]) => !names.includes(name)))
@@ -68,7 +68,7 @@ export const requested =
   (_call, subject) => ({ [version === 'v2' ? 'uid' : 'id']: subject })
 
 /** Body: these members of the request. */
-export const carried =
+const carried =
   (...names: readonly string[]): Rule['body'] =>
   ({ ask }) =>
     Object.fromEntries(Object.entries(jsonOf(ask.body)).filter(([name]) => names.includes(name)))
@@ -167,7 +167,7 @@ const RESOURCES: readonly Announced[] = [
 ]
 
 /** The rules for create, update and delete of every resource, in both versions. */
-export const resourceEntries: readonly Entry[] = RESOURCES.flatMap((of) =>
+const resourceEntries: readonly Entry[] = RESOURCES.flatMap((of) =>
   VERSIONS.flatMap((version) => of.verbs.map((verb) => entryOf(of, version, verb))),
 )
 
@@ -219,7 +219,7 @@ const terms = { event: 'iam.terms.accepted.v1', subject: addressed, group: itsel
 const unmappingRequest = 'BatchDeleteExternalGroupRoleMappingsRequest'
 
 /** The rules of calls without a pattern: batches, SCIM tokens, terms and the readme. */
-export const singularEntries: readonly Entry[] = [
+const singularEntries: readonly Entry[] = [
   ...scimEntries,
   [
     'POST /iam/v2/roleBindings:batchCreate',

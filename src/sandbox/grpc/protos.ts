@@ -2,17 +2,17 @@ import { readFileSync } from 'node:fs'
 import protobuf, { type IEnum, type IField, type IMapField, type INamespace, type IType, type Root } from 'protobufjs/light.js'
 
 /** A field: its number, its type as a proto file writes it, its oneof, and its JSON name if that is not derived. */
-export type PublishedField = readonly [id: number, type: string, more?: { readonly oneof?: string; readonly json?: string }]
+type PublishedField = readonly [id: number, type: string, more?: { readonly oneof?: string; readonly json?: string }]
 
 /** The verb and path of an http rule, and the field that is the body (`*`: every field that is not in the path). */
 export type PublishedRule = Readonly<Partial<Record<'get' | 'post' | 'put' | 'patch' | 'delete' | 'body', string>>>
 
-export type PublishedMethod = { readonly in: string; readonly out: string; readonly http?: PublishedRule }
+type PublishedMethod = { readonly in: string; readonly out: string; readonly http?: PublishedRule }
 
 type Named<T> = Readonly<Record<string, T>>
 
 /** What the published protos of one version state. The sandbox shares these facts with Crosswalk, as data alone. */
-export type PublishedFacts = {
+type PublishedFacts = {
   readonly services: Named<Named<PublishedMethod>>
   readonly messages: Named<Named<PublishedField>>
   readonly enums: Named<Named<number>>

@@ -24,7 +24,7 @@ const UNITS: Readonly<Record<string, number>> = { H: 3_600_000, M: 60_000, S: 10
 const LONGEST_MS = 2 ** 31 - 1
 
 /** Reads `grpc-timeout`, e.g. `1500m`, in milliseconds; undefined without one. Code 13 for a malformed one, as grpc-go answers. */
-export const readTimeout = (value: string | undefined): number | undefined => {
+const readTimeout = (value: string | undefined): number | undefined => {
   if (value === undefined) return undefined
   const [, digits, unit = ''] = /^(\d{1,8})([HMSmun])$/.exec(value) ?? []
   if (digits === undefined) return gatewayError('INTERNAL', `malformed grpc-timeout: ${JSON.stringify(value)}`)
@@ -83,7 +83,7 @@ export const readFrame = async (
 }
 
 /** A message behind its prefix, compressed if the request named an encoding. */
-export const writeFrame = async (message: Uint8Array, encoding: string | undefined): Promise<Buffer> => {
+const writeFrame = async (message: Uint8Array, encoding: string | undefined): Promise<Buffer> => {
   if (message.length > MESSAGE_LIMIT)
     gatewayError('RESOURCE_EXHAUSTED', `grpc: trying to send message larger than max (${message.length} vs. ${MESSAGE_LIMIT})`)
   const content = encoding === undefined ? message : await deflate(message)
@@ -94,7 +94,7 @@ export const writeFrame = async (message: Uint8Array, encoding: string | undefin
 }
 
 /** A google.rpc.Status as REST writes it. */
-export type GrpcStatus = { readonly code: number; readonly message: string; readonly details: readonly unknown[] }
+type GrpcStatus = { readonly code: number; readonly message: string; readonly details: readonly unknown[] }
 
 /** `grpc-message` encodes what is not printable ASCII, and the percent sign. */
 const encodeMessage = (message: string): string =>
@@ -105,7 +105,7 @@ const encodeMessage = (message: string): string =>
 const escaped = (byte: number): string => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`
 
 /** The trailers of a call that failed. `grpc-status-details-bin` is there only with details. */
-export const trailersOf = ({ root }: GrpcApi, status: GrpcStatus): Readonly<Record<string, string>> => {
+const trailersOf = ({ root }: GrpcApi, status: GrpcStatus): Readonly<Record<string, string>> => {
   const { code, message, details } = status
   const trailers = { 'grpc-status': String(code), 'grpc-message': encodeMessage(message) }
   if (details.length === 0) return trailers
@@ -122,7 +122,7 @@ export const trailersOf = ({ root }: GrpcApi, status: GrpcStatus): Readonly<Reco
 const VERBS = { get: 'GET', post: 'POST', put: 'PUT', patch: 'PATCH', delete: 'DELETE' } as const
 
 /** What an http rule says: the REST request of a message. */
-export type HttpRule = {
+type HttpRule = {
   readonly method: (typeof VERBS)[keyof typeof VERBS]
   readonly template: string
   /** The paths of the fields in the template, in order: `subscription.id`. */
@@ -131,7 +131,7 @@ export type HttpRule = {
   readonly body: string | undefined
 }
 
-export type GrpcMethod = {
+type GrpcMethod = {
   readonly name: string
   readonly input: Type
   readonly output: Type
@@ -140,7 +140,7 @@ export type GrpcMethod = {
 }
 
 /** Every method of v1, v2 and v2beta1, and the types that they use. */
-export type GrpcApi = {
+type GrpcApi = {
   readonly root: Root
   /** Finds `/chainguard.platform.iam.Groups/List`. */
   readonly find: (path: string) => GrpcMethod | undefined
@@ -190,7 +190,7 @@ type Fields = Readonly<Record<string, unknown>>
 type Pair = readonly [string, string]
 
 /** The REST request of a message by its http rule, as a gateway would send it. */
-export type RestRequest = {
+type RestRequest = {
   /** The values of the template's variables, in order. */
   readonly values: readonly string[]
   readonly pairs: readonly Pair[]
@@ -248,14 +248,14 @@ const bodyOf = (type: Type, message: Fields, { variables, body }: HttpRule): unk
  * Reads the REST request of a decoded message. Throws a plain error if the message holds a value without a JSON form, such as a time
  * after the year 9999.
  */
-export const restRequestOf = (type: Type, message: Fields, rule: HttpRule): RestRequest => {
+const restRequestOf = (type: Type, message: Fields, rule: HttpRule): RestRequest => {
   const { variables, body = '' } = rule
   const pairs = body === '*' ? [] : queryPairsOf(type, message, '', new Set([...variables, body]))
   return { values: variables.map((path) => textAt(message, path)), pairs, body: bodyOf(type, message, rule) }
 }
 
 /** The path of a template with its variables' values in place. */
-export const pathOf = (template: string, values: readonly string[]): string => {
+const pathOf = (template: string, values: readonly string[]): string => {
   const rest = [...values]
   return template.replace(/\{[^{}]*\}/g, () => rest.shift() ?? '')
 }
@@ -263,7 +263,7 @@ export const pathOf = (template: string, values: readonly string[]): string => {
 type Headers = Readonly<Record<string, string>>
 
 /** One unary call. */
-export type GrpcCall = {
+type GrpcCall = {
   readonly method: GrpcMethod
   /** `/chainguard.platform.iam.Groups/List` */
   readonly path: string
@@ -275,14 +275,14 @@ export type GrpcCall = {
 }
 
 /** The reply to a call. `http` is what a gateway in between would answer: no gRPC. */
-export type GrpcReply =
+type GrpcReply =
   | { readonly kind: 'message'; readonly message: Uint8Array; readonly headers: Headers }
   | { readonly kind: 'status'; readonly status: GrpcStatus; readonly headers: Headers }
   | { readonly kind: 'http'; readonly status: number; readonly body: string; readonly headers: Headers }
   | { readonly kind: 'cut' }
 
 /** Finds the method of a path. Throws the status for an unknown one: grpc-go answers before it reads a message. */
-export const findMethod = ({ journal, world }: ServerParts, path: string): GrpcMethod => {
+const findMethod = ({ journal, world }: ServerParts, path: string): GrpcMethod => {
   const method = grpcApi().find(path)
   if (method) return method
   journal.record({ method: 'POST', path, query: {}, body: null, grpc: path, at: world.clock.now().toISOString() })
@@ -347,7 +347,7 @@ const replyOf = (type: Type, outcome: RequestOutcome): GrpcReply => {
  * Answers one call from the routes of REST. Throws a status for what gRPC refuses before the service: bytes that are no message, and
  * methods that the sandbox does not have.
  */
-export const answerGrpc = async (parts: ServerParts, { method, path, message, authorization, ending }: GrpcCall): Promise<GrpcReply> => {
+const answerGrpc = async (parts: ServerParts, { method, path, message, authorization, ending }: GrpcCall): Promise<GrpcReply> => {
   const { name, input, output, rule } = method
   const { values, pairs, body } = restOf(method, decode(input, message))
   const rest = rule ? { method: rule.method, path: pathOf(rule.template, values) } : { method: 'POST', path }

@@ -66,7 +66,7 @@ const renderDetail = (detail: Detail, serviceDomain: string): Readonly<Record<st
 }
 
 /** The v2 error body: ErrorInfo first, then the specific detail (semantics §4.1). `service` is the first path segment, e.g. `iam`. */
-export const renderStatus = (status: Status, service: string, serviceDomain: string) => ({
+const renderStatus = (status: Status, service: string, serviceDomain: string) => ({
   code: CODES[status.code].code,
   message: status.message,
   details: [
@@ -92,7 +92,7 @@ type Pairs = readonly (readonly [string, string])[]
 type RoutedCall = Match & { readonly method: string; readonly pairs: Pairs; readonly body: unknown }
 
 /** A call with the path that it was made with, decoded, and its Authorization header. */
-export type MadeCall = RoutedCall & { readonly path: string; readonly authorization: string | undefined }
+type MadeCall = RoutedCall & { readonly path: string; readonly authorization: string | undefined }
 
 /** The encoded path and the query string of a URL. */
 export const splitUrl = (url: string): readonly [path: string, query: string] => {

@@ -3,30 +3,8 @@ import { parseTimestamp, snakeCase } from '../messages/message.ts'
 import { gatewayError, malformed } from '../status.ts'
 import type { World } from '../world/store.ts'
 
-/**
- * The query parameters of a request. Every reader takes the snake_case name and accepts camelCase too, dotted names included (facts §16.2).
- * A malformed value or a repeated singular parameter is 400 code 3 in the gateway's words (semantics §4.1).
- */
-export type Query = {
-  /** Every value of a repeated parameter, in order; `[]` when absent. */
-  readonly texts: (name: string) => readonly string[]
-  /** The value; `''` when absent. */
-  readonly text: (name: string) => string
-  /** 1, t, T, true, TRUE, True and their opposites; false when absent. */
-  readonly flag: (name: string) => boolean
-  /** A 32-bit integer; 0 when absent. */
-  readonly integer: (name: string) => number
-  /** An RFC 3339 time as milliseconds since the epoch; undefined when absent. */
-  readonly time: (name: string) => number | undefined
-  /** One of `values`, by name or by number (its index); the first when absent. */
-  readonly choice: (name: string, values: readonly string[]) => string
-  /** Every value of a repeated enum parameter, each by name or by number; `[]` when absent. */
-  readonly choices: (name: string, values: readonly string[]) => readonly string[]
-  /** True if the parameter is present, even if empty. */
-  readonly has: (name: string) => boolean
-  /** Every pair as received, in order, for the journal. */
-  readonly pairs: readonly (readonly [string, string])[]
-}
+/** The query parameters of a request. */
+export type Query = Readonly<ReturnType<typeof readQuery>>
 
 const TRUE = new Set(['1', 't', 'T', 'true', 'TRUE', 'True'])
 const FALSE = new Set(['0', 'f', 'F', 'false', 'FALSE', 'False'])
@@ -50,10 +28,16 @@ const parseChoice = (name: string, value: string, values: readonly string[]): st
   return chosen ?? fail(name, `${JSON.stringify(value)} is not a valid value`)
 }
 
-/** Reads the pairs of a query string or a form-encoded body. */
-export const readQuery = (pairs: readonly (readonly [string, string])[]): Query => {
+type Pairs = readonly (readonly [string, string])[]
+
+/**
+ * Reads the pairs of a query string or a form-encoded body. Every reader takes the snake_case name and accepts camelCase too, dotted names
+ * included (facts §16.2). A malformed value or a repeated singular parameter is 400 code 3 in the gateway's words (semantics §4.1).
+ */
+export const readQuery = (pairs: Pairs) => {
   const values = new Map<string, string[]>()
   for (const [key, value] of pairs) values.set(snakeCase(key), [...(values.get(snakeCase(key)) ?? []), value])
+  /** Every value of a repeated parameter, in order; `[]` when absent. */
   const texts = (name: string): readonly string[] => values.get(name) ?? []
   const single = (name: string): string | undefined => {
     const given = texts(name)
@@ -64,21 +48,25 @@ export const readQuery = (pairs: readonly (readonly [string, string])[]): Query 
     const value = single(name)
     return value === undefined ? absent : parse(value)
   }
+  const timeOf = (name: string, value: string) => parseTimestamp(value) ?? fail(name, `${JSON.stringify(value)} is not an RFC 3339 time`)
   return {
+    /** Every pair as received, in order, for the journal. */
     pairs,
     texts,
-    has: (name) => values.has(name),
-    text: (name) => single(name) ?? '',
-    flag: (name) => parsed(name, false, (value) => parseFlag(name, value)),
-    integer: (name) => parsed(name, 0, (value) => parseInteger(name, value)),
-    time: (name) =>
-      parsed<number | undefined>(
-        name,
-        undefined,
-        (value) => parseTimestamp(value) ?? fail(name, `${JSON.stringify(value)} is not an RFC 3339 time`),
-      ),
-    choices: (name, allowed) => texts(name).map((value) => parseChoice(name, value, allowed)),
-    choice: (name, allowed) => parsed(name, allowed[0] ?? '', (value) => parseChoice(name, value, allowed)),
+    /** True if the parameter is present, even if empty. */
+    has: (name: string) => values.has(name),
+    /** The value; `''` when absent. */
+    text: (name: string) => single(name) ?? '',
+    /** 1, t, T, true, TRUE, True and their opposites; false when absent. */
+    flag: (name: string) => parsed(name, false, (value) => parseFlag(name, value)),
+    /** A 32-bit integer; 0 when absent. */
+    integer: (name: string) => parsed(name, 0, (value) => parseInteger(name, value)),
+    /** An RFC 3339 time as milliseconds since the epoch; undefined when absent. */
+    time: (name: string) => parsed<number | undefined>(name, undefined, (value) => timeOf(name, value)),
+    /** Every value of a repeated enum parameter, each by name or by number; `[]` when absent. */
+    choices: (name: string, allowed: readonly string[]): readonly string[] => texts(name).map((value) => parseChoice(name, value, allowed)),
+    /** One of `allowed`, by name or by number (its index); the first when absent. */
+    choice: (name: string, allowed: readonly string[]) => parsed(name, allowed[0] ?? '', (value) => parseChoice(name, value, allowed)),
   }
 }
 

@@ -30,7 +30,7 @@ const isHttp2 = (socket: Socket): Promise<boolean> =>
  * Lets an HTTP/1.1 server share its port with an HTTP/2 server, which `open` makes at the first connection that asks for one. `closing`
  * ends the connections that the HTTP/1.1 server does not know.
  */
-export const shareWithHttp2 = (server: Server, closing: AbortSignal, open: () => Promise<Http2Server>): Server => {
+const shareWithHttp2 = (server: Server, closing: AbortSignal, open: () => Promise<Http2Server>): Server => {
   const serveHttp1 = server.listeners('connection') as ((socket: Socket) => void)[]
   const mine = new Set<Socket>()
   let opened: Promise<Http2Server> | undefined

@@ -36,10 +36,10 @@ export const formatTimestamp = (milliseconds: number): string => new Date(millis
 /** Returns the reason to refuse a value, or undefined. It is not called with an unset value unless the field is required. */
 export type Check = (value: never) => string | undefined
 
-export type Scalar = 'string' | 'bool' | 'int32' | 'int64' | 'time' | 'duration'
+type Scalar = 'string' | 'bool' | 'int32' | 'int64' | 'time' | 'duration'
 
 /** What a field may carry beside its type. */
-export type FieldOptions = {
+type FieldOptions = {
   /** A missing or zero value is a violation on create and on every write of the field. */
   readonly required?: true
   /** Set by the service. In a body it is ignored at any depth (semantics §6). */

@@ -30,7 +30,7 @@ import { encode, type Operation } from './operation.ts'
 import { arrange, createOperation, deleteOperation, listOperation, longPages, ownPaging, readWindow, type Written } from './operations.ts'
 
 /** The seven kinds of false positive without the prefixes of either version (facts §18). */
-export const FALSE_POSITIVES = [
+const FALSE_POSITIVES = [
   'VULNERABILITY_RECORD_ANALYSIS_CONTESTED',
   'COMPONENT_VULNERABILITY_MISMATCH',
   'VULNERABLE_CODE_VERSION_NOT_USED',
@@ -40,13 +40,13 @@ export const FALSE_POSITIVES = [
   'INLINE_MITIGATIONS_EXIST',
 ] as const
 
-export const reviewStatus = prefixed('ReviewStatus', 'REVIEW_STATE_', 1, 'PENDING', 'APPROVED', 'REQUEST_CHANGES', 'REJECTED')
+const reviewStatus = prefixed('ReviewStatus', 'REVIEW_STATE_', 1, 'PENDING', 'APPROVED', 'REQUEST_CHANGES', 'REJECTED')
 const falsePositive = zeroed('FalsePositiveDetermination.Type', ['UNSPECIFIED', ...FALSE_POSITIVES], { stored: 'TYPE_' })
 
 const nvd = message('Detection.NVDAPI', [text('cpe_searched'), text('cpe_found')])
 
 /** A run of a scanner and its finding. The feed and advisories store two of the members under different names. */
-export const scanMessage = (subpackage: string, component: string) =>
+const scanMessage = (subpackage: string, component: string) =>
   message('Detection.ScanV1', [
     text('scanner'),
     text('subpackage_name', { from: subpackage }),
@@ -61,19 +61,14 @@ export const scanMessage = (subpackage: string, component: string) =>
     text('grype_db_checksum'),
   ])
 
-export const detectionMessage = (scan: ReturnType<typeof scanMessage>) =>
+const detectionMessage = (scan: ReturnType<typeof scanMessage>) =>
   message('Detection', oneof('type', object(nvd)('nvdapi'), object(message('Detection.Manual', []))('manual'), object(scan)('scanv1')))
 
 /** The members of a fix that advisories and the feed share. */
-export const FIX_MEMBERS: readonly Member[] = [
-  text('fixed_version'),
-  text('scanner_version'),
-  text('grype_db_built'),
-  text('grype_db_checksum'),
-]
+const FIX_MEMBERS: readonly Member[] = [text('fixed_version'), text('scanner_version'), text('grype_db_built'), text('grype_db_checksum')]
 
 /** An object that holds a note and `members`. */
-export const noted = (name: string, ...members: readonly Member[]): Member => object(message(name, [...members, text('note')]))(name)
+const noted = (name: string, ...members: readonly Member[]): Member => object(message(name, [...members, text('note')]))(name)
 
 /** AdvisoryEvent (facts §5.2). */
 export const advisoryEvent = message('AdvisoryEvent', [
@@ -182,7 +177,7 @@ const resolvedVuln = message('ResolvedVuln', [text('id'), list(text('aliases')),
 const resolvedVulnsReport = message('ResolvedVulnsReport', [time('date'), list(object(resolvedVuln)('resolved_vulns'))])
 
 /** ResolvedVulnsReportList (facts §7). */
-export const resolvedVulnsReportList = message('ResolvedVulnsReportList', [list(object(resolvedVulnsReport)('items'))])
+const resolvedVulnsReportList = message('ResolvedVulnsReportList', [list(object(resolvedVulnsReport)('items'))])
 
 /** Subscription (facts §8). */
 export const subscription = message('Subscription', [readOnly(text('id', { from: 'uid' })), text('sink')], ['group_id'])
@@ -242,13 +237,13 @@ const ORDERS: Readonly<Record<string, string>> = {
 }
 
 /** The requested order in the service's form; empty for the default. */
-export const orderOf = (query: Query): string => ORDERS[query.choice('order_by', Object.keys(ORDERS))] ?? ''
+const orderOf = (query: Query): string => ORDERS[query.choice('order_by', Object.keys(ORDERS))] ?? ''
 
 /** All nine kinds: only v1 has moved components. */
 const EVENT_TYPES = eventTypeNames(9)
 
 /** Reads the filters of `GET /vulnerabilities/v1/advisories`: most have v2's names in the singular (facts §5.1). */
-export const readV1Wish = (query: Query): AdvisoryWish => {
+const readV1Wish = (query: Query): AdvisoryWish => {
   const { texts, enums } = wishReader(query)
   const statuses = enums('event_statuses', v1Names(reviewStatus))
   return {

@@ -6,7 +6,7 @@ import { encode, encodeResource, type Operation } from './operation.ts'
 import { arrange, ownPaging } from './operations.ts'
 
 /** v2 has only the first two (facts §18). */
-export const ecosystem = prefixed(
+const ecosystem = prefixed(
   'Ecosystem',
   'ECOSYSTEM_',
   1,

@@ -24,7 +24,7 @@ const COLUMNS: ReadonlyMap<string, string> = new Map([
 /** The same columns for every resource. A resource without a name sorts by uid. */
 export const sortable: Sortable<Row> = { ...SORTABLE, name: (row) => ('name' in row ? String(row.name) : '') }
 
-export const UID_ASCENDING: Order = { name: 'uid', descending: false }
+const UID_ASCENDING: Order = { name: 'uid', descending: false }
 
 /** Reads `order_by=field [asc|desc]`. Returns `fallback` for an absent one and throws code 3 on `order_by` for any other text. */
 export function readOrder(query: Query, fallback: Order): Order {
@@ -131,7 +131,7 @@ export const getOperation = <R extends Row>(
 export type ListView<R extends Row> = (row: R, world: World) => Readonly<Record<string, unknown>>
 
 /** A list that returns the full set (facts §10). */
-export type List<R extends Row> = {
+type List<R extends Row> = {
   readonly resource: Resource<R>
   readonly path: string
   readonly message: V1Message

@@ -11,7 +11,7 @@ import { tagHistoryOperation, tagOperations } from './registry/tags.ts'
 import { rawVulnReportOperation, vulnCountsOperation, vulnReportOperation } from './registry/vuln-reports.ts'
 
 /** Everything v1 serves below `/iam/v1` (facts §3). */
-export const iamOperations: readonly Operation[] = [
+const iamOperations: readonly Operation[] = [
   ...groupOperations,
   ...identityOperations,
   ...roleOperations,
@@ -25,7 +25,7 @@ export const iamOperations: readonly Operation[] = [
 ]
 
 /** The operations below `/registry/v1` that have a v2 counterpart (facts §4). */
-export const registryOperations: readonly Operation[] = [
+const registryOperations: readonly Operation[] = [
   ...repoOperations,
   ...tagOperations,
   ...imageOperations,
@@ -34,7 +34,7 @@ export const registryOperations: readonly Operation[] = [
 ]
 
 /** The operations there that v1 alone serves and real clients use. They serve to try out passing through to a v1 service (facts §22). */
-export const v1OnlyOperations: readonly Operation[] = [
+const v1OnlyOperations: readonly Operation[] = [
   vulnCountsOperation,
   rawVulnReportOperation,
   vulnReportOperation,

@@ -11,7 +11,7 @@ import { pageAnswer } from './resource.ts'
 const PACKAGE = 'chainguard.platform.libraries.v2'
 
 /** By number (facts §18). */
-export const ECOSYSTEMS: readonly string[] = ['ECOSYSTEM_UNSPECIFIED', 'ECOSYSTEM_JAVA', 'ECOSYSTEM_PYTHON']
+const ECOSYSTEMS: readonly string[] = ['ECOSYSTEM_UNSPECIFIED', 'ECOSYSTEM_JAVA', 'ECOSYSTEM_PYTHON']
 
 /** (semantics §3.14) */
 export const artifactMessage = messageType(`${PACKAGE}.Artifact`, {
@@ -34,7 +34,7 @@ export const artifactVersionMessage = messageType(`${PACKAGE}.ArtifactVersion`, 
 })
 
 /** The number of artifacts of one ecosystem. */
-export const countMessage = messageType(`${PACKAGE}.GetArtifactCountResponse.EcosystemCount`, {
+const countMessage = messageType(`${PACKAGE}.GetArtifactCountResponse.EcosystemCount`, {
   ecosystem: choice(ECOSYSTEMS),
   totalCount: int64(),
 })

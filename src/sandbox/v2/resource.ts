@@ -31,7 +31,7 @@ import type { Row } from '../world/model.ts'
 import { newUid, type Store, type Table, timestamp, validUid, type World } from '../world/store.ts'
 
 /** A list whose rows belong to no group. It has no `uidp`, and a caller who may see one row may see them all. */
-export type UnscopedList<R extends Row> = {
+type UnscopedList<R extends Row> = {
   /** Already filtered, uid ascending. */
   readonly rows: readonly R[]
   /** One string for all conditions on `rows`. Page tokens are bound to it. */

@@ -17,7 +17,7 @@ import { type Act, type Resource, routesOf } from './resource.ts'
 const PACKAGE = 'chainguard.platform.vulnerabilities.v2.AdvisoryEvent'
 
 /** By number (facts §18). */
-export const REVIEW_STATES: readonly string[] = [
+const REVIEW_STATES: readonly string[] = [
   'REVIEW_STATE_UNSPECIFIED',
   'REVIEW_STATE_PENDING',
   'REVIEW_STATE_APPROVED',
@@ -54,7 +54,7 @@ const DETECTION = messageType(`${PACKAGE}.Detection`, {
 const FIXED = noted('Fixed', { fixedVersion: text(), scannerVersion: text(), grypeDbBuilt: text(), grypeDbChecksum: text() })
 
 /** An event of an advisory. At most one member of `type` is set (semantics §3.13). */
-export const advisoryEventMessage = messageType(PACKAGE, {
+const advisoryEventMessage = messageType(PACKAGE, {
   uid: outputText,
   createTime: outputTime,
   findings: text(),
@@ -154,7 +154,7 @@ export const latestKind = (query: Query, values: readonly string[]): readonly st
 }
 
 /** Reads the parameters of `GET /vulnerabilities/v2/advisories`. */
-export const readWish = (query: Query): AdvisoryWish => {
+const readWish = (query: Query): AdvisoryWish => {
   const { texts, enums } = wishReader(query)
   return {
     advisoryIds: texts('advisory_ids'),

@@ -37,7 +37,7 @@ export const severityMessage = (package_: string): Message =>
   messageType(`${package_}.Severity`, { type: choice(SEVERITY_TYPES), score: text() })
 
 /** The members that determine the kind of an event, in the order of the filter enum's numbers, which start at 1 (facts §18). */
-export const EVENT_KINDS = [
+const EVENT_KINDS = [
   'detection',
   'truePositiveDetermination',
   'fixed',
@@ -49,7 +49,7 @@ export const EVENT_KINDS = [
   'componentLocationChanged',
 ] as const satisfies readonly (keyof AdvisoryEvent)[]
 
-export type EventKind = (typeof EVENT_KINDS)[number]
+type EventKind = (typeof EVENT_KINDS)[number]
 
 /** The filter's name of a kind: `EVENT_TYPE_FILTER_FIX_NOT_PLANNED`. */
 const filterName = (kind: EventKind): string => `EVENT_TYPE_FILTER_${snakeCase(kind).toUpperCase()}`
@@ -244,7 +244,7 @@ export type StaticKeys = {
   readonly audiences: readonly string[]
 }
 
-export type AwsIdentity = {
+type AwsIdentity = {
   readonly awsAccount: string
   readonly arn?: string | undefined
   readonly arnPattern?: string | undefined
@@ -371,7 +371,7 @@ export type SyncConfig = {
   readonly gracePeriod: boolean
 }
 
-export type NamedContent = { readonly name: string; readonly content: string }
+type NamedContent = { readonly name: string; readonly content: string }
 
 export type CustomOverlay = {
   readonly contents?:
@@ -387,7 +387,7 @@ export type CustomOverlay = {
   readonly certificates?: { readonly additional: readonly NamedContent[]; readonly providers: readonly string[] } | undefined
 }
 
-export type OverlayAccounts = {
+type OverlayAccounts = {
   readonly runAs: string
   readonly users: readonly {
     readonly username: string
@@ -445,7 +445,7 @@ export type Row = {
   readonly updateTime?: string | undefined
 }
 
-export type Dated = { readonly createTime: string; readonly updateTime: string }
+type Dated = { readonly createTime: string; readonly updateTime: string }
 
 /** The service sends events of the parent group, and of every group below, to `sink`. It has no dates (semantics §3.16). */
 export type Subscription = Row & { readonly sink: string }

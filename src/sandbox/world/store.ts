@@ -22,22 +22,12 @@ import type {
 } from './model.ts'
 
 /** The sandbox's one source of time. Tests move it instead of sleeping. */
-export type Clock = {
-  /** The current instant. */
-  readonly now: () => Date
-  /** Moves every later `now()` forward by `ms` milliseconds (the control endpoint `/-/clock`). */
-  readonly advance: (ms: number) => void
-  /**
-   * Runs `task` once, after the clock has moved by `ms` milliseconds, on its own or through `advance`. The returned function cancels it. A
-   * waiting task does not keep the process alive.
-   */
-  readonly after: (ms: number, task: () => void) => () => void
-}
+export type Clock = Readonly<ReturnType<typeof createClock>>
 
 type Alarm = { readonly at: number; readonly task: () => void; timer?: NodeJS.Timeout }
 
 /** A clock over `base`: a fixed epoch in milliseconds, or a function such as `Date.now`. Only `advance` moves a fixed one. */
-export const createClock = (base: number | (() => number) = Date.now): Clock => {
+export const createClock = (base: number | (() => number) = Date.now) => {
   const alarms = new Set<Alarm>()
   let shift = 0
   const now = (): number => (typeof base === 'number' ? base : base()) + shift
@@ -61,12 +51,18 @@ export const createClock = (base: number | (() => number) = Date.now): Clock => 
     }, alarm.at - now()).unref()
   }
   return {
+    /** The current instant. */
     now: () => new Date(now()),
-    advance: (ms) => {
+    /** Moves every later `now()` forward by `ms` milliseconds (the control endpoint `/-/clock`). */
+    advance: (ms: number): void => {
       shift += ms
       ring()
     },
-    after: (ms, task) => {
+    /**
+     * Runs `task` once, after the clock has moved by `ms` milliseconds, on its own or through `advance`. The returned function cancels it.
+     * A waiting task does not keep the process alive.
+     */
+    after: (ms: number, task: () => void): (() => void) => {
       const alarm: Alarm = { at: now() + ms, task }
       alarms.add(alarm)
       arm(alarm)
@@ -79,17 +75,10 @@ export const createClock = (base: number | (() => number) = Date.now): Clock => 
 export const timestamp = (clock: Clock): string => clock.now().toISOString()
 
 /** A seeded source of random bytes: one seed gives the same uids, tokens and digests in every run. Not for real secrets. */
-export type Random = {
-  /** `count` pseudo-random bytes. */
-  readonly bytes: (count: number) => Uint8Array
-  /** `count` pseudo-random bytes as 2 × `count` lower-case hex digits. */
-  readonly hex: (count: number) => string
-  /** An integer from 0 up to, but excluding, `limit`. */
-  readonly below: (limit: number) => number
-}
+export type Random = Readonly<ReturnType<typeof createRandom>>
 
 /** A mulberry32 generator: 32 bits of state suffice for fixtures, and it needs no dependency. */
-export const createRandom = (seed: number): Random => {
+export const createRandom = (seed: number) => {
   let state = seed >>> 0
   const next = (): number => {
     state = (state + 0x6d2b79f5) >>> 0
@@ -97,11 +86,14 @@ export const createRandom = (seed: number): Random => {
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
     return (mixed ^ (mixed >>> 14)) >>> 0
   }
+  /** `count` pseudo-random bytes. */
   const bytes = (count: number): Uint8Array => Uint8Array.from({ length: count }, () => next() >>> 24)
   return {
     bytes,
-    hex: (count) => Buffer.from(bytes(count)).toString('hex'),
-    below: (limit) => next() % limit,
+    /** `count` pseudo-random bytes as 2 × `count` lower-case hex digits. */
+    hex: (count: number) => Buffer.from(bytes(count)).toString('hex'),
+    /** An integer from 0 up to, but excluding, `limit`. */
+    below: (limit: number) => next() % limit,
   }
 }
 
@@ -140,7 +132,7 @@ export const lineage = (uid: string): readonly string[] => {
  * The index behind `named`: uids by parent and name. It is built on the first search and then kept, so that a sandbox starts quickly.
  * A uid cannot contain a line break, so it can separate the two.
  */
-export const createNames = <R extends Row>(rows: ReadonlyMap<string, R>) => {
+const createNames = <R extends Row>(rows: ReadonlyMap<string, R>) => {
   let uids: Map<string, Set<string>> | undefined
   const keyOf = (row: R): string => `${parentOf(row.uid)}\n${'name' in row ? row.name : ''}`
   const enter = (index: Map<string, Set<string>>, row: R): void => {
@@ -289,51 +281,30 @@ export const createTable = <R extends Row>(): Table<R> => {
   }
 }
 
-/** Every collection of the service. v2 and genuine v1 share one store. */
-export type Store = {
-  readonly groups: Table<Group>
-  readonly identities: Table<Identity>
-  readonly identityProviders: Table<IdentityProvider>
-  readonly roles: Table<Role>
-  readonly roleBindings: Table<RoleBinding>
-  readonly groupInvites: Table<GroupInvite>
-  readonly accountAssociations: Table<AccountAssociation>
-  readonly externalGroupRoleMappings: Table<ExternalGroupRoleMapping>
-  readonly termsAcceptances: Table<TermsAcceptance>
-  readonly repos: Table<Repo>
-  readonly readmes: Table<Readme>
-  readonly tags: Table<Tag>
-  readonly images: Table<Image>
-  readonly advisories: Table<Advisory>
-  readonly documents: Table<AdvisoryDocument>
-  readonly vulnerabilityMetadata: Table<VulnerabilityMetadata>
-  readonly artifacts: Table<Artifact>
-  readonly artifactVersions: Table<ArtifactVersion>
-  readonly subscriptions: Table<Subscription>
-}
-
-/** An empty store. */
-export const createStore = (): Store => ({
-  groups: createTable(),
-  identities: createTable(),
-  identityProviders: createTable(),
-  roles: createTable(),
-  roleBindings: createTable(),
-  groupInvites: createTable(),
-  accountAssociations: createTable(),
-  externalGroupRoleMappings: createTable(),
-  termsAcceptances: createTable(),
-  repos: createTable(),
-  readmes: createTable(),
-  tags: createTable(),
-  images: createTable(),
-  advisories: createTable(),
-  documents: createTable(),
-  vulnerabilityMetadata: createTable(),
-  artifacts: createTable(),
-  artifactVersions: createTable(),
-  subscriptions: createTable(),
+/** An empty store with every collection of the service. v2 and genuine v1 share one. */
+export const createStore = () => ({
+  groups: createTable<Group>(),
+  identities: createTable<Identity>(),
+  identityProviders: createTable<IdentityProvider>(),
+  roles: createTable<Role>(),
+  roleBindings: createTable<RoleBinding>(),
+  groupInvites: createTable<GroupInvite>(),
+  accountAssociations: createTable<AccountAssociation>(),
+  externalGroupRoleMappings: createTable<ExternalGroupRoleMapping>(),
+  termsAcceptances: createTable<TermsAcceptance>(),
+  repos: createTable<Repo>(),
+  readmes: createTable<Readme>(),
+  tags: createTable<Tag>(),
+  images: createTable<Image>(),
+  advisories: createTable<Advisory>(),
+  documents: createTable<AdvisoryDocument>(),
+  vulnerabilityMetadata: createTable<VulnerabilityMetadata>(),
+  artifacts: createTable<Artifact>(),
+  artifactVersions: createTable<ArtifactVersion>(),
+  subscriptions: createTable<Subscription>(),
 })
+
+export type Store = Readonly<ReturnType<typeof createStore>>
 
 /** The number of writes to the whole store. */
 export const revisionOf = (store: Store): number => Object.values(store).reduce((sum, table) => sum + table.revision(), 0)

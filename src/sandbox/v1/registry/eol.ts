@@ -14,7 +14,7 @@ import { eolTagList, tagFilters } from './tags.ts'
  */
 
 /** One release line of a package. Dates are `YYYY-MM-DD`, or empty if upstream has announced none. */
-export type VersionStream = {
+type VersionStream = {
   readonly version: string
   readonly latestVersion: string
   readonly releaseDate: string
@@ -48,7 +48,7 @@ const packageOf = (repo: string, name: string, ...rows: readonly StreamRow[]): r
 }
 
 /** Repo name → main package. The two often differ: `node` ships `nodejs`. */
-export const packageOfRepo: ReadonlyMap<string, Package> = new Map([
+const packageOfRepo: ReadonlyMap<string, Package> = new Map([
   packageOf(
     'go',
     'go',

@@ -211,7 +211,7 @@ const exposedPort = message('ImageConfig.ExposedPort', [])
 const volume = message('ImageConfig.Volume', [])
 
 /** ImageConfig (facts §22): the start configuration of a container of the image. */
-export const imageConfig = message('ImageConfig', [
+const imageConfig = message('ImageConfig', [
   text('user'),
   map(object(exposedPort)('exposed_ports')),
   list(text('env')),
@@ -225,7 +225,7 @@ export const imageConfig = message('ImageConfig', [
 
 /** The start configuration of the images of a repo, by repo name. The store does not hold it and v2 has no such data (facts §22). */
 
-export type StartConfig = {
+type StartConfig = {
   readonly entrypoint: readonly string[]
   readonly cmd?: readonly string[]
   readonly ports?: readonly string[]
@@ -235,7 +235,7 @@ export type StartConfig = {
   readonly stopSignal?: string
 }
 
-export const START_CONFIGS: Readonly<Record<string, StartConfig>> = {
+const START_CONFIGS: Readonly<Record<string, StartConfig>> = {
   apko: { entrypoint: ['/usr/bin/apko'], cmd: ['--help'] },
   busybox: { entrypoint: ['/bin/sh', '-l'] },
   go: { entrypoint: ['/usr/bin/go'], cmd: ['help'], env: ['GOPATH=/go', 'GOTOOLCHAIN=local'], workingDir: '/go' },

@@ -78,7 +78,7 @@ export const eolTagList = message('EolTagList', [list(object(eolTag)('items')), 
 
 const tagHistory = message('TagHistory', [time('update_timestamp', { from: 'updateTime' }), text('digest')])
 
-export const tagHistoryList = message('TagHistoryList', [list(object(tagHistory)('items'))])
+const tagHistoryList = message('TagHistoryList', [list(object(tagHistory)('items'))])
 
 /** v1 omits what a parameter excludes; the service's own filters omit what no parameter includes (facts §4.2). */
 const inverted = [

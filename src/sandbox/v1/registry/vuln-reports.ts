@@ -22,7 +22,7 @@ import { choice, int32, int64, list, map, message, object, optional, sameNames, 
 import { encode, type Operation } from '../operation.ts'
 
 const severity = sameNames('Vulnerability.Severity', 'UNKNOWN', 'LOW', 'MEDIUM', 'HIGH', 'CRITICAL', 'NEGLIGIBLE')
-export const scannerName = sameNames('Scanner.Name', 'UNKNOWN', 'GRYPE', 'TRIVY')
+const scannerName = sameNames('Scanner.Name', 'UNKNOWN', 'GRYPE', 'TRIVY')
 
 const vulnCount = message('VulnCount', [choice(severity)('severity'), int32('count')])
 
@@ -41,12 +41,12 @@ const vulnCountReport = message('VulnCountReport', [
   list(text('unknown_cve_ids')),
 ])
 
-export const vulnCountReportList = message('VulnCountReportList', [list(object(vulnCountReport)('items'))])
+const vulnCountReportList = message('VulnCountReportList', [list(object(vulnCountReport)('items'))])
 
 const scanner = message('Scanner', [choice(scannerName)('name'), text('version'), time('db_build_time')])
 
 /** RawVulnReport (semantics §9.3). */
-export const rawVulnReport = message('RawVulnReport', [
+const rawVulnReport = message('RawVulnReport', [
   text('digest'),
   object(scanner)('scanner'),
   time('created_at'),
@@ -80,7 +80,7 @@ const match = message('VulnerabilityMatch', [
 ])
 
 /** VulnReport of the tenant service (semantics §9.3). */
-export const vulnReport = message('VulnReport', [
+const vulnReport = message('VulnReport', [
   text('id'),
   time('vulnerability_db_last_build_time'),
   list(object(match)('vulnerability_matches')),

@@ -196,7 +196,7 @@ const kindViolations = (row: Group, inherited: string): readonly FieldViolation[
   return row.verified && row.kind === NO_KIND ? [{ field: 'kind', description: 'is required for a verified organization' }] : []
 }
 
-export const checkNewGroup = (row: Group, act: CreateAct): readonly FieldViolation[] => {
+const checkNewGroup = (row: Group, act: CreateAct): readonly FieldViolation[] => {
   refuseVerifying(false, row.verified, act)
   const found = kindViolations(row, NO_KIND)
   if (found.length === 0) refuseTakenName(row, act.world)
@@ -210,7 +210,7 @@ const wildcardViolations = (previous: Group, act: UpdateAct<Group>): readonly Fi
   return wildcard && settled ? [{ field: 'update_mask', description: '"*" cannot be used on a group with a kind and a status' }] : []
 }
 
-export const checkChangedGroup = (row: Group, act: UpdateAct<Group>): readonly FieldViolation[] => {
+const checkChangedGroup = (row: Group, act: UpdateAct<Group>): readonly FieldViolation[] => {
   const wildcard = wildcardViolations(act.previous, act)
   if (wildcard.length > 0) return wildcard
   refuseVerifying(act.previous.verified, row.verified, act)
@@ -220,14 +220,14 @@ export const checkChangedGroup = (row: Group, act: UpdateAct<Group>): readonly F
 }
 
 /** Folders take the kind and status of their organization. In the sandbox an organization with a kind is ready at once. */
-export const settleNewGroup = (row: Group, { world }: CreateAct): Group => {
+const settleNewGroup = (row: Group, { world }: CreateAct): Group => {
   const organization = world.store.groups.get(rootOf(row.uid))
   if (organization) return { ...row, kind: organization.kind, status: organization.status }
   return { ...row, status: row.kind === NO_KIND ? NO_STATUS : 'ORG_STATUS_READY' }
 }
 
 /** A new kind of an organization applies to every folder below it. */
-export const settleChangedGroup = (row: Group, { world, previous }: UpdateAct<Group>): Group => {
+const settleChangedGroup = (row: Group, { world, previous }: UpdateAct<Group>): Group => {
   if (row.kind === previous.kind) return row
   const { groups } = world.store
   const settled = { ...row, status: row.status === NO_STATUS ? 'ORG_STATUS_READY' : row.status }
@@ -246,7 +246,7 @@ const DEPENDENTS: Readonly<Record<string, (store: Store, uid: string) => boolean
   'account associations': (store, uid) => store.accountAssociations.get(uid) !== undefined,
 }
 
-export const groupBlockers = ({ uid }: Group, { store }: World): readonly PreconditionViolation[] =>
+const groupBlockers = ({ uid }: Group, { store }: World): readonly PreconditionViolation[] =>
   Object.entries(DEPENDENTS)
     .filter(([, found]) => found(store, uid))
     .map(([word]) => ({ type: 'RESOURCE_NOT_EMPTY', description: `cannot delete group with child ${word}` }))
@@ -255,7 +255,7 @@ export const groupBlockers = ({ uid }: Group, { store }: World): readonly Precon
  * Deletes the rows that do not block a delete: bindings (every organization has its owner's), invites and terms concern the group itself,
  * and no caller can delete advisories.
  */
-export const removeWithGroup = ({ uid }: Group, { store }: World): void => {
+const removeWithGroup = ({ uid }: Group, { store }: World): void => {
   for (const table of [store.roleBindings, store.groupInvites, store.termsAcceptances, store.advisories]) {
     for (const row of table.children(uid)) table.delete(row.uid)
   }

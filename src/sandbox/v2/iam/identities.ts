@@ -148,7 +148,7 @@ const expiryViolations = ({ staticKeys }: Identity, now: number): readonly Field
 }
 
 /** An identity has exactly one relationship, and each relationship its own conditions (semantics §2.6, §3.2). */
-export const relationshipViolations = (row: Identity, { world }: Act): readonly FieldViolation[] => {
+const relationshipViolations = (row: Identity, { world }: Act): readonly FieldViolation[] => {
   if (!hasRelationship(row))
     return [{ field: 'relationship', description: 'one of claim_match, static_keys, aws_identity, service_principal is required' }]
   const nobody = row.servicePrincipal === 'SERVICE_PRINCIPAL_UNSPECIFIED'
@@ -160,11 +160,11 @@ export const relationshipViolations = (row: Identity, { world }: Act): readonly 
 }
 
 /** The same for an update. A user who signed in needs no relationship, so only the removal of one is refused. */
-export const changedRelationshipViolations = (row: Identity, act: UpdateAct<Identity>): readonly FieldViolation[] =>
+const changedRelationshipViolations = (row: Identity, act: UpdateAct<Identity>): readonly FieldViolation[] =>
   hasRelationship(row) || hasRelationship(act.previous) ? relationshipViolations(row, act) : []
 
 /** The row with the default expiry of its static keys if the request names none. */
-export const withExpiry = (row: Identity, { world }: Act): Identity => {
+const withExpiry = (row: Identity, { world }: Act): Identity => {
   const { staticKeys } = row
   if (!staticKeys || staticKeys.expirationTime !== undefined) return row
   return { ...row, staticKeys: { ...staticKeys, expirationTime: formatTimestamp(world.clock.now().getTime() + MAX_LIFETIME_MS) } }
@@ -180,7 +180,7 @@ const TYPES: Readonly<Record<string, keyof Identity | undefined>> = {
 }
 
 /** The `relationship_type` filter of the list. */
-export const relationshipFilter = (query: Query): readonly Filter<Identity>[] => {
+const relationshipFilter = (query: Query): readonly Filter<Identity>[] => {
   const type = query.choice('relationship_type', Object.keys(TYPES))
   const member = TYPES[type]
   return member === undefined ? [] : [{ key: `relationship_type=${type}`, matches: (row) => row[member] !== undefined }]

@@ -179,7 +179,7 @@ const credentialViolations = ({ oidc }: IdentityProvider): readonly FieldViolati
     ? [{ field: 'oidc.client_secret', description: 'is required unless pkce_enabled is set' }]
     : []
 
-export const newProviderViolations = (row: IdentityProvider, { world, parent }: CreateAct): readonly FieldViolation[] => [
+const newProviderViolations = (row: IdentityProvider, { world, parent }: CreateAct): readonly FieldViolation[] => [
   ...(inRoot(parent) ? [] : [{ field: 'parent', description: 'parent id must be an organization (root group)' }]),
   ...roleViolations(world, 'default_role', row.defaultRole, parent),
   ...credentialViolations(row),
@@ -202,7 +202,7 @@ const keep = (oidc: Oidc, before: Oidc, act: UpdateAct<IdentityProvider>): Oidc 
 })
 
 /** The row with the values that an update keeps: the secret unless named, and the correlation rule, which cannot change. */
-export const settleProvider = (row: IdentityProvider, act: UpdateAct<IdentityProvider>): IdentityProvider => {
+const settleProvider = (row: IdentityProvider, act: UpdateAct<IdentityProvider>): IdentityProvider => {
   const before = act.previous.oidc
   return row.oidc && before ? { ...row, oidc: keep(row.oidc, before, act) } : row
 }
@@ -214,7 +214,7 @@ const ruleViolations = ({ oidc }: IdentityProvider, { previous }: UpdateAct<Iden
     ? [{ field: 'oidc.correlation_rule', description: 'cannot be changed' }]
     : []
 
-export const changedProviderViolations = (row: IdentityProvider, act: UpdateAct<IdentityProvider>): readonly FieldViolation[] => {
+const changedProviderViolations = (row: IdentityProvider, act: UpdateAct<IdentityProvider>): readonly FieldViolation[] => {
   const settled = settleProvider(row, act)
   return [
     ...(act.touches('defaultRole') ? roleViolations(act.world, 'default_role', row.defaultRole, parentOf(row.uid)) : []),
@@ -222,7 +222,7 @@ export const changedProviderViolations = (row: IdentityProvider, act: UpdateAct<
   ]
 }
 
-export const providerBlockers = ({ uid }: IdentityProvider, { store }: World): readonly PreconditionViolation[] =>
+const providerBlockers = ({ uid }: IdentityProvider, { store }: World): readonly PreconditionViolation[] =>
   store.externalGroupRoleMappings.children(uid).length > 0
     ? [{ type: 'RESOURCE_NOT_EMPTY', description: 'cannot delete identity provider with external group role mappings' }]
     : []

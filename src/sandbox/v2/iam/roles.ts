@@ -62,7 +62,7 @@ const identityView = (identity: Identity): Draft => {
 }
 
 /** The row with the objects it refers to. A missing object is omitted. */
-export const hydrate = (row: RoleBinding, { store }: World): Draft => {
+const hydrate = (row: RoleBinding, { store }: World): Draft => {
   const identity = store.identities.get(row.identityUid)
   return {
     ...row,

@@ -48,7 +48,7 @@ export const scimNow = ({ uid, scim }: IdentityProvider, world: World): Scim => 
 }
 
 /** The caller's expiry for the new token: an instant in RFC 3339, never, or nothing. */
-export type Expiry = { readonly expireTime?: string | undefined; readonly neverExpires: boolean }
+type Expiry = { readonly expireTime?: string | undefined; readonly neverExpires: boolean }
 
 const expiryViolations = ({ expireTime, neverExpires }: Expiry, now: number): readonly FieldViolation[] => {
   if (expireTime === undefined) return []

@@ -64,7 +64,7 @@ const CERTIFICATES = messageType(`${PACKAGE}.Certificates`, {
 })
 
 /** A customer's additions to an image (semantics §3.10). */
-export const customOverlayMessage = messageType(PACKAGE, {
+const customOverlayMessage = messageType(PACKAGE, {
   contents: nested(CONTENTS),
   environment: mapOf(text(), { check: withoutPrefixes('variable', ['CHAINGUARD_']) }),
   annotations: mapOf(text(), { check: withoutPrefixes('annotation', ['dev.chainguard.', 'org.opencontainers.']) }),
@@ -72,7 +72,7 @@ export const customOverlayMessage = messageType(PACKAGE, {
   certificates: nested(CERTIFICATES),
 })
 
-export const CATALOG_TIERS: readonly string[] = [
+const CATALOG_TIERS: readonly string[] = [
   'CATALOG_TIER_UNSPECIFIED',
   'CATALOG_TIER_APPLICATION',
   'CATALOG_TIER_BASE',
@@ -120,7 +120,7 @@ const INHERITED = ['catalogTier', 'bundles', 'aliases', 'activeTags'] as const
 const SERVICE_SET = ['uniqueTags', 'expirationTime', 'apkoOverlay', 'gracePeriod'] as const
 
 /** The uid of a source: a repo uid, `organization/repo` or `cgr.dev/organization/repo`. Undefined for a missing repo. */
-export const resolveSource = (store: Store, source: string): string | undefined => {
+const resolveSource = (store: Store, source: string): string | undefined => {
   if (validUid(source)) return store.repos.get(source)?.uid
   const [organization = '', name = ''] = source.replace(/^cgr\.dev\//, '').split('/', 2)
   return store.groups.named('', organization).flatMap((group) => store.repos.named(group.uid, name))[0]?.uid
@@ -132,7 +132,7 @@ const mayPull = ({ world, caller }: Act, source: string): boolean =>
 /**
  * A source must be a repo that the caller may pull. The error does not tell which of the two failed: that would reveal which repos exist.
  */
-export const sourceViolations = (row: Repo, previous: Repo | undefined, act: Act): readonly FieldViolation[] => {
+const sourceViolations = (row: Repo, previous: Repo | undefined, act: Act): readonly FieldViolation[] => {
   if (!row.sync_config || row.sync_config.source === previous?.sync_config?.source) return []
   const source = resolveSource(act.world.store, row.sync_config.source)
   const fine = source !== undefined && mayPull(act, source)
@@ -173,7 +173,7 @@ const keepSync = (row: Repo, sync: SyncConfig, previous: SyncConfig, world: Worl
 }
 
 /** The repo to store for a request at a moment. `previous` is undefined for a create. */
-export const settleSync = (row: Repo, previous: Repo | undefined, world: World, now = world.clock.now()): Repo => {
+const settleSync = (row: Repo, previous: Repo | undefined, world: World, now = world.clock.now()): Repo => {
   if (!row.sync_config) return row
   if (previous?.sync_config) return keepSync(row, row.sync_config, previous.sync_config, world)
   // A repo with its own tier takes over the source's. Only a create can ask for another one, which is refused below.
@@ -202,7 +202,7 @@ const baseline = (row: Repo, previous: Repo | undefined, world: World, now: Date
  * Inherited members, and sync members set by the service, change only with repo.internal.admin at `scope`. Values repeated unchanged pass
  * (semantics §3.10).
  */
-export const inheritedViolations = (row: Repo, previous: Repo | undefined, act: Act, scope: string): readonly FieldViolation[] => {
+const inheritedViolations = (row: Repo, previous: Repo | undefined, act: Act, scope: string): readonly FieldViolation[] => {
   // Both use one moment: if the clock ticked in between, the request would seem to ask for an expiry.
   const now = act.world.clock.now()
   const before = baseline(row, previous, act.world, now)

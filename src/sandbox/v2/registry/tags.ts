@@ -33,7 +33,7 @@ const size = (ask: Ask, world: World) => {
 const template = (what: string): string => `/registry/v2/repos/{repo_uid=**}/digests/{digest}/${what}`
 
 /** The data of an image by its digest (semantics §3.12). */
-export const imageRoutes: readonly Route[] = [
+const imageRoutes: readonly Route[] = [
   { method: 'GET', template: template('architectures'), handle: architectures },
   { method: 'GET', template: template('size'), handle: size },
 ]
@@ -94,7 +94,7 @@ export const tags: Resource<Tag> = {
   },
 }
 
-export const tagRoutes = routesOf(tags)
+const tagRoutes = routesOf(tags)
 
 /** Everything below `/registry/v2`. */
 export const registryRoutes: readonly Route[] = [...repoRoutes, ...readmeRoutes, ...tagRoutes, ...imageRoutes]

@@ -112,3 +112,28 @@ export function seeded(seed: number): () => number {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
   }
 }
+
+/**
+ * Starts acts at a rate, whether earlier ones are over or not, as often as `startDue` is called. If as many are under way as the crowd has
+ * members, the next one is skipped: the rate drops instead of causing an overload when the machine stops for a moment.
+ */
+export function paced(act: () => Promise<unknown>, perSecond: number, crowd: number) {
+  const begun = performance.now()
+  const pending = new Set<Promise<unknown>>()
+  let acts = 0
+  const passed = () => (performance.now() - begun) / 1000
+  return {
+    /** Seconds since the beginning. */
+    passed,
+    acts: () => acts,
+    startDue() {
+      for (const due = passed() * perSecond; acts < due; acts++) {
+        if (pending.size >= crowd) continue
+        const one: Promise<unknown> = act().finally(() => pending.delete(one))
+        pending.add(one)
+      }
+    },
+    /** Resolves when every act is over. */
+    settled: () => Promise.all(pending),
+  }
+}

@@ -41,7 +41,8 @@ async function startProxies(settings: Settings) {
   return { proxies, services }
 }
 
-describe.runIf(EDGES.every(hasEdge)).each(EDGES)('$name as shipped', (edge) => {
+describe.each(EDGES)('$name as shipped', (edge) => {
+  if (!hasEdge(edge)) return it.skip('is not tried')
   let v1: Upstream
   let v2: Upstream
   let proxies: readonly TestProxy[]
@@ -220,7 +221,8 @@ describe('rpc', () => {
   const DOCUMENTS = callOf({ method: 'GET', path: '/advisory/v1/documents' })
   const CREATE = callOf({ method: 'POST', path: '/iam/v1/groups/0', text: '{"name":"x"}' })
 
-  describe.runIf(EDGES.every(hasEdge)).each(EDGES)('gRPC through $name as shipped', (edge) => {
+  describe.each(EDGES)('gRPC through $name as shipped', (edge) => {
+    if (!hasEdge(edge)) return it.skip('is not tried')
     let sandbox: Sandbox
     let proxies: readonly TestProxy[]
     let running: RunningEdge

@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util'
 import { Agent, request as send } from 'undici'
 import type { CutoverVerdict } from '../../../src/migrate/evidence/cutover.ts'
 import type { Sandbox } from '../../../src/sandbox/start.ts'
-import { seeded } from '../../stage/clocks.ts'
+import { paced, seeded } from '../../stage/clocks.ts'
 import { startQuietSandbox } from '../../stage/stage.ts'
 import { program, serve } from '../faults/process/child.ts'
 import { type Read, readsOf, type Uids, uidsOf } from './reads.ts'
@@ -13,7 +13,7 @@ import { type Role, startRelay } from './stage.ts'
 const CLIENTS: Readonly<Partial<Record<Role, number>>> = { owner: 320, admin: 80, viewer: 80, outsider: 80 }
 
 /** Returns the demo user of a client's token. */
-export function roleOf(authorization = ''): Role | undefined {
+function roleOf(authorization = ''): Role | undefined {
   const [, role] = /^Bearer mixture-([a-z]+)-\d+$/.exec(authorization) ?? []
   return role !== undefined && role in CLIENTS ? (role as Role) : undefined
 }
@@ -64,22 +64,10 @@ const MOST = 12
 /** Resources that are left alone before one of them is changed, so that a list shows them for a while. */
 const LEAST = 4
 
-export interface MixtureClients {
-  /** Operations that clients call, the busiest first. The last ones are writes. */
-  readonly operations: readonly string[]
-  /** Sends the next request of the mixture. */
-  act(): Promise<void>
-  /** Requests by operation. */
-  readonly sent: ReadonlyMap<string, number>
-  /** Answers by status. */
-  readonly statuses: ReadonlyMap<number, number>
-  close(): Promise<void>
-}
-
 const VERBS = ['create', 'update', 'delete'] as const
 
 /** Clients that send reads and writes by Zipf's law. In bursts, one of them repeats a read. */
-export function createClients(url: string, sandbox: Sandbox, uids: Uids, random: () => number): MixtureClients {
+function createClients(url: string, sandbox: Sandbox, uids: Uids, random: () => number) {
   const agent = new Agent({ connections: 64 })
   const reads = new Map<string, Read[]>()
   for (const one of readsOf(sandbox, uids)) reads.set(one.operation, [...(reads.get(one.operation) ?? []), one])
@@ -119,9 +107,12 @@ export function createClients(url: string, sandbox: Sandbox, uids: Uids, random:
     known.push(one)
   }
   return {
+    /** Operations that clients call, the busiest first. The last ones are writes. */
     operations,
+    /** Requests by operation, and answers by status. */
     sent,
     statuses,
+    /** Sends the next request of the mixture. */
     async act() {
       if (burst.left > 0 && burst.read) {
         burst.left -= 1
@@ -167,7 +158,7 @@ const [rate, seconds] = [Number(values.rate), 60 * Number(values.minutes)]
 const ASK_EVERY = 15
 const TRIALS_AT = 60
 
-/** Requests in flight. If the machine stops for a moment, the rate drops instead of causing an overload. */
+/** Requests in flight. */
 const CROWD = 200
 
 const CLI = program('../../../../src/cli.js')
@@ -217,10 +208,10 @@ async function tryWrites({ operations }: CutoverVerdict): Promise<void> {
 
 /** Keeps the rate until the verdict is READY or time is over. Returns the seconds until READY. */
 async function run(): Promise<number | undefined> {
-  const began = performance.now()
-  const pending = new Set<Promise<void>>()
   const failures: unknown[] = []
-  let [acts, asked, isTried, asking] = [0, 0, false, false]
+  const failed = (error: unknown) => void failures.push(error)
+  const acts = paced(() => clients.act().catch(failed), rate, CROWD)
+  let [asked, isTried, asking] = [0, false, false]
   let ready: number | undefined
   const ask = async (at: number) => {
     const verdict = await judge()
@@ -232,20 +223,13 @@ async function run(): Promise<number | undefined> {
     }
   }
   for (;;) {
-    const passed = (performance.now() - began) / 1000
-    for (; acts < passed * rate; acts++) {
-      if (pending.size >= CROWD) continue
-      const act: Promise<void> = clients
-        .act()
-        .catch((error: unknown) => void failures.push(error))
-        .finally(() => pending.delete(act))
-      pending.add(act)
-    }
+    acts.startDue()
+    const passed = acts.passed()
     if (!asking && passed >= asked + ASK_EVERY) {
       asked = passed
       asking = true
       void ask(passed)
-        .catch((error: unknown) => void failures.push(error))
+        .catch(failed)
         .finally(() => {
           asking = false
         })
@@ -253,12 +237,12 @@ async function run(): Promise<number | undefined> {
     if (ready !== undefined || passed >= seconds || failures.length > 0) break
     await new Promise((resolve) => setTimeout(resolve, 5))
   }
-  await Promise.all(pending)
+  await acts.settled()
   if (failures.length > 0) throw failures[0]
   return ready
 }
 
-function lineOf(at: number, { sent }: Pick<MixtureClients, 'sent'>, { operations, whole }: CutoverVerdict): string {
+function lineOf(at: number, { sent }: Pick<typeof clients, 'sent'>, { operations, whole }: CutoverVerdict): string {
   const requests = [...sent.values()].reduce((sum, one) => sum + one, 0)
   const missing = operations.filter(({ blocks }) => blocks)
   const bound = whole === undefined ? '' : `bound ${(100 * whole.bound).toFixed(2)} % by ${whole.observations} observations, `

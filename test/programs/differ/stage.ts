@@ -1,6 +1,5 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
 import http, { type IncomingMessage, type ServerResponse } from 'node:http'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { Agent, request as send } from 'undici'
@@ -13,8 +12,8 @@ import type { Sandbox } from '../../../src/sandbox/start.ts'
 import { identify } from '../../../src/serve/caller.ts'
 import type { Mode } from '../../../src/serve/sides.ts'
 import { until } from '../../stage/clocks.ts'
-import { listening } from '../../stage/programs.ts'
-import { startProxy, type TestProxy } from '../../stage/stage.ts'
+import { listening, temporaryFolder } from '../../stage/programs.ts'
+import { startProxy } from '../../stage/stage.ts'
 
 /** Returns the comparisons among recorded entries, by the hash of their callers. */
 export function byCaller(entries: readonly Entry[]): ReadonlyMap<string, readonly Comparison[]> {
@@ -131,50 +130,12 @@ export interface Received {
   readonly text: string
 }
 
-/** One caller with a token of its own, so that its records are found by its hash. */
-export interface OneCaller {
-  /** The hash under which Crosswalk records this caller. */
-  readonly hash: string
-  /** The token that Crosswalk gets. */
-  readonly token: string
-  /** The number of the replica that it uses, from 0, and the address of that. */
-  readonly replica: number
-  readonly url: string
-  send(method: string, path: string, body?: unknown): Promise<Received>
-  /** Sends a request that v1 alone answers and accepts, so that further ones of this caller count. */
-  introduce(): Promise<void>
-}
-
 /** How a caller is made. Without a spoil, a side answers as it is. */
 export interface CallerOptions {
   /** The default is the owner. */
   readonly role?: Role
   readonly v1?: Spoil
   readonly v2?: Spoil
-}
-
-/** The sandbox, a relay before its v1, another before its v2, and Crosswalk in front of both. */
-export interface Differ {
-  /** The first replica. */
-  readonly proxy: TestProxy
-  /** The admin ports of all replicas. */
-  readonly adminUrls: readonly string[]
-  /** The files of records, of the first replica and of all. */
-  readonly file: string
-  readonly files: readonly string[]
-  /** Makes a caller. Both sides know its token as that of its role. */
-  caller(options?: CallerOptions): OneCaller
-  /** Resolves when no comparison waits or runs. */
-  settled(): Promise<void>
-  /**
-   * Returns the comparisons that the only replica recorded since the last time, by the hash of their callers. It closes every circuit, and
-   * waits until settled.
-   */
-  records(): Promise<ReadonlyMap<string, readonly Comparison[]>>
-  /** Ends the replicas, so that their records are whole. */
-  end(): Promise<void>
-  /** Ends everything, and returns the comparisons that all replicas recorded since the last time. */
-  close(): Promise<ReadonlyMap<string, readonly Comparison[]>>
 }
 
 export interface DifferSettings {
@@ -207,16 +168,15 @@ const INTRODUCTION = '/registry/v1/vuln_reports/counts?repo=none'
 
 let callers = 0
 
+/** The sandbox, a relay before its v1, another before its v2, and Crosswalk in front of both. */
+export type Differ = Awaited<ReturnType<typeof startDiffer>>
+
+/** One caller with a token of its own, so that its records are found by its hash. */
+export type OneCaller = ReturnType<Differ['caller']>
+
 /** Starts the relays and Crosswalk on free ports. The sandbox stays the caller's own. */
-export async function startDiffer({
-  sandbox,
-  mode,
-  rules = [],
-  atRest = false,
-  config = {},
-  replicas = 1,
-}: DifferSettings): Promise<Differ> {
-  const folder = mkdtempSync(join(tmpdir(), 'differ-'))
+export async function startDiffer({ sandbox, mode, rules = [], atRest = false, config = {}, replicas = 1 }: DifferSettings) {
+  const folder = temporaryFolder('differ')
   const senders = { v1: new Map<string, Sender>(), v2: new Map<string, Sender>() }
   const before = (side: 'v1' | 'v2') => {
     const senderOf = (authorization = '') => senders[side].get(authorization)
@@ -226,7 +186,7 @@ export async function startDiffer({
   const modes: ModeRules = { ...ALL_V2, default: mode, rules }
   const memory = createMemory(Date.now)
   const start = async (nth: number) => {
-    const file = join(folder, `records-${nth}.ndjson`)
+    const file = join(folder.path, `records-${nth}.ndjson`)
     const settings = {
       'upstream.v2': v2.url,
       ...(mode !== 'v2' && { 'upstream.v1': v1.url, modes }),
@@ -244,12 +204,17 @@ export async function startDiffer({
   const entriesIn = (text: string) => (text === '' ? [] : text.trimEnd().split('\n')).map((line) => JSON.parse(line) as Entry)
   const end = async () => void (await Promise.all(all.map((one) => one.proxy.close())))
   return {
+    /** The first replica. */
     proxy,
+    /** The admin ports of all replicas. */
     adminUrls: all.map((one) => one.proxy.adminUrl),
+    /** The files of records, of the first replica and of all. */
     file,
     files: all.map((one) => one.file),
+    /** Ends the replicas, so that their records are whole. */
     end,
-    caller({ role = 'owner', v1: spoilV1, v2: spoilV2 } = {}) {
+    /** Makes a caller. Both sides know its token as that of its role. */
+    caller({ role = 'owner', v1: spoilV1, v2: spoilV2 }: CallerOptions = {}) {
       callers += 1
       const own = `differ-${callers}`
       const authorization = `Bearer ${own}`
@@ -260,15 +225,24 @@ export async function startDiffer({
       const { url } = all[replica]?.proxy ?? proxy
       const ask = sending(url, authorization, agent)
       return {
+        /** The hash under which Crosswalk records this caller. */
         hash: identify(authorization).caller,
+        /** The token that Crosswalk gets. */
         token: own,
+        /** The number of the replica that it uses, from 0, and the address of that. */
         replica,
         url,
         send: ask,
+        /** Sends a request that v1 alone answers and accepts, so that further ones of this caller count. */
         introduce: async () => void (await ask('GET', INTRODUCTION)),
       }
     },
+    /** Resolves when no comparison waits or runs. */
     settled,
+    /**
+     * Returns the comparisons that the only replica recorded since the last time, by the hash of their callers. It closes every circuit, and
+     * waits until settled.
+     */
     async records() {
       await settled()
       marks += 1
@@ -282,18 +256,19 @@ export async function startDiffer({
       rmSync(file)
       return byCaller(entriesIn(text))
     },
+    /** Ends everything, and returns the comparisons that all replicas recorded since the last time. */
     async close() {
       await end()
       await Promise.all([v1.close(), v2.close(), agent.destroy()])
       const texts = all.map((one) => (existsSync(one.file) ? readFileSync(one.file, 'utf8') : ''))
-      rmSync(folder, { recursive: true })
+      folder.remove()
       return byCaller(texts.flatMap(entriesIn))
     },
   }
 }
 
-function sending(url: string, authorization: string, agent: Agent): OneCaller['send'] {
-  return async (method, path, body) => {
+function sending(url: string, authorization: string, agent: Agent) {
+  return async (method: string, path: string, body?: unknown): Promise<Received> => {
     const answer = await send(url + path, {
       method: method as 'GET',
       headers: { authorization },
@@ -307,16 +282,10 @@ function sending(url: string, authorization: string, agent: Agent): OneCaller['s
 export const COMPARING = ['diff-v1', 'diff-v2'] as const
 export type Comparing = (typeof COMPARING)[number]
 
-/** A Crosswalk for each mode in front of one sandbox. */
-export interface EachMode {
-  /** Crosswalk without v1: what clients would see. */
-  readonly oracle: Differ
-  readonly comparing: Readonly<Record<Comparing, Differ>>
-  /** Closes all of them, and the sandbox. */
-  close(): Promise<void>
-}
+export type EachMode = Awaited<ReturnType<typeof startEachMode>>
 
-export async function startEachMode(options: Omit<DifferSettings, 'mode'>): Promise<EachMode> {
+/** Starts a Crosswalk for each mode in front of one sandbox, and one without v1: what clients would see. */
+export async function startEachMode(options: Omit<DifferSettings, 'mode'>) {
   const oracle = await startDiffer({ ...options, mode: 'v2' })
   const comparing = {
     'diff-v1': await startDiffer({ ...options, mode: 'diff-v1' }),
@@ -325,6 +294,7 @@ export async function startEachMode(options: Omit<DifferSettings, 'mode'>): Prom
   return {
     oracle,
     comparing,
+    /** Closes all of them, and the sandbox. */
     async close() {
       await Promise.all([oracle, ...Object.values(comparing)].map((differ) => differ.close()))
       await options.sandbox.close()

@@ -1,4 +1,3 @@
-import type http2 from 'node:http2'
 import type { ClientHttp2Session } from 'node:http2'
 import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
@@ -6,7 +5,7 @@ import { seeded } from '../../stage/clocks.ts'
 import { connect2 } from '../../stage/upstream.ts'
 import { type Behaviour, inWorld } from './fault.ts'
 import { seedOr } from './fuzz/hunt.ts'
-import { talk } from './wire.ts'
+import { gathered, talk } from './wire.ts'
 
 const USAGE = `npm run bytes -- [--seconds 60]
   Load in which every byte of every answer is checked: 60 lanes over HTTP/1.1, pipelines, HTTP/2, gRPC and Connect, in every mode, with slow
@@ -98,30 +97,19 @@ async function over2(session: ClientHttp2Session, way: Way, caller: string, mode
   const [headers, body] = OVER_HTTP2[way]
   const stream = session.request({ ...headers, ...headersOf(caller, mode) }, { endStream: body === undefined })
   if (body) stream.end(body)
-  const pieces: Buffer[] = []
-  let head: http2.IncomingHttpHeaders = {}
-  let trailers: http2.IncomingHttpHeaders = {}
-  stream.on('error', () => {})
-  stream.on('response', (given) => {
-    head = given
-  })
-  stream.on('trailers', (given) => {
-    trailers = given
-  })
-  stream.on('data', (piece: Buffer) => {
-    pieces.push(piece)
+  const given = gathered(stream)
+  stream.on('data', () => {
     if (isBroken && random() < LEAVING) stream.close(8)
     else if (isBroken && random() < SLOW) {
       stream.pause()
       setTimeout(() => stream.resume(), 50)
     }
   })
-  await new Promise((resolve) => stream.once('close', resolve))
-  const bytes = Buffer.concat(pieces)
-  const status = trailers['grpc-status'] ?? head['grpc-status']
-  const isWell = stream.rstCode === 0 && Number(head[':status']) === 200 && (way !== 'gRPC' || status === '0')
+  const { status, head, trailers, body: bytes, reset } = await given
+  const code = trailers['grpc-status'] ?? head['grpc-status']
+  const isWell = reset === 0 && status === 200 && (way !== 'gRPC' || code === '0')
   const said = `${bytes} ${head['grpc-message'] ?? ''} ${trailers['grpc-message'] ?? ''}`
-  const isError = stream.rstCode === 0 && !isWell
+  const isError = reset === 0 && !isWell
   return { caller, key: keyOf(way, caller, mode), whole: isWell ? bytes : undefined, error: isError ? said : undefined }
 }
 

@@ -1,15 +1,12 @@
-import net, { type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import type { Config } from '../../../src/app/config/settings.ts'
-import { type Behaviour, type Fault, inWorld, messageIn, say, serving, type World } from './fault.ts'
-import { talk } from './wire.ts'
+import { answerTo, type Behaviour, type Fault, inWorld, messageIn, READ, say, serving, type World } from './fault.ts'
+import { dial, talk } from './wire.ts'
 
-const HEAD = 'GET /iam/v1/groups HTTP/1.1\r\nhost: x\r\n\r\n'
 const WRITE = `POST /iam/v1/groups/${'a'.repeat(40)} HTTP/1.1\r\nhost: x\r\ncontent-length: 12\r\n\r\n`
 
 function connect({ proxy }: World, then: (socket: Socket) => void): Socket {
-  const { hostname, port } = new URL(proxy.url)
-  const socket = net.connect(Number(port), hostname, () => then(socket))
-  socket.on('error', () => {})
+  const socket: Socket = dial(proxy.url).once('connect', () => then(socket))
   return socket
 }
 
@@ -42,7 +39,7 @@ export const goneFaults: readonly Fault[] = [
     expected: '0 passed on',
     see: () =>
       inWorld(serving(3), {}, async (world) => {
-        await closed(connect(world, (socket) => socket.resume().end(HEAD.slice(0, 20))))
+        await closed(connect(world, (socket) => socket.resume().end(READ.slice(0, 20))))
         return `${world.upstream.seen.length} passed on`
       }),
   },
@@ -56,7 +53,7 @@ export const goneFaults: readonly Fault[] = [
         return `${world.upstream.seen.length} passed on, logged as ${status}`
       }),
   },
-  ...[HEAD, `${WRITE}{"name":"x"}`].map((bytes): Fault => {
+  ...[READ, `${WRITE}{"name":"x"}`].map((bytes): Fault => {
     const { behaviour, arrived, ended } = holding()
     return {
       name: `gone before the answer of a ${bytes.slice(0, 4).trim()}`,
@@ -77,7 +74,7 @@ export const goneFaults: readonly Fault[] = [
     expected: 'the list is no longer read, logged as 499',
     see: () =>
       inWorld(endless, { 'limits.bufferedRows': 0 }, async (world) => {
-        const socket = connect(world, () => socket.write(HEAD))
+        const socket = connect(world, () => socket.write(READ))
         socket.once('data', () => socket.destroy())
         const { status, calls } = await world.proxy.logged(() => true)
         return `${world.upstream.seen.length <= Number(calls) ? 'the list is no longer read' : 'the list is read on'}, logged as ${status}`
@@ -88,7 +85,7 @@ export const goneFaults: readonly Fault[] = [
     expected: 'fewer than 300 pages are read ahead, ended by its deadline, logged as 504',
     see: () =>
       inWorld(endless, { 'limits.bufferedRows': 0, 'limits.deadlineMs': 1500 }, async (world) => {
-        const socket = connect(world, () => socket.pause().write(HEAD))
+        const socket = connect(world, () => socket.pause().write(READ))
         const { status } = await world.proxy.logged(() => true)
         const pages = world.upstream.seen.length
         socket.destroy()
@@ -116,7 +113,7 @@ function clientFault({ name, sends, settings = {}, enough, heads, expected }: Cl
       inWorld(serving(3), { 'upstream.v1': undefined, ...settings }, async ({ proxy, upstream }) => {
         const { answers } = await talk(proxy.url, sends, enough, heads)
         const said = answers.map((answer) => say(answer) + named(answer.status, answer.body)).join(', ')
-        const health = say((await talk(proxy.url, request('GET'), 1)).answers[0])
+        const health = await answerTo(proxy.url)
         const asked = upstream.seen.length - 1
         return `${said || 'closed'}; ${asked} passed on${health === '200, 3 rows' ? '' : `; afterwards ${health}`}`
       }),

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { EventEmitter, once } from 'node:events'
 import { chmodSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import net from 'node:net'
+import type { Socket } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createLine } from '../../../src/app/server/line.ts'
@@ -14,7 +14,7 @@ import { runCommand } from '../../app/cli/support.ts'
 import { until } from '../../stage/clocks.ts'
 import { listening, temporaryFolder } from '../../stage/programs.ts'
 import { streamAttacks } from './attacks/streams.ts'
-import { type Fault, inWorld, say, serving } from './fault.ts'
+import { answerTo, type Fault, inWorld, serving } from './fault.ts'
 import { strangeIn } from './fuzz/drafts.ts'
 import { idle, inFlight } from './process/child.ts'
 import { bytesOf, dial, type FieldLine, FLAG, type Frame, frame, headers, PREFACE, SECURE, TYPE, talk, uint32 } from './wire.ts'
@@ -31,7 +31,7 @@ async function spellings(): Promise<string> {
     const all = Array.from({ length: 60 }, async (_, nth) => {
       const credential = `${SCHEMES[nth % SCHEMES.length]} one-token`
       const text = `GET /iam/v1/groups HTTP/1.1\r\nhost: x\r\nauthorization: ${credential}\r\n\r\n`
-      said.push(say((await talk(proxy.url, text, 1)).answers[0]).replace(/,.*/, ''))
+      said.push((await answerTo(proxy.url, text)).replace(/,.*/, ''))
     })
     await until(async () => said.length === 58)
     for (const answer of waiting) answer()
@@ -46,10 +46,9 @@ const ADMIN = 256
 
 async function idleAdmin(): Promise<string> {
   return inWorld(serving(3), {}, async ({ proxy }) => {
-    const port = Number(new URL(proxy.adminUrl).port)
-    const sockets: net.Socket[] = []
+    const sockets: Socket[] = []
     for (let nth = 0; nth < ADMIN; nth += 1) {
-      const socket = net.connect(port, '127.0.0.1').on('error', () => {})
+      const socket = dial(proxy.adminUrl)
       sockets.push(socket)
       socket.write('GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n')
       await Promise.race([once(socket, 'data'), once(socket, 'close')])
@@ -340,7 +339,7 @@ async function leftAfter(error: Frame, isSecure: boolean): Promise<string> {
   return inWorld(serving(3), isSecure ? SECURE : {}, async ({ proxy }) => {
     const begun = Array.from({ length: WAITING }, (_, nth) => headers(2 * nth + 1, nth % 2 === 0 ? CALL : UPLOAD))
     const socket = dial(proxy.url, 'h2')
-    socket.on('error', () => {}).resume()
+    socket.resume()
     await once(socket, isSecure ? 'secureConnect' : 'connect')
     socket.write(Buffer.concat([PREFACE, ...[frame(TYPE.SETTINGS, 0, 0), ...begun].map(bytesOf)]))
     await until(async () => (await inFlight(proxy)) === WAITING)

@@ -1,9 +1,10 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { seeded, until } from '../../stage/clocks.ts'
+import { paced, seeded, until } from '../../stage/clocks.ts'
 import { startUpstream } from '../../stage/upstream.ts'
 import { seedOr } from './fuzz/hunt.ts'
 import { closedLoop, createCallers, quantile } from './load/overload.ts'
-import { type Child, inFlight, program, serve, idle as untilIdle } from './process/child.ts'
+import { askProbe, type Child, inFlight, program, serve, idle as untilIdle } from './process/child.ts'
 import {
   attack,
   type Clients,
@@ -30,7 +31,7 @@ const seed = seedOr(1)
 const ONE_IN = 20
 /** The load generator is a single process: beyond this rate it would measure itself. */
 const FASTEST = 1000
-/** The number of parallel clients. If the machine stops for a moment, the rate drops instead of causing an overload. */
+/** The number of parallel clients. */
 const CROWD = 100
 /** The number of time spans whose minimal memory is compared. */
 const SPANS = 20
@@ -47,39 +48,18 @@ const TELLING = 300
 /** MiB by which the process may grow. */
 const GROWTH = 16
 
-interface Probe {
-  readonly resident: number
-  readonly external: number
-  readonly heap: number
-  readonly timers: number
-  readonly sockets: number
-  readonly handles: number
-}
-
-async function probe(child: Child): Promise<Probe> {
-  process.kill(child.pid, 'SIGUSR2')
-  return JSON.parse((await child.line(/^probe /)).slice('probe '.length)) as Probe
-}
+type Probe = Readonly<Record<'resident' | 'external' | 'heap' | 'timers' | 'sockets' | 'handles', number>>
 
 /** Keeps a rate for so many seconds and calls `each` once a second. */
 async function load(clients: Clients, perSecond: number, seconds: number, each: (second: number) => void): Promise<void> {
-  const begun = performance.now()
-  const pending = new Set<Promise<void>>()
-  let acts = 0
-  let told = 0
-  for (;;) {
-    const passed = (performance.now() - begun) / 1000
-    for (; acts < passed * perSecond; acts++) {
-      if (pending.size >= CROWD) continue
-      const act = clients.act()
-      pending.add(act)
-      void act.finally(() => pending.delete(act))
-    }
-    for (; told < passed; told++) each(told)
-    if (passed >= seconds) break
-    await new Promise((resolve) => setTimeout(resolve, 5))
+  const acts = paced(clients.act, perSecond, CROWD)
+  for (let told = 0; ; ) {
+    acts.startDue()
+    for (; told < acts.passed(); told++) each(told)
+    if (acts.passed() >= seconds) break
+    await delay(5)
   }
-  await Promise.all(pending)
+  await acts.settled()
 }
 
 /** Waits until nothing is in flight and no client is connected. */
@@ -88,7 +68,7 @@ async function idle(child: Child, clients: Clients): Promise<Probe> {
   await untilIdle(child)
   // The services close their connections after 5 seconds without a request.
   await until(async () => descriptorsOf(child.pid) <= atRest).catch(() => {})
-  return probe(child)
+  return askProbe<Probe>(child, 'probe')
 }
 
 const random = seeded(seed)

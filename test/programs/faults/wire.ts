@@ -1,3 +1,4 @@
+import type { ClientHttp2Stream, IncomingHttpHeaders } from 'node:http2'
 import net, { type Socket } from 'node:net'
 import tls from 'node:tls'
 
@@ -26,11 +27,12 @@ export interface Talk {
 /** The proxy uses TLS with the certificate of the tests. */
 export const SECURE = { 'tls.key': 'test/certificates/localhost.key', 'tls.cert': 'test/certificates/localhost.crt' }
 
-/** Connects to a server, over TLS if its address says so. The certificate is not verified here. */
+/** Connects to a server, over TLS if its address says so. The certificate is not verified here. An error shows as a connection that is closed. */
 export function dial(url: string, protocol: 'http/1.1' | 'h2' = 'http/1.1'): Socket {
   const { hostname, port, protocol: scheme } = new URL(url)
   const to = { host: hostname, port: Number(port), noDelay: true }
-  return scheme === 'https:' ? tls.connect({ ...to, rejectUnauthorized: false, ALPNProtocols: [protocol] }) : net.connect(to)
+  const socket = scheme === 'https:' ? tls.connect({ ...to, rejectUnauthorized: false, ALPNProtocols: [protocol] }) : net.connect(to)
+  return socket.on('error', () => {})
 }
 
 /** Writes to a connection; `send` resolves when the bytes are handed over. */
@@ -62,7 +64,6 @@ export function talk(
       received += chunk
       if (isEnough(received)) done(false)
     })
-    socket.on('error', () => {})
     socket.on('close', () => done(true))
   })
 }
@@ -118,6 +119,38 @@ function readChunks(rest: string): WireBody {
     at = from + size + 2
     if (size === 0) return { body, broken: false, length: at }
   }
+}
+
+/** Gathers what a stream of HTTP/2 brings until it is closed. */
+export function gathered(stream: ClientHttp2Stream) {
+  let head: IncomingHttpHeaders = {}
+  let trailers: IncomingHttpHeaders = {}
+  let headLines: readonly string[] = []
+  let trailerLines: readonly string[] = []
+  const pieces: Buffer[] = []
+  stream.on('error', () => {})
+  stream.on('response', (fields: IncomingHttpHeaders, _: number, raw: readonly string[]) => {
+    head = fields
+    headLines = raw
+  })
+  stream.on('trailers', (fields, _, raw: readonly string[]) => {
+    trailers = fields
+    trailerLines = raw
+  })
+  stream.on('data', (piece: Buffer) => pieces.push(piece))
+  const brought = () => ({
+    /** 0 if no head arrived. */
+    status: Number(head[':status'] ?? 0),
+    head,
+    trailers,
+    /** Names and values in turn, as sent. */
+    headLines,
+    trailerLines,
+    body: Buffer.concat(pieces),
+    /** The code of RST_STREAM, 0 for none. */
+    reset: stream.rstCode ?? 0,
+  })
+  return new Promise<ReturnType<typeof brought>>((resolve) => stream.once('close', () => resolve(brought())))
 }
 
 /** HTTP/2 as bytes (RFC 9113 §4, §6), because Node writes only correct frames. */

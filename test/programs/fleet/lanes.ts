@@ -24,20 +24,6 @@ export interface Identity {
   readonly ca?: string
 }
 
-/** A service of REST and gRPC over TLS that counts how often each request arrived. It is v1 and v2. */
-export interface Recorder {
-  readonly port: number
-  /** How often a request arrived, by its id. */
-  readonly arrived: ReadonlyMap<string, number>
-  /** The names in the certificates of clients, in the order of their requests. */
-  readonly peers: readonly (string | undefined)[]
-  identify(identity: Identity): void
-  /** Ends each connection with its next answer, as a service does that is about to close. */
-  leave(): void
-  /** Resolves when the last connection has ended. */
-  close(): Promise<void>
-}
-
 /** Bytes before each message of gRPC. */
 const PREFIX = 5
 
@@ -50,7 +36,10 @@ function framed(message: string): Buffer {
 /** The message of a stream that asks for `count` messages, one each `everyMs`. */
 export const streamOf = (id: string, count: number, everyMs: number) => `${id} ${count} ${everyMs}`
 
-export async function startRecorder({ key, cert, ca }: Identity, host = '127.0.0.1', port = 0): Promise<Recorder> {
+export type Recorder = Awaited<ReturnType<typeof startRecorder>>
+
+/** Starts a service of REST and gRPC over TLS that counts how often each request arrived. It is v1 and v2. */
+export async function startRecorder({ key, cert, ca }: Identity, host = '127.0.0.1', port = 0) {
   const arrived = new Map<string, number>()
   const peers: (string | undefined)[] = []
   const sessions = new Set<ServerHttp2Session>()
@@ -77,14 +66,18 @@ export async function startRecorder({ key, cert, ca }: Identity, host = '127.0.0
   await once(server, 'listening')
   return {
     port: (server.address() as AddressInfo).port,
+    /** How often a request arrived, by its id. */
     arrived,
+    /** The names in the certificates of clients, in the order of their requests. */
     peers,
-    identify: (identity) => server.setSecureContext(identity),
+    identify: (identity: Identity) => server.setSecureContext(identity),
+    /** Ends each connection with its next answer, as a service does that is about to close. */
     leave() {
       isLeaving = true
       for (const session of sessions) session.close()
     },
-    close: () => new Promise((resolve) => void server.close(() => resolve())),
+    /** Resolves when the last connection has ended. */
+    close: () => new Promise<void>((resolve) => void server.close(() => resolve())),
   }
 }
 
@@ -328,16 +321,10 @@ const LANES: Readonly<Record<string, { readonly once: boolean; readonly open: (t
   'gRPC call of v1': { once: false, open: overGrpcV1 },
 }
 
-/** Clients that ask without a pause, each way. */
-export interface Walk {
-  /** Resolves when every client has been answered that often from now on. */
-  answered(times: number): Promise<void>
-  /** Lets every client end its last request. Returns what was lost: a sentence for each request, none if every one was answered and arrived as it must. */
-  end(recorders: readonly Pick<Recorder, 'arrived'>[]): Promise<{ readonly sent: number; readonly lost: readonly string[] }>
-}
+export type Walk = ReturnType<typeof startWalk>
 
-/** Starts `clients` clients of each lane. */
-export function startWalk(target: Target, clients = 2): Walk {
+/** Starts `clients` clients of each lane, which ask without a pause. */
+export function startWalk(target: Target, clients = 2) {
   // A call of v1's gRPC over TLS is no other than those of v2.
   const lanes = Object.entries(LANES).filter(([, { open }]) => !target.trust || open !== overGrpcV1)
   const lost: string[] = []
@@ -359,9 +346,10 @@ export function startWalk(target: Target, clients = 2): Walk {
   }
   const running = lanes.flatMap(([lane, one], nth) => Array.from({ length: clients }, (_, at) => run(lane, one, nth * clients + at)))
   return {
-    answered(more) {
+    /** Resolves when every client has been answered that often from now on. */
+    answered(more: number) {
       const before = [...times]
-      return new Promise((resolve) => {
+      return new Promise<void>((resolve) => {
         const look = () => {
           if (times.some((count, place) => count < (before[place] ?? 0) + more)) return
           waiting.delete(look)
@@ -371,7 +359,11 @@ export function startWalk(target: Target, clients = 2): Walk {
         look()
       })
     },
-    async end(recorders) {
+    /**
+     * Lets every client end its last request. Returns what was lost: a sentence for each request, none if every one was answered and arrived
+     * as it must.
+     */
+    async end(recorders: readonly { readonly arrived: ReadonlyMap<string, number> }[]) {
       isOver = true
       await Promise.all(running)
       const arrived = ({ id }: { readonly id: string }) => recorders.reduce((sum, one) => sum + (one.arrived.get(id) ?? 0), 0)

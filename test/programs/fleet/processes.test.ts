@@ -1,7 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
 import http from 'node:http'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
@@ -10,42 +8,18 @@ import { WEIGHTS } from '../../../src/migrate/evidence/evidence.ts'
 import type { Comparison } from '../../../src/migrate/records/record.ts'
 import { readEntries } from '../../../src/migrate/records/record-file.ts'
 import { seeded, startOwnTime, until } from '../../stage/clocks.ts'
-import { hasRedis, startRedis, type TestRedis } from '../../stage/stores.ts'
-import { createProxy, exchange, type RestartableProxy, startSandbox } from '../balancer/processes.ts'
+import { temporaryFolder } from '../../stage/programs.ts'
+import { type AdminReply, hasRedis, startRedis, type TestRedis } from '../../stage/stores.ts'
+import { createProxy, exchange, startSandbox } from '../balancer/processes.ts'
 import { read, startWorkers } from '../workers/served.ts'
 
-/** One process of the fleet. */
-interface ReplicaProcess extends RestartableProxy {
-  /** Its record file. */
-  readonly records: string
-  /** Sends a request of a client. Rejects if the connection breaks. */
-  send(method: string, path: string, token: string, body?: unknown): Promise<{ readonly status: number; readonly body: string }>
-  /** Asks the admin port. */
-  ask(path: string, put?: { readonly body: unknown; readonly etag: string }): Promise<AdminAnswer>
-  /** Starts it again after `kill -9`. */
-  restart(): Promise<void>
-}
+type ReplicaProcess = Awaited<ReturnType<typeof createReplica>>
 
-interface AdminAnswer {
-  readonly status: number
-  readonly etag: string
-  // biome-ignore lint/suspicious/noExplicitAny: a decoded JSON answer
-  readonly body: any
-}
-
-interface StartedFleet {
-  readonly redis: TestRedis
-  /** Address of the sandbox, which is v1 and v2. */
-  readonly sandbox: string
-  readonly replicas: readonly [ReplicaProcess, ReplicaProcess, ReplicaProcess]
-  /** Breaks answers of the sandbox from now on. */
-  plant(fault: object): Promise<void>
-  stop(): Promise<void>
-}
+type StartedFleet = Awaited<ReturnType<typeof startFleet>>
 
 /** Starts a Redis that writes to disk, the sandbox, and three proxies in front of it with these settings. */
-async function startFleet(env: Readonly<Record<string, string>> = {}): Promise<StartedFleet> {
-  const directory = mkdtempSync(join(tmpdir(), 'crosswalk-fleet-'))
+async function startFleet(env: Readonly<Record<string, string>> = {}) {
+  const folder = temporaryFolder('fleet')
   const redis = await startRedis({ settings: { appendonly: 'yes' } })
   const cli = inject('cli')
   const service = await startSandbox(cli)
@@ -56,37 +30,42 @@ async function startFleet(env: Readonly<Record<string, string>> = {}): Promise<S
     CROSSWALK_LOG_LEVEL: 'warn',
     ...env,
   }
-  const create = (name: string) => createReplica(cli, join(directory, `${name}.ndjson`), shared)
+  const create = (name: string) => createReplica(cli, join(folder.path, `${name}.ndjson`), shared)
   const replicas = [await create('a'), await create('b'), await create('c')] as const
   const stop = async () => {
     for (const { stop } of replicas) await stop('SIGKILL')
     await service.stop('SIGKILL')
     await redis.stop()
-    rmSync(directory, { recursive: true, force: true })
+    folder.remove()
   }
   await Promise.all(replicas.map((one) => one.start())).catch(async (error: Error) => {
     await stop()
     throw error
   })
+  /** Breaks answers of the sandbox from now on. */
   const plant = async (fault: object) => {
     await fetch(`${service.url}/-/faults`, { method: 'POST', body: JSON.stringify(fault) })
   }
   return { redis, sandbox: service.url, replicas, plant, stop }
 }
 
-async function createReplica(cli: string, records: string, env: Readonly<Record<string, string>>): Promise<ReplicaProcess> {
+/** Creates one process of the fleet, with its record file. */
+async function createReplica(cli: string, records: string, env: Readonly<Record<string, string>>) {
   const proxy = await createProxy(cli, { ...env, CROSSWALK_RECORDS_FILE: records })
   const agent = new http.Agent({ keepAlive: true })
   return {
     ...proxy,
     records,
-    send: (method, path, token, body) => exchange({ url: proxy.url + path, method, token, agent }, body),
-    async ask(path, put) {
+    /** Sends a request of a client. Rejects if the connection breaks. */
+    send: (method: string, path: string, token: string, body?: unknown) => exchange({ url: proxy.url + path, method, token, agent }, body),
+    /** Asks the admin port. */
+    async ask(path: string, put?: { readonly body: unknown; readonly etag: string }): Promise<AdminReply> {
       const headers = { 'content-type': 'application/json', ...(put && { 'if-match': put.etag }) }
       const asked = put ? { method: 'PUT', body: JSON.stringify(put.body) } : {}
       const answer = await fetch(proxy.adminUrl + path, { headers, ...asked })
       return { status: answer.status, etag: answer.headers.get('etag') ?? '', body: await answer.json() }
     },
+    /** Starts it again after `kill -9`. */
     async restart() {
       await proxy.stop('SIGKILL')
       await proxy.start()

@@ -3,18 +3,10 @@ import { once } from 'node:events'
 import { until } from '../../stage/clocks.ts'
 import { userEnv } from './installed.ts'
 
-/** A demo that was started as its README says. */
-export interface Demo {
-  readonly proxy: string
-  readonly sandbox: string
-  readonly admin: string
-  /** The printed requests to try. */
-  readonly curls: readonly string[]
-  readonly stop: () => Promise<void>
-}
+export type Demo = Awaited<ReturnType<typeof startDemo>>
 
 /** Runs `npx crosswalk demo` in a folder, on free ports. */
-export async function startDemo(folder: string, ...flags: readonly string[]): Promise<Demo> {
+export async function startDemo(folder: string, ...flags: readonly string[]) {
   const ports = { CROSSWALK_PORT: '0', CROSSWALK_ADMIN_PORT: '0', CROSSWALK_SANDBOX_PORT: '0' }
   const options = { cwd: folder, env: { ...userEnv(), ...ports }, detached: true } as const
   const child = spawn('npx', ['--no-install', 'crosswalk', 'demo', ...flags], { ...options, stdio: ['ignore', 'pipe', 'inherit'] })
@@ -35,6 +27,7 @@ export async function startDemo(folder: string, ...flags: readonly string[]): Pr
     await stop()
     throw error
   }
+  /** The printed requests to try. */
   const curls = out.split('\n').filter((line) => line.startsWith('curl '))
   return { proxy: urlOf('v1 proxy'), sandbox: urlOf('sandbox v2'), admin: urlOf('admin'), curls, stop }
 }

@@ -87,7 +87,6 @@ async function earlyAnswers(path: string, leave: boolean, port: Port): Promise<s
   const proxy = await startProxy({ 'upstream.v2': service.url, 'upstream.v1': service.url, 'upstream.connections': UPLOADS, ...port })
   const clients = Array.from({ length: UPLOADS }, () => {
     const client = dial(proxy.url)
-    client.on('error', () => {})
     client.write(`POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-length: 100000\r\n\r\npart`)
     return client
   })
@@ -211,12 +210,6 @@ export const connectionAttacks: readonly Fault[] = [
   ...attacksOn(SECURE).map((fault) => ({ ...fault, name: `${fault.name}, over TLS`, full: true as const })),
 ]
 
-const connect = (url: string): Socket => {
-  const socket = net.connect(Number(new URL(url).port), '127.0.0.1')
-  socket.on('error', () => {})
-  return socket
-}
-
 const SESSIONS = 4
 
 /** Starts HTTP/2 clients that allow no bytes for the answers to their requests. */
@@ -245,7 +238,7 @@ async function noWindow(path: string, settings: Partial<Config>): Promise<string
 async function noReader(path: string): Promise<string> {
   const large: Behaviour = (_, response) => void response.end('x'.repeat(20_000_000))
   return inWorld(large, { 'limits.writeTimeoutMs': 300 }, async (world) => {
-    const clients = Array.from({ length: 4 }, () => connect(world.proxy.url).pause())
+    const clients = Array.from({ length: 4 }, () => dial(world.proxy.url).pause())
     for (const client of clients) client.write(`GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`)
     await until(async () => (await inFlight(world.proxy)) === 4)
     await idle(world.proxy)
@@ -316,12 +309,13 @@ async function webSockets(): Promise<string> {
 /** Begins TLS handshakes and never finishes them. */
 async function stalledTls(): Promise<string> {
   return inWorld(serving(3), { ...SECURE, 'limits.headersTimeoutMs': 300 }, async ({ proxy }) => {
-    const socket = connect(proxy.url)
+    const plain = proxy.url.replace('https:', 'http:')
+    const socket = dial(plain)
     const ended = once(socket.resume(), 'close')
     socket.write(Buffer.from('16030100ff010000fb', 'hex'))
     await ended
     for (const protocol of ['http/1.1', 'h2']) {
-      const late = connect(proxy.url)
+      const late = dial(plain)
       const closed = once(late, 'close')
       const secure = tls.connect({ socket: late, rejectUnauthorized: false, ALPNProtocols: [protocol] })
       secure.on('error', () => {}).resume()

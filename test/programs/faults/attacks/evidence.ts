@@ -1,8 +1,6 @@
 import { once } from 'node:events'
 import http2 from 'node:http2'
-import net, { type Socket } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
-import tls from 'node:tls'
 import type { Config } from '../../../../src/app/config/settings.ts'
 import type { Client } from '../../../../src/migrate/clients.ts'
 import type { EvidenceReport } from '../../../../src/migrate/migration.ts'
@@ -13,7 +11,7 @@ import { bearer, type Stage, startStage, type TestProxy } from '../../../stage/s
 import { connect2, fetch2 } from '../../../stage/upstream.ts'
 import { answerTo, errorIn, type Fault, inWorld, serving } from '../fault.ts'
 import { idle, metric } from '../process/child.ts'
-import { SECURE } from '../wire.ts'
+import { dial, SECURE } from '../wire.ts'
 
 const PROTOCOLS = ['HTTP/1.1', 'HTTP/2'] as const
 
@@ -341,8 +339,8 @@ const whole = (bytes: number) => write(bytes, JSON.stringify({ name: 'x'.repeat(
 type Crowd = (proxy: TestProxy) => Promise<() => void>
 
 const over1: Crowd = async ({ url }) => {
-  const sockets = Array.from({ length: CROWD }, () => net.connect(Number(new URL(url).port), '127.0.0.1'))
-  for (const socket of sockets) socket.on('error', () => {}).write(write(2 * PART.length, PART))
+  const sockets = Array.from({ length: CROWD }, () => dial(url))
+  for (const socket of sockets) socket.write(write(2 * PART.length, PART))
   return () => {
     for (const socket of sockets) socket.destroy()
   }
@@ -387,12 +385,11 @@ async function unfinished(crowd: Crowd): Promise<string> {
 const MOST = 20
 
 /** Opens more silent connections than the limit. */
-async function connections(settings: Partial<Config>, connect: (port: number) => Socket): Promise<string> {
+async function connections(settings: Partial<Config>): Promise<string> {
   return inWorld(serving(3), { 'limits.clientConnections': MOST, ...settings }, async ({ proxy }) => {
-    const port = Number(new URL(proxy.url).port)
-    const sockets = Array.from({ length: MOST }, () => connect(port).on('error', () => {}))
+    const sockets = Array.from({ length: MOST }, () => dial(proxy.url))
     await Promise.all(sockets.map((socket) => once(socket, 'connect')))
-    const further = Array.from({ length: 5 }, () => connect(port).on('error', () => {}))
+    const further = Array.from({ length: 5 }, () => dial(proxy.url))
     await Promise.all(further.map((socket) => new Promise((resolve) => socket.once('close', resolve))))
     const open = sockets.filter((socket) => !socket.destroyed).length
     for (const socket of sockets) socket.destroy()
@@ -441,11 +438,11 @@ export const memoryAttacks: readonly Fault[] = [
   {
     name: 'more connections than there may be',
     expected: '20 stay open, 5 further ones are closed and counted: 5',
-    see: () => connections({}, (port) => net.connect(port, '127.0.0.1')),
+    see: () => connections({}),
   },
   {
     name: 'more connections over TLS than there may be',
     expected: '20 stay open, 5 further ones are closed and counted: 5',
-    see: () => connections(SECURE, (port) => tls.connect({ port, host: '127.0.0.1', rejectUnauthorized: false })),
+    see: () => connections(SECURE),
   },
 ]

@@ -1,7 +1,20 @@
-import http2, { type ClientHttp2Session, type ClientHttp2Stream, type IncomingHttpHeaders } from 'node:http2'
+import http2, { type ClientHttp2Session, type ClientHttp2Stream } from 'node:http2'
 import type { Socket } from 'node:net'
 import { errorIn } from '../fault.ts'
-import { type FieldLine, FLAG, type Frame, frame, headerBlock, headers, readAnswers, TYPE, talk, uint32, type WireAnswer } from '../wire.ts'
+import {
+  type FieldLine,
+  FLAG,
+  type Frame,
+  frame,
+  gathered,
+  headerBlock,
+  headers,
+  readAnswers,
+  TYPE,
+  talk,
+  uint32,
+  type WireAnswer,
+} from '../wire.ts'
 import { drawHead, type HeadCase, HUGE, NAMES, ODD_NAMES, ODD_STATUSES, STATUSES, scriptOf, VALUES } from './heads-draw.ts'
 import type { Case, Dice, Prey } from './hunt.ts'
 import { openLane } from './requests.ts'
@@ -116,30 +129,11 @@ function overSessions(url: string, count: number, open: Open): readonly Asker[] 
   }))
 }
 
-function listen(begin: () => ClientHttp2Stream): Promise<Given> {
-  return new Promise((resolve) => {
-    let head: IncomingHttpHeaders = {}
-    let text = ''
-    let rest = ''
-    let body = ''
-    const stream = begin()
-    stream.setEncoding('latin1')
-    stream.on('response', (headers: IncomingHttpHeaders, _: number, raw: readonly string[]) => {
-      head = headers
-      text = linesOf(raw)
-    })
-    stream.on('data', (chunk: string) => {
-      body += chunk
-    })
-    stream.on('trailers', (_, __, raw: readonly string[]) => {
-      rest = linesOf(raw)
-    })
-    stream.on('error', () => {})
-    stream.once('close', () => {
-      const said = `${text}\n\n${body}\n\n${rest}`
-      resolve({ status: Number(head[':status'] ?? 0), type: head['content-type'], body, text: said, isBroken: stream.rstCode !== 0 })
-    })
-  })
+async function listen(begin: () => ClientHttp2Stream): Promise<Given> {
+  const { status, head, headLines, trailerLines, body: bytes, reset } = await gathered(begin())
+  const body = bytes.toString('latin1')
+  const text = `${linesOf(headLines)}\n\n${body}\n\n${linesOf(trailerLines)}`
+  return { status, type: head['content-type'], body, text, isBroken: reset !== 0 }
 }
 
 /** A flat list of names and values as received. */

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { seeded } from '../../../stage/clocks.ts'
-import { type Child, metric, type Start, serve } from '../process/child.ts'
-import { type ScriptedUpstream, startScripted } from './upstream.ts'
+import { type Child, inFlight, type Start, serve } from '../process/child.ts'
+import { startScripted } from './upstream.ts'
 
 /** The number of parallel cases. */
 const PLAYERS = 32
@@ -118,26 +118,20 @@ async function shrink<C extends Case>(one: C, fails: (smaller: C) => Promise<boo
 }
 
 /** Draws the parts of a case. */
-export interface Dice {
-  /** A whole number from 0 to below `most`. */
-  below(most: number): number
-  chance(share: number): boolean
-  one<T>(of: readonly T[]): T
-  /** A number of things, from `least` to `most`. */
-  some<T>(least: number, most: number, draw: () => T): T[]
-  /** The draw of one row, by weight. */
-  weighed<T>(rows: readonly (readonly [weight: number, draw: () => T])[]): T
-}
+export type Dice = ReturnType<typeof diceOf>
 
 /** Returns the dice of one case. They depend only on its seed and its number, so that each case can be replayed by itself. */
-export function diceOf(seed: number, nth: number): Dice {
+export function diceOf(seed: number, nth: number) {
   const random = seeded((seed + Math.imul(nth + 1, 0x9e3779b1)) | 0)
   const below = (most: number) => Math.floor(random() * most)
   return {
+    /** A whole number from 0 to below `most`. */
     below,
-    chance: (share) => random() < share,
+    chance: (share: number) => random() < share,
     one: <T>(of: readonly T[]) => of[below(of.length)] as T,
-    some: (least, most, draw) => Array.from({ length: least + below(most - least + 1) }, draw),
+    /** A number of things, from `least` to `most`. */
+    some: <T>(least: number, most: number, draw: () => T): T[] => Array.from({ length: least + below(most - least + 1) }, draw),
+    /** The draw of one row, by weight. */
     weighed<T>(rows: readonly (readonly [weight: number, draw: () => T])[]) {
       let left = random() * rows.reduce((sum, [weight]) => sum + weight, 0)
       for (const [weight, draw] of rows) {
@@ -202,23 +196,6 @@ export interface Player<C> {
   close(): void
 }
 
-/** The proxy as a process of its own, in front of an upstream with scripted answers. */
-export interface Victim {
-  readonly upstream: ScriptedUpstream
-  /** Returns its current address, which changes with each `revive`. */
-  url(): string
-  /** Returns the cause of its death, as far as known: its fatal log line, or that it is gone. */
-  death(): string | undefined
-  /** The same, after asking the process. */
-  autopsy(): Promise<string | undefined>
-  /** Restarts it if it is dead. */
-  revive(): Promise<void>
-  restart(): Promise<void>
-  /** Returns what finished requests have left behind; undefined if nothing. */
-  leftovers(): Promise<string | undefined>
-  stop(): Promise<void>
-}
-
 /** Small limits, except where resources must be released without one. */
 const LIMITS = {
   'log-level': 'fatal',
@@ -246,7 +223,10 @@ export interface VictimSettings {
   readonly seen?: (head: string) => void
 }
 
-export async function startVictim({ modes, limits, seen }: VictimSettings, start: Start): Promise<Victim> {
+export type Victim = Awaited<ReturnType<typeof startVictim>>
+
+/** Starts the proxy as a process of its own, in front of an upstream with scripted answers. */
+export async function startVictim({ modes, limits, seen }: VictimSettings, start: Start) {
   const upstream = await startScripted(seen)
   const v1 = modes === undefined ? {} : { 'upstream-v1': upstream.url, mode: JSON.stringify(modes) }
   const begin = () => serve({ 'upstream-v2': upstream.url, ...v1, ...LIMITS, ...limits }, start)
@@ -273,21 +253,26 @@ export async function startVictim({ modes, limits, seen }: VictimSettings, start
   }
   return {
     upstream,
+    /** Returns its current address, which changes with each `revive`. */
     url: () => child.url,
+    /** Returns the cause of its death, as far as known: its fatal log line, or that it is gone. */
     death: () => fatal,
+    /** The same, after asking the process. */
     autopsy,
+    /** Restarts it if it is dead. */
     async revive() {
       if ((await autopsy()) !== undefined) await restart()
     },
     restart,
+    /** Returns what finished requests have left behind; undefined if nothing. */
     async leftovers() {
       const late = performance.now() + VICTIM_PATIENCE
       for (;;) {
-        const inFlight = await metric(child, 'crosswalk_requests_in_flight')
+        const requests = await inFlight(child)
         const connections = upstream.endIdle()
-        if (inFlight === 0 && connections === 0) return undefined
+        if (requests === 0 && connections === 0) return undefined
         if (performance.now() > late)
-          return `after ${VICTIM_PATIENCE} ms: ${inFlight} in flight, ${connections} connections to the upstream`
+          return `after ${VICTIM_PATIENCE} ms: ${requests} in flight, ${connections} connections to the upstream`
         await delay(20)
       }
     },

@@ -178,7 +178,6 @@ export function openLane(url: string): Lane {
       received += chunk
       look(false)
     })
-    fresh.on('error', () => {})
     fresh.on('close', () => {
       if (socket !== fresh) return
       socket = undefined

@@ -13,6 +13,7 @@ import {
   wireTypes,
   writeMessage,
 } from '../../../contract/rpc/protojson.ts'
+import { gathered } from '../wire.ts'
 import type { Case, Dice, Prey } from './hunt.ts'
 import { openLane } from './requests.ts'
 
@@ -69,34 +70,15 @@ async function ask1(lane: ReturnType<typeof openLane>, one: RpcCase): Promise<Rp
   return { status: answer?.status ?? 0, headers: answer?.headers ?? new Map(), body: bytes, trailers: new Map(), reset: 0 }
 }
 
-function ask2(session: ClientHttp2Session, one: RpcCase): Promise<RpcGiven> {
-  return new Promise((resolve) => {
-    let headers: IncomingHttpHeaders = {}
-    let trailers: IncomingHttpHeaders = {}
-    const body: Buffer[] = []
-    const stream = session.request({ ':method': 'POST', ':path': one.path, ...headersOf(one) })
-    stream.on('response', (head) => {
-      headers = head
-    })
-    stream.on('trailers', (head) => {
-      trailers = head
-    })
-    stream.on('data', (chunk: Buffer) => body.push(chunk))
-    stream.on('error', () => {})
-    stream.once('close', () =>
-      resolve({
-        status: Number(headers[':status'] ?? 0),
-        headers: mapOf(headers),
-        body: Buffer.concat(body),
-        trailers: mapOf(trailers),
-        reset: stream.rstCode ?? 0,
-      }),
-    )
-    for (const piece of piecesOf(one)) stream.write(piece)
-    if (one.ends === 'end') stream.end()
-    else if (one.ends === 'reset') stream.close(http2.constants.NGHTTP2_CANCEL)
-    else setTimeout(() => stream.close(http2.constants.NGHTTP2_CANCEL), WAIT)
-  })
+async function ask2(session: ClientHttp2Session, one: RpcCase): Promise<RpcGiven> {
+  const stream = session.request({ ':method': 'POST', ':path': one.path, ...headersOf(one) })
+  const given = gathered(stream)
+  for (const piece of piecesOf(one)) stream.write(piece)
+  if (one.ends === 'end') stream.end()
+  else if (one.ends === 'reset') stream.close(http2.constants.NGHTTP2_CANCEL)
+  else setTimeout(() => stream.close(http2.constants.NGHTTP2_CANCEL), WAIT)
+  const { status, head, trailers, body, reset } = await given
+  return { status, headers: mapOf(head), trailers: mapOf(trailers), body, reset }
 }
 
 const mapOf = (headers: IncomingHttpHeaders) => new Map(Object.entries(headers).map(([name, value]) => [name, String(value)]))

@@ -253,28 +253,13 @@ function answerToOfHttp2(id: number, message: string, key: string): readonly Fra
   return [headers(id, begin), body, headers(id, end, FLAG.END_HEADERS | FLAG.END_STREAM)]
 }
 
-/** A server in the place of v2 and v1 that answers every request as its case says, byte for byte. */
-export interface ScriptedUpstream {
-  readonly url: string
-  /** Answers the requests of `key` with a script. */
-  play(key: string, script: Script): void
-  forget(key: string): void
-  /** Returns a key that no request has had. */
-  newKey(): string
-  /**
-   * Returns a known key in the text that is not in `own`.
-   * An extra answer may be part of an answer to one of `own`: a body without an end runs into it.
-   */
-  foreignIn(text: string, own: readonly string[]): string | undefined
-  /** Ends idle connections; returns the number of the remaining ones. */
-  endIdle(): number
-  /** Breaks every connection. */
-  cut(): void
-  close(): Promise<void>
-}
+export type ScriptedUpstream = Awaited<ReturnType<typeof startScripted>>
 
-/** `seen` gets the head of every request over HTTP/1.1. */
-export async function startScripted(seen: (head: string) => void = () => {}): Promise<ScriptedUpstream> {
+/**
+ * Starts a server in the place of v2 and v1 that answers every request as its case says, byte for byte. `seen` gets the head of every request
+ * over HTTP/1.1.
+ */
+export async function startScripted(seen: (head: string) => void = () => {}) {
   const scripts = new Map<string, Script>()
   const connections = new Map<Socket, Connection | undefined>()
   let keys = 0
@@ -294,27 +279,35 @@ export async function startScripted(seen: (head: string) => void = () => {}): Pr
   }
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    play: (key, script) => scripts.set(key, script),
-    forget: (key) => scripts.delete(key),
+    /** Answers the requests of `key` with a script. */
+    play: (key: string, script: Script) => scripts.set(key, script),
+    forget: (key: string) => scripts.delete(key),
+    /** Returns a key that no request has had. */
     newKey() {
       keys += 1
       return keyOf(keys)
     },
-    foreignIn(text, own) {
+    /**
+     * Returns a known key in the text that is not in `own`.
+     * An extra answer may be part of an answer to one of `own`: a body without an end runs into it.
+     */
+    foreignIn(text: string, own: readonly string[]) {
       const found = keysIn(text)
       const isOwn = found.some((key) => own.includes(key))
       const isIssued = (nth: number) => nth > 0 && nth <= keys
       const isKnown = (key: string) => (key === EVIL_KEY ? !isOwn : isIssued(numberOf(key) ?? 0))
       return found.find((key) => isKnown(key) && !own.includes(key))
     },
+    /** Ends idle connections; returns the number of the remaining ones. */
     endIdle() {
       for (const [socket, connection] of connections) if (!connection?.isBusy()) socket.end()
       return connections.size
     },
+    /** Breaks every connection. */
     cut,
     close() {
       cut()
-      return new Promise((resolve) => server.close(() => resolve()))
+      return new Promise<void>((resolve) => server.close(() => resolve()))
     },
   }
 }

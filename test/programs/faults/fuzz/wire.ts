@@ -11,6 +11,7 @@ import { createRoom } from '../../../../src/serve/bounds.ts'
 import { createListener } from '../../../../src/serve/listen/listener.ts'
 import { createDeadlines } from '../../../../src/serve/listen/times.ts'
 import { listening } from '../../../stage/programs.ts'
+import { gathered } from '../wire.ts'
 import { type Dice, diceOf } from './hunt.ts'
 import type { Fuzzed } from './requests.ts'
 
@@ -44,19 +45,11 @@ async function ask2(session: http2.ClientHttp2Session, drawn: WireCase): Promise
     { ':method': methodOf(drawn), ':path': pathOf(drawn), ...drawn.headers },
     { endStream: drawn.way === 'get' },
   )
-  let said: IncomingHttpHeaders = {}
-  stream.on('response', (head) => Object.assign(said, head))
-  stream.on('trailers', (trailers) => {
-    said = { ...said, ...trailers }
-  })
-  const body: Buffer[] = []
-  stream.on('data', (piece: Buffer) => body.push(piece))
-  stream.on('error', () => {})
-  const closed = once(stream, 'close')
+  const given = gathered(stream)
   send(stream, drawn, () => stream.close(http2.constants.NGHTTP2_CANCEL))
   if (drawn.end === 'never') stream.once('end', () => stream.close())
-  await closed
-  return said[':status'] === undefined ? GONE : answeredOf(drawn, Number(said[':status']), said, Buffer.concat(body))
+  const { status, head, trailers, body } = await given
+  return status === 0 ? GONE : answeredOf(drawn, status, { ...head, ...trailers }, body)
 }
 
 function ask1(url: string, agent: http.Agent, drawn: WireCase): Promise<WireAnswered> {

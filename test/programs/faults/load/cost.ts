@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib'
 import { listening } from '../../../stage/programs.ts'
 import { connect2, fetch2, startUpstream } from '../../../stage/upstream.ts'
 import { type Fault, listOf } from '../fault.ts'
-import { type Child, metric, program, serve } from '../process/child.ts'
+import { askProbe, type Child, metric, program, serve } from '../process/child.ts'
 
 /** Bytes: the defaults of `limits.requestBytes`, `limits.messageBytes` and `limits.answerBytes`. */
 const REQUEST = 2 ** 20
@@ -25,11 +25,6 @@ const OF_A_COMPARISON: Cost = { cpuMs: 5000, stallMs: 50 }
 
 const PROBE = ['--import', program('../load/cost-probe.js')]
 
-async function cost(child: Child): Promise<Cost> {
-  child.signal('SIGUSR2')
-  return JSON.parse((await child.line(/^cost /)).slice('cost '.length)) as Cost
-}
-
 /** The least cost of some tries. */
 type Least = Cost & { readonly said: string }
 
@@ -38,9 +33,9 @@ async function least(child: Child, tries: number, most: Cost, ask: () => Promise
   let said = await ask()
   let [cpuMs, stallMs] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]
   for (let at = 0; at < tries || (at < 4 * tries && (cpuMs > most.cpuMs || stallMs > most.stallMs)); at += 1) {
-    await cost(child)
+    await askProbe<Cost>(child, 'cost')
     said = await ask()
-    const seen = await cost(child)
+    const seen = await askProbe<Cost>(child, 'cost')
     cpuMs = Math.min(cpuMs, seen.cpuMs)
     stallMs = Math.min(stallMs, seen.stallMs)
   }

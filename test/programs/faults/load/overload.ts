@@ -1,13 +1,12 @@
-import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import http, { type ServerResponse } from 'node:http'
 import net, { type Socket } from 'node:net'
-import { createInterface } from 'node:readline'
 import { gzipSync } from 'node:zlib'
-import { listening } from '../../../stage/programs.ts'
+import { paced } from '../../../stage/clocks.ts'
+import { listening, startProgram } from '../../../stage/programs.ts'
 import { startUpstream } from '../../../stage/upstream.ts'
 import { type Fault, listOf, serving } from '../fault.ts'
-import { type Child, program, serve } from '../process/child.ts'
+import { askProbe, type Child, program, serve } from '../process/child.ts'
 import { residentMiB } from '../soak/clients.ts'
 
 /** The result of one request. */
@@ -18,14 +17,13 @@ export interface Outcome {
   readonly retryAfter: boolean
 }
 
-/** A client with a connection of its own that sends one request at a time. */
-export interface Caller {
-  ask(): Promise<Outcome>
-  close(): void
-}
+type Caller = ReturnType<typeof createCaller>
 
-/** Uses bare sockets: an HTTP client would need more time for a request than the proxy. Every caller has its own credential. */
-export function createCaller(url: string, path: string, name: string): Caller {
+/**
+ * A client with a connection and a credential of its own that sends one request at a time. It uses a bare socket: an HTTP client would need
+ * more time for a request than the proxy.
+ */
+function createCaller(url: string, path: string, name: string) {
   const { hostname, port } = new URL(url)
   const request = Buffer.from(`GET ${path} HTTP/1.1\r\nhost: load\r\nauthorization: Bearer ${name}\r\n\r\n`)
   let socket: Socket | undefined
@@ -49,7 +47,7 @@ export function createCaller(url: string, path: string, name: string): Caller {
     return fresh
   }
   return {
-    ask() {
+    ask(): Promise<Outcome> {
       socket ??= connect()
       received = ''
       const begun = performance.now()
@@ -76,17 +74,14 @@ function completeStatus(text: string): number | undefined {
   return complete ? Number(head.slice(9, 12)) : undefined
 }
 
-/** As many callers as there are parallel requests; more are created when all are busy. */
-export interface Callers {
-  /** Sends a request with an idle caller. */
-  ask(): Promise<Outcome>
-  close(): void
-}
+export type Callers = ReturnType<typeof createCallers>
 
-export function createCallers(url: string, path: string): Callers {
+/** As many callers as there are parallel requests; more are created when all are busy. */
+export function createCallers(url: string, path: string) {
   const all: Caller[] = []
   const idle: Caller[] = []
   return {
+    /** Sends a request with an idle caller. */
     async ask() {
       let caller = idle.pop()
       if (!caller) {
@@ -131,28 +126,21 @@ export async function closedLoop(callers: Callers, clients: number, ms: number):
  */
 export async function openLoop(callers: Callers, perSecond: number, ms: number, size = Number.POSITIVE_INFINITY): Promise<Pressure> {
   const outcomes: Outcome[] = []
-  const pending = new Set<Promise<unknown>>()
   const begun = performance.now()
-  let asked = 0
-  const elapsed = () => performance.now() - begun
-  const askDue = () => {
-    if (elapsed() >= ms) return
-    for (const due = (elapsed() / 1000) * perSecond; asked < due; asked++) {
-      if (pending.size >= size) continue
-      const one = callers.ask().then((outcome) => {
-        outcomes.push(outcome)
-        pending.delete(one)
-        askDue()
-      })
-      pending.add(one)
-    }
+  const ask = async () => {
+    outcomes.push(await callers.ask())
+    // By then this one is over.
+    setImmediate(askDue)
   }
-  while (elapsed() < ms) {
+  const asked = paced(ask, perSecond, size)
+  const isOver = () => performance.now() - begun >= ms
+  const askDue = () => isOver() || asked.startDue()
+  while (!isOver()) {
     askDue()
     await new Promise((resolve) => setTimeout(resolve, 2))
   }
-  const pressure = pressureOf(outcomes, asked, begun)
-  await Promise.race([Promise.all(pending), new Promise((resolve) => setTimeout(resolve, PATIENCE))])
+  const pressure = pressureOf(outcomes, asked.acts(), begun)
+  await Promise.race([asked.settled(), new Promise((resolve) => setTimeout(resolve, PATIENCE))])
   return pressure
 }
 
@@ -195,18 +183,9 @@ export async function crowd(): Promise<string> {
   }
 }
 
-interface Turn {
-  readonly peak: number
-  readonly busy: number
-  readonly useful: number
-  readonly refused: number
-  /** Milliseconds within which 99 of 100 refusals arrived. */
-  readonly late: number
-  /** Answers that were neither useful nor a refusal with a time to retry. */
-  readonly others: number
-}
+type Turn = Awaited<ReturnType<typeof takeTurn>>
 
-async function takeTurn(child: Child, callers: Callers): Promise<Turn> {
+async function takeTurn(child: Child, callers: Callers) {
   const used = cpuMs(child)
   const peak = await closedLoop(callers, ROOM, MEASURED)
   const busy = (cpuMs(child) - used) / MEASURED
@@ -214,7 +193,13 @@ async function takeTurn(child: Child, callers: Callers): Promise<Turn> {
   const refused = pressed.outcomes.filter(({ status, retryAfter }) => status === 503 && retryAfter)
   const times = refused.map(({ ms }) => ms)
   const others = pressed.outcomes.filter(({ status }) => status !== 200).length - refused.length
-  return { peak: peak.goodput, busy, useful: pressed.goodput, refused: refused.length, late: quantile(times, 0.99), others }
+  return {
+    ...{ peak: peak.goodput, busy, useful: pressed.goodput, refused: refused.length },
+    /** Milliseconds within which 99 of 100 refusals arrived. */
+    late: quantile(times, 0.99),
+    /** Answers that were neither useful nor a refusal with a time to retry. */
+    others,
+  }
 }
 
 function verdict(turns: readonly Turn[]): string {
@@ -388,23 +373,10 @@ const PER_SECOND = 200
 const WINDOW = 1500
 const ROUNDS = 3
 
-interface Program {
-  readonly url: string
-  stop(): void
-}
-
 /** Starts an upstream as a process of its own. With a niceness, the scheduler prefers the others, so that sending costs them little. */
-function startHeavy(niceness: number): Promise<Program> {
-  const child = spawn('nice', ['-n', String(niceness), process.execPath, program('../load/heavy-upstream.js')], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  const end = () => child.kill('SIGKILL')
-  process.once('exit', end)
-  const stop = () => {
-    process.off('exit', end)
-    end()
-  }
-  return new Promise((resolve) => createInterface({ input: child.stdout }).once('line', (url) => resolve({ url, stop })))
+async function startHeavy(niceness: number) {
+  const child = startProgram('nice', ['-n', String(niceness), process.execPath, program('../load/heavy-upstream.js')])
+  return { url: await child.line(/^http/), stop: () => child.signal('SIGKILL') }
 }
 
 /** What clients and the system saw while the asked side was in one state. */
@@ -524,11 +496,6 @@ const FLAT = 4 * 2 ** 20
 /** The heap that an idle process needs, and what all bounded things of the tables of this package may hold. */
 const IN_ALL = 192 * 2 ** 20
 
-async function heapOf(child: Child): Promise<number> {
-  child.signal('SIGUSR2')
-  return Number((await child.line(/^heap /)).slice('heap '.length))
-}
-
 async function sendAll(url: string, from: number, to: number): Promise<void> {
   const agent = new http.Agent({ keepAlive: true, maxSockets: LANES })
   const makers = Object.values(KINDS)
@@ -563,9 +530,9 @@ async function heapAfterAll(): Promise<string> {
   const child = await serve(settings, { nodeFlags: ['--expose-gc', '--import', program('../load/heap-probe.js')] })
   try {
     await sendAll(child.url, 0, (MANY * 3) / 4)
-    const before = await heapOf(child)
+    const before = await askProbe<number>(child, 'heap')
     await sendAll(child.url, (MANY * 3) / 4, MANY)
-    const after = await heapOf(child)
+    const after = await askProbe<number>(child, 'heap')
     const grown = `+ ${((after - before) / 2 ** 20).toFixed(1)} MiB`
     const isFlat = after - before < FLAT && after < IN_ALL
     return isFlat ? 'the heap is flat' : `the heap grew in the last quarter by ${grown}, to ${(after / 2 ** 20).toFixed(0)} MiB`

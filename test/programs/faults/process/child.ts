@@ -39,3 +39,9 @@ export const inFlight = (proxy: Pick<Child, 'adminUrl'>) => metric(proxy, 'cross
 
 /** Resolves when no request is in flight. */
 export const idle = (proxy: Pick<Child, 'adminUrl'>) => until(async () => (await inFlight(proxy)) === 0)
+
+/** Asks what was loaded into the process for what it measures: it answers a signal by a line of its name and JSON. */
+export async function askProbe<T>(child: Child, name: string): Promise<T> {
+  child.signal('SIGUSR2')
+  return JSON.parse((await child.line(new RegExp(`^${name} `))).slice(name.length + 1)) as T
+}

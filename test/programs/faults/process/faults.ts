@@ -1,14 +1,12 @@
-import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs'
+import { readFileSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { openBlocks, readEntries } from '../../../../src/migrate/records/record-file.ts'
 import { until } from '../../../stage/clocks.ts'
+import { startProgram, temporaryFolder } from '../../../stage/programs.ts'
 import { startUpstream } from '../../../stage/upstream.ts'
-import { type Behaviour, type Fault, inWorld, listOf, say, serving } from '../fault.ts'
+import { answerTo, type Behaviour, type Fault, inWorld, listOf, serving } from '../fault.ts'
 import { createCallers, openLoop } from '../load/overload.ts'
 import { residentMiB } from '../soak/clients.ts'
 import { talk } from '../wire.ts'
@@ -18,11 +16,10 @@ import { DAY, rolloutFaults, withClock } from './rollouts.ts'
 const KILLS = 10
 
 /** Runs the writer until it reports that it has written for a while, and kills it during a write. */
-function writeAndDie(path: string, first: number): Promise<void> {
-  const child = spawn(process.execPath, [program('./write-records.js'), path, String(first)], { stdio: ['ignore', 'pipe', 'inherit'] })
-  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
-  createInterface({ input: child.stdout }).once('line', () => child.kill('SIGKILL'))
-  return ended
+async function writeAndDie(path: string, first: number): Promise<void> {
+  const child = startProgram(process.execPath, [program('./write-records.js'), path, String(first)])
+  await child.line(/./)
+  await child.stop('SIGKILL')
 }
 
 interface Written {
@@ -32,7 +29,7 @@ interface Written {
 }
 
 async function killed(): Promise<string> {
-  const directory = mkdtempSync(join(tmpdir(), 'crosswalk-records-'))
+  const { path: directory, remove } = temporaryFolder('records')
   const path = join(directory, 'records.ndjson')
   let bad = 0
   let last = -1
@@ -44,7 +41,7 @@ async function killed(): Promise<string> {
   }
   const { entries, skipped, close } = await openBlocks(path)
   await close()
-  rmSync(directory, { recursive: true })
+  remove()
   const torn = skipped <= KILLS ? 'one torn line a kill at most' : `${skipped} torn lines`
   return `${entries > 0 ? 'records' : 'nothing'} read back, ${bad} of them damaged or doubled, ${torn}`
 }
@@ -58,7 +55,7 @@ const both: Behaviour = ({ url = '' }, response) => {
 const ASKED = 20
 
 async function diskFull(): Promise<string> {
-  const directory = mkdtempSync(join(tmpdir(), 'crosswalk-records-'))
+  const { path: directory, remove } = temporaryFolder('records')
   const path = join(directory, 'records.ndjson')
   const rules = { default: 'diff-v1' as const, rules: [], testers: [] }
   const seen = await inWorld(both, { modes: rules, 'records.file': path, 'diff.learnEvery': 0 }, async ({ proxy }) => {
@@ -67,7 +64,7 @@ async function diskFull(): Promise<string> {
       const said = new Set<string>()
       for (let nth = 0; nth < ASKED; nth++) {
         const request = `GET /iam/v1/groups HTTP/1.1\r\nhost: x\r\nauthorization: ${callers}-${nth}\r\n\r\n`
-        said.add(say((await talk(proxy.url, request, 1)).answers[0]))
+        said.add(await answerTo(proxy.url, request))
       }
       return [...said].join(', ')
     }
@@ -87,7 +84,7 @@ async function diskFull(): Promise<string> {
     await until(async () => linesIn(path) >= ASKED)
     return `${full}; drops counted, ${problem}; with room again ${after}, written`
   })
-  rmSync(directory, { recursive: true })
+  remove()
   return seen
 }
 
@@ -272,7 +269,7 @@ export const webhookFaults: readonly Fault[] = RECEIVERS.map(([name, answer]) =>
 }))
 
 const GROUPS = 'GET /iam/v1/groups HTTP/1.1\r\nhost: x\r\n'
-const ask = async (url: string, lines = '') => say((await talk(url, `${GROUPS}${lines}\r\n`, 1)).answers[0])
+const ask = (url: string, lines = '') => answerTo(url, `${GROUPS}${lines}\r\n`)
 
 /** Names each answer once, sorted. */
 const distinct = (said: readonly string[]) => [...new Set(said)].sort().join(', ')
@@ -326,7 +323,7 @@ async function brokenConfig(): Promise<string> {
   const upstream = await startUpstream(({ url = '' }, response) => {
     response.end(url.startsWith('/iam/v1') ? '{"items":[]}' : listOf(3))
   })
-  const directory = mkdtempSync(join(tmpdir(), 'crosswalk-config-'))
+  const { path: directory, remove } = temporaryFolder('config')
   const path = join(directory, 'config.json')
   const config = (modes: unknown) => writeFileSync(path, JSON.stringify({ modes }))
   config({ default: 'v2' })
@@ -343,7 +340,7 @@ async function brokenConfig(): Promise<string> {
   const after = await ask(child.url)
   await child.stop('SIGTERM')
   await upstream.close()
-  rmSync(directory, { recursive: true })
+  remove()
   return `${distinct(said)} as before and the reason told; a good one is taken: ${after}`
 }
 

@@ -1,10 +1,10 @@
-import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type ModeRules, readModeRules } from '../../../../src/migrate/modes/rules.ts'
 import type { RolloutStatus } from '../../../../src/migrate/rollout/machine.ts'
 import { until } from '../../../stage/clocks.ts'
+import { temporaryFolder } from '../../../stage/programs.ts'
 import { startUpstream } from '../../../stage/upstream.ts'
 import { type Behaviour, type Fault, inWorld, listOf, serving } from '../fault.ts'
 import { type Child, serve } from './child.ts'
@@ -116,7 +116,7 @@ interface Restarted {
 }
 
 async function inProcess(use: (restarted: Restarted) => Promise<string>): Promise<string> {
-  const directory = mkdtempSync(join(tmpdir(), 'crosswalk-rollout-'))
+  const { path: directory, remove } = temporaryFolder('rollout')
   const [records, config] = [join(directory, 'records.ndjson'), join(directory, 'config.json')]
   writeFileSync(config, JSON.stringify({ modes: rollingModes(QUICK_STEPS) }))
   let v2 = serving(0)
@@ -143,7 +143,7 @@ async function inProcess(use: (restarted: Restarted) => Promise<string>): Promis
   } finally {
     await Promise.all(started.filter((child) => child.isAlive()).map((child) => child.stop('SIGKILL')))
     await upstream.close()
-    rmSync(directory, { recursive: true })
+    remove()
   }
 }
 

@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import http2 from 'node:http2'
-import net, { type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { Worker } from 'node:worker_threads'
 import { gzipSync } from 'node:zlib'
 import { type Behaviour, errorIn, listOf, serving } from '../fault.ts'
 import { type Lane, openLane } from '../fuzz/requests.ts'
-import { bytesOf, type FieldLine, frame, headers, PREFACE, TYPE, uint32, type WireAnswer } from '../wire.ts'
+import { bytesOf, dial, type FieldLine, frame, headers, PREFACE, TYPE, uint32, type WireAnswer } from '../wire.ts'
 
 const html =
   (status: number): Behaviour =>
@@ -64,19 +64,10 @@ const UNTOUCHED = new Set([3, 4])
 /** Of 50 callers. */
 const PATIENT_CALLERS = 10
 
-export interface Clients {
-  /** Sends a request, or goes away in the middle of one; never rejects. */
-  act(): Promise<void>
-  /** Answers by status; unexpected ones are listed by themselves. */
-  readonly statuses: Readonly<Record<string, number>>
-  readonly wrong: readonly string[]
-  /** Milliseconds of each answer to a caller whom v2 does not delay. */
-  readonly times: readonly number[]
-  close(): void
-}
+export type Clients = ReturnType<typeof createClients>
 
 /** Clients on kept connections. Some leave in the middle, send garbage, or do not read. */
-export function createClients(url: string, random: () => number): Clients {
+export function createClients(url: string, random: () => number) {
   const idle: Lane[] = []
   const all: Lane[] = []
   const statuses: Record<string, number> = {}
@@ -99,9 +90,12 @@ export function createClients(url: string, random: () => number): Clients {
     if (!UNTOUCHED.has(at) && !isRight(answer)) wrong.push(`${text.split('\r\n')[0]}: ${answer ? answer.body.slice(0, 200) : 'no answer'}`)
   }
   return {
+    /** Sends a request, or goes away in the middle of one; never rejects. */
     act: () => (random() < 0.02 ? rudely(url, random) : ask()),
+    /** Answers by status; unexpected ones are listed by themselves. */
     statuses,
     wrong,
+    /** Milliseconds of each answer to a caller whom v2 does not delay. */
     times,
     close() {
       for (const lane of all) lane.close()
@@ -124,24 +118,11 @@ const RUDE = [
 
 /** Connects, sends something, and leaves a moment later. */
 function rudely(url: string, random: () => number): Promise<void> {
-  const { hostname, port } = new URL(url)
   const bytes = RUDE[Math.floor(random() * RUDE.length)] ?? ''
-  return new Promise((resolve) => {
-    const socket = net.connect(Number(port), hostname, () => {
-      socket.write(bytes)
-      setTimeout(() => socket.resetAndDestroy(), random() * 50)
-    })
-    socket.on('error', () => {})
-    socket.once('close', () => resolve())
+  return connected(url, (socket) => {
+    socket.write(bytes)
+    setTimeout(() => socket.resetAndDestroy(), random() * 50)
   })
-}
-
-/** Hostile clients; each act ends by itself within a few seconds. */
-export interface Hostile {
-  /** Never rejects. */
-  act(): Promise<void>
-  /** The number of acts so far, by kind. */
-  readonly acts: Readonly<Record<string, number>>
 }
 
 /** Milliseconds for which an act holds its connection. */
@@ -190,11 +171,12 @@ const ACTS: Readonly<Record<string, Act>> = {
   'a reset in the packet of its request': (url) => connected(url, (socket) => void socket.resume().write(RESET)),
 }
 
-/** Performs one hostile act after the other, each kind equally often. */
-export function createHostile(url: string, random: () => number): Hostile {
+/** Performs one hostile act after the other, each kind equally often. Each ends by itself within a few seconds, and never rejects. */
+export function createHostile(url: string, random: () => number) {
   const acts: Record<string, number> = {}
   const kinds = Object.entries(ACTS)
   return {
+    /** The number of acts so far, by kind. */
     acts,
     async act() {
       const [kind, does] = kinds[Math.floor(random() * kinds.length)] as [string, Act]
@@ -206,11 +188,9 @@ export function createHostile(url: string, random: () => number): Hostile {
 
 /** Opens a connection and sends something. Ends it when the server closes it or the time to hold is over. */
 function connected(url: string, speak: (socket: Socket) => void): Promise<void> {
-  const { hostname, port } = new URL(url)
   return new Promise((resolve) => {
-    const socket = net.connect(Number(port), hostname, () => speak(socket))
+    const socket: Socket = dial(url).once('connect', () => speak(socket))
     const timer = setTimeout(() => socket.destroy(), HOLDS)
-    socket.on('error', () => {})
     socket.once('close', () => {
       clearTimeout(timer)
       resolve()

@@ -1,12 +1,10 @@
-import { setImmediate } from 'node:timers/promises'
 import { expect } from 'vitest'
 import type { Config } from '../../src/app/config/settings.ts'
-import { joinFleet } from '../../src/app/server/fleet.ts'
 import { createFleet, type Fleet } from '../../src/fleet/fleet.ts'
 import { createMemory } from '../../src/fleet/store/memory.ts'
 import { type Store, StoreDown } from '../../src/fleet/store/store.ts'
 import { type ManualClocks, manualClocks } from '../stage/clocks.ts'
-import { startProxy, startQuietSandbox, type TestProxy } from '../stage/stage.ts'
+import { startReplicas, type TestProxy } from '../stage/stage.ts'
 import { breakableStore } from '../stage/stores.ts'
 
 /** A store that a test can cut off from one replica: what the replica sends gets lost, or the answers to it. */
@@ -112,30 +110,14 @@ export function sharedStage(): SharedStage {
 
 /** Two servers in diff-v1 before one sandbox, whose replicas share a store. A test can break the store of the first. */
 export async function startPair(values: Partial<Config> = {}) {
-  const sandbox = await startQuietSandbox({})
   const memory = createMemory(Date.now)
   const breakable = breakableStore(memory.open())
   const modes = { default: 'diff-v1' as const, rules: [], testers: [] }
-  const sides = { modes, 'upstream.v1': sandbox.url, 'upstream.v2': sandbox.url, ...values }
-  const start = (store: Store, more: Partial<Config> = {}) => startProxy({ ...sides, ...more }, { join: joinFleet(store) })
-  const a = await start(breakable.store)
-  const b = await start(memory.open())
-  return {
-    ...{ sandbox, breakable, a, b },
-    /** Starts one more replica. */
-    another: (more: Partial<Config>) => start(memory.open(), more),
-    /** Sends a GET, and waits until it is counted. */
-    async get(one: TestProxy, path: string, token: keyof typeof sandbox.tokens = 'owner') {
-      const requests = () => one.log.filter(({ msg }) => msg === 'request').length
-      const sent = requests()
-      await (await fetch(one.url + path, { headers: { authorization: `Bearer ${sandbox.tokens[token]}` } })).text()
-      while (requests() === sent) await setImmediate()
-    },
-    async close() {
-      await Promise.all([a.close(), b.close()])
-      await sandbox.close()
-    },
-  }
+  const { replicas, start, ...stage } = await startReplicas([breakable.store, memory.open()], { modes, ...values })
+  const [a, b] = replicas as [TestProxy, TestProxy]
+  /** Starts one more replica. */
+  const another = (more: Partial<Config>) => start(memory.open(), more)
+  return { ...stage, breakable, a, b, another }
 }
 
 export type Pair = Awaited<ReturnType<typeof startPair>>

@@ -17,7 +17,7 @@ import type { Entry } from '../../src/migrate/records/record.ts'
 import { runCommand } from '../app/cli/support.ts'
 import { operations } from '../migrate/given.ts'
 import { manualClocks, seeded } from '../stage/clocks.ts'
-import { bearer, startProxy, startQuietSandbox, type TestProxy } from '../stage/stage.ts'
+import { bearer, startProxy, startQuietSandbox, startReplicas, type TestProxy } from '../stage/stage.ts'
 import { comparisonOf, type EvidenceReplica, evidenceIn, evidenceReplica, NAMES } from './evidence-replica.ts'
 import { losable } from './stage.ts'
 
@@ -26,17 +26,9 @@ describe('lost store', () => {
 
   it('a store that came back empty keeps the verdict from READY until a person begins an epoch', async () => {
     const store = losable(Date.now)
-    const sandbox = await startQuietSandbox({})
-    const sides = { 'upstream.v1': sandbox.url, 'upstream.v2': sandbox.url, modes: { ...ALL_V2, default: 'diff-v1' as const } }
-    const proxies: readonly TestProxy[] = [
-      await startProxy(sides, { join: joinFleet(store.open()) }),
-      await startProxy(sides, { join: joinFleet(store.open()) }),
-    ]
-    onTestFinished(async () => {
-      await Promise.all(proxies.map((proxy) => proxy.close()))
-      await sandbox.close()
-    })
-    const [a, b] = proxies as [TestProxy, TestProxy]
+    const { sandbox, replicas, close } = await startReplicas([store.open(), store.open()], { modes: { ...ALL_V2, default: 'diff-v1' } })
+    onTestFinished(close)
+    const [a, b] = replicas as [TestProxy, TestProxy]
     const read = async (count: number) => {
       for (const query of KINDS.slice(0, count)) await fetch(`${a.url}/iam/v1/groups${query}`, { headers: bearer(sandbox.tokens.owner) })
       await a.idle()
@@ -55,7 +47,7 @@ describe('lost store', () => {
     expect(await cutover()).toMatchObject({ code: 3, out: expect.stringContaining('begin a new epoch') })
     const storeAt = async () => ((await (await fetch(`${a.adminUrl}/readyz`)).json()) as { store?: string }).store
     await expect.poll(storeAt).toContain('The store lost what it knew')
-    expect(proxies.flatMap(({ log }) => log.filter(({ what }) => what === 'store-lost'))).toHaveLength(1)
+    expect(replicas.flatMap(({ log }) => log.filter(({ what }) => what === 'store-lost'))).toHaveLength(1)
 
     expect((await fetch(`${a.adminUrl}/evidence/epoch`, { method: 'POST' })).status).toBe(200)
     await read(4)

@@ -3,7 +3,9 @@ import pino from 'pino'
 import { tables as ours } from '../../mappings/index.ts'
 import { configWith } from '../../src/app/config/config.ts'
 import type { Config } from '../../src/app/config/settings.ts'
+import { joinFleet } from '../../src/app/server/fleet.ts'
 import { createServer, type Server, type ServerOptions } from '../../src/app/server/server.ts'
+import type { Store } from '../../src/fleet/store/store.ts'
 import type { EvidenceReport } from '../../src/migrate/migration.ts'
 import type { ModeRules } from '../../src/migrate/modes/rules.ts'
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/start.ts'
@@ -69,6 +71,32 @@ export async function startProxy(values: Partial<Config>, { tables = ours, ...op
 }
 
 export const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
+
+/** The sandbox as v1 and v2, and a replica of the proxy in front of it for each handle of a store. */
+export async function startReplicas(stores: readonly Store[], values: Partial<Config> = {}) {
+  const sandbox = await startQuietSandbox({})
+  const settings = { 'upstream.v1': sandbox.url, 'upstream.v2': sandbox.url, ...values }
+  const start = (store: Store, more: Partial<Config> = {}) => startProxy({ ...settings, ...more }, { join: joinFleet(store) })
+  const replicas: TestProxy[] = []
+  for (const store of stores) replicas.push(await start(store))
+  return {
+    sandbox,
+    replicas,
+    /** Starts one more, which its caller closes. */
+    start,
+    /** Sends a v1 request through one of them. Resolves when that one knows that its answer is over. */
+    async get({ url, log }: TestProxy, path: string, token: keyof Sandbox['tokens'] = 'owner') {
+      const ended = () => log.filter(({ msg }) => msg === 'request').length
+      const before = ended()
+      await (await fetch(url + path, { headers: bearer(sandbox.tokens[token]) })).text()
+      while (ended() === before) await setImmediate()
+    },
+    async close() {
+      await Promise.all(replicas.map((replica) => replica.close()))
+      await sandbox.close()
+    },
+  }
+}
 
 /** The sandbox as v1 and v2, and the proxy in front of it. */
 export interface Stage {

@@ -3,17 +3,15 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
 import type { Config } from '../../../src/app/config/settings.ts'
-import { joinFleet } from '../../../src/app/server/fleet.ts'
 import { createMemory } from '../../../src/fleet/store/memory.ts'
 import { type Accounts, accountsOf } from '../../../src/migrate/evidence/standing.ts'
 import type { EvidenceReport } from '../../../src/migrate/migration.ts'
 import { ALL_V2 } from '../../../src/migrate/modes/rules.ts'
-import type { Mode } from '../../../src/serve/sides.ts'
 import { runCommand } from '../../app/cli/support.ts'
 import { v1Client } from '../../grpc/v1-client.ts'
 import { sampled } from '../../sample.ts'
 import { until } from '../../stage/clocks.ts'
-import { bearer, type Stage, startProxy, startQuietSandbox, startStage, type TestProxy } from '../../stage/stage.ts'
+import { bearer, type Stage, startProxy, startQuietSandbox, startReplicas, startStage, type TestProxy } from '../../stage/stage.ts'
 
 describe('ledger', () => {
   const UNKNOWN_UID = 'f'.repeat(40)
@@ -100,17 +98,13 @@ describe('ledger', () => {
     })
 
     it('among three replicas', async () => {
-      const sandbox = await startQuietSandbox({})
       const memory = createMemory(Date.now)
-      const settings = { 'upstream.v1': sandbox.url, 'upstream.v2': sandbox.url, modes: { ...ALL_V2, default: 'diff-v2' as Mode } }
-      const proxies = await Promise.all([1, 2, 3].map(() => startProxy(settings, { join: joinFleet(memory.open()) })))
-      onTestFinished(async () => {
-        await Promise.all(proxies.map((proxy) => proxy.close()))
-        await sandbox.close()
-      })
-      const all = await Promise.all(proxies.map(({ url }) => generate(url, sandbox.tokens.owner, sandbox.organization)))
-      for (const proxy of proxies) await proxy.idle()
-      expectSums(accountsIn(await evidenceOf(proxies[0]!)), times(3, all[0]!))
+      const stores = [memory.open(), memory.open(), memory.open()]
+      const { sandbox, replicas, close } = await startReplicas(stores, { modes: { ...ALL_V2, default: 'diff-v2' } })
+      onTestFinished(close)
+      const all = await Promise.all(replicas.map(({ url }) => generate(url, sandbox.tokens.owner, sandbox.organization)))
+      for (const replica of replicas) await replica.idle()
+      expectSums(accountsIn(await evidenceOf(replicas[0]!)), times(3, all[0]!))
     })
   })
 
@@ -159,13 +153,10 @@ describe('ledger', () => {
   describe('what was answered before', () => {
     const listed = async (proxy: TestProxy) => (await evidenceOf(proxy)).operations.find(({ operation }) => operation === 'iam.groups.list')
     const start = async () => {
-      const sandbox = await startQuietSandbox({})
-      const settings = { 'upstream.v1': sandbox.url, 'upstream.v2': sandbox.url, modes: { ...ALL_V2, default: 'diff-v1' as Mode } }
-      const proxy = await startProxy(settings, { join: joinFleet(createMemory(Date.now).open()) })
-      onTestFinished(async () => {
-        await proxy.close()
-        await sandbox.close()
-      })
+      const store = createMemory(Date.now).open()
+      const { sandbox, replicas, close } = await startReplicas([store], { modes: { ...ALL_V2, default: 'diff-v1' } })
+      onTestFinished(close)
+      const proxy = replicas[0]!
       const ask = async (count: number) => {
         const one = async () => (await fetch(`${proxy.url}/iam/v1/groups`, { headers: bearer(sandbox.tokens.owner) })).text()
         // The first one is accepted before the others come.
@@ -385,15 +376,10 @@ describe('accounts', () => {
     })
 
     it('weighs nothing if v1 refused those of the caller and the kind at another replica', async () => {
-      const sandbox = await startQuietSandbox({})
       const memory = createMemory(Date.now)
-      const settings = { 'upstream.v1': sandbox.url, 'upstream.v2': sandbox.url, modes: { ...ALL_V2, default: 'diff-v1' as const } }
-      const proxies = await Promise.all([1, 2].map(() => startProxy(settings, { join: joinFleet(memory.open()) })))
-      onTestFinished(async () => {
-        await Promise.all(proxies.map((proxy) => proxy.close()))
-        await sandbox.close()
-      })
-      const [one, other] = proxies as [TestProxy, TestProxy]
+      const { sandbox, replicas, close } = await startReplicas([memory.open(), memory.open()], { modes: { ...ALL_V2, default: 'diff-v1' } })
+      onTestFinished(close)
+      const [one, other] = replicas as [TestProxy, TestProxy]
       const headers = bearer(sandbox.tokens.viewer)
       const putOne = async ({ url }: TestProxy) => {
         await (await fetch(`${url}/iam/v1/groups`, { headers })).text()

@@ -52,7 +52,7 @@ export function digestOf(rules: ModeRules): string {
 }
 
 /** Modes of the store that this version of Crosswalk cannot read, and a sentence that says why. */
-interface UnreadModes extends Document {
+export interface UnreadModes extends Document {
   readonly problem: string
 }
 

@@ -383,7 +383,7 @@ const terms = z
 /** What persons decided about operations by their names. */
 export const operationTerms = listFrom<OperationTerms>(terms, '{"operations", "target", "accept": {"reason", "until"}}')
 
-interface NamedToken {
+export interface NamedToken {
   readonly name: string
   readonly token: string
 }

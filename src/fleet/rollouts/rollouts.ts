@@ -8,7 +8,7 @@ import { createRolloutPublisher, newName, type Published, RolloutDocuments, roll
 import { changesOfCounts, createKnownEvidence, createSharedSteps, stepKey } from './steps.ts'
 
 /** Why a command was not obeyed: it makes no sense, somebody moved the rollout meanwhile, or the store does not answer. */
-interface SteerProblem {
+export interface SteerProblem {
   readonly kind: 'senseless' | 'moved' | 'down'
   /** One sentence. */
   readonly text: string

@@ -295,7 +295,7 @@ export interface OperationTally {
 }
 
 /** The counts of one operation. All but the times are sums. */
-interface OperationCounts {
+export interface OperationCounts {
   comparisons: number
   n: number
   bad: number

@@ -89,7 +89,7 @@ function createIdentify(tokensNow: () => readonly AdminToken[], oidc: OidcSettin
     if (known.right !== 'none') return known
     if (token === undefined || !JWT.test(token)) return { right: 'none', refused: NO_TOKEN_OR_JWT }
     // Most ports need none of it, and a start waits for nothing.
-    verify ??= import('./oidc.ts').then(({ createVerify }) => createVerify(oidc, { log }))
+    verify ??= import('./oidc.ts').then(({ createVerify }) => createVerify(oidc, log))
     return verify.then((verified) => verified(token))
   }
 }

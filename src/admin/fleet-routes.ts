@@ -5,10 +5,9 @@ import { type Fleet, type Leader, otherServices } from '../fleet/fleet.ts'
 import { type Obedience, type PutEnd, type PutModes, STORE_MS } from '../fleet/modes.ts'
 import type { Client } from '../migrate/clients.ts'
 import type { ModeRules } from '../migrate/modes/rules.ts'
-import type { Comparison } from '../migrate/records/record.ts'
+import type { Actor, Comparison } from '../migrate/records/record.ts'
 import type { ComparisonQuery } from '../migrate/records/record-file.ts'
 import { sendError } from '../serve/http/v1-surface.ts'
-import type { ActorOf } from './admin.ts'
 import type { FleetCounted } from './report/report.ts'
 
 /** What an `If-Match` header says about the present entity tag. */
@@ -60,21 +59,18 @@ export function toldBy<T>(reply: FastifyReply, { answer, problems }: FleetAnswer
   return answer
 }
 
-interface PutShared {
-  readonly modes: PutModes
-  readonly needsMatch: boolean
-  readonly rules: ModeRules
-  readonly actorOf: ActorOf
-  /** What is answered with 412. */
-  readonly overtaken: () => ApiError
-}
-
 /**
  * Puts rules in force on all replicas, or with `?scope=replica` on this one alone while the store does not answer. Returns the
- * replicas that have them; undefined if an error was sent.
+ * replicas that have them; undefined if an error was sent: with 412 what `overtaken` returns.
  */
-export async function putShared(request: FastifyRequest, reply: FastifyReply, parts: PutShared): Promise<Obedience | undefined> {
-  const { modes, needsMatch, rules, actorOf, overtaken } = parts
+export async function putShared(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { modes, needsMatch }: { readonly modes: PutModes; readonly needsMatch: boolean },
+  rules: ModeRules,
+  by: Actor,
+  overtaken: () => ApiError,
+): Promise<Obedience | undefined> {
   const header = request.headers['if-match']
   const { scope } = request.query as { readonly scope?: unknown }
   if (scope !== undefined && scope !== 'replica') throw new ApiError('INVALID_ARGUMENT', 'scope must be replica, or be left out')
@@ -84,7 +80,6 @@ export async function putShared(request: FastifyRequest, reply: FastifyReply, pa
     return undefined
   }
   if (header === undefined && needsMatch && !isHere) return refuse(UNCONDITIONAL, 428)
-  const by = actorOf(request)
   const end: PutEnd = await (isHere ? modes.putHere(rules, by) : modes.put(rules, by, (tag) => ifMatch(header, `"${tag}"`) === 'met'))
   if (end.end === 'put') return { obeyed: end.obeyed, missing: end.missing }
   if (end.end === 'overtaken') return refuse(overtaken(), 412)

@@ -39,13 +39,8 @@ const MOST = { ms: 5_000, bytes: 2 ** 20 }
 const HOLDS_MS = 3_600_000
 const RESTS_MS = 5_000
 
-export interface OidcParts {
-  readonly log: Pick<Logger, 'warn'>
-  /** Milliseconds of a clock that never goes back. */
-  readonly now?: () => number
-}
-
-export function createVerify(settings: OidcSettings, { log, now = () => performance.now() }: OidcParts): Verify {
+/** `now` returns milliseconds of a clock that never goes back. */
+export function createVerify(settings: OidcSettings, log: Pick<Logger, 'warn'>, now = () => performance.now()): Verify {
   const keysNow = createKeys(settings.issuer, now)
   let told = ''
   const unknown = (cause: unknown): Grant => {

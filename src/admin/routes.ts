@@ -266,7 +266,7 @@ function addModes(app: FastifyInstance, { modes, report, warnings, page, actorOf
         reply.header('etag', tagNow())
         return changedBefore(modes.state())
       }
-      const obedience = await putShared(request, reply, { ...joined, rules, actorOf, overtaken })
+      const obedience = await putShared(request, reply, joined, rules, actorOf(request), overtaken)
       return obedience ? { ...answer(reply), ...obedience } : reply
     }
     if (condition === 'failed') return sendError(reply.header('etag', tagNow()), changedBefore(modes.state()), 412)

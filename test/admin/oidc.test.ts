@@ -162,7 +162,7 @@ async function another(settings: Partial<OidcSettings> = {}) {
   const clock = { ms: 0 }
   const warned: string[] = []
   const log = { warn: (_: object, text: string) => void warned.push(text) } as never
-  const verify = createVerify({ issuer: here.url, ...SETTINGS, ...settings }, { log, now: () => clock.ms })
+  const verify = createVerify({ issuer: here.url, ...SETTINGS, ...settings }, log, () => clock.ms)
   return { here, clock, warned, verify, told: async (token: string) => (await verify(token)).refused?.message }
 }
 

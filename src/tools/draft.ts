@@ -276,35 +276,14 @@ function bracketed(type: string): string {
   return type.startsWith('readonly ') ? `(${type})` : type
 }
 
-/** A first table as text, and what is left to decide. */
-export interface Draft {
-  readonly text: string
-  readonly decisions: readonly string[]
-}
-
-interface Named {
-  readonly pair: OperationPair
-  readonly id: string
-}
-
-/** What a draft is called, and whether it is TypeScript; otherwise it is JavaScript, without the types of both contracts. */
-export interface DraftForm {
-  readonly domain: string
-  readonly prefix: string
-  readonly isTyped: boolean
-}
-
-/** Writes the module of a first table. */
-export function writeTables(
-  { domain, prefix, isTyped }: DraftForm,
-  pairs: readonly OperationPair[],
-  losses: readonly Acknowledged[],
-): Draft {
+/** Writes the module of a first table, in TypeScript, or in JavaScript without the types of both contracts. */
+function writeTables(domain: string, prefix: string, isTyped: boolean, pairs: readonly OperationPair[], losses: readonly Acknowledged[]) {
   const taken = new Set(TAKEN.split(' '))
   const writing: Writing = { used: new Set(), taken, enums: new Map(), types: new Map(), isTyped, decisions: [] }
   const mapping = freeName(domain, taken)
   const messages: Written = new Map()
-  const operations = namedIn(domain, pairs).map((named) => operationText(named, messages, writing))
+  const ids = idsIn(domain, pairs)
+  const operations = pairs.map((pair, at) => operationText(pair, ids[at] ?? '', messages, writing))
   const enums = [...writing.enums].map(([body, name]) => `const ${name} = enumMap(${quoted(name)}, ${body})\n`)
   const consts = [...messages.values()].map(({ name, text }) => `const ${name} = ${text}\n`)
   const types = isTyped ? ['type Acknowledged', 'type Mapping', 'type Tables'] : []
@@ -325,7 +304,7 @@ export function writeTables(
   return { text: `${text}\n`, decisions }
 }
 
-function operationText({ pair, id }: Named, messages: Written, writing: Writing): string {
+function operationText(pair: OperationPair, id: string, messages: Written, writing: Writing): string {
   const route = `${pair.v1.method} ${pair.v1.path}`
   if (pair.v2 === undefined) {
     writing.decisions.push(`${route}: ${pair.because}`)
@@ -337,7 +316,7 @@ function operationText({ pair, id }: Named, messages: Written, writing: Writing)
     return [`${keyOf(name, json(name))}: ${paramText(matched.v2, matched.shape, writing)}`]
   })
   const named = (shape: MatchedShape | undefined, what: 'request' | 'answer') =>
-    messageText({ shape, v1: v1[what], v2: v2[what] }, `${id.split('.').slice(1).join(' ')} ${what}`, messages, writing)
+    messageText(shape, v1[what], v2[what], `${id.split('.').slice(1).join(' ')} ${what}`, messages, writing)
   const options = [
     `v2: ${quoted(`${v2.method} ${inVariablesOf(v1.path, v2.path)}`)}`,
     ...(params.length > 0 ? [`params: { ${params.join(', ')} }`] : []),
@@ -353,14 +332,15 @@ function operationText({ pair, id }: Named, messages: Written, writing: Writing)
 /** Messages by their schemas and rows: the name of the constant, and what it is. */
 type Written = Map<string, { readonly name: string; readonly label: string; readonly text: string }>
 
-interface PairedShapes {
-  readonly shape: MatchedShape | undefined
-  readonly v1: SchemaShape | undefined
-  readonly v2: SchemaShape | undefined
-}
-
 /** Returns the name of a message, which is written once for all that are alike. */
-function messageText({ shape, v1, v2 }: PairedShapes, where: string, messages: Written, writing: Writing): string {
+function messageText(
+  shape: MatchedShape | undefined,
+  v1: SchemaShape | undefined,
+  v2: SchemaShape | undefined,
+  where: string,
+  messages: Written,
+  writing: Writing,
+): string {
   if (shape?.kind !== 'object' || Object.keys(shape.members).length === 0) {
     writing.used.add('nothing')
     return 'nothing'
@@ -402,30 +382,30 @@ function inVariablesOf(v1: string, v2: string): string {
 }
 
 /** Gives each operation an id: the last two words of its operationId, or its path and method. */
-function namedIn(domain: string, pairs: readonly OperationPair[]): readonly Named[] {
+function idsIn(domain: string, pairs: readonly OperationPair[]): readonly string[] {
   const seen = new Set<string>()
-  return pairs.map((pair) => {
-    const { id, method, path } = pair.v1
+  return pairs.map(({ v1: { id, method, path } }) => {
     const words = id?.includes('.')
       ? id.split('.').slice(-2)
       : [...path.split(/[^A-Za-z0-9]+/).filter((word) => word && !/^v\d/.test(word)), method.toLowerCase()]
     const plain = `${domain}.${words.join('.')}`
     const unique = seen.has(plain) ? `${plain}.${method.toLowerCase()}${seen.size}` : plain
     seen.add(unique)
-    return { pair, id: unique }
+    return unique
   })
 }
 
 /**
  * Drafts a first table of two contracts: `draftTables(v1, v2, 'resourcemanager')`. It holds only what can be defended: the same method and
  * path, and of each message the members with the same parent, the same type and the same or a similar name. All else is left to a person.
- * It is TypeScript with the types of both contracts, or JavaScript. Throws a sentence if v1 has no operation.
+ * It is TypeScript with the types of both contracts, or JavaScript. Returns its text and what is left to decide. Throws a sentence if v1 has
+ * no operation.
  */
-export function draftTables(v1: Contract, v2: Contract, domain: string, isTyped = true): Draft {
+export function draftTables(v1: Contract, v2: Contract, domain: string, isTyped = true) {
   if (v1.operations.length === 0) throw new Error('the document of v1 has no operation under paths; give its OpenAPI document with --v1')
   const pairs = pairOperations(v1, v2)
-  const form = { domain, prefix: prefixOf(v1.operations.map(({ path }) => path)), isTyped }
-  return writeTables(form, pairs, lossesOf(v1, v2, pairs))
+  const prefix = prefixOf(v1.operations.map(({ path }) => path))
+  return writeTables(domain, prefix, isTyped, pairs, lossesOf(v1, v2, pairs))
 }
 
 /** Returns the segments with which all paths begin, up to the version if there is one. */

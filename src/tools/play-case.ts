@@ -42,34 +42,22 @@ function isUnexplained({ code, noise }: Total): boolean {
   return code === undefined && !noise
 }
 
-/** v2 as a record has it. */
-export interface PlayedV2 {
-  readonly send: Send
-  /** The calls that the record has no answer to. */
-  readonly missing: () => readonly string[]
-}
-
-/** Answers each call with the next recorded answer of its method and path, as if v2 had sent it. */
-export function playV2(recorded: Exhibit['v2']): PlayedV2 {
+/** Answers each call with the next recorded answer of its method and path, as if v2 had sent it. `missing` gets the calls without one. */
+function playV2(recorded: Exhibit['v2'], missing: string[]): Send {
   const left = [...recorded]
-  const missing: string[] = []
-  return {
-    missing: () => missing,
-    send(call, landing) {
-      const at = left.findIndex(({ method, path }) => method === call.method && path === call.path)
-      const [answer] = at < 0 ? [] : left.splice(at, 1)
-      if (!answer) {
-        missing.push(`${call.method} ${call.path}`)
-        return landing.failed(new ApiError('UNAVAILABLE', 'the record ends here'))
-      }
-      try {
-        landing.landed(
-          bodyOf(call, { status: answer.status, headers: [], pieces: [Buffer.from(JSON.stringify(answer.body ?? {}))] }, CONTEXT),
-        )
-      } catch (error) {
-        landing.failed(error as Error)
-      }
-    },
+  return (call, landing) => {
+    const at = left.findIndex(({ method, path }) => method === call.method && path === call.path)
+    const [answer] = at < 0 ? [] : left.splice(at, 1)
+    if (!answer) {
+      missing.push(`${call.method} ${call.path}`)
+      return landing.failed(new ApiError('UNAVAILABLE', 'the record ends here'))
+    }
+    const pieces = [Buffer.from(JSON.stringify(answer.body ?? {}))]
+    try {
+      landing.landed(bodyOf(call, { status: answer.status, headers: [], pieces }, CONTEXT))
+    } catch (error) {
+      landing.failed(error as Error)
+    }
   }
 }
 
@@ -102,9 +90,9 @@ export async function playCase(
   const operation = mappings.flatMap(({ operations }) => operations).find((one) => one.id === id)
   if (!operation) throw new Error(`The tables have no operation ${id}: play the case with the tables that recorded it.`)
   const request = { params, query: new Map(query), body: undefined }
-  const played = playV2(v2)
-  const answer = await translated(operation, request, played.send, settingsOf(dialect))
-  const [missing] = played.missing()
+  const unanswered: string[] = []
+  const answer = await translated(operation, request, playV2(v2, unanswered), { dialect, ...SETTINGS })
+  const [missing] = unanswered
   if (missing !== undefined && answer.status >= 400) {
     throw new Error(`The tables now ask ${missing}, and the record has no answer to it: record the mismatch again.`)
   }
@@ -116,18 +104,13 @@ export async function playCase(
   return counted(compared.findings.filter((finding) => expected.codeOf({ operation, request }, finding) === undefined))
 }
 
-const LIMITS = { callsPerRequest: 1000, parallelCalls: 1, bufferedRows: 1_000_000, rowsPerRequest: 1_000_000 }
-
-function settingsOf(dialect: Exhibit['dialect']): TranslateSettings {
-  return {
-    dialect,
-    maskCase: 'snake',
-    replaceMask: '*',
-    readmes: true,
-    notFound: 'empty',
-    unknownParameters: 'drop',
-    limits: LIMITS,
-  }
+const SETTINGS: Omit<TranslateSettings, 'dialect'> = {
+  maskCase: 'snake',
+  replaceMask: '*',
+  readmes: true,
+  notFound: 'empty',
+  unknownParameters: 'drop',
+  limits: { callsPerRequest: 1000, parallelCalls: 1, bufferedRows: 1_000_000, rowsPerRequest: 1_000_000 },
 }
 
 /** The value as it is sent over the wire. */

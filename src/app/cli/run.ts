@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
+import { misuse } from '../../errors.ts'
 import { suggestion } from '../../tables/check.ts'
 import { quotedValue } from '../config/kinds.ts'
 import { SECTIONS, SETTING_KEYS, sectionOf } from '../config/settings.ts'
@@ -14,47 +15,35 @@ import {
   type Io,
   MISUSED,
   type Process,
+  writeText,
 } from './command.ts'
 import { configFlags, tablesFrom } from './flags.ts'
 import { LINE, printable, wrapped } from './terminal.ts'
 
 /** Returns the words of the command that begin `argv`, or `''`; the longer ones, `sandbox token`, win over `sandbox`. */
-export function findCommand(known: readonly string[], argv: readonly string[]): string {
+function findCommand(argv: readonly string[]): string {
   const fits = (words: string) => words.split(' ').every((word, at) => argv[at] === word)
-  return known.filter(fits).sort((a, b) => b.length - a.length)[0] ?? ''
+  return KNOWN.filter(fits).sort((a, b) => b.length - a.length)[0] ?? ''
 }
 
-/** Says that no command has this name. */
-export function unknownCommand(known: readonly string[], word: string): string {
-  const firsts = known.map((words) => words.split(' ')[0] ?? '')
-  return `There is no command "${word}"; ${suggestion(word, firsts, 'crosswalk --help lists the commands.')}`
-}
-
-/** Returns a sentence about too few or too many arguments; undefined if a command takes them. */
-export function wrongArguments(words: string, command: Command, given: readonly string[], known: readonly string[]): string | undefined {
+/** Throws a misuse about too few or too many arguments of a command. */
+function checkArguments(words: string, command: Command, given: readonly string[]): void {
   const { args = [], optional = [], more, usage } = command
   const missing = args[given.length]
-  if (missing !== undefined) return `crosswalk ${words} needs ${missing}. Usage: crosswalk ${usage}`
-  const extra = given[args.length + optional.length]
-  if (more || extra === undefined) return undefined
-  const under = known.flatMap((one) => (one.startsWith(`${words} `) ? [one.slice(words.length + 1)] : []))
+  if (missing !== undefined) throw misuse(`crosswalk ${words} needs ${missing}. Usage: crosswalk ${usage}`)
+  const most = args.length + optional.length
+  const extra = given[most]
+  if (more || extra === undefined) return
+  const under = KNOWN.flatMap((one) => (one.startsWith(`${words} `) ? [one.slice(words.length + 1)] : []))
   if (under.length > 0)
-    return `crosswalk ${words} has no command ${quotedValue(extra)}; ${suggestion(extra, under, `it has ${under.join(', ')}.`)}`
-  return `crosswalk ${words} takes ${takes(args.length + optional.length)}, and ${quotedValue(extra)} is one more. Usage: crosswalk ${usage}`
+    throw misuse(`crosswalk ${words} has no command ${quotedValue(extra)}; ${suggestion(extra, under, `it has ${under.join(', ')}.`)}`)
+  const takes = most === 0 ? 'no arguments' : most === 1 ? 'one argument' : `${most} arguments`
+  throw misuse(`crosswalk ${words} takes ${takes}, and ${quotedValue(extra)} is one more. Usage: crosswalk ${usage}`)
 }
 
-function takes(most: number): string {
-  return most === 0 ? 'no arguments' : most === 1 ? 'one argument' : `${most} arguments`
-}
-
-/** What was given to a command, or a sentence about what it does not take. */
-export type ParsedFlags = { readonly flags: Flags; readonly args: readonly string[] } | { readonly problem: string }
-
-const HELP: Flag = { help: '', switch: true }
-
-/** Reads the flags and arguments of a command. `words` call it: `sandbox token`. */
-export function parseFlags(words: string, command: Pick<Command, 'flags'>, args: readonly string[]): ParsedFlags {
-  const flags: Readonly<Record<string, Flag>> = { ...command.flags, help: HELP }
+/** Reads the flags and arguments of a command. `words` call it: `sandbox token`. Throws a misuse about what it does not take. */
+function parseFlags(words: string, command: Command, args: readonly string[]): { readonly flags: Flags; readonly args: readonly string[] } {
+  const flags: Readonly<Record<string, Flag>> = { ...command.flags, help: HELP_FLAG }
   const types = Object.entries(flags).map(([name, flag]) => {
     const type: 'boolean' | 'string' = flag.switch ? 'boolean' : 'string'
     return [name, { type, multiple: flag.more === true, ...(name === 'help' && { short: 'h' }) }] as const
@@ -67,10 +56,10 @@ export function parseFlags(words: string, command: Pick<Command, 'flags'>, args:
     const { name, rawName } = token
     const flag = flags[name]
     // The last one would win, and nobody would see that another was meant.
-    if (flag && !flag.switch && !flag.more && seen.has(name)) return { problem: `crosswalk ${words} takes ${rawName} once; leave one out.` }
+    if (flag && !flag.switch && !flag.more && seen.has(name)) throw misuse(`crosswalk ${words} takes ${rawName} once; leave one out.`)
     seen.add(name)
     const problem = problemOf(flags, token, args[token.index] ?? '', words)
-    if (problem !== undefined) return { problem: `crosswalk ${words} ${problem}` }
+    if (problem !== undefined) throw misuse(`crosswalk ${words} ${problem}`)
   }
   return { flags: values as Flags, args: positionals }
 }
@@ -233,19 +222,18 @@ const VERSION: ReadonlySet<string> = new Set(['--version', '-v', '-V'])
 export async function run(argv: readonly string[], outside: Process): Promise<number> {
   const io: Io = { ...printable(outside), tables: () => tablesFrom({}, outside) }
   const [first = 'help', ...others] = argv
-  if (VERSION.has(first)) return say(io, version())
-  if (HELP_WORDS.has(first)) return help(others, io)
-  const words = findCommand(KNOWN, argv)
-  const command = await COMMANDS[words]?.()
-  if (!command) return endWith(io, MISUSED, unknownCommand(KNOWN, first))
-  const parsed = parseFlags(words, command, argv.slice(words.split(' ').length))
-  if ('problem' in parsed) return endWith(io, MISUSED, parsed.problem)
-  if (parsed.flags.help) return explain(io, helpFor(command, true))
-  const wrong = wrongArguments(words, command, parsed.args, KNOWN)
-  if (wrong !== undefined) return endWith(io, MISUSED, wrong)
   try {
+    if (VERSION.has(first)) return await writeText(io, version(), undefined)
+    if (HELP_WORDS.has(first)) return await help(others, io)
+    const words = findCommand(argv)
+    const command = await COMMANDS[words]?.()
+    const firsts = KNOWN.map((one) => one.split(' ')[0] ?? '')
+    if (!command) throw misuse(`There is no command "${first}"; ${suggestion(first, firsts, 'crosswalk --help lists the commands.')}`)
+    const { flags, args } = parseFlags(words, command, argv.slice(words.split(' ').length))
+    if (flags.help) return explain(io, helpFor(command, true))
+    checkArguments(words, command, args)
     const signals = command.stays && heededSignals(outside, command.stays.heeds)
-    return await command.run(parsed.flags, parsed.args, { ...io, ...signals, tables: () => tablesFrom(parsed.flags, io) })
+    return await command.run(flags, args, { ...io, ...signals, tables: () => tablesFrom(flags, io) })
   } catch (error) {
     const code = exitCodeOf(error)
     for (const line of failureLines(error)) io.err(line)
@@ -278,12 +266,12 @@ const SECTION_CLOSING =
 async function help(topic: readonly string[], io: Io): Promise<number> {
   const [first] = topic
   if (first === undefined) return explain(io, overview(await everyCommand()))
-  const words = findCommand(KNOWN, topic)
+  const words = findCommand(topic)
   const command = await COMMANDS[words]?.()
   if (!command) return topic.length === 1 && isSection(first) ? explain(io, sectionHelp(first)) : endWith(io, MISUSED, unknownTopic(first))
   const [extra] = topic.slice(words.split(' ').length)
-  const wrong = extra === undefined ? undefined : wrongArguments(words, { ...command, args: [], optional: [] }, [extra], KNOWN)
-  return wrong === undefined ? explain(io, helpFor(command)) : endWith(io, MISUSED, wrong)
+  if (extra !== undefined) checkArguments(words, { ...command, args: [], optional: [] }, [extra])
+  return explain(io, helpFor(command))
 }
 
 async function everyCommand(): Promise<Readonly<Record<string, Command>>> {
@@ -298,10 +286,5 @@ function version(): string {
 
 function explain(io: Io, text: string): number {
   io.help(text)
-  return 0
-}
-
-function say(io: Io, text: string): number {
-  io.text(text)
   return 0
 }

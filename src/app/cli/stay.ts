@@ -93,7 +93,7 @@ export function watchConfig(flags: Flags, io: WatchIo, server: WatchedServer, st
     const loaded = configFrom(flags, io)
     if ('problem' in loaded) return io.err(`The configuration stays as it was. ${loaded.problem}`)
     const { config } = loaded
-    const problem = take(config, known, server, { ...io, path })
+    const problem = take(config, known, server, io, path)
     if (problem !== undefined) return io.err(`The configuration stays as it was. ${problem}`)
     const wrongModes = isDeepStrictEqual(config.modes, known.modes) ? undefined : change(config, path ?? '', server, io)
     if (wrongModes !== undefined) io.err(`The modes stay as they were. ${wrongModes}`)
@@ -102,12 +102,8 @@ export function watchConfig(flags: Flags, io: WatchIo, server: WatchedServer, st
   return path === undefined ? { look, end: () => {} } : whenSettled(path, look)
 }
 
-interface FilePath {
-  readonly path: string | undefined
-}
-
 /** Hands over what changed and is live, and names the rest. Returns why nothing is taken. */
-function take(config: Config, known: Config, server: WatchedServer, { path, ...io }: WatchIo & FilePath): string | undefined {
+function take(config: Config, known: Config, server: WatchedServer, io: WatchIo, path: string | undefined): string | undefined {
   const { live, restart } = changedBetween(known, config)
   const names = Object.keys(live)
   const problem = names.length === 0 ? undefined : server.reload(live, { source: 'file', ...(path !== undefined && { path }) })

@@ -90,6 +90,8 @@ export function answer(begin: () => Turn, make: Make, limits: AnswerLimits, answ
   run(begin, make, new Answering(make, limits, answered))
 }
 
+const NO_HEADERS = {}
+
 /** Gathers the rows of one answer. A class, because every request has one. */
 class Answering implements Taker {
   readonly #make: Make
@@ -115,8 +117,11 @@ class Answering implements Taker {
     return false
   }
 
-  ended(reply: Reply): void {
-    this.#answered.done(whole(reply, this.#held))
+  ended({ status, headers = NO_HEADERS, body, rows }: Reply): void {
+    const held = this.#held
+    if (!rows) this.#answered.done({ status, headers, body })
+    else if (held.some(isRowText)) this.#answered.done({ status, headers, written: writtenOf(held, body) })
+    else this.#answered.done({ status, headers, body: { [ROWS]: held.flat(), ...(body as JsonObject) } })
   }
 
   failed(thrown: unknown): void {
@@ -131,14 +136,6 @@ class Answering implements Taker {
 function tooManyRows({ rowsPerRequest }: AnswerLimits): ApiError {
   const message = `this list holds more rows than limits.rowsPerRequest (${rowsPerRequest}) allows; narrow the filter or raise the limit`
   return new ApiError('FAILED_PRECONDITION', message)
-}
-
-const NO_HEADERS = {}
-
-function whole({ status, headers = NO_HEADERS, body, rows }: Reply, held: readonly Rows[]): Answer {
-  if (!rows) return { status, headers, body }
-  for (const batch of held) if (isRowText(batch)) return { status, headers, written: writtenOf(held, body) }
-  return { status, headers, body: { [ROWS]: held.flat(), ...(body as JsonObject) } }
 }
 
 interface Progress {

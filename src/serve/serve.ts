@@ -58,7 +58,7 @@ export function choose(core: Core, head: RequestHead, path: string, record: Requ
   record.operation = operation.id
   if (!known && !form) record.onlyV1 = core.onlyV1(operation, () => parseQuery(searchOf(head.url ?? '')))
   if (!operation.begin || record.onlyV1) return passOn(core, { match, form }, head, path, record)
-  const choice = core.hasV1 ? core.modes.choose(operation, head.url ?? '', head.headers) : v2Alone(head)
+  const choice = core.hasV1 ? core.modes.choose(operation, head.url ?? '', head.headers) : v2Alone(head.headers)
   const { mode } = choice
   record.mode = mode
   const written = operation.method === 'GET' ? undefined : core.modes.writing(operation, params, choice)
@@ -69,8 +69,8 @@ export function choose(core: Core, head: RequestHead, path: string, record: Requ
 }
 
 /** The choice where no v1 service stands behind the proxy: no rule is asked. */
-function v2Alone({ headers }: RequestHead): Choice {
-  const { caller, subject, credential } = identify(headers.authorization)
+function v2Alone({ authorization }: RequestHead['headers']): Choice {
+  const { caller, subject, credential } = identify(authorization)
   return { caller, subject, credential, mode: 'v2' }
 }
 

@@ -8,16 +8,8 @@ import { asHttp1 } from '../listen/http2.ts'
 import { guarded, whenClosed } from '../signals.ts'
 import { refuse } from './v1-surface.ts'
 
-/** Requests that a server of somebody else has accepted. */
-export interface Hosted {
-  /** Serves one of them. It cannot throw. */
-  readonly handler: RequestListener
-  /** Resolves when all of them are answered. After `ms` milliseconds it breaks off the rest. Later requests are refused. */
-  drain(ms: number): Promise<void>
-}
-
-/** `failed` takes an exception of `serve`, which must not reach the other server. */
-export function createHosted(serve: RequestListener, failed: (error: unknown) => void): Hosted {
+/** Takes requests that a server of somebody else has accepted. `failed` takes an exception of `serve`, which must not reach that server. */
+export function createHosted(serve: RequestListener, failed: (error: unknown) => void) {
   const open = new Set<ServerResponse>()
   let state: 'open' | 'draining' | 'closed' = 'open'
   let emptied = () => {}
@@ -39,8 +31,10 @@ export function createHosted(serve: RequestListener, failed: (error: unknown) =>
     response.destroy()
   })
   return {
-    handler: (request, response) => whenItsTurn(request, response, careful),
-    async drain(ms) {
+    /** Serves one of them. It cannot throw. */
+    handler: (request: IncomingMessage, response: ServerResponse): void => whenItsTurn(request, response, careful),
+    /** Resolves when all of them are answered. After `ms` milliseconds it breaks off the rest. Later requests are refused. */
+    async drain(ms: number): Promise<void> {
       state = 'draining'
       for (const response of open) endConnection(response)
       const over = new AbortController()

@@ -55,26 +55,19 @@ export function createChain<T extends Link<T>>(): Chain<T> {
   }
 }
 
-/** Watches many things with the same time limit. */
-export interface Deadlines {
-  /** Milliseconds. */
-  readonly ms: number
-  /** Calls the watched when its time is over, unless it is forgotten earlier. */
-  watch(watched: Deadline): void
-  forget(watched: Deadline): void
-}
-
 /** Something that may be late. */
 export interface Deadline extends Link<Deadline> {
   late(): void
   due?: number
 }
 
+export type Deadlines = ReturnType<typeof createDeadlines>
+
 /**
- * One timer for all: whatever began first is due first. Every request has a deadline and hardly one reaches it.
+ * Watches many things with the same time limit. One timer for all: whatever began first is due first. Every request has a deadline and hardly one reaches it.
  * A timer for each would be created and discarded. `ms` is the time limit in milliseconds.
  */
-export function createDeadlines(ms: number): Deadlines {
+export function createDeadlines(ms: number) {
   const all = createChain<Deadline>()
   let waits = false
 
@@ -94,7 +87,8 @@ export function createDeadlines(ms: number): Deadlines {
   return {
     ms,
     forget: all.remove,
-    watch(watched) {
+    /** Calls the watched when its time is over, unless it is forgotten earlier. */
+    watch(watched: Deadline): void {
       watched.due = performance.now() + ms
       all.add(watched)
       if (!waits) wait()

@@ -57,20 +57,13 @@ const AGAIN_MS = 30_000
 /** Whose clock is compared with ours. */
 export type Clocked = Service | 'the store'
 
-/** Compares our clock with those of the services and of the store. */
-export interface ClockWatch {
-  /** Takes the `date` of an answer that no cache has kept. */
-  hear(service: Service, date: string | undefined): void
-  /** Takes by how many milliseconds a clock is ahead of ours. */
-  heard(of: Clocked, aheadMs: number): void
-  /** Whose clock differs, in one sentence without a full stop; undefined if none does. */
-  standing(): string | undefined
-  /** By how many milliseconds each clock was ahead of ours when it was last heard of. */
-  ahead(): ReadonlyMap<Clocked, number>
-}
+export type ClockWatch = ReturnType<typeof createClockWatch>
 
-/** Tells each difference once, and once that it is over. `now` returns milliseconds since 1970. */
-export function createClockWatch(now: () => number, tell: (text: string, differs: boolean) => void): ClockWatch {
+/**
+ * Compares our clock with those of the services and of the store. Tells each difference once, and once that it is over. `now` returns
+ * milliseconds since 1970.
+ */
+export function createClockWatch(now: () => number, tell: (text: string, differs: boolean) => void) {
   const ahead = new Map<Clocked, number>()
   const apart = new Set<Clocked>()
   const heard = (of: Clocked, ms: number) => {
@@ -81,13 +74,18 @@ export function createClockWatch(now: () => number, tell: (text: string, differs
     tell(`${apartText(of, ms)}: look at the time service of both machines`, true)
   }
   return {
-    hear(service, date) {
+    /** Takes the `date` of an answer that no cache has kept. */
+    hear(service: Service, date: string | undefined): void {
       const ms = Date.parse(date ?? '') - now()
       if (!Number.isNaN(ms)) heard(service, ms)
     },
+    /** Takes by how many milliseconds a clock is ahead of ours. */
     heard,
-    standing: () => (apart.size === 0 ? undefined : Array.from(apart, (of) => apartText(of, ahead.get(of) ?? 0)).join('; ')),
-    ahead: () => ahead,
+    /** Whose clock differs, in one sentence without a full stop; undefined if none does. */
+    standing: (): string | undefined =>
+      apart.size === 0 ? undefined : Array.from(apart, (of) => apartText(of, ahead.get(of) ?? 0)).join('; '),
+    /** By how many milliseconds each clock was ahead of ours when it was last heard of. */
+    ahead: (): ReadonlyMap<Clocked, number> => ahead,
   }
 }
 

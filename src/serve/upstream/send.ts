@@ -219,14 +219,6 @@ export function createOwnAnswers(most: number = MOST): KeptAnswers {
   }
 }
 
-/** Separates what a caller read before its own write from what it read afterwards: shared and cached reads change their name. */
-export interface WriteMarks {
-  /** The caller's name until its next write. */
-  nameOf(caller: string): string
-  /** Marks the beginning of a write. The returned function marks its end, and says whether it may have written. */
-  begin(caller: string): (mayHaveWritten: boolean) => void
-}
-
 interface Writing {
   number: number
   active: number
@@ -235,7 +227,8 @@ interface Writing {
 /** The number of callers whose last write is remembered, beside those with a write in flight. */
 const WRITERS = 10_000
 
-export function createWriteMarks(limit: number = WRITERS): WriteMarks {
+/** Separates what a caller read before its own write from what it read afterwards: shared and cached reads change their name. */
+export function createWriteMarks(limit: number = WRITERS) {
   let writes = 0
   /** The number of the last write among forgotten callers. An unknown caller may be one of them. */
   let forgotten = 0
@@ -247,11 +240,13 @@ export function createWriteMarks(limit: number = WRITERS): WriteMarks {
   })
   const writing = new Map<string, Writing>()
   return {
-    nameOf(caller) {
+    /** The caller's name until its next write. */
+    nameOf(caller: string): string {
       const number = writing.get(caller)?.number ?? written.get(caller) ?? forgotten
       return number === 0 ? caller : `${caller} ${number}`
     },
-    begin(caller) {
+    /** Marks the beginning of a write. The returned function marks its end; it is told whether the write may have been done. */
+    begin(caller: string): (mayHaveWritten: boolean) => void {
       const own = writing.get(caller) ?? { number: 0, active: 0 }
       writing.set(caller, own)
       writes += 1

@@ -464,7 +464,7 @@ async function statusOf(answer: Answer): Promise<string> {
   return String(answer.status)
 }
 
-/** Undefined if a member is nested too deeply to be written, which `sendAnswer` reports. */
+/** Undefined if a member is nested too deeply to be written, which `ServedRequest` reports. */
 function jsonOf(body: unknown): string | undefined {
   try {
     return JSON.stringify(body)

@@ -62,7 +62,17 @@ export function judgeReadiness(
   const open = new Map(Object.entries(openCircuits()))
   // Clients appear only in reasons that no note quotes, and there may be thousands.
   const asked = { target: TARGET, withoutV1: false, isStrict, terms: { ...terms(), now: now() } }
-  return judgeCutover({ ...asked, ...counted, openCircuits: open, clients: [], rollouts: rollouts(), operations })
+  const { evidence, traffic } = counted
+  return judgeCutover({
+    ...asked,
+    evidence,
+    traffic,
+    asked: counted.asked,
+    openCircuits: open,
+    clients: [],
+    rollouts: rollouts(),
+    operations,
+  })
 }
 
 /** What is judged. */

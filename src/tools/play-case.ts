@@ -42,22 +42,33 @@ function isUnexplained({ code, noise }: Total): boolean {
   return code === undefined && !noise
 }
 
-/** Answers each call with the next recorded answer of its method and path, as if v2 had sent it. `missing` gets the calls without one. */
-function playV2(recorded: Exhibit['v2'], missing: string[]): Send {
+/** v2 as a record has it. */
+export interface PlayedV2 {
+  readonly send: Send
+  /** The calls that the record has no answer to. */
+  readonly missing: () => readonly string[]
+}
+
+/** Answers each call with the next recorded answer of its method and path, as if v2 had sent it. */
+export function playV2(recorded: Exhibit['v2']): PlayedV2 {
   const left = [...recorded]
-  return (call, landing) => {
-    const at = left.findIndex(({ method, path }) => method === call.method && path === call.path)
-    const [answer] = at < 0 ? [] : left.splice(at, 1)
-    if (!answer) {
-      missing.push(`${call.method} ${call.path}`)
-      return landing.failed(new ApiError('UNAVAILABLE', 'the record ends here'))
-    }
-    const pieces = [Buffer.from(JSON.stringify(answer.body ?? {}))]
-    try {
-      landing.landed(bodyOf(call, { status: answer.status, headers: [], pieces }, CONTEXT))
-    } catch (error) {
-      landing.failed(error as Error)
-    }
+  const missing: string[] = []
+  return {
+    missing: () => missing,
+    send(call, landing) {
+      const at = left.findIndex(({ method, path }) => method === call.method && path === call.path)
+      const [answer] = at < 0 ? [] : left.splice(at, 1)
+      if (!answer) {
+        missing.push(`${call.method} ${call.path}`)
+        return landing.failed(new ApiError('UNAVAILABLE', 'the record ends here'))
+      }
+      const pieces = [Buffer.from(JSON.stringify(answer.body ?? {}))]
+      try {
+        landing.landed(bodyOf(call, { status: answer.status, headers: [], pieces }, CONTEXT))
+      } catch (error) {
+        landing.failed(error as Error)
+      }
+    },
   }
 }
 
@@ -90,9 +101,9 @@ export async function playCase(
   const operation = mappings.flatMap(({ operations }) => operations).find((one) => one.id === id)
   if (!operation) throw new Error(`The tables have no operation ${id}: play the case with the tables that recorded it.`)
   const request = { params, query: new Map(query), body: undefined }
-  const unanswered: string[] = []
-  const answer = await translated(operation, request, playV2(v2, unanswered), { dialect, ...SETTINGS })
-  const [missing] = unanswered
+  const played = playV2(v2)
+  const answer = await translated(operation, request, played.send, { dialect, ...SETTINGS })
+  const [missing] = played.missing()
   if (missing !== undefined && answer.status >= 400) {
     throw new Error(`The tables now ask ${missing}, and the record has no answer to it: record the mismatch again.`)
   }

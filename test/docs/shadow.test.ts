@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { until } from '../stage/clocks.ts'
-import { hasProgram } from '../stage/programs.ts'
+import { hasProgram, PATH } from '../stage/programs.ts'
 import { freePort } from '../stage/upstream.ts'
 import { commandsOf } from './pages.ts'
 
@@ -44,12 +44,13 @@ it.skipIf(!hasProgram('nginx'))('shows lines for nginx that test, start and relo
   const port = await filesFor(folder)
   const [test = '', start = '', reload = '', ...others] = commandsOf('docs/start/shadow.md').filter((line) => line.startsWith('nginx '))
   expect([test, reload, others]).toEqual([expect.stringMatching(/ -t$/), expect.stringMatching(/ -s reload$/), []])
+  const env = { ...process.env, PATH }
   // The lines of the page go through a shell, as a reader types them. nginx opens its output by name, which the sockets of Node do not allow.
-  const run = (line: string) => execFileSync('sh', ['-c', `${line} 2>&1 | cat`], { cwd: folder, encoding: 'utf8', timeout: 20_000 })
+  const run = (line: string) => execFileSync('sh', ['-c', `${line} 2>&1 | cat`], { cwd: folder, env, encoding: 'utf8', timeout: 20_000 })
   expect(run(test)).toContain('test is successful')
   const terminal = join(folder, 'terminal')
   const file = openSync(terminal, 'a')
-  const nginx = spawn('sh', ['-c', `exec ${start}`], { cwd: folder, stdio: ['ignore', file, 'ignore'] })
+  const nginx = spawn('sh', ['-c', `exec ${start}`], { cwd: folder, env, stdio: ['ignore', file, 'ignore'] })
   closeSync(file)
   onTestFinished(async () => {
     nginx.kill()

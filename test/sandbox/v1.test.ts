@@ -208,7 +208,7 @@ describe('served', () => {
   test('accepts a delete with a JSON content type and no body', async () => {
     const { id } = (await post(`/registry/v1/repos/${sandbox().organization}`, { name: 'gone' })).json
     const deleted = await call('DELETE', `/registry/v1/repos/${id}`, { headers: { 'content-type': 'application/json' } })
-    expect(deleted).toMatchObject({ status: 200, json: {} })
+    expect([deleted.status, deleted.json]).toEqual([200, {}])
   })
 
   test('refuses a request without a token', async () => {

@@ -91,8 +91,7 @@ export const rpcErrors: ErrorGroup = {
     {
       code: 'UNIMPLEMENTED',
       texts: [
-        'grpc-encoding is neither gzip nor identity',
-        'the compression is neither gzip nor identity',
+        '… is neither gzip nor identity',
         'the request holds more than one message, and the method takes one',
         'the request holds no message, and the method takes one',
       ],

@@ -47,7 +47,7 @@ interface Sent {
   readonly ifMatch?: string | undefined
 }
 
-/** The same for what may be changed: a GET has the tag that a PUT names. */
+/** Sends a request, and returns its answer with the tag that a PUT names. Rejects with a sentence that says why there is no answer. */
 export async function tagged<T>(sent: Sent, flags: Flags, io: Io): Promise<Tagged<T>> {
   const { own, send } = adminPort(flags, io)
   const base = textOf(flags, 'admin') ?? own

@@ -17,7 +17,7 @@ const OWN = {
 } as const
 
 /**
- * Returns one sentence if a service address is the proxy's own, otherwise undefined. Another name for the same address is found out only
+ * Returns one sentence if an address that the proxy calls is its own, otherwise undefined. Another name for the same address is found out only
  * when the first request comes back.
  */
 function leadsBack(config: Config): string | undefined {
@@ -286,7 +286,6 @@ export function wrongValues(
   return inside.map(({ path, message }) => `${[key, ...path].join('.')} in ${source(path)} ${message}.`)
 }
 
-/** The settings, grouped as the parts of the proxy take them. */
 function connectionSettings(config: Config) {
   return {
     connections: config['upstream.connections'],
@@ -295,6 +294,7 @@ function connectionSettings(config: Config) {
   }
 }
 
+/** The settings, grouped as the parts of the proxy take them. */
 export function poolSettings(config: Config) {
   return { ...connectionSettings(config), callTimeoutMs: config['limits.callTimeoutMs'] }
 }

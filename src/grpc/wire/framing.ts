@@ -194,7 +194,7 @@ export async function readFramed(request: FramedRequest, signal: Signal, setting
   return frame.isCompressed ? inflatedFrame(frame, coding, settings) : { message: frame.message, release: nothing }
 }
 
-/** Gives the room of a message back that holds none. */
+/** The release of a message that holds no room. */
 export const nothing = () => {}
 
 /** Returns the length of bytes as base64. */

@@ -269,14 +269,14 @@ export function whyUnread(side: 'v1' | 'v2', body: Exclude<Captured, { readonly 
 
 /**
  * Reads the text of a body. One of more than `limit` characters makes the comparison inconclusive, with that reason. A text that repeats the
- * one of `known` is the same value: it is neither parsed nor compared again.
+ * one of `known` is the same value: it is neither parsed nor compared again. Only a first text is kept for that.
  */
 export function capturedText(text: string, limit: number, known?: Captured): Captured {
   if (text.length > limit) return { kind: 'too-large', limit }
   if (known?.kind === 'json' && known.text === text) return known
   if (text.trim() === '') return { kind: 'json', value: undefined }
   try {
-    return { kind: 'json', value: JSON.parse(text), text }
+    return { kind: 'json', value: JSON.parse(text), ...(known === undefined && { text }) }
   } catch {
     return { kind: 'not-json' }
   }

@@ -16,12 +16,10 @@ export function isOfOtherWindow({ operation, request }: AskedRequest, { kind, at
   const windows = windowsOf(operation, request)
   if (!windows) return false
   const { v1, v2 } = windows
-  if (where !== ROW) return !isSame(v1, v2)
+  if (!isRowOfList({ where })) return v1.skip !== v2.skip || v1.take !== v2.take
   const index = Number(segmentsOf(at).at(-1))
   return kind === 'missing' ? isInOneAlone(v1.skip + index, v1, v2) : isInOneAlone(v2.skip + index, v2, v1)
 }
-
-const ROW = '/items/*'
 
 /** Returns the windows that the two services follow; undefined if v1 did not page the list by token, or both refuse the request. */
 function windowsOf({ windowOf }: AskedRequest['operation'], { query }: AskedRequest['request']): Record<'v1' | 'v2', Window> | undefined {
@@ -31,10 +29,6 @@ function windowsOf({ windowOf }: AskedRequest['operation'], { query }: AskedRequ
   } catch {
     return undefined
   }
-}
-
-function isSame(v1: Window, v2: Window): boolean {
-  return v1.skip === v2.skip && v1.take === v2.take
 }
 
 function isInOneAlone(position: number, one: Window, other: Window): boolean {
@@ -212,7 +206,7 @@ export function createdRows(findings: readonly Finding[], events: Omit<Events, '
 }
 
 /** True for a row of the list that was asked for, and not of a list within a row. */
-export function isRowOfList({ where }: Finding): boolean {
+export function isRowOfList({ where }: Pick<Finding, 'where'>): boolean {
   return where === `/${ROWS}/*`
 }
 
@@ -228,14 +222,8 @@ function lengthOf({ body }: SeenAnswer): number {
 /** A resource that v1 must be asked for before a sign explains a finding. */
 export interface WantedProof extends Pick<Proof, 'read' | 'uid' | 'filtered'> {}
 
-/** Tests whether a sign explains a finding about the answers to a request. */
-interface SignTest {
-  explains(asked: AskedRequest, finding: Finding): boolean
-  /** Returns what v1 has not been asked yet, if that alone decides. */
-  wants(asked: AskedRequest, finding: Finding): WantedProof | undefined
-}
-
-function compileSign(sign: Sign): SignTest {
+/** Returns the test whether a sign explains a finding about the answers to a request, and what it wants v1 to be asked for. */
+function compileSign(sign: Sign) {
   const places = sign.at.map(placePattern)
   const isAsked = sign.when && compileCondition(sign.when)
   const looks = LOOKS.flatMap((compile) => compile(sign) ?? [])
@@ -253,8 +241,9 @@ function compileSign(sign: Sign): SignTest {
     return uid === undefined ? undefined : { uid, shown: shown?.(read, uid) }
   }
   return {
-    explains: (asked, finding) => looksSo(asked, finding) && isShown(shownOf(asked, finding)?.shown, shows),
-    wants(asked, finding) {
+    explains: (asked: AskedRequest, finding: Finding) => looksSo(asked, finding) && isShown(shownOf(asked, finding)?.shown, shows),
+    /** Returns what v1 has not been asked yet, if that alone decides. */
+    wants(asked: AskedRequest, finding: Finding): WantedProof | undefined {
       const of = looksSo(asked, finding) ? shownOf(asked, finding) : undefined
       return of && of.shown === undefined ? { read, uid: of.uid, ...(filtered && { filtered }) } : undefined
     },
@@ -489,12 +478,8 @@ function objectsAround({ at, path, kind }: Finding, { v1 }: Events): readonly Ar
 function wasWritten({ path, object }: Around, { period, movement, v2First, stamps, writes }: Events): boolean {
   const name = updateStampOf(object)
   if (name !== undefined) return movement.changed(`${path}/${name}`) || (v2First && isWithin(period, stampsOf(object).updated))
-  const isWritten = (uid: string) => isWithin(period, ...timesOf(stamps.get(uid))) || writes.names(uid)
+  const isWritten = (uid: string) => isWithin(period, stamps.get(uid)?.created, stamps.get(uid)?.updated) || writes.names(uid)
   return Object.values(object).some((value) => typeof value === 'string' && isWritten(value))
-}
-
-function timesOf(stamps: Stamps | undefined): readonly (number | undefined)[] {
-  return [stamps?.created, stamps?.updated]
 }
 
 function bodyOf({ body }: SeenAnswer): JsonObject {
@@ -538,56 +523,41 @@ export interface DeclarationReport {
   readonly ignored?: Ignored
 }
 
-export interface ExpectedDifferences {
-  /** Takes other declarations from now on. What is counted of a code stays. */
-  declare(declarations: readonly Declaration[]): void
-  /** Returns the code of the declaration that explains a finding about the answers to this request. */
-  codeOf(asked: AskedRequest, finding: Finding): string | undefined
-  /** Returns what v1 must be asked for before it is known whether a declaration explains a finding. */
-  wants(asked: AskedRequest, finding: Finding): readonly WantedProof[]
-  /** Counts one comparison and the codes that explained its findings. A code that occurs twice explained two findings. */
-  count(operation: string, codes: readonly string[]): void
-  report(): readonly DeclarationReport[]
-}
-
-interface Compiled {
-  readonly code: string
-  readonly covers: (operation: string) => boolean
-  readonly tests: readonly SignTest[]
-  readonly visible: boolean
-  readonly ignored: Ignored | undefined
-  findings: number
-  comparisons: number
-}
+export type ExpectedDifferences = ReturnType<typeof createExpected>
 
 /**
  * Compiles the declared differences. The first declaration that fits a finding gives its code. `now` gives milliseconds since 1970: what is
  * ignored until a date explains nothing from then on.
  */
-export function createExpected(declarations: readonly Declaration[], now: () => number): ExpectedDifferences {
+export function createExpected(declarations: readonly Declaration[], now: () => number) {
+  type Compiled = ReturnType<typeof compile>
   let all = declarations.map(compile)
   const isOver = ({ ignored }: Compiled) => ignored !== undefined && now() >= ignored.until
   const mayExplain = (one: Compiled, asked: AskedRequest) => one.visible && one.covers(asked.operation.id) && !isOver(one)
   const explains = (one: Compiled, asked: AskedRequest, finding: Finding) =>
     mayExplain(one, asked) && one.tests.some((test) => test.explains(asked, finding))
   return {
-    declare(others) {
+    /** Takes other declarations from now on. What is counted of a code stays. */
+    declare(others: readonly Declaration[]): void {
       const before = new Map(all.map((one) => [one.code, one]))
       all = others.map(compile).map((one) => {
         const { findings, comparisons } = before.get(one.code) ?? one
         return { ...one, findings, comparisons }
       })
     },
-    codeOf: (asked, finding) => all.find((one) => explains(one, asked, finding))?.code,
-    wants: (asked, finding) =>
+    /** Returns the code of the declaration that explains a finding about the answers to this request. */
+    codeOf: (asked: AskedRequest, finding: Finding) => all.find((one) => explains(one, asked, finding))?.code,
+    /** Returns what v1 must be asked for before it is known whether a declaration explains a finding. */
+    wants: (asked: AskedRequest, finding: Finding): readonly WantedProof[] =>
       all.filter((one) => mayExplain(one, asked)).flatMap(({ tests }) => tests.flatMap((test) => test.wants(asked, finding) ?? [])),
-    count(operation, codes) {
+    /** Counts one comparison and the codes that explained its findings. A code that occurs twice explained two findings. */
+    count(operation: string, codes: readonly string[]): void {
       for (const one of all) {
         if (one.covers(operation)) one.comparisons += 1
         one.findings += codes.filter((code) => code === one.code).length
       }
     },
-    report: () =>
+    report: (): readonly DeclarationReport[] =>
       all.map((one) => {
         const { code, findings, comparisons, ignored } = one
         return { code, state: isOver(one) ? 'expired' : stateOf(one), findings, comparisons, ...(ignored && { ignored }) }
@@ -601,12 +571,12 @@ export function withCounts(row: DeclarationReport, counts: Pick<DeclarationRepor
   return { ...row, ...counts, ...(isCounted && { state: stateOf({ visible: true, ...counts }) }) }
 }
 
-function stateOf({ visible, findings }: Pick<Compiled, 'visible' | 'findings'>): DeclarationState {
+function stateOf({ visible, findings }: { readonly visible: boolean; readonly findings: number }): DeclarationState {
   if (!visible) return 'invisible'
   return findings > 0 ? 'matched' : 'stale'
 }
 
-function compile({ code, operations, signs = [], ignored }: Declaration): Compiled {
+function compile({ code, operations, signs = [], ignored }: Declaration) {
   const known = new Map<string, boolean>()
   const isCovered = (operation: string) => {
     const before = known.get(operation)

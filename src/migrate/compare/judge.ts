@@ -178,19 +178,14 @@ function hasFailed({ status }: SeenAnswer): boolean {
 }
 
 /** What v1 changed by itself between its own answers to one request. */
-export interface Movement {
-  /** True if v1 was seen to change just what a finding is about, and not merely something beside it or below it. */
-  explains(finding: Finding): boolean
-  /** True if v1 was seen to change the value at a `path`. */
-  changed(path: string): boolean
-}
+export type Movement = ReturnType<typeof createMovement>
 
 /**
  * Indexes the changes from each answer of v1 to its next.
  * A changed value explains another value, and no absence. Only a row, member or status that came, went or changed its type explains that.
  * Rows without ids have no names, so that their list is one place.
  */
-export function createMovement(changes: readonly Finding[]): Movement {
+export function createMovement(changes: readonly Finding[]) {
   const values = new Set<string>()
   const presence = new Set<string>()
   const orders = new Set<string>()
@@ -201,13 +196,15 @@ export function createMovement(changes: readonly Finding[]): Movement {
     else presence.add(place)
   }
   return {
-    explains(finding) {
+    /** True if v1 was seen to change just what a finding is about, and not merely something beside it or below it. */
+    explains(finding: Finding): boolean {
       const place = placeOf(finding)
       if (presence.size > 0 && upwards(place).some((above) => presence.has(above))) return true
       if (finding.kind === 'order') return orders.has(place) || values.has(place)
       return (finding.kind === 'value' || place !== finding.path) && values.has(place)
     },
-    changed: (path) => values.has(path),
+    /** True if v1 was seen to change the value at a `path`. */
+    changed: (path: string) => values.has(path),
   }
 }
 
@@ -251,17 +248,7 @@ export interface NoisyMember {
   readonly asks: number
 }
 
-export interface Noise {
-  /** Learns from two reads of v1: `findings` are the differences of the second from the first (none if nothing changed). */
-  learn(operation: string, findings: readonly Finding[]): void
-  /** Learns what another replica learnt from two reads. */
-  heard(operation: string, places: ChangedPlaces): void
-  /** Tells a listener what `learn` learns. */
-  onLearn(listener: (operation: string, places: ChangedPlaces) => void): void
-  /** True for a finding about a volatile member, if it is a change of value or order. A change of type or presence always counts. */
-  isNoise(operation: string, finding: Finding): boolean
-  members(): readonly NoisyMember[]
-}
+export type Noise = ReturnType<typeof createNoise>
 
 /** The places that changed between two reads of v1, each once: alone, or together with a time of writing. */
 export interface ChangedPlaces {
@@ -279,10 +266,10 @@ interface Learned {
   readonly stamped: Map<string, readonly number[]>
 }
 
-export function createNoise(settings: NoiseSettings = NOISE_SETTINGS): Noise {
+export function createNoise(settings: NoiseSettings = NOISE_SETTINGS) {
   const operations = new Map<string, Learned>()
-  const listeners: Parameters<Noise['onLearn']>[0][] = []
-  const heard: Noise['heard'] = (operation, { alone, stamped }) => {
+  const listeners: ((operation: string, places: ChangedPlaces) => void)[] = []
+  const heard = (operation: string, { alone, stamped }: ChangedPlaces): void => {
     const learned = operations.get(operation) ?? { asks: 0, alone: new Map(), stamped: new Map() }
     operations.set(operation, learned)
     learned.asks += 1
@@ -290,18 +277,22 @@ export function createNoise(settings: NoiseSettings = NOISE_SETTINGS): Noise {
     remember(learned.stamped, stamped, learned.asks)
   }
   return {
-    learn(operation, findings) {
+    /** Learns from two reads of v1: `findings` are the differences of the second from the first (none if nothing changed). */
+    learn(operation: string, findings: readonly Finding[]): void {
       const places = placesOf(findings)
       heard(operation, places)
       for (const listener of listeners) listener(operation, places)
     },
+    /** Learns what another replica learnt from two reads. */
     heard,
-    onLearn: (listener) => void listeners.push(listener),
-    isNoise(operation, finding) {
+    /** Tells a listener what `learn` learns. */
+    onLearn: (listener: (typeof listeners)[number]) => void listeners.push(listener),
+    /** True for a finding about a volatile member, if it is a change of value or order. A change of type or presence always counts. */
+    isNoise(operation: string, finding: Finding): boolean {
       const learned = operations.get(operation)
       return learned !== undefined && LEARNABLE.has(finding.kind) && changesOf(learned, keyOf(finding), settings) > 0
     },
-    members: () =>
+    members: (): readonly NoisyMember[] =>
       [...operations].flatMap(([operation, learned]) =>
         [...new Set([...learned.alone.keys(), ...learned.stamped.keys()])]
           .map((key) => ({ operation, ...fromKey(key), changes: changesOf(learned, key, settings), asks: Math.min(learned.asks, MEMORY) }))

@@ -87,8 +87,9 @@ function joined([first, ...others]: readonly OperationEvidence[], isShared: bool
     shapes: Math.max(...all.map(({ shapes }) => shapes)),
     kinds: joinedKinds(all, isShared),
     ...(perDay > 0 && { perDay }),
-    uncompared: Object.fromEntries(sums(all.map(({ uncompared }) => Object.entries(uncompared)))),
-    booked: Object.fromEntries(sums(all.map(({ booked }) => Object.entries(booked)))),
+    // A proxy of an older version has neither.
+    uncompared: Object.fromEntries(sums(all.map(({ uncompared }) => Object.entries(uncompared ?? {})))),
+    booked: Object.fromEntries(sums(all.map(({ booked }) => Object.entries(booked ?? {})))),
     firstAt: Math.min(...all.map(({ firstAt }) => firstAt)),
     lastAt: Math.max(...all.map(({ lastAt }) => lastAt)),
   }

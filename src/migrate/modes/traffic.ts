@@ -63,7 +63,7 @@ export function createTraffic(
       return undefined
     }
     if (refused) return undefined
-    // Nothing else tells the sides apart.
+    // Without v1, one side answers everything.
     if (v1) {
       pagingSides.note(by, operation, url, caller)
       rollouts.used(choice, operation.id, by)

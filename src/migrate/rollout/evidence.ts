@@ -40,9 +40,9 @@ const SUREST = 0.999
 
 /**
  * Tests whether the share of the callers that got the canary is the configured one: a sequential test of a binomial share, for one step of a
- * rollout. `share` is the configured one, more than 0 and at most 1. A right one is called wrong with probability 1/`odds` at most. It compares how likely the callers are under any share, by a beta prior,
- * with how likely they are under the configured one. For a right share this ratio has a mean of 1. By Ville's inequality it ever reaches
- * `odds` with probability 1/odds at most, so that one may look at any time (evidence §9).
+ * rollout. `share` is the configured one, more than 0 and at most 1. It compares how likely the callers are under any share, by a beta
+ * prior, with how likely they are under the configured one. For a right share this ratio has a mean of 1. By Ville's inequality it ever
+ * reaches `odds` with probability 1/odds at most, so that one may look at any time (evidence §9).
  * (M. Lindon, A. Malek, "Anytime-valid inference for multinomial count data", NeurIPS 2022.)
  */
 export function createSampleRatio({ share, odds }: { readonly share: number; readonly odds: number }) {

@@ -269,6 +269,7 @@ class ServedRequest implements Writer, OnClose {
         const until = (by === 'v1' ? this.#request?.client : this.#request?.signal) as Signal
         const stream = watched(answer.stream, until, this.#record, reply.raw)
         reply.code(answer.status).header('content-type', JSON_TYPE).headers(answer.headers)
+        // The signal ends a stream even while it waits for the client.
         reply.send(addAbortSignal(abortSignalOf(until), Readable.from(stream, ONE_AHEAD)))
         return
       }

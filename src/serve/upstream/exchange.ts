@@ -320,16 +320,16 @@ export function exchange(
 const NONE: Buffer[] = []
 
 /**
- * Collects an answer of at most `answerBytes` bytes, and tells the context the end of the call. One object with methods for each call costs a third of the same functions as
- * closures. undici's newer handlers wrap this kind and get every header as an object. A connection keeps the handler of its last request;
- * the handler therefore drops the answer and its listener at the end.
+ * Collects an answer of at most `answerBytes` bytes, and tells the context the end of the call. One object with methods for each call costs
+ * a third of the same functions as closures. undici's newer handlers wrap this kind and get every header as an object. A connection keeps
+ * the handler of its last request; the handler therefore drops the answer, its listener and the span at the end.
  */
 class Gathering implements UndiciDispatcher.DispatchHandler, Underway {
   readonly #pool: UndiciAgent
   readonly #request: Exchange
   #landing: Landing<RawAnswer> | undefined
   #context: CallContext | undefined
-  readonly #span: CallSpan | undefined
+  #span: CallSpan | undefined
   readonly #started: number
   #abort: ((reason: Error) => void) | undefined
   #given: Error | undefined
@@ -417,6 +417,7 @@ class Gathering implements UndiciDispatcher.DispatchHandler, Underway {
     this.#abort = undefined
     if (!landing) return
     context?.onCallEnd?.(answer.status, this.#started, this.#span)
+    this.#span = undefined
     landing.landed(answer)
   }
 
@@ -427,6 +428,7 @@ class Gathering implements UndiciDispatcher.DispatchHandler, Underway {
     this.#context = undefined
     if (!landing) return
     context?.onCallEnd?.(undefined, this.#started, this.#span)
+    this.#span = undefined
     landing.failed(fromTransport(error))
   }
 }

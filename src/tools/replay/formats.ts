@@ -268,11 +268,14 @@ function parsed(line: string): unknown {
 /** The formats `combined` and `common` of Apache, nginx and Traefik; `common` only lacks the end. A quote within quotes is written `\"`. */
 const ACCESS_LOG = /^(?<address>\S+) \S+ (?<user>\S+) \[(?<time>[^\]]+)\] "(?<request>(?:[^"\\]|\\.)*)" (?<status>\d{3}) /
 
-/** The default format of Envoy, and that of Istio, which has four values more after the status. The client is that of X-Forwarded-For. */
+/** The default format of Envoy, and that of Istio, which has four values more after the status. The client is the first address of X-Forwarded-For. */
 const ENVOY =
   /^\[(?<time>[^\]]+)\] "(?<request>(?:[^"\\]|\\.)*)" (?<status>\d{1,3}) \S+ (?:\S+ \S+ "[^"]*" )?\d+ \d+ \S+ \S+ "(?<client>[^"]*)" /
 
-/** An Application Load Balancer of AWS: type, time, load balancer, client, target, three durations, two status codes, two sizes, request. */
+/**
+ * An Application Load Balancer of AWS: type, time, load balancer, client, target, three durations, two status codes, two sizes, and the
+ * request with an absolute URL.
+ */
 const ALB = /^(?:https?|h2|grpcs|wss?) (?<time>\S+) \S+ (?<client>\S+) \S+ \S+ \S+ \S+ (?<status>\d{3}|-) \S+ \d+ \d+ "(?<request>[^"]*)" /
 
 /** Returns what reads lines of such a format. A connection that sent no request has none: its line counts as unreadable. */

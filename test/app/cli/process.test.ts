@@ -326,7 +326,7 @@ describe('process', () => {
       [['sandbox'], '--port', []],
     ]
 
-    it.each(sampled(PORTS, 3, 1))(
+    it.each(sampled(PORTS, 4, 1))(
       'ends %s with a taken %s in one sentence, exit code 1 and no listener left',
       async (command, flag, others) => {
         expect(await stopped(...command, flag, String(port), ...others.flatMap((other) => [other, '0']))).toEqual([1, isTaken(port)])
@@ -414,7 +414,7 @@ describe('signals', () => {
     ['sandbox', ['sandbox', '--port', '0', '--data', 'empty'], /serves v2/],
   ]
 
-  it.each(sampled(STAYING, 2))(
+  it.each(sampled(STAYING, 2, 1))(
     'ends %s in order by a SIGTERM that follows its first line at once',
     async (_, argv, ready) => {
       for (let turn = 0; turn < TURNS; turn += 1) {

@@ -284,7 +284,8 @@ describe('compare', () => {
     it('take the value of a known text that is the same', () => {
       const known = capturedText(text, 1_000_000)
       expect(capturedText(text, 1_000_000, known)).toBe(known)
-      expect(capturedText(`${text} `, 1_000_000, known)).toEqual({ ...known, text: `${text} ` })
+      expect(known).toEqual({ kind: 'json', value: JSON.parse(text), text })
+      expect(capturedText(`${text} `, 1_000_000, known)).toEqual({ kind: 'json', value: JSON.parse(text) })
       expect(capturedText('<html>', 1_000_000, { kind: 'not-json' })).toEqual({ kind: 'not-json' })
     })
 

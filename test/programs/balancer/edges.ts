@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { until } from '../../stage/clocks.ts'
-import { hasProgram } from '../../stage/programs.ts'
+import { hasProgram, PATH } from '../../stage/programs.ts'
 import { freePort } from '../../stage/upstream.ts'
 import { type Place, startServer } from '../garden/servers.ts'
 
@@ -52,7 +52,9 @@ export async function startEdge(edge: Edge, services: Services, changes: Edits =
   const { url, place, stop } = await startServer({ name, program: name, files, argv: ({ directory }) => argv(directory), end }, services)
   try {
     await until(async () => (await fetch(`${url}/ping/v1/ping`)).ok, `${name} answers`)
-    const checked = check ? execFileSync('sh', ['-c', '"$0" "$@" 2>&1', name, ...check(place.directory)], { encoding: 'utf8' }) : ''
+    const checked = check
+      ? execFileSync('sh', ['-c', '"$0" "$@" 2>&1', name, ...check(place.directory)], { encoding: 'utf8', env: { ...process.env, PATH } })
+      : ''
     return { url, rpcUrl: edge.hasRpcPort ? `http://127.0.0.1:${rpcPort}` : url, checked, stop }
   } catch (error) {
     await stop()

@@ -148,7 +148,6 @@ const BODIES: Readonly<Record<string, Body>> = {
   'a form of letters that are encoded': form(`id=${many('%E2%82%AC')}`),
 }
 
-/** What answers the calls of gRPC, and the message that it answers with. */
 /** Starts a v2 that speaks gRPC with these messages, and answers every other request with rows. */
 async function startService() {
   const server = http2.createServer({ maxSessionMemory: 4096 })

@@ -18,7 +18,7 @@ const KILLS = 10
 /** Runs the writer until it reports that it has written for a while, and kills it during a write. */
 async function writeAndDie(path: string, first: number): Promise<void> {
   const child = startProgram(process.execPath, [program('./write-records.js'), path, String(first)])
-  await child.line(/./)
+  await child.line(/^\d+$/)
   await child.stop('SIGKILL')
 }
 

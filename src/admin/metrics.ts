@@ -11,7 +11,7 @@ import type { EvidenceReport, MigrationReport } from '../migrate/migration.ts'
 import type { Notes } from '../migrate/modes/journal.ts'
 import type { Modes } from '../migrate/modes/modes.ts'
 import type { OperationMode } from '../migrate/modes/select.ts'
-import type { Note } from '../migrate/records/record.ts'
+import { NOTE_KINDS } from '../migrate/records/record.ts'
 import { ROLLOUT_PHASES } from '../migrate/rollout/plan.ts'
 import type { RequestRecord } from '../serve/core.ts'
 import type { ClockWatch, Health } from '../serve/upstream/health.ts'
@@ -291,28 +291,13 @@ function watchMigration(declare: Declare, report: MetricsSources['report']): voi
   )
 }
 
-const WHATS: readonly Note['what'][] = [
-  'modes',
-  'circuit',
-  'circuit-closed',
-  'rollout',
-  'ready',
-  'not-ready',
-  'restart',
-  'epoch',
-  'store-lost',
-  'conflict',
-  'clock',
-  'acceptance',
-]
-
 /** What is in force, and how often that changed. */
 function watchModes(declare: Declare, { modes, currentModes, onNote }: MetricsSources): void {
   const note = declare.tally(
     'crosswalk_notes_total',
     'Events that changed what the proxy does, or what may be done next, by kind',
     'what',
-    WHATS,
+    NOTE_KINDS,
   )
   onNote(({ what }) => note(what))
   const gauge = (name: string, help: string, labels: readonly string[], read: Read) => declare.gauge(name, help, 'first', labels, read)

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Migration } from '../migrate/migration.ts'
 import type { IdentifiedNote, Notes } from '../migrate/modes/journal.ts'
 import { comparisonSchema, noteSchema } from '../migrate/records/read-entry.ts'
-import type { Comparison, Entry, Example, Note } from '../migrate/records/record.ts'
+import { type Comparison, type Entry, type Example, NOTE_KINDS } from '../migrate/records/record.ts'
 import { type ComparisonQuery, createRing } from '../migrate/records/record-file.ts'
 import { type FleetClocks, type FleetReading, reading, readText } from './exchange.ts'
 import type { Fleet, Leader } from './fleet.ts'
@@ -174,13 +174,8 @@ function textOfNote({ nth: _, ...note }: IdentifiedNote): string {
   return JSON.stringify({ ...note, text: cut(note.text), from: cut(note.from), to: cut(note.to) })
 }
 
-/** Every kind of note. One that a later version of Crosswalk knows is left out. */
-const WHATS: Readonly<Record<Note['what'], true>> = {
-  ...{ modes: true, circuit: true, 'circuit-closed': true, restart: true },
-  ...{ rollout: true, ready: true, 'not-ready': true, epoch: true, 'store-lost': true, conflict: true, clock: true, acceptance: true },
-}
-
-const sharedNote = noteSchema.extend({ id: z.string().min(1), what: z.string().refine((what) => Object.hasOwn(WHATS, what)) })
+/** A note of a kind that a later version of Crosswalk knows is left out. */
+const sharedNote = noteSchema.extend({ id: z.string().min(1), what: z.enum(NOTE_KINDS) })
 
 /** Reads it. Undefined if another version of Crosswalk wrote it in another form. */
 function noteIn(text: string): IdentifiedNote | undefined {

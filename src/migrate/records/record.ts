@@ -179,23 +179,17 @@ export interface TallyEntry extends OperationTally, Identified {
   readonly operation: string
 }
 
+/** Every kind of note. */
+export const NOTE_KINDS = [
+  ...(['modes', 'circuit', 'circuit-closed', 'rollout', 'ready', 'not-ready'] as const),
+  ...(['restart', 'epoch', 'store-lost', 'conflict', 'clock', 'acceptance'] as const),
+] as const
+
 /** A change of what the proxy does, or of what may be done next; `circuit` is one that opened. Log lines and metrics follow from notes. */
 export interface Note extends Identified {
   readonly kind: 'note'
   readonly at: string
-  readonly what:
-    | 'modes'
-    | 'circuit'
-    | 'circuit-closed'
-    | 'restart'
-    | 'rollout'
-    | 'ready'
-    | 'not-ready'
-    | 'epoch'
-    | 'store-lost'
-    | 'conflict'
-    | 'clock'
-    | 'acceptance'
+  readonly what: (typeof NOTE_KINDS)[number]
   readonly operation?: string
   readonly rollout?: string
   readonly text: string

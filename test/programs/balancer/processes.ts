@@ -79,9 +79,9 @@ export function writesIn(entries: readonly Entry[]): ReadonlyMap<string, number>
 }
 
 /**
- * Runs mixed traffic of v1 clients for at least so many requests, and until the signal fires. Each client has a credential of its own, keeps
- * one connection alive and sends one request at a time. Every round creates, reads, changes, lists and deletes a repo of the organization,
- * and checks each answer.
+ * Runs mixed traffic of v1 clients for at least so many requests, and until the signal fires. Each client keeps one connection alive and
+ * sends one request at a time. Every round creates, reads, changes, lists and deletes a repo of the organization, and checks each answer.
+ * Each round has a credential of its own: nginx keeps a credential at one proxy, and those of eight clients may all be at the same.
  */
 export async function runLoad(options: {
   url: string
@@ -103,9 +103,9 @@ export async function runLoad(options: {
   const client = async (at: number) => {
     const name = `load-${at}`
     const agent = new http.Agent({ keepAlive: true, maxSockets: 1 })
-    const send = async (method: string, path: string, body?: unknown, mark?: string) => {
+    const sendAs = (credential: string) => async (method: string, path: string, body?: unknown, mark?: string) => {
       if (mark !== undefined) load.writes.push(mark)
-      const answer = await exchange({ url: url + path, method, token: `${token}-${at}`, agent }, body).catch((error: Error) => ({
+      const answer = await exchange({ url: url + path, method, token: credential, agent }, body).catch((error: Error) => ({
         status: 0,
         body: error.message,
       }))
@@ -118,6 +118,7 @@ export async function runLoad(options: {
     }
     for (let round = 0; load.requests < atLeast || !until.aborted; round += 1) {
       const mark = `${name}-${round}`
+      const send = sendAs(`${token}-${(round * clients + at) % 10_000}`)
       const { id } = await send('POST', `/registry/v1/repos/${organization}`, { name: mark }, `POST ${mark}`)
       const repo = `/registry/v1/repos/${encodeURIComponent(id)}`
       const byId = `/registry/v1/repos?id=${encodeURIComponent(id)}`

@@ -4,9 +4,9 @@ import type { Recorder } from '../records/record-file.ts'
 import { countKind, type KindCounts, type SeenKind, seenKinds } from './kinds.ts'
 import type { Uncompared, UncomparedCounts } from './standing.ts'
 
-/** A number as people read it: `12,345`. */
+/** A whole number as people read it: `12,345`. `toLocaleString` would load the rules of all languages: 8 MiB, and a tenth of the start. */
 export function count(n: number): string {
-  return n.toLocaleString('en-US')
+  return String(n).replace(/\B(?=(?:\d{3})+$)/g, ',')
 }
 
 /** `1 request`, `2,500 requests`. */

@@ -4,6 +4,7 @@ import { createExpected } from '../../../src/migrate/compare/expected.ts'
 import type { ComparisonOutcome } from '../../../src/migrate/compare/judge.ts'
 import {
   cleanNeeded,
+  count,
   createCollapse,
   createEvidence,
   createTallies,
@@ -145,6 +146,13 @@ describe('evidence', () => {
       const first = { isFirst: true, isNewOutcome: true }
       expect([place(one(), 0), place(one(), 0)]).toEqual([first, first])
     })
+  })
+})
+
+describe('a count', () => {
+  it('has commas as in English', () => {
+    const numbers = [0, 7, 12, 999, 1000, 12_345, 100_000, 999_999, 1_000_000, 9_007_199_254_740_991]
+    expect(numbers.map(count)).toEqual(numbers.map((n) => n.toLocaleString('en-US')))
   })
 })
 

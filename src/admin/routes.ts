@@ -181,12 +181,16 @@ const wrongUrl = (description: string) => invalidArgument({ field: 'url', descri
  */
 export function rehearsalOf({ rehearse }: Pick<Migration, 'rehearse'>, { mappings }: Pick<Tables, 'mappings'>): Rehearse {
   const operations = mappings.flatMap((mapping) => mapping.operations)
-  const [classify, router, onlyV1] = [createClassify(mappings), createRouter(operations), createOnlyV1(operations)]
+  // The first rehearsal compiles them: most processes have none.
+  const compile = () => ({ classify: createClassify(mappings), router: createRouter(operations), onlyV1: createOnlyV1(operations) })
+  let compiled: ReturnType<typeof compile> | undefined
   const bucket = createBucket({ most: MOST_PER_SECOND, fillMs: 1000 }, () => performance.now())
   let last = 0
   return async (url, token) => {
     if (!rehearse) throw NO_V1
     if (!bucket.take()) throw TOO_MANY
+    compiled ??= compile()
+    const { classify, router, onlyV1 } = compiled
     const target = classify(url)
     if (target.kind === 'refused') throw target.error
     const headers = { authorization: `Bearer ${token}`, accept: 'application/json' }

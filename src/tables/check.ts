@@ -2,6 +2,7 @@ import { fieldAt, itemFields, readerOf } from './compile.ts'
 import type { Fields } from './fields.ts'
 import type { Mapping, Operation } from './operation.ts'
 import { isReadBack } from './operations.ts'
+import type { Message } from './resource.ts'
 import { camelCase } from './uid.ts'
 
 /** Returns the end of a sentence about a wrong word: `did you mean "roles"?`, or `otherwise` if no candidate is close enough. */
@@ -73,6 +74,7 @@ export function checkMappings(mappings: readonly Mapping[]): void {
 /** Yields a sentence for everything that is wrong in the tables. */
 export function* mappingProblems(mappings: readonly Mapping[]): Generator<string> {
   const ids = new Map<string, string>()
+  const messages = new Set<Message>()
   for (const { domain, operations } of mappings) {
     for (const operation of operations) {
       const { id, template } = operation
@@ -80,8 +82,11 @@ export function* mappingProblems(mappings: readonly Mapping[]): Generator<string
       if (ids.has(id)) yield `operation id ${id} stands twice (${ids.get(id)} and ${template})`
       ids.set(id, template)
       yield* operationProblems(operation)
+      for (const message of [operation.request, operation.answer]) if (message) messages.add(message)
     }
   }
+  // Operations share their messages, and a start should not check one twice.
+  for (const { name, fields } of messages) yield* fieldProblems(name, fields)
   yield* readBackProblems(mappings.flatMap(({ operations }) => operations))
 }
 
@@ -93,7 +98,6 @@ function* operationProblems(operation: Operation): Generator<string> {
     `the query of ${operation.id}`,
     [...Object.keys(operation.params), ...operation.ownParams].map((name) => [name, camelCase(name)]),
   )
-  for (const message of [operation.request, operation.answer]) if (message) yield* fieldProblems(message.name, message.fields)
 }
 
 function* fieldProblems(where: string, fields: Fields): Generator<string> {

@@ -192,9 +192,9 @@ describe('end to end', () => {
     const webhook = await startWebhook()
     const notify = { 'notify.url': `${webhook.url}/hook?token=hidden`, 'notify.secret': SECRET, 'notify.source': 'urn:crosswalk:test' }
     const page = { 'admin.publicUrl': 'https://crosswalk.internal' }
-    const stage = await startStage({ ...notify, ...page, 'admin.token': 'the-token-that-changes', 'fallback.perMinute': 0 })
+    const stage = await startStage({ proxy: { ...notify, ...page, 'admin.token': 'the-token-that-changes', 'fallback.perMinute': 0 } })
     const admin = (method: string, path: string, body?: object) =>
-      fetch(stage.server.adminUrl + path, {
+      fetch(stage.adminUrl + path, {
         method,
         headers: { authorization: 'Bearer the-token-that-changes', ...(body && { 'content-type': 'application/json' }) },
         ...(body && { body: JSON.stringify(body) }),
@@ -203,7 +203,7 @@ describe('end to end', () => {
     const canary = { operations: 'iam.*', mode: 'diff-v1', canary: { percent: 100, mode: 'diff-v2' } }
 
     const test = (await (await admin('POST', '/notify/test')).json()) as { id: string }
-    expect((await fetch(`${stage.server.adminUrl}/notify/test`, { method: 'POST' })).status).toBe(401)
+    expect((await fetch(`${stage.adminUrl}/notify/test`, { method: 'POST' })).status).toBe(401)
     await admin('PUT', '/modes', { default: 'v1', rules: [canary] })
     await stage.request('GET', '/iam/v1/groups')
     await stage.fault({ match: 'GET /iam/v2/groups', times: 100, status: 500 })
@@ -230,7 +230,7 @@ describe('end to end', () => {
       data: { from: 'closed', to: 'open', text: expect.stringMatching(/^errors: \d of the last \d answers failed/) },
     })
     await stage.close()
-    expect(JSON.stringify([stage.server.log, events])).not.toMatch(/hidden|the-token-that/)
+    expect(JSON.stringify([stage.log, events])).not.toMatch(/hidden|the-token-that/)
     await webhook.close()
   }, 30_000)
 
@@ -240,7 +240,7 @@ describe('end to end', () => {
     const webhook = await startWebhook()
     onTestFinished(webhook.close)
     const settings = { 'notify.url': webhook.url, 'notify.secret': SECRET, 'records.file': join(folder, 'records.ndjson') }
-    const first = await startStage(settings)
+    const first = await startStage({ proxy: settings })
     await first.setModes({ default: 'diff-v1' })
     await first.request('GET', '/iam/v1/groups')
     await first.settled()
@@ -252,7 +252,7 @@ describe('end to end', () => {
       .map((line) => JSON.parse(line))
     expect(webhook.seen[0]?.headers['webhook-id']).toBe(written.id)
 
-    const second = await startStage(settings)
+    const second = await startStage({ proxy: settings })
     await second.close()
     expect(webhook.events().map(({ type }) => type)).toEqual(['crosswalk.modes.changed', 'crosswalk.proxy.restarted'])
   })
@@ -271,7 +271,7 @@ describe('end to end', () => {
     ]
     const file = join(folder, 'records.ndjson')
     writeFileSync(file, records.map((one) => `${JSON.stringify(one)}\n`).join(''))
-    const stage = await startStage({ 'notify.url': webhook.url, 'notify.secret': SECRET, 'records.file': file })
+    const stage = await startStage({ proxy: { 'notify.url': webhook.url, 'notify.secret': SECRET, 'records.file': file } })
     await stage.close()
     expect(webhook.events().map(({ type, subject }) => [type, subject])).toEqual([
       ['crosswalk.proxy.restarted', undefined],

@@ -183,7 +183,7 @@ describe.skipIf(!hasChromium())('the page while a proxy runs', () => {
     await page.locator('.next > button').click()
     await page.getByRole('dialog').getByRole('button', { name: 'Back to v1' }).click()
     await page.locator('.next > button').waitFor({ state: 'detached' })
-    const note = await stage.server.logged(({ what }) => what === 'modes')
+    const note = await stage.logged(({ what }) => what === 'modes')
     expect(note).toMatchObject({ by: { source: 'admin', token: 'oidc:alice@example.com' } })
     await page.getByRole('link', { name: /^Timeline/ }).click()
     await page.getByText('oidc:alice@example.com').first().waitFor()
@@ -194,7 +194,7 @@ describe.skipIf(!hasChromium())('the page while a proxy runs', () => {
     expect(kept).toMatch(/^0 \| {2}\| crosswalk\.admin\.token \| /)
     for (const token of tokens) {
       const secret = token.split('.')[2] ?? ''
-      expect([kept, ...asked, JSON.stringify(stage.server.log)].filter((text) => text.includes(secret))).toEqual([])
+      expect([kept, ...asked, JSON.stringify(stage.log)].filter((text) => text.includes(secret))).toEqual([])
     }
     await page.reload()
     await page.getByRole('heading', { name: 'Timeline' }).waitFor()

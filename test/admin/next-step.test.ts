@@ -130,15 +130,17 @@ describe('next step', () => {
     const token = 'the-token-that-changes'
     beforeAll(async () => {
       stage = await startStage({
-        modes: { default: 'diff-v1', rules: [rule({ operations: 'iam.*', clients: 'some' })], testers: ['x'] },
-        'admin.token': token,
-        'log.level': 'silent',
+        proxy: {
+          modes: { default: 'diff-v1', rules: [rule({ operations: 'iam.*', clients: 'some' })], testers: ['x'] },
+          'admin.token': token,
+          'log.level': 'silent',
+        },
       })
       return () => stage.close()
     })
 
     const current = async () => {
-      const answer = await fetch(`${stage.server.adminUrl}/report.json`, { headers: { authorization: `Bearer ${token}` } })
+      const answer = await fetch(`${stage.adminUrl}/report.json`, { headers: { authorization: `Bearer ${token}` } })
       return (await answer.json()) as Report
     }
     const shell = (text: string) =>
@@ -147,7 +149,7 @@ describe('next step', () => {
     const paste = async (title: string, standing: OperationReport['standing'] = 'inside') => {
       const report = await current()
       const operation = report.operations.find(({ operation: id }) => id === 'iam.groups.list')!
-      const { commands } = nextStep({ ...operation, standing }, report, { origin: stage.server.adminUrl, hasToken: true })
+      const { commands } = nextStep({ ...operation, standing }, report, { origin: stage.adminUrl, hasToken: true })
       const found = commands.find((one) => one.title.startsWith(title))
       if (!found) throw new Error(`${title} is not among ${commands.map((one) => one.title).join(', ')}`)
       return { text: found.text, ...(await shell(found.text)) }
@@ -156,7 +158,7 @@ describe('next step', () => {
 
     it('change the modes of a running proxy, and nothing else', async () => {
       await stage.request('GET', '/iam/v1/groups')
-      await stage.server.idle()
+      await stage.idle()
       const others = rule({ operations: 'iam.*', clients: 'some' })
       const own = (members: Partial<ModeRule>) => ({
         default: 'diff-v1',
@@ -183,7 +185,7 @@ describe('next step', () => {
       await stage.request('GET', '/registry/v1/vuln_reports')
       const report = await current()
       const only = report.operations.find(({ standing }) => standing === 'v1-only')!
-      const [command] = nextStep(only, report, { origin: stage.server.adminUrl, hasToken: true }).commands
+      const [command] = nextStep(only, report, { origin: stage.adminUrl, hasToken: true }).commands
       expect(command?.text).toMatch(/^CROSSWALK_ADMIN_TOKEN="\$ADMIN_TOKEN" crosswalk clients /)
       const argv = (await shell(command?.text ?? '')).stdout.trim().split('\n')
       expect(await runCommand(argv, { CROSSWALK_ADMIN_TOKEN: token })).toMatchObject({ code: 0 })

@@ -200,15 +200,15 @@ export async function folder(): Promise<string> {
 /** Starts a proxy that compares everything, with the sandbox as v1 and v2. It is stopped after the test. */
 export async function proxy(settings: Partial<Config> = {}) {
   const modes = { default: 'diff-v1' as const, rules: [], testers: [] }
-  const stage = await startStage({ modes, 'log.level': 'silent', ...settings })
+  const stage = await startStage({ proxy: { modes, 'log.level': 'silent', ...settings } })
   onTestFinished(() => stage.close())
   return {
     stage,
-    adminUrl: stage.server.adminUrl,
+    adminUrl: stage.adminUrl,
     /** Sends reads, and waits until they are compared. */
     async ask(...paths: readonly string[]) {
       for (const path of paths) await stage.request('GET', path)
-      await stage.server.idle()
+      await stage.idle()
     },
   }
 }

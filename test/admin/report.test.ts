@@ -339,13 +339,13 @@ describe('in force', () => {
 
     beforeAll(async () => {
       const rules = [{ operations: 'iam.*', clients: '*', mode: 'diff-v1' as const, canary: { percent: 100, mode: 'v2' as const } }]
-      const stage = await startStage({ modes: { default: 'diff-v1', rules, testers: [] }, 'log.level': 'silent' })
-      adminUrl = stage.server.adminUrl
+      const stage = await startStage({ proxy: { modes: { default: 'diff-v1', rules, testers: [] }, 'log.level': 'silent' } })
+      adminUrl = stage.adminUrl
       fail = async () => {
         await stage.request('GET', '/iam/v1/groups')
         await stage.fault({ match: 'GET /iam/v2/groups', status: 500 })
         for (let nth = 0; nth < 10; nth++) await stage.request('GET', '/iam/v1/groups')
-        await stage.server.idle()
+        await stage.idle()
       }
       return () => stage.close()
     })

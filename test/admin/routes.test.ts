@@ -16,17 +16,16 @@ describe('circuit routes', async () => {
   const ALICE = { CROSSWALK_ADMIN_TOKEN: 'the-token-of-alice' }
 
   const stage = await startStage({
-    'admin.tokens': [{ name: 'alice', token: 'the-token-of-alice' }],
-    'admin.readToken': 'the-token-to-read',
+    proxy: { 'admin.tokens': [{ name: 'alice', token: 'the-token-of-alice' }], 'admin.readToken': 'the-token-to-read' },
   })
   afterAll(() => stage.close())
 
   async function ask(path: string, method = 'GET', token = 'the-token-of-alice') {
-    const answer = await fetch(stage.server.adminUrl + path, { method, headers: bearer(token) })
+    const answer = await fetch(stage.adminUrl + path, { method, headers: bearer(token) })
     return { status: answer.status, body: await answer.json() }
   }
   const open = async () => ((await ask('/circuits')).body as { operation: string }[]).map(({ operation }) => operation)
-  const command = (...argv: string[]) => runCommand(['circuits', ...argv, '--admin', stage.server.adminUrl], ALICE)
+  const command = (...argv: string[]) => runCommand(['circuits', ...argv, '--admin', stage.adminUrl], ALICE)
 
   /** Lets v2 fail until the circuits of these reads are open. */
   async function openThem(...paths: string[]) {
@@ -50,11 +49,11 @@ describe('circuit routes', async () => {
         owner: 'the default mode',
         until: 'a person closes it',
       })
-      const before = stage.server.reads.modes().version
+      const before = stage.reads.modes().version
       expect(await ask(`/circuits/${LIST}/close`, 'POST')).toEqual({ status: 200, body: { closed: [LIST], kept: [] } })
       expect(await open()).toEqual([ROLES])
-      expect(stage.server.reads.modes().version).toBe(before)
-      const note = await stage.server.logged(({ what, operation }) => what === 'circuit-closed' && operation === LIST)
+      expect(stage.reads.modes().version).toBe(before)
+      const note = await stage.logged(({ what, operation }) => what === 'circuit-closed' && operation === LIST)
       expect(note).toMatchObject({ by: { source: 'admin', token: 'alice' }, msg: expect.stringContaining('it was closed by hand') })
     })
 
@@ -116,13 +115,13 @@ describe('circuit routes', async () => {
       }
       await stage.setModes({ default: 'v1', rules: [rule('first', '0*'), rule('second', '*')] } as never)
       await openThem('/iam/v1/groups')
-      const [opened] = stage.server.reads.circuits()
+      const [opened] = stage.reads.circuits()
       expect(opened).toMatchObject({ operation: LIST, owner: 'rollout first and rollout second' })
       const since = `, open since ${new Date(opened?.at ?? 0).toISOString()} for rollout first and rollout second`
-      const note = await stage.server.logged(({ what, msg }) => what === 'circuit' && String(msg).includes('rollout first'))
+      const note = await stage.logged(({ what, msg }) => what === 'circuit' && String(msg).includes('rollout first'))
       expect(note.msg).toContain(`${since}. Only a person can close it`)
       await stage.setModes({ default: 'v1', rules: [rule('second', '*')] } as never)
-      expect(stage.server.reads.circuits()).toEqual([{ ...opened, rollout: 'second', until: 'the rollout second is resumed or aborted' }])
+      expect(stage.reads.circuits()).toEqual([{ ...opened, rollout: 'second', until: 'the rollout second is resumed or aborted' }])
       expect((await ask('/report.json')).body).toMatchObject({ now: { circuits: { [LIST]: expect.stringContaining(since) } } })
       expect((await ask('/rollouts')).body).toMatchObject([{ name: 'second', reason: expect.stringContaining(since) }])
     })

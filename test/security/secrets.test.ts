@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { ALL_V2 } from '../../src/migrate/modes/rules.ts'
 import { hasChromium, openBrowser } from '../admin/report-stage.ts'
 import { type Stage, startProxy, startStage } from '../stage/stage.ts'
 import { answering, startUpstream } from '../stage/upstream.ts'
@@ -63,20 +62,20 @@ describe('records', () => {
 
   /** Returns everything that a person or a tool could read. */
   async function outputs(stage: Stage, file: string): Promise<Record<string, string>> {
-    const read = async (path: string) => (await fetch(stage.server.adminUrl + path)).text()
+    const read = async (path: string) => (await fetch(stage.adminUrl + path)).text()
     const admin = await Promise.all(
       ['/modes', '/evidence', '/clients', '/comparisons', '/metrics', '/operations'].map(async (path) => [path, await read(path)]),
     )
-    await stage.server.close()
+    await stage.servers[0].close()
     const records = readdirSync(directory)
       .filter((name) => name.startsWith(file))
       .map((name) => [name, readFileSync(join(directory, name), 'utf8')])
-    return { ...Object.fromEntries([...admin, ...records]), log: JSON.stringify(stage.server.log) }
+    return { ...Object.fromEntries([...admin, ...records]), log: JSON.stringify(stage.log) }
   }
 
   it.each(['diff-v1', 'diff-v2'] as const)('reveals no secret of a request in mode %s', async (mode) => {
     const file = `${mode}.ndjson`
-    const stage = await startStage({ modes: { ...ALL_V2, default: mode }, 'records.file': join(directory, file) })
+    const stage = await startStage({ mode, proxy: { 'records.file': join(directory, file) } })
     // Every comparison must have a difference to show.
     await stage.fault({ match: 'GET /registry/v2/repos/', change: { at: '/description', to: planted('answer') } })
     await stage.fault({ match: 'GET /registry/v2/repos', change: { at: '/repos/*/description', to: planted('answer') } })
@@ -97,7 +96,7 @@ describe('records', () => {
   })
 
   it('names subjects only where they are allowed', async () => {
-    const stage = await startStage({ 'records.subjects': true })
+    const stage = await startStage({ proxy: { 'records.subjects': true } })
     const identity = await (
       await fetch(`${stage.sandbox.url}/sts/exchange?aud=${stage.sandbox.url}`, {
         method: 'POST',
@@ -106,7 +105,7 @@ describe('records', () => {
     ).json()
     await stage.request('GET', '/iam/v1/groups', { token: (identity as { token: string }).token })
     await stage.settled()
-    const clients = (await (await fetch(`${stage.server.adminUrl}/clients`)).json()) as { subject?: string }[]
+    const clients = (await (await fetch(`${stage.adminUrl}/clients`)).json()) as { subject?: string }[]
     expect(clients).toMatchObject([{ subject: expect.stringMatching(/^[0-9a-f]{40}/) }])
     await stage.close()
   })

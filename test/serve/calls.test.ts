@@ -134,7 +134,7 @@ describe('a list whose rows need more than v2 lists', () => {
 
   let stage: Stage
   beforeAll(async () => {
-    stage = await startStage({ 'keep.ttlMs': 60_000 })
+    stage = await startStage({ proxy: { 'keep.ttlMs': 60_000 } })
   })
   afterAll(() => stage.close())
 
@@ -194,11 +194,11 @@ describe('a list whose rows need more than v2 lists', () => {
       for (; rows < wanted; rows += 1) await create(rows, group)
       for (const callsOf of [cold, warm]) {
         await stage.clearJournal()
-        const served = await rowsOf(stage.server.url)
+        const served = await rowsOf(stage.url)
         const calls = (await stage.journal()).length
         expect({ rows: served.items.length, calls }).toEqual({ rows, calls: callsOf(rows) })
       }
-      expect(await rowsOf(stage.server.url)).toEqual(await rowsOf(stage.sandbox.url))
+      expect(await rowsOf(stage.url)).toEqual(await rowsOf(stage.sandbox.url))
     }
   })
 })

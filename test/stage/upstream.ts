@@ -38,6 +38,26 @@ export function rawExchange(url: string, bytes: string): Promise<string> {
   })
 }
 
+type Close = () => Promise<void>
+
+let whenOver = (_: Close): void => {}
+
+/** Says what becomes of what was started and not closed: `test/setup.ts` closes it after its test or its file. */
+export function closeBy(keep: (close: Close) => void): void {
+  whenOver = keep
+}
+
+/** Returns what closes at most once, and is called at the latest when its test is over. */
+export function closedLater(end: Close): Close {
+  let ended: Promise<void> | undefined
+  const close = () => {
+    ended ??= end()
+    return ended
+  }
+  whenOver(close)
+  return close
+}
+
 /** A request as an upstream saw it. */
 export interface Seen {
   readonly method: string
@@ -54,7 +74,7 @@ export interface Upstream {
   close(): Promise<void>
 }
 
-type Handler = (request: IncomingMessage, response: ServerResponse, body: string) => void
+export type Handler = (request: IncomingMessage, response: ServerResponse, body: string) => void
 
 const PONG = '{"response":"pong"}'
 
@@ -72,11 +92,13 @@ export async function startUpstream(handle: Handler, pings?: 'seen'): Promise<Up
     }
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const close = () =>
-    new Promise<void>((resolve) => {
-      server.closeAllConnections()
-      server.close(() => resolve())
-    })
+  const close = closedLater(
+    () =>
+      new Promise<void>((resolve) => {
+        server.closeAllConnections()
+        server.close(() => resolve())
+      }),
+  )
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, server, seen, close }
 }
 

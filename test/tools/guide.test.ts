@@ -10,7 +10,6 @@ import { mappings } from '../../mappings/index.ts'
 import { topics } from '../../mappings/topics.ts'
 import { readFacts } from '../../src/grpc/facts.ts'
 import type { Client, OperationUse } from '../../src/migrate/clients.ts'
-import { ALL_V2 } from '../../src/migrate/modes/rules.ts'
 import { isShownIn, nameIn } from '../../src/tables/compile.ts'
 import type { Fields } from '../../src/tables/fields.ts'
 import { covers, type Operation } from '../../src/tables/operation.ts'
@@ -48,12 +47,11 @@ describe('client guide', () => {
   let caller = ''
   let guide: Guide
 
-  const clients = (...argv: string[]) =>
-    runCommand(['clients', ...argv, '--admin', stage.server.adminUrl, '--upstream-v2', stage.sandbox.url])
+  const clients = (...argv: string[]) => runCommand(['clients', ...argv, '--admin', stage.adminUrl, '--upstream-v2', stage.sandbox.url])
   const section = (operation: string) => guide.sections.find((one) => one.operation === operation)
 
   beforeAll(async () => {
-    stage = await startStage({ modes: { ...ALL_V2, default: 'diff-v1' } })
+    stage = await startStage({ mode: 'diff-v1' })
     const org = stage.sandbox.organization
     for (const offset of [1, 2]) await stage.request('GET', `/iam/v1/groups?limit=2&offset=${offset}&uidp.descendants_of=${org}`)
     await stage.request('GET', `/iam/v1/groups?id=${org}`)
@@ -152,7 +150,7 @@ describe('client guide', () => {
 
   describe('the report', () => {
     it('leaves out the parameters of requests, which only a guide needs', async () => {
-      const { clients: known } = (await (await fetch(`${stage.server.adminUrl}/report.json`)).json()) as { clients: readonly Client[] }
+      const { clients: known } = (await (await fetch(`${stage.adminUrl}/report.json`)).json()) as { clients: readonly Client[] }
       expect(known[0]?.operations[0]).toMatchObject({ operation: 'iam.groups.list', calls: 3 })
       expect(known[0]?.operations[0]).not.toHaveProperty('requests')
     })

@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeEach, expect, inject, it } from 'vitest'
-import { ALL_V2 } from '../../../src/migrate/modes/rules.ts'
 import type { Comparison } from '../../../src/migrate/records/record.ts'
 import { type Stage, startStage } from '../../stage/stage.ts'
 import { runCommand } from './support.ts'
@@ -19,11 +18,7 @@ afterAll(() => {
 
 let stage: Stage
 beforeEach(async () => {
-  stage = await startStage({
-    modes: { ...ALL_V2, default: 'diff-v1' },
-    'records.file': join(records, 'records.ndjson'),
-    'diff.learnEvery': 0,
-  })
+  stage = await startStage({ mode: 'diff-v1', proxy: { 'records.file': join(records, 'records.ndjson'), 'diff.learnEvery': 0 } })
 })
 afterEach(() => stage.close())
 
@@ -43,11 +38,11 @@ it('prints a recorded mismatch as a test that reproduces it', async () => {
     await stage.settled()
     await stage.clearFaults()
   }
-  const known = (await (await fetch(`${stage.server.adminUrl}/comparisons?limit=100`)).json()) as Comparison[]
+  const known = (await (await fetch(`${stage.adminUrl}/comparisons?limit=100`)).json()) as Comparison[]
   const mismatches = known.filter(({ outcome }) => outcome === 'mismatch')
   expect(mismatches).toHaveLength(BUGS.length)
   for (const { id } of mismatches) {
-    const { code, out } = await runCommand(['case', id, '--admin', stage.server.adminUrl])
+    const { code, out } = await runCommand(['case', id, '--admin', stage.adminUrl])
     expect([code, out.includes('demo-admin')]).toEqual([0, false])
     // The names of v2's own members are public. Only the keys of a map, which lie deeper than an answer's own members, may be secrets.
     expect(out).not.toMatch(/"text-\d+-[0-9a-f]{8}": \[/)
@@ -64,7 +59,7 @@ it('finds a mismatch in a record file after the proxy has stopped', async () => 
   await stage.fault({ match: 'GET /registry/v2/repos', drop: '/repos/0' })
   await stage.request('GET', '/registry/v1/repos?limit=2')
   await stage.settled()
-  await stage.server.close()
+  await stage.servers[0].close()
   const file = join(records, 'records.ndjson')
   const lines = readFileSync(file, 'utf8')
     .split('\n')
@@ -75,7 +70,7 @@ it('finds a mismatch in a record file after the proxy has stopped', async () => 
 })
 
 it('names a mismatch that is missing or cannot be reproduced', async () => {
-  const admin = ['--admin', stage.server.adminUrl]
+  const admin = ['--admin', stage.adminUrl]
   expect(await runCommand(['case', 'none', ...admin])).toEqual({
     code: 1,
     out: '',
@@ -84,7 +79,7 @@ it('names a mismatch that is missing or cannot be reproduced', async () => {
   await stage.fault({ match: 'GET /registry/v2/repos', status: 503 })
   await stage.request('GET', '/registry/v1/repos')
   await stage.settled()
-  const [{ id }] = (await (await fetch(`${stage.server.adminUrl}/comparisons`)).json()) as [Comparison]
+  const [{ id }] = (await (await fetch(`${stage.adminUrl}/comparisons`)).json()) as [Comparison]
   expect((await runCommand(['case', id, ...admin])).err).toBe(
     `Comparison ${id} (error) cannot be played again: only confirmed mismatches are kept for that, and only small ones.`,
   )

@@ -21,14 +21,14 @@ async function cleanReads(stage: Stage): Promise<void> {
 describe('cutover', () => {
   let stage: Stage
   beforeEach(async () => {
-    stage = await startStage(DIFF_V1)
+    stage = await startStage({ proxy: DIFF_V1 })
   })
   afterEach(() => stage.close())
   const read = async (...paths: readonly string[]) => {
     for (const path of paths) await stage.request('GET', path)
     await stage.settled()
   }
-  const cutover = (...argv: string[]) => runCommand(['cutover', ...argv, '--admin', stage.server.adminUrl])
+  const cutover = (...argv: string[]) => runCommand(['cutover', ...argv, '--admin', stage.adminUrl])
 
   it('reports no evidence at first', async () => {
     expect(await cutover()).toEqual({
@@ -110,7 +110,7 @@ describe('cutover', () => {
     await cleanReads(stage)
     await read('/iam/v1/roles')
     const accept = { reason: 'nobody reads roles', until: '2100-01-01' }
-    stage.server.reload({
+    stage.reload({
       'cutover.operations': [
         { operations: 'iam.groups.*', target: 0.9 },
         { operations: 'iam.roles.list', accept },
@@ -130,7 +130,7 @@ describe('cutover', () => {
       0,
       expect.stringMatching(/^Ready to cut over\. .* enough of all together; 1 more with 1 request is accepted without proof\./),
     ])
-    const report = (await (await fetch(`${stage.server.adminUrl}/report.json`)).json()) as Report
+    const report = (await (await fetch(`${stage.adminUrl}/report.json`)).json()) as Report
     expect(report).toMatchObject({ ready: true, operations: [{ operation: 'iam.roles.list', accepted: accept }, { target: 0.9 }] })
     const evidence = await stage.evidence()
     expect(evidence.operations.map(({ operation, needed }) => [operation, needed > 0])).toEqual([
@@ -150,7 +150,7 @@ describe('cutover', () => {
     await stage.fault({ match: 'GET /iam/v2/groups', change: { at: '/groups/*/name', to: 'wrong' } })
     await cleanReads(stage)
     expect((await cutover('--target', '0.9')).out).toMatch(/^ {2}no {3}iam\.groups\.list: .*circuit is open\.\n {9}mismatches: /m)
-    const report = (await (await fetch(`${stage.server.adminUrl}/report.json`)).json()) as Report
+    const report = (await (await fetch(`${stage.adminUrl}/report.json`)).json()) as Report
     expect(report).toMatchObject({ ready: false, reasons: expect.arrayContaining([expect.stringContaining('circuit is open')]) })
   })
 
@@ -159,7 +159,7 @@ describe('cutover', () => {
     const canary = (name: string) => ({ mode: 'diff-v2', rollout: { name, steps: [{ percent: 1, hold: '1h' }] } })
     const rule = (name: string) => ({ operations: `${name}.*`, mode: 'v1', canary: canary(name) })
     const body = JSON.stringify({ default: 'diff-v1', rules: [rule('iam'), rule('registry')] })
-    await fetch(`${stage.server.adminUrl}/modes`, { method: 'PUT', headers: { 'content-type': 'application/json' }, body })
+    await fetch(`${stage.adminUrl}/modes`, { method: 'PUT', headers: { 'content-type': 'application/json' }, body })
     const { code, out } = await cutover('--target', '0.15')
     expect([code, out.split('\n').filter((line) => line.startsWith('Rollout'))]).toEqual([
       0,
@@ -181,7 +181,7 @@ describe('cutover', () => {
       ready: false,
       target: 0.001,
       operations: [{ operation: 'iam.groups.list', standing: 'inconclusive', clients: expect.any(Array) }],
-      asked: [{ admin: stage.server.adminUrl }],
+      asked: [{ admin: stage.adminUrl }],
     })
   })
 
@@ -217,19 +217,19 @@ describe('cutover', () => {
   })
 
   it('judges several replicas together', async () => {
-    const second = await startStage(DIFF_V1)
+    const second = await startStage({ proxy: DIFF_V1 })
     onTestFinished(() => second.close())
     await cleanReads(stage)
     await second.request('GET', '/iam/v1/roles')
     await second.settled()
-    const both = ['--target', '0.15', '--admin', second.server.adminUrl]
+    const both = ['--target', '0.15', '--admin', second.adminUrl]
     expect(JSON.parse((await cutover('--json', ...both)).out)).toMatchObject({
       ready: false,
       operations: [
         { operation: 'iam.groups.list', standing: 'inside' },
         { operation: 'iam.roles.list', standing: 'inconclusive' },
       ],
-      asked: [{ admin: second.server.adminUrl }, { admin: stage.server.adminUrl }],
+      asked: [{ admin: second.adminUrl }, { admin: stage.adminUrl }],
       assumptions: [],
     })
     await second.request('GET', GROUPS[0]!)

@@ -16,10 +16,10 @@ afterAll(() => rmSync(directory, { recursive: true }))
 describe('commands that ask the admin port', () => {
   let stage: Stage
   beforeEach(async () => {
-    stage = await startStage({ modes: { default: 'diff-v1', rules: [], testers: [] } })
+    stage = await startStage({ mode: 'diff-v1' })
   })
   afterEach(() => stage.close())
-  const ask = (...argv: string[]) => runCommand([...argv, '--admin', stage.server.adminUrl])
+  const ask = (...argv: string[]) => runCommand([...argv, '--admin', stage.adminUrl])
 
   it('clients prints text, CSV and JSON and names what blocks each client', async () => {
     await stage.request('GET', '/iam/v1/groups')
@@ -46,14 +46,14 @@ describe('commands that ask an admin port with tokens', () => {
   const CALLS = [['cutover', '--target', '0.5'], ['clients'], ['case', 'none']]
   let stage: Stage
   beforeEach(async () => {
-    stage = await startStage({ modes: { default: 'diff-v1', rules: [], testers: [] }, 'admin.token': CHANGE, 'admin.readToken': READ })
+    stage = await startStage({ mode: 'diff-v1', proxy: { 'admin.token': CHANGE, 'admin.readToken': READ } })
     await stage.request('GET', '/iam/v1/groups')
     await stage.settled()
   })
   afterEach(() => stage.close())
 
   it.each(CALLS)('%s reads with either token, from any source of settings', async (...call) => {
-    const argv = [...call, '--admin', stage.server.adminUrl]
+    const argv = [...call, '--admin', stage.adminUrl]
     const file = join(directory, 'tokens.json')
     writeFileSync(file, JSON.stringify({ admin: { readToken: READ } }))
     const ran = [
@@ -69,7 +69,7 @@ describe('commands that ask an admin port with tokens', () => {
   })
 
   it.each(CALLS)('%s asks for a missing token and rejects a wrong one', async (...call) => {
-    const { adminUrl } = stage.server
+    const { adminUrl } = stage
     const where = 'admin.readToken (CROSSWALK_ADMIN_READ_TOKEN) or admin.token (CROSSWALK_ADMIN_TOKEN).'
     const argv = [...call, '--admin', adminUrl]
     const code = call[0] === 'cutover' ? 3 : 1

@@ -91,9 +91,9 @@ describe('modes', () => {
     it('tells services, modes, rollouts and open circuits on one screen', async () => {
       const steps = [{ percent: 10, hold: '1h' }]
       const rules = [{ operations: 'iam.*', mode: 'v1', canary: { mode: 'diff-v2', rollout: { name: 'iam', steps } } }]
-      const stage = await startStage({ modes: readModeRules({ default: 'v2', rules }) as ModeRules })
+      const stage = await startStage({ proxy: { modes: readModeRules({ default: 'v2', rules }) as ModeRules } })
       onTestFinished(() => stage.close())
-      const { code, out } = await runCommand(['status', '--admin', stage.server.adminUrl])
+      const { code, out } = await runCommand(['status', '--admin', stage.adminUrl])
       expect(code).toBe(0)
       expect(out.split('\n')).toEqual([
         'Ready',

@@ -14,7 +14,7 @@ const DIFF_V1 = { modes: { default: 'diff-v1' as const, rules: [], testers: [] }
 describe('a rehearsal', () => {
   let stage: Stage
   beforeEach(async () => {
-    stage = await startStage(DIFF_V1)
+    stage = await startStage({ proxy: DIFF_V1 })
   })
   afterEach(() => stage.close())
   const read = async (...paths: readonly string[]) => {
@@ -22,9 +22,9 @@ describe('a rehearsal', () => {
     await stage.settled()
   }
   const TOKEN = () => ({ TOKEN: stage.sandbox.tokens.admin })
-  const rehearse = (...argv: string[]) => runCommand(['rehearse', ...argv, '--rate', '1000', '--admin', stage.server.adminUrl], TOKEN())
-  const cutover = (target = '0.9') => runCommand(['cutover', '--target', target, '--admin', stage.server.adminUrl])
-  const post = async (body: unknown, at = stage.server.adminUrl) => {
+  const rehearse = (...argv: string[]) => runCommand(['rehearse', ...argv, '--rate', '1000', '--admin', stage.adminUrl], TOKEN())
+  const cutover = (target = '0.9') => runCommand(['cutover', '--target', target, '--admin', stage.adminUrl])
+  const post = async (body: unknown, at = stage.adminUrl) => {
     const headers = { 'content-type': 'application/json' }
     const answer = await fetch(`${at}/rehearsals`, { method: 'POST', headers, body: JSON.stringify(body) })
     return { status: answer.status, body: (await answer.json()) as { message?: string; outcome?: string } }
@@ -95,7 +95,7 @@ describe('a rehearsal', () => {
     const { status, body } = await post({ url: '/iam/v1/roles', token: 'nobody' })
     expect([status, body.outcome]).toEqual([200, 'refused'])
     expect((await evidenceOf('iam.roles.list'))?.kinds).toMatchObject([{ same: 1, callers: 1 }])
-    const { code, out } = await runCommand(['rehearse', '--rate', '1000', '--admin', stage.server.adminUrl], { TOKEN: 'nobody' })
+    const { code, out } = await runCommand(['rehearse', '--rate', '1000', '--admin', stage.adminUrl], { TOKEN: 'nobody' })
     expect([code, out]).toEqual([1, expect.stringContaining('refused  /iam/v1/roles  HTTP 401 and 401')])
   })
 
@@ -125,16 +125,16 @@ describe('a rehearsal', () => {
     const { code, out } = await rehearse('--max', '1')
     expect([code, out]).toEqual([1, expect.stringContaining('1 further read: raise --max to send them')])
     const began = performance.now()
-    expect((await runCommand(['rehearse', '--rate', '10', '--admin', stage.server.adminUrl], TOKEN())).code).toBe(0)
+    expect((await runCommand(['rehearse', '--rate', '10', '--admin', stage.adminUrl], TOKEN())).code).toBe(0)
     for (const nth of [1, 2]) await stage.request('GET', `/iam/v1/groups?limit=${nth}`)
     await stage.settled()
-    expect((await runCommand(['rehearse', '--rate', '10', '--admin', stage.server.adminUrl], TOKEN())).out).toContain('2 reads: 2 match')
+    expect((await runCommand(['rehearse', '--rate', '10', '--admin', stage.adminUrl], TOKEN())).out).toContain('2 reads: 2 match')
     // The second of two reads waits for a tenth of a second.
     expect(performance.now() - began).toBeGreaterThanOrEqual(100)
     const all = await Promise.all(Array.from({ length: 150 }, () => post({ url: '/iam/v1/roles', token: stage.sandbox.tokens.admin })))
     expect(new Set(all.map(({ status }) => status))).toEqual(new Set([200, 429]))
     expect(await rehearse('--max', '0')).toMatchObject({ code: 2, err: '--max must be a whole number above 0.' })
-    const without = await runCommand(['rehearse', '--admin', stage.server.adminUrl])
+    const without = await runCommand(['rehearse', '--admin', stage.adminUrl])
     expect(without).toMatchObject({ code: 2, err: expect.stringMatching(/^TOKEN is not set/) })
   })
 
@@ -180,15 +180,15 @@ describe('a rehearsal', () => {
 
 describe('a daily operation of which v2 fails', () => {
   const asked = async (change: object | undefined) => {
-    const stage = await startStage(DIFF_V1)
+    const stage = await startStage({ proxy: DIFF_V1 })
     onTestFinished(() => stage.close())
-    const cutover = () => runCommand(['cutover', '--target', '0.9', '--admin', stage.server.adminUrl])
+    const cutover = () => runCommand(['cutover', '--target', '0.9', '--admin', stage.adminUrl])
     const { tokens } = stage.sandbox
     if (change) await stage.fault({ match: 'GET /registry/v2/repos', change })
     await stage.request('GET', '/registry/v1/repos')
     await stage.settled()
     const first = await cutover()
-    const ran = await runCommand(['rehearse', '--rate', '1000', '--admin', stage.server.adminUrl], { TOKEN: tokens.admin })
+    const ran = await runCommand(['rehearse', '--rate', '1000', '--admin', stage.adminUrl], { TOKEN: tokens.admin })
     for (const token of Object.values(tokens)) {
       for (const query of ['', '?limit=1', '?limit=2', '?order_by=name']) await stage.request('GET', `/iam/v1/groups${query}`, { token })
     }
@@ -213,10 +213,10 @@ describe('a daily operation of which v2 fails', () => {
 describe('the rollout of one operation', () => {
   it('is started by its name, before the other rules', async () => {
     const stage = await startStage({
-      modes: { default: 'v1', rules: [{ operations: 'iam.*', clients: '*', mode: 'diff-v1' }], testers: [] } as never,
+      proxy: { modes: { default: 'v1', rules: [{ operations: 'iam.*', clients: '*', mode: 'diff-v1' }], testers: [] } as never },
     })
     onTestFinished(() => stage.close())
-    const rollouts = (...argv: string[]) => runCommand(['rollouts', ...argv, '--admin', stage.server.adminUrl])
+    const rollouts = (...argv: string[]) => runCommand(['rollouts', ...argv, '--admin', stage.adminUrl])
     expect(await rollouts('iam.groups.create', 'start')).toMatchObject({
       code: 0,
       out: expect.stringMatching(

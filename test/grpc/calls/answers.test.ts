@@ -195,8 +195,8 @@ describe('modes', () => {
   let root: string
 
   beforeAll(async () => {
-    stage = await startStage({ 'fallback.perMinute': 1000, 'diff.learnEvery': 0 })
-    client = v1Client(stage.server.url, stage.sandbox.tokens.owner)
+    stage = await startStage({ proxy: { 'fallback.perMinute': 1000, 'diff.learnEvery': 0 } })
+    client = v1Client(stage.url, stage.sandbox.tokens.owner)
     root = (await client.call('iam.Groups/List', { uidp: { in_root: true } })).message.items[0].id
   })
 
@@ -210,13 +210,13 @@ describe('modes', () => {
 
   /** The sides that were asked since the journal was cleared: `v1` over REST, `v1 gRPC`, `v2`. */
   async function asked(): Promise<readonly string[]> {
-    await stage.server.idle()
+    await stage.idle()
     const sides = (await stage.journal()).map(({ path, ...entry }) => ('grpc' in entry ? 'v1 gRPC' : path.split('/')[2]))
     return [...new Set(sides)].sort() as string[]
   }
 
   async function evidenceOf(operation: string) {
-    await stage.server.idle()
+    await stage.idle()
     return (await stage.evidence()).operations.find((one) => one.operation === operation)
   }
 
@@ -249,17 +249,17 @@ describe('modes', () => {
       await stage.fault({ match: 'GET /iam/v2/roles', status: 500 })
       const { code, message } = await client.call('iam.Roles/List', {}, { metadata: { 'x-request-id': 'fell' } })
       expect([code, message.items.length > 0]).toEqual([status.OK, true])
-      expect(await stage.server.logged(({ reqId }) => reqId === 'fell')).toMatchObject({ mode: 'fallback', grpcStatus: 'OK' })
+      expect(await stage.logged(({ reqId }) => reqId === 'fell')).toMatchObject({ mode: 'fallback', grpcStatus: 'OK' })
     })
 
     it('falls back to v1 if v2 does not answer within limits.deadlineMs, and the client waits', async () => {
-      const own = await startStage({ 'fallback.perMinute': 1000, 'limits.deadlineMs': 500 })
-      const ofOwn = v1Client(own.server.url, own.sandbox.tokens.owner)
+      const own = await startStage({ proxy: { 'fallback.perMinute': 1000, 'limits.deadlineMs': 500 } })
+      const ofOwn = v1Client(own.url, own.sandbox.tokens.owner)
       await own.setModes({ default: 'v2' })
       await own.fault({ match: 'GET /iam/v2/roles', delayMs: 60_000 })
       const { code, message } = await ofOwn.call('iam.Roles/List', {}, { metadata: { 'x-request-id': 'slow' } })
       expect([code, message.items.length > 0]).toEqual([status.OK, true])
-      expect(await own.server.logged(({ reqId }) => reqId === 'slow')).toMatchObject({ mode: 'fallback', grpcStatus: 'OK' })
+      expect(await own.logged(({ reqId }) => reqId === 'slow')).toMatchObject({ mode: 'fallback', grpcStatus: 'OK' })
       ofOwn.close()
       await own.close()
     })
@@ -276,7 +276,7 @@ describe('modes', () => {
       await stage.setModes({ default: mode })
       const { code, message } = await client.call('iam.Groups/Create', { parent: root, group: { name: `in-${mode}` } })
       expect(code).toBe(status.OK)
-      await stage.server.idle()
+      await stage.idle()
       const writes = (await stage.journal()).filter(({ method, path }) => method === 'POST' && !path.includes('List'))
       expect(writes).toHaveLength(1)
       await client.call('iam.Groups/Delete', { id: message.id })
@@ -315,7 +315,7 @@ describe('modes', () => {
     const { code } = await client.call('libraries.Malware/ListBlockList', {}, { metadata: { 'x-request-id': 'v1-only' } })
     // The genuine v1 of the sandbox has no such data, so that its own refusal comes back.
     expect([code, await asked()]).toEqual([status.UNIMPLEMENTED, ['v1 gRPC']])
-    const line = await stage.server.logged(({ reqId }) => reqId === 'v1-only')
+    const line = await stage.logged(({ reqId }) => reqId === 'v1-only')
     expect(line).toMatchObject({ operation: 'libraries.malware.list_block_list', mode: 'v1', grpcStatus: 'UNIMPLEMENTED' })
   })
 })

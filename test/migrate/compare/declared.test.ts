@@ -14,7 +14,7 @@ describe('declared', () => {
 
   const start = async (ignore: readonly IgnoreRule[] = []) => {
     const modes = { ...ALL_V2, default: 'diff-v1' as const }
-    stage = await startStage({ modes, 'diff.perSecond': 0, 'log.level': 'info', 'diff.ignore': ignore })
+    stage = await startStage({ proxy: { modes, 'diff.perSecond': 0, 'log.level': 'info', 'diff.ignore': ignore } })
   }
 
   /** Returns what `cutover` says of each operation that was asked. */

@@ -118,7 +118,7 @@ describe('ledger', () => {
     }
 
     it('is told by the same, wrong, left out by chance, and unknown', async () => {
-      stage = await startStage({ modes: { ...ALL_V2, default: 'diff-v1' } })
+      stage = await startStage({ mode: 'diff-v1' })
       await list(3)
       await stage.fault({ match: 'GET /iam/v2/groups', times: 2, status: 500 })
       await list(2)
@@ -126,15 +126,15 @@ describe('ledger', () => {
       await stage.fault({ match: 'GET /iam/v1/groups', times: 1, status: 503 })
       await list(1)
       expect(await accounts()).toMatchObject({ uses: 6, same: 3, wrong: 2, unknown: 1, waiting: 0 })
-      const { out } = await runCommand(['cutover', '--admin', stage.server.adminUrl, '--accounts'])
+      const { out } = await runCommand(['cutover', '--admin', stage.adminUrl, '--accounts'])
       expect(out).toContain('  iam.groups.list: 6 uses = 3 the same + 2 wrong + 1 unknown.')
-      expect(await (await fetch(`${stage.server.adminUrl}/metrics`)).text()).toContain(
+      expect(await (await fetch(`${stage.adminUrl}/metrics`)).text()).toContain(
         'crosswalk_uses_total{operation="iam.groups.list",account="wrong"} 2',
       )
     })
 
     it('is unknown if v1 is gone', async () => {
-      stage = await startStage({ modes: { ...ALL_V2, default: 'diff-v1' } })
+      stage = await startStage({ mode: 'diff-v1' })
       await list(1)
       await stage.fault({ match: 'GET /iam/v1/groups', times: 5, reset: true })
       await list(2)
@@ -142,7 +142,7 @@ describe('ledger', () => {
     })
 
     it('is left out by chance if the rate is spent', async () => {
-      stage = await startStage({ modes: { ...ALL_V2, default: 'diff-v1' }, 'diff.perSecond': 1 })
+      stage = await startStage({ mode: 'diff-v1', proxy: { 'diff.perSecond': 1 } })
       await list(9)
       const { uses = 0, same = 0, coin = 0 } = (await accounts()) ?? {}
       expect({ uses, sum: same + coin }).toEqual({ uses: 9, sum: 9 })
@@ -212,7 +212,7 @@ describe('accounts', () => {
     await stage.settled()
   }
 
-  const asking = (target: string) => ['cutover', '--admin', stage.server.adminUrl, '--target', target]
+  const asking = (target: string) => ['cutover', '--admin', stage.adminUrl, '--target', target]
 
   const eachAt = (target: string, ...more: string[]) => runCommand([...asking(target), ...more, '--each'])
 
@@ -239,7 +239,7 @@ describe('accounts', () => {
     ['diff-v2', 1],
   ] as const)('in mode %s, cutover stops saying READY', (mode, first) => {
     it.each(sampled(Object.entries(WAYS), 2, first))('when v2 %s', async (_, fault) => {
-      stage = await startStage({ modes: { ...ALL_V2, default: mode }, 'fallback.perMinute': 0, 'diff.perSecond': 0 })
+      stage = await startStage({ mode, proxy: { 'fallback.perMinute': 0, 'diff.perSecond': 0 } })
       await ask(KINDS)
       expect(await cutover()).toMatchObject({ code: 0 })
       await stage.fault({ match: 'GET /iam/v2/groups', times: 1000, ...fault })
@@ -251,7 +251,7 @@ describe('accounts', () => {
     })
 
     it('when the tables refuse what v1 accepts', async () => {
-      stage = await startStage({ modes: { ...ALL_V2, default: mode }, 'diff.perSecond': 0 })
+      stage = await startStage({ mode, proxy: { 'diff.perSecond': 0 } })
       await ask(KINDS)
       await ask(Array.from({ length: 20 }, () => '/iam/v1/groups?name=caf%E9'))
       expect(await groups()).toMatchObject({ n: 8, bad: 1, repeats: { n: 19, bad: 19 } })
@@ -261,7 +261,7 @@ describe('accounts', () => {
 
   describe('a write', () => {
     const start = async (mode: 'diff-v1' | 'diff-v2', more: Partial<Config> = {}) => {
-      stage = await startStage({ modes: { ...ALL_V2, default: mode }, 'diff.perSecond': 0, ...more })
+      stage = await startStage({ mode, proxy: { 'diff.perSecond': 0, ...more } })
       const made = await stage.request('POST', `/iam/v1/groups/${stage.sandbox.organization}`, {
         body: { name: 'made', description: 'one' },
       })
@@ -342,7 +342,7 @@ describe('accounts', () => {
       const path = await start('diff-v1')
       const { viewer } = stage.sandbox.tokens
       await stage.request('GET', '/iam/v1/groups', { token: viewer })
-      const client = v1Client(stage.server.url, viewer)
+      const client = v1Client(stage.url, viewer)
       const putOne = async (name: string) => {
         if (protocol === 'REST') return (await stage.request('PUT', path, { body: { name }, token: viewer })).status
         return (await client.call('iam.Groups/Update', { id: path.split('/').slice(4).join('/'), name })).code
@@ -412,21 +412,21 @@ describe('accounts', () => {
 
   describe('in mode diff-v2', () => {
     it('a caller whom v2 never accepted counts once v1 accepts it', async () => {
-      stage = await startStage({ modes: { ...ALL_V2, default: 'diff-v2' } })
+      stage = await startStage({ mode: 'diff-v2' })
       await stage.fault({ match: 'GET /iam/v2/groups', times: 1000, status: 401 })
       await ask(KINDS)
       expect(await groups()).toMatchObject({ n: 7, bad: 7, mismatches: 7 })
     })
 
     it('a caller whom neither side accepts counts nowhere', async () => {
-      stage = await startStage({ modes: { ...ALL_V2, default: 'diff-v2' } })
+      stage = await startStage({ mode: 'diff-v2' })
       await ask(KINDS, 'junk')
       expect((await stage.evidence()).operations).toEqual([])
     })
 
     it.each([401, 429])('a canary whose callers get %i from v2 turns back', async (status) => {
       const rule = { operations: 'iam.*', clients: '*', mode: 'diff-v1', canary: { percent: 100, mode: 'diff-v2' } } as const
-      stage = await startStage({ modes: { ...ALL_V2, default: 'v1', rules: [rule] }, 'diff.perSecond': 0 })
+      stage = await startStage({ proxy: { modes: { ...ALL_V2, default: 'v1', rules: [rule] }, 'diff.perSecond': 0 } })
       await ask(KINDS)
       await stage.fault({ match: 'GET /iam/v2/groups', times: 1000, status })
       await ask([...KINDS, ...KINDS])

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { ALL_V2, type ModeRules } from '../../../src/migrate/modes/rules.ts'
+import type { ModeRules } from '../../../src/migrate/modes/rules.ts'
 import type { Mode } from '../../../src/serve/sides.ts'
 import { isFull, sampled } from '../../sample.ts'
 import { type Stage, startStage } from '../../stage/stage.ts'
@@ -20,12 +20,8 @@ afterEach(() => stage.close())
 
 const start = (mode: Mode) =>
   startStage({
-    modes: { ...ALL_V2, default: mode },
-    'diff.waiting': 100_000,
-    'diff.perSecond': 0,
-    'diff.learnEvery': 20,
-    'log.level': 'warn',
-    'records.memory': 10_000,
+    mode,
+    proxy: { 'diff.waiting': 100_000, 'diff.perSecond': 0, 'diff.learnEvery': 20, 'log.level': 'warn', 'records.memory': 10_000 },
   })
 
 /** Returns the sides on which each write arrived, by the mark that the write carries. */
@@ -50,7 +46,7 @@ describe.each(['v1', 'v2', 'diff-v1', 'diff-v2'] as const)('mixed requests of se
       stage = await start(mode)
       await stage.clearJournal()
       const traffic = await runTraffic(stage, { requests: REQUESTS, seed: 7 })
-      await stage.server.idle()
+      await stage.idle()
       expect(traffic.failures).toEqual([])
       const side = mode === 'v1' || mode === 'diff-v1' ? 'v1' : 'v2'
       const doubled = [...(await sightings(traffic))].filter(([, sides]) => new Set([...sides].map((one) => one.split(' ')[0])).size !== 1)
@@ -105,7 +101,7 @@ it(
     }
     expect(step).toBeGreaterThan(steps.length)
     expect((await running).failures).toEqual([])
-    await stage.server.idle()
+    await stage.idle()
     const { operations, fallbacks } = await stage.evidence()
     expect(operations.filter(({ mismatches, errors }) => mismatches + errors > 0)).toEqual([])
     expect(fallbacks.taken).toBe(0)
@@ -152,22 +148,23 @@ it.each(CASES)(
   '$name of v2 is detected in mode $mode among other traffic, and nothing else is',
   async ({ mode, fault, found, kind, requests = BESIDE }) => {
     stage = await startStage({
-      modes: { ...ALL_V2, default: mode },
-      // Only what comes too late may take longer than the compared side has: a busy machine is slow, too.
-      'diff.deadlineMs': found === 'errors' && 'delayMs' in fault ? 1_000 : 20_000,
-      'diff.waiting': 100_000,
-      'diff.perSecond': 0,
-      'log.level': 'warn',
+      mode,
+      proxy: {
+        'diff.deadlineMs': found === 'errors' && 'delayMs' in fault ? 1_000 : 20_000,
+        'diff.waiting': 100_000,
+        'diff.perSecond': 0,
+        'log.level': 'warn',
+      },
     })
     await stage.fault(fault)
     const traffic = await runTraffic(stage, { requests, seed: 11 })
     await stage.request('GET', '/registry/v1/repos')
-    await stage.server.idle()
+    await stage.idle()
     const { operations } = await stage.evidence()
     const alarms = operations.filter((one) => one.mismatches + one.errors > 0)
     expect(operations.find(({ operation }) => operation === 'registry.repos.list')?.[found]).toBeGreaterThan(0)
     expect(alarms.filter(({ operation }) => !operation.startsWith('registry.repos.'))).toEqual([])
-    const seen = (await (await fetch(`${stage.server.adminUrl}/comparisons?operation=registry.repos.list&limit=1000`)).json()) as {
+    const seen = (await (await fetch(`${stage.adminUrl}/comparisons?operation=registry.repos.list&limit=1000`)).json()) as {
       totals: { kind: string }[]
     }[]
     if (kind !== undefined) expect(seen.flatMap(({ totals }) => totals.map((total) => total.kind))).toContain(kind)
@@ -178,7 +175,7 @@ it.each(CASES)(
 
 it('the time of a client does not depend on a side that hangs: printed side by side', async () => {
   const patient = { 'limits.callTimeoutMs': 600_000, 'diff.deadlineMs': 600_000 }
-  stage = await startStage({ ...patient, modes: { ...ALL_V2, default: 'v1' }, 'log.level': 'warn' })
+  stage = await startStage({ mode: 'v1', proxy: { ...patient, 'log.level': 'warn' } })
   await stage.fault({ match: 'GET /registry/v2/', delayMs: 600_000 })
   const times: Record<'v1' | 'diff-v1', number[]> = { v1: [], 'diff-v1': [] }
   for (let round = 0; round < ROUNDS; round += 1) {

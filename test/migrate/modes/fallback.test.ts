@@ -15,13 +15,13 @@ describe('circuit', () => {
     rules: [{ operations: '*', clients: '*', mode: base, canary: { percent: 100, mode } }],
   })
   const start = async (modes: ModeRules, values: Partial<Config> = {}) => {
-    stage = await startStage({ modes, 'diff.perSecond': 0, ...values })
+    stage = await startStage({ proxy: { modes, 'diff.perSecond': 0, ...values } })
   }
-  const warnings = () => stage.server.log.map(({ msg }) => String(msg)).filter((text) => text.startsWith('the circuit of'))
+  const warnings = () => stage.log.map(({ msg }) => String(msg)).filter((text) => text.startsWith('the circuit of'))
   const create = () => stage.request('POST', `/iam/v1/groups/${stage.sandbox.organization}`, { body: { name: 'made' } })
   const list = () => stage.request('GET', '/iam/v1/groups?limit=1')
   const circuits = async () => (await stage.evidence()).circuits
-  const modesNow = async () => (await fetch(`${stage.server.adminUrl}/modes`)).json() as Promise<object>
+  const modesNow = async () => (await fetch(`${stage.adminUrl}/modes`)).json() as Promise<object>
 
   /** Ways in which v2 fails every create. */
   const FAILURES: readonly (readonly [name: string, fault: object, status: number])[] = [
@@ -58,7 +58,7 @@ describe('circuit', () => {
 
   describe('a create that v2 fails in mode diff-v2', () => {
     const comparisons = async () =>
-      (await (await fetch(`${stage.server.adminUrl}/comparisons?operation=iam.groups.create`)).json()) as readonly Comparison[]
+      (await (await fetch(`${stage.adminUrl}/comparisons?operation=iam.groups.create`)).json()) as readonly Comparison[]
 
     it('is an error in the evidence, and one observation', async () => {
       await start(canary('diff-v1', 'diff-v2'))
@@ -106,14 +106,14 @@ describe('circuit', () => {
         circuits: { 'iam.groups.list': expect.stringMatching(/^errors: 4 of the last 4 answers failed/) },
       })
       expect((await circuits())['iam.groups.list']).toMatchObject({ state: 'open', errors: { allowed: 0.05 } })
-      const metrics = await (await fetch(`${stage.server.adminUrl}/metrics`)).text()
+      const metrics = await (await fetch(`${stage.adminUrl}/metrics`)).text()
       expect(metrics).toContain('crosswalk_circuit_open{operation="iam.groups.list"} 1')
     })
 
     it('lets an answer of /modes be sent back, which closes it', async () => {
       await open({})
       const body = JSON.stringify(await modesNow())
-      const answer = await fetch(`${stage.server.adminUrl}/modes`, { method: 'PUT', headers: { 'content-type': 'application/json' }, body })
+      const answer = await fetch(`${stage.adminUrl}/modes`, { method: 'PUT', headers: { 'content-type': 'application/json' }, body })
       expect([answer.status, await answer.json()]).toMatchObject([200, { ...canary('v1', 'v2'), version: 2 }])
       expect(await modesNow()).toMatchObject(canary('v1', 'v2'))
       expect(await modesNow()).not.toHaveProperty('circuits')
@@ -122,14 +122,14 @@ describe('circuit', () => {
     it('is one log line, which says what opened or closed it', async () => {
       await open({})
       await stage.setModes(canary('v1', 'v2'))
-      const lines = stage.server.log.filter(({ what }) => what !== undefined).map(({ time: _, ...line }) => line)
+      const lines = stage.log.filter(({ what }) => what !== undefined).map(({ time: _, ...line }) => line)
       const operation = 'iam.groups.list'
       expect(lines).toMatchObject([
         { level: 40, what: 'circuit', operation, by: { source: 'circuit' }, from: 'closed', to: 'open' },
         { level: 30, what: 'modes', by: { source: 'file', path: 'test' }, version: 2 },
         { level: 40, what: 'circuit-closed', operation, by: { source: 'file', path: 'test' }, from: 'open', to: 'closed' },
       ])
-      const metrics = await (await fetch(`${stage.server.adminUrl}/metrics`)).text()
+      const metrics = await (await fetch(`${stage.adminUrl}/metrics`)).text()
       for (const what of ['circuit', 'circuit-closed', 'modes']) expect(metrics).toContain(`crosswalk_notes_total{what="${what}"} 1`)
       expect(metrics).toContain('crosswalk_modes_version 2')
     })
@@ -142,14 +142,14 @@ describe('circuit', () => {
 
     it('closes by probes once v2 is right again, and no client meets v2 until then', async () => {
       await open({ 'circuit.probePercent': 100, 'diff.waiting': 10_000 })
-      const before = stage.server.log.length
+      const before = stage.log.length
       while (warnings().length < 2) await askOften(50)
       expect(warnings()[1]).toMatch(/^the circuit of iam\.groups\.list is closed again: 0 of \d+ answers failed/)
-      const probes = stage.server.log.slice(before).filter(({ msg }) => msg === 'request')
+      const probes = stage.log.slice(before).filter(({ msg }) => msg === 'request')
       expect(new Set(probes.map(({ mode, status }) => `${mode} ${status}`))).toEqual(new Set(['diff-v1 200']))
       await list()
       await stage.settled()
-      expect(stage.server.log.findLast(({ msg }) => msg === 'request')).toMatchObject({ mode: 'v2' })
+      expect(stage.log.findLast(({ msg }) => msg === 'request')).toMatchObject({ mode: 'v2' })
       expect(await modesNow()).not.toHaveProperty('circuits')
     })
 
@@ -172,7 +172,7 @@ describe('fallback', () => {
 
   describe('a read that v2 fails', () => {
     it.each(['v2', 'diff-v2'] as const)('is answered from v1 in mode %s, and counted', async (mode) => {
-      stage = await startStage({ modes: { ...ALL_V2, default: mode } })
+      stage = await startStage({ mode })
       const before = await stage.request('GET', REPOS)
       await stage.settled()
       await stage.fault(failing)
@@ -180,11 +180,11 @@ describe('fallback', () => {
       expect([after.status, after.body]).toEqual([200, before.body])
       await stage.settled()
       expect((await stage.evidence()).fallbacks).toEqual({ taken: 1, refused: 0, walks: 0 })
-      expect(stage.server.log.filter(({ mode }) => mode === 'fallback')).toHaveLength(1)
+      expect(stage.log.filter(({ mode }) => mode === 'fallback')).toHaveLength(1)
     })
 
     it('is an error of v2 in the evidence, although the client saw none', async () => {
-      stage = await startStage({ modes: { ...ALL_V2, default: 'diff-v2' } })
+      stage = await startStage({ mode: 'diff-v2' })
       await stage.fault(failing)
       expect((await stage.request('GET', REPOS)).status).toBe(200)
       await stage.settled()
@@ -192,7 +192,7 @@ describe('fallback', () => {
     })
 
     it('by a timeout is answered from v1 too', async () => {
-      stage = await startStage({ 'limits.callTimeoutMs': 1000 })
+      stage = await startStage({ proxy: { 'limits.callTimeoutMs': 1000 } })
       await stage.fault({ match: 'GET /registry/v2/', delayMs: 60_000 })
       expect((await stage.request('GET', REPOS)).status).toBe(200)
       expect((await stage.evidence()).fallbacks.taken).toBe(1)
@@ -206,7 +206,7 @@ describe('fallback', () => {
     })
 
     it('is answered from v1 within the budget; then the client sees the failure', async () => {
-      stage = await startStage({ 'fallback.perMinute': 2 })
+      stage = await startStage({ proxy: { 'fallback.perMinute': 2 } })
       await stage.fault(failing)
       const statuses = []
       for (let nth = 0; nth < 4; nth += 1) statuses.push((await stage.request('GET', REPOS)).status)
@@ -222,7 +222,7 @@ describe('fallback', () => {
     })
 
     it("is answered with v2's error if there is no v1", async () => {
-      stage = await startStage({ 'upstream.v1': undefined })
+      stage = await startStage({ v1: null })
       await stage.fault(failing)
       expect((await stage.request('GET', REPOS)).status).toBe(503)
     })
@@ -238,7 +238,7 @@ describe('fallback', () => {
     const asked = async () => new Set((await stage.journal()).map(({ path }) => path.split('/')[2]))
 
     it.each(['v2', 'diff-v2'] as const)('is begun by v1 in mode %s, and stays there when v2 is back', async (mode) => {
-      stage = await startStage({ emulated: 'v2', modes: { ...ALL_V2, default: mode } })
+      stage = await startStage({ mode, proxy: { emulated: 'v2' } })
       const whole = idsOf(await stage.request('GET', '/registry/v1/eoltags?page_size=100'))
       await stage.settled()
       await stage.fault(failing)
@@ -254,7 +254,7 @@ describe('fallback', () => {
     })
 
     it("ends with v2's error if v2 began it, and is counted", async () => {
-      stage = await startStage({ emulated: 'v2' })
+      stage = await startStage({ proxy: { emulated: 'v2' } })
       const first = await stage.request('GET', TAGS)
       await stage.settled()
       await stage.fault(failing)
@@ -262,12 +262,12 @@ describe('fallback', () => {
       expect(await page(TAGS, first.body.next_page_token)).toMatchObject({ status: 503, body: { message: 'fault injected: 503' } })
       expect(await asked()).toEqual(new Set(['v2']))
       expect(await fallbacks()).toEqual({ taken: 0, refused: 0, walks: 1 })
-      const metrics = await (await fetch(`${stage.server.adminUrl}/metrics`)).text()
+      const metrics = await (await fetch(`${stage.adminUrl}/metrics`)).text()
       expect(metrics).toContain('crosswalk_fallbacks_total{answered="list"} 1')
     })
 
     it('moves no other list of the caller that v2 has begun', async () => {
-      stage = await startStage({ emulated: 'v2' })
+      stage = await startStage({ proxy: { emulated: 'v2' } })
       const mine = `${ARTIFACTS}&ecosystems=JAVA`
       const first = await stage.request('GET', mine)
       await stage.settled()
@@ -285,11 +285,11 @@ describe('fallback', () => {
     })
 
     it('is no list that v1 may begin if its parameters are a form, which may hold a token', async () => {
-      stage = await startStage({ emulated: 'v2' })
+      stage = await startStage({ proxy: { emulated: 'v2' } })
       await stage.fault(failing)
       const headers = { authorization: `Bearer ${stage.sandbox.tokens.owner}`, 'content-type': 'application/x-www-form-urlencoded' }
       const asForm = { method: 'POST', headers: { ...headers, 'x-http-method-override': 'GET' }, body: 'page_size=5' }
-      expect((await fetch(`${stage.server.url}/registry/v1/eoltags`, asForm)).status).toBe(503)
+      expect((await fetch(`${stage.url}/registry/v1/eoltags`, asForm)).status).toBe(503)
       expect(await fallbacks()).toEqual({ taken: 0, refused: 0, walks: 1 })
     })
   })
@@ -314,20 +314,20 @@ describe('fallback', () => {
     }
 
     it('opens when v2 fails too often: share 0 until a person changes the modes', async () => {
-      stage = await startStage({ modes: canary })
+      stage = await startStage({ proxy: { modes: canary } })
       expect(await side(REPOS)).toBe('v2')
       await stage.fault(failing)
       for (let nth = 0; nth < 10; nth += 1) expect((await stage.request('GET', REPOS)).status).toBe(200)
       await stage.clearFaults()
       expect(await side(REPOS)).toBe('v1')
       expect(await side('/registry/v1/tags?limit=1')).toBe('v2')
-      expect(stage.server.log.filter(({ msg }) => String(msg).includes('the circuit of registry.repos.list is open'))).toHaveLength(1)
+      expect(stage.log.filter(({ msg }) => String(msg).includes('the circuit of registry.repos.list is open'))).toHaveLength(1)
       await stage.setModes(canary)
       expect(await side(REPOS)).toBe('v2')
     })
 
     it('opens when the answers of v2 differ', async () => {
-      stage = await startStage({ modes: { ...ALL_V2, default: 'diff-v1' } })
+      stage = await startStage({ mode: 'diff-v1' })
       await stage.fault({ match: 'GET /registry/v2/repos', change: { at: '/repos/0/name', to: 'wrong' } })
       for (let nth = 0; nth < 3; nth += 1) await stage.request('GET', REPOS)
       await stage.settled()
@@ -337,7 +337,7 @@ describe('fallback', () => {
     })
 
     it('says INCONCLUSIVE while there is little traffic', async () => {
-      stage = await startStage({ modes: { ...ALL_V2, default: 'diff-v1' } })
+      stage = await startStage({ mode: 'diff-v1' })
       await stage.request('GET', REPOS)
       await stage.settled()
       expect((await stage.evidence()).operations).toMatchObject([

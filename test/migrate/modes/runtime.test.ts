@@ -12,7 +12,7 @@ describe('runtime', () => {
     let stage: Stage
     afterEach(() => stage.close())
     const put = async (body: string, type = 'application/json') => {
-      const answer = await fetch(`${stage.server.adminUrl}/modes`, { method: 'PUT', body, headers: { 'content-type': type } })
+      const answer = await fetch(`${stage.adminUrl}/modes`, { method: 'PUT', body, headers: { 'content-type': type } })
       return { status: answer.status, body: (await answer.json()) as { message?: string } }
     }
     const served = async () => {
@@ -23,7 +23,7 @@ describe('runtime', () => {
 
     it('shows the modes and changes them for the next request', async () => {
       stage = await startStage()
-      expect(await (await fetch(`${stage.server.adminUrl}/modes`)).json()).toEqual({
+      expect(await (await fetch(`${stage.adminUrl}/modes`)).json()).toEqual({
         ...ALL_V2,
         version: 1,
         changed: { at: expect.any(String), by: { source: 'start' } },
@@ -32,7 +32,7 @@ describe('runtime', () => {
       const rules: ModeRules = { default: 'v2', rules: [{ operations: 'registry.*', clients: '*', mode: 'v1' }], testers: [] }
       const changed = { at: expect.any(String), by: { source: 'admin', address: '127.0.0.1' } }
       expect(await put(JSON.stringify(rules))).toEqual({ status: 200, body: { ...rules, version: 2, changed } })
-      const shown = await (await fetch(`${stage.server.adminUrl}/modes`)).json()
+      const shown = await (await fetch(`${stage.adminUrl}/modes`)).json()
       expect(shown).toEqual({ ...rules, version: 2, changed })
       expect(await put(JSON.stringify(shown))).toMatchObject({ status: 200, body: { ...rules, version: 3 } })
       expect(await served()).toBe('v1')
@@ -49,17 +49,17 @@ describe('runtime', () => {
     })
 
     it('refuses modes that need a v1 service if there is none', async () => {
-      stage = await startStage({ 'upstream.v1': undefined })
+      stage = await startStage({ v1: null })
       expect((await put('{"default":"diff-v1"}')).body.message).toMatch(/^The modes need a v1 service: /)
     })
 
     it('shows as many comparisons of an operation as requested', async () => {
-      stage = await startStage({ modes: { ...ALL_V2, default: 'diff-v1' } })
+      stage = await startStage({ mode: 'diff-v1' })
       await stage.fault({ match: 'GET /registry/v2/repos', change: { at: '/repos/0/name', to: 'wrong' } })
       await stage.request('GET', '/registry/v1/repos')
       await stage.request('GET', '/registry/v1/repos?limit=5')
       await stage.settled()
-      const comparisons = async (query: string) => (await fetch(`${stage.server.adminUrl}/comparisons?${query}`)).json()
+      const comparisons = async (query: string) => (await fetch(`${stage.adminUrl}/comparisons?${query}`)).json()
       const shown = (await comparisons('operation=registry.repos.list')) as { shape: string }[]
       // Both are compared at once, and either may be the first to end.
       expect(shown.toSorted((one, other) => one.shape.length - other.shape.length)).toMatchObject([
@@ -79,7 +79,7 @@ describe('runtime', () => {
     it('chooses the mode of a request, and other callers cannot', async () => {
       stage = await startStage()
       await stage.request('GET', '/iam/v1/groups')
-      const [{ caller }] = (await (await fetch(`${stage.server.adminUrl}/clients`)).json()) as [{ caller: string }]
+      const [{ caller }] = (await (await fetch(`${stage.adminUrl}/clients`)).json()) as [{ caller: string }]
       await stage.setModes({ testers: [caller] })
       const side = async (token: string, mode: string) => {
         await stage.clearJournal()
@@ -152,7 +152,7 @@ describe('restart', () => {
 
   it('evidence, clients and declarations are restored from the records after a restart', async () => {
     const settings = { modes: { ...ALL_V2, default: 'diff-v1' as const }, 'records.file': join(directory, 'records.ndjson') }
-    const first = await startStage(settings)
+    const first = await startStage({ proxy: settings })
     await first.request('GET', '/iam/v1/groups')
     await first.request('GET', '/registry/v1/repos?limit=x')
     await first.request('GET', '/registry/v1/vuln_reports')
@@ -161,11 +161,11 @@ describe('restart', () => {
     await first.settled()
     const before = await first.evidence()
     const clients = async (url: string) => (await fetch(`${url}/clients`)).json()
-    const [known] = (await clients(first.server.adminUrl)) as { caller: string; calls: number; mismatches: number }[]
+    const [known] = (await clients(first.adminUrl)) as { caller: string; calls: number; mismatches: number }[]
     await first.close()
     appendFileSync(settings['records.file'], '{"kind":"comparison","torn')
 
-    const second = await startStage(settings)
+    const second = await startStage({ proxy: settings })
     const after = await second.evidence()
     const untimed = ({ sameAt, wrongAt, ...kind }: { sameAt?: number; wrongAt?: number }) => kind
     const counted = ({ operations }: typeof before) =>
@@ -173,7 +173,7 @@ describe('restart', () => {
     expect(counted(after)).toEqual(counted(before))
     expect(after.traffic).toEqual(before.traffic)
     expect(after.declarations).toEqual(before.declarations)
-    expect(await clients(second.server.adminUrl)).toMatchObject([{ caller: known?.caller, calls: 4, mismatches: 1, couldMove: false }])
+    expect(await clients(second.adminUrl)).toMatchObject([{ caller: known?.caller, calls: 4, mismatches: 1, couldMove: false }])
     await second.close()
     expect(readFileSync(settings['records.file'], 'utf8')).toContain('"what":"restart"')
   })
@@ -181,7 +181,7 @@ describe('restart', () => {
   it('the kinds of requests of a client are restored, and a secret is in no record', async () => {
     const file = join(directory, 'kinds.ndjson')
     const settings = { modes: { ...ALL_V2, default: 'v1' as const }, 'records.file': file }
-    const first = await startStage(settings)
+    const first = await startStage({ proxy: settings })
     const org = first.sandbox.organization
     for (const limit of [5, 7, 500]) await first.request('GET', `/iam/v1/groups?limit=${limit}&hunter1=hunter2`)
     await first.request('GET', '/iam/v1/roles?name=hunter3')
@@ -191,12 +191,12 @@ describe('restart', () => {
     await first.request('GET', '/libraries/v1/artifacts?ecosystems=GO')
     await first.settled()
     const clients = async (url: string) => (await (await fetch(`${url}/clients`)).json()) as readonly Client[]
-    const before = await clients(first.server.adminUrl)
+    const before = await clients(first.adminUrl)
     await first.close()
     expect(readFileSync(file, 'utf8')).not.toContain('hunter')
 
-    const second = await startStage(settings)
-    const [after] = await clients(second.server.adminUrl)
+    const second = await startStage({ proxy: settings })
+    const [after] = await clients(second.adminUrl)
     await second.close()
     expect(after?.operations.map(({ requests }) => requests)).toEqual(before[0]?.operations.map(({ requests }) => requests))
     const kinds = (id: string) => after?.operations.find(({ operation }) => operation === id)?.requests
@@ -211,7 +211,7 @@ describe('restart', () => {
 
   it('a change of modes is recorded without the names of clients', async () => {
     const file = join(directory, 'notes.ndjson')
-    const stage = await startStage({ 'records.file': file })
+    const stage = await startStage({ proxy: { 'records.file': file } })
     const rule = {
       operations: 'registry.*',
       clients: ['alice@example.com'],
@@ -410,7 +410,7 @@ describe('paging', () => {
 
   describe.each(['diff-v1', 'diff-v2'] as const)('a list read page by page in mode %s', (mode) => {
     it('is compared page by page, each side by its own tokens', async () => {
-      stage = await startStage({ emulated: 'v2', modes: { ...ALL_V2, default: mode }, 'diff.learnEvery': 0 })
+      stage = await startStage({ mode, proxy: { emulated: 'v2', 'diff.learnEvery': 0 } })
       const ids = await pages()
       expect(new Set(ids).size).toBe(20)
       const { operations, skipped } = await stage.evidence()
@@ -423,7 +423,7 @@ describe('paging', () => {
     })
 
     it('is served, not compared, and counted if its token is unknown', async () => {
-      stage = await startStage({ emulated: 'v2', modes: ALL_V2 })
+      stage = await startStage({ proxy: { emulated: 'v2', modes: ALL_V2 } })
       const { body } = await stage.request('GET', TAGS)
       await stage.setModes({ default: mode })
       await stage.request('GET', `${TAGS}&page_token=${encodeURIComponent(body.next_page_token)}`)
@@ -434,7 +434,7 @@ describe('paging', () => {
   })
 
   it('a list stays with the side that began it, whatever the modes are by then', async () => {
-    stage = await startStage({ emulated: 'v2', modes: ALL_V2 })
+    stage = await startStage({ proxy: { emulated: 'v2', modes: ALL_V2 } })
     const first = await stage.request('GET', TAGS)
     await stage.setModes({ default: 'v1' })
     await stage.clearJournal()

@@ -203,8 +203,8 @@ describe('strangers', () => {
   let stage: Stage
   afterEach(() => stage.close())
 
-  const clients = async () => (await fetch(`${stage.server.adminUrl}/clients`)).json() as Promise<readonly Client[]>
-  const cutover = async () => (await runCommand(['cutover', '--admin', stage.server.adminUrl, '--target', '0.5', '--each'])).out
+  const clients = async () => (await fetch(`${stage.adminUrl}/clients`)).json() as Promise<readonly Client[]>
+  const cutover = async () => (await runCommand(['cutover', '--admin', stage.adminUrl, '--target', '0.5', '--each'])).out
 
   /** An unsigned token. */
   function forged(claims: object): string {
@@ -226,7 +226,7 @@ describe('strangers', () => {
 
   describe.each(['v1', 'diff-v1', 'diff-v2', 'v2'] as const)('in mode %s', (mode) => {
     it('strangers are no clients, no traffic and no evidence', async () => {
-      stage = await startStage({ modes: { ...ALL_V2, default: mode } })
+      stage = await startStage({ mode })
       for (const [nth, path] of ODD.entries()) {
         for (const token of ['', `junk-${nth}`, forged({ sub: `x-${nth}` })]) await stage.request('GET', path, { token })
       }
@@ -239,7 +239,7 @@ describe('strangers', () => {
     })
 
     it('an operation without a credential names no caller that is not known already', async () => {
-      stage = await startStage({ modes: { ...ALL_V2, default: mode } })
+      stage = await startStage({ mode })
       for (const path of ['/ping/v1/ping', '/advisory/v1/documents', '/advisory/v1/metadata']) {
         expect((await stage.request('GET', path, { token: 'junk' })).status).toBe(200)
       }
@@ -253,7 +253,7 @@ describe('strangers', () => {
     })
 
     it('a token that a service no longer accepts counts for nothing', async () => {
-      stage = await startStage({ modes: { ...ALL_V2, default: mode } })
+      stage = await startStage({ mode })
       await stage.request('GET', '/iam/v1/groups')
       await stage.fault({ match: 'GET /iam/', status: 401 })
       await stage.request('GET', '/iam/v1/roles')
@@ -264,7 +264,7 @@ describe('strangers', () => {
   })
 
   it('v2 traffic that is passed on is no v1 traffic, and names no caller', async () => {
-    stage = await startStage({ modes: { ...ALL_V2, default: 'diff-v1' } })
+    stage = await startStage({ mode: 'diff-v1' })
     expect((await stage.request('GET', '/iam/v2/groups')).status).toBe(200)
     await stage.settled()
     expect(await stage.evidence()).toMatchObject({ ...NOTHING, strangers: {} })
@@ -272,19 +272,19 @@ describe('strangers', () => {
   })
 
   it('a client that disconnects before its answer is not accepted by it', async () => {
-    stage = await startStage({ modes: { ...ALL_V2, default: 'v1' } })
+    stage = await startStage({ mode: 'v1' })
     await stage.fault({ match: 'GET /iam/v1/', delayMs: 60_000 })
     const gone = new AbortController()
-    const answer = fetch(`${stage.server.url}/iam/v1/groups`, { headers: { authorization: 'Bearer junk' }, signal: gone.signal })
+    const answer = fetch(`${stage.url}/iam/v1/groups`, { headers: { authorization: 'Bearer junk' }, signal: gone.signal })
     while (!(await stage.journal()).some(({ path }) => path === '/iam/v1/groups')) await new Promise(setImmediate)
     gone.abort()
     await answer.catch(() => undefined)
-    while (!stage.server.log.some(({ status }) => status === 499)) await new Promise(setImmediate)
+    while (!stage.log.some(({ status }) => status === 499)) await new Promise(setImmediate)
     expect(await clients()).toEqual([])
   })
 
   it("a known caller's request is no traffic if it was refused without a call", async () => {
-    stage = await startStage({ 'upstream.v1': undefined })
+    stage = await startStage({ v1: null })
     await stage.request('GET', '/iam/v1/groups')
     expect((await stage.request('GET', '/events/v1/subscriptions?limit=abc')).status).toBe(400)
     expect((await stage.request('GET', '/registry/v1/vuln_reports')).status).toBe(501)
@@ -293,7 +293,9 @@ describe('strangers', () => {
 
   describe('a cutover', () => {
     it('becomes ready in spite of strangers', async () => {
-      stage = await startStage({ modes: { ...ALL_V2, rules: [{ operations: 'iam.groups.list', clients: '*', mode: 'diff-v1' }] } })
+      stage = await startStage({
+        proxy: { modes: { ...ALL_V2, rules: [{ operations: 'iam.groups.list', clients: '*', mode: 'diff-v1' }] } },
+      })
       const queries = ['', '?limit=5', '?limit=500', '?limit=0', '?offset=1', '?order_by=name', '?id=x']
       for (const query of queries) await stage.request('GET', `/iam/v1/groups${query}`)
       await stage.settled()
@@ -314,20 +316,20 @@ describe('strangers', () => {
       default: 'v1',
       rules: [{ operations: '*', clients: '*', mode: 'v1', canary: { percent: 100, mode: 'v2' } }],
     }
-    const open = async () => stage.server.log.filter(({ msg }) => String(msg).includes('is open'))
+    const open = async () => stage.log.filter(({ msg }) => String(msg).includes('is open'))
 
     it('is not opened by strangers, whatever v2 answers', async () => {
-      stage = await startStage({ modes: canary, 'fallback.perMinute': 0 })
+      stage = await startStage({ proxy: { modes: canary, 'fallback.perMinute': 0 } })
       await stage.fault({ match: 'GET /iam/v2/groups', status: 503 })
       for (let nth = 0; nth < 30; nth += 1) await stage.request('GET', '/iam/v1/groups', { token: `junk-${nth}` })
       expect(await open()).toEqual([])
     })
 
     it.each(['diff-v1', 'diff-v2'] as const)('is not opened by an anonymous request in mode %s', async (mode) => {
-      stage = await startStage({ modes: { ...ALL_V2, default: mode } })
+      stage = await startStage({ mode })
       await stage.request('GET', '/iam/v1/groups')
-      expect([400, 401]).toContain((await fetch(`${stage.server.url}/iam/v1/groups?limit=abc`)).status)
-      await stage.server.logged(({ msg, status }) => msg === 'request' && status !== 200)
+      expect([400, 401]).toContain((await fetch(`${stage.url}/iam/v1/groups?limit=abc`)).status)
+      await stage.logged(({ msg, status }) => msg === 'request' && status !== 200)
       await stage.settled()
       const { operations, strangers } = await stage.evidence()
       expect(operations).toMatchObject([{ operation: 'iam.groups.list', comparisons: 1, matches: 1, mismatches: 0 }])
@@ -336,7 +338,7 @@ describe('strangers', () => {
     })
 
     it('is opened by callers that were accepted before, also where v1 cannot help', async () => {
-      stage = await startStage({ modes: canary, 'fallback.perMinute': 0 })
+      stage = await startStage({ proxy: { modes: canary, 'fallback.perMinute': 0 } })
       await stage.request('GET', '/iam/v1/roles')
       await stage.fault({ match: 'POST /iam/v2/groups', status: 503 })
       for (let nth = 0; nth < 10; nth += 1) await stage.request('POST', '/iam/v1/groups/x', { body: { name: 'a' } })
@@ -344,7 +346,7 @@ describe('strangers', () => {
     })
 
     it('is opened by new callers if v1 accepts them instead', async () => {
-      stage = await startStage({ modes: canary })
+      stage = await startStage({ proxy: { modes: canary } })
       await stage.fault({ match: 'GET /iam/v2/groups', status: 503 })
       for (const token of Object.values(stage.sandbox.tokens)) await stage.request('GET', '/iam/v1/groups', { token })
       expect(await open()).toHaveLength(1)
@@ -353,7 +355,7 @@ describe('strangers', () => {
 
   describe('a stranger with the subject of a real caller', () => {
     it('excuses no difference by attempted writes', async () => {
-      stage = await startStage({ modes: { ...ALL_V2, default: 'diff-v1' } })
+      stage = await startStage({ mode: 'diff-v1' })
       const token = await signed(stage.sandbox)
       const fake = `${token.split('.').slice(0, 2).join('.')}.c2ln`
       await stage.request('GET', '/iam/v1/roles', { token })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
 import { type Client, productOf } from '../../../src/migrate/clients.ts'
-import { ALL_V2, describeChange, describeRules, type ModeRules, modesSchema, readModeRules } from '../../../src/migrate/modes/rules.ts'
+import { describeChange, describeRules, type ModeRules, modesSchema, readModeRules } from '../../../src/migrate/modes/rules.ts'
 import { createPositions, createSelect, operationModes, type Question, ruleWarnings } from '../../../src/migrate/modes/select.ts'
 import type { Mode } from '../../../src/serve/sides.ts'
 import { runCommand } from '../../app/cli/support.ts'
@@ -402,7 +402,7 @@ describe('text', () => {
   afterEach(() => stage.close())
 
   it.each(['diff-v1', 'diff-v2'] as const)('in mode %s v2 is compared as clients get it, rows as text included', async (mode) => {
-    stage = await startStage({ modes: { ...ALL_V2, default: mode } })
+    stage = await startStage({ mode })
     const plain = await stage.request('GET', '/iam/v1/groups', { headers: { 'x-crosswalk-mode': 'v2' } })
     await stage.settled()
     await stage.setModes({ default: 'v2' })
@@ -460,20 +460,20 @@ describe('who', () => {
     const folder = mkdtempSync(join(tmpdir(), 'crosswalk-who-'))
     onTestFinished(() => rmSync(folder, { recursive: true }))
     const file = join(folder, 'records.ndjson')
-    const stage = await startStage({ 'records.file': file })
+    const stage = await startStage({ proxy: { 'records.file': file } })
     const ask = (agent: string, path = '/iam/v1/groups') => stage.request('GET', path, { headers: { 'user-agent': agent } })
     await ask('terraform-provider-x/1.2 (secret-of-alice)')
     for (const nth of [1, 2, 3, 4, 5, 6]) await ask(`tool${nth}/1.0`)
     await stage.settled()
-    const clients = async () => (await (await fetch(`${stage.server.adminUrl}/clients`)).json()) as readonly Client[]
+    const clients = async () => (await (await fetch(`${stage.adminUrl}/clients`)).json()) as readonly Client[]
     const [client] = await clients()
     expect(client?.agents).toEqual(['terraform-provider-x/1.2', 'tool1/1.0', 'tool2/1.0', 'tool3/1.0'])
     expect(client?.name).toBeUndefined()
 
     const { caller = '' } = client ?? {}
-    expect(stage.server.reload({ 'clients.names': { [caller]: 'Terraform of ops' } })).toBeUndefined()
+    expect(stage.reload({ 'clients.names': { [caller]: 'Terraform of ops' } })).toBeUndefined()
     expect((await clients())[0]?.name).toBe('Terraform of ops')
-    const run = (...argv: readonly string[]) => runCommand(['clients', ...argv, '--admin', stage.server.adminUrl])
+    const run = (...argv: readonly string[]) => runCommand(['clients', ...argv, '--admin', stage.adminUrl])
     const listed = (await run()).out
     expect(listed).toContain(`${caller} Terraform of ops  could call v2 itself`)
     expect(listed).toContain('  calls itself terraform-provider-x/1.2, tool1/1.0')
@@ -483,16 +483,16 @@ describe('who', () => {
     const guide = await run('Terraform of ops', '--guide')
     expect(guide.out).toContain('# Move Terraform of ops from v1 to v2')
     expect(guide.out).toContain(`(\`${caller}\`), which calls itself \`terraform-provider-x/1.2\` and \`tool1/1.0\``)
-    const report = (await (await fetch(`${stage.server.adminUrl}/report.json`)).json()) as { readonly clients: readonly Client[] }
+    const report = (await (await fetch(`${stage.adminUrl}/report.json`)).json()) as { readonly clients: readonly Client[] }
     expect(report.clients[0]).toMatchObject({ name: 'Terraform of ops', agents: client?.agents })
 
     await stage.close()
     const written = readFileSync(file, 'utf8')
     expect(written).toContain('"agents":["terraform-provider-x/1.2"')
     expect(written).not.toContain('secret-of-alice')
-    const again = await startStage({ 'records.file': file, 'clients.names': { [caller]: 'Terraform' } })
+    const again = await startStage({ proxy: { 'records.file': file, 'clients.names': { [caller]: 'Terraform' } } })
     onTestFinished(() => again.close())
-    const [restored] = (await (await fetch(`${again.server.adminUrl}/clients`)).json()) as readonly Client[]
+    const [restored] = (await (await fetch(`${again.adminUrl}/clients`)).json()) as readonly Client[]
     expect([restored?.name, restored?.agents]).toEqual(['Terraform', client?.agents])
   })
 

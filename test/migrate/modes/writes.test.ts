@@ -2,7 +2,6 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
-import { ALL_V2 } from '../../../src/migrate/modes/rules.ts'
 import type { Comparison, Entry, WouldSend } from '../../../src/migrate/records/record.ts'
 import { userUid } from '../../../src/sandbox/data/data.ts'
 import { MODES } from '../../../src/serve/sides.ts'
@@ -19,7 +18,7 @@ let files = 0
 const start = async (mode: (typeof MODES)[number]) => {
   files += 1
   const file = join(directory, `${files}.ndjson`)
-  stage = await startStage({ modes: { ...ALL_V2, default: mode }, 'records.file': file, 'records.values': 'shown' })
+  stage = await startStage({ mode, proxy: { 'records.file': file, 'records.values': 'shown' } })
   return file
 }
 
@@ -72,7 +71,7 @@ describe('the v2 call of a write', () => {
     await stage.request('PUT', `/registry/v1/repos/${made.body.id}`, { body: { name: 'made', catalogTier: 'BASE' } })
     await stage.settled()
     expect((await writes()).filter((write) => write.includes('/v2/'))).toEqual([])
-    await stage.server.close()
+    await stage.servers[0].close()
     const sent = records(file).filter((entry): entry is WouldSend => entry.kind === 'would-send')
     expect(sent.map(({ operation, call }) => ({ operation, ...call }))).toEqual([
       {
@@ -96,7 +95,7 @@ describe('the v2 call of a write', () => {
 /** Returns the first comparison of an operation, and whether it is the only one and counts against v2. */
 const checkedOf = async (operation: string) => {
   await stage.settled()
-  const found = (await (await fetch(`${stage.server.adminUrl}/comparisons?operation=${operation}`)).json()) as Comparison[]
+  const found = (await (await fetch(`${stage.adminUrl}/comparisons?operation=${operation}`)).json()) as Comparison[]
   expect(found.map(({ outcome }) => outcome)).toHaveLength(1)
   return { outcome: found[0]?.outcome, reason: found[0]?.reason, places: found[0]?.totals.map(({ where }) => where) }
 }
@@ -130,7 +129,7 @@ describe('a write that v2 answers but loses', () => {
     await stage.settled()
     const { operations } = await stage.evidence()
     expect(operations.find(({ operation }) => operation === `iam.groups.${verb}`)).toMatchObject({ mismatches: 1, matches: 0 })
-    const [first] = (await (await fetch(`${stage.server.adminUrl}/comparisons?operation=iam.groups.${verb}`)).json()) as Comparison[]
+    const [first] = (await (await fetch(`${stage.adminUrl}/comparisons?operation=iam.groups.${verb}`)).json()) as Comparison[]
     return first?.reason
   }
 
@@ -317,7 +316,7 @@ describe('what else is read after a write', () => {
   })
 
   it.each(['specification', 'published'] as const)('finds a nested member that is stored otherwise, in the %s dialect', async (dialect) => {
-    stage = await startStage({ modes: { ...ALL_V2, default: 'diff-v2' }, 'v1.dialect': dialect })
+    stage = await startStage({ mode: 'diff-v2', proxy: { 'v1.dialect': dialect } })
     await stage.fault({ match: 'POST /iam/v2/identities', times: 1, change: { at: '/claimMatch/subject', to: 'other' } })
     const body = { name: 'robot', claim_match: { issuer: 'https://x.example', subject: 's' } }
     await stage.request('POST', `/iam/v1/identities/${stage.sandbox.organization}`, { body })

@@ -282,16 +282,16 @@ describe('uncompared', () => {
   const hint = '1 request had an answer larger than diff.answerBytes: raise diff.answerBytes.'
 
   it('an answer that is too large to be compared names the setting in /evidence and cutover', async () => {
-    stage = await startStage({ modes: DIFF, 'diff.answerBytes': 10 })
+    stage = await startStage({ proxy: { modes: DIFF, 'diff.answerBytes': 10 } })
     await stage.request('GET', '/iam/v1/groups')
     await stage.settled()
     expect(await groups()).toMatchObject({ n: 0, callers: 0, uncompared: { answerBytes: 1 }, hints: [hint] })
-    const { out } = await runCommand(['cutover', '--admin', stage.server.adminUrl])
+    const { out } = await runCommand(['cutover', '--admin', stage.adminUrl])
     expect(out).toContain(hint)
   })
 
   it('requests beyond diff.perSecond are counted, and the setting is named', async () => {
-    stage = await startStage({ modes: DIFF, 'diff.perSecond': 1 })
+    stage = await startStage({ proxy: { modes: DIFF, 'diff.perSecond': 1 } })
     for (let nth = 0; nth < 5; nth++) await stage.request('GET', '/iam/v1/groups')
     await stage.settled()
     const { n, repeats, uncompared } = (await groups()) ?? {}
@@ -300,7 +300,7 @@ describe('uncompared', () => {
   })
 
   it('a repeat is no observation, and its fault shows as a share of the requests', async () => {
-    stage = await startStage({ modes: DIFF })
+    stage = await startStage({ proxy: { modes: DIFF } })
     await stage.request('GET', '/iam/v1/groups')
     await stage.settled()
     await stage.fault({ match: 'GET /iam/v2/groups', change: { at: '/groups/0/name', to: 'wrong' } })

@@ -145,7 +145,7 @@ describe('ratio', () => {
     const rule = { operations: 'iam.*', mode: 'v1', canary: { mode: 'diff-v2', rollout } }
     const rules = readModeRules({ default: 'v1', rules: [rule], testers: ['*'] })
     if ('problem' in rules) throw new Error(rules.problem)
-    const stage = await startStage({ modes: rules })
+    const stage = await startStage({ proxy: { modes: rules } })
     onTestFinished(() => stage.close())
     await stage.fault({ match: 'GET /iam/v2/roles', status: 503, times: 2 })
     for (const token of ['demo-admin-1', 'demo-admin-2', 'demo-admin-3', 'demo-admin-1']) {
@@ -154,7 +154,7 @@ describe('ratio', () => {
     await stage.request('GET', '/iam/v1/roles', { token: 'demo-admin-4', headers: { 'x-crosswalk-mode': 'v1' } })
     await stage.settled()
     // A request is counted after its client has the answer.
-    const ratio = async () => ((await (await fetch(`${stage.server.adminUrl}/rollouts`)).json()) as readonly RolloutStatus[])[0]?.ratio
+    const ratio = async () => ((await (await fetch(`${stage.adminUrl}/rollouts`)).json()) as readonly RolloutStatus[])[0]?.ratio
     await expect.poll(ratio).toMatchObject({ callers: 4, got: 1, requests: { got: 2, other: 3 } })
   })
 })
@@ -286,7 +286,7 @@ describe('rollouts', () => {
     return [...new Set(places)]
   }
 
-  const moves = () => stage.server.log.flatMap(({ what, to }) => (what === 'rollout' ? [to] : []))
+  const moves = () => stage.log.flatMap(({ what, to }) => (what === 'rollout' ? [to] : []))
 
   it('a rollout goes from 1 % to 100 % by itself, and a caller keeps its side', async () => {
     stage = await startRolloutStage({ modes: modes() })
@@ -349,7 +349,7 @@ describe('rollouts', () => {
     const page = async (token = '') => {
       const { body } = await stage.request('GET', `/registry/v1/eoltags?page_size=5&page_token=${encodeURIComponent(token)}`)
       await stage.settled()
-      return [stage.server.log.findLast(({ msg }) => msg === 'request')?.mode, body.next_page_token] as const
+      return [stage.log.findLast(({ msg }) => msg === 'request')?.mode, body.next_page_token] as const
     }
     const reason = async () => (await stage.rollouts())[0]?.reason
     const [before, token] = await page()

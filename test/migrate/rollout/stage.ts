@@ -119,18 +119,18 @@ export interface RolloutStage extends Stage {
 }
 
 export async function startRolloutStage(values: Partial<Config>, clock: ManualClock = createManualClock()): Promise<RolloutStage> {
-  const stage = await startStage(values, {}, clock.clocks)
-  const admin = (path: string, init?: RequestInit) => fetch(`${stage.server.adminUrl}${path}`, init)
+  const stage = await startStage({ proxy: values, clocks: clock.clocks })
+  const admin = (path: string, init?: RequestInit) => fetch(`${stage.adminUrl}${path}`, init)
   return {
     ...stage,
     clock,
     async traffic(tokens, kinds) {
       const modes: Record<string, readonly unknown[]> = {}
       for (const token of tokens) {
-        const before = stage.server.log.length
+        const before = stage.log.length
         for (const path of kinds) await stage.request('GET', path, { token })
         await stage.settled()
-        const requests = stage.server.log.slice(before).filter(({ msg }) => msg === 'request')
+        const requests = stage.log.slice(before).filter(({ msg }) => msg === 'request')
         modes[token] = [...new Set(requests.map(({ mode, status }) => `${mode} ${status}`))]
       }
       clock.pass(300_000)

@@ -40,7 +40,7 @@ const HANG_MS = 60_000
 let stage: Stage
 
 beforeAll(async () => {
-  stage = await startStage({ 'v1.dialect': 'published', 'upstream.v1': undefined })
+  stage = await startStage({ v1: null, proxy: { 'v1.dialect': 'published' } })
 })
 
 afterAll(() => stage.close())
@@ -49,7 +49,7 @@ describe.each(CLIENTS)('%s', (name, clientOf) => {
   let client: Client
 
   beforeAll(() => {
-    client = clientOf(stage.server.url)
+    client = clientOf(stage.url)
   })
 
   afterAll(() => client.close())
@@ -57,7 +57,7 @@ describe.each(CLIENTS)('%s', (name, clientOf) => {
   it('plays the cycle of each resource', async () => {
     // Each client begins with another cycle.
     const from = CLIENTS.findIndex(([known]) => known === name)
-    const { url } = stage.server
+    const { url } = stage
     const { organization, tokens } = stage.sandbox
     const token = (role: Role) => tokens[role as keyof typeof tokens]
     const target: Target = { url, side: 'proxied', dialect: 'published', organization, token, run: `c${from}` }
@@ -89,7 +89,7 @@ describe.each(CLIENTS)('%s', (name, clientOf) => {
   it.runIf(/^(grpc-js|connect-node)/.test(name))('cancels a call, and v2 with it', async () => {
     await stage.clearJournal()
     await stage.fault({ match: 'GET /iam/v2/roles', delayMs: HANG_MS, times: 1 })
-    const cancelled = () => stage.server.log.filter(({ grpcStatus }) => grpcStatus === 'CANCELLED').length
+    const cancelled = () => stage.log.filter(({ grpcStatus }) => grpcStatus === 'CANCELLED').length
     const before = cancelled()
     const controller = new AbortController()
     const answer = client.call(callOf({ method: 'GET', path: '/iam/v1/roles' }), stage.sandbox.tokens.owner, { signal: controller.signal })

@@ -38,15 +38,15 @@ it.skipIf(!hasChromium())('shows in the pictures what the report says today', as
   const browser = await openBrowser()
   onTestFinished(() => browser.close())
   const modes = { default: 'diff-v1' as const, rules: [], testers: [] }
-  const stage = await startStage({ modes, 'diff.perSecond': 0, 'diff.waiting': 1000, 'log.level': 'silent' })
+  const stage = await startStage({ proxy: { modes, 'diff.perSecond': 0, 'diff.waiting': 1000, 'log.level': 'silent' } })
   onTestFinished(() => stage.close())
   await stage.fault({ match: 'GET /iam/v2/roles', times: 20, change: { at: '/roles/0/name', to: 'other' } })
   for (const token of Object.values(stage.sandbox.tokens)) {
     for (const path of PATHS) for (const query of QUERIES) await stage.request('GET', path + query, { token })
-    await stage.server.idle()
+    await stage.idle()
   }
   for (const colorScheme of ['light', 'dark'] as const) {
-    const { page } = await open(browser, `${stage.server.adminUrl}/report`, { viewport: SIZE, colorScheme, reducedMotion: 'reduce' })
+    const { page } = await open(browser, `${stage.adminUrl}/report`, { viewport: SIZE, colorScheme, reducedMotion: 'reduce' })
     await page.getByRole('link', { name: 'iam.roles.list' }).first().waitFor()
     // biome-ignore lint/performance/useDomNodeTextContent: only what a reader sees
     const text = await page.locator('body').innerText()

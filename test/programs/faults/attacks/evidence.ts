@@ -30,8 +30,8 @@ interface Request {
 }
 
 async function inScene<T>(protocol: (typeof PROTOCOLS)[number], values: Partial<Config>, use: (scene: Scene) => Promise<T>): Promise<T> {
-  const stage = await startStage({ 'diff.learnEvery': 0, ...values })
-  const { url, adminUrl } = stage.server
+  const stage = await startStage({ proxy: { 'diff.learnEvery': 0, ...values } })
+  const { url, adminUrl } = stage
   const session = protocol === 'HTTP/2' ? await connect2(url) : undefined
   const one = async ({ path, token, method = 'GET' }: Request) => {
     const headers = token === undefined ? {} : { authorization: `Bearer ${token}` }
@@ -48,8 +48,8 @@ async function inScene<T>(protocol: (typeof PROTOCOLS)[number], values: Partial<
       statuses.push(...(await Promise.all(requests.slice(at, at + TOGETHER).map(one))))
     }
     // A client may have the last byte before the proxy logs the request.
-    while (stage.server.log.filter(({ msg }) => msg === 'request').length < sent) await setImmediate()
-    await stage.server.idle()
+    while (stage.log.filter(({ msg }) => msg === 'request').length < sent) await setImmediate()
+    await stage.idle()
     return statuses
   }
   try {
@@ -66,7 +66,7 @@ const TOGETHER = 50
 const read = async <T>(url: string) => (await fetch(url)).json() as Promise<T>
 const evidenceOf = ({ adminUrl }: Scene) => read<EvidenceReport>(`${adminUrl}/evidence`)
 const clientsOf = ({ adminUrl }: Scene) => read<readonly Client[]>(`${adminUrl}/clients`)
-const opened = ({ stage }: Scene) => stage.server.log.filter(({ msg }) => String(msg).includes(' is open, ')).length
+const opened = ({ stage }: Scene) => stage.log.filter(({ msg }) => String(msg).includes(' is open, ')).length
 
 /** Lists that v1 refuses without a token and that the tables refuse for their query. */
 const LISTS = ['iam/v1/groups', 'iam/v1/roles', 'iam/v1/identities', 'iam/v1/rolebindings', 'registry/v1/repos', 'registry/v1/tags']
@@ -96,9 +96,9 @@ const CANARY: ModeRules = {
 async function junkInCanary(scene: Scene): Promise<string> {
   const tokens = Object.values(scene.stage.sandbox.tokens)
   const served = async () => {
-    const from = scene.stage.server.log.length
+    const from = scene.stage.log.length
     await scene.ask(tokens.map((token) => ({ path: '/iam/v1/groups', token })))
-    const lines = scene.stage.server.log.slice(from)
+    const lines = scene.stage.log.slice(from)
     return lines
       .map(({ caller, mode }) => `${caller} ${mode}`)
       .sort()

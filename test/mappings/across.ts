@@ -1,16 +1,13 @@
 import { invalidArgument } from '../../src/errors.ts'
-import { failure, items, type Transcript } from './transcript.ts'
+import { failure, items, type Transcript, transcript } from './transcript.ts'
 
 /** A list by the id of a missing resource, where the operator wants errors (`errors.notFound`). */
-const missing = (operation: string, request: string, call: string): Transcript => ({
-  title: 'an id that names nothing is an error when the operator says so',
-  operation,
-  request,
-  calls: [{ call, answer: 'NOT_FOUND' }],
-  settings: { notFound: 'error' },
-  status: 404,
-  reply: failure('NOT_FOUND'),
-})
+const missing = (operation: string, request: string, call: string): Transcript =>
+  transcript(operation, 'an id that names nothing is an error when the operator says so')
+    .sent(request)
+    .under({ notFound: 'error' })
+    .asks(call, 'NOT_FOUND')
+    .refuses('NOT_FOUND')
 
 export const missingById: readonly Transcript[] = [
   missing('iam.groups.list', 'GET /iam/v1/groups?id=org', 'GET /iam/v2/groups/org'),
@@ -43,15 +40,7 @@ export const missingById: readonly Transcript[] = [
 /** A request with a value of the wrong type. It is refused with v1's names, and v2 is not asked. */
 function refused(operation: string, request: string, body: unknown, field: string, description: string): Transcript {
   const { message, details } = invalidArgument({ field, description })
-  return {
-    title: `${field} ${description}`,
-    operation,
-    request,
-    body,
-    calls: [],
-    status: 400,
-    reply: failure('INVALID_ARGUMENT', message, details),
-  }
+  return transcript(operation, `${field} ${description}`).sent(request, body).refuses('INVALID_ARGUMENT', message, details)
 }
 
 const TIME = 'must be an RFC 3339 timestamp'
@@ -62,14 +51,9 @@ export const refusals: readonly Transcript[] = [
   refused('iam.identity_providers.generate_scim_token', `${SCIM}:generateScimToken`, { expire_time: 'soon' }, 'expire_time', TIME),
   refused('iam.identity_providers.regenerate_scim_token', `${SCIM}:regenerateScimToken`, { expireTime: 'soon' }, 'expire_time', TIME),
   refused('iam.group_invites.create', 'POST /iam/v1/group_invites/org', { ttl: '1h' }, 'ttl', DURATION),
-  {
-    title: 'updated_since is a time',
-    operation: 'registry.tags.list',
-    request: 'GET /registry/v1/tags?updated_since=yesterday',
-    calls: [],
-    status: 400,
-    reply: failure('INVALID_ARGUMENT', 'parsing field "updated_since": "yesterday" is not an RFC 3339 time'),
-  },
+  transcript('registry.tags.list', 'updated_since is a time')
+    .sent('GET /registry/v1/tags?updated_since=yesterday')
+    .refuses('INVALID_ARGUMENT', 'parsing field "updated_since": "yesterday" is not an RFC 3339 time'),
 ]
 
 /** A list with the uidp filters: the further query that v2 gets, and the answer if nothing is found. */
@@ -128,26 +112,12 @@ const pluralOf = (v2: string) => v2.split('/').at(-1) ?? ''
 
 export const scopes: readonly Transcript[] = LISTS.flatMap(
   ({ operation, v1, v2, filter, always, empty = [items(), items()] }): Transcript[] => [
-    {
-      title: 'every scope at once, in either spelling',
-      operation,
-      request: `GET ${[`${v1}?${SPOKEN}`, filter?.[0]].filter(Boolean).join('&')}`,
-      calls: [
-        {
-          call: `GET ${[`${v2}?${SENT}`, filter?.[1], always, 'page_size=200'].filter(Boolean).join('&')}`,
-          answer: { [pluralOf(v2)]: [] },
-        },
-      ],
-      reply: empty[0],
-      published: empty[1],
-    },
-    {
-      title: 'a flag that is none',
-      operation,
-      request: `GET ${v1}?uidp.in_root=perhaps`,
-      calls: [],
-      status: 400,
-      reply: failure('INVALID_ARGUMENT', 'parsing field "in_root": strconv.ParseBool: parsing "perhaps": invalid syntax'),
-    },
+    transcript(operation, 'every scope at once, in either spelling')
+      .sent(`GET ${[`${v1}?${SPOKEN}`, filter?.[0]].filter(Boolean).join('&')}`)
+      .asks(`GET ${[`${v2}?${SENT}`, filter?.[1], always, 'page_size=200'].filter(Boolean).join('&')}`, { [pluralOf(v2)]: [] })
+      .answers(empty[0], empty[1]),
+    transcript(operation, 'a flag that is none')
+      .sent(`GET ${v1}?uidp.in_root=perhaps`)
+      .refuses('INVALID_ARGUMENT', 'parsing field "in_root": strconv.ParseBool: parsing "perhaps": invalid syntax'),
   ],
 )

@@ -1,5 +1,5 @@
 import { spell } from '../contract/target.ts'
-import { failure, type Transcript } from './transcript.ts'
+import { type Transcript, transcript } from './transcript.ts'
 
 const published = (reply: unknown) => spell(reply, 'camel')
 
@@ -84,135 +84,83 @@ const metadata = {
 }
 
 export const advisory: readonly Transcript[] = [
-  {
-    title: 'every member, events of every type',
-    operation: 'advisory.documents.list',
-    request: 'GET /advisory/v1/documents?id=openssl&cves=CVE-1&cves=CVE-2',
-    calls: [
-      {
-        call: 'GET /advisory/v2/documents?id=openssl&cves=CVE-1&cves=CVE-2',
-        answer: {
-          documents: [
-            { id: 'openssl', advisories: [{ id: 'CGA-1', events: v2Events, aliases: ['CVE-2025-1'], packageNamespace: 'wolfi' }, {}] },
-            {},
-          ],
-        },
-      },
-    ],
-    reply: documents,
-    published: published(documents),
-  },
-  {
-    title: 'a window of them, the other way round',
-    operation: 'advisory.documents.list',
-    request: 'GET /advisory/v1/documents?order_by=id desc&offset=1&limit=1',
-    calls: [{ call: 'GET /advisory/v2/documents', answer: { documents: [{ id: 'a' }, { id: 'b' }, { id: 'c' }] } }],
-    reply: { items: [{ id: 'b', advisories: [] }] },
-  },
-  {
-    title: 'in an order that documents do not know',
-    operation: 'advisory.documents.list',
-    request: 'GET /advisory/v1/documents?order_by=name',
-    calls: [{ call: 'GET /advisory/v2/documents', answer: { documents: [{ id: 'a' }, { id: 'b' }] } }],
-    reply: {
+  transcript('advisory.documents.list', 'every member, events of every type')
+    .sent('GET /advisory/v1/documents?id=openssl&cves=CVE-1&cves=CVE-2')
+    .asks('GET /advisory/v2/documents?id=openssl&cves=CVE-1&cves=CVE-2', {
+      documents: [
+        { id: 'openssl', advisories: [{ id: 'CGA-1', events: v2Events, aliases: ['CVE-2025-1'], packageNamespace: 'wolfi' }, {}] },
+        {},
+      ],
+    })
+    .answers(documents, published(documents)),
+  transcript('advisory.documents.list', 'a window of them, the other way round')
+    .sent('GET /advisory/v1/documents?order_by=id desc&offset=1&limit=1')
+    .asks('GET /advisory/v2/documents', { documents: [{ id: 'a' }, { id: 'b' }, { id: 'c' }] })
+    .answers({ items: [{ id: 'b', advisories: [] }] }),
+  transcript('advisory.documents.list', 'in an order that documents do not know')
+    .sent('GET /advisory/v1/documents?order_by=name')
+    .asks('GET /advisory/v2/documents', { documents: [{ id: 'a' }, { id: 'b' }] })
+    .answers({
       items: [
         { id: 'a', advisories: [] },
         { id: 'b', advisories: [] },
       ],
-    },
-  },
-  {
-    title: 'no document',
-    operation: 'advisory.documents.list',
-    request: 'GET /advisory/v1/documents',
-    calls: [{ call: 'GET /advisory/v2/documents', answer: 'NOT_FOUND' }],
-    reply: { items: [] },
-  },
-  {
-    title: 'from and to are start and end',
-    operation: 'advisory.resolved_vulns.list',
-    request: 'GET /advisory/v1/images/resolved_vulns?from=2025-01-01T00:00:00Z&to=2025-02-01T00:00:00%2B01:00',
-    calls: [
-      {
-        call: 'GET /advisory/v2/images/resolvedVulns?start_time=2025-01-01T00:00:00Z&end_time=2025-02-01T00:00:00+01:00',
-        answer: {
-          resolvedVulnsReports: [
-            {
-              date: TIME,
-              resolvedVulns: [
-                { id: 'CGA-1', aliases: ['CVE-1'], cvssSeverities: [{ type: 'TYPE_CVSS_V2', score: '5' }, { type: 'TYPE_UBUNTU' }, {}] },
-                {},
-              ],
-            },
+    }),
+  transcript('advisory.documents.list', 'no document')
+    .sent('GET /advisory/v1/documents')
+    .asks('GET /advisory/v2/documents', 'NOT_FOUND')
+    .answers({ items: [] }),
+  transcript('advisory.resolved_vulns.list', 'from and to are start and end')
+    .sent('GET /advisory/v1/images/resolved_vulns?from=2025-01-01T00:00:00Z&to=2025-02-01T00:00:00%2B01:00')
+    .asks('GET /advisory/v2/images/resolvedVulns?start_time=2025-01-01T00:00:00Z&end_time=2025-02-01T00:00:00+01:00', {
+      resolvedVulnsReports: [
+        {
+          date: TIME,
+          resolvedVulns: [
+            { id: 'CGA-1', aliases: ['CVE-1'], cvssSeverities: [{ type: 'TYPE_CVSS_V2', score: '5' }, { type: 'TYPE_UBUNTU' }, {}] },
             {},
           ],
         },
-      },
-    ],
-    reply: reports,
-    published: published(reports),
-  },
-  {
-    title: 'nothing was resolved',
-    operation: 'advisory.resolved_vulns.list',
-    request: 'GET /advisory/v1/images/resolved_vulns',
-    calls: [{ call: 'GET /advisory/v2/images/resolvedVulns', answer: { resolvedVulnsReports: [] } }],
-    reply: { items: [] },
-  },
+        {},
+      ],
+    })
+    .answers(reports, published(reports)),
+  transcript('advisory.resolved_vulns.list', 'nothing was resolved')
+    .sent('GET /advisory/v1/images/resolved_vulns')
+    .asks('GET /advisory/v2/images/resolvedVulns', { resolvedVulnsReports: [] })
+    .answers({ items: [] }),
   ...['from', 'to'].map(
-    (name): Transcript => ({
-      title: `${name} is a time`,
-      operation: 'advisory.resolved_vulns.list',
-      request: `GET /advisory/v1/images/resolved_vulns?${name}=yesterday`,
-      calls: [],
-      status: 400,
-      reply: failure('INVALID_ARGUMENT', `parsing field "${name}": "yesterday" is not an RFC 3339 time`),
-    }),
+    (name): Transcript =>
+      transcript('advisory.resolved_vulns.list', `${name} is a time`)
+        .sent(`GET /advisory/v1/images/resolved_vulns?${name}=yesterday`)
+        .refuses('INVALID_ARGUMENT', `parsing field "${name}": "yesterday" is not an RFC 3339 time`),
   ),
-  {
-    title: 'image references are refused by v2, as they were by v1',
-    operation: 'advisory.resolved_vulns.list',
-    request: 'GET /advisory/v1/images/resolved_vulns?image_refs=a&imageRefs=b',
-    calls: [{ call: 'GET /advisory/v2/images/resolvedVulns?image_refs=a&image_refs=b', answer: 'INVALID_ARGUMENT' }],
-    status: 400,
-    reply: failure('INVALID_ARGUMENT'),
-  },
-  {
-    title: 'every member; severity is severities',
-    operation: 'advisory.vulnerability_metadata.list',
-    request: 'GET /advisory/v1/metadata?ids=CVE-1&ids=CVE-2&page_size=3&skip=1&orderBy=id desc',
-    calls: [
-      {
-        call: 'GET /advisory/v2/metadata?ids=CVE-1&ids=CVE-2&order_by=id desc&page_size=3&skip=1',
-        answer: {
-          vulnerabilityMetadata: [
-            { id: 'CVE-1', summary: 's', details: 'd', references: references('TYPE_'), severities: severities('TYPE_') },
-            { id: 'CVE-2', references: [{}] },
-            { id: 'CVE-3' },
-          ],
-          nextPageToken: 'next',
-          totalCount: '9007199254740993',
-          skipped: 1,
-        },
-      },
-    ],
-    reply: metadata,
-    published: published(metadata),
-  },
-  {
-    title: 'by id; a total that v2 does not say is absent',
-    operation: 'advisory.vulnerability_metadata.list',
-    request: 'GET /advisory/v1/metadata?id=CVE-3',
-    calls: [{ call: 'GET /advisory/v2/metadata?id=CVE-3&page_size=50', answer: { vulnerabilityMetadata: [{ id: 'CVE-3' }] } }],
-    reply: { items: metadata.items.slice(2), next_page_token: '', skipped: 0 },
-    published: { items: metadata.items.slice(2), nextPageToken: '', skipped: 0 },
-  },
-  {
-    title: 'an order that v2 refuses, as v1 did',
-    operation: 'advisory.vulnerability_metadata.list',
-    request: 'GET /advisory/v1/metadata?order_by=name sideways',
-    calls: [{ call: 'GET /advisory/v2/metadata?order_by=name sideways&page_size=50', answer: 'INVALID_ARGUMENT' }],
-    status: 400,
-    reply: failure('INVALID_ARGUMENT'),
-  },
+  transcript('advisory.resolved_vulns.list', 'image references are refused by v2, as they were by v1')
+    .sent('GET /advisory/v1/images/resolved_vulns?image_refs=a&imageRefs=b')
+    .asks('GET /advisory/v2/images/resolvedVulns?image_refs=a&image_refs=b', 'INVALID_ARGUMENT')
+    .refuses('INVALID_ARGUMENT'),
+  transcript('advisory.vulnerability_metadata.list', 'every member; severity is severities')
+    .sent('GET /advisory/v1/metadata?ids=CVE-1&ids=CVE-2&page_size=3&skip=1&orderBy=id desc')
+    .asks('GET /advisory/v2/metadata?ids=CVE-1&ids=CVE-2&order_by=id desc&page_size=3&skip=1', {
+      vulnerabilityMetadata: [
+        { id: 'CVE-1', summary: 's', details: 'd', references: references('TYPE_'), severities: severities('TYPE_') },
+        { id: 'CVE-2', references: [{}] },
+        { id: 'CVE-3' },
+      ],
+      nextPageToken: 'next',
+      totalCount: '9007199254740993',
+      skipped: 1,
+    })
+    .answers(metadata, published(metadata)),
+  transcript('advisory.vulnerability_metadata.list', 'by id; a total that v2 does not say is absent')
+    .sent('GET /advisory/v1/metadata?id=CVE-3')
+    .asks('GET /advisory/v2/metadata?id=CVE-3&page_size=50', { vulnerabilityMetadata: [{ id: 'CVE-3' }] })
+    .answers(
+      { items: metadata.items.slice(2), next_page_token: '', skipped: 0 },
+      { items: metadata.items.slice(2), nextPageToken: '', skipped: 0 },
+    ),
+  transcript('advisory.vulnerability_metadata.list', 'an order that v2 refuses, as v1 did')
+    .sent('GET /advisory/v1/metadata?order_by=name sideways')
+    .asks('GET /advisory/v2/metadata?order_by=name sideways&page_size=50', 'INVALID_ARGUMENT')
+    .refuses('INVALID_ARGUMENT'),
 ]

@@ -1,5 +1,5 @@
 import { spell } from '../contract/target.ts'
-import { failure, items, type Transcript } from './transcript.ts'
+import { failure, items, type Transcript, transcript } from './transcript.ts'
 
 const published = (reply: unknown) => spell(reply, 'camel')
 const EVERY = 'ecosystems=ECOSYSTEM_JAVA&ecosystems=ECOSYSTEM_PYTHON'
@@ -77,131 +77,71 @@ const UPSTREAM_NEEDS_V1 = failure(
 )
 
 export const libraries: readonly Transcript[] = [
-  {
-    title: 'without ecosystems every one of v2 is asked for; the total becomes a number',
-    operation: 'libraries.artifacts.list',
-    request: 'GET /libraries/v1/artifacts?page_size=3&skip=2',
-    calls: [
-      {
-        call: `GET /libraries/v2/artifacts?${EVERY}&page_size=3&skip=2`,
-        answer: {
-          artifacts: [v2Artifact, { uid: 'art-2', ecosystem: 'ECOSYSTEM_JAVA' }, { uid: 'art-3', ecosystem: 'ECOSYSTEM_COBOL' }],
-          nextPageToken: 'next',
-          totalCount: '7',
-          skipped: 2,
-        },
-      },
-    ],
-    reply: listed,
-    published: published(listed),
-  },
-  {
-    title: 'every filter',
-    operation: 'libraries.artifacts.list',
-    request: 'GET /libraries/v1/artifacts?ecosystems=1&query=req&cudaVersion=12.4&remediated=t&include_upstream=false&pageToken=here',
-    calls: [
-      {
-        call: 'GET /libraries/v2/artifacts?ecosystems=ECOSYSTEM_JAVA&query=req&cuda_version=12.4&remediated=true&page_size=50&page_token=here',
-        answer: { artifacts: [], totalCount: '0' },
-      },
-    ],
-    reply: nothing,
-    published: published(nothing),
-  },
-  {
-    title: 'a window is followed; an order, which v1 did not have here, is ignored as v1 ignored it',
-    operation: 'libraries.artifacts.list',
-    request: 'GET /libraries/v1/artifacts?limit=2&offset=1&order_by=colour',
-    calls: [{ call: `GET /libraries/v2/artifacts?${EVERY}&page_size=2&skip=1`, answer: { artifacts: [], skipped: 1 } }],
-    reply: { ...nothing, skipped: 1 },
-    published: published({ ...nothing, skipped: 1 }),
-  },
-  {
-    title: 'an unknown ecosystem is none',
-    operation: 'libraries.artifacts.list',
-    request: 'GET /libraries/v1/artifacts?ecosystems=UNKNOWN&ecosystems=0',
-    calls: [{ call: `GET /libraries/v2/artifacts?${EVERY}&page_size=50`, answer: { artifacts: [] } }],
-    reply: nothing,
-    published: published(nothing),
-  },
-  {
-    title: 'an ecosystem that v2 lacks',
-    operation: 'libraries.artifacts.list',
-    request: 'GET /libraries/v1/artifacts?ecosystems=JAVASCRIPT',
-    calls: [],
-    status: 400,
-    reply: failure(
+  transcript('libraries.artifacts.list', 'without ecosystems every one of v2 is asked for; the total becomes a number')
+    .sent('GET /libraries/v1/artifacts?page_size=3&skip=2')
+    .asks(`GET /libraries/v2/artifacts?${EVERY}&page_size=3&skip=2`, {
+      artifacts: [v2Artifact, { uid: 'art-2', ecosystem: 'ECOSYSTEM_JAVA' }, { uid: 'art-3', ecosystem: 'ECOSYSTEM_COBOL' }],
+      nextPageToken: 'next',
+      totalCount: '7',
+      skipped: 2,
+    })
+    .answers(listed, published(listed)),
+  transcript('libraries.artifacts.list', 'every filter')
+    .sent('GET /libraries/v1/artifacts?ecosystems=1&query=req&cudaVersion=12.4&remediated=t&include_upstream=false&pageToken=here')
+    .asks(
+      'GET /libraries/v2/artifacts?ecosystems=ECOSYSTEM_JAVA&query=req&cuda_version=12.4&remediated=true&page_size=50&page_token=here',
+      { artifacts: [], totalCount: '0' },
+    )
+    .answers(nothing, published(nothing)),
+  transcript('libraries.artifacts.list', 'a window is followed; an order, which v1 did not have here, is ignored as v1 ignored it')
+    .sent('GET /libraries/v1/artifacts?limit=2&offset=1&order_by=colour')
+    .asks(`GET /libraries/v2/artifacts?${EVERY}&page_size=2&skip=1`, { artifacts: [], skipped: 1 })
+    .answers({ ...nothing, skipped: 1 }, published({ ...nothing, skipped: 1 })),
+  transcript('libraries.artifacts.list', 'an unknown ecosystem is none')
+    .sent('GET /libraries/v1/artifacts?ecosystems=UNKNOWN&ecosystems=0')
+    .asks(`GET /libraries/v2/artifacts?${EVERY}&page_size=50`, { artifacts: [] })
+    .answers(nothing, published(nothing)),
+  transcript('libraries.artifacts.list', 'an ecosystem that v2 lacks')
+    .sent('GET /libraries/v1/artifacts?ecosystems=JAVASCRIPT')
+    .refuses(
       'INVALID_ARGUMENT',
       'parsing field "ecosystems": "JAVASCRIPT" needs a v1 service: v2 lacks it; set upstream.v1 (CROSSWALK_UPSTREAM_V1) to pass it on',
     ),
-  },
-  {
-    title: 'upstream packages cannot be had',
-    operation: 'libraries.artifacts.list',
-    request: 'GET /libraries/v1/artifacts?include_upstream=true',
-    calls: [],
-    status: 400,
-    reply: UPSTREAM_NEEDS_V1,
-  },
-  {
-    title: 'every version, newest first; sizes beyond 2^53 are exact',
-    operation: 'libraries.artifacts.list_versions',
-    request: 'GET /libraries/v1/artifacts/art-1/versions',
-    calls: [
-      {
-        call: 'GET /libraries/v2/artifacts/art-1/versions?page_size=200',
-        answer: {
-          artifactVersions: [
-            {
-              uid: 'v-1',
-              name: 'requests',
-              version: '2.10',
-              description: 'words',
-              createTime: '2025-01-01T00:00:00Z',
-              updateTime: '2025-01-02T00:00:00Z',
-              sizeBytes: '9007199254740993',
-            },
-            { uid: 'v-2' },
-          ],
+  transcript('libraries.artifacts.list', 'upstream packages cannot be had')
+    .sent('GET /libraries/v1/artifacts?include_upstream=true')
+    .fails(400, UPSTREAM_NEEDS_V1),
+  transcript('libraries.artifacts.list_versions', 'every version, newest first; sizes beyond 2^53 are exact')
+    .sent('GET /libraries/v1/artifacts/art-1/versions')
+    .asks('GET /libraries/v2/artifacts/art-1/versions?page_size=200', {
+      artifactVersions: [
+        {
+          uid: 'v-1',
+          name: 'requests',
+          version: '2.10',
+          description: 'words',
+          createTime: '2025-01-01T00:00:00Z',
+          updateTime: '2025-01-02T00:00:00Z',
+          sizeBytes: '9007199254740993',
         },
-      },
-    ],
-    reply: items(...versions),
-    published: published(items(...versions)),
-  },
-  {
-    title: 'the versions of nothing',
-    operation: 'libraries.artifacts.list_versions',
-    request: 'GET /libraries/v1/artifacts/none/versions?include_upstream=0',
-    calls: [{ call: 'GET /libraries/v2/artifacts/none/versions?page_size=200', answer: 'NOT_FOUND' }],
-    reply: items(),
-  },
-  {
-    title: 'upstream versions cannot be had',
-    operation: 'libraries.artifacts.list_versions',
-    request: 'GET /libraries/v1/artifacts/art-1/versions?includeUpstream=1',
-    calls: [],
-    status: 400,
-    reply: UPSTREAM_NEEDS_V1,
-  },
-  {
-    title: 'counts become numbers',
-    operation: 'libraries.artifacts.count',
-    request: 'GET /libraries/v1/artifacts/count',
-    calls: [
-      {
-        call: `GET /libraries/v2/artifacts/count?${EVERY}`,
-        answer: { counts: [{ ecosystem: 'ECOSYSTEM_JAVA', totalCount: '30' }, { ecosystem: 'ECOSYSTEM_PYTHON', totalCount: '40' }, {}] },
-      },
-    ],
-    reply: counted,
-    published: published(counted),
-  },
-  {
-    title: 'the counts of some ecosystems',
-    operation: 'libraries.artifacts.count',
-    request: 'GET /libraries/v1/artifacts/count?ecosystems=PYTHON&ecosystems=UNKNOWN&ecosystems=JAVA',
-    calls: [{ call: 'GET /libraries/v2/artifacts/count?ecosystems=ECOSYSTEM_PYTHON&ecosystems=ECOSYSTEM_JAVA', answer: { counts: [] } }],
-    reply: { counts: [] },
-  },
+        { uid: 'v-2' },
+      ],
+    })
+    .answers(items(...versions), published(items(...versions))),
+  transcript('libraries.artifacts.list_versions', 'the versions of nothing')
+    .sent('GET /libraries/v1/artifacts/none/versions?include_upstream=0')
+    .asks('GET /libraries/v2/artifacts/none/versions?page_size=200', 'NOT_FOUND')
+    .answers(items()),
+  transcript('libraries.artifacts.list_versions', 'upstream versions cannot be had')
+    .sent('GET /libraries/v1/artifacts/art-1/versions?includeUpstream=1')
+    .fails(400, UPSTREAM_NEEDS_V1),
+  transcript('libraries.artifacts.count', 'counts become numbers')
+    .sent('GET /libraries/v1/artifacts/count')
+    .asks(`GET /libraries/v2/artifacts/count?${EVERY}`, {
+      counts: [{ ecosystem: 'ECOSYSTEM_JAVA', totalCount: '30' }, { ecosystem: 'ECOSYSTEM_PYTHON', totalCount: '40' }, {}],
+    })
+    .answers(counted, published(counted)),
+  transcript('libraries.artifacts.count', 'the counts of some ecosystems')
+    .sent('GET /libraries/v1/artifacts/count?ecosystems=PYTHON&ecosystems=UNKNOWN&ecosystems=JAVA')
+    .asks('GET /libraries/v2/artifacts/count?ecosystems=ECOSYSTEM_PYTHON&ecosystems=ECOSYSTEM_JAVA', { counts: [] })
+    .answers({ counts: [] }),
 ]

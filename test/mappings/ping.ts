@@ -1,18 +1,12 @@
-import type { Transcript } from './transcript.ts'
+import { type Transcript, transcript } from './transcript.ts'
 
 export const ping: readonly Transcript[] = [
-  {
-    title: 'pong',
-    operation: 'ping.ping.ping',
-    request: 'GET /ping/v1/ping',
-    calls: [{ call: 'GET /ping/v2/ping', answer: { response: 'pong' } }],
-    reply: { response: 'pong' },
-  },
-  {
-    title: 'a silent one',
-    operation: 'ping.ping.ping',
-    request: 'GET /ping/v1/ping',
-    calls: [{ call: 'GET /ping/v2/ping', answer: { response: '' } }],
-    reply: { response: '' },
-  },
+  transcript('ping.ping.ping', 'pong')
+    .sent('GET /ping/v1/ping')
+    .asks('GET /ping/v2/ping', { response: 'pong' })
+    .answers({ response: 'pong' }),
+  transcript('ping.ping.ping', 'a silent one')
+    .sent('GET /ping/v1/ping')
+    .asks('GET /ping/v2/ping', { response: '' })
+    .answers({ response: '' }),
 ]

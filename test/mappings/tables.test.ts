@@ -50,8 +50,8 @@ function toDo(operations: readonly Operation[]): readonly string[] {
 function transcriptsOf({ id, params }: Operation): readonly string[] {
   const unsent = Object.keys(params).filter((name) => !spellings(name).some((spelling) => sent.has(`${id} ${spelling}`)))
   return [
-    ...(succeeding.has(id) ? [] : [`a transcript that ends with status 200: test/mappings/, operation: '${id}'`]),
-    ...unsent.map((name) => `a transcript that sends ${name}: test/mappings/, operation: '${id}'`),
+    ...(succeeding.has(id) ? [] : [`a transcript that ends with status 200: test/mappings/, transcript('${id}', …)`]),
+    ...unsent.map((name) => `a transcript that sends ${name}: test/mappings/, transcript('${id}', …)`),
   ]
 }
 
@@ -179,14 +179,14 @@ describe('to do', () => {
     ]
     expect(toDo(half).join('\n')).toMatchInlineSnapshot(`
     "iam.examples.list lacks
-      - a transcript that ends with status 200: test/mappings/, operation: 'iam.examples.list'
-      - a transcript that sends name: test/mappings/, operation: 'iam.examples.list'
+      - a transcript that ends with status 200: test/mappings/, transcript('iam.examples.list', …)
+      - a transcript that sends name: test/mappings/, transcript('iam.examples.list', …)
       - a route of the genuine v1: src/sandbox/v1/, GET /iam/v1/examples
       - a route of the sandbox's v2: src/sandbox/v2/, GET /iam/v2/examples
       - a genuine twin of "example": test/properties/genuine.ts, ['iam.examples.list', 'answer', …] in ROWS or UNPAIRED
       - a contract case: test/contract/cases/, operations: ['iam.examples.list']
     iam.examples.create lacks
-      - a transcript that ends with status 200: test/mappings/, operation: 'iam.examples.create'
+      - a transcript that ends with status 200: test/mappings/, transcript('iam.examples.create', …)
       - a route of the genuine v1: src/sandbox/v1/, POST /iam/v1/examples/{parent_id=**}
       - a route of the sandbox's v2: src/sandbox/v2/, POST /iam/v2/examples/{parent_id}
       - an event for POST /iam/v1/examples/{parent_id=**}: src/sandbox/events/, or test/sandbox/silent.ts

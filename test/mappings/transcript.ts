@@ -16,12 +16,15 @@ export function deepFreeze<T>(value: T): T {
   return value
 }
 
-/** One expected v2 call and v2's answer: JSON, an error, or the name of an error code. */
+/** v2's answer to a call: JSON, an error, or the name of an error code. */
+type Said = JsonObject | CodeName | ApiError
+
+/** One expected v2 call and v2's answer. */
 export interface Exchange {
   /** `METHOD /path?query`: the path as sent, the query decoded. */
   readonly call: string
   readonly body?: unknown
-  readonly answer: JsonObject | CodeName | ApiError
+  readonly answer: Said
 }
 
 /** A conversation as data: one v1 request, its v2 calls in order, and the v1 reply. */
@@ -38,6 +41,46 @@ export interface Transcript {
   /** The reply in the published dialect, if its names differ. */
   readonly published?: unknown
   readonly settings?: Partial<TranslateSettings>
+}
+
+/** The HTTP status of a refusal (facts §12). */
+const STATUSES: Partial<Record<CodeName, number>> = {
+  INVALID_ARGUMENT: 400,
+  FAILED_PRECONDITION: 400,
+  UNAUTHENTICATED: 401,
+  PERMISSION_DENIED: 403,
+  NOT_FOUND: 404,
+  ALREADY_EXISTS: 409,
+  ABORTED: 409,
+  RESOURCE_EXHAUSTED: 429,
+  INTERNAL: 500,
+  UNIMPLEMENTED: 501,
+  UNAVAILABLE: 503,
+}
+
+/** Begins a transcript, which is written as the conversation goes: what v1 is sent, what v2 is asked, and what the client gets. */
+export function transcript(operation: string, title: string) {
+  return {
+    sent: (request: string, body?: unknown) => sent({ operation, title, request, calls: [], ...(body !== undefined && { body }) }),
+  }
+}
+
+function sent(so: Omit<Transcript, 'reply'>) {
+  const calls = (...more: readonly Exchange[]) => sent({ ...so, calls: [...so.calls, ...more] })
+  const fails = (status: number, reply: unknown): Transcript => ({ ...so, status, reply })
+  return {
+    under: (settings: Partial<TranslateSettings>) => sent({ ...so, settings }),
+    calls,
+    asks: (call: string, answer: Said) => calls({ call, answer }),
+    writes: (call: string, body: unknown, answer: Said) => calls({ call, body, answer }),
+    answers: (reply: unknown, published?: unknown): Transcript => ({ ...so, reply, ...(published !== undefined && { published }) }),
+    fails,
+    refuses(code: CodeName, message?: string, details?: readonly unknown[]): Transcript {
+      const status = STATUSES[code]
+      if (status === undefined) throw new Error(`no transcript is refused with ${code} yet`)
+      return fails(status, failure(code, message, details))
+    },
+  }
 }
 
 const SETTINGS: Omit<TranslateSettings, 'dialect'> = {

@@ -1,5 +1,5 @@
 import { spell } from '../contract/target.ts'
-import { failure, items, type Transcript } from './transcript.ts'
+import { items, type Transcript, transcript } from './transcript.ts'
 
 const LIST = 'GET /vulnerabilities/v2/advisories'
 const published = (reply: unknown) => spell(reply, 'camel')
@@ -172,14 +172,11 @@ const FILTERS: readonly (readonly [v1: string, v2: string])[] = [
 const asked = (query: string) => /^uidp\.(?:children_of|descendants_of)=(.*)$/.exec(query)?.[1] ?? ''
 
 const filtered = FILTERS.map(
-  ([v1, v2]): Transcript => ({
-    title: `filtered by ${v1}`,
-    operation: 'vulnerabilities.advisories.list',
-    request: `GET /vulnerabilities/v1/advisories?${v1}`,
-    calls: [{ call: `${LIST}?${v2 && `${v2}&`}page_size=50`, answer: { advisories: [] } }],
-    reply: { ...none, id: asked(v1) },
-    published: published({ ...none, id: asked(v1) }),
-  }),
+  ([v1, v2]): Transcript =>
+    transcript('vulnerabilities.advisories.list', `filtered by ${v1}`)
+      .sent(`GET /vulnerabilities/v1/advisories?${v1}`)
+      .asks(`${LIST}?${v2 && `${v2}&`}page_size=50`, { advisories: [] })
+      .answers({ ...none, id: asked(v1) }, published({ ...none, id: asked(v1) })),
 )
 
 const ORDERS: readonly (readonly [v1: string, v2: string])[] = [
@@ -198,163 +195,90 @@ const ORDERS: readonly (readonly [v1: string, v2: string])[] = [
 /** By name and by number (facts §16.7, §18). */
 const ordered = ORDERS.flatMap(([v1, v2], at) =>
   [v1, String(at + 1)].map(
-    (order): Transcript => ({
-      title: `in order ${order}`,
-      operation: 'vulnerabilities.advisories.list',
-      request: `GET /vulnerabilities/v1/advisories?orderBy=${order}`,
-      calls: [{ call: `${LIST}?order_by=${v2}&page_size=50`, answer: { advisories: [] } }],
-      reply: none,
-      published: published(none),
-    }),
+    (order): Transcript =>
+      transcript('vulnerabilities.advisories.list', `in order ${order}`)
+        .sent(`GET /vulnerabilities/v1/advisories?orderBy=${order}`)
+        .asks(`${LIST}?order_by=${v2}&page_size=50`, { advisories: [] })
+        .answers(none, published(none)),
   ),
 )
 
 export const vulnerabilities: readonly Transcript[] = [
-  {
-    title: 'every member, events of every type; severities are v2 only; the envelope names the parent of the first row',
-    operation: 'vulnerabilities.advisories.list',
-    request: 'GET /vulnerabilities/v1/advisories?uidp.childrenOf=org',
-    calls: [
-      {
-        call: `${LIST}?uidp.children_of=org&page_size=50`,
-        answer: { advisories: [v2Advisory, { uid: 'org/bare' }], totalCount: '2', nextPageToken: '' },
-      },
-    ],
-    reply: listed,
-    published: published(listed),
-  },
+  transcript(
+    'vulnerabilities.advisories.list',
+    'every member, events of every type; severities are v2 only; the envelope names the parent of the first row',
+  )
+    .sent('GET /vulnerabilities/v1/advisories?uidp.childrenOf=org')
+    .asks(`${LIST}?uidp.children_of=org&page_size=50`, {
+      advisories: [v2Advisory, { uid: 'org/bare' }],
+      totalCount: '2',
+      nextPageToken: '',
+    })
+    .answers(listed, published(listed)),
   ...filtered,
   ...ordered,
-  {
-    title: 'an unspecified order is no order',
-    operation: 'vulnerabilities.advisories.list',
-    request: 'GET /vulnerabilities/v1/advisories?order_by=ORDER_BY_UNSPECIFIED',
-    calls: [{ call: `${LIST}?page_size=50`, answer: { advisories: [] } }],
-    reply: none,
-    published: published(none),
-  },
-  {
-    title: 'page by page, with the tokens of v2',
-    operation: 'vulnerabilities.advisories.list',
-    request: 'GET /vulnerabilities/v1/advisories?page_size=1&pageToken=before',
-    calls: [{ call: `${LIST}?page_size=1&page_token=before`, answer: { advisories: [{ uid: 'org/bare' }], nextPageToken: 'next' } }],
-    reply: { id: 'org', items: [bare], next_page_token: 'next' },
-    published: published({ id: 'org', items: [bare], next_page_token: 'next' }),
-  },
-  {
-    title: 'a window is followed; a skip, which v1 did not have here, is ignored as v1 ignored it',
-    operation: 'vulnerabilities.advisories.list',
-    request: 'GET /vulnerabilities/v1/advisories?limit=2&offset=1&skip=x',
-    calls: [{ call: `${LIST}?page_size=2&skip=1`, answer: { advisories: [], skipped: 1 } }],
-    reply: none,
-    published: published(none),
-  },
-  {
-    title: 'a page is no larger than v2 makes one',
-    operation: 'vulnerabilities.advisories.list',
-    request: 'GET /vulnerabilities/v1/advisories?page_size=1000',
-    calls: [{ call: `${LIST}?page_size=200`, answer: { advisories: [] } }],
-    reply: none,
-    published: published(none),
-  },
-  {
-    title: 'an order that is none of its own',
-    operation: 'vulnerabilities.advisories.list',
-    request: 'GET /vulnerabilities/v1/advisories?order_by=uid desc',
-    calls: [],
-    status: 400,
-    reply: failure('INVALID_ARGUMENT', 'parsing field "order_by": "uid desc" is not a valid value'),
-  },
-  {
-    title: 'an event type that v2 does not know',
-    operation: 'vulnerabilities.advisories.list',
-    request: 'GET /vulnerabilities/v1/advisories?event_types=EVENT_TYPE_FILTER_COMPONENT_LOCATION_CHANGED',
-    calls: [],
-    status: 400,
-    reply: failure(
+  transcript('vulnerabilities.advisories.list', 'an unspecified order is no order')
+    .sent('GET /vulnerabilities/v1/advisories?order_by=ORDER_BY_UNSPECIFIED')
+    .asks(`${LIST}?page_size=50`, { advisories: [] })
+    .answers(none, published(none)),
+  transcript('vulnerabilities.advisories.list', 'page by page, with the tokens of v2')
+    .sent('GET /vulnerabilities/v1/advisories?page_size=1&pageToken=before')
+    .asks(`${LIST}?page_size=1&page_token=before`, { advisories: [{ uid: 'org/bare' }], nextPageToken: 'next' })
+    .answers({ id: 'org', items: [bare], next_page_token: 'next' }, published({ id: 'org', items: [bare], next_page_token: 'next' })),
+  transcript('vulnerabilities.advisories.list', 'a window is followed; a skip, which v1 did not have here, is ignored as v1 ignored it')
+    .sent('GET /vulnerabilities/v1/advisories?limit=2&offset=1&skip=x')
+    .asks(`${LIST}?page_size=2&skip=1`, { advisories: [], skipped: 1 })
+    .answers(none, published(none)),
+  transcript('vulnerabilities.advisories.list', 'a page is no larger than v2 makes one')
+    .sent('GET /vulnerabilities/v1/advisories?page_size=1000')
+    .asks(`${LIST}?page_size=200`, { advisories: [] })
+    .answers(none, published(none)),
+  transcript('vulnerabilities.advisories.list', 'an order that is none of its own')
+    .sent('GET /vulnerabilities/v1/advisories?order_by=uid desc')
+    .refuses('INVALID_ARGUMENT', 'parsing field "order_by": "uid desc" is not a valid value'),
+  transcript('vulnerabilities.advisories.list', 'an event type that v2 does not know')
+    .sent('GET /vulnerabilities/v1/advisories?event_types=EVENT_TYPE_FILTER_COMPONENT_LOCATION_CHANGED')
+    .refuses(
       'INVALID_ARGUMENT',
       'parsing field "event_types": "EVENT_TYPE_FILTER_COMPONENT_LOCATION_CHANGED" needs a v1 service: v2 lacks it; set upstream.v1 (CROSSWALK_UPSTREAM_V1) to pass it on',
     ),
-  },
-  {
-    title: 'by id',
-    operation: 'vulnerabilities.advisories.list',
-    request: 'GET /vulnerabilities/v1/advisories?id=org/bare',
-    calls: [{ call: `${LIST}/org/bare`, answer: { uid: 'org/bare' } }],
-    reply: byId,
-    published: published(byId),
-  },
-  {
-    title: 'by the id of nothing',
-    operation: 'vulnerabilities.advisories.list',
-    request: 'GET /vulnerabilities/v1/advisories?id=org/none',
-    calls: [{ call: `${LIST}/org/none`, answer: 'NOT_FOUND' }],
-    reply: { ...none, total_count: '0' },
-    published: published({ ...none, total_count: '0' }),
-  },
-  {
-    title: 'by id and a filter that does not fit',
-    operation: 'vulnerabilities.advisories.list',
-    request: 'GET /vulnerabilities/v1/advisories?id=org/adv&aliases=CVE-2025-9',
-    calls: [{ call: `${LIST}/org/adv`, answer: v2Advisory }],
-    reply: { ...none, total_count: '0' },
-    published: published({ ...none, total_count: '0' }),
-  },
-  {
-    title: 'the events of an advisory, from the advisory',
-    operation: 'vulnerabilities.advisory_events.list',
-    request: 'GET /vulnerabilities/v1/advisories/org/adv/events',
-    calls: [{ call: `${LIST}/org/adv`, answer: v2Advisory }],
-    reply: { items: events, parent_id: 'org' },
-    published: published({ items: events, parent_id: 'org' }),
-  },
-  {
-    title: 'a window of the events',
-    operation: 'vulnerabilities.advisory_events.list',
-    request: 'GET /vulnerabilities/v1/advisories/org/adv/events?offset=1&limit=2',
-    calls: [{ call: `${LIST}/org/adv`, answer: v2Advisory }],
-    reply: { items: events.slice(1, 3), parent_id: 'org' },
-    published: published({ items: events.slice(1, 3), parent_id: 'org' }),
-  },
-  {
-    title: 'one event by its own uid',
-    operation: 'vulnerabilities.advisory_events.list',
-    request: 'GET /vulnerabilities/v1/advisories/org/adv/3/events',
-    calls: [
-      { call: `${LIST}/org/adv/3`, answer: 'NOT_FOUND' },
-      { call: `${LIST}/org/adv`, answer: v2Advisory },
-    ],
-    reply: { items: events.slice(3, 4), parent_id: 'org' },
-    published: published({ items: events.slice(3, 4), parent_id: 'org' }),
-  },
-  {
-    title: 'an event that its advisory does not have',
-    operation: 'vulnerabilities.advisory_events.list',
-    request: 'GET /vulnerabilities/v1/advisories/org/adv/none/events',
-    calls: [
-      { call: `${LIST}/org/adv/none`, answer: 'NOT_FOUND' },
-      { call: `${LIST}/org/adv`, answer: v2Advisory },
-    ],
-    reply: { ...(items() as object), parent_id: '' },
-    published: { items: [], parentId: '' },
-  },
-  {
-    title: 'the events of nothing',
-    operation: 'vulnerabilities.advisory_events.list',
-    request: 'GET /vulnerabilities/v1/advisories/org/none/events',
-    calls: [
-      { call: `${LIST}/org/none`, answer: 'NOT_FOUND' },
-      { call: `${LIST}/org`, answer: 'NOT_FOUND' },
-    ],
-    reply: { ...(items() as object), parent_id: '' },
-    published: { items: [], parentId: '' },
-  },
-  {
-    title: 'the events of what the caller may not see',
-    operation: 'vulnerabilities.advisory_events.list',
-    request: 'GET /vulnerabilities/v1/advisories/org/adv/events',
-    calls: [{ call: `${LIST}/org/adv`, answer: 'PERMISSION_DENIED' }],
-    status: 403,
-    reply: failure('PERMISSION_DENIED'),
-  },
+  transcript('vulnerabilities.advisories.list', 'by id')
+    .sent('GET /vulnerabilities/v1/advisories?id=org/bare')
+    .asks(`${LIST}/org/bare`, { uid: 'org/bare' })
+    .answers(byId, published(byId)),
+  transcript('vulnerabilities.advisories.list', 'by the id of nothing')
+    .sent('GET /vulnerabilities/v1/advisories?id=org/none')
+    .asks(`${LIST}/org/none`, 'NOT_FOUND')
+    .answers({ ...none, total_count: '0' }, published({ ...none, total_count: '0' })),
+  transcript('vulnerabilities.advisories.list', 'by id and a filter that does not fit')
+    .sent('GET /vulnerabilities/v1/advisories?id=org/adv&aliases=CVE-2025-9')
+    .asks(`${LIST}/org/adv`, v2Advisory)
+    .answers({ ...none, total_count: '0' }, published({ ...none, total_count: '0' })),
+  transcript('vulnerabilities.advisory_events.list', 'the events of an advisory, from the advisory')
+    .sent('GET /vulnerabilities/v1/advisories/org/adv/events')
+    .asks(`${LIST}/org/adv`, v2Advisory)
+    .answers({ items: events, parent_id: 'org' }, published({ items: events, parent_id: 'org' })),
+  transcript('vulnerabilities.advisory_events.list', 'a window of the events')
+    .sent('GET /vulnerabilities/v1/advisories/org/adv/events?offset=1&limit=2')
+    .asks(`${LIST}/org/adv`, v2Advisory)
+    .answers({ items: events.slice(1, 3), parent_id: 'org' }, published({ items: events.slice(1, 3), parent_id: 'org' })),
+  transcript('vulnerabilities.advisory_events.list', 'one event by its own uid')
+    .sent('GET /vulnerabilities/v1/advisories/org/adv/3/events')
+    .asks(`${LIST}/org/adv/3`, 'NOT_FOUND')
+    .asks(`${LIST}/org/adv`, v2Advisory)
+    .answers({ items: events.slice(3, 4), parent_id: 'org' }, published({ items: events.slice(3, 4), parent_id: 'org' })),
+  transcript('vulnerabilities.advisory_events.list', 'an event that its advisory does not have')
+    .sent('GET /vulnerabilities/v1/advisories/org/adv/none/events')
+    .asks(`${LIST}/org/adv/none`, 'NOT_FOUND')
+    .asks(`${LIST}/org/adv`, v2Advisory)
+    .answers({ ...(items() as object), parent_id: '' }, { items: [], parentId: '' }),
+  transcript('vulnerabilities.advisory_events.list', 'the events of nothing')
+    .sent('GET /vulnerabilities/v1/advisories/org/none/events')
+    .asks(`${LIST}/org/none`, 'NOT_FOUND')
+    .asks(`${LIST}/org`, 'NOT_FOUND')
+    .answers({ ...(items() as object), parent_id: '' }, { items: [], parentId: '' }),
+  transcript('vulnerabilities.advisory_events.list', 'the events of what the caller may not see')
+    .sent('GET /vulnerabilities/v1/advisories/org/adv/events')
+    .asks(`${LIST}/org/adv`, 'PERMISSION_DENIED')
+    .refuses('PERMISSION_DENIED'),
 ]

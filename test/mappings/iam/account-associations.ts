@@ -1,4 +1,4 @@
-import { items, type Transcript } from '../transcript.ts'
+import { items, type Transcript, transcript } from '../transcript.ts'
 
 const v2Org = {
   uid: 'org',
@@ -27,87 +27,49 @@ const publishedOrg = {
 }
 
 export const accountAssociations: readonly Transcript[] = [
-  {
-    title: 'all of them; v2 lists by group',
-    operation: 'iam.account_associations.list',
-    request: 'GET /iam/v1/account_associations?name=clouds',
-    calls: [{ call: 'GET /iam/v2/accountAssociations?name=clouds&page_size=200', answer: { accountAssociations: [v2Org] } }],
-    reply: items({ ...org, ...stamps }),
-    published: items(publishedOrg),
-  },
-  {
-    title: 'the group is the uid',
-    operation: 'iam.account_associations.list',
-    request: 'GET /iam/v1/account_associations?group=org&name=clouds',
-    calls: [{ call: 'GET /iam/v2/accountAssociations/org', answer: v2Org }],
-    reply: items({ ...org, ...stamps }),
-    published: items(publishedOrg),
-  },
-  {
-    title: 'no association',
-    operation: 'iam.account_associations.list',
-    request: 'GET /iam/v1/account_associations?group=org/eng',
-    calls: [{ call: 'GET /iam/v2/accountAssociations/org/eng', answer: 'NOT_FOUND' }],
-    reply: items(),
-  },
-  {
-    title: 'the path names the group; 64-bit ids are text, numbers are understood, keys are data',
-    operation: 'iam.account_associations.create',
-    request: 'POST /iam/v1/account_associations/org',
-    body: {
+  transcript('iam.account_associations.list', 'all of them; v2 lists by group')
+    .sent('GET /iam/v1/account_associations?name=clouds')
+    .asks('GET /iam/v2/accountAssociations?name=clouds&page_size=200', { accountAssociations: [v2Org] })
+    .answers(items({ ...org, ...stamps }), items(publishedOrg)),
+  transcript('iam.account_associations.list', 'the group is the uid')
+    .sent('GET /iam/v1/account_associations?group=org&name=clouds')
+    .asks('GET /iam/v2/accountAssociations/org', v2Org)
+    .answers(items({ ...org, ...stamps }), items(publishedOrg)),
+  transcript('iam.account_associations.list', 'no association')
+    .sent('GET /iam/v1/account_associations?group=org/eng')
+    .asks('GET /iam/v2/accountAssociations/org/eng', 'NOT_FOUND')
+    .answers(items()),
+  transcript('iam.account_associations.create', 'the path names the group; 64-bit ids are text, numbers are understood, keys are data')
+    .sent('POST /iam/v1/account_associations/org', {
       group: 'other',
       name: 'clouds',
       chainguard: { serviceBindings: { COSIGNED: 'org/robot' } },
       github: { app_installations: { '42': { installations: [{ installation_id: 7 }] } } },
-    },
-    calls: [
+    })
+    .writes(
+      'POST /iam/v2/accountAssociations/org',
       {
-        call: 'POST /iam/v2/accountAssociations/org',
-        body: {
-          name: 'clouds',
-          chainguard: { serviceBindings: { COSIGNED: 'org/robot' } },
-          github: { appInstallations: { '42': { installations: [{ installationId: '7' }] } } },
-        },
-        answer: v2Org,
+        name: 'clouds',
+        chainguard: { serviceBindings: { COSIGNED: 'org/robot' } },
+        github: { appInstallations: { '42': { installations: [{ installationId: '7' }] } } },
       },
-    ],
-    reply: { ...org, ...stamps },
-    published: publishedOrg,
-  },
-  {
-    title: 'providers that are left out are cleared',
-    operation: 'iam.account_associations.update',
-    request: 'PUT /iam/v1/account_associations/org',
-    body: { name: 'clouds', google: { project_id: 'p', projectNumber: '1' } },
-    calls: [
-      {
-        call: 'PATCH /iam/v2/accountAssociations/org?updateMask=*',
-        body: { name: 'clouds', google: { projectId: 'p', projectNumber: '1' } },
-        answer: v2Org,
-      },
-    ],
-    reply: { ...org, ...stamps },
-    published: publishedOrg,
-  },
-  {
-    title: 'gone',
-    operation: 'iam.account_associations.delete',
-    request: 'DELETE /iam/v1/account_associations/org',
-    calls: [{ call: 'DELETE /iam/v2/accountAssociations/org', answer: {} }],
-    reply: {},
-  },
-  {
-    title: 'v1’s mixed-case answer',
-    operation: 'iam.account_associations.check',
-    request: 'POST /iam/v1/account_associations/org/eng:check',
-    body: { accountType: 'AMAZON' },
-    calls: [
-      {
-        call: 'POST /iam/v2/accountAssociations/org/eng:checkAccountAssociation',
-        body: { providerType: 'ACCOUNT_PROVIDER_TYPE_AMAZON' },
-        answer: { status: 'CHECK_STATUS_NOT_READY', reason: 'not configured' },
-      },
-    ],
-    reply: { ready: 'NotReady', reason: 'not configured', message: '' },
-  },
+      v2Org,
+    )
+    .answers({ ...org, ...stamps }, publishedOrg),
+  transcript('iam.account_associations.update', 'providers that are left out are cleared')
+    .sent('PUT /iam/v1/account_associations/org', { name: 'clouds', google: { project_id: 'p', projectNumber: '1' } })
+    .writes('PATCH /iam/v2/accountAssociations/org?updateMask=*', { name: 'clouds', google: { projectId: 'p', projectNumber: '1' } }, v2Org)
+    .answers({ ...org, ...stamps }, publishedOrg),
+  transcript('iam.account_associations.delete', 'gone')
+    .sent('DELETE /iam/v1/account_associations/org')
+    .asks('DELETE /iam/v2/accountAssociations/org', {})
+    .answers({}),
+  transcript('iam.account_associations.check', 'v1’s mixed-case answer')
+    .sent('POST /iam/v1/account_associations/org/eng:check', { accountType: 'AMAZON' })
+    .writes(
+      'POST /iam/v2/accountAssociations/org/eng:checkAccountAssociation',
+      { providerType: 'ACCOUNT_PROVIDER_TYPE_AMAZON' },
+      { status: 'CHECK_STATUS_NOT_READY', reason: 'not configured' },
+    )
+    .answers({ ready: 'NotReady', reason: 'not configured', message: '' }),
 ]

@@ -1,5 +1,5 @@
 import { invalidArgument } from '../../../src/errors.ts'
-import { failure, items, type Transcript } from '../transcript.ts'
+import { items, type Transcript, transcript } from '../transcript.ts'
 
 const v2Invite = {
   uid: 'org/i1',
@@ -32,71 +32,42 @@ const publishedInvite = {
 }
 
 export const groupInvites: readonly Transcript[] = [
-  {
-    title: 'of one group; an invite whose role is gone has none',
-    operation: 'iam.group_invites.list',
-    request: 'GET /iam/v1/group_invites?group=org&keyId=k1',
-    calls: [
+  transcript('iam.group_invites.list', 'of one group; an invite whose role is gone has none')
+    .sent('GET /iam/v1/group_invites?group=org&keyId=k1')
+    .asks('GET /iam/v2/groupInvites?uidp.children_of=org&key_id=k1&page_size=200', {
+      groupInvites: [v2Invite, { ...v2Invite, uid: 'org/i0', role: null }],
+    })
+    .answers(
+      items({ ...invite, group_id: 'org' }, { ...invite, id: 'org/i0', role: null, group_id: 'org' }),
+      items(publishedInvite, { ...publishedInvite, id: 'org/i0', role: null }),
+    ),
+  transcript('iam.group_invites.list', 'an id beside a key is checked here')
+    .sent('GET /iam/v1/group_invites?id=org/i1&key_id=k2')
+    .asks('GET /iam/v2/groupInvites/org/i1', v2Invite)
+    .answers(items()),
+  transcript('iam.group_invites.create', 'asked for with a uid, answered with a role and the code')
+    .sent('POST /iam/v1/group_invites/org', { group: 'other', ttl: '604800s', role: 'viewer', singleUse: true })
+    .writes('POST /iam/v2/groupInvites/org', { ttl: '604800s', roleUid: 'viewer', singleUse: true }, { ...v2Invite, code: 'c0de' })
+    .answers(
       {
-        call: 'GET /iam/v2/groupInvites?uidp.children_of=org&key_id=k1&page_size=200',
-        answer: { groupInvites: [v2Invite, { ...v2Invite, uid: 'org/i0', role: null }] },
+        id: 'org/i1',
+        expiration: '2025-02-01T00:00:00Z',
+        key_id: 'k1',
+        role,
+        code: 'c0de',
+        created_at: '2025-01-02T03:04:05.678Z',
+        group_id: 'org',
       },
-    ],
-    reply: items({ ...invite, group_id: 'org' }, { ...invite, id: 'org/i0', role: null, group_id: 'org' }),
-    published: items(publishedInvite, { ...publishedInvite, id: 'org/i0', role: null }),
-  },
-  {
-    title: 'an id beside a key is checked here',
-    operation: 'iam.group_invites.list',
-    request: 'GET /iam/v1/group_invites?id=org/i1&key_id=k2',
-    calls: [{ call: 'GET /iam/v2/groupInvites/org/i1', answer: v2Invite }],
-    reply: items(),
-  },
-  {
-    title: 'asked for with a uid, answered with a role and the code',
-    operation: 'iam.group_invites.create',
-    request: 'POST /iam/v1/group_invites/org',
-    body: { group: 'other', ttl: '604800s', role: 'viewer', singleUse: true },
-    calls: [
-      {
-        call: 'POST /iam/v2/groupInvites/org',
-        body: { ttl: '604800s', roleUid: 'viewer', singleUse: true },
-        answer: { ...v2Invite, code: 'c0de' },
-      },
-    ],
-    reply: {
-      id: 'org/i1',
-      expiration: '2025-02-01T00:00:00Z',
-      key_id: 'k1',
-      role,
-      code: 'c0de',
-      created_at: '2025-01-02T03:04:05.678Z',
-      group_id: 'org',
-    },
-    published: { id: 'org/i1', expiration: '2025-02-01T00:00:00Z', keyId: 'k1', role, code: 'c0de' },
-  },
-  {
-    title: 'an error names v1’s member',
-    operation: 'iam.group_invites.create',
-    request: 'POST /iam/v1/group_invites/org',
-    body: { ttl: '60s' },
-    calls: [
-      {
-        call: 'POST /iam/v2/groupInvites/org',
-        body: { ttl: '60s' },
-        answer: invalidArgument({ field: 'role_uid', description: 'is required' }),
-      },
-    ],
-    status: 400,
-    reply: failure('INVALID_ARGUMENT', 'Invalid argument: role: is required', [
+      { id: 'org/i1', expiration: '2025-02-01T00:00:00Z', keyId: 'k1', role, code: 'c0de' },
+    ),
+  transcript('iam.group_invites.create', 'an error names v1’s member')
+    .sent('POST /iam/v1/group_invites/org', { ttl: '60s' })
+    .writes('POST /iam/v2/groupInvites/org', { ttl: '60s' }, invalidArgument({ field: 'role_uid', description: 'is required' }))
+    .refuses('INVALID_ARGUMENT', 'Invalid argument: role: is required', [
       { '@type': 'type.googleapis.com/google.rpc.BadRequest', fieldViolations: [{ field: 'role', description: 'is required' }] },
     ]),
-  },
-  {
-    title: 'the path is the invite, not the group',
-    operation: 'iam.group_invites.delete',
-    request: 'DELETE /iam/v1/group_invites/org/i1',
-    calls: [{ call: 'DELETE /iam/v2/groupInvites/org/i1', answer: {} }],
-    reply: {},
-  },
+  transcript('iam.group_invites.delete', 'the path is the invite, not the group')
+    .sent('DELETE /iam/v1/group_invites/org/i1')
+    .asks('DELETE /iam/v2/groupInvites/org/i1', {})
+    .answers({}),
 ]

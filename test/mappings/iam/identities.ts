@@ -1,4 +1,4 @@
-import { failure, items, type Transcript } from '../transcript.ts'
+import { items, type Transcript, transcript } from '../transcript.ts'
 
 const v2Robot = {
   uid: 'org/robot',
@@ -51,187 +51,118 @@ const v2Keyed = {
 const v2Aws = { uid: 'org/aws', name: 'aws', awsIdentity: { awsAccount: '123456789012', arnPattern: '^arn:.*', userId: 'AIDA' } }
 
 export const identities: readonly Transcript[] = [
-  {
-    title: 'one relationship each; members that only v2 has stay out',
-    operation: 'iam.identities.list',
-    request: 'GET /iam/v1/identities?uidp.children_of=org',
-    calls: [
-      {
-        call: 'GET /iam/v2/identities?uidp.children_of=org&page_size=200',
-        answer: { identities: [v2Robot, v2Syncer, v2Keyed, v2Aws] },
-      },
-    ],
-    reply: items(
-      robot,
-      { id: 'org/syncer', name: 'syncer', service_principal: 'CATALOG_SYNCER', ...unseen },
-      {
-        id: 'org/keyed',
-        name: 'keyed',
-        static: { issuer: 'https://i', subject: 's', issuer_keys: '{"keys":[]}', expiration: '2026-01-01T00:00:00Z', audiences: [] },
-        ...unseen,
-      },
-      { id: 'org/aws', name: 'aws', aws_identity: { aws_account: '123456789012', arn_pattern: '^arn:.*', user_id: 'AIDA' }, ...unseen },
+  transcript('iam.identities.list', 'one relationship each; members that only v2 has stay out')
+    .sent('GET /iam/v1/identities?uidp.children_of=org')
+    .asks('GET /iam/v2/identities?uidp.children_of=org&page_size=200', { identities: [v2Robot, v2Syncer, v2Keyed, v2Aws] })
+    .answers(
+      items(
+        robot,
+        { id: 'org/syncer', name: 'syncer', service_principal: 'CATALOG_SYNCER', ...unseen },
+        {
+          id: 'org/keyed',
+          name: 'keyed',
+          static: { issuer: 'https://i', subject: 's', issuer_keys: '{"keys":[]}', expiration: '2026-01-01T00:00:00Z', audiences: [] },
+          ...unseen,
+        },
+        { id: 'org/aws', name: 'aws', aws_identity: { aws_account: '123456789012', arn_pattern: '^arn:.*', user_id: 'AIDA' }, ...unseen },
+      ),
+      items(
+        publishedRobot,
+        { id: 'org/syncer', name: 'syncer', servicePrincipal: 'CATALOG_SYNCER', ...publishedUnseen },
+        {
+          id: 'org/keyed',
+          name: 'keyed',
+          static: { issuer: 'https://i', subject: 's', issuerKeys: '{"keys":[]}', expiration: '2026-01-01T00:00:00Z', audiences: [] },
+          ...publishedUnseen,
+        },
+        {
+          id: 'org/aws',
+          name: 'aws',
+          awsIdentity: { awsAccount: '123456789012', arnPattern: '^arn:.*', userId: 'AIDA' },
+          ...publishedUnseen,
+        },
+      ),
     ),
-    published: items(
-      publishedRobot,
-      { id: 'org/syncer', name: 'syncer', servicePrincipal: 'CATALOG_SYNCER', ...publishedUnseen },
-      {
-        id: 'org/keyed',
-        name: 'keyed',
-        static: { issuer: 'https://i', subject: 's', issuerKeys: '{"keys":[]}', expiration: '2026-01-01T00:00:00Z', audiences: [] },
-        ...publishedUnseen,
-      },
-      {
-        id: 'org/aws',
-        name: 'aws',
-        awsIdentity: { awsAccount: '123456789012', arnPattern: '^arn:.*', userId: 'AIDA' },
-        ...publishedUnseen,
-      },
-    ),
-  },
-  {
-    title: 'by id',
-    operation: 'iam.identities.list',
-    request: 'GET /iam/v1/identities?id=org/robot',
-    calls: [{ call: 'GET /iam/v2/identities/org/robot', answer: v2Robot }],
-    reply: items(robot),
-    published: items(publishedRobot),
-  },
-  {
-    title: 'either spelling of a member is read; the keys of claims are data',
-    operation: 'iam.identities.create',
-    request: 'POST /iam/v1/identities/org',
-    body: {
+  transcript('iam.identities.list', 'by id')
+    .sent('GET /iam/v1/identities?id=org/robot')
+    .asks('GET /iam/v2/identities/org/robot', v2Robot)
+    .answers(items(robot), items(publishedRobot)),
+  transcript('iam.identities.create', 'either spelling of a member is read; the keys of claims are data')
+    .sent('POST /iam/v1/identities/org', {
       name: 'robot',
       claim_match: { issuer: 'https://issuer.example', subjectPattern: '^repo:.*', claims: { __proto_like: 'a', camelKey: 'b' } },
       created_at: '2020-01-01T00:00:00Z',
-    },
-    calls: [
+    })
+    .writes(
+      'POST /iam/v2/identities/org',
       {
-        call: 'POST /iam/v2/identities/org',
-        body: {
-          name: 'robot',
-          claimMatch: { issuer: 'https://issuer.example', subjectPattern: '^repo:.*', claims: { __proto_like: 'a', camelKey: 'b' } },
-        },
-        answer: v2Robot,
+        name: 'robot',
+        claimMatch: { issuer: 'https://issuer.example', subjectPattern: '^repo:.*', claims: { __proto_like: 'a', camelKey: 'b' } },
       },
-    ],
-    reply: robot,
-    published: publishedRobot,
-  },
-  {
-    title: 'a PUT without a relationship keeps it, and company too',
-    operation: 'iam.identities.update',
-    request: 'PUT /iam/v1/identities/org/robot',
-    body: { name: 'robot', claim_match: null },
-    calls: [{ call: 'PATCH /iam/v2/identities/org/robot?updateMask=name,description', body: { name: 'robot' }, answer: v2Robot }],
-    reply: robot,
-    published: publishedRobot,
-  },
-  {
-    title: 'a relationship is named as a whole',
-    operation: 'iam.identities.update',
-    request: 'PUT /iam/v1/identities/org/keyed',
-    body: { name: 'keyed', static: { issuer: 'https://i', expiration: '2026-01-01T01:00:00+01:00' } },
-    calls: [
-      {
-        call: 'PATCH /iam/v2/identities/org/keyed?updateMask=name,description,static_keys',
-        body: { name: 'keyed', staticKeys: { issuer: 'https://i', expirationTime: '2026-01-01T01:00:00+01:00' } },
-        answer: v2Syncer,
-      },
-    ],
-    reply: { id: 'org/syncer', name: 'syncer', service_principal: 'CATALOG_SYNCER', ...unseen },
-    published: { id: 'org/syncer', name: 'syncer', servicePrincipal: 'CATALOG_SYNCER', ...publishedUnseen },
-  },
+      v2Robot,
+    )
+    .answers(robot, publishedRobot),
+  transcript('iam.identities.update', 'a PUT without a relationship keeps it, and company too')
+    .sent('PUT /iam/v1/identities/org/robot', { name: 'robot', claim_match: null })
+    .writes('PATCH /iam/v2/identities/org/robot?updateMask=name,description', { name: 'robot' }, v2Robot)
+    .answers(robot, publishedRobot),
+  transcript('iam.identities.update', 'a relationship is named as a whole')
+    .sent('PUT /iam/v1/identities/org/keyed', { name: 'keyed', static: { issuer: 'https://i', expiration: '2026-01-01T01:00:00+01:00' } })
+    .writes(
+      'PATCH /iam/v2/identities/org/keyed?updateMask=name,description,static_keys',
+      { name: 'keyed', staticKeys: { issuer: 'https://i', expirationTime: '2026-01-01T01:00:00+01:00' } },
+      v2Syncer,
+    )
+    .answers(
+      { id: 'org/syncer', name: 'syncer', service_principal: 'CATALOG_SYNCER', ...unseen },
+      { id: 'org/syncer', name: 'syncer', servicePrincipal: 'CATALOG_SYNCER', ...publishedUnseen },
+    ),
   ...[
     ['claim_match', 'claimMatch', { issuer: 'https://i', subject: 's' }] as const,
     ['aws_identity', 'awsIdentity', { arn: 'arn:aws:iam::1:role/r', userId: 'AIDA' }] as const,
   ].map(
-    ([member, inV2, value]): Transcript => ({
-      title: `so is ${member}`,
-      operation: 'iam.identities.update',
-      request: 'PUT /iam/v1/identities/org/robot',
-      body: { name: 'robot', [member]: value },
-      calls: [
-        {
-          call: `PATCH /iam/v2/identities/org/robot?updateMask=name,description,${member}`,
-          body: { name: 'robot', [inV2]: value },
-          answer: v2Robot,
-        },
-      ],
-      reply: robot,
-      published: publishedRobot,
-    }),
+    ([member, inV2, value]): Transcript =>
+      transcript('iam.identities.update', `so is ${member}`)
+        .sent('PUT /iam/v1/identities/org/robot', { name: 'robot', [member]: value })
+        .writes(`PATCH /iam/v2/identities/org/robot?updateMask=name,description,${member}`, { name: 'robot', [inV2]: value }, v2Robot)
+        .answers(robot, publishedRobot),
   ),
-  {
-    title: 'the mask can be spelled in camelCase',
-    operation: 'iam.identities.update',
-    request: 'PUT /iam/v1/identities/org/syncer',
-    body: { name: 'syncer', service_principal: 3 },
-    settings: { maskCase: 'camel' },
-    calls: [
-      {
-        call: 'PATCH /iam/v2/identities/org/syncer?updateMask=name,description,servicePrincipal',
-        body: { name: 'syncer', servicePrincipal: 'SERVICE_PRINCIPAL_CATALOG_SYNCER' },
-        answer: v2Syncer,
-      },
-    ],
-    reply: { id: 'org/syncer', name: 'syncer', service_principal: 'CATALOG_SYNCER', ...unseen },
-    published: { id: 'org/syncer', name: 'syncer', servicePrincipal: 'CATALOG_SYNCER', ...publishedUnseen },
-  },
-  {
-    title: 'gone before',
-    operation: 'iam.identities.delete',
-    request: 'DELETE /iam/v1/identities/org/robot',
-    calls: [{ call: 'DELETE /iam/v2/identities/org/robot', answer: 'NOT_FOUND' }],
-    reply: {},
-  },
-  {
-    title: 'the uid, then the identity',
-    operation: 'iam.identities.lookup',
-    request: 'GET /iam/v1/identities/lookup?issuer=https://issuer.example&subject=repo:x',
-    calls: [
-      {
-        call: 'GET /iam/v2/identities:lookupIdentity?issuer=https://issuer.example&subject=repo:x',
-        answer: { uid: 'org/robot' },
-      },
-      { call: 'GET /iam/v2/identities/org/robot', answer: v2Robot },
-    ],
-    reply: robot,
-    published: publishedRobot,
-  },
-  {
-    title: 'a uid that v2 made up is no identity',
-    operation: 'iam.identities.lookup',
-    request: 'GET /iam/v1/identities/lookup?issuer=https://i&subject=nobody',
-    calls: [
-      { call: 'GET /iam/v2/identities:lookupIdentity?issuer=https://i&subject=nobody', answer: { uid: 'made-up' } },
-      { call: 'GET /iam/v2/identities/made-up', answer: 'NOT_FOUND' },
-    ],
-    status: 404,
-    reply: failure('NOT_FOUND'),
-  },
-  {
-    title: 'an identity that the caller may not read still has an id',
-    operation: 'iam.identities.lookup',
-    request: 'GET /iam/v1/identities/lookup?issuer=https://i&subject=other',
-    calls: [
-      { call: 'GET /iam/v2/identities:lookupIdentity?issuer=https://i&subject=other', answer: { uid: 'other' } },
-      { call: 'GET /iam/v2/identities/other', answer: 'PERMISSION_DENIED' },
-    ],
-    reply: { id: 'other' },
-  },
-  {
-    title: 'an outage is an outage',
-    operation: 'iam.identities.lookup',
-    request: 'GET /iam/v1/identities/lookup?issuer=https://i&subject=x',
-    calls: [
-      { call: 'GET /iam/v2/identities:lookupIdentity?issuer=https://i&subject=x', answer: { uid: 'other' } },
-      { call: 'GET /iam/v2/identities/other', answer: 'UNAVAILABLE' },
-    ],
-    status: 503,
-    reply: failure('UNAVAILABLE'),
-  },
+  transcript('iam.identities.update', 'the mask can be spelled in camelCase')
+    .sent('PUT /iam/v1/identities/org/syncer', { name: 'syncer', service_principal: 3 })
+    .under({ maskCase: 'camel' })
+    .writes(
+      'PATCH /iam/v2/identities/org/syncer?updateMask=name,description,servicePrincipal',
+      { name: 'syncer', servicePrincipal: 'SERVICE_PRINCIPAL_CATALOG_SYNCER' },
+      v2Syncer,
+    )
+    .answers(
+      { id: 'org/syncer', name: 'syncer', service_principal: 'CATALOG_SYNCER', ...unseen },
+      { id: 'org/syncer', name: 'syncer', servicePrincipal: 'CATALOG_SYNCER', ...publishedUnseen },
+    ),
+  transcript('iam.identities.delete', 'gone before')
+    .sent('DELETE /iam/v1/identities/org/robot')
+    .asks('DELETE /iam/v2/identities/org/robot', 'NOT_FOUND')
+    .answers({}),
+  transcript('iam.identities.lookup', 'the uid, then the identity')
+    .sent('GET /iam/v1/identities/lookup?issuer=https://issuer.example&subject=repo:x')
+    .asks('GET /iam/v2/identities:lookupIdentity?issuer=https://issuer.example&subject=repo:x', { uid: 'org/robot' })
+    .asks('GET /iam/v2/identities/org/robot', v2Robot)
+    .answers(robot, publishedRobot),
+  transcript('iam.identities.lookup', 'a uid that v2 made up is no identity')
+    .sent('GET /iam/v1/identities/lookup?issuer=https://i&subject=nobody')
+    .asks('GET /iam/v2/identities:lookupIdentity?issuer=https://i&subject=nobody', { uid: 'made-up' })
+    .asks('GET /iam/v2/identities/made-up', 'NOT_FOUND')
+    .refuses('NOT_FOUND'),
+  transcript('iam.identities.lookup', 'an identity that the caller may not read still has an id')
+    .sent('GET /iam/v1/identities/lookup?issuer=https://i&subject=other')
+    .asks('GET /iam/v2/identities:lookupIdentity?issuer=https://i&subject=other', { uid: 'other' })
+    .asks('GET /iam/v2/identities/other', 'PERMISSION_DENIED')
+    .answers({ id: 'other' }),
+  transcript('iam.identities.lookup', 'an outage is an outage')
+    .sent('GET /iam/v1/identities/lookup?issuer=https://i&subject=x')
+    .asks('GET /iam/v2/identities:lookupIdentity?issuer=https://i&subject=x', { uid: 'other' })
+    .asks('GET /iam/v2/identities/other', 'UNAVAILABLE')
+    .refuses('UNAVAILABLE'),
 ]
 
 const questions = {
@@ -266,40 +197,30 @@ const publishedQuestions = {
 }
 
 export const identityMetadata: readonly Transcript[] = [
-  {
-    title: 'v1 nests, v2 is flat; the members that are present are the mask',
-    operation: 'iam.identity_metadata.update',
-    request: 'PATCH /iam/v1/identities/metadata',
-    body: {
+  transcript('iam.identity_metadata.update', 'v1 nests, v2 is flat; the members that are present are the mask')
+    .sent('PATCH /iam/v1/identities/metadata', {
       onboardingQuestions: { companyName: 'Example', job_title: 'CTO', self_serve: true, providers: [] },
       updatesOptIn: false,
       name: 'Mallory',
-    },
-    calls: [
+    })
+    .writes(
+      'PATCH /iam/v2/identities:updateIdentityMetadata',
       {
-        call: 'PATCH /iam/v2/identities:updateIdentityMetadata',
-        body: {
-          identityMetadata: { company: 'Example', jobTitle: 'CTO', selfServe: true, updatesOptIn: false },
-          updateMask: 'company,jobTitle,selfServe,updatesOptIn',
-        },
-        answer: { uid: 'alice', name: 'Alice A.', givenName: 'Alice', company: 'Example', jobTitle: 'CTO', selfServe: true },
+        identityMetadata: { company: 'Example', jobTitle: 'CTO', selfServe: true, updatesOptIn: false },
+        updateMask: 'company,jobTitle,selfServe,updatesOptIn',
       },
-    ],
-    reply: { onboarding_questions: questions, name: 'Alice A.', given_name: 'Alice', family_name: '', updatesOptIn: false },
-    published: { onboardingQuestions: publishedQuestions, name: 'Alice A.', givenName: 'Alice', familyName: '', updatesOptIn: false },
-  },
-  {
-    title: 'what v2 has no member for is refused, and nothing is written',
-    operation: 'iam.identity_metadata.update',
-    request: 'PATCH /iam/v1/identities/metadata',
-    body: { onboarding_questions: { job_title: 'CTO', providers: ['github'] } },
-    calls: [],
-    status: 400,
-    reply: failure('INVALID_ARGUMENT', 'Invalid argument: onboarding_questions.providers: is not kept by v2', [
+      { uid: 'alice', name: 'Alice A.', givenName: 'Alice', company: 'Example', jobTitle: 'CTO', selfServe: true },
+    )
+    .answers(
+      { onboarding_questions: questions, name: 'Alice A.', given_name: 'Alice', family_name: '', updatesOptIn: false },
+      { onboardingQuestions: publishedQuestions, name: 'Alice A.', givenName: 'Alice', familyName: '', updatesOptIn: false },
+    ),
+  transcript('iam.identity_metadata.update', 'what v2 has no member for is refused, and nothing is written')
+    .sent('PATCH /iam/v1/identities/metadata', { onboarding_questions: { job_title: 'CTO', providers: ['github'] } })
+    .refuses('INVALID_ARGUMENT', 'Invalid argument: onboarding_questions.providers: is not kept by v2', [
       {
         '@type': 'type.googleapis.com/google.rpc.BadRequest',
         fieldViolations: [{ field: 'onboarding_questions.providers', description: 'is not kept by v2' }],
       },
     ]),
-  },
 ]

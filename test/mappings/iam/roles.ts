@@ -1,4 +1,4 @@
-import { failure, items, type Transcript } from '../transcript.ts'
+import { failure, items, type Transcript, transcript } from '../transcript.ts'
 
 const v2Viewer = { uid: 'viewer', name: 'viewer', capabilities: ['CAP_IAM_GROUPS_LIST', 'CAP_FROM_THE_FUTURE', 'CAP_IAM_SCIM_MANAGE'] }
 const viewer = { id: 'viewer', name: 'viewer', description: '', capabilities: ['groups.list', 'identity_providers.scim.manage'] }
@@ -21,94 +21,38 @@ const refused = failure('INVALID_ARGUMENT', 'Invalid argument: capabilities[1]: 
 ])
 
 export const roles: readonly Transcript[] = [
-  {
-    title: 'parent=/ means built-in roles; a capability from the future is left out',
-    operation: 'iam.roles.list',
-    request: 'GET /iam/v1/roles?parent=/',
-    calls: [{ call: 'GET /iam/v2/roles?uidp.in_root=true&page_size=200', answer: { roles: [v2Viewer] } }],
-    reply: items({ ...viewer, ...noTimes }),
-    published: items(viewer),
-  },
-  {
-    title: 'any other parent means its children',
-    operation: 'iam.roles.list',
-    request: 'GET /iam/v1/roles?parent=org&name=pusher',
-    calls: [{ call: 'GET /iam/v2/roles?name=pusher&uidp.children_of=org&page_size=200', answer: { roles: [v2Pusher] } }],
-    reply: items({ ...pusher, ...pusherStamps }),
-    published: items(pusher),
-  },
-  {
-    title: 'two different parents have no common child',
-    operation: 'iam.roles.list',
-    request: 'GET /iam/v1/roles?parent=org&uidp.children_of=other',
-    calls: [],
-    reply: items(),
-  },
-  {
-    title: 'an id beside a parent is checked here',
-    operation: 'iam.roles.list',
-    request: 'GET /iam/v1/roles?id=viewer&parent=/',
-    calls: [{ call: 'GET /iam/v2/roles/viewer', answer: v2Viewer }],
-    reply: items({ ...viewer, ...noTimes }),
-    published: items(viewer),
-  },
-  {
-    title: 'capabilities go by table',
-    operation: 'iam.roles.create',
-    request: 'POST /iam/v1/roles/org',
-    body: { name: 'pusher', capabilities: ['repo.update', 'gulfstream'] },
-    calls: [
-      { call: 'POST /iam/v2/roles/org', body: { name: 'pusher', capabilities: ['CAP_REPO_UPDATE', 'CAP_GULFSTREAM'] }, answer: v2Pusher },
-    ],
-    reply: { ...pusher, ...pusherStamps },
-    published: pusher,
-  },
-  {
-    title: 'an unknown capability is refused before v2 is asked',
-    operation: 'iam.roles.create',
-    request: 'POST /iam/v1/roles/org',
-    body: { name: 'pusher', capabilities: ['repo.update', 'repo.paint'] },
-    calls: [],
-    status: 400,
-    reply: refused,
-  },
-  {
-    title: 'so is a number: v1 carries capabilities as text',
-    operation: 'iam.roles.update',
-    request: 'PUT /iam/v1/roles/org/pusher',
-    body: { capabilities: ['repo.update', 1] },
-    calls: [],
-    status: 400,
-    reply: refused,
-  },
-  {
-    title: 'everything is replaced',
-    operation: 'iam.roles.update',
-    request: 'PUT /iam/v1/roles/org/pusher',
-    body: { name: 'pusher', capabilities: ['repo.update'] },
-    calls: [
-      {
-        call: 'PATCH /iam/v2/roles/org/pusher?updateMask=*',
-        body: { name: 'pusher', capabilities: ['CAP_REPO_UPDATE'] },
-        answer: v2Pusher,
-      },
-    ],
-    reply: { ...pusher, ...pusherStamps },
-    published: pusher,
-  },
-  {
-    title: 'gone',
-    operation: 'iam.roles.delete',
-    request: 'DELETE /iam/v1/roles/org/pusher',
-    calls: [{ call: 'DELETE /iam/v2/roles/org/pusher', answer: {} }],
-    reply: {},
-  },
-  {
-    title: 'still bound',
-    operation: 'iam.roles.delete',
-    request: 'DELETE /iam/v1/roles/org/pusher',
-    calls: [{ call: 'DELETE /iam/v2/roles/org/pusher', answer: 'FAILED_PRECONDITION' }],
-    status: 400,
-    reply: failure('FAILED_PRECONDITION'),
-  },
+  transcript('iam.roles.list', 'parent=/ means built-in roles; a capability from the future is left out')
+    .sent('GET /iam/v1/roles?parent=/')
+    .asks('GET /iam/v2/roles?uidp.in_root=true&page_size=200', { roles: [v2Viewer] })
+    .answers(items({ ...viewer, ...noTimes }), items(viewer)),
+  transcript('iam.roles.list', 'any other parent means its children')
+    .sent('GET /iam/v1/roles?parent=org&name=pusher')
+    .asks('GET /iam/v2/roles?name=pusher&uidp.children_of=org&page_size=200', { roles: [v2Pusher] })
+    .answers(items({ ...pusher, ...pusherStamps }), items(pusher)),
+  transcript('iam.roles.list', 'two different parents have no common child')
+    .sent('GET /iam/v1/roles?parent=org&uidp.children_of=other')
+    .answers(items()),
+  transcript('iam.roles.list', 'an id beside a parent is checked here')
+    .sent('GET /iam/v1/roles?id=viewer&parent=/')
+    .asks('GET /iam/v2/roles/viewer', v2Viewer)
+    .answers(items({ ...viewer, ...noTimes }), items(viewer)),
+  transcript('iam.roles.create', 'capabilities go by table')
+    .sent('POST /iam/v1/roles/org', { name: 'pusher', capabilities: ['repo.update', 'gulfstream'] })
+    .writes('POST /iam/v2/roles/org', { name: 'pusher', capabilities: ['CAP_REPO_UPDATE', 'CAP_GULFSTREAM'] }, v2Pusher)
+    .answers({ ...pusher, ...pusherStamps }, pusher),
+  transcript('iam.roles.create', 'an unknown capability is refused before v2 is asked')
+    .sent('POST /iam/v1/roles/org', { name: 'pusher', capabilities: ['repo.update', 'repo.paint'] })
+    .fails(400, refused),
+  transcript('iam.roles.update', 'so is a number: v1 carries capabilities as text')
+    .sent('PUT /iam/v1/roles/org/pusher', { capabilities: ['repo.update', 1] })
+    .fails(400, refused),
+  transcript('iam.roles.update', 'everything is replaced')
+    .sent('PUT /iam/v1/roles/org/pusher', { name: 'pusher', capabilities: ['repo.update'] })
+    .writes('PATCH /iam/v2/roles/org/pusher?updateMask=*', { name: 'pusher', capabilities: ['CAP_REPO_UPDATE'] }, v2Pusher)
+    .answers({ ...pusher, ...pusherStamps }, pusher),
+  transcript('iam.roles.delete', 'gone').sent('DELETE /iam/v1/roles/org/pusher').asks('DELETE /iam/v2/roles/org/pusher', {}).answers({}),
+  transcript('iam.roles.delete', 'still bound')
+    .sent('DELETE /iam/v1/roles/org/pusher')
+    .asks('DELETE /iam/v2/roles/org/pusher', 'FAILED_PRECONDITION')
+    .refuses('FAILED_PRECONDITION'),
 ]

@@ -1,4 +1,4 @@
-import { failure, items, SAID, type Transcript } from '../transcript.ts'
+import { failure, items, SAID, type Transcript, transcript } from '../transcript.ts'
 
 const times = { createTime: '2025-01-02T03:04:05.678Z', updateTime: '2025-02-03T04:05:06.789Z' }
 const v2Nginx = {
@@ -147,265 +147,143 @@ const { readme: _, ...bareUntold } = bare
 const { readme: __, ...publishedBareUntold } = publishedBare
 
 export const repos: readonly Transcript[] = [
-  {
-    title: 'each repo with its readme, which v2 keeps elsewhere',
-    operation: 'registry.repos.list',
-    request: 'GET /registry/v1/repos?uidp.childrenOf=org',
-    calls: [
-      { call: 'GET /registry/v2/repos?uidp.children_of=org&page_size=200', answer: { repos: [v2Bare, v2Nginx], totalCount: '2' } },
-      readmeOf('org/bare', 'NOT_FOUND'),
-      readmeOf('org/nginx', { uid: 'org/nginx', content: '# nginx' }),
-    ],
-    reply: items(bare, nginx),
-    published: items(publishedBare, publishedNginx),
-  },
-  {
-    title: 'without readmes when the configuration says so',
-    operation: 'registry.repos.list',
-    request: 'GET /registry/v1/repos?name=bare',
-    settings: { readmes: false },
-    calls: [{ call: 'GET /registry/v2/repos?name=bare&page_size=200', answer: { repos: [v2Bare] } }],
-    reply: items(bare),
-    published: items(publishedBare),
-  },
-  {
-    title: 'an id outside the scope asked for is nothing found',
-    operation: 'registry.repos.list',
-    request: 'GET /registry/v1/repos?id=org/nginx&uidp.descendants_of=other',
-    calls: [{ call: 'GET /registry/v2/repos/org/nginx', answer: v2Nginx }],
-    reply: items(),
-  },
-  {
-    title: 'a readme that cannot be read fails the list: no list is short',
-    operation: 'registry.repos.list',
-    request: 'GET /registry/v1/repos?id=org/nginx',
-    calls: [{ call: 'GET /registry/v2/repos/org/nginx', answer: v2Nginx }, readmeOf('org/nginx', 'UNAVAILABLE')],
-    status: 503,
-    reply: failure('UNAVAILABLE'),
-  },
-  {
-    title: 'the repo, then its readme; what v1 itself ignores is dropped',
-    operation: 'registry.repos.create',
-    request: 'POST /registry/v1/repos/org',
-    body: {
+  transcript('registry.repos.list', 'each repo with its readme, which v2 keeps elsewhere')
+    .sent('GET /registry/v1/repos?uidp.childrenOf=org')
+    .asks('GET /registry/v2/repos?uidp.children_of=org&page_size=200', { repos: [v2Bare, v2Nginx], totalCount: '2' })
+    .calls(readmeOf('org/bare', 'NOT_FOUND'), readmeOf('org/nginx', { uid: 'org/nginx', content: '# nginx' }))
+    .answers(items(bare, nginx), items(publishedBare, publishedNginx)),
+  transcript('registry.repos.list', 'without readmes when the configuration says so')
+    .sent('GET /registry/v1/repos?name=bare')
+    .under({ readmes: false })
+    .asks('GET /registry/v2/repos?name=bare&page_size=200', { repos: [v2Bare] })
+    .answers(items(bare), items(publishedBare)),
+  transcript('registry.repos.list', 'an id outside the scope asked for is nothing found')
+    .sent('GET /registry/v1/repos?id=org/nginx&uidp.descendants_of=other')
+    .asks('GET /registry/v2/repos/org/nginx', v2Nginx)
+    .answers(items()),
+  transcript('registry.repos.list', 'a readme that cannot be read fails the list: no list is short')
+    .sent('GET /registry/v1/repos?id=org/nginx')
+    .asks('GET /registry/v2/repos/org/nginx', v2Nginx)
+    .calls(readmeOf('org/nginx', 'UNAVAILABLE'))
+    .refuses('UNAVAILABLE'),
+  transcript('registry.repos.create', 'the repo, then its readme; what v1 itself ignores is dropped')
+    .sent('POST /registry/v1/repos/org', {
       id: 'x',
       name: 'nginx',
       readme: '# nginx',
       catalogTier: 4,
       sync_config: { source: 'org/base', uniqueTags: false, expiration: null, sync_apks: true },
       custom_overlay: { accounts: { groups: [{ gid: 7, groupName: 'apps' }], users: [{ uid: 65532, user_name: 'app' }] } },
-    },
-    calls: [
+    })
+    .writes(
+      'POST /registry/v2/repos/org',
       {
-        call: 'POST /registry/v2/repos/org',
-        body: {
-          name: 'nginx',
-          catalogTier: 'CATALOG_TIER_APPLICATION',
-          sync_config: { source: 'org/base' },
-          customOverlay: { accounts: { groups: [{ gid: 7, groupname: 'apps' }], users: [{ uid: 65532, username: 'app' }] } },
-        },
-        answer: v2Nginx,
+        name: 'nginx',
+        catalogTier: 'CATALOG_TIER_APPLICATION',
+        sync_config: { source: 'org/base' },
+        customOverlay: { accounts: { groups: [{ gid: 7, groupname: 'apps' }], users: [{ uid: 65532, username: 'app' }] } },
       },
-      {
-        call: 'PATCH /registry/v2/repos/org/nginx/readme?updateMask=content',
-        body: { content: '# nginx' },
-        answer: { uid: 'org/nginx', content: '# nginx' },
-      },
-    ],
-    reply: nginx,
-    published: publishedNginx,
-  },
-  {
-    title: 'a member that v2 sets itself is refused in a new repo, and nothing is written',
-    operation: 'registry.repos.create',
-    request: 'POST /registry/v1/repos/org',
-    body: { name: 'nginx', sync_config: { source: 'org/base', grace_period: true, apkoOverlay: 'x' } },
-    calls: [{ ...findNginx, answer: { repos: [] } }],
-    status: 400,
-    reply: refusedAt('sync_config.apko_overlay', 'sync_config.grace_period'),
-  },
-  {
-    title: 'and without a search, if a repo that is there must not be updated',
-    operation: 'registry.repos.create',
-    request: 'POST /registry/v1/repos/org?preventExisting=1',
-    body: { name: 'nginx', sync_config: { source: 'org/base', unique_tags: true } },
-    calls: [],
-    status: 400,
-    reply: refusedAt('sync_config.unique_tags'),
-  },
-  {
-    title: 'a create repeats such a member of the repo that it updates',
-    operation: 'registry.repos.create',
-    request: 'POST /registry/v1/repos/org',
-    body: { name: 'nginx', readme: '# nginx', sync_config: { source: 'org/base', unique_tags: true } },
-    calls: [findNginx, readmeOf('org/nginx', { content: '# nginx' }), patchNginx],
-    reply: nginx,
-    published: publishedNginx,
-  },
-  {
-    title: 'what is stored may be repeated, a time in another form',
-    operation: 'registry.repos.update',
-    request: 'PUT /registry/v1/repos/org/nginx',
-    body: {
+      v2Nginx,
+    )
+    .writes(
+      'PATCH /registry/v2/repos/org/nginx/readme?updateMask=content',
+      { content: '# nginx' },
+      { uid: 'org/nginx', content: '# nginx' },
+    )
+    .answers(nginx, publishedNginx),
+  transcript('registry.repos.create', 'a member that v2 sets itself is refused in a new repo, and nothing is written')
+    .sent('POST /registry/v1/repos/org', { name: 'nginx', sync_config: { source: 'org/base', grace_period: true, apkoOverlay: 'x' } })
+    .calls({ ...findNginx, answer: { repos: [] } })
+    .fails(400, refusedAt('sync_config.apko_overlay', 'sync_config.grace_period')),
+  transcript('registry.repos.create', 'and without a search, if a repo that is there must not be updated')
+    .sent('POST /registry/v1/repos/org?preventExisting=1', { name: 'nginx', sync_config: { source: 'org/base', unique_tags: true } })
+    .fails(400, refusedAt('sync_config.unique_tags')),
+  transcript('registry.repos.create', 'a create repeats such a member of the repo that it updates')
+    .sent('POST /registry/v1/repos/org', { name: 'nginx', readme: '# nginx', sync_config: { source: 'org/base', unique_tags: true } })
+    .calls(findNginx, readmeOf('org/nginx', { content: '# nginx' }), patchNginx)
+    .answers(nginx, publishedNginx),
+  transcript('registry.repos.update', 'what is stored may be repeated, a time in another form')
+    .sent('PUT /registry/v1/repos/org/nginx', {
       name: 'nginx',
       readme: '# nginx',
       sync_config: { source: 'org/base', unique_tags: true, expiration: '2026-01-01T01:00:00.000+01:00' },
-    },
-    calls: [{ call: 'GET /registry/v2/repos/org/nginx', answer: v2Nginx }, readmeOf('org/nginx', { content: '# nginx' }), patchNginx],
-    reply: nginx,
-    published: publishedNginx,
-  },
-  {
-    title: 'another value than the stored one is refused, and nothing is written',
-    operation: 'registry.repos.update',
-    request: 'PUT /registry/v1/repos/org/nginx',
-    body: { name: 'nginx', sync_config: { source: 'org/base', unique_tags: true, expiration: '2026-01-01T00:00:00.001Z' } },
-    calls: [{ call: 'GET /registry/v2/repos/org/nginx', answer: v2Nginx }],
-    status: 400,
-    reply: refusedAt('sync_config.expiration'),
-  },
-  {
-    title: 'and so is any value in a repo that is not synced',
-    operation: 'registry.repos.update',
-    request: 'PUT /registry/v1/repos/org/bare',
-    body: { name: 'bare', sync_config: { source: 'org/base', grace_period: true } },
-    calls: [{ call: 'GET /registry/v2/repos/org/bare', answer: v2Bare }],
-    status: 400,
-    reply: refusedAt('sync_config.grace_period'),
-  },
-  {
-    title: 'a caller who may not read the repo cannot repeat what is stored',
-    operation: 'registry.repos.update',
-    request: 'PUT /registry/v1/repos/org/nginx',
-    body: { name: 'nginx', sync_config: { source: 'org/base', unique_tags: true } },
-    calls: [{ call: 'GET /registry/v2/repos/org/nginx', answer: 'PERMISSION_DENIED' }],
-    status: 403,
-    reply: failure('PERMISSION_DENIED'),
-  },
-  {
-    title: 'a readme that is refused undoes the create',
-    operation: 'registry.repos.create',
-    request: 'POST /registry/v1/repos/org',
-    body: { name: 'bare', readme: 'r' },
-    calls: [createBare, writeReadme('r', 'PERMISSION_DENIED'), deleteBare],
-    status: 403,
-    reply: failure('PERMISSION_DENIED'),
-  },
-  {
-    title: 'a create that cannot be undone is told',
-    operation: 'registry.repos.create',
-    request: 'POST /registry/v1/repos/org',
-    body: { name: 'bare', readme: 'r' },
-    calls: [createBare, writeReadme('r', 'INVALID_ARGUMENT'), { ...deleteBare, answer: 'PERMISSION_DENIED' }],
-    status: 400,
-    reply: failure('INVALID_ARGUMENT', `${SAID} ${LEFT}`),
-  },
-  {
-    title: 'and so is one whose readme may have been written: nothing is deleted then',
-    operation: 'registry.repos.create',
-    request: 'POST /registry/v1/repos/org',
-    body: { name: 'bare', readme: 'r' },
-    calls: [createBare, writeReadme('r', 'UNAVAILABLE')],
-    status: 503,
-    reply: failure('UNAVAILABLE', `${SAID} ${LEFT}`),
-  },
-  {
-    title: 'a repo that is there is updated, as v1’s create did',
-    operation: 'registry.repos.create',
-    request: 'POST /registry/v1/repos/org',
-    body: { name: 'bare' },
-    calls: [
-      { call: 'POST /registry/v2/repos/org', body: { name: 'bare' }, answer: 'ALREADY_EXISTS' },
-      { call: 'GET /registry/v2/repos?uidp.children_of=org&name=bare&page_size=2', answer: { repos: [v2Bare] } },
-      readmeOf('org/bare', 'NOT_FOUND'),
-      patchBare,
-    ],
-    reply: bare,
-    published: publishedBare,
-  },
-  {
-    title: 'unless the client forbids it',
-    operation: 'registry.repos.create',
-    request: 'POST /registry/v1/repos/org?preventExisting=1',
-    body: { name: 'bare' },
-    calls: [{ call: 'POST /registry/v2/repos/org', body: { name: 'bare' }, answer: 'ALREADY_EXISTS' }],
-    status: 409,
-    reply: failure('ALREADY_EXISTS'),
-  },
-  {
-    title: 'only a name: every other field is reset; an equal readme is not written',
-    operation: 'registry.repos.update',
-    request: 'PUT /registry/v1/repos/org/bare',
-    body: { name: 'bare' },
-    calls: [readmeOf('org/bare', { content: '' }), patchBare],
-    reply: bare,
-    published: publishedBare,
-  },
-  {
-    title: 'a readme that differs is written first: it is the half that can be refused',
-    operation: 'registry.repos.update',
-    request: 'PUT /registry/v1/repos/org/bare',
-    body: { name: 'bare', readme: 'new' },
-    calls: [readmeOf('org/bare', { content: 'old' }), writeReadme('new', { content: 'new' }), patchBare],
-    reply: { ...bare, readme: 'new' },
-    published: { ...publishedBare, readme: 'new' },
-  },
-  {
-    title: 'nothing is written when the readme is refused',
-    operation: 'registry.repos.update',
-    request: 'PUT /registry/v1/repos/org/bare',
-    body: { name: 'bare', readme: 'new' },
-    calls: [readmeOf('org/bare', { content: 'old' }), writeReadme('new', 'PERMISSION_DENIED')],
-    status: 403,
-    reply: failure(
+    })
+    .asks('GET /registry/v2/repos/org/nginx', v2Nginx)
+    .calls(readmeOf('org/nginx', { content: '# nginx' }), patchNginx)
+    .answers(nginx, publishedNginx),
+  transcript('registry.repos.update', 'another value than the stored one is refused, and nothing is written')
+    .sent('PUT /registry/v1/repos/org/nginx', {
+      name: 'nginx',
+      sync_config: { source: 'org/base', unique_tags: true, expiration: '2026-01-01T00:00:00.001Z' },
+    })
+    .asks('GET /registry/v2/repos/org/nginx', v2Nginx)
+    .fails(400, refusedAt('sync_config.expiration')),
+  transcript('registry.repos.update', 'and so is any value in a repo that is not synced')
+    .sent('PUT /registry/v1/repos/org/bare', { name: 'bare', sync_config: { source: 'org/base', grace_period: true } })
+    .asks('GET /registry/v2/repos/org/bare', v2Bare)
+    .fails(400, refusedAt('sync_config.grace_period')),
+  transcript('registry.repos.update', 'a caller who may not read the repo cannot repeat what is stored')
+    .sent('PUT /registry/v1/repos/org/nginx', { name: 'nginx', sync_config: { source: 'org/base', unique_tags: true } })
+    .asks('GET /registry/v2/repos/org/nginx', 'PERMISSION_DENIED')
+    .refuses('PERMISSION_DENIED'),
+  transcript('registry.repos.create', 'a readme that is refused undoes the create')
+    .sent('POST /registry/v1/repos/org', { name: 'bare', readme: 'r' })
+    .calls(createBare, writeReadme('r', 'PERMISSION_DENIED'), deleteBare)
+    .refuses('PERMISSION_DENIED'),
+  transcript('registry.repos.create', 'a create that cannot be undone is told')
+    .sent('POST /registry/v1/repos/org', { name: 'bare', readme: 'r' })
+    .calls(createBare, writeReadme('r', 'INVALID_ARGUMENT'), { ...deleteBare, answer: 'PERMISSION_DENIED' })
+    .refuses('INVALID_ARGUMENT', `${SAID} ${LEFT}`),
+  transcript('registry.repos.create', 'and so is one whose readme may have been written: nothing is deleted then')
+    .sent('POST /registry/v1/repos/org', { name: 'bare', readme: 'r' })
+    .calls(createBare, writeReadme('r', 'UNAVAILABLE'))
+    .refuses('UNAVAILABLE', `${SAID} ${LEFT}`),
+  transcript('registry.repos.create', 'a repo that is there is updated, as v1’s create did')
+    .sent('POST /registry/v1/repos/org', { name: 'bare' })
+    .writes('POST /registry/v2/repos/org', { name: 'bare' }, 'ALREADY_EXISTS')
+    .asks('GET /registry/v2/repos?uidp.children_of=org&name=bare&page_size=2', { repos: [v2Bare] })
+    .calls(readmeOf('org/bare', 'NOT_FOUND'), patchBare)
+    .answers(bare, publishedBare),
+  transcript('registry.repos.create', 'unless the client forbids it')
+    .sent('POST /registry/v1/repos/org?preventExisting=1', { name: 'bare' })
+    .writes('POST /registry/v2/repos/org', { name: 'bare' }, 'ALREADY_EXISTS')
+    .refuses('ALREADY_EXISTS'),
+  transcript('registry.repos.update', 'only a name: every other field is reset; an equal readme is not written')
+    .sent('PUT /registry/v1/repos/org/bare', { name: 'bare' })
+    .calls(readmeOf('org/bare', { content: '' }), patchBare)
+    .answers(bare, publishedBare),
+  transcript('registry.repos.update', 'a readme that differs is written first: it is the half that can be refused')
+    .sent('PUT /registry/v1/repos/org/bare', { name: 'bare', readme: 'new' })
+    .calls(readmeOf('org/bare', { content: 'old' }), writeReadme('new', { content: 'new' }), patchBare)
+    .answers({ ...bare, readme: 'new' }, { ...publishedBare, readme: 'new' }),
+  transcript('registry.repos.update', 'nothing is written when the readme is refused')
+    .sent('PUT /registry/v1/repos/org/bare', { name: 'bare', readme: 'new' })
+    .calls(readmeOf('org/bare', { content: 'old' }), writeReadme('new', 'PERMISSION_DENIED'))
+    .refuses(
       'PERMISSION_DENIED',
       `${SAID} (v2 keeps readme writes to repo.internal.admin; send the stored readme or none; nothing was written)`,
     ),
-  },
-  {
-    title: 'whoever may neither read nor write the readme is told what would help',
-    operation: 'registry.repos.update',
-    request: 'PUT /registry/v1/repos/org/bare',
-    body: { name: 'bare', readme: 'old' },
-    calls: [readmeOf('org/bare', 'PERMISSION_DENIED'), writeReadme('old', 'PERMISSION_DENIED')],
-    status: 403,
-    reply: failure(
+  transcript('registry.repos.update', 'whoever may neither read nor write the readme is told what would help')
+    .sent('PUT /registry/v1/repos/org/bare', { name: 'bare', readme: 'old' })
+    .calls(readmeOf('org/bare', 'PERMISSION_DENIED'), writeReadme('old', 'PERMISSION_DENIED'))
+    .refuses(
       'PERMISSION_DENIED',
       `${SAID} (v2 keeps readme writes to repo.internal.admin; send none, or be let read it (repo.list) and send the stored one; nothing was written)`,
     ),
-  },
-  {
-    title: 'an omitted readme that the caller may not read stays, and is left out',
-    operation: 'registry.repos.update',
-    request: 'PUT /registry/v1/repos/org/bare',
-    body: { name: 'bare' },
-    calls: [readmeOf('org/bare', 'PERMISSION_DENIED'), patchBare],
-    reply: bareUntold,
-    published: publishedBareUntold,
-  },
-  {
-    title: 'an omitted readme that the caller may not clear stays, and is shown',
-    operation: 'registry.repos.update',
-    request: 'PUT /registry/v1/repos/org/bare',
-    body: { name: 'bare' },
-    calls: [readmeOf('org/bare', { content: 'old' }), writeReadme('', 'PERMISSION_DENIED'), patchBare],
-    reply: { ...bare, readme: 'old' },
-    published: { ...publishedBare, readme: 'old' },
-  },
-  {
-    title: 'a repo that vanished between the halves: the error tells of the first',
-    operation: 'registry.repos.update',
-    request: 'PUT /registry/v1/repos/org/bare',
-    body: { name: 'bare', readme: 'new' },
-    calls: [readmeOf('org/bare', { content: 'old' }), writeReadme('new', { content: 'new' }), { ...patchBare, answer: 'NOT_FOUND' }],
-    status: 404,
-    reply: failure('NOT_FOUND', `${SAID} (the readme had already been replaced)`),
-  },
-  {
-    title: 'gone before',
-    operation: 'registry.repos.delete',
-    request: 'DELETE /registry/v1/repos/org/bare',
-    calls: [{ call: 'DELETE /registry/v2/repos/org/bare', answer: 'NOT_FOUND' }],
-    reply: {},
-  },
+  transcript('registry.repos.update', 'an omitted readme that the caller may not read stays, and is left out')
+    .sent('PUT /registry/v1/repos/org/bare', { name: 'bare' })
+    .calls(readmeOf('org/bare', 'PERMISSION_DENIED'), patchBare)
+    .answers(bareUntold, publishedBareUntold),
+  transcript('registry.repos.update', 'an omitted readme that the caller may not clear stays, and is shown')
+    .sent('PUT /registry/v1/repos/org/bare', { name: 'bare' })
+    .calls(readmeOf('org/bare', { content: 'old' }), writeReadme('', 'PERMISSION_DENIED'), patchBare)
+    .answers({ ...bare, readme: 'old' }, { ...publishedBare, readme: 'old' }),
+  transcript('registry.repos.update', 'a repo that vanished between the halves: the error tells of the first')
+    .sent('PUT /registry/v1/repos/org/bare', { name: 'bare', readme: 'new' })
+    .calls(readmeOf('org/bare', { content: 'old' }), writeReadme('new', { content: 'new' }), { ...patchBare, answer: 'NOT_FOUND' })
+    .refuses('NOT_FOUND', `${SAID} (the readme had already been replaced)`),
+  transcript('registry.repos.delete', 'gone before')
+    .sent('DELETE /registry/v1/repos/org/bare')
+    .asks('DELETE /registry/v2/repos/org/bare', 'NOT_FOUND')
+    .answers({}),
 ]

@@ -1,4 +1,4 @@
-import type { Transcript } from '../transcript.ts'
+import { type Transcript, transcript } from '../transcript.ts'
 
 const v2Tag = (name: string, digest: string, updateTime: string) => ({ uid: `org/nginx/${name}`, name, digest, updateTime })
 const latest = v2Tag('latest', 'sha256:aa', '2025-02-01T00:00:00Z')
@@ -10,74 +10,61 @@ const EVERY_KIND = 'include_referrers=true&include_dates=true&include_epochs=tru
 const NO_KIND = EVERY_KIND.replaceAll('true', 'false')
 
 export const summaries: readonly Transcript[] = [
-  {
-    title: 'counted; the version is the longest name of the same image',
-    operation: 'registry.repo_tags_summary.get',
-    request: 'GET /registry/v1/repotagssummary/org/nginx',
-    calls: [
+  transcript('registry.repo_tags_summary.get', 'counted; the version is the longest name of the same image')
+    .sent('GET /registry/v1/repotagssummary/org/nginx')
+    .asks(`GET /registry/v2/tags?uidp.children_of=org/nginx&${EVERY_KIND}&page_size=200`, {
+      tags: [longerOther, coarse],
+      nextPageToken: 'more',
+    })
+    .asks(`GET /registry/v2/tags?uidp.children_of=org/nginx&${EVERY_KIND}&page_size=200&page_token=more`, {
+      tags: [exact, latest].map((tag) => ({ ...tag, uid: `org/nginx/z${tag.name}` })),
+    })
+    .answers(
       {
-        call: `GET /registry/v2/tags?uidp.children_of=org/nginx&${EVERY_KIND}&page_size=200`,
-        answer: { tags: [longerOther, coarse], nextPageToken: 'more' },
-      },
-      {
-        call: `GET /registry/v2/tags?uidp.children_of=org/nginx&${EVERY_KIND}&page_size=200&page_token=more`,
-        answer: { tags: [exact, latest].map((tag) => ({ ...tag, uid: `org/nginx/z${tag.name}` })) },
-      },
-    ],
-    reply: {
-      id: 'org/nginx',
-      tag_count: '4',
-      last_updated: '2025-02-02T00:00:00Z',
-      latest_tag: {
-        id: 'org/nginx/zlatest',
-        name: 'latest',
-        digest: 'sha256:aa',
-        last_updated: '2025-02-01T00:00:00Z',
-        deprecated: false,
-        bundles: [],
-      },
-      latest_version: '1.27.3',
-    },
-    published: {
-      id: 'org/nginx',
-      tagCount: '4',
-      lastUpdated: '2025-02-02T00:00:00Z',
-      latestTag: {
-        id: 'org/nginx/zlatest',
-        name: 'latest',
-        digest: 'sha256:aa',
-        lastUpdated: '2025-02-01T00:00:00Z',
-        deprecated: false,
-        bundles: [],
-      },
-      latestVersion: '1.27.3',
-    },
-  },
-  {
-    title: 'a repo without tags, or without itself',
-    operation: 'registry.repo_tags_summary.get',
-    request: 'GET /registry/v1/repotagssummary/gone?exclude_dates=true&exclude_epochs=true&exclude_referrers=true',
-    calls: [{ call: `GET /registry/v2/tags?uidp.children_of=gone&${NO_KIND}&page_size=200`, answer: { tags: [] } }],
-    reply: { id: 'gone', tag_count: '0', last_updated: null, latest_tag: null, latest_version: '' },
-    published: { id: 'gone', tagCount: '0', lastUpdated: null, latestTag: null, latestVersion: '' },
-  },
-  {
-    title: 'the repos that can be seen are counted',
-    operation: 'registry.repo_count_by_source.get',
-    request: 'GET /registry/v1/repocountbysource/org/base',
-    calls: [
-      {
-        call: 'GET /registry/v2/repos?page_size=200',
-        answer: {
-          repos: [
-            { uid: 'a/1', sync_config: { source: 'org/base' } },
-            { uid: 'a/2', sync_config: { source: 'org/other' } },
-            { uid: 'a/3', sync_config: null },
-            { uid: 'b/1', sync_config: { source: 'org/base' } },
-          ],
+        id: 'org/nginx',
+        tag_count: '4',
+        last_updated: '2025-02-02T00:00:00Z',
+        latest_tag: {
+          id: 'org/nginx/zlatest',
+          name: 'latest',
+          digest: 'sha256:aa',
+          last_updated: '2025-02-01T00:00:00Z',
+          deprecated: false,
+          bundles: [],
         },
+        latest_version: '1.27.3',
       },
-    ],
-    reply: { count: '2' },
-  },
+      {
+        id: 'org/nginx',
+        tagCount: '4',
+        lastUpdated: '2025-02-02T00:00:00Z',
+        latestTag: {
+          id: 'org/nginx/zlatest',
+          name: 'latest',
+          digest: 'sha256:aa',
+          lastUpdated: '2025-02-01T00:00:00Z',
+          deprecated: false,
+          bundles: [],
+        },
+        latestVersion: '1.27.3',
+      },
+    ),
+  transcript('registry.repo_tags_summary.get', 'a repo without tags, or without itself')
+    .sent('GET /registry/v1/repotagssummary/gone?exclude_dates=true&exclude_epochs=true&exclude_referrers=true')
+    .asks(`GET /registry/v2/tags?uidp.children_of=gone&${NO_KIND}&page_size=200`, { tags: [] })
+    .answers(
+      { id: 'gone', tag_count: '0', last_updated: null, latest_tag: null, latest_version: '' },
+      { id: 'gone', tagCount: '0', lastUpdated: null, latestTag: null, latestVersion: '' },
+    ),
+  transcript('registry.repo_count_by_source.get', 'the repos that can be seen are counted')
+    .sent('GET /registry/v1/repocountbysource/org/base')
+    .asks('GET /registry/v2/repos?page_size=200', {
+      repos: [
+        { uid: 'a/1', sync_config: { source: 'org/base' } },
+        { uid: 'a/2', sync_config: { source: 'org/other' } },
+        { uid: 'a/3', sync_config: null },
+        { uid: 'b/1', sync_config: { source: 'org/base' } },
+      ],
+    })
+    .answers({ count: '2' }),
 ]

@@ -1,8 +1,6 @@
 import { spell } from '../contract/target.ts'
 import { type Transcript, transcript } from './transcript.ts'
 
-const published = (reply: unknown) => spell(reply, 'camel')
-
 const scan = { scanner_version: '0.9', grype_db_built: 'monday', grype_db_checksum: 'sha256:db' }
 const noScan = { scanner_version: '', grype_db_built: '', grype_db_checksum: '' }
 const where = { component_id: 'c1', component_version: '1', component_type: 'apk', component_location: '/lib', artifact_version: '2' }
@@ -92,7 +90,7 @@ export const advisory: readonly Transcript[] = [
         {},
       ],
     })
-    .answers(documents, published(documents)),
+    .answers(documents),
   transcript('advisory.documents.list', 'a window of them, the other way round')
     .sent('GET /advisory/v1/documents?order_by=id desc&offset=1&limit=1')
     .asks('GET /advisory/v2/documents', { documents: [{ id: 'a' }, { id: 'b' }, { id: 'c' }] })
@@ -124,7 +122,7 @@ export const advisory: readonly Transcript[] = [
         {},
       ],
     })
-    .answers(reports, published(reports)),
+    .answers(reports),
   transcript('advisory.resolved_vulns.list', 'nothing was resolved')
     .sent('GET /advisory/v1/images/resolved_vulns')
     .asks('GET /advisory/v2/images/resolvedVulns', { resolvedVulnsReports: [] })
@@ -151,7 +149,7 @@ export const advisory: readonly Transcript[] = [
       totalCount: '9007199254740993',
       skipped: 1,
     })
-    .answers(metadata, published(metadata)),
+    .answers(metadata),
   transcript('advisory.vulnerability_metadata.list', 'by id; a total that v2 does not say is absent')
     .sent('GET /advisory/v1/metadata?id=CVE-3')
     .asks('GET /advisory/v2/metadata?id=CVE-3&page_size=50', { vulnerabilityMetadata: [{ id: 'CVE-3' }] })

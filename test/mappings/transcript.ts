@@ -5,6 +5,7 @@ import type { JsonObject } from '../../src/tables/json.ts'
 import type { Operation, V1Request } from '../../src/tables/operation.ts'
 import { type Call, ROWS } from '../../src/tables/turn.ts'
 import type { Dialect } from '../../src/tables/uid.ts'
+import { spell } from '../contract/target.ts'
 import { sending } from '../serve/sends.ts'
 
 /** Freezes a JSON value recursively, so that a mutation throws. */
@@ -38,7 +39,7 @@ export interface Transcript {
   readonly status?: number
   /** The reply in the specification dialect. */
   readonly reply: unknown
-  /** The reply in the published dialect, if its names differ. */
+  /** The reply in the published dialect; a refusal is the same in both. */
   readonly published?: unknown
   readonly settings?: Partial<TranslateSettings>
 }
@@ -73,8 +74,15 @@ function sent(so: Omit<Transcript, 'reply'>) {
     calls,
     asks: (call: string, answer: Said) => calls({ call, answer }),
     writes: (call: string, body: unknown, answer: Said) => calls({ call, body, answer }),
-    answers: (reply: unknown, published?: unknown): Transcript => ({ ...so, reply, ...(published !== undefined && { published }) }),
+    /** The names of the published dialect follow from the others, except where both are given. */
+    answers: (reply: unknown, published: unknown = spell(reply, 'camel')): Transcript => ({
+      ...so,
+      reply: spell(reply, 'snake', true),
+      published,
+    }),
     fails,
+    /** Members of the request that are wrong, each with its description. */
+    finds: (...wrong: readonly Wrong[]) => fails(400, invalid(...wrong)),
     refuses(code: CodeName, message?: string, details?: readonly unknown[]): Transcript {
       const status = STATUSES[code]
       if (status === undefined) throw new Error(`no transcript is refused with ${code} yet`)
@@ -135,6 +143,17 @@ export const SAID = 'said v2'
 /** A v1 error body. */
 export function failure(code: CodeName, message = SAID, details: readonly unknown[] = []): unknown {
   return { code: CODES[code].number, message, details }
+}
+
+type Wrong = readonly [field: string, description: string]
+
+/** A v1 error body about members of the request (facts §15). */
+export function invalid(...wrong: readonly Wrong[]): unknown {
+  const fieldViolations = wrong.map(([field, description]) => ({ field, description }))
+  const message = wrong.map(([field, description]) => `${field}: ${description}`).join('; ')
+  return failure('INVALID_ARGUMENT', `Invalid argument: ${message}`, [
+    { '@type': 'type.googleapis.com/google.rpc.BadRequest', fieldViolations },
+  ])
 }
 
 /** A v1 list answer. */

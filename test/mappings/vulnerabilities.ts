@@ -1,8 +1,6 @@
-import { spell } from '../contract/target.ts'
-import { items, type Transcript, transcript } from './transcript.ts'
+import { type Transcript, transcript } from './transcript.ts'
 
 const LIST = 'GET /vulnerabilities/v2/advisories'
-const published = (reply: unknown) => spell(reply, 'camel')
 
 const v2Scan = { scannerVersion: '0.9', grypeDbBuilt: 'monday', grypeDbChecksum: 'sha256:db' }
 const scan = { scanner_version: '0.9', grype_db_built: 'monday', grype_db_checksum: 'sha256:db' }
@@ -176,7 +174,7 @@ const filtered = FILTERS.map(
     transcript('vulnerabilities.advisories.list', `filtered by ${v1}`)
       .sent(`GET /vulnerabilities/v1/advisories?${v1}`)
       .asks(`${LIST}?${v2 && `${v2}&`}page_size=50`, { advisories: [] })
-      .answers({ ...none, id: asked(v1) }, published({ ...none, id: asked(v1) })),
+      .answers({ ...none, id: asked(v1) }),
 )
 
 const ORDERS: readonly (readonly [v1: string, v2: string])[] = [
@@ -199,7 +197,7 @@ const ordered = ORDERS.flatMap(([v1, v2], at) =>
       transcript('vulnerabilities.advisories.list', `in order ${order}`)
         .sent(`GET /vulnerabilities/v1/advisories?orderBy=${order}`)
         .asks(`${LIST}?order_by=${v2}&page_size=50`, { advisories: [] })
-        .answers(none, published(none)),
+        .answers(none),
   ),
 )
 
@@ -214,25 +212,25 @@ export const vulnerabilities: readonly Transcript[] = [
       totalCount: '2',
       nextPageToken: '',
     })
-    .answers(listed, published(listed)),
+    .answers(listed),
   ...filtered,
   ...ordered,
   transcript('vulnerabilities.advisories.list', 'an unspecified order is no order')
     .sent('GET /vulnerabilities/v1/advisories?order_by=ORDER_BY_UNSPECIFIED')
     .asks(`${LIST}?page_size=50`, { advisories: [] })
-    .answers(none, published(none)),
+    .answers(none),
   transcript('vulnerabilities.advisories.list', 'page by page, with the tokens of v2')
     .sent('GET /vulnerabilities/v1/advisories?page_size=1&pageToken=before')
     .asks(`${LIST}?page_size=1&page_token=before`, { advisories: [{ uid: 'org/bare' }], nextPageToken: 'next' })
-    .answers({ id: 'org', items: [bare], next_page_token: 'next' }, published({ id: 'org', items: [bare], next_page_token: 'next' })),
+    .answers({ id: 'org', items: [bare], next_page_token: 'next' }),
   transcript('vulnerabilities.advisories.list', 'a window is followed; a skip, which v1 did not have here, is ignored as v1 ignored it')
     .sent('GET /vulnerabilities/v1/advisories?limit=2&offset=1&skip=x')
     .asks(`${LIST}?page_size=2&skip=1`, { advisories: [], skipped: 1 })
-    .answers(none, published(none)),
+    .answers(none),
   transcript('vulnerabilities.advisories.list', 'a page is no larger than v2 makes one')
     .sent('GET /vulnerabilities/v1/advisories?page_size=1000')
     .asks(`${LIST}?page_size=200`, { advisories: [] })
-    .answers(none, published(none)),
+    .answers(none),
   transcript('vulnerabilities.advisories.list', 'an order that is none of its own')
     .sent('GET /vulnerabilities/v1/advisories?order_by=uid desc')
     .refuses('INVALID_ARGUMENT', 'parsing field "order_by": "uid desc" is not a valid value'),
@@ -245,38 +243,38 @@ export const vulnerabilities: readonly Transcript[] = [
   transcript('vulnerabilities.advisories.list', 'by id')
     .sent('GET /vulnerabilities/v1/advisories?id=org/bare')
     .asks(`${LIST}/org/bare`, { uid: 'org/bare' })
-    .answers(byId, published(byId)),
+    .answers(byId),
   transcript('vulnerabilities.advisories.list', 'by the id of nothing')
     .sent('GET /vulnerabilities/v1/advisories?id=org/none')
     .asks(`${LIST}/org/none`, 'NOT_FOUND')
-    .answers({ ...none, total_count: '0' }, published({ ...none, total_count: '0' })),
+    .answers({ ...none, total_count: '0' }),
   transcript('vulnerabilities.advisories.list', 'by id and a filter that does not fit')
     .sent('GET /vulnerabilities/v1/advisories?id=org/adv&aliases=CVE-2025-9')
     .asks(`${LIST}/org/adv`, v2Advisory)
-    .answers({ ...none, total_count: '0' }, published({ ...none, total_count: '0' })),
+    .answers({ ...none, total_count: '0' }),
   transcript('vulnerabilities.advisory_events.list', 'the events of an advisory, from the advisory')
     .sent('GET /vulnerabilities/v1/advisories/org/adv/events')
     .asks(`${LIST}/org/adv`, v2Advisory)
-    .answers({ items: events, parent_id: 'org' }, published({ items: events, parent_id: 'org' })),
+    .answers({ items: events, parent_id: 'org' }),
   transcript('vulnerabilities.advisory_events.list', 'a window of the events')
     .sent('GET /vulnerabilities/v1/advisories/org/adv/events?offset=1&limit=2')
     .asks(`${LIST}/org/adv`, v2Advisory)
-    .answers({ items: events.slice(1, 3), parent_id: 'org' }, published({ items: events.slice(1, 3), parent_id: 'org' })),
+    .answers({ items: events.slice(1, 3), parent_id: 'org' }),
   transcript('vulnerabilities.advisory_events.list', 'one event by its own uid')
     .sent('GET /vulnerabilities/v1/advisories/org/adv/3/events')
     .asks(`${LIST}/org/adv/3`, 'NOT_FOUND')
     .asks(`${LIST}/org/adv`, v2Advisory)
-    .answers({ items: events.slice(3, 4), parent_id: 'org' }, published({ items: events.slice(3, 4), parent_id: 'org' })),
+    .answers({ items: events.slice(3, 4), parent_id: 'org' }),
   transcript('vulnerabilities.advisory_events.list', 'an event that its advisory does not have')
     .sent('GET /vulnerabilities/v1/advisories/org/adv/none/events')
     .asks(`${LIST}/org/adv/none`, 'NOT_FOUND')
     .asks(`${LIST}/org/adv`, v2Advisory)
-    .answers({ ...(items() as object), parent_id: '' }, { items: [], parentId: '' }),
+    .answers({ items: [], parent_id: '' }),
   transcript('vulnerabilities.advisory_events.list', 'the events of nothing')
     .sent('GET /vulnerabilities/v1/advisories/org/none/events')
     .asks(`${LIST}/org/none`, 'NOT_FOUND')
     .asks(`${LIST}/org`, 'NOT_FOUND')
-    .answers({ ...(items() as object), parent_id: '' }, { items: [], parentId: '' }),
+    .answers({ items: [], parent_id: '' }),
   transcript('vulnerabilities.advisory_events.list', 'the events of what the caller may not see')
     .sent('GET /vulnerabilities/v1/advisories/org/adv/events')
     .asks(`${LIST}/org/adv`, 'PERMISSION_DENIED')

@@ -1,3 +1,4 @@
+import { extra, map } from '../../contract/target.ts'
 import { items, type Transcript, transcript } from '../transcript.ts'
 
 const v2Org = {
@@ -9,32 +10,29 @@ const v2Org = {
   createTime: '2025-01-02T03:04:05.678Z',
   updateTime: '2025-01-02T03:04:05.678Z',
 }
-const org = {
-  group: 'org',
-  amazon: { account: '123456789012' },
-  google: null,
-  chainguard: null,
-  azure: { tenant_id: 't', client_ids: { camelKey: 'c', snake_key: 'd' } },
-  name: 'clouds',
-  description: '',
-  github: { app_installations: { '42': { installations: [{ installation_id: '9007199254740993', name: 'gh' }] } } },
-}
-const stamps = { created_at: v2Org.createTime, updated_at: v2Org.updateTime }
-const publishedOrg = {
-  ...org,
-  azure: { tenantId: 't', clientIds: { camelKey: 'c', snake_key: 'd' } },
-  github: { appInstallations: { '42': { installations: [{ installationId: '9007199254740993', name: 'gh' }] } } },
-}
+const org = extra(
+  {
+    group: 'org',
+    amazon: { account: '123456789012' },
+    google: null,
+    chainguard: null,
+    azure: { tenant_id: 't', client_ids: map({ camelKey: 'c', snake_key: 'd' }) },
+    name: 'clouds',
+    description: '',
+    github: { app_installations: { '42': { installations: [{ installation_id: '9007199254740993', name: 'gh' }] } } },
+  },
+  { created_at: v2Org.createTime, updated_at: v2Org.updateTime },
+)
 
 export const accountAssociations: readonly Transcript[] = [
   transcript('iam.account_associations.list', 'all of them; v2 lists by group')
     .sent('GET /iam/v1/account_associations?name=clouds')
     .asks('GET /iam/v2/accountAssociations?name=clouds&page_size=200', { accountAssociations: [v2Org] })
-    .answers(items({ ...org, ...stamps }), items(publishedOrg)),
+    .answers(items(org)),
   transcript('iam.account_associations.list', 'the group is the uid')
     .sent('GET /iam/v1/account_associations?group=org&name=clouds')
     .asks('GET /iam/v2/accountAssociations/org', v2Org)
-    .answers(items({ ...org, ...stamps }), items(publishedOrg)),
+    .answers(items(org)),
   transcript('iam.account_associations.list', 'no association')
     .sent('GET /iam/v1/account_associations?group=org/eng')
     .asks('GET /iam/v2/accountAssociations/org/eng', 'NOT_FOUND')
@@ -55,11 +53,11 @@ export const accountAssociations: readonly Transcript[] = [
       },
       v2Org,
     )
-    .answers({ ...org, ...stamps }, publishedOrg),
+    .answers(org),
   transcript('iam.account_associations.update', 'providers that are left out are cleared')
     .sent('PUT /iam/v1/account_associations/org', { name: 'clouds', google: { project_id: 'p', projectNumber: '1' } })
     .writes('PATCH /iam/v2/accountAssociations/org?updateMask=*', { name: 'clouds', google: { projectId: 'p', projectNumber: '1' } }, v2Org)
-    .answers({ ...org, ...stamps }, publishedOrg),
+    .answers(org),
   transcript('iam.account_associations.delete', 'gone')
     .sent('DELETE /iam/v1/account_associations/org')
     .asks('DELETE /iam/v2/accountAssociations/org', {})

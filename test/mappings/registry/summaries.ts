@@ -19,43 +19,24 @@ export const summaries: readonly Transcript[] = [
     .asks(`GET /registry/v2/tags?uidp.children_of=org/nginx&${EVERY_KIND}&page_size=200&page_token=more`, {
       tags: [exact, latest].map((tag) => ({ ...tag, uid: `org/nginx/z${tag.name}` })),
     })
-    .answers(
-      {
-        id: 'org/nginx',
-        tag_count: '4',
-        last_updated: '2025-02-02T00:00:00Z',
-        latest_tag: {
-          id: 'org/nginx/zlatest',
-          name: 'latest',
-          digest: 'sha256:aa',
-          last_updated: '2025-02-01T00:00:00Z',
-          deprecated: false,
-          bundles: [],
-        },
-        latest_version: '1.27.3',
+    .answers({
+      id: 'org/nginx',
+      tag_count: '4',
+      last_updated: '2025-02-02T00:00:00Z',
+      latest_tag: {
+        id: 'org/nginx/zlatest',
+        name: 'latest',
+        digest: 'sha256:aa',
+        last_updated: '2025-02-01T00:00:00Z',
+        deprecated: false,
+        bundles: [],
       },
-      {
-        id: 'org/nginx',
-        tagCount: '4',
-        lastUpdated: '2025-02-02T00:00:00Z',
-        latestTag: {
-          id: 'org/nginx/zlatest',
-          name: 'latest',
-          digest: 'sha256:aa',
-          lastUpdated: '2025-02-01T00:00:00Z',
-          deprecated: false,
-          bundles: [],
-        },
-        latestVersion: '1.27.3',
-      },
-    ),
+      latest_version: '1.27.3',
+    }),
   transcript('registry.repo_tags_summary.get', 'a repo without tags, or without itself')
     .sent('GET /registry/v1/repotagssummary/gone?exclude_dates=true&exclude_epochs=true&exclude_referrers=true')
     .asks(`GET /registry/v2/tags?uidp.children_of=gone&${NO_KIND}&page_size=200`, { tags: [] })
-    .answers(
-      { id: 'gone', tag_count: '0', last_updated: null, latest_tag: null, latest_version: '' },
-      { id: 'gone', tagCount: '0', lastUpdated: null, latestTag: null, latestVersion: '' },
-    ),
+    .answers({ id: 'gone', tag_count: '0', last_updated: null, latest_tag: null, latest_version: '' }),
   transcript('registry.repo_count_by_source.get', 'the repos that can be seen are counted')
     .sent('GET /registry/v1/repocountbysource/org/base')
     .asks('GET /registry/v2/repos?page_size=200', {

@@ -1,6 +1,6 @@
 import { column, items, ok, refused, same, text } from '../expect.ts'
 import { advisory, advisoryEvent } from '../shapes.ts'
-import type { Answer, Api, Case, Query } from '../target.ts'
+import { type Answer, type Api, type Case, type Query, shows } from '../target.ts'
 
 const ADVISORIES = '/vulnerabilities/v1/advisories'
 const NOWHERE = 'f'.repeat(40)
@@ -50,11 +50,11 @@ function filtersOf(api: Api, row: Body): readonly (readonly [filter: Query, pass
 
 /** facts §5; nothing can be created here, so the cases read the existing data. */
 export const advisories: readonly Case[] = [
-  {
-    name: 'advisories: filters that ask for nothing, beside an id or not',
-    operations: ['vulnerabilities.advisories.list', 'libraries.artifacts.list'],
-    reads: true,
-    run: async (api) => {
+  shows(
+    'advisories: filters that ask for nothing, beside an id or not',
+    ['vulnerabilities.advisories.list', 'libraries.artifacts.list'],
+    { reads: true },
+    async (api) => {
       const [row] = items(await api.get(ADVISORIES, whole(api)))
       const nothing: readonly Query[] = [
         { event_statuses: 'UNKNOWN' },
@@ -71,12 +71,12 @@ export const advisories: readonly Case[] = [
         refused(await api.inAnyWords.get(ADVISORIES, { [name]: '' }), 3)
       refused(await api.inAnyWords.get('/libraries/v1/artifacts', { ecosystems: '' }), 3)
     },
-  },
-  {
-    name: 'a page size of 64 bits',
-    operations: ['vulnerabilities.advisories.list', 'registry.eol_tags.list', 'libraries.artifacts.list'],
-    reads: true,
-    run: async (api) => {
+  ),
+  shows(
+    'a page size of 64 bits',
+    ['vulnerabilities.advisories.list', 'registry.eol_tags.list', 'libraries.artifacts.list'],
+    { reads: true },
+    async (api) => {
       for (const path of [ADVISORIES, '/registry/v1/eoltags']) {
         for (const size of ['3000000000', '9223372036854775807']) {
           const scope = { ...whole(api), page_size: size }
@@ -87,13 +87,12 @@ export const advisories: readonly Case[] = [
       }
       refused(await api.inAnyWords.get('/libraries/v1/artifacts', { page_size: '3000000000' }), 3)
     },
-  },
-  {
-    name: 'advisories: every member, and an envelope that names their parent',
-    operations: ['vulnerabilities.advisories.list'],
-    reads: true,
-    roles: ['viewer'],
-    run: async (api) => {
+  ),
+  shows(
+    'advisories: every member, and an envelope that names their parent',
+    ['vulnerabilities.advisories.list'],
+    { roles: ['viewer'], reads: true },
+    async (api) => {
       for (const one of [api, api.as('viewer')]) {
         const answer = await one.get(ADVISORIES, whole(api))
         const rows = items(answer).map((row) => advisory(api.organization, row, api.member))
@@ -101,87 +100,71 @@ export const advisories: readonly Case[] = [
         same(ids(answer), ids(answer).map(String).sort(), 'in order of uid')
       }
     },
-  },
-  {
-    name: 'advisories: every filter, in either spelling',
-    operations: ['vulnerabilities.advisories.list'],
-    reads: true,
-    run: async (api) => {
-      const all = items(await api.get(ADVISORIES, whole(api)))
-      const row = all.find((one) => api.member(one, 'component_name') !== undefined)
-      for (const [filter, passes] of filtersOf(api, row)) {
-        const expected = all.filter(passes).map(({ id }) => id)
-        const query = { ...whole(api), ...filter }
-        same(ids(await api.get(ADVISORIES, query)), expected, JSON.stringify(filter))
-        same(ids(await api.otherwise.get(ADVISORIES, query)), expected, `${JSON.stringify(filter)} spelled`)
-      }
-      const old = items(await api.unrecorded.get(ADVISORIES, { 'uidp.descendants_of': api.organization, page_size: 200 })).find(
-        (one) => api.member(one, 'legacyAdvisoryID') !== undefined,
+  ),
+  shows('advisories: every filter, in either spelling', ['vulnerabilities.advisories.list'], { reads: true }, async (api) => {
+    const all = items(await api.get(ADVISORIES, whole(api)))
+    const row = all.find((one) => api.member(one, 'component_name') !== undefined)
+    for (const [filter, passes] of filtersOf(api, row)) {
+      const expected = all.filter(passes).map(({ id }) => id)
+      const query = { ...whole(api), ...filter }
+      same(ids(await api.get(ADVISORIES, query)), expected, JSON.stringify(filter))
+      same(ids(await api.otherwise.get(ADVISORIES, query)), expected, `${JSON.stringify(filter)} spelled`)
+    }
+    const old = items(await api.unrecorded.get(ADVISORIES, { 'uidp.descendants_of': api.organization, page_size: 200 })).find(
+      (one) => api.member(one, 'legacyAdvisoryID') !== undefined,
+    )
+    const found = await api.unrecorded.get(ADVISORIES, { legacy_advisory_ids: api.member(old, 'legacyAdvisoryID') })
+    same(ids(found).includes(old.id), true, 'by its legacy id')
+  }),
+  shows('advisories: in an order of its own words', ['vulnerabilities.advisories.list'], { reads: true }, async (api) => {
+    const all = items(await api.get(ADVISORIES, whole(api)))
+    const by = (name: string) => all.map((row) => String(api.member(row, name))).sort()
+    for (const [order, name] of [
+      ['ID_ASC', 'id'],
+      ['CREATED_AT_ASC', 'created_at'],
+      ['UPDATED_AT_ASC', 'updated_at'],
+    ] as const) {
+      const up = (await api.get(ADVISORIES, { ...whole(api), order_by: order })).body
+      same(
+        up.items.map((row: Body) => api.member(row, name)),
+        by(name),
+        order,
       )
-      const found = await api.unrecorded.get(ADVISORIES, { legacy_advisory_ids: api.member(old, 'legacyAdvisoryID') })
-      same(ids(found).includes(old.id), true, 'by its legacy id')
-    },
-  },
-  {
-    name: 'advisories: in an order of its own words',
-    operations: ['vulnerabilities.advisories.list'],
-    reads: true,
-    run: async (api) => {
-      const all = items(await api.get(ADVISORIES, whole(api)))
-      const by = (name: string) => all.map((row) => String(api.member(row, name))).sort()
-      for (const [order, name] of [
-        ['ID_ASC', 'id'],
-        ['CREATED_AT_ASC', 'created_at'],
-        ['UPDATED_AT_ASC', 'updated_at'],
-      ] as const) {
-        const up = (await api.get(ADVISORIES, { ...whole(api), order_by: order })).body
-        same(
-          up.items.map((row: Body) => api.member(row, name)),
-          by(name),
-          order,
-        )
-        const down = await api.otherwise.get(ADVISORIES, { ...whole(api), order_by: order.replace('ASC', 'DESC') })
-        same(
-          items(down).map((row) => api.member(row, name)),
-          by(name).reverse(),
-          `${order} turned round`,
-        )
-      }
-      for (const order of ['ALIASES_ASC', 'ALIASES_DESC', 'DELETED_AT_ASC', 'DELETED_AT_DESC', 'ORDER_BY_UNSPECIFIED', 2]) {
-        same(items(await api.get(ADVISORIES, { ...whole(api), order_by: order })).length, all.length, String(order))
-      }
-      refused(await api.get(ADVISORIES, { order_by: 'NAME_ASC' }), 3, /^parsing field "order_by": /)
-    },
-  },
-  {
-    name: 'advisories: page by page',
-    operations: ['vulnerabilities.advisories.list'],
-    reads: true,
-    run: async (api) => {
-      const all = ids(await api.get(ADVISORIES, whole(api)))
-      const pages: unknown[] = []
-      let token = ''
-      do {
-        const page = await api.get(ADVISORIES, { ...whole(api), page_size: 2, ...(token && { page_token: token }) })
-        same(api.member(page.body, 'total_count'), String(all.length), 'total')
-        same(items(page).length <= 2, true, 'no larger than asked for')
-        pages.push(...ids(page))
-        token = api.member(page.body, 'next_page_token')
-      } while (token !== '')
-      same(pages, all, 'the pages together')
-      same(items(await api.unrecorded.get(ADVISORIES)).length <= 50, true, 'a page when none is asked for')
-      same(ids(await api.get(ADVISORIES, { ...whole(api), page_size: 1000 })), all, 'a large page')
-      refused(await api.inAnyWords.get(ADVISORIES, { page_size: -1 }), 3)
-      refused(await api.get(ADVISORIES, { page_size: 'x' }), 3, /^parsing field "page_size": /)
-      refused(await api.get(ADVISORIES, { page_token: 'nonsense' }), 3)
-    },
-  },
-  {
-    name: 'advisories: one by its id, or none',
-    operations: ['vulnerabilities.advisories.list'],
-    reads: true,
-    roles: ['outsider', 'nobody'],
-    run: async (api) => {
+      const down = await api.otherwise.get(ADVISORIES, { ...whole(api), order_by: order.replace('ASC', 'DESC') })
+      same(
+        items(down).map((row) => api.member(row, name)),
+        by(name).reverse(),
+        `${order} turned round`,
+      )
+    }
+    for (const order of ['ALIASES_ASC', 'ALIASES_DESC', 'DELETED_AT_ASC', 'DELETED_AT_DESC', 'ORDER_BY_UNSPECIFIED', 2]) {
+      same(items(await api.get(ADVISORIES, { ...whole(api), order_by: order })).length, all.length, String(order))
+    }
+    refused(await api.get(ADVISORIES, { order_by: 'NAME_ASC' }), 3, /^parsing field "order_by": /)
+  }),
+  shows('advisories: page by page', ['vulnerabilities.advisories.list'], { reads: true }, async (api) => {
+    const all = ids(await api.get(ADVISORIES, whole(api)))
+    const pages: unknown[] = []
+    let token = ''
+    do {
+      const page = await api.get(ADVISORIES, { ...whole(api), page_size: 2, ...(token && { page_token: token }) })
+      same(api.member(page.body, 'total_count'), String(all.length), 'total')
+      same(items(page).length <= 2, true, 'no larger than asked for')
+      pages.push(...ids(page))
+      token = api.member(page.body, 'next_page_token')
+    } while (token !== '')
+    same(pages, all, 'the pages together')
+    same(items(await api.unrecorded.get(ADVISORIES)).length <= 50, true, 'a page when none is asked for')
+    same(ids(await api.get(ADVISORIES, { ...whole(api), page_size: 1000 })), all, 'a large page')
+    refused(await api.inAnyWords.get(ADVISORIES, { page_size: -1 }), 3)
+    refused(await api.get(ADVISORIES, { page_size: 'x' }), 3, /^parsing field "page_size": /)
+    refused(await api.get(ADVISORIES, { page_token: 'nonsense' }), 3)
+  }),
+  shows(
+    'advisories: one by its id, or none',
+    ['vulnerabilities.advisories.list'],
+    { roles: ['outsider', 'nobody'], reads: true },
+    async (api) => {
       const [row] = items(await api.get(ADVISORIES, whole(api)))
       const shape = advisory(api.organization, row, api.member)
       ok(api, await api.get(ADVISORIES, { id: row.id }), { id: api.organization, items: [shape], next_page_token: '', total_count: '1' })
@@ -204,13 +187,12 @@ export const advisories: readonly Case[] = [
       refused(await api.get(ADVISORIES, { latest_event_type: 'MAYBE' }), 3, /^parsing field "latest_event_type": /)
       refused(await api.as('nobody').get(ADVISORIES), 16)
     },
-  },
-  {
-    name: 'advisories: their events, or a window of them',
-    operations: ['vulnerabilities.advisory_events.list'],
-    reads: true,
-    roles: ['outsider', 'nobody'],
-    run: async (api) => {
+  ),
+  shows(
+    'advisories: their events, or a window of them',
+    ['vulnerabilities.advisory_events.list'],
+    { roles: ['outsider', 'nobody'], reads: true },
+    async (api) => {
       const rows = items(await api.get(ADVISORIES, whole(api)))
       for (const row of rows) {
         const path = `${ADVISORIES}/${row.id}/events`
@@ -239,5 +221,5 @@ export const advisories: readonly Case[] = [
       refused(await api.as('outsider').get(`${ADVISORIES}/${id}/events`), 7)
       refused(await api.as('nobody').get(`${ADVISORIES}/${id}/events`), 16)
     },
-  },
+  ),
 ]

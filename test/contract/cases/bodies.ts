@@ -1,44 +1,31 @@
 import { anything, association, builtIn, folder, items, role as makeRole, ok, refused, repo, same } from '../expect.ts'
 import * as shape from '../shapes.ts'
-import type { Case } from '../target.ts'
+import { type Case, shows } from '../target.ts'
 
 const json = { 'content-type': 'application/json' }
 
 /** How v1 reads a body (facts §12.5, §16). */
 export const bodies: readonly Case[] = [
-  {
-    name: 'any content type is read as JSON',
-    operations: ['iam.groups.create'],
-    run: async (api) => {
-      const { id: parent } = await folder(api)
-      for (const type of [
-        'text/plain',
-        'application/x-www-form-urlencoded',
-        'application/octet-stream',
-        'application/json; charset=utf-8',
-      ]) {
-        const path = `/iam/v1/groups/${parent}`
-        const answer = await api.send({ method: 'POST', path, headers: { 'content-type': type }, text: '{"name":"typed"}' })
-        const { id } = ok(api, answer, shape.group(parent, { name: 'typed' }))
-        ok(api, await api.delete(`/iam/v1/groups/${id}`), {})
-      }
-    },
-  },
-  {
-    name: 'an empty body is an empty message',
-    operations: ['iam.identities.create', 'iam.groups.delete', 'iam.groups.update'],
-    run: async (api) => {
-      const { id } = await folder(api)
-      refused(await api.send({ method: 'POST', path: `/iam/v1/identities/${id}`, headers: json, text: '' }), 3, /^Invalid argument: name: /)
-      refused(await api.send({ method: 'POST', path: `/iam/v1/identities/${id}` }), 3, /^Invalid argument: name: /)
-      refused(await api.send({ method: 'PUT', path: `/iam/v1/groups/${id}` }), 3, /^Invalid argument: name: /)
-      ok(api, await api.send({ method: 'DELETE', path: `/iam/v1/groups/${id}`, headers: json }), {})
-    },
-  },
-  {
-    name: 'a member in both spellings is 400, the same value or not',
-    operations: ['registry.repos.create', 'registry.repos.update', 'iam.account_associations.check'],
-    run: async (api) => {
+  shows('any content type is read as JSON', ['iam.groups.create'], async (api) => {
+    const { id: parent } = await folder(api)
+    for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/octet-stream', 'application/json; charset=utf-8']) {
+      const path = `/iam/v1/groups/${parent}`
+      const answer = await api.send({ method: 'POST', path, headers: { 'content-type': type }, text: '{"name":"typed"}' })
+      const { id } = ok(api, answer, shape.group(parent, { name: 'typed' }))
+      ok(api, await api.delete(`/iam/v1/groups/${id}`), {})
+    }
+  }),
+  shows('an empty body is an empty message', ['iam.identities.create', 'iam.groups.delete', 'iam.groups.update'], async (api) => {
+    const { id } = await folder(api)
+    refused(await api.send({ method: 'POST', path: `/iam/v1/identities/${id}`, headers: json, text: '' }), 3, /^Invalid argument: name: /)
+    refused(await api.send({ method: 'POST', path: `/iam/v1/identities/${id}` }), 3, /^Invalid argument: name: /)
+    refused(await api.send({ method: 'PUT', path: `/iam/v1/groups/${id}` }), 3, /^Invalid argument: name: /)
+    ok(api, await api.send({ method: 'DELETE', path: `/iam/v1/groups/${id}`, headers: json }), {})
+  }),
+  shows(
+    'a member in both spellings is 400, the same value or not',
+    ['registry.repos.create', 'registry.repos.update', 'iam.account_associations.check'],
+    async (api) => {
       const { id: parent } = await folder(api)
       const { id } = await repo(api, parent)
       const send = (method: string, path: string, text: string) => api.inAnyWords.send({ method, path, headers: json, text })
@@ -51,11 +38,11 @@ export const bodies: readonly Case[] = [
       refused(await send('POST', check, '{"account_type":"GOOGLE","accountType":"AMAZON"}'), 3)
       ok(api, await api.get(path, { 'uidp.children_of': parent }), { items: [shape.repo(parent, { id })] })
     },
-  },
-  {
-    name: 'a long number keeps its digits, written as a number or as a text',
-    operations: ['iam.account_associations.create', 'iam.account_associations.list'],
-    run: async (api) => {
+  ),
+  shows(
+    'a long number keeps its digits, written as a number or as a text',
+    ['iam.account_associations.create', 'iam.account_associations.list'],
+    async (api) => {
       for (const [at, written] of ['9007199254740993', '"9007199254740993"', '-9223372036854775808'].entries()) {
         const { id } = await folder(api, `f${at}`)
         const github = `{"appInstallations":{"7":{"installations":[{"installationId":${written},"name":"x"}]}}}`
@@ -67,29 +54,25 @@ export const bodies: readonly Case[] = [
           same(api.member(shown(body), 'installation_id'), written.replaceAll('"', ''), 'installation id')
       }
     },
-  },
-  {
-    name: 'a body that is not the message is 400',
-    operations: ['iam.groups.create', 'iam.groups.update', 'registry.repos.create'],
-    run: async (api) => {
-      const { id } = await folder(api)
-      const post = (path: string, text: string) => api.inAnyWords.send({ method: 'POST', path, headers: json, text })
-      refused(await api.as('nobody').inAnyWords.send({ method: 'POST', path: `/iam/v1/groups/${id}`, headers: json, text: '{' }), 3)
-      for (const text of ['{"name":', 'name', '[]', '"name"', '7']) refused(await post(`/iam/v1/groups/${id}`, text), 3)
-      refused(await api.inAnyWords.send({ method: 'PUT', path: `/iam/v1/groups/${id}`, headers: json, text: '{"name":}' }), 3)
-      refused(await post(`/iam/v1/groups/${id}`, '{"name":7}'), 3)
-      refused(await post(`/iam/v1/groups/${id}`, '{"name":["a"]}'), 3)
-      refused(await post(`/iam/v1/groups/${id}`, '{"name":"a","verified":"yes"}'), 3)
-      refused(await post(`/registry/v1/repos/${id}`, '{"name":"a","bundles":"base"}'), 3)
-      refused(await post(`/registry/v1/repos/${id}`, '{"name":"a","catalogTier":"PREMIUM"}'), 3)
-      refused(await post(`/iam/v1/group_invites/${id}`, '{"role":"x","ttl":"soon"}'), 3)
-      ok(api, await api.get('/registry/v1/repos', { 'uidp.children_of': id }), { items: [] })
-    },
-  },
-  {
-    name: 'unknown members, null members and ids in a body',
-    operations: ['iam.groups.create', 'iam.groups.update', 'registry.repos.create', 'registry.repos.update'],
-    run: async (api) => {
+  ),
+  shows('a body that is not the message is 400', ['iam.groups.create', 'iam.groups.update', 'registry.repos.create'], async (api) => {
+    const { id } = await folder(api)
+    const post = (path: string, text: string) => api.inAnyWords.send({ method: 'POST', path, headers: json, text })
+    refused(await api.as('nobody').inAnyWords.send({ method: 'POST', path: `/iam/v1/groups/${id}`, headers: json, text: '{' }), 3)
+    for (const text of ['{"name":', 'name', '[]', '"name"', '7']) refused(await post(`/iam/v1/groups/${id}`, text), 3)
+    refused(await api.inAnyWords.send({ method: 'PUT', path: `/iam/v1/groups/${id}`, headers: json, text: '{"name":}' }), 3)
+    refused(await post(`/iam/v1/groups/${id}`, '{"name":7}'), 3)
+    refused(await post(`/iam/v1/groups/${id}`, '{"name":["a"]}'), 3)
+    refused(await post(`/iam/v1/groups/${id}`, '{"name":"a","verified":"yes"}'), 3)
+    refused(await post(`/registry/v1/repos/${id}`, '{"name":"a","bundles":"base"}'), 3)
+    refused(await post(`/registry/v1/repos/${id}`, '{"name":"a","catalogTier":"PREMIUM"}'), 3)
+    refused(await post(`/iam/v1/group_invites/${id}`, '{"role":"x","ttl":"soon"}'), 3)
+    ok(api, await api.get('/registry/v1/repos', { 'uidp.children_of': id }), { items: [] })
+  }),
+  shows(
+    'unknown members, null members and ids in a body',
+    ['iam.groups.create', 'iam.groups.update', 'registry.repos.create', 'registry.repos.update'],
+    async (api) => {
       const parent = (await folder(api)).id
       const id = (await folder(api, 'child', parent)).id
       const body = { name: 'renamed', description: null, resource_limits: null, id: api.organization, colour: 'red', members: [{ a: 1 }] }
@@ -99,48 +82,34 @@ export const bodies: readonly Case[] = [
       const box = await repo(api, id, { id: made.id, colour: 'red', bundles: null, sync_config: null, custom_overlay: null })
       ok(api, await api.put(`/registry/v1/repos/${box.id}`, { ...body, name: 'box' }), shape.repo(id, { id: box.id, name: 'box' }))
     },
-  },
-  {
-    name: 'both spellings of a member in one script',
-    roles: ['admin'],
-    operations: ['registry.repos.create', 'registry.repos.list'],
-    run: async (api) => {
-      const { id } = await folder(api)
-      const text = '{"name":"mixed","customOverlay":{"environment":{"snake_key":"1","camelKey":"2"}},"active_tags":["a"]}'
-      const path = `/registry/v1/repos/${id}`
-      const admin = api.as('admin')
-      const made = ok(api, await admin.send({ method: 'POST', path, headers: json, text }), anything)
-      same(api.member(made, 'active_tags'), ['a'], 'active_tags')
-      same(api.member(made, 'custom_overlay').environment, { snake_key: '1', camelKey: '2' }, 'keys of a user map')
-      const query = `uidp.childrenOf=${id}&order_by=name&pageSize=1000`
-      same(items(await api.send({ method: 'GET', path: `/registry/v1/repos?${query}` })).length, 1, 'rows')
-      same(
-        items(await api.send({ method: 'GET', path: `/registry/v1/repos?uidp.children_of=${id}&uidp.ids=${made.id}` })).length,
-        1,
-        'rows',
-      )
-      ok(api, await admin.delete(`/registry/v1/repos/${made.id}`), {})
-    },
-  },
-  {
-    name: 'enums by number and by name',
-    operations: ['registry.repos.create', 'registry.repos.update'],
-    roles: ['admin'],
-    run: async (api) => {
-      const parent = (await folder(api)).id
-      const admin = api.as('admin')
-      const { id } = await repo(admin, parent, { catalog_tier: 4 })
-      ok(api, await api.get('/registry/v1/repos', { id }), { items: [shape.repo(parent, { catalog_tier: 'APPLICATION' })] })
-      const updated = await admin.put(`/registry/v1/repos/${id}`, { name: 'repo', catalog_tier: 'FIPS' })
-      ok(api, updated, shape.repo(parent, { catalog_tier: 'FIPS' }))
-      ok(api, await admin.put(`/registry/v1/repos/${id}`, { name: 'repo', catalog_tier: 0 }), shape.repo(parent))
-    },
-  },
-  {
-    name: 'numbers, times and durations as protobuf JSON has them',
-    operations: ['iam.group_invites.create', 'iam.account_associations.create', 'registry.repos.create'],
-    roles: ['admin'],
-    run: async (api) => {
+  ),
+  shows('both spellings of a member in one script', ['registry.repos.create', 'registry.repos.list'], { roles: ['admin'] }, async (api) => {
+    const { id } = await folder(api)
+    const text = '{"name":"mixed","customOverlay":{"environment":{"snake_key":"1","camelKey":"2"}},"active_tags":["a"]}'
+    const path = `/registry/v1/repos/${id}`
+    const admin = api.as('admin')
+    const made = ok(api, await admin.send({ method: 'POST', path, headers: json, text }), anything)
+    same(api.member(made, 'active_tags'), ['a'], 'active_tags')
+    same(api.member(made, 'custom_overlay').environment, { snake_key: '1', camelKey: '2' }, 'keys of a user map')
+    const query = `uidp.childrenOf=${id}&order_by=name&pageSize=1000`
+    same(items(await api.send({ method: 'GET', path: `/registry/v1/repos?${query}` })).length, 1, 'rows')
+    same(items(await api.send({ method: 'GET', path: `/registry/v1/repos?uidp.children_of=${id}&uidp.ids=${made.id}` })).length, 1, 'rows')
+    ok(api, await admin.delete(`/registry/v1/repos/${made.id}`), {})
+  }),
+  shows('enums by number and by name', ['registry.repos.create', 'registry.repos.update'], { roles: ['admin'] }, async (api) => {
+    const parent = (await folder(api)).id
+    const admin = api.as('admin')
+    const { id } = await repo(admin, parent, { catalog_tier: 4 })
+    ok(api, await api.get('/registry/v1/repos', { id }), { items: [shape.repo(parent, { catalog_tier: 'APPLICATION' })] })
+    const updated = await admin.put(`/registry/v1/repos/${id}`, { name: 'repo', catalog_tier: 'FIPS' })
+    ok(api, updated, shape.repo(parent, { catalog_tier: 'FIPS' }))
+    ok(api, await admin.put(`/registry/v1/repos/${id}`, { name: 'repo', catalog_tier: 0 }), shape.repo(parent))
+  }),
+  shows(
+    'numbers, times and durations as protobuf JSON has them',
+    ['iam.group_invites.create', 'iam.account_associations.create', 'registry.repos.create'],
+    { roles: ['admin'] },
+    async (api) => {
       const parent = (await folder(api)).id
       const viewer = (await builtIn(api, 'viewer')).id
       const invites = `/iam/v1/group_invites/${parent}`
@@ -169,20 +138,16 @@ export const bodies: readonly Case[] = [
         refused(await api.inAnyWords.send({ method: 'POST', path: `/registry/v1/repos/${parent}`, text: wrong }), 3)
       }
     },
-  },
-  {
-    name: 'texts outside ASCII',
-    operations: ['iam.groups.update', 'iam.roles.create', 'registry.repos.create', 'iam.groups.list'],
-    run: async (api) => {
-      const description = 'Füße, 東京, 🚀 and "quotes" \\ <tags> & more'
-      const parent = (await folder(api)).id
-      const updated = await api.put(`/iam/v1/groups/${parent}`, { name: 'unicode', description })
-      ok(api, updated, shape.group(api.organization, { name: 'unicode', description }))
-      ok(api, await api.get('/iam/v1/groups', { id: parent }), { items: [shape.group(api.organization, { name: 'unicode', description })] })
-      await makeRole(api, parent, { description })
-      const box = await repo(api, parent, { description })
-      ok(api, await api.get('/registry/v1/repos', { id: box.id }), { items: [shape.repo(parent, { description })] })
-      ok(api, await api.get('/iam/v1/groups', { name: 'nö such – thing 🚀' }), { items: [] })
-    },
-  },
+  ),
+  shows('texts outside ASCII', ['iam.groups.update', 'iam.roles.create', 'registry.repos.create', 'iam.groups.list'], async (api) => {
+    const description = 'Füße, 東京, 🚀 and "quotes" \\ <tags> & more'
+    const parent = (await folder(api)).id
+    const updated = await api.put(`/iam/v1/groups/${parent}`, { name: 'unicode', description })
+    ok(api, updated, shape.group(api.organization, { name: 'unicode', description }))
+    ok(api, await api.get('/iam/v1/groups', { id: parent }), { items: [shape.group(api.organization, { name: 'unicode', description })] })
+    await makeRole(api, parent, { description })
+    const box = await repo(api, parent, { description })
+    ok(api, await api.get('/registry/v1/repos', { id: box.id }), { items: [shape.repo(parent, { description })] })
+    ok(api, await api.get('/iam/v1/groups', { name: 'nö such – thing 🚀' }), { items: [] })
+  }),
 ]

@@ -1,7 +1,7 @@
 import * as make from '../expect.ts'
 import { anything, column, items, like, list, ok, refused, same, text } from '../expect.ts'
 import * as shape from '../shapes.ts'
-import type { Answer, Api, Case, Query } from '../target.ts'
+import { type Answer, type Api, type Case, type Query, shows } from '../target.ts'
 
 const DOCUMENTS = '/advisory/v1/documents'
 const METADATA = '/advisory/v1/metadata'
@@ -26,12 +26,11 @@ const idsOf = async (api: Api, path: string, query: Query) => column(await api.g
 
 /** facts §7; nothing can be created here, so the cases read the existing data. */
 export const feed: readonly Case[] = [
-  {
-    name: 'documents: public, every event of a known type',
-    operations: ['advisory.documents.list'],
-    reads: true,
-    roles: ['nobody', 'stranger'],
-    run: async (api) => {
+  shows(
+    'documents: public, every event of a known type',
+    ['advisory.documents.list'],
+    { roles: ['nobody', 'stranger'], reads: true },
+    async (api) => {
       for (const role of ['owner', 'nobody', 'stranger'] as const) {
         const answer = await api.as(role).get(DOCUMENTS)
         ok(api, answer, { items: items(answer).map(() => document) })
@@ -54,49 +53,43 @@ export const feed: readonly Case[] = [
         }
       }
     },
-  },
-  {
-    name: 'documents: by id, by vulnerability, or a window of them',
-    operations: ['advisory.documents.list'],
-    reads: true,
-    run: async (api) => {
-      const all = items(await api.get(DOCUMENTS))
-      const ids = all.map(({ id }) => id)
-      same(ids, [...ids].map(String).sort(), 'in order of id')
-      const [first] = all
-      same(await idsOf(api, DOCUMENTS, { id: first.id }), [first.id], 'by id')
-      const cves: string[] = first.advisories.flatMap((one: Body) => one.aliases).slice(0, 1)
-      const about = all.filter((row) => row.advisories.some((one: Body) => one.aliases.some((alias: string) => cves.includes(alias))))
-      same(
-        await idsOf(api, DOCUMENTS, { cves: [...cves, 'CVE-1999-0000'] }),
-        about.map(({ id }) => id),
-        'by vulnerability',
-      )
-      ok(api, await api.get(DOCUMENTS, { id: 'no such package' }), { items: [] })
-      ok(api, await api.get(DOCUMENTS, { cves: 'CVE-1999-0000' }), { items: [] })
-      for (const [query, expected] of [
-        [{ offset: 1 }, ids.slice(1)],
-        [{ limit: 2 }, ids.slice(0, 2)],
-        [{ page: 2, page_size: 3 }, ids.slice(3, 6)],
-        [{ page_number: 2, per_page: 1 }, ids.slice(1, 2)],
-        [{ order_by: 'id desc' }, [...ids].reverse()],
-        [{ order_by: 'id desc', offset: 1, limit: 1 }, [...ids].reverse().slice(1, 2)],
-        [{ order_by: 'created_at desc' }, ids],
-      ] as const) {
-        same(await idsOf(api, DOCUMENTS, query), expected, JSON.stringify(query))
-        same(await idsOf(api.otherwise, DOCUMENTS, query), expected, `${JSON.stringify(query)} spelled`)
-      }
-      refused(await api.get(DOCUMENTS, { limit: 1, page: 1 }), 3)
-      refused(await api.get(DOCUMENTS, { order_by: 'colour' }), 3, /^Invalid argument: order_by: /)
-      refused(await api.get(DOCUMENTS, { id: ['a', 'b'] }), 3, 'too many values for field "id": a, b')
-    },
-  },
-  {
-    name: 'vulnerability metadata: public, every member, page by page',
-    operations: ['advisory.vulnerability_metadata.list'],
-    reads: true,
-    roles: ['nobody'],
-    run: async (api) => {
+  ),
+  shows('documents: by id, by vulnerability, or a window of them', ['advisory.documents.list'], { reads: true }, async (api) => {
+    const all = items(await api.get(DOCUMENTS))
+    const ids = all.map(({ id }) => id)
+    same(ids, [...ids].map(String).sort(), 'in order of id')
+    const [first] = all
+    same(await idsOf(api, DOCUMENTS, { id: first.id }), [first.id], 'by id')
+    const cves: string[] = first.advisories.flatMap((one: Body) => one.aliases).slice(0, 1)
+    const about = all.filter((row) => row.advisories.some((one: Body) => one.aliases.some((alias: string) => cves.includes(alias))))
+    same(
+      await idsOf(api, DOCUMENTS, { cves: [...cves, 'CVE-1999-0000'] }),
+      about.map(({ id }) => id),
+      'by vulnerability',
+    )
+    ok(api, await api.get(DOCUMENTS, { id: 'no such package' }), { items: [] })
+    ok(api, await api.get(DOCUMENTS, { cves: 'CVE-1999-0000' }), { items: [] })
+    for (const [query, expected] of [
+      [{ offset: 1 }, ids.slice(1)],
+      [{ limit: 2 }, ids.slice(0, 2)],
+      [{ page: 2, page_size: 3 }, ids.slice(3, 6)],
+      [{ page_number: 2, per_page: 1 }, ids.slice(1, 2)],
+      [{ order_by: 'id desc' }, [...ids].reverse()],
+      [{ order_by: 'id desc', offset: 1, limit: 1 }, [...ids].reverse().slice(1, 2)],
+      [{ order_by: 'created_at desc' }, ids],
+    ] as const) {
+      same(await idsOf(api, DOCUMENTS, query), expected, JSON.stringify(query))
+      same(await idsOf(api.otherwise, DOCUMENTS, query), expected, `${JSON.stringify(query)} spelled`)
+    }
+    refused(await api.get(DOCUMENTS, { limit: 1, page: 1 }), 3)
+    refused(await api.get(DOCUMENTS, { order_by: 'colour' }), 3, /^Invalid argument: order_by: /)
+    refused(await api.get(DOCUMENTS, { id: ['a', 'b'] }), 3, 'too many values for field "id": a, b')
+  }),
+  shows(
+    'vulnerability metadata: public, every member, page by page',
+    ['advisory.vulnerability_metadata.list'],
+    { roles: ['nobody'], reads: true },
+    async (api) => {
       const answer = await api.as('nobody').get(METADATA, { page_size: 200 })
       const rows = items(answer)
       const ids = column(answer, 'id')
@@ -123,13 +116,12 @@ export const feed: readonly Case[] = [
       refused(await api.get(METADATA, { page_size: 'x' }), 3, /^parsing field "page_size": /)
       refused(await api.get(METADATA, { page_token: 'nonsense' }), 3)
     },
-  },
-  {
-    name: 'resolved vulnerabilities cannot be asked for over HTTP',
-    operations: ['advisory.resolved_vulns.list'],
-    reads: true,
-    roles: ['nobody'],
-    run: async (api) => {
+  ),
+  shows(
+    'resolved vulnerabilities cannot be asked for over HTTP',
+    ['advisory.resolved_vulns.list'],
+    { roles: ['nobody'], reads: true },
+    async (api) => {
       const [from, to] = ['2026-01-01T00:00:00Z', '2026-02-01T00:00:00Z']
       refused(await api.get(RESOLVED, { from, to }), 3)
       refused(await api.get(RESOLVED), 3)
@@ -137,17 +129,17 @@ export const feed: readonly Case[] = [
       refused(await api.get(RESOLVED, { from: 'yesterday', to }), 3, /^parsing field "from": /)
       refused(await api.as('nobody').get(RESOLVED, { from, to }), 16)
     },
-  },
+  ),
 ]
 
 const SUBSCRIPTIONS = '/events/v1/subscriptions'
 
 /** facts §8 */
 export const subscriptions: readonly Case[] = [
-  {
-    name: 'subscriptions: made, listed and deleted; neither has times',
-    operations: ['events.subscriptions.create', 'events.subscriptions.list', 'events.subscriptions.delete'],
-    run: async (api) => {
+  shows(
+    'subscriptions: made, listed and deleted; neither has times',
+    ['events.subscriptions.create', 'events.subscriptions.list', 'events.subscriptions.delete'],
+    async (api) => {
       const parent = (await make.folder(api)).id
       const sink = 'https://localhost:9/hook?a=b'
       const path = `${SUBSCRIPTIONS}/${parent}`
@@ -158,12 +150,12 @@ export const subscriptions: readonly Case[] = [
       ok(api, await api.delete(`${SUBSCRIPTIONS}/${id}`), {})
       ok(api, await api.get(SUBSCRIPTIONS, { id }), { items: [] })
     },
-  },
-  {
-    name: 'subscriptions: refusals',
-    operations: ['events.subscriptions.create', 'events.subscriptions.delete'],
-    roles: ['viewer', 'outsider', 'nobody'],
-    run: async (api) => {
+  ),
+  shows(
+    'subscriptions: refusals',
+    ['events.subscriptions.create', 'events.subscriptions.delete'],
+    { roles: ['viewer', 'outsider', 'nobody'] },
+    async (api) => {
       const parent = (await make.folder(api)).id
       const path = `${SUBSCRIPTIONS}/${parent}`
       const body = { sink: 'https://localhost:9/hook' }
@@ -178,5 +170,5 @@ export const subscriptions: readonly Case[] = [
       refused(await api.as('nobody').post(path, body), 16)
       refused(await api.as('nobody').delete(`${SUBSCRIPTIONS}/${made.id}`), 16)
     },
-  },
+  ),
 ]

@@ -1,7 +1,7 @@
 import * as make from '../expect.ts'
 import { anything, column, items, ok, refused, same, uid } from '../expect.ts'
 import * as shape from '../shapes.ts'
-import type { Api, Case, Query, Role } from '../target.ts'
+import { type Api, type Case, type Query, type Role, shows } from '../target.ts'
 
 /** Three rows below one parent. */
 export interface Rows {
@@ -368,29 +368,18 @@ async function whole(api: Api, path: string): Promise<void> {
 /** Existing data as each role sees it. Cases that create their own data cannot show that. */
 export const visible: readonly Case[] = [
   ...listKinds.map(
-    ({ operation, path }): Case => ({
-      name: `${operation}: all that each role sees`,
-      operations: [operation],
-      reads: true,
-      roles: ROLES,
-      run: async (api) => {
+    ({ operation, path }): Case =>
+      shows(`${operation}: all that each role sees`, [operation], { roles: ROLES, reads: true }, async (api) => {
         for (const role of ROLES) await whole(api.as(role), path)
         const first = items(await api.get(path, { limit: 3 }))
         same(first.length <= 3, true, 'a window of three')
-      },
-    }),
+      }),
   ),
-  {
-    name: 'repos of the organization: summaries, images, and what a source is used for',
-    operations: [
-      'registry.repo_tags_summary.get',
-      'registry.images.architectures',
-      'registry.images.size',
-      'registry.repo_count_by_source.get',
-    ],
-    reads: true,
-    roles: ['viewer'],
-    run: async (api) => {
+  shows(
+    'repos of the organization: summaries, images, and what a source is used for',
+    ['registry.repo_tags_summary.get', 'registry.images.architectures', 'registry.images.size', 'registry.repo_count_by_source.get'],
+    { roles: ['viewer'], reads: true },
+    async (api) => {
       const viewer = api.as('viewer')
       for (const row of items(
         await viewer.get('/registry/v1/repos', { 'uidp.descendants_of': api.organization, order_by: 'name', limit: 20 }),
@@ -404,14 +393,8 @@ export const visible: readonly Case[] = [
         await viewer.get(`/registry/v1/repocountbysource/${row.id}`)
       }
     },
-  },
-  {
-    name: 'terms that the organization accepted',
-    operations: ['iam.terms.list'],
-    reads: true,
-    roles: ['viewer'],
-    run: async (api) => {
-      for (const role of ['owner', 'viewer'] as const) items(await api.as(role).get(`/iam/v1/terms/${api.organization}`))
-    },
-  },
+  ),
+  shows('terms that the organization accepted', ['iam.terms.list'], { roles: ['viewer'], reads: true }, async (api) => {
+    for (const role of ['owner', 'viewer'] as const) items(await api.as(role).get(`/iam/v1/terms/${api.organization}`))
+  }),
 ]

@@ -1,6 +1,6 @@
 import * as make from '../expect.ts'
 import { refused } from '../expect.ts'
-import type { Case } from '../target.ts'
+import { type Case, shows } from '../target.ts'
 
 const MISSING = '0'.repeat(16)
 
@@ -126,19 +126,14 @@ const calls = (folder: string): Readonly<Record<string, string>> => {
 }
 
 export const v1Only: readonly Case[] = [
-  {
-    name: 'operations without a v2 counterpart say what they need',
-    difference: 'v1-only',
-    operations: Object.keys(calls('')),
-    run: async (api) => {
-      const { id } = await make.folder(api)
-      for (const [operation, call] of Object.entries(calls(id))) {
-        const [method = '', path = ''] = call.split(' ')
-        const answer = await api.send({ method, path })
-        const needs = new RegExp(`^${operation} needs a v1 service: .*upstream\\.v1`)
-        if (api.side === 'proxied') refused(answer, 12, needs)
-        else if (needs.test(answer.body?.message)) throw new Error(`${call}: a genuine v1 needs no other one`)
-      }
-    },
-  },
+  shows('operations without a v2 counterpart say what they need', Object.keys(calls('')), { difference: 'v1-only' }, async (api) => {
+    const { id } = await make.folder(api)
+    for (const [operation, call] of Object.entries(calls(id))) {
+      const [method = '', path = ''] = call.split(' ')
+      const answer = await api.send({ method, path })
+      const needs = new RegExp(`^${operation} needs a v1 service: .*upstream\\.v1`)
+      if (api.side === 'proxied') refused(answer, 12, needs)
+      else if (needs.test(answer.body?.message)) throw new Error(`${call}: a genuine v1 needs no other one`)
+    }
+  }),
 ]

@@ -1,7 +1,7 @@
 import * as make from '../../expect.ts'
 import { anything, column, items, like, ok, refused, same, text, time } from '../../expect.ts'
 import * as shape from '../../shapes.ts'
-import type { Answer, Api, Case } from '../../target.ts'
+import { type Answer, type Api, type Case, shows } from '../../target.ts'
 
 const ADVISORIES = '/vulnerabilities/v1/advisories'
 const ARTIFACTS = '/libraries/v1/artifacts'
@@ -14,12 +14,11 @@ const allOf = async (api: Api): Promise<Body[]> =>
 
 /** Advisories, libraries and events of which v2 knows less than v1 did. */
 export const differingCatalogue: readonly Case[] = [
-  {
-    name: 'an event that moved a component has no type any more',
-    difference: 'advisory-moves-lost',
-    operations: ['vulnerabilities.advisories.list', 'vulnerabilities.advisory_events.list'],
-    reads: true,
-    run: async (api) => {
+  shows(
+    'an event that moved a component has no type any more',
+    ['vulnerabilities.advisories.list', 'vulnerabilities.advisory_events.list'],
+    { difference: 'advisory-moves-lost', reads: true },
+    async (api) => {
       const types = (event: Body) => Object.keys(event).filter((name) => typeof event[name] === 'object' && event[name] !== null)
       const rows = await allOf(api)
       const untyped = rows.flatMap((row) => api.member(row, 'events') as Body[]).filter((event) => types(event).length === 0)
@@ -33,13 +32,12 @@ export const differingCatalogue: readonly Case[] = [
       else refused(last, 3, /^parsing field "latest_event_type": /)
       for (const row of rows) await api.get(`${ADVISORIES}/${row.id}/events`)
     },
-  },
-  {
-    name: 'ecosystems that v2 does not have',
-    difference: 'ecosystems-gone',
-    operations: ['libraries.artifacts.list', 'libraries.artifacts.count'],
-    reads: true,
-    run: async (api) => {
+  ),
+  shows(
+    'ecosystems that v2 does not have',
+    ['libraries.artifacts.list', 'libraries.artifacts.count'],
+    { difference: 'ecosystems-gone', reads: true },
+    async (api) => {
       for (const ecosystem of ['JAVASCRIPT', 'JAVA_ATHENA', 'DOTNET', 'GO', 7]) {
         for (const path of [ARTIFACTS, `${ARTIFACTS}/count`]) {
           const asked = await api.get(path, { ecosystems: ecosystem })
@@ -48,13 +46,12 @@ export const differingCatalogue: readonly Case[] = [
         }
       }
     },
-  },
-  {
-    name: 'packages of upstream registries',
-    difference: 'upstream-gone',
-    operations: ['libraries.artifacts.list', 'libraries.artifacts.list_versions'],
-    reads: true,
-    run: async (api) => {
+  ),
+  shows(
+    'packages of upstream registries',
+    ['libraries.artifacts.list', 'libraries.artifacts.list_versions'],
+    { difference: 'upstream-gone', reads: true },
+    async (api) => {
       const [{ id }] = items(await api.get(ARTIFACTS, { page_size: 1 }))
       for (const path of [ARTIFACTS, `${ARTIFACTS}/${encodeURIComponent(id)}/versions`]) {
         const asked = await api.get(path, { include_upstream: true })
@@ -62,13 +59,12 @@ export const differingCatalogue: readonly Case[] = [
         else refused(asked, 3, /^Invalid argument: include_upstream: /)
       }
     },
-  },
-  {
-    name: 'where a version comes from',
-    difference: 'version-origin-lost',
-    operations: ['libraries.artifacts.list_versions'],
-    reads: true,
-    run: async (api) => {
+  ),
+  shows(
+    'where a version comes from',
+    ['libraries.artifacts.list_versions'],
+    { difference: 'version-origin-lost', reads: true },
+    async (api) => {
       const known = (genuine: unknown, proxied: unknown) => api.here({ genuine, proxied })
       const version = {
         id: text,
@@ -95,18 +91,13 @@ export const differingCatalogue: readonly Case[] = [
         same(column(await api.otherwise.get(path, { page: 2, page_size: 2 }), 'version'), versions.slice(2, 4), 'a page')
       }
     },
-  },
-  {
-    name: 'a sink speaks https',
-    difference: 'sink-needs-https',
-    operations: ['events.subscriptions.create'],
-    run: async (api) => {
-      const parent = (await make.folder(api)).id
-      const sink = 'http://sink.example/hook'
-      const made = await api.post(`/events/v1/subscriptions/${parent}`, { sink })
-      if (api.side === 'genuine') ok(api, made, shape.subscription(parent, { sink }))
-      else refused(made, 3, /^Invalid argument: sink: /)
-      if (made.body.id) ok(api, await api.delete(`/events/v1/subscriptions/${made.body.id}`), {})
-    },
-  },
+  ),
+  shows('a sink speaks https', ['events.subscriptions.create'], { difference: 'sink-needs-https' }, async (api) => {
+    const parent = (await make.folder(api)).id
+    const sink = 'http://sink.example/hook'
+    const made = await api.post(`/events/v1/subscriptions/${parent}`, { sink })
+    if (api.side === 'genuine') ok(api, made, shape.subscription(parent, { sink }))
+    else refused(made, 3, /^Invalid argument: sink: /)
+    if (made.body.id) ok(api, await api.delete(`/events/v1/subscriptions/${made.body.id}`), {})
+  }),
 ]

@@ -1,6 +1,6 @@
 import * as make from '../../expect.ts'
 import { items, refused, same } from '../../expect.ts'
-import type { Case, Query } from '../../target.ts'
+import { type Case, type Query, shows } from '../../target.ts'
 
 const REPOS = '/registry/v1/repos'
 const TAGS = '/registry/v1/tags'
@@ -9,10 +9,9 @@ const MISSING = '0'.repeat(16)
 
 /** Errors that a genuine v1 and a proxied one show differently, each with its code (mappings/differences.ts). */
 export const differingErrors: readonly Case[] = [
-  {
-    name: 'errors keep the details of v2',
-    difference: 'error-details',
-    operations: [
+  shows(
+    'errors keep the details of v2',
+    [
       'iam.groups.create',
       'iam.role_bindings.create',
       'registry.repos.create',
@@ -20,8 +19,8 @@ export const differingErrors: readonly Case[] = [
       'iam.groups.delete',
       'registry.tags.list',
     ],
-    roles: ['viewer', 'nobody'],
-    run: async (api) => {
+    { difference: 'error-details', roles: ['viewer', 'nobody'] },
+    async (api) => {
       const parent = (await make.folder(api)).id
       const types = (answer: { body: { details: { '@type': string }[] } }) =>
         answer.body.details.map((detail) => detail['@type'].replace('type.googleapis.com/google.rpc.', ''))
@@ -41,11 +40,10 @@ export const differingErrors: readonly Case[] = [
       same(types(await api.as('viewer').post(`/iam/v1/groups/${parent}`, { name: 'a' })), expected('ErrorInfo'), 'forbidden')
       same(types(await api.as('nobody').get(TAGS)), expected('ErrorInfo'), 'no token')
     },
-  },
-  {
-    name: 'a refusal of the proxy itself comes before the credential is known',
-    difference: 'refused-first',
-    operations: [
+  ),
+  shows(
+    'a refusal of the proxy itself comes before the credential is known',
+    [
       'iam.groups.list',
       'registry.repos.list',
       'advisory.resolved_vulns.list',
@@ -55,8 +53,8 @@ export const differingErrors: readonly Case[] = [
       'vulnerabilities.advisory_events.list',
       'registry.repos.delete',
     ],
-    roles: ['outsider', 'stranger', 'nobody'],
-    run: async (api) => {
+    { difference: 'refused-first', roles: ['outsider', 'stranger', 'nobody'] },
+    async (api) => {
       const terms = `/iam/v1/terms/${api.organization}`
       const [{ id: advisory }] = items(await api.unrecorded.get(ADVISORIES, { page_size: 1 }))
       const requests: [path: string, query: Query, ofOutsider: number][] = [
@@ -78,12 +76,12 @@ export const differingErrors: readonly Case[] = [
       refused(await api.as('stranger').get('/iam/v1/groups', { limit: 1 }), 16)
       refused(await api.as('outsider').get(terms), 7)
     },
-  },
-  {
-    name: 'words of a refusal that the service never sees',
-    difference: 'refusal-words',
-    operations: ['iam.groups.create', 'iam.roles.create', 'iam.identities.create', 'iam.account_associations.check', 'iam.groups.delete'],
-    run: async (api) => {
+  ),
+  shows(
+    'words of a refusal that the service never sees',
+    ['iam.groups.create', 'iam.roles.create', 'iam.identities.create', 'iam.account_associations.check', 'iam.groups.delete'],
+    { difference: 'refusal-words' },
+    async (api) => {
       const parent = (await make.folder(api)).id
       const post = (text: string) => api.send({ method: 'POST', path: `/iam/v1/groups/${parent}`, text })
       for (const text of ['{"name":', '[]', '{"name":7}', '{"name":"a","verified":"yes"}', '{"name":"a","kind":"BIG"}'])
@@ -98,5 +96,5 @@ export const differingErrors: readonly Case[] = [
         for (const list of ['/iam/v1/groups', '/registry/v1/repos', '/vulnerabilities/v1/advisories'])
           refused(await api.get(`${list}?${query}`), 3)
     },
-  },
+  ),
 ]

@@ -1,15 +1,15 @@
 import * as make from '../../expect.ts'
 import { anything, items, ok, refused, same, uid } from '../../expect.ts'
 import * as shape from '../../shapes.ts'
-import type { Answer, Case } from '../../target.ts'
+import { type Answer, type Case, shows } from '../../target.ts'
 
 /** Identities and access that a genuine v1 and a proxied one show differently, each with its code (mappings/differences.ts). */
 export const differingIam: readonly Case[] = [
-  {
-    name: 'a role needs a capability',
-    difference: 'role-capabilities-required',
-    operations: ['iam.roles.create', 'iam.roles.update'],
-    run: async (api) => {
+  shows(
+    'a role needs a capability',
+    ['iam.roles.create', 'iam.roles.update'],
+    { difference: 'role-capabilities-required' },
+    async (api) => {
       const parent = (await make.folder(api)).id
       const made = await api.post(`/iam/v1/roles/${parent}`, { name: 'bare' })
       if (api.side === 'genuine') ok(api, made, shape.role(parent, { name: 'bare', capabilities: [] }))
@@ -22,23 +22,22 @@ export const differingIam: readonly Case[] = [
       const left = (await api.get('/iam/v1/roles', { id })).body.items[0].capabilities
       same(left, api.here<string[]>({ genuine: [], proxied: ['groups.list', 'repo.list'] }), 'capabilities')
     },
-  },
-  {
-    name: 'cloud providers that were named at sign-up',
-    difference: 'sign-up-providers-gone',
-    operations: ['iam.identity_metadata.update'],
-    run: async (api) => {
+  ),
+  shows(
+    'cloud providers that were named at sign-up',
+    ['iam.identity_metadata.update'],
+    { difference: 'sign-up-providers-gone' },
+    async (api) => {
       const path = '/iam/v1/identities/metadata'
       const answer = await api.patch(path, { onboarding_questions: { providers: ['aws'] } })
       if (api.side === 'genuine') same(answer.status, 200, 'status')
       else refused(answer, 3, 'Invalid argument: onboarding_questions.providers: is not kept by v2')
       same((await api.patch(path, { onboarding_questions: { providers: [] } })).status, 200, 'none')
     },
-  },
-  {
-    name: 'a number of no known enum value',
-    difference: 'enum-number-unknown',
-    operations: [
+  ),
+  shows(
+    'a number of no known enum value',
+    [
       'iam.groups.create',
       'iam.groups.update',
       'iam.identity_providers.create',
@@ -46,7 +45,8 @@ export const differingIam: readonly Case[] = [
       'registry.repos.create',
       'registry.repos.update',
     ],
-    run: async (api) => {
+    { difference: 'enum-number-unknown' },
+    async (api) => {
       const parent = (await make.folder(api)).id
       const check = (answer: Answer, field: RegExp) => {
         if (api.side === 'genuine') same(answer.status, 200, `status of ${JSON.stringify(answer.body)}`)
@@ -69,12 +69,12 @@ export const differingIam: readonly Case[] = [
       const made = [repo && `/registry/v1/repos/${repo}`, another && `${path}/${another}`, group && `/iam/v1/groups/${group}`]
       for (const left of made) if (left) await api.unrecorded.delete(left)
     },
-  },
-  {
-    name: 'an account association needs a name',
-    difference: 'association-name-required',
-    operations: ['iam.account_associations.create', 'iam.account_associations.update'],
-    run: async (api) => {
+  ),
+  shows(
+    'an account association needs a name',
+    ['iam.account_associations.create', 'iam.account_associations.update'],
+    { difference: 'association-name-required' },
+    async (api) => {
       const group = (await make.folder(api)).id
       const path = `/iam/v1/account_associations/${group}`
       const amazon = { account: '123456789012' }
@@ -90,12 +90,12 @@ export const differingIam: readonly Case[] = [
       else refused(written, 3, /^Invalid argument: name: /)
       ok(api, await api.delete(path), {})
     },
-  },
-  {
-    name: 'an identity provider needs a default role',
-    difference: 'provider-default-role-required',
-    operations: ['iam.identity_providers.create', 'iam.identity_providers.update'],
-    run: async (api) => {
+  ),
+  shows(
+    'an identity provider needs a default role',
+    ['iam.identity_providers.create', 'iam.identity_providers.update'],
+    { difference: 'provider-default-role-required' },
+    async (api) => {
       const path = `/iam/v1/identityProviders/${api.organization}`
       const made = await api.post(path, { name: api.name(), oidc: make.oidc })
       if (api.side === 'genuine') ok(api, made, shape.provider(api.organization, '', { name: api.name() }))
@@ -106,59 +106,48 @@ export const differingIam: readonly Case[] = [
       if (api.side === 'genuine') ok(api, written, shape.provider(api.organization, '', { name: api.name() }))
       else refused(written, 3, /^Invalid argument: default_role: /)
     },
-  },
-  {
-    name: 'an invite needs a ttl',
-    difference: 'invite-ttl-required',
-    operations: ['iam.group_invites.create'],
-    run: async (api) => {
-      const parent = (await make.folder(api)).id
-      const made = await api.post(`/iam/v1/group_invites/${parent}`, { role: (await make.builtIn(api, 'viewer')).id })
-      if (api.side === 'genuine') same(made.status, 200, 'status')
-      else refused(made, 3, /^Invalid argument: ttl: /)
-      if (made.body.id) ok(api, await api.delete(`/iam/v1/group_invites/${made.body.id}`), {})
-    },
-  },
-  {
-    name: 'a batch of role bindings holds 1 to 25',
-    difference: 'batch-size',
-    operations: ['iam.role_bindings.create_batch'],
-    run: async (api) => {
-      const parent = (await make.folder(api)).id
-      const roles: string[] = []
-      for (let at = 0; at < 26; at++) roles.push((await make.role(api.unrecorded, parent, { name: `role-${at}` })).id)
-      const { id: identity } = await make.identity(api, parent)
-      const path = `/iam/v1/rolebindings/batch/${parent}`
-      for (const size of [26, 0]) {
-        const made = await api.post(
-          path,
-          roles.slice(0, size).map((role) => ({ identity, role })),
-        )
-        if (api.side === 'genuine') same(api.member(made.body, 'role_bindings')?.length, size, 'bindings')
-        else refused(made, 3, /^Invalid argument: role_bindings: /)
-      }
-      for (const row of items(await api.unrecorded.get('/iam/v1/rolebindings', { 'uidp.children_of': parent }))) {
-        await api.unrecorded.delete(`/iam/v1/rolebindings/${row.id}`)
-      }
-    },
-  },
-  {
-    name: 'a batch of mappings to delete names at least one',
-    difference: 'batch-delete-needs-ids',
-    operations: ['iam.external_group_role_mappings.batch_delete'],
-    run: async (api) => {
+  ),
+  shows('an invite needs a ttl', ['iam.group_invites.create'], { difference: 'invite-ttl-required' }, async (api) => {
+    const parent = (await make.folder(api)).id
+    const made = await api.post(`/iam/v1/group_invites/${parent}`, { role: (await make.builtIn(api, 'viewer')).id })
+    if (api.side === 'genuine') same(made.status, 200, 'status')
+    else refused(made, 3, /^Invalid argument: ttl: /)
+    if (made.body.id) ok(api, await api.delete(`/iam/v1/group_invites/${made.body.id}`), {})
+  }),
+  shows('a batch of role bindings holds 1 to 25', ['iam.role_bindings.create_batch'], { difference: 'batch-size' }, async (api) => {
+    const parent = (await make.folder(api)).id
+    const roles: string[] = []
+    for (let at = 0; at < 26; at++) roles.push((await make.role(api.unrecorded, parent, { name: `role-${at}` })).id)
+    const { id: identity } = await make.identity(api, parent)
+    const path = `/iam/v1/rolebindings/batch/${parent}`
+    for (const size of [26, 0]) {
+      const made = await api.post(
+        path,
+        roles.slice(0, size).map((role) => ({ identity, role })),
+      )
+      if (api.side === 'genuine') same(api.member(made.body, 'role_bindings')?.length, size, 'bindings')
+      else refused(made, 3, /^Invalid argument: role_bindings: /)
+    }
+    for (const row of items(await api.unrecorded.get('/iam/v1/rolebindings', { 'uidp.children_of': parent }))) {
+      await api.unrecorded.delete(`/iam/v1/rolebindings/${row.id}`)
+    }
+  }),
+  shows(
+    'a batch of mappings to delete names at least one',
+    ['iam.external_group_role_mappings.batch_delete'],
+    { difference: 'batch-delete-needs-ids' },
+    async (api) => {
       const { id } = await make.provider(api, (await make.builtIn(api, 'viewer')).id)
       const answer = await api.post('/iam/v1/externalGroupRoleMappings:batchDelete', { parent_id: id })
       if (api.side === 'genuine') ok(api, answer, { parent_id: id, items: [] })
       else refused(answer, 3, /^Invalid argument: ids: /)
     },
-  },
-  {
-    name: 'bindings of a caller who may read nothing else',
-    difference: 'binding-parts-withheld',
-    operations: ['iam.role_bindings.list'],
-    roles: ['outsider'],
-    run: async (api) => {
+  ),
+  shows(
+    'bindings of a caller who may read nothing else',
+    ['iam.role_bindings.list'],
+    { difference: 'binding-parts-withheld', roles: ['outsider'] },
+    async (api) => {
       const parent = (await make.folder(api)).id
       const { id: role } = await make.role(api, parent, { capabilities: ['role_bindings.list'] })
       for (const identity of await make.holders(api.as('outsider').unrecorded, 'owner'))
@@ -180,13 +169,12 @@ export const differingIam: readonly Case[] = [
       }
       same(api.member(row, 'email_unverified') === undefined, api.here({ genuine: false, proxied: true }), 'an email that nobody told')
     },
-  },
-  {
-    name: 'a lookup of an identity that the caller may not read',
-    difference: 'lookup-unreadable',
-    operations: ['iam.identities.lookup'],
-    roles: ['outsider'],
-    run: async (api) => {
+  ),
+  shows(
+    'a lookup of an identity that the caller may not read',
+    ['iam.identities.lookup'],
+    { difference: 'lookup-unreadable', roles: ['outsider'] },
+    async (api) => {
       const parent = (await make.folder(api)).id
       const keys = { issuer: 'https://keys.example', subject: api.name(), issuer_keys: make.publicKeys }
       const { id } = await make.identity(api, parent, { claim_match: undefined, static: keys })
@@ -199,5 +187,5 @@ export const differingIam: readonly Case[] = [
       if (api.side === 'genuine') refused(nobody, 5)
       else ok(api, nobody, { ...bare, id: uid })
     },
-  },
+  ),
 ]

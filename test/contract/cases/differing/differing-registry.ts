@@ -1,7 +1,7 @@
 import * as make from '../../expect.ts'
 import { column, items, ok, refused, same } from '../../expect.ts'
 import * as shape from '../../shapes.ts'
-import type { Api, Case, Query } from '../../target.ts'
+import { type Api, type Case, type Query, shows } from '../../target.ts'
 
 const REPOS = '/registry/v1/repos'
 const TAGS = '/registry/v1/tags'
@@ -26,12 +26,11 @@ async function letOutsider(api: Api, group: string, capabilities: readonly strin
 
 /** Parts of the registry that a genuine v1 and a proxied one show differently, each with its code (mappings/differences.ts). */
 export const differingRegistry: readonly Case[] = [
-  {
-    name: 'a readme is written by staff only',
-    difference: 'readme-needs-staff',
-    operations: ['registry.repos.create', 'registry.repos.update'],
-    roles: ['admin', 'outsider'],
-    run: async (api) => {
+  shows(
+    'a readme is written by staff only',
+    ['registry.repos.create', 'registry.repos.update'],
+    { difference: 'readme-needs-staff', roles: ['admin', 'outsider'] },
+    async (api) => {
       const parent = (await make.folder(api)).id
       const { id } = await make.repo(api.as('admin'), parent, { readme: '# Old' })
       const written = await api.put(`${REPOS}/${id}`, { name: 'repo', description: 'words', readme: '# New' })
@@ -57,13 +56,12 @@ export const differingRegistry: readonly Case[] = [
       for (const name of ['second', 'third']) for (const left of await named(name)) await api.delete(`${REPOS}/${left.id}`)
       same(omitted.body.readme, api.here<unknown>({ genuine: '', proxied: undefined }), 'a readme that the caller may not read')
     },
-  },
-  {
-    name: 'a create that updates needs the capability to update',
-    difference: 'upsert-needs-update',
-    operations: ['registry.repos.create'],
-    roles: ['viewer'],
-    run: async (api) => {
+  ),
+  shows(
+    'a create that updates needs the capability to update',
+    ['registry.repos.create'],
+    { difference: 'upsert-needs-update', roles: ['viewer'] },
+    async (api) => {
       const parent = (await make.folder(api)).id
       await make.repo(api, parent, { description: 'old' })
       await letViewers(api, parent, ['repo.create', 'repo.list'])
@@ -71,13 +69,12 @@ export const differingRegistry: readonly Case[] = [
       if (api.side === 'genuine') ok(api, again, shape.repo(parent, { description: 'new' }))
       else refused(again, 7)
     },
-  },
-  {
-    name: 'a tag is updated by those who may create it',
-    difference: 'tag-update-needs-create',
-    operations: ['registry.tags.update'],
-    roles: ['viewer'],
-    run: async (api) => {
+  ),
+  shows(
+    'a tag is updated by those who may create it',
+    ['registry.tags.update'],
+    { difference: 'tag-update-needs-create', roles: ['viewer'] },
+    async (api) => {
       const parent = (await make.folder(api)).id
       const repo = (await make.repo(api, parent)).id
       const { id } = await make.tag(api, repo)
@@ -86,44 +83,32 @@ export const differingRegistry: readonly Case[] = [
       if (api.side === 'genuine') ok(api, updated, shape.tag(repo, { deprecated: true }))
       else refused(updated, 7)
     },
-  },
-  {
-    name: 'a tag keeps its name',
-    difference: 'tag-rename',
-    operations: ['registry.tags.update'],
-    run: async (api) => {
-      const repo = (await make.repo(api, (await make.folder(api)).id)).id
-      const { id } = await make.tag(api, repo)
-      const renamed = await api.put(`${TAGS}/${id}`, { name: 'newest' })
-      if (api.side === 'genuine') ok(api, renamed, shape.tag(repo, { id, name: 'newest' }))
-      else refused(renamed, 3, /^Invalid argument: name: /)
-      same(column(await api.get(TAGS, { id }), 'name'), [api.here({ genuine: 'newest', proxied: 'latest' })], 'name')
-    },
-  },
-  {
-    name: 'a new tag needs a digest',
-    difference: 'tag-digest-required',
-    operations: ['registry.tags.create'],
-    roles: ['outsider'],
-    run: async (api) => {
-      const parent = (await make.folder(api)).id
-      const repo = (await make.repo(api, parent)).id
-      const made = await api.post(`${TAGS}/${repo}`, { name: 'latest' })
-      if (api.side === 'genuine') ok(api, made, shape.tag(repo, { digest: '' }))
-      else refused(made, 3, /^Invalid argument: digest: /)
-      await make.tag(api, repo, { name: 'known' })
-      await letOutsider(api, parent, ['tag.create'])
-      const again = await api.as('outsider').post(`${TAGS}/${repo}`, { name: 'known' })
-      if (api.side === 'genuine') ok(api, again, shape.tag(repo, { name: 'known' }))
-      else refused(again, 3, /^Invalid argument: digest: /)
-    },
-  },
-  {
-    name: 'members of sync_config that v2 keeps to itself',
-    difference: 'sync-config-server-members',
-    operations: ['registry.repos.create', 'registry.repos.update'],
-    roles: ['admin'],
-    run: async (api) => {
+  ),
+  shows('a tag keeps its name', ['registry.tags.update'], { difference: 'tag-rename' }, async (api) => {
+    const repo = (await make.repo(api, (await make.folder(api)).id)).id
+    const { id } = await make.tag(api, repo)
+    const renamed = await api.put(`${TAGS}/${id}`, { name: 'newest' })
+    if (api.side === 'genuine') ok(api, renamed, shape.tag(repo, { id, name: 'newest' }))
+    else refused(renamed, 3, /^Invalid argument: name: /)
+    same(column(await api.get(TAGS, { id }), 'name'), [api.here({ genuine: 'newest', proxied: 'latest' })], 'name')
+  }),
+  shows('a new tag needs a digest', ['registry.tags.create'], { difference: 'tag-digest-required', roles: ['outsider'] }, async (api) => {
+    const parent = (await make.folder(api)).id
+    const repo = (await make.repo(api, parent)).id
+    const made = await api.post(`${TAGS}/${repo}`, { name: 'latest' })
+    if (api.side === 'genuine') ok(api, made, shape.tag(repo, { digest: '' }))
+    else refused(made, 3, /^Invalid argument: digest: /)
+    await make.tag(api, repo, { name: 'known' })
+    await letOutsider(api, parent, ['tag.create'])
+    const again = await api.as('outsider').post(`${TAGS}/${repo}`, { name: 'known' })
+    if (api.side === 'genuine') ok(api, again, shape.tag(repo, { name: 'known' }))
+    else refused(again, 3, /^Invalid argument: digest: /)
+  }),
+  shows(
+    'members of sync_config that v2 keeps to itself',
+    ['registry.repos.create', 'registry.repos.update'],
+    { difference: 'sync-config-server-members', roles: ['admin'] },
+    async (api) => {
       const parent = (await make.folder(api)).id
       const source = (await make.repo(api, parent, { name: 'source' })).id
       const path = `${REPOS}/${parent}`
@@ -155,12 +140,12 @@ export const differingRegistry: readonly Case[] = [
       else refused(other, 3, 'Invalid argument: sync_config.apko_overlay: may only be changed by Chainguard')
       same(api.member(await config(), 'apko_overlay'), api.here({ genuine: 'other', proxied: '' }), 'after the update')
     },
-  },
-  {
-    name: 'ids of an overlay that v2 cannot hold',
-    difference: 'overlay-ids-signed',
-    operations: ['registry.repos.create', 'registry.repos.update'],
-    run: async (api) => {
+  ),
+  shows(
+    'ids of an overlay that v2 cannot hold',
+    ['registry.repos.create', 'registry.repos.update'],
+    { difference: 'overlay-ids-signed' },
+    async (api) => {
       const parent = (await make.folder(api)).id
       const overlay = (id: number) => ({
         name: 'repo',
@@ -180,12 +165,12 @@ export const differingRegistry: readonly Case[] = [
       refused(await api.inAnyWords.put(`${REPOS}/${id}`, overlay(4294967296)), 3)
       refused(await api.inAnyWords.put(`${REPOS}/${id}`, overlay(-1)), 3)
     },
-  },
-  {
-    name: 'end-of-life tags without package, grace and superseded builds',
-    difference: 'eol-approximated',
-    operations: ['registry.eol_tags.list'],
-    run: async (api) => {
+  ),
+  shows(
+    'end-of-life tags without package, grace and superseded builds',
+    ['registry.eol_tags.list'],
+    { difference: 'eol-approximated' },
+    async (api) => {
       const parent = (await make.folder(api)).id
       const repo = (await make.repo(api, parent, { name: 'node' })).id
       for (const name of ['18', '24', '24.1.0-r1']) await make.tag(api, repo, { name })
@@ -202,17 +187,12 @@ export const differingRegistry: readonly Case[] = [
       same(member('24.1.0-r1', 'tag_status'), api.here({ genuine: 'TAG_INACTIVE', proxied: 'TAG_ACTIVE' }), 'a superseded build')
       same(member('old', 'tag_status'), 'TAG_INACTIVE', 'deprecated')
     },
-  },
-  {
-    name: 'a list that v1 paged by token takes windows too',
-    difference: 'token-lists-take-windows',
-    operations: [
-      'registry.eol_tags.list',
-      'vulnerabilities.advisories.list',
-      'libraries.artifacts.list',
-      'advisory.vulnerability_metadata.list',
-    ],
-    run: async (api) => {
+  ),
+  shows(
+    'a list that v1 paged by token takes windows too',
+    ['registry.eol_tags.list', 'vulnerabilities.advisories.list', 'libraries.artifacts.list', 'advisory.vulnerability_metadata.list'],
+    { difference: 'token-lists-take-windows' },
+    async (api) => {
       const repo = (await make.repo(api, (await make.folder(api)).id)).id
       for (const name of ['a', 'b', 'c']) await make.tag(api, repo, { name })
       const scope = { 'uidp.children_of': repo }
@@ -239,13 +219,12 @@ export const differingRegistry: readonly Case[] = [
       if (api.side === 'genuine') refused(tokened, 3)
       else same(column(tokened, 'id'), [advisory.id], 'one by its id')
     },
-  },
-  {
-    name: 'a count of synced repos sees what the caller sees',
-    difference: 'repo-count-lower-bound',
-    operations: ['registry.repo_count_by_source.get'],
-    roles: ['outsider'],
-    run: async (api) => {
+  ),
+  shows(
+    'a count of synced repos sees what the caller sees',
+    ['registry.repo_count_by_source.get'],
+    { difference: 'repo-count-lower-bound', roles: ['outsider'] },
+    async (api) => {
       const parent = (await make.folder(api)).id
       const visible = (await make.folder(api, 'visible', parent)).id
       const source = (await make.repo(api, visible, { name: 'source' })).id
@@ -263,13 +242,12 @@ export const differingRegistry: readonly Case[] = [
       if (api.side === 'genuine') refused(nonsense, 3, /^Invalid argument: id: /)
       else ok(api, nonsense, { count: '0' })
     },
-  },
-  {
-    name: 'a summary of a repo that the caller may not see',
-    difference: 'summary-narrowed',
-    operations: ['registry.repo_tags_summary.get'],
-    roles: ['outsider'],
-    run: async (api) => {
+  ),
+  shows(
+    'a summary of a repo that the caller may not see',
+    ['registry.repo_tags_summary.get'],
+    { difference: 'summary-narrowed', roles: ['outsider'] },
+    async (api) => {
       const repo = (await make.repo(api, (await make.folder(api)).id)).id
       await make.tag(api, repo)
       const summary = await api.as('outsider').get(`/registry/v1/repotagssummary/${repo}`)
@@ -280,5 +258,5 @@ export const differingRegistry: readonly Case[] = [
       if (api.side === 'genuine') refused(nonsense, 3, /^Invalid argument: repo_id: /)
       else ok(api, nonsense, { ...nothing, id: 'nonsense' })
     },
-  },
+  ),
 ]

@@ -1,7 +1,7 @@
 import * as make from '../../expect.ts'
 import { anything, items, ok, refused, same, text } from '../../expect.ts'
 import * as shape from '../../shapes.ts'
-import { type Case, map } from '../../target.ts'
+import { type Case, map, shows } from '../../target.ts'
 
 const ASSOCIATIONS = '/iam/v1/account_associations'
 
@@ -19,15 +19,15 @@ const inDialect = (published: boolean) =>
 
 /** facts §3.7 */
 export const associations: readonly Case[] = [
-  {
-    name: 'account associations: create, read, replace, delete',
-    operations: [
+  shows(
+    'account associations: create, read, replace, delete',
+    [
       'iam.account_associations.create',
       'iam.account_associations.list',
       'iam.account_associations.update',
       'iam.account_associations.delete',
     ],
-    run: async (api) => {
+    async (api) => {
       const group = (await make.folder(api)).id
       const path = `${ASSOCIATIONS}/${group}`
       const hub = inDialect(api.dialect === 'published')
@@ -48,12 +48,12 @@ export const associations: readonly Case[] = [
       ok(api, await api.get(ASSOCIATIONS, { group }), { items: [] })
       refused(await api.put(path, { name: 'gone', amazon }), 5)
     },
-  },
-  {
-    name: 'account associations: service bindings',
-    operations: ['iam.account_associations.create', 'iam.account_associations.update'],
-    roles: ['admin'],
-    run: async (api) => {
+  ),
+  shows(
+    'account associations: service bindings',
+    ['iam.account_associations.create', 'iam.account_associations.update'],
+    { roles: ['admin'] },
+    async (api) => {
       const group = (await make.folder(api)).id
       const fields = { name: 'syncer', claim_match: undefined, service_principal: 'CATALOG_SYNCER' }
       const { id } = await make.identity(api.as('admin'), group, fields)
@@ -63,33 +63,28 @@ export const associations: readonly Case[] = [
       const wrong = { service_bindings: map({ INGESTER: id }) }
       refused(await api.put(`${ASSOCIATIONS}/${group}`, { name: 'cloud', chainguard: wrong }), 3)
     },
-  },
-  {
-    name: 'account associations: check',
-    operations: ['iam.account_associations.check'],
-    roles: ['outsider'],
-    run: async (api) => {
-      const group = (await make.folder(api)).id
-      await make.association(api, group)
-      const path = `${ASSOCIATIONS}/${group}:check`
-      for (const account_type of ['GOOGLE', 'AMAZON', 'AZURE']) {
-        const answer = ok(api, await api.post(path, { account_type }), { ready: anything, reason: anything, message: anything })
-        same(['Ready', 'NotReady'].includes(answer.ready), true, answer.ready)
-      }
-      ok(api, await api.post(path, { account_type: 'GOOGLE' }), { ready: 'NotReady', reason: text, message: anything })
-      await api.otherwise.post(path, { account_type: 'AMAZON' })
-      await api.post(path, {})
-      await api.post(path, { account_type: 1 })
-      refused(await api.inAnyWords.post(path, { account_type: 'ORACLE' }), 3)
-      refused(await api.as('outsider').post(path, { account_type: 'GOOGLE' }), 7)
-      await api.post(`${ASSOCIATIONS}/${(await make.folder(api, 'bare', group)).id}:check`, { account_type: 'GOOGLE' })
-    },
-  },
-  {
-    name: 'account associations: refusals',
-    operations: ['iam.account_associations.create', 'iam.account_associations.update', 'iam.account_associations.delete'],
-    roles: ['viewer'],
-    run: async (api) => {
+  ),
+  shows('account associations: check', ['iam.account_associations.check'], { roles: ['outsider'] }, async (api) => {
+    const group = (await make.folder(api)).id
+    await make.association(api, group)
+    const path = `${ASSOCIATIONS}/${group}:check`
+    for (const account_type of ['GOOGLE', 'AMAZON', 'AZURE']) {
+      const answer = ok(api, await api.post(path, { account_type }), { ready: anything, reason: anything, message: anything })
+      same(['Ready', 'NotReady'].includes(answer.ready), true, answer.ready)
+    }
+    ok(api, await api.post(path, { account_type: 'GOOGLE' }), { ready: 'NotReady', reason: text, message: anything })
+    await api.otherwise.post(path, { account_type: 'AMAZON' })
+    await api.post(path, {})
+    await api.post(path, { account_type: 1 })
+    refused(await api.inAnyWords.post(path, { account_type: 'ORACLE' }), 3)
+    refused(await api.as('outsider').post(path, { account_type: 'GOOGLE' }), 7)
+    await api.post(`${ASSOCIATIONS}/${(await make.folder(api, 'bare', group)).id}:check`, { account_type: 'GOOGLE' })
+  }),
+  shows(
+    'account associations: refusals',
+    ['iam.account_associations.create', 'iam.account_associations.update', 'iam.account_associations.delete'],
+    { roles: ['viewer'] },
+    async (api) => {
       const path = `${ASSOCIATIONS}/${(await make.folder(api)).id}`
       refused(await api.post(path, { name: 'cloud', amazon: { account: '12' } }), 3, /^Invalid argument: amazon.account: /)
       refused(await api.post(path, { name: 'Cloud', amazon }), 3, /^Invalid argument: name: /)
@@ -99,5 +94,5 @@ export const associations: readonly Case[] = [
       refused(await api.as('viewer').put(path, { name: 'cloud', amazon }), 7)
       refused(await api.as('viewer').delete(path), 7)
     },
-  },
+  ),
 ]

@@ -1,7 +1,7 @@
 import * as make from '../../expect.ts'
 import { anything, column, items, ok, refused, same, text, time, uid } from '../../expect.ts'
 import * as shape from '../../shapes.ts'
-import { type Case, extra, map } from '../../target.ts'
+import { type Case, extra, map, shows } from '../../target.ts'
 
 const GROUPS = '/iam/v1/groups'
 
@@ -22,32 +22,24 @@ const rootGroup = (members: Record<string, unknown>) =>
 
 /** facts §3.1 */
 export const groups: readonly Case[] = [
-  {
-    name: 'groups: create below a group',
-    operations: ['iam.groups.create', 'iam.groups.list'],
-    run: async (api) => {
-      const body = { name: api.name(), description: 'made by the contract suite' }
-      const made = ok(api, await api.post(`${GROUPS}/${api.organization}`, body), shape.group(api.organization, body))
-      api.later((owner) => owner.delete(`${GROUPS}/${made.id}`))
-      ok(api, await api.get(GROUPS, { id: made.id }), { items: [shape.group(api.organization, { ...body, id: made.id })] })
-      ok(api, await api.get(GROUPS, { name: body.name }), { items: [shape.group(api.organization, body)] })
-      ok(api, await api.get(GROUPS, { name: body.name.toUpperCase() }), { items: [] })
-    },
-  },
-  {
-    name: 'groups: a parent by its name',
-    operations: ['iam.groups.create'],
-    run: async (api) => {
-      const { id } = await make.folder(api)
-      const made = ok(api, await api.post(`${GROUPS}/${api.name()}`, { name: 'child' }), shape.group(id, { name: 'child' }))
-      ok(api, await api.delete(`${GROUPS}/${made.id}`), {})
-      refused(await api.post(`${GROUPS}/no such group`, { name: 'child' }), 5)
-    },
-  },
-  {
-    name: 'groups: create a root group, which its creator owns',
-    operations: ['iam.groups.create', 'iam.groups.list', 'iam.groups.delete'],
-    run: async (api) => {
+  shows('groups: create below a group', ['iam.groups.create', 'iam.groups.list'], async (api) => {
+    const body = { name: api.name(), description: 'made by the contract suite' }
+    const made = ok(api, await api.post(`${GROUPS}/${api.organization}`, body), shape.group(api.organization, body))
+    api.later((owner) => owner.delete(`${GROUPS}/${made.id}`))
+    ok(api, await api.get(GROUPS, { id: made.id }), { items: [shape.group(api.organization, { ...body, id: made.id })] })
+    ok(api, await api.get(GROUPS, { name: body.name }), { items: [shape.group(api.organization, body)] })
+    ok(api, await api.get(GROUPS, { name: body.name.toUpperCase() }), { items: [] })
+  }),
+  shows('groups: a parent by its name', ['iam.groups.create'], async (api) => {
+    const { id } = await make.folder(api)
+    const made = ok(api, await api.post(`${GROUPS}/${api.name()}`, { name: 'child' }), shape.group(id, { name: 'child' }))
+    ok(api, await api.delete(`${GROUPS}/${made.id}`), {})
+    refused(await api.post(`${GROUPS}/no such group`, { name: 'child' }), 5)
+  }),
+  shows(
+    'groups: create a root group, which its creator owns',
+    ['iam.groups.create', 'iam.groups.list', 'iam.groups.delete'],
+    async (api) => {
       for (const path of [GROUPS, `${GROUPS}/`]) {
         const made = ok(
           api,
@@ -61,57 +53,44 @@ export const groups: readonly Case[] = [
         ok(api, await api.get(GROUPS, { id: made.id }), { items: [] })
       }
     },
-  },
-  {
-    name: 'groups: the organization itself',
-    operations: ['iam.groups.list'],
-    reads: true,
-    run: async (api) => {
-      const listed = await api.get(GROUPS, { id: api.organization })
-      ok(api, listed, { items: [rootGroup({ id: api.organization })] })
-      same(column(await api.unrecorded.get(GROUPS, { 'uidp.in_root': true }), 'id').includes(api.organization), true, 'in root')
-      same(
-        column(await api.unrecorded.get(GROUPS, { 'uidp.descendants_of': api.organization }), 'id').includes(api.organization),
-        false,
-        'below',
-      )
-      await api.get(GROUPS)
-    },
-  },
-  {
-    name: 'groups: the chain of ancestors',
-    operations: ['iam.groups.list'],
-    run: async (api) => {
-      const top = (await make.folder(api)).id
-      const middle = (await make.folder(api, 'middle', top)).id
-      const low = (await make.folder(api, 'low', middle)).id
-      same(column(await api.get(GROUPS, { 'uidp.ancestors_of': low }), 'id'), [api.organization, top, middle, low], 'ancestors')
-      same(new Set(column(await api.get(GROUPS, { 'uidp.descendants_of': top }), 'id')).size, 2, 'descendants')
-      same(column(await api.get(GROUPS, { 'uidp.children_of': top }), 'id'), [middle], 'children')
-      same(column(await api.get(GROUPS, { 'uidp.children_of': top, name: 'middle' }), 'id'), [middle], 'children by name')
-      same(column(await api.get(GROUPS, { 'uidp.children_of': top, name: 'low' }), 'id'), [], 'children by a name that none has')
-      same(column(await api.get(GROUPS, { id: middle, name: 'low' }), 'id'), [], 'an id with a name that is not its own')
-      same(column(await api.get(GROUPS, { id: middle, name: 'middle', 'uidp.ancestors_of': low }), 'id'), [middle], 'all that fits')
-    },
-  },
-  {
-    name: 'groups: a PUT replaces',
-    operations: ['iam.groups.update'],
-    run: async (api) => {
-      const { id } = await make.folder(api)
-      const full = { name: api.name('new'), description: 'words' }
-      ok(api, await api.put(`${GROUPS}/${id}`, full), shape.group(api.organization, { ...full, id }))
-      ok(api, await api.put(`${GROUPS}/${id}`, { name: full.name }), shape.group(api.organization, { name: full.name, description: '' }))
-      ok(api, await api.otherwise.put(`${GROUPS}/${id}`, full), shape.group(api.organization, full))
-      const read = items(await api.get(GROUPS, { id }))[0]
-      ok(api, await api.send({ method: 'PUT', path: `${GROUPS}/${id}`, text: JSON.stringify(read) }), shape.group(api.organization, full))
-    },
-  },
-  {
-    name: 'groups: refusals',
-    operations: ['iam.groups.create', 'iam.groups.update', 'iam.groups.delete'],
-    roles: ['viewer', 'outsider', 'nobody'],
-    run: async (api) => {
+  ),
+  shows('groups: the organization itself', ['iam.groups.list'], { reads: true }, async (api) => {
+    const listed = await api.get(GROUPS, { id: api.organization })
+    ok(api, listed, { items: [rootGroup({ id: api.organization })] })
+    same(column(await api.unrecorded.get(GROUPS, { 'uidp.in_root': true }), 'id').includes(api.organization), true, 'in root')
+    same(
+      column(await api.unrecorded.get(GROUPS, { 'uidp.descendants_of': api.organization }), 'id').includes(api.organization),
+      false,
+      'below',
+    )
+    await api.get(GROUPS)
+  }),
+  shows('groups: the chain of ancestors', ['iam.groups.list'], async (api) => {
+    const top = (await make.folder(api)).id
+    const middle = (await make.folder(api, 'middle', top)).id
+    const low = (await make.folder(api, 'low', middle)).id
+    same(column(await api.get(GROUPS, { 'uidp.ancestors_of': low }), 'id'), [api.organization, top, middle, low], 'ancestors')
+    same(new Set(column(await api.get(GROUPS, { 'uidp.descendants_of': top }), 'id')).size, 2, 'descendants')
+    same(column(await api.get(GROUPS, { 'uidp.children_of': top }), 'id'), [middle], 'children')
+    same(column(await api.get(GROUPS, { 'uidp.children_of': top, name: 'middle' }), 'id'), [middle], 'children by name')
+    same(column(await api.get(GROUPS, { 'uidp.children_of': top, name: 'low' }), 'id'), [], 'children by a name that none has')
+    same(column(await api.get(GROUPS, { id: middle, name: 'low' }), 'id'), [], 'an id with a name that is not its own')
+    same(column(await api.get(GROUPS, { id: middle, name: 'middle', 'uidp.ancestors_of': low }), 'id'), [middle], 'all that fits')
+  }),
+  shows('groups: a PUT replaces', ['iam.groups.update'], async (api) => {
+    const { id } = await make.folder(api)
+    const full = { name: api.name('new'), description: 'words' }
+    ok(api, await api.put(`${GROUPS}/${id}`, full), shape.group(api.organization, { ...full, id }))
+    ok(api, await api.put(`${GROUPS}/${id}`, { name: full.name }), shape.group(api.organization, { name: full.name, description: '' }))
+    ok(api, await api.otherwise.put(`${GROUPS}/${id}`, full), shape.group(api.organization, full))
+    const read = items(await api.get(GROUPS, { id }))[0]
+    ok(api, await api.send({ method: 'PUT', path: `${GROUPS}/${id}`, text: JSON.stringify(read) }), shape.group(api.organization, full))
+  }),
+  shows(
+    'groups: refusals',
+    ['iam.groups.create', 'iam.groups.update', 'iam.groups.delete'],
+    { roles: ['viewer', 'outsider', 'nobody'] },
+    async (api) => {
       const { id } = await make.folder(api)
       const pattern = 'Invalid argument: name: name must match "^[a-z0-9 ._-]{1,}$"'
       refused(await api.post(`${GROUPS}/${id}`, { name: 'Upper Case' }), 3, pattern)
@@ -128,58 +107,45 @@ export const groups: readonly Case[] = [
       refused(await api.as('nobody').put(`${GROUPS}/${id}`, { name: 'a' }), 16)
       refused(await api.as('nobody').delete(`${GROUPS}/${id}`), 16)
     },
-  },
-  {
-    name: 'groups: only staff verifies a group',
-    operations: ['iam.groups.update', 'iam.groups.create'],
-    roles: ['admin'],
-    run: async (api) => {
-      const { id } = await make.folder(api)
-      refused(await api.put(`${GROUPS}/${id}`, { name: api.name(), verified: true }), 7)
-      ok(
-        api,
-        await api.as('admin').put(`${GROUPS}/${id}`, { name: api.name(), verified: true }),
-        shape.group(api.organization, { name: api.name(), verified: true }),
-      )
-      const owned = shape.group(api.organization, { name: api.name(), description: 'by its owner', verified: true })
-      ok(api, await api.put(`${GROUPS}/${id}`, { name: api.name(), description: 'by its owner', verified: true }), owned)
-      ok(api, await api.put(`${GROUPS}/${id}`, { name: api.name(), description: 'by its owner' }), owned)
-      const again = await api.as('admin').put(`${GROUPS}/${id}`, { name: api.name(), verified: false })
-      ok(api, again, shape.group(api.organization, { name: api.name() }))
-    },
-  },
-  {
-    name: 'groups: a delete that others depend on is refused',
-    operations: ['iam.groups.delete'],
-    run: async (api) => {
-      const { id } = await make.folder(api)
-      const blocked = async (made: { id: string }, collection: string) => {
-        refused(await api.delete(`${GROUPS}/${id}`), 9, /^Precondition failed: cannot delete group with child /)
-        ok(api, await api.delete(`${collection}/${made.id}`), {})
-      }
-      await blocked(await make.folder(api, 'child', id), GROUPS)
-      await blocked(await make.repo(api, id), '/registry/v1/repos')
-      await blocked(await make.identity(api, id), '/iam/v1/identities')
-      await blocked(await make.role(api, id), '/iam/v1/roles')
-      ok(api, await api.delete(`${GROUPS}/${id}`), {})
-    },
-  },
-  {
-    name: 'groups: a delete of what is gone succeeds',
-    operations: ['iam.groups.delete'],
-    run: async (api) => {
-      const { id } = await make.folder(api)
-      ok(api, await api.delete(`${GROUPS}/${id}`), {})
-      ok(api, await api.delete(`${GROUPS}/${id}`), {})
-      ok(api, await api.get(GROUPS, { id }), { items: [] })
-      refused(await api.put(`${GROUPS}/${id}`, { name: 'gone' }), 5)
-    },
-  },
-  {
-    name: 'groups: lookup, eligibility, request for access',
-    operations: ['iam.groups.lookup', 'iam.groups.check_eligibility', 'iam.groups.request_access'],
-    roles: ['outsider', 'nobody'],
-    run: async (api) => {
+  ),
+  shows('groups: only staff verifies a group', ['iam.groups.update', 'iam.groups.create'], { roles: ['admin'] }, async (api) => {
+    const { id } = await make.folder(api)
+    refused(await api.put(`${GROUPS}/${id}`, { name: api.name(), verified: true }), 7)
+    ok(
+      api,
+      await api.as('admin').put(`${GROUPS}/${id}`, { name: api.name(), verified: true }),
+      shape.group(api.organization, { name: api.name(), verified: true }),
+    )
+    const owned = shape.group(api.organization, { name: api.name(), description: 'by its owner', verified: true })
+    ok(api, await api.put(`${GROUPS}/${id}`, { name: api.name(), description: 'by its owner', verified: true }), owned)
+    ok(api, await api.put(`${GROUPS}/${id}`, { name: api.name(), description: 'by its owner' }), owned)
+    const again = await api.as('admin').put(`${GROUPS}/${id}`, { name: api.name(), verified: false })
+    ok(api, again, shape.group(api.organization, { name: api.name() }))
+  }),
+  shows('groups: a delete that others depend on is refused', ['iam.groups.delete'], async (api) => {
+    const { id } = await make.folder(api)
+    const blocked = async (made: { id: string }, collection: string) => {
+      refused(await api.delete(`${GROUPS}/${id}`), 9, /^Precondition failed: cannot delete group with child /)
+      ok(api, await api.delete(`${collection}/${made.id}`), {})
+    }
+    await blocked(await make.folder(api, 'child', id), GROUPS)
+    await blocked(await make.repo(api, id), '/registry/v1/repos')
+    await blocked(await make.identity(api, id), '/iam/v1/identities')
+    await blocked(await make.role(api, id), '/iam/v1/roles')
+    ok(api, await api.delete(`${GROUPS}/${id}`), {})
+  }),
+  shows('groups: a delete of what is gone succeeds', ['iam.groups.delete'], async (api) => {
+    const { id } = await make.folder(api)
+    ok(api, await api.delete(`${GROUPS}/${id}`), {})
+    ok(api, await api.delete(`${GROUPS}/${id}`), {})
+    ok(api, await api.get(GROUPS, { id }), { items: [] })
+    refused(await api.put(`${GROUPS}/${id}`, { name: 'gone' }), 5)
+  }),
+  shows(
+    'groups: lookup, eligibility, request for access',
+    ['iam.groups.lookup', 'iam.groups.check_eligibility', 'iam.groups.request_access'],
+    { roles: ['outsider', 'nobody'] },
+    async (api) => {
       const found = ok(api, await api.get(`${GROUPS}:lookupGroup`), { group: anything })
       same(found.group.id, api.organization, 'the organization of the domain')
       ok(api, await api.get(`${GROUPS}:checkEligibility`), { eligible: anything })
@@ -192,5 +158,5 @@ export const groups: readonly Case[] = [
       refused(await api.as('outsider').post(`${GROUPS}/${api.organization}:requestGroupAccess`), 8)
       refused(await api.post(`${GROUPS}/${'f'.repeat(40)}:requestGroupAccess`, {}), 5)
     },
-  },
+  ),
 ]

@@ -1,7 +1,7 @@
 import * as make from '../../expect.ts'
 import { anything, ok, refused } from '../../expect.ts'
 import * as shape from '../../shapes.ts'
-import type { Case } from '../../target.ts'
+import { type Case, shows } from '../../target.ts'
 
 const PROVIDERS = '/iam/v1/identityProviders'
 const MAPPINGS = '/iam/v1/externalGroupRoleMappings'
@@ -9,16 +9,16 @@ const MISSING = '0'.repeat(16)
 
 /** External group role mappings (facts §3.9). */
 export const mappings: readonly Case[] = [
-  {
-    name: 'mappings: create, read, delete',
-    operations: [
+  shows(
+    'mappings: create, read, delete',
+    [
       'iam.external_group_role_mappings.create',
       'iam.external_group_role_mappings.get',
       'iam.external_group_role_mappings.list',
       'iam.external_group_role_mappings.delete',
     ],
-    roles: ['outsider', 'viewer'],
-    run: async (api) => {
+    { roles: ['outsider', 'viewer'] },
+    async (api) => {
       const viewer = (await make.builtIn(api, 'viewer')).id
       const { id: parent } = await make.provider(api, viewer)
       const body = { external_group_id: 'Engineers ✓', role_uidp: viewer, scope: api.organization, identity_provider_uidp: 'ignored' }
@@ -40,27 +40,22 @@ export const mappings: readonly Case[] = [
       ok(api, await api.delete(`${PROVIDERS}/${parent}`), {})
       ok(api, await api.delete(`${PROVIDERS}/${parent}`), {})
     },
-  },
-  {
-    name: 'mappings: delete a batch',
-    operations: ['iam.external_group_role_mappings.batch_delete'],
-    roles: ['viewer'],
-    run: async (api) => {
-      const viewer = (await make.builtIn(api, 'viewer')).id
-      const { id: parent } = await make.provider(api, viewer)
-      const one = (await make.mapping(api, parent, 'one', viewer)).id
-      const two = (await make.mapping(api, parent, 'two', viewer)).id
-      const remove = (ids: readonly string[]) => api.post(`${MAPPINGS}:batchDelete`, { parent_id: parent, ids })
-      refused(await api.as('viewer').post(`${MAPPINGS}:batchDelete`, { parent_id: parent, ids: [one] }), 7)
-      refused(await remove([one, `${api.organization}/${MISSING}/${MISSING}`]), 3)
-      const items = [shape.mapping(parent, { id: one, external_group_id: 'one' })]
-      ok(api, await remove([one, `${parent}/${MISSING}`]), { parent_id: parent, items })
-      ok(api, await remove([one]), { parent_id: parent, items: [] })
-      ok(api, await api.otherwise.post(`${MAPPINGS}:batchDelete`, { parent_id: parent, ids: [two] }), {
-        parent_id: parent,
-        items: [anything],
-      })
-      ok(api, await api.get(MAPPINGS, { identity_provider_uidp: parent }), { items: [] })
-    },
-  },
+  ),
+  shows('mappings: delete a batch', ['iam.external_group_role_mappings.batch_delete'], { roles: ['viewer'] }, async (api) => {
+    const viewer = (await make.builtIn(api, 'viewer')).id
+    const { id: parent } = await make.provider(api, viewer)
+    const one = (await make.mapping(api, parent, 'one', viewer)).id
+    const two = (await make.mapping(api, parent, 'two', viewer)).id
+    const remove = (ids: readonly string[]) => api.post(`${MAPPINGS}:batchDelete`, { parent_id: parent, ids })
+    refused(await api.as('viewer').post(`${MAPPINGS}:batchDelete`, { parent_id: parent, ids: [one] }), 7)
+    refused(await remove([one, `${api.organization}/${MISSING}/${MISSING}`]), 3)
+    const items = [shape.mapping(parent, { id: one, external_group_id: 'one' })]
+    ok(api, await remove([one, `${parent}/${MISSING}`]), { parent_id: parent, items })
+    ok(api, await remove([one]), { parent_id: parent, items: [] })
+    ok(api, await api.otherwise.post(`${MAPPINGS}:batchDelete`, { parent_id: parent, ids: [two] }), {
+      parent_id: parent,
+      items: [anything],
+    })
+    ok(api, await api.get(MAPPINGS, { identity_provider_uidp: parent }), { items: [] })
+  }),
 ]

@@ -1,7 +1,7 @@
 import * as make from '../../expect.ts'
 import { anything, items, like, ok, refused, same, text, time } from '../../expect.ts'
 import * as shape from '../../shapes.ts'
-import type { Case } from '../../target.ts'
+import { type Case, shows } from '../../target.ts'
 
 const PROVIDERS = '/iam/v1/identityProviders'
 const MISSING = '0'.repeat(16)
@@ -10,10 +10,10 @@ const token = like(/^cgscim_[0-9a-f]{64}$/)
 
 /** facts §3.6 */
 export const providers: readonly Case[] = [
-  {
-    name: 'identity providers: create, read, replace',
-    operations: ['iam.identity_providers.create', 'iam.identity_providers.list', 'iam.identity_providers.update'],
-    run: async (api) => {
+  shows(
+    'identity providers: create, read, replace',
+    ['iam.identity_providers.create', 'iam.identity_providers.list', 'iam.identity_providers.update'],
+    async (api) => {
       const viewer = (await make.builtIn(api, 'viewer')).id
       const editor = (await make.builtIn(api, 'editor')).id
       const made = await make.provider(api, viewer, { description: 'words' })
@@ -41,11 +41,11 @@ export const providers: readonly Case[] = [
         }),
       )
     },
-  },
-  {
-    name: 'identity providers: the correlation rule is for ever',
-    operations: ['iam.identity_providers.create', 'iam.identity_providers.update'],
-    run: async (api) => {
+  ),
+  shows(
+    'identity providers: the correlation rule is for ever',
+    ['iam.identity_providers.create', 'iam.identity_providers.update'],
+    async (api) => {
       const viewer = (await make.builtIn(api, 'viewer')).id
       const oidc = { ...make.oidc, correlation_rule: 'CORRELATION_RULE_OID_EQUALS_EXTERNAL_ID' }
       const made = await make.provider(api, viewer)
@@ -55,12 +55,12 @@ export const providers: readonly Case[] = [
       ok(api, await api.put(path, body), shape.provider(api.organization, viewer, { name: api.name() }))
       refused(await api.put(path, { ...body, oidc }), 3)
     },
-  },
-  {
-    name: 'identity providers: refusals',
-    operations: ['iam.identity_providers.create', 'iam.identity_providers.update', 'iam.identity_providers.delete'],
-    roles: ['viewer'],
-    run: async (api) => {
+  ),
+  shows(
+    'identity providers: refusals',
+    ['iam.identity_providers.create', 'iam.identity_providers.update', 'iam.identity_providers.delete'],
+    { roles: ['viewer'] },
+    async (api) => {
       const viewer = (await make.builtIn(api, 'viewer')).id
       const parent = (await make.folder(api)).id
       const full = { name: api.name(), default_role: viewer, oidc: make.oidc }
@@ -76,18 +76,18 @@ export const providers: readonly Case[] = [
       refused(await api.as('viewer').delete(`${PROVIDERS}/${api.organization}/${MISSING}`), 7)
       ok(api, await api.delete(`${PROVIDERS}/${api.organization}/${MISSING}`), {})
     },
-  },
-  {
-    name: 'identity providers: the life of a SCIM token',
-    operations: [
+  ),
+  shows(
+    'identity providers: the life of a SCIM token',
+    [
       'iam.identity_providers.generate_scim_token',
       'iam.identity_providers.regenerate_scim_token',
       'iam.identity_providers.revoke_scim_token',
       'iam.identity_providers.set_scim_enabled',
       'iam.identity_providers.list',
     ],
-    roles: ['viewer'],
-    run: async (api) => {
+    { roles: ['viewer'] },
+    async (api) => {
       const { id } = await make.provider(api, (await make.builtIn(api, 'viewer')).id)
       const path = `${PROVIDERS}/${id}`
       const base = { identity_provider_id: id, endpoint_url: text, etag: text }
@@ -110,5 +110,5 @@ export const providers: readonly Case[] = [
       await api.get(PROVIDERS, { id })
       await api.get(PROVIDERS, { 'uidp.ids': id })
     },
-  },
+  ),
 ]

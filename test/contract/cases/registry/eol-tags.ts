@@ -1,16 +1,16 @@
 import * as make from '../../expect.ts'
 import { column, items, ok, refused, same, text } from '../../expect.ts'
-import type { Case } from '../../target.ts'
+import { type Case, shows } from '../../target.ts'
 
 const EOL = '/registry/v1/eoltags'
 
 /** semantics §8 */
 export const eolTags: readonly Case[] = [
-  {
-    name: 'end-of-life tags: every tag but the referrers, with paging of its own',
-    operations: ['registry.eol_tags.list'],
-    roles: ['outsider'],
-    run: async (api) => {
+  shows(
+    'end-of-life tags: every tag but the referrers, with paging of its own',
+    ['registry.eol_tags.list'],
+    { roles: ['outsider'] },
+    async (api) => {
       const repo = (await make.repo(api, (await make.folder(api)).id, { name: 'cw-eol' })).id
       for (const name of ['a', 'b', 'c', 'd-20260101', `sha256-${'a'.repeat(64)}.sig`]) await make.tag(api, repo, { name })
       const scope = { 'uidp.children_of': repo }
@@ -44,7 +44,7 @@ export const eolTags: readonly Case[] = [
       refused(await api.get(EOL, { ...scope, exclude_epochs: 'x' }), 3, /^parsing field "exclude_epochs": /)
       refused(await api.get(EOL, { ...scope, page_token: 'nonsense' }), 3)
     },
-  },
+  ),
 ]
 
 /** A row of a repo without a package, which has no further data. */

@@ -57,10 +57,7 @@ export function lossesOf(right: unknown, given: unknown): Losses {
   )
   const shared = (names: readonly string[], others: readonly string[]) => names.filter((name) => others.includes(name)).join()
   const own = Number(!Array.isArray(right) && shared(wanted, known) !== shared(known, wanted))
-  return {
-    values: parts.reduce((sum, { values }) => sum + values, 0),
-    orders: parts.reduce((sum, { orders }) => sum + orders, own),
-  }
+  return { values: parts.reduce((sum, { values }) => sum + values, 0), orders: parts.reduce((sum, { orders }) => sum + orders, own) }
 }
 
 function isTree(value: unknown): value is Readonly<Record<string, unknown>> {

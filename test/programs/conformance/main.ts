@@ -22,14 +22,7 @@ if (found === undefined) {
   process.exit(0)
 }
 const options = [
-  '--mode',
-  'server',
-  '--conf',
-  `${FOLDER}/config.yaml`,
-  '--known-failing',
-  `@${FOLDER}/known-failing.txt`,
-  '--parallel',
-  '4',
+  ...['--mode', 'server', '--conf', `${FOLDER}/config.yaml`, '--known-failing', `@${FOLDER}/known-failing.txt`, '--parallel', '4'],
 ]
 const server = [process.execPath, '.conformance/test/programs/conformance/server.js']
 const { status } = spawnSync(found, [...options, '--max-servers', '2', ...process.argv.slice(2), '--', ...server], { stdio: 'inherit' })

@@ -60,11 +60,7 @@ const FACTS: Facts = {
     [own('ConformancePayload.ConnectGetInfo')]: { query_params: [1, `repeated ${own('Header')}`] },
     [own('Error')]: { code: [1, own('Code')], message: [2, 'optional string'], details: [3, 'repeated google.protobuf.Any'] },
     [own('Header')]: { name: [1, 'string'], value: [2, 'repeated string'] },
-    [own('ServerCompatRequest')]: {
-      use_tls: [4, 'bool'],
-      message_receive_limit: [6, 'uint32'],
-      server_creds: [7, own('TLSCreds')],
-    },
+    [own('ServerCompatRequest')]: { use_tls: [4, 'bool'], message_receive_limit: [6, 'uint32'], server_creds: [7, own('TLSCreds')] },
     [own('ServerCompatResponse')]: { host: [1, 'string'], port: [2, 'uint32'], pem_cert: [3, 'bytes'] },
     [own('TLSCreds')]: { cert: [1, 'bytes'], key: [2, 'bytes'] },
   },

@@ -7,17 +7,7 @@ import { playable, readFlags, remoteTarget } from './target.ts'
 describe('the arguments of npm run contract', () => {
   it('name an address, a token and more of either', () => {
     const args = [
-      '--target',
-      'http://h/',
-      '--token',
-      'o',
-      '--as',
-      'viewer=a=b',
-      '--dialect',
-      'published',
-      '--side',
-      'genuine',
-      '--read-only',
+      ...['--target', 'http://h/', '--token', 'o', '--as', 'viewer=a=b', '--dialect', 'published', '--side', 'genuine', '--read-only'],
     ]
     expect(readFlags(args)).toEqual({
       target: 'http://h',

@@ -231,19 +231,7 @@ export interface Tally {
 }
 
 export function createTally(name: string, bound: number, all?: number): Tally {
-  return {
-    name,
-    bound,
-    all,
-    mayFlag: 0,
-    found: 0,
-    silent: 0,
-    respelled: 0,
-    missed: [],
-    misplaced: [],
-    flagged: [],
-    notes: [],
-  }
+  return { name, bound, all, mayFlag: 0, found: 0, silent: 0, respelled: 0, missed: [], misplaced: [], flagged: [], notes: [] }
 }
 
 /** Counts a verdict; `what` describes the case. */

@@ -382,11 +382,7 @@ const endless: Behaviour = inPieces(
 const slowly = [...listOf(3)].map((_, at, text) => text.slice(at * 40, at * 40 + 40).join('')).filter((piece) => piece !== '')
 
 const FAULTS: readonly UpstreamFault[] = [
-  {
-    name: 'refused',
-    settings: { 'upstream.v2': 'http://127.0.0.1:1', 'upstream.v1': 'http://127.0.0.1:1' },
-    expected: all('503/14 ×0'),
-  },
+  { name: 'refused', settings: { 'upstream.v2': 'http://127.0.0.1:1', 'upstream.v1': 'http://127.0.0.1:1' }, expected: all('503/14 ×0') },
   {
     name: 'no such host',
     settings: { 'upstream.v2': 'http://v2.invalid', 'upstream.v1': 'http://v1.invalid' },
@@ -417,11 +413,7 @@ const FAULTS: readonly UpstreamFault[] = [
     settings: { 'limits.callTimeoutMs': 100, 'limits.deadlineMs': 200, 'limits.idleTimeoutMs': 2500 },
     expected: all('504/4 ×1', '504/4 ×1', 'no answer ×1', '504/4 ×1'),
   },
-  {
-    name: 'slow body, within the limit',
-    behaviour: inPieces(5, slowly),
-    expected: all('200, 3 rows ×1', '200 ×1', '200 ×1'),
-  },
+  { name: 'slow body, within the limit', behaviour: inPieces(5, slowly), expected: all('200, 3 rows ×1', '200 ×1', '200 ×1') },
   {
     name: 'hung in the body',
     behaviour: short(() => {}),
@@ -447,21 +439,13 @@ const FAULTS: readonly UpstreamFault[] = [
     behaviour: with429('text/html', '<html>'),
     expected: all('429/8, again after 7 s ×1', '429/8, again after 7 s ×1', 'html 429, again after 7 s ×1'),
   },
-  {
-    name: 'gzip that nobody asked for',
-    behaviour: encoded('gzip', gzipSync),
-    expected: all('200, 3 rows ×1', '200 ×1', '200 gzip ×1'),
-  },
+  { name: 'gzip that nobody asked for', behaviour: encoded('gzip', gzipSync), expected: all('200, 3 rows ×1', '200 ×1', '200 gzip ×1') },
   {
     name: 'br that nobody asked for',
     behaviour: encoded('br', brotliCompressSync),
     expected: all('200, 3 rows ×1', '200 ×1', '200 br ×1'),
   },
-  {
-    name: 'a coding that nobody knows',
-    behaviour: encoded('zstd', Buffer.from),
-    expected: all('500/13 ×1', '500/13 ×1', '200 zstd ×1'),
-  },
+  { name: 'a coding that nobody knows', behaviour: encoded('zstd', Buffer.from), expected: all('500/13 ×1', '500/13 ×1', '200 zstd ×1') },
   {
     name: 'JSON under a wrong content type',
     behaviour: (_, response) => void response.writeHead(200, { 'content-type': 'text/html' }).end(listOf(3)),

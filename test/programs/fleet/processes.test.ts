@@ -81,26 +81,15 @@ interface RandomRead {
 }
 
 const LISTS = [
-  '/iam/v1/groups',
-  '/iam/v1/identities',
-  '/iam/v1/identityProviders',
-  '/iam/v1/rolebindings',
-  '/iam/v1/roles',
-  '/registry/v1/repos',
+  ...['/iam/v1/groups', '/iam/v1/identities', '/iam/v1/identityProviders', '/iam/v1/rolebindings', '/iam/v1/roles', '/registry/v1/repos'],
 ]
 
 const ORGANIZATION = '588391a69873a06cb99a4ed5a59102644f751ea4'
 
 /** Requests of different shapes. */
 const WAYS = [
-  '',
-  'limit=3',
-  'limit=500',
-  'limit=-1',
-  'page=1&page_size=3',
-  'order_by=name',
-  'order_by=name desc',
-  `uidp.children_of=${ORGANIZATION}`,
+  ...['', 'limit=3', 'limit=500', 'limit=-1', 'page=1&page_size=3', 'order_by=name', 'order_by=name desc'],
+  ...[`uidp.children_of=${ORGANIZATION}`],
 ]
 
 const CALLERS = 150

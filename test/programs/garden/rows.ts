@@ -81,10 +81,7 @@ export const answerShapes: readonly Shape[] = [
     }),
   ),
   ...['twice', 'nobody'].map(
-    (behaviour): Shape => ({
-      name: `an answer to a HEAD that is odd: ${behaviour}`,
-      bytes: ({ head }) => head('HEAD', [], { behaviour }),
-    }),
+    (behaviour): Shape => ({ name: `an answer to a HEAD that is odd: ${behaviour}`, bytes: ({ head }) => head('HEAD', [], { behaviour }) }),
   ),
   { name: 'an answer after hints', bytes: ({ head }) => head('GET', [], { behaviour: 'hinted' }) },
   { name: 'an answer that breaks off', bytes: ({ head }) => head('GET', [], { behaviour: 'cut' }) },
@@ -185,33 +182,14 @@ export const lastChunkShapes: readonly Shape[] = LAST_CHUNKS.map(([name, after])
 
 /** Spellings of `transfer-encoding: chunked` that some servers accept and others do not. */
 const CODINGS: readonly string[] = [
-  CHUNKED,
-  'Transfer-Encoding: cHuNkEd',
-  'transfer-encoding: xchunked',
-  'transfer-encoding : chunked',
-  'transfer-encoding\t: chunked',
-  'transfer-encoding:\tchunked',
-  'transfer-encoding: \x0bchunked',
-  'transfer-encoding: chunked\x00',
-  'transfer-encoding: chu\x00nked',
-  'transfer-encoding: chunked\xff',
-  'transfer-encoding: "chunked"',
-  'transfer-encoding: chunked;q=1',
-  'transfer-encoding: chunked,',
-  'transfer-encoding: ,chunked',
-  'transfer-encoding: chunked, chunked',
-  'transfer-encoding: identity, chunked',
-  'transfer-encoding: chunked, identity',
-  'transfer-encoding: gzip, chunked',
-  'transfer-encoding: identity',
-  'transfer-encoding:',
-  'transfer-encoding: chunked\r\ntransfer-encoding: x',
-  'transfer-encoding: x\r\ntransfer-encoding: chunked',
-  'transfer-encoding:\r\n chunked',
-  'x-first: a\ntransfer-encoding: chunked',
-  'x-first: a\rtransfer-encoding: chunked',
-  'transfer_encoding: chunked',
-  'te: chunked',
+  ...[CHUNKED, 'Transfer-Encoding: cHuNkEd', 'transfer-encoding: xchunked', 'transfer-encoding : chunked', 'transfer-encoding\t: chunked'],
+  ...['transfer-encoding:\tchunked', 'transfer-encoding: \x0bchunked', 'transfer-encoding: chunked\x00', 'transfer-encoding: chu\x00nked'],
+  ...['transfer-encoding: chunked\xff', 'transfer-encoding: "chunked"', 'transfer-encoding: chunked;q=1', 'transfer-encoding: chunked,'],
+  ...['transfer-encoding: ,chunked', 'transfer-encoding: chunked, chunked', 'transfer-encoding: identity, chunked'],
+  ...['transfer-encoding: chunked, identity', 'transfer-encoding: gzip, chunked', 'transfer-encoding: identity', 'transfer-encoding:'],
+  ...['transfer-encoding: chunked\r\ntransfer-encoding: x', 'transfer-encoding: x\r\ntransfer-encoding: chunked'],
+  ...['transfer-encoding:\r\n chunked', 'x-first: a\ntransfer-encoding: chunked', 'x-first: a\rtransfer-encoding: chunked'],
+  ...['transfer_encoding: chunked', 'te: chunked'],
 ]
 
 const shown = (line: string) => JSON.stringify(line).slice(1, -1)
@@ -241,15 +219,8 @@ export const codingShapes: readonly Shape[] = CODINGS.flatMap((coding): Shape[] 
 
 /** Headers for framing, for the caller, or added by a proxy. The sender of a request must not be able to remove them. */
 const NAMED = [
-  'transfer-encoding',
-  'content-length',
-  'host',
-  'authorization',
-  'x-forwarded-for',
-  'x-request-id',
-  'via',
-  'expect',
-  'close, content-length',
+  ...['transfer-encoding', 'content-length', 'host', 'authorization', 'x-forwarded-for', 'x-request-id', 'via', 'expect'],
+  ...['close, content-length'],
 ]
 
 function body(make: Make, isChunked: boolean, line: string): string {

@@ -308,8 +308,8 @@ sub vcl_pipe {
   }),
   own: [{ finding: 'a body arrived changed', rows: /^chunks: /, because: 'it ends a chunked body that its sender broke off' }],
   argv: ({ directory, port }) => [
-    ...['-F', '-j', 'none', '-n', `${directory}/work`, '-a', `127.0.0.1:${port}`, '-f', `${directory}/garden.vcl`],
-    ...['-s', 'malloc,8M', '-p', 'thread_pools=1', '-p', 'thread_pool_min=10', '-T', 'none'],
+    ...['-F', '-j', 'none', '-n', `${directory}/work`, '-a', `127.0.0.1:${port}`, '-f', `${directory}/garden.vcl`, '-s', 'malloc,8M', '-p'],
+    ...['thread_pools=1', '-p', 'thread_pool_min=10', '-T', 'none'],
   ],
 }
 

@@ -10,12 +10,7 @@ const MOST_BYTES = 150_000
 /** What five clients could ask in a week. */
 const QUERIES = ['', '?limit=5', '?limit=500', '?limit=0', '?offset=1', '?order_by=name', '?order_by=name+desc']
 const PATHS = [
-  '/iam/v1/groups',
-  '/iam/v1/roles',
-  '/iam/v1/identities',
-  '/iam/v1/rolebindings',
-  '/registry/v1/repos',
-  '/libraries/v1/entitlements',
+  ...['/iam/v1/groups', '/iam/v1/roles', '/iam/v1/identities', '/iam/v1/rolebindings', '/registry/v1/repos', '/libraries/v1/entitlements'],
 ]
 
 /** The words of a page without its numbers, which differ from run to run. */

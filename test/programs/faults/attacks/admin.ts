@@ -358,31 +358,19 @@ const handshakes = (targets: readonly string[]) =>
   })
 
 export const targetAttacks: readonly Fault[] = [
-  {
-    name: 'a target that names another host',
-    expected: "400/3, 200, 200, 200; 3 passed on, our upstream's host: true",
-    see: otherHosts,
-  },
+  { name: 'a target that names another host', expected: "400/3, 200, 200, 200; 3 passed on, our upstream's host: true", see: otherHosts },
   {
     name: 'a target with a fragment, or a v1 path with characters that no path holds',
     expected: '400/3 × 18; 0 passed on',
     see: () => inWorld(serving(3), {}, (world) => refusals(world, NO_PATHS)),
   },
-  {
-    name: 'a target that climbs out of the path of v2',
-    expected: '400/3 × 20; 0 passed on',
-    see: () => refusedBelow(CLIMBING),
-  },
+  { name: 'a target that climbs out of the path of v2', expected: '400/3 × 20; 0 passed on', see: () => refusedBelow(CLIMBING) },
   {
     name: 'an id that v2 would take for a method, or for another resource',
     expected: '400/3 × 12; 0 passed on',
     see: () => inWorld(serving(3), {}, (world) => refusals(world, METHODS)),
   },
-  {
-    name: 'a path of REST that calls itself gRPC',
-    expected: 'gRPC 12, gRPC 3, 400/3, gRPC 3, gRPC 12, 400/3; 0 passed on',
-    see: asGrpc,
-  },
+  { name: 'a path of REST that calls itself gRPC', expected: 'gRPC 12, gRPC 3, 400/3, gRPC 3, gRPC 12, 400/3; 0 passed on', see: asGrpc },
   {
     name: 'a write whose header calls it a read, while both sides are compared',
     expected: '200, 200; 2 writes, 2 of them to v1',
@@ -393,9 +381,5 @@ export const targetAttacks: readonly Fault[] = [
     expected: '400/3, 400/3, 400/3, 400/3; 0 passed on',
     see: () => handshakes(['/../admin', 'http://169.254.169.254/', '/iam/v1/groups#x', '/iam/v2/x#y']),
   },
-  {
-    name: 'odd targets that may be passed on',
-    expected: '8 of 8 passed on, none changed',
-    see: () => changed(TARGETS_ODD),
-  },
+  { name: 'odd targets that may be passed on', expected: '8 of 8 passed on, none changed', see: () => changed(TARGETS_ODD) },
 ]

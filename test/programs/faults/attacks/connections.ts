@@ -182,16 +182,8 @@ const attacksOn = (port: Port): readonly Fault[] => [
       see: () => earlyAnswers(path, leave, port),
     })),
   ),
-  {
-    name: 'pipelines of native requests',
-    expected: '90 answered, no more than 2 calls at once',
-    see: () => pipeline(90, port),
-  },
-  {
-    name: 'a pipeline longer than limits.streams',
-    expected: '0 answered, no more than 2 calls at once',
-    see: () => pipeline(900, port),
-  },
+  { name: 'pipelines of native requests', expected: '90 answered, no more than 2 calls at once', see: () => pipeline(90, port) },
+  { name: 'a pipeline longer than limits.streams', expected: '0 answered, no more than 2 calls at once', see: () => pipeline(900, port) },
   { name: 'transfer codings in odd words', expected: 'chunked hello', see: () => transferCodings(port) },
   ...['/upload', '/registry/v1/vuln_reports'].map((path) => ({
     name: `a Connection header that names what the proxy writes, ${path}`,

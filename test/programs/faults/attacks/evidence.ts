@@ -88,10 +88,7 @@ function forged(nth: number): string {
   return `${part({ alg: 'RS256' })}.${part({ iss: 'https://issuer', sub: `x-${nth}` })}.c2ln`
 }
 
-const CANARY: ModeRules = {
-  ...ALL_V2,
-  rules: [{ operations: '*', clients: '*', mode: 'diff-v1', canary: { percent: 60, mode: 'v2' } }],
-}
+const CANARY: ModeRules = { ...ALL_V2, rules: [{ operations: '*', clients: '*', mode: 'diff-v1', canary: { percent: 60, mode: 'v2' } }] }
 
 async function junkInCanary(scene: Scene): Promise<string> {
   const tokens = Object.values(scene.stage.sandbox.tokens)

@@ -126,11 +126,7 @@ export const loopAttacks: readonly Fault[] = [
     expected: '508/13, 508/13, 500/13, 500/13, 500/13, 500/13; 12 requests, 6 of them came back',
     see: () => circling(1, [NATIVE, TRANSLATED, WRITE]),
   },
-  {
-    name: 'a v1 that is the proxy itself',
-    expected: '508/13, 508/13; 4 requests, 2 of them came back',
-    see: () => circling(1, [V1_ONLY]),
-  },
+  { name: 'a v1 that is the proxy itself', expected: '508/13, 508/13; 4 requests, 2 of them came back', see: () => circling(1, [V1_ONLY]) },
   {
     name: 'a v2 that is the proxy itself, by gRPC',
     expected: '508/13, gRPC 13; 4 requests, 2 of them came back',
@@ -146,11 +142,7 @@ export const loopAttacks: readonly Fault[] = [
     expected: '508/13; 2 requests, 1 of them came back',
     see: () => talking(UNMARKED),
   },
-  {
-    name: 'a loop while both sides are compared',
-    expected: '508/13, 508/13; fewer than 20 requests',
-    see: comparing,
-  },
+  { name: 'a loop while both sides are compared', expected: '508/13, 508/13; fewer than 20 requests', see: comparing },
   {
     name: 'a loop through two other proxies',
     expected: '508/13, 508/13, 508/13, 508/13, 500/13, 500/13; 12 requests, 6 of them came back',

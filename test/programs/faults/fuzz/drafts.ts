@@ -6,17 +6,11 @@ import type { Fuzzed } from './requests.ts'
 
 /** Texts that end a comment, a string or a template where they are written as they are. */
 const ENDS = [
-  ...['\n', '\r', '\r\n', '\u2028', '\u2029', '\v', '\f', '\0', '\u0085', '\ufeff', '\u202e', '\ud800'],
-  ...["'", '"', '`', '\\', "\\'", '\\\\n', '\\u000a', '*/', '/*', '//', '<!--', '-->', '${', '}', '{', ')', ']', ';', ','],
+  ...['\n', '\r', '\r\n', '\u2028', '\u2029', '\v', '\f', '\0', '\u0085', '\ufeff', '\u202e', '\ud800', "'", '"', '`', '\\', "\\'"],
+  ...['\\\\n', '\\u000a', '*/', '/*', '//', '<!--', '-->', '${', '}', '{', ')', ']', ';', ','],
 ]
 const CODE = [
-  'globalThis.hit = 1',
-  "import('node:fs')",
-  'process.exit(1)',
-  ' export default 1',
-  '*/ throw 1 //',
-  '#!',
-  '//# sourceMappingURL=x',
+  ...['globalThis.hit = 1', "import('node:fs')", 'process.exit(1)', ' export default 1', '*/ throw 1 //', '#!', '//# sourceMappingURL=x'],
 ]
 const PLAIN = ['name', 'state', 'create_time', 'id', 'a', 'items', 'TO DECIDE']
 /** Names that the language of JavaScript or of the tables has. */

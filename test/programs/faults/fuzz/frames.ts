@@ -11,12 +11,7 @@ const PATHS = [
 ]
 const CALLS = ['/test.Echo/Unary', '/test.Echo/Unary', '/', '', '*', '/x', 'x']
 const TYPES = [
-  'application/grpc',
-  'application/grpc',
-  'application/grpc',
-  'application/grpc+proto',
-  'application/grpc-web',
-  'application/grpc\xff',
+  ...['application/grpc', 'application/grpc', 'application/grpc', 'application/grpc+proto', 'application/grpc-web', 'application/grpc\xff'],
 ]
 
 /** Draws one request: its block, in one frame or several, and perhaps a body. Half of them are gRPC calls. */

@@ -84,18 +84,8 @@ async function ask2(session: ClientHttp2Session, one: RpcCase): Promise<RpcGiven
 const mapOf = (headers: IncomingHttpHeaders) => new Map(Object.entries(headers).map(([name, value]) => [name, String(value)]))
 
 const TEXTS = [
-  '',
-  'x',
-  'a'.repeat(40),
-  `${'a'.repeat(40)}/${'b'.repeat(16)}`,
-  '..',
-  '%2F',
-  '\0',
-  '\u2028é🔑',
-  '__proto__',
-  'id asc',
-  '{id=**}',
-  '*',
+  ...['', 'x', 'a'.repeat(40), `${'a'.repeat(40)}/${'b'.repeat(16)}`, '..', '%2F', '\0', '\u2028é🔑', '__proto__', 'id asc', '{id=**}'],
+  ...['*'],
 ]
 const WHOLE = ['0', '1', '-1', '200', '2147483647', '-9223372036854775808', '9223372036854775807']
 
@@ -170,15 +160,9 @@ export interface RpcCase extends Case {
 export const REQUEST_BYTES = 65_536
 
 const PATHS = [
-  '/chainguard.platform.iam.Groups/Nothing',
-  '/chainguard.platform.iam.v2.GroupsService/ListGroups',
-  '/chainguard.platform.iam.v2beta1.GroupsService/ListGroups',
-  '/grpc.health.v1.Health/Check',
-  '/test.Echo/Unary',
-  '/chainguard.platform.iam.Groups/',
-  '/chainguard.platform.iam.Groups',
-  '/a/../b',
-  '/%2e/%00',
+  ...['/chainguard.platform.iam.Groups/Nothing', '/chainguard.platform.iam.v2.GroupsService/ListGroups'],
+  ...['/chainguard.platform.iam.v2beta1.GroupsService/ListGroups', '/grpc.health.v1.Health/Check', '/test.Echo/Unary'],
+  ...['/chainguard.platform.iam.Groups/', '/chainguard.platform.iam.Groups', '/a/../b', '/%2e/%00'],
 ]
 
 const TYPES: Readonly<Record<Carrier, readonly string[]>> = {
@@ -193,8 +177,8 @@ const METADATA = [
   ...['x-crosswalk-mode', 'x-forwarded-for', 'x-http-method-override', 'x-request-id', 'user-agent', 'grpc-status', 'x-grpc-web'],
 ]
 const VALUES = [
-  ...['Bearer x', '', '1n', '10S', '99999999H', '1', '-1S', 'gzip', 'br', 'identity', 'gzip,identity', 'AAA', '%%%', 'é'],
-  ...['trailers', '0', 'x'.repeat(2000), '00-00000000000000000000000000000000-0000000000000000-01'],
+  ...['Bearer x', '', '1n', '10S', '99999999H', '1', '-1S', 'gzip', 'br', 'identity', 'gzip,identity', 'AAA', '%%%', 'é', 'trailers', '0'],
+  ...['x'.repeat(2000), '00-00000000000000000000000000000000-0000000000000000-01'],
 ]
 
 /** Draws a call: mostly of a known method, often with a valid message in a valid frame. */

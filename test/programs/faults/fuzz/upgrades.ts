@@ -63,35 +63,14 @@ const PROTOCOLS = [
   ...['websocket/13', ' websocket ', 'websocket\r\nupgrade: h2c', 'h2c\r\nupgrade: websocket', 'websocket\x00', '\xff'],
 ]
 const CONNECTIONS = [
-  ...[
-    'Upgrade',
-    'Upgrade',
-    'Upgrade',
-    'upgrade',
-    'keep-alive, Upgrade',
-    'close',
-    'close, Upgrade',
-    'Upgrade, HTTP2-Settings',
-    'keep-alive',
-  ],
-  ...['Upgrade, content-length', 'Upgrade, transfer-encoding', 'Upgrade, host', 'Upgrade, authorization', 'Upgrade, x-request-id', '', 'x'],
+  ...['Upgrade', 'Upgrade', 'Upgrade', 'upgrade', 'keep-alive, Upgrade', 'close', 'close, Upgrade', 'Upgrade, HTTP2-Settings'],
+  ...['keep-alive', 'Upgrade, content-length', 'Upgrade, transfer-encoding', 'Upgrade, host', 'Upgrade, authorization'],
+  ...['Upgrade, x-request-id', '', 'x'],
 ]
 const METHODS = ['GET', 'GET', 'GET', 'GET', 'GET', 'POST', 'HEAD', 'OPTIONS', 'DELETE', 'CONNECT', 'PUT']
 const TARGETS = [
-  ...[
-    '/iam/v2/socket',
-    '/iam/v2/socket',
-    '/iam/v2/socket',
-    '/iam/v1/groups',
-    '/iam/v2/slow',
-    '/iam/v2/early',
-    '/',
-    '*',
-    '//x/y',
-    '/%',
-    '/a#b',
-  ],
-  ...['http://169.254.169.254/', 'x:80', '/../x', `/${'x'.repeat(3000)}`, '/iam/v2/groups?a=b'],
+  ...['/iam/v2/socket', '/iam/v2/socket', '/iam/v2/socket', '/iam/v1/groups', '/iam/v2/slow', '/iam/v2/early', '/', '*', '//x/y', '/%'],
+  ...['/a#b', 'http://169.254.169.254/', 'x:80', '/../x', `/${'x'.repeat(3000)}`, '/iam/v2/groups?a=b'],
 ]
 const EXTRA = [
   ...[
@@ -100,13 +79,8 @@ const EXTRA = [
     'http2-settings: x\r\n',
   ],
   ...[
-    'expect: 100-continue\r\n',
-    'expect: x\r\n',
-    'te: trailers\r\n',
-    'proxy-connection: x\r\n',
-    'x: a\x00b\r\n',
-    ' folded\r\n',
-    'host: y\r\n',
+    ...['expect: 100-continue\r\n', 'expect: x\r\n', 'te: trailers\r\n', 'proxy-connection: x\r\n', 'x: a\x00b\r\n', ' folded\r\n'],
+    ...['host: y\r\n'],
   ],
   ...[
     'content-type: application/grpc\r\n',

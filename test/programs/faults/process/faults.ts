@@ -393,9 +393,5 @@ export const processFaults: readonly Fault[] = [
     full: true,
     see: brokenConfig,
   },
-  {
-    name: 'a clock that jumps',
-    expected: "200, 3 rows; a caller's pace is kept: 429/8, again after 1 s",
-    see: clockJumps,
-  },
+  { name: 'a clock that jumps', expected: "200, 3 rows; a caller's pace is kept: 429/8, again after 1 s", see: clockJumps },
 ]

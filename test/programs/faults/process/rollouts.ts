@@ -289,12 +289,7 @@ export const rolloutFaults: readonly Fault[] = [
     full: true,
     see: clockJumps,
   },
-  {
-    name: 'v2 hangs during a rollout',
-    expected: 'turned-back, step 1 of 2, 0 %; clients get 200',
-    full: true,
-    see: v2Hangs,
-  },
+  { name: 'v2 hangs during a rollout', expected: 'turned-back, step 1 of 2, 0 %; clients get 200', full: true, see: v2Hangs },
   {
     name: 'v1 hangs during a rollout',
     expected: 'clients get 200; running, step 1 of 1, 100 %, 0 of 5 observations',

@@ -113,6 +113,23 @@ export function seeded(seed: number): () => number {
   }
 }
 
+/** Draws places from 0 to below `count` by Zipf's law: the first is the busiest. */
+export function zipf(count: number) {
+  const weights = Array.from({ length: count }, (_, nth) => 1 / (nth + 1))
+  const all = weights.reduce((sum, one) => sum + one, 0)
+  return {
+    shareOf: (place: number) => (weights[place] ?? 0) / all,
+    draw(random: () => number) {
+      let left = random() * all
+      const found = weights.findIndex((weight) => {
+        left -= weight
+        return left < 0
+      })
+      return found < 0 ? count - 1 : found
+    },
+  }
+}
+
 /**
  * Starts acts at a rate, whether earlier ones are over or not, as often as `startDue` is called. If as many are under way as the crowd has
  * members, the next one is skipped: the rate drops instead of causing an overload when the machine stops for a moment.

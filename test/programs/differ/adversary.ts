@@ -5,7 +5,7 @@ import { runCommand } from '../../app/cli/support.ts'
 import { v1Client } from '../../grpc/v1-client.ts'
 import { seeded } from '../../stage/clocks.ts'
 import { startQuietSandbox } from '../../stage/stage.ts'
-import { createTally, type Slice, type SliceOptions, type Tally } from './judge.ts'
+import { createTally, type Slice, type SliceOptions, score, type Tally } from './judge.ts'
 import { type Differ, type OneCaller, type RelayedAnswer, type Spoil, startDiffer } from './stage.ts'
 
 /** A way in which v2 can be wrong. */
@@ -339,8 +339,7 @@ async function adversary({ seed, ms, only }: SliceOptions): Promise<readonly Tal
     for (let nth = 1; nth < TRIES && stays?.startsWith(NOT_READY); nth += 1) stays = await run(one, seen, sandbox, random)
     // What no client sees may be told or not: v2 does what no v2 may do.
     if (seen.length === 0) tally.silent += 1
-    else if (stays) tally.missed.push(`${nameOf(one)}: ${stays}`)
-    else tally.found += 1
+    else score(tally, stays && `${nameOf(one)}: ${stays}`)
   }
   await sandbox.close()
   return [tally]

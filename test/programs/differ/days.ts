@@ -1,18 +1,20 @@
 import { mappings } from '../../../mappings/index.ts'
 import { createInventory, createUseOf, type RequestKind } from '../../../src/migrate/clients.ts'
 import { type CutoverVerdict, judgeCutover } from '../../../src/migrate/evidence/cutover.ts'
-import { createEvidence, createTallies } from '../../../src/migrate/evidence/evidence.ts'
+import { createEvidence, createTallies, type Evidence } from '../../../src/migrate/evidence/evidence.ts'
 import { EACH } from '../../../src/migrate/evidence/terms.ts'
-import { createSampler, reservesOf } from '../../../src/migrate/observe/observe.ts'
+import { createSampler, reservesOf, type Sampler } from '../../../src/migrate/observe/observe.ts'
 import type { Comparison } from '../../../src/migrate/records/record.ts'
 import { isRead } from '../../../src/serve/sides.ts'
 import { isReadBack } from '../../../src/tables/operations.ts'
-import { seeded } from '../../stage/clocks.ts'
-import { createTally, type Tally } from './judge.ts'
+import { seeded, zipf } from '../../stage/clocks.ts'
+import { createTally, score, type Tally } from './judge.ts'
 
 const operations = mappings.flatMap((mapping) => mapping.operations)
 const useOf = createUseOf(operations)
-const answered = operations.filter(({ id }) => {
+
+/** Operations that v2 can answer and whose effect can be read, busiest first. */
+export const answered = operations.filter(({ id }) => {
   const use = useOf(id)
   return use?.kind !== 'v1-only' && !(use?.readBack && !isReadBack(use.readBack))
 })
@@ -82,19 +84,14 @@ function jobCalls(hours: number): readonly Call[] {
   }).sort((a, b) => a.at - b.at)
 }
 
+const busy = zipf(STEADY)
+
 /** Draws the steady requests. In bursts, one client repeats one request. */
 function createSteady(random: () => number): () => Omit<Call, 'at'> {
-  const weights = steady.map((_, nth) => 1 / (nth + 1))
-  const all = weights.reduce((sum, one) => sum + one, 0)
   let left = 0
   let last: Omit<Call, 'at'> | undefined
   const drawn = () => {
-    let rest = random() * all
-    const found = weights.findIndex((weight) => {
-      rest -= weight
-      return rest < 0
-    })
-    const nth = found < 0 ? STEADY - 1 : found
+    const nth = busy.draw(random)
     const one = (of: readonly string[] | undefined) => of?.[Math.floor(of.length * random() ** 2)] ?? ''
     return { operation: steady[nth] ?? '', caller: one(callers[nth]), shape: one(shapes[nth]) }
   }
@@ -139,6 +136,25 @@ const TRIALS_MS = HOUR
 
 const kindOf = (shape: string): RequestKind => ({ shape, path: [], query: [] })
 
+/** Comparisons are made at once. */
+export const ROOM = { most: 1, left: () => 1, usedBy: () => 0 }
+
+/** Creates the sampler of one proxy, which goes by its own evidence and traffic. */
+export function samplerBy(
+  perSecond: number,
+  evidence: Pick<Evidence, 'observed'>,
+  traffic: () => ReadonlyMap<string, number>,
+  now: () => number,
+  random: () => number,
+): Sampler {
+  let [readAt, reserves] = [Number.NEGATIVE_INFINITY, reservesOf(evidence.observed, traffic())]
+  const reserve = (operation: string) => {
+    if (now() - readAt >= 1_000) [readAt, reserves] = [now(), reservesOf(evidence.observed, traffic())]
+    return reserves.get(operation) ?? 0
+  }
+  return createSampler({ perSecond }, { now, random, reserve }, ROOM)
+}
+
 /** Lets a proxy serve a mixture of 45 operations on a clock of its own: sampler, tallies, evidence, inventory and verdict are the real ones. */
 export function runDay({ seed, hours, target, rate, perSecond, failing, isRehearsed, look }: DaySettings): void {
   const [traffic, choices] = [seeded(seed), seeded(seed + 1_000_003)]
@@ -147,12 +163,13 @@ export function runDay({ seed, hours, target, rate, perSecond, failing, isRehear
   const tallies = createTallies(evidence, { record: () => {} }, () => now)
   const inventory = createInventory(known)
   const tried = new Set<string>()
-  let [readAt, reserves] = [Number.NEGATIVE_INFINITY, reservesOf(new Map(), new Map())]
-  const reserve = (operation: string) => {
-    if (now - readAt >= 1_000) [readAt, reserves] = [now, reservesOf(evidence.observed, inventory.traffic())]
-    return reserves.get(operation) ?? 0
-  }
-  const sampler = createSampler({ perSecond }, { now: () => now, random: choices, reserve }, { most: 1, left: () => 1, usedBy: () => 0 })
+  const sampler = samplerBy(
+    perSecond,
+    evidence,
+    () => inventory.traffic(),
+    () => now,
+    choices,
+  )
   const serve = ({ operation, caller, shape }: Omit<Call, 'at'>) => {
     const mode = isWrite.has(operation) && tried.has(operation) ? 'diff-v2' : 'diff-v1'
     if (inventory.use({ caller }, { operation, mode, at: now })) inventory.look(caller, operation, kindOf(shape))
@@ -240,8 +257,8 @@ function estimates(name: string, said: Said, end: number | undefined): Tally {
   const told = said.filter(([hours]) => end !== undefined && end - hours >= SOON)
   for (const [hours, days] of told) {
     const [left, foretold] = [(end ?? 0) - hours, 24 * days]
-    if (foretold >= left / 2 && foretold <= left * 2) tally.found += 1
-    else tally.missed.push(`at ${shown(hours)}: ${shown(foretold)} said, ${shown(left)} came`)
+    const isNear = foretold >= left / 2 && foretold <= left * 2
+    score(tally, isNear ? undefined : `at ${shown(hours)}: ${shown(foretold)} said, ${shown(left)} came`)
   }
   const [every, samples] = [Math.max(1, Math.floor(told.length / 4)), told]
   for (const [hours, days] of samples.filter((_, nth) => nth % every === 0)) {
@@ -273,8 +290,8 @@ function rehearsed(seed: number, deadline: number): readonly Tally[] {
     },
   })
   if (!isWhole || !last) return [tally, estimates(name, [], undefined)]
-  if (first !== undefined && last.verdict.ready) tally.found += 1
-  else tally.missed.push(`READY first after ${first} hours, and at the end: ${last.verdict.ready}`)
+  const isReady = first !== undefined && last.verdict.ready
+  score(tally, isReady ? undefined : `READY first after ${first} hours, and at the end: ${last.verdict.ready}`)
   const again = unready.length === 0 ? '' : `, not READY at ${unready.map(shown).join(', ')} (a job came first)`
   tally.notes.push(`READY of all together after ${first === undefined ? 'more than a day' : shown(first)}${again}`)
   const missing = inTheWay(last.strict)
@@ -307,8 +324,7 @@ function waitedFor(seed: number, deadline: number): readonly Tally[] {
     },
   })
   if (!isWhole) return [tally, estimates(name, [], undefined)]
-  if (first === undefined) tally.missed.push('not READY')
-  else tally.found += 1
+  score(tally, first === undefined ? 'not READY' : undefined)
   tally.notes.push(`READY after ${first === undefined ? 'more' : shown(first)}`)
   return [tally, estimates(`${name}, once each job has run`, said, first)]
 }
@@ -330,11 +346,9 @@ function failingDaily(seed: number, deadline: number): readonly Tally[] {
   })
   if (!isWhole) return [said, never]
   const reason = first?.verdict.operations.find(({ operation }) => operation === DAILY)?.reason
-  if (first && reason?.includes('1 mismatch') && !first.verdict.ready) said.found += 1
-  else said.missed.push(`${first?.hours}: ${reason}`)
+  score(said, first && reason?.includes('1 mismatch') && !first.verdict.ready ? undefined : `${first?.hours}: ${reason}`)
   said.notes.push(`at ${shown(first?.hours ?? 0)}: ${reason}`)
-  if (ready === undefined) never.found += 1
-  else never.missed.push(`READY at ${shown(ready)}`)
+  score(never, ready === undefined ? undefined : `READY at ${shown(ready)}`)
   return [said, never]
 }
 

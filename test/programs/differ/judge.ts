@@ -240,6 +240,12 @@ export function count(tally: Tally, verdict: Verdict, what: string): void {
   else tally[verdict.is].push(`${what}: ${verdict.reason}`)
 }
 
+/** Counts a trial by what went wrong in it; undefined if nothing did. */
+export function score(tally: Tally, wrong: string | undefined): void {
+  if (wrong === undefined) tally.found += 1
+  else tally.missed.push(wrong)
+}
+
 /**
  * Tells whether enough was found, all of it in its place, and nothing else was flagged. A sample may miss more by three standard errors,
  * because it may hold more of the few that are missed.

@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util'
 import { Agent, request as send } from 'undici'
 import type { CutoverVerdict } from '../../../src/migrate/evidence/cutover.ts'
 import type { Sandbox } from '../../../src/sandbox/start.ts'
-import { paced, seeded } from '../../stage/clocks.ts'
+import { paced, seeded, zipf } from '../../stage/clocks.ts'
 import { startQuietSandbox } from '../../stage/stage.ts'
 import { program, serve } from '../faults/process/child.ts'
 import { type Read, readsOf, type Uids, uidsOf } from './reads.ts'
@@ -73,8 +73,7 @@ function createClients(url: string, sandbox: Sandbox, uids: Uids, random: () => 
   for (const one of readsOf(sandbox, uids)) reads.set(one.operation, [...(reads.get(one.operation) ?? []), one])
   const written = writtenOf()
   const operations = [...reads.keys(), ...VERBS.flatMap((verb) => written.map(({ resource }) => `${resource}.${verb}`))]
-  const weights = operations.map((_, nth) => 1 / (nth + 1))
-  const all = weights.reduce((sum, one) => sum + one, 0)
+  const busy = zipf(operations.length)
   const [sent, statuses] = [new Map<string, number>(), new Map<number, number>()]
   const clientOf = (role: Role = 'owner') => `Bearer mixture-${role}-${Math.floor((CLIENTS[role] ?? 1) * random())}`
   const ask = async (operation: string, method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, authorization: string, body?: object) => {
@@ -118,12 +117,7 @@ function createClients(url: string, sandbox: Sandbox, uids: Uids, random: () => 
         burst.left -= 1
         return read(burst.read, burst.authorization)
       }
-      let left = random() * all
-      const found = weights.findIndex((weight) => {
-        left -= weight
-        return left < 0
-      })
-      const operation = operations[Math.max(0, found)] ?? ''
+      const operation = operations[busy.draw(random)] ?? ''
       const kinds = reads.get(operation)
       if (!kinds) {
         const [verb = 'create'] = VERBS.filter((one) => operation.endsWith(one))

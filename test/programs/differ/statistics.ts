@@ -1,14 +1,11 @@
-import { mappings } from '../../../mappings/index.ts'
-import { createUseOf } from '../../../src/migrate/clients.ts'
 import { type CutoverVerdict, judgeCutover } from '../../../src/migrate/evidence/cutover.ts'
-import { createEvidence, type Evidence, type OperationEvidence, upperBound } from '../../../src/migrate/evidence/evidence.ts'
+import { createEvidence, type OperationEvidence, upperBound } from '../../../src/migrate/evidence/evidence.ts'
 import { joinReplicas } from '../../../src/migrate/evidence/replicas.ts'
 import { standingOf } from '../../../src/migrate/evidence/standing.ts'
-import { createSampler, reservesOf, type Sampler } from '../../../src/migrate/observe/observe.ts'
-import { isReadBack } from '../../../src/tables/operations.ts'
-import { seeded } from '../../stage/clocks.ts'
-import { dayCases } from './days.ts'
-import { createTally, type Slice, type Tally } from './judge.ts'
+import { createSampler } from '../../../src/migrate/observe/observe.ts'
+import { seeded, zipf } from '../../stage/clocks.ts'
+import { answered, dayCases, ROOM, samplerBy } from './days.ts'
+import { createTally, type Slice, score, type Tally } from './judge.ts'
 
 /** One request of simulated traffic. */
 interface SimulatedRequest {
@@ -40,9 +37,6 @@ const OPERATION = 'registry.repos.list'
 /** Two requests a second on average, of which half can be compared. */
 const EVERY_MS = 500
 const PER_SECOND = 1
-
-/** Comparisons are made at once. */
-const ROOM = { most: 1, left: () => 1, usedBy: () => 0 }
 
 /** Sends traffic of one operation through the sampler and the evidence, with a clock and chances of its own. */
 export function runMigration({ requests, seed, next, chanceOf, look }: RunSettings): OperationEvidence | undefined {
@@ -82,14 +76,7 @@ export function isTooLow({ n, bad, chances }: Stratum): boolean {
   return n > 0 && (excluded[bad] ?? 0) < chances
 }
 
-const operations = mappings.flatMap((mapping) => mapping.operations)
-const useOf = createUseOf(operations)
-
-/** Operations that v2 can answer and whose effect can be read, busiest first. */
-const IDS = operations.flatMap(({ id }) => {
-  const use = useOf(id)
-  return use?.kind === 'v1-only' || (use?.readBack && !isReadBack(use.readBack)) ? [] : [id]
-})
+const IDS = answered.map(({ id }) => id)
 
 export const OPERATIONS = 45
 const CALLERS = 12
@@ -137,19 +124,7 @@ export interface WholeRun {
 const LOOK = 150
 const SAMPLED_LOOK = 2_000
 
-/** The share of each operation, by Zipf's law. */
-const weights = Array.from({ length: OPERATIONS }, (_, nth) => 1 / (nth + 1))
-const all = weights.reduce((sum, one) => sum + one, 0)
-export const shareOf = (operation: number) => (weights[operation] ?? 0) / all
-
-function drawn(random: () => number): number {
-  let left = random() * all
-  const found = weights.findIndex((weight) => {
-    left -= weight
-    return left < 0
-  })
-  return found < 0 ? OPERATIONS - 1 : found
-}
+const mixture = zipf(OPERATIONS)
 
 /** Sends a mixture of requests through proxies, each of which counts by itself, and judges them together. */
 export function runWhole(settings: WholeRun): void {
@@ -160,15 +135,24 @@ export function runWhole(settings: WholeRun): void {
   let now = 0
   const proxies = Array.from({ length: replicas }, (_, nth) => {
     const [evidence, traffic] = [createEvidence(() => now), new Map<string, number>()]
-    const sampler = perSecond === undefined ? undefined : sampling(perSecond, evidence, traffic, () => now, seeded(seed + 7919 * (nth + 1)))
+    const sampler =
+      perSecond === undefined
+        ? undefined
+        : samplerBy(
+            perSecond,
+            evidence,
+            () => traffic,
+            () => now,
+            seeded(seed + 7919 * (nth + 1)),
+          )
     return { evidence, traffic, sampler, clients: new Map<number, Map<string, number>>() }
   })
   let [chances, burst] = [0, { left: 0, operation: 0 }]
   for (let nth = 0; nth < requests; nth++) {
     now -= Math.log1p(-random()) * every
-    if (burst.left === 0 && random() < 0.02) burst = { left: 10, operation: drawn(random) }
+    if (burst.left === 0 && random() < 0.02) burst = { left: 10, operation: mixture.draw(random) }
     const isJob = jobEvery !== undefined && nth % jobEvery === 20
-    const place = burst.left > 0 ? burst.operation : drawn(random)
+    const place = burst.left > 0 ? burst.operation : mixture.draw(random)
     if (burst.left > 0) burst = { left: burst.left - 1, operation: place }
     const operation = isAlone ? 0 : isJob ? OPERATIONS : isShifting && nth > requests / 2 ? OPERATIONS - 1 - place : place
     const caller = isJob ? CALLERS : Math.floor(CALLERS * random())
@@ -200,22 +184,6 @@ export function runWhole(settings: WholeRun): void {
   }
 }
 
-/** The sampler of one proxy, which goes by its own evidence and traffic. */
-function sampling(
-  perSecond: number,
-  { observed }: Pick<Evidence, 'observed'>,
-  traffic: ReadonlyMap<string, number>,
-  now: () => number,
-  random: () => number,
-): Sampler {
-  let [readAt, reserves] = [Number.NEGATIVE_INFINITY, reservesOf(observed, traffic)]
-  const reserve = (operation: string) => {
-    if (now() - readAt >= 1_000) [readAt, reserves] = [now(), reservesOf(observed, traffic)]
-    return reserves.get(operation) ?? 0
-  }
-  return createSampler({ perSecond }, { now, random, reserve }, { most: 1, left: () => 1, usedBy: () => 0 })
-}
-
 type Proxies = readonly {
   readonly evidence: ReturnType<typeof createEvidence>
   readonly clients: ReadonlyMap<number, ReadonlyMap<string, number>>
@@ -239,7 +207,7 @@ function judged(proxies: Proxies, target: number, isStrict = false): CutoverVerd
 }
 
 /** Only those that the mixture has, so that a look is quick. */
-const known = operations.filter(({ id }) => IDS.slice(0, OPERATIONS + 1).includes(id))
+const known = answered.slice(0, OPERATIONS + 1)
 
 const TARGET = 0.02
 const RUNS = 60
@@ -252,20 +220,20 @@ const SHARE = 1.05 * TARGET
 const RIGHT = 0.95 - 2 * Math.sqrt((0.05 * 0.95) / RUNS)
 
 /** The rarest operation that can hold the share by itself. */
-const RAREST = Array.from({ length: OPERATIONS }, (_, nth) => nth).findLast((nth) => shareOf(nth) >= SHARE) ?? 0
+const RAREST = Array.from({ length: OPERATIONS }, (_, nth) => nth).findLast((nth) => mixture.shareOf(nth) >= SHARE) ?? 0
 
 /** Where the wrong answers are. */
 const PLACES: Readonly<Record<string, (replicas: number) => Pick<WholeRun, 'chanceOf' | 'isShifting'>>> = {
   everywhere: () => ({ chanceOf: () => SHARE }),
   'in the rarest operation that can have them': () => ({
-    chanceOf: ({ operation }) => (operation === RAREST ? SHARE / shareOf(RAREST) : 0),
+    chanceOf: ({ operation }) => (operation === RAREST ? SHARE / mixture.shareOf(RAREST) : 0),
   }),
   'in the busiest operation, whose observations stand for the most requests': () => ({
-    chanceOf: ({ operation }) => (operation === 0 ? SHARE / shareOf(0) : 0),
+    chanceOf: ({ operation }) => (operation === 0 ? SHARE / mixture.shareOf(0) : 0),
   }),
   'in all rare operations': () => {
     const rare = Array.from({ length: OPERATIONS }, (_, nth) => nth).slice(15)
-    const share = rare.reduce((sum, nth) => sum + shareOf(nth), 0)
+    const share = rare.reduce((sum, nth) => sum + mixture.shareOf(nth), 0)
     return { chanceOf: ({ operation }) => (operation >= 15 ? SHARE / share : 0) }
   },
   'in the answers to one client': () => ({ chanceOf: ({ caller }) => (caller === 5 ? 12 * SHARE : 0) }),
@@ -279,18 +247,37 @@ const PLACES: Readonly<Record<string, (replicas: number) => Pick<WholeRun, 'chan
 /** Requests, so that a right v2 is READY, and the comparisons a second of each proxy: enough for a fifth of the requests, or for two fifths through 16. */
 const sampledBy = (replicas: number) => ({ requests: 12_000, perSecond: Math.max(2, 12 / replicas) })
 
+/** Counts runs until a deadline, each by what went wrong in it. */
+function tryRuns(tally: Tally, runs: number, deadline: number, run: (nth: number) => string | undefined): Tally {
+  for (let nth = 0; nth < runs && performance.now() < deadline; nth++) score(tally, run(nth))
+  return tally
+}
+
+/** Returns the requests after which a run is READY; undefined if it never is. */
+function readyAfter(settings: Omit<WholeRun, 'look'>): number | undefined {
+  let found: number | undefined
+  runWhole({
+    ...settings,
+    look({ ready }, _, nth) {
+      if (ready) found = nth
+      return ready
+    },
+  })
+  return found
+}
+
 /** Counts the runs that were never called READY while more than the target was wrong, and those whose bound was never too low. */
 function wrongReady(place: string, replicas: number, seed: number, deadline: number, isSampled = false): readonly Tally[] {
   const name = `${100 * SHARE} % of the requests wrong, ${place}, ${replicas} replicas${isSampled ? ', chosen by the sampler' : ''}:`
   const ready = createTally(`${name} not READY at ${100 * TARGET} % of all together`, RIGHT, RUNS)
   const covered = createTally(`${name} the bound of all together covers it`, RIGHT, RUNS)
-  for (let run = 0; run < RUNS && performance.now() < deadline; run++) {
-    let [wrong, low] = ['', '']
+  const where = PLACES[place]?.(replicas) ?? { chanceOf: () => 0 }
+  tryRuns(ready, RUNS, deadline, (run) => {
+    let [wrong, low]: [wrong?: string, low?: string] = []
     runWhole({
       ...{ seed: seed + run, replicas, target: TARGET, requests: REQUESTS },
       ...(isSampled && sampledBy(replicas)),
-      ...PLACES[place]?.(replicas),
-      chanceOf: PLACES[place]?.(replicas).chanceOf ?? (() => 0),
+      ...where,
       look(verdict, share, nth) {
         const bound = verdict.whole?.bound ?? 1
         if (verdict.ready && share > TARGET) wrong = `run ${run}: READY after ${nth} requests, ${share} wrong`
@@ -298,11 +285,9 @@ function wrongReady(place: string, replicas: number, seed: number, deadline: num
         return false
       },
     })
-    for (const [tally, missed] of [[ready, wrong] as const, [covered, low] as const]) {
-      if (missed === '') tally.found += 1
-      else tally.missed.push(missed)
-    }
-  }
+    score(covered, low)
+    return wrong
+  })
   return [ready, covered]
 }
 
@@ -325,19 +310,10 @@ function sampledRuns(replicas: number, seed: number, deadline: number): readonly
 /** A right v2 is READY when the sampler chooses, so that a v2 that is wrong could be. */
 function sampledAndRight(replicas: number, seed: number, deadline: number): Tally {
   const tally = createTally(`a v2 that is right, ${replicas} replicas, chosen by the sampler: READY`, 0.95, RUNS)
-  for (let run = 0; run < RUNS && performance.now() < deadline; run++) {
-    let found: number | undefined
-    runWhole({
-      ...{ seed: seed + run, replicas, target: TARGET, ...sampledBy(replicas), chanceOf: () => 0 },
-      look({ ready }, _, nth) {
-        if (ready) found = nth
-        return ready
-      },
-    })
-    if (found === undefined) tally.missed.push(`run ${run}: not READY`)
-    else tally.found += 1
-  }
-  return tally
+  return tryRuns(tally, RUNS, deadline, (run) => {
+    const ready = readyAfter({ seed: seed + run, replicas, target: TARGET, ...sampledBy(replicas), chanceOf: () => 0 })
+    return ready === undefined ? `run ${run}: not READY` : undefined
+  })
 }
 
 /** When an adversary lets v2 be wrong. It keeps its rate on average, and knows how many requests came before. */
@@ -363,79 +339,50 @@ function chosenFreely(replicas: number, seed: number, deadline: number): Tally {
   const tally = createTally(name, FREE_RIGHT, FREE_RUNS)
   // Callers, kinds, replicas and times are chosen. Places by operation need several of them.
   const places = ['everywhere', 'in the answers to one client', 'in one kind of request', 'at one replica'].map((place) => PLACES[place])
-  for (let run = 0; run < FREE_RUNS && performance.now() < deadline; run++) {
+  return tryRuns(tally, FREE_RUNS, deadline, (run) => {
     const random = seeded(seed + run)
     const one = <T>(all: readonly T[]) => all[Math.floor(all.length * random())] as T
     const [place, time] = [one(places)?.(replicas).chanceOf ?? (() => 0), one(TIMES)]
-    let wrong = ''
+    let wrong: string | undefined
     runWhole({
       ...{ seed: seed + run, replicas, target: TARGET, requests: REQUESTS, isStrict: true, isAlone: true, wayOf: () => one(WAYS) },
       chanceOf: (request) => ((2 * TARGET) / SHARE) * place(request) * time(request.nth),
       look({ ready }, share, nth) {
         if (ready && share > TARGET) wrong = `run ${run}: READY after ${nth} requests, ${share} wrong`
-        return wrong !== ''
+        return wrong !== undefined
       },
     })
-    if (wrong === '') tally.found += 1
-    else tally.missed.push(wrong)
-  }
-  return tally
+    return wrong
+  })
 }
 
 /** The same operation with a v2 that is right must be READY, or the adversary has nothing to overcome. */
 function aloneAndRight(replicas: number, seed: number): Tally {
   const tally = createTally(`a v2 that is right, ${replicas} replicas: READY`, 1)
-  let found: number | undefined
-  runWhole({
-    ...{ seed, replicas, target: TARGET, requests: REQUESTS, isStrict: true, isAlone: true, chanceOf: () => 0 },
-    look({ ready }, _, nth) {
-      if (ready) found = nth
-      return ready
-    },
-  })
-  if (found === undefined) tally.missed.push(`not after ${REQUESTS} requests`)
-  else tally.found += 1
+  const settings = { seed, replicas, target: TARGET, requests: REQUESTS, isStrict: true, isAlone: true }
+  score(tally, readyAfter({ ...settings, chanceOf: () => 0 }) === undefined ? `not after ${REQUESTS} requests` : undefined)
   return tally
 }
 
 /** A job calls an operation rarely, and v2 always fails it. */
 function failingJob(seed: number, deadline: number): Tally {
   const tally = createTally('a rare job that v2 always fails: never READY after its first call', 1)
-  for (let run = 0; run < RUNS / 6 && performance.now() < deadline; run++) {
-    let wrong = ''
-    runWhole({
-      ...{ seed: seed + run, replicas: 4, target: TARGET, requests: REQUESTS, jobEvery: 400 },
-      chanceOf: ({ operation }) => (operation === OPERATIONS ? 1 : 0),
-      look({ ready }, _, nth) {
-        if (ready) wrong = `run ${run}: READY after ${nth} requests`
-        return ready
-      },
-    })
-    if (wrong === '') tally.found += 1
-    else tally.missed.push(wrong)
-  }
-  return tally
+  const chanceOf = ({ operation }: MixedRequest) => (operation === OPERATIONS ? 1 : 0)
+  return tryRuns(tally, RUNS / 6, deadline, (run) => {
+    const ready = readyAfter({ seed: seed + run, replicas: 4, target: TARGET, requests: REQUESTS, jobEvery: 400, chanceOf })
+    return ready === undefined ? undefined : `run ${run}: READY after ${ready} requests`
+  })
 }
 
 /** Requests until READY of a right v2, by the two verdicts. */
 function timeToReady(seed: number): Tally {
   const tally = createTally('a v2 that is right: READY of all together five times sooner than of each', 1)
-  const until = (isStrict: boolean, requests: number) => {
-    let found: number | undefined
-    runWhole({
-      ...{ seed, replicas: 1, target: TARGET, requests, isStrict, chanceOf: () => 0, jobEvery: 400 },
-      look({ ready }, _, nth) {
-        if (ready) found = nth
-        return ready
-      },
-    })
-    return found
-  }
+  const until = (isStrict: boolean, requests: number) =>
+    readyAfter({ seed, replicas: 1, target: TARGET, requests, isStrict, chanceOf: () => 0, jobEvery: 400 })
   const together = until(false, REQUESTS * 2)
   const alone = until(true, REQUESTS * 10)
   tally.notes.push(`READY of all together after ${together ?? 'more than 6000'} requests, of each after ${alone ?? 'more than 30000'}`)
-  if (together !== undefined && 5 * together < (alone ?? REQUESTS * 10)) tally.found += 1
-  else tally.missed.push('not five times sooner')
+  score(tally, together !== undefined && 5 * together < (alone ?? REQUESTS * 10) ? undefined : 'not five times sooner')
   return tally
 }
 
@@ -462,8 +409,8 @@ function estimates(seed: number, deadline: number): Tally {
     for (const [nth, seconds] of said) {
       const left = (end ?? nth) - nth
       if (left < SOON) continue
-      if (seconds >= left / 2 && seconds <= left * 2) tally.found += 1
-      else tally.missed.push(`run ${run}: ${Math.round(seconds)} s said after ${nth} requests, ${left} s came`)
+      const isNear = seconds >= left / 2 && seconds <= left * 2
+      score(tally, isNear ? undefined : `run ${run}: ${Math.round(seconds)} s said after ${nth} requests, ${left} s came`)
     }
   }
   return tally
@@ -501,20 +448,20 @@ export function wholeCases(seed: number): readonly Simulation[] {
   ]
 }
 
-const STATISTICS_SLICE_RUNS = 600
-const STATISTICS_SLICE_REQUESTS = 20_000
+const COVERAGE_RUNS = 600
+const COVERAGE_REQUESTS = 20_000
 const RATES = [0.02, 0.005, 0.001, 0.0005]
-const STATISTICS_SLICE_TARGET = 0.001
+const COVERAGE_TARGET = 0.001
 
 /** 95 %, less three standard errors of the simulation itself. */
-const COVERED = 0.95 - 3 * Math.sqrt((0.05 * 0.95) / STATISTICS_SLICE_RUNS)
+const COVERED = 0.95 - 3 * Math.sqrt((0.05 * 0.95) / COVERAGE_RUNS)
 
 /** Most callers and kinds of requests are rare, and a few make most of the traffic. */
 const skewed = (count: number, random: () => number) => Math.floor(count * random() ** 3)
 const next: RunSettings['next'] = (random) => ({ caller: `c${skewed(50, random)}`, shape: `s${skewed(40, random)}` })
 
 /** Ways in which answers become wrong at a rate. */
-const STATISTICS_SLICE_WAYS: Readonly<Record<string, (rate: number) => RunSettings['chanceOf']>> = {
+const RATE_WAYS: Readonly<Record<string, (rate: number) => RunSettings['chanceOf']>> = {
   /** Each answer by itself, so that the next one is right. */
   'each by itself': (rate) => () => rate,
   /** For a part of the time, one answer in four. */
@@ -535,13 +482,13 @@ const STATISTICS_SLICE_WAYS: Readonly<Record<string, (rate: number) => RunSettin
 function coverage(way: string, rate: number, seed: number, deadline: number): readonly Tally[] {
   const name = (stratum: string) => `${100 * rate} % of the answers wrong, ${way}: the bound of the ${stratum} covers it`
   const tallies = {
-    observations: createTally(name('observations'), COVERED, STATISTICS_SLICE_RUNS),
-    repeats: createTally(name('repeats'), COVERED, STATISTICS_SLICE_RUNS),
+    observations: createTally(name('observations'), COVERED, COVERAGE_RUNS),
+    repeats: createTally(name('repeats'), COVERED, COVERAGE_RUNS),
   }
-  for (let run = 0; run < STATISTICS_SLICE_RUNS && performance.now() < deadline; run++) {
+  for (let run = 0; run < COVERAGE_RUNS && performance.now() < deadline; run++) {
     const low = new Map<string, string>()
     runMigration({
-      ...{ requests: STATISTICS_SLICE_REQUESTS, seed: seed + run, next, chanceOf: STATISTICS_SLICE_WAYS[way]?.(rate) ?? (() => 0) },
+      ...{ requests: COVERAGE_REQUESTS, seed: seed + run, next, chanceOf: RATE_WAYS[way]?.(rate) ?? (() => 0) },
       look(seen) {
         for (const stratum of ['observations', 'repeats'] as const) {
           const { n, bad } = seen[stratum]
@@ -549,11 +496,7 @@ function coverage(way: string, rate: number, seed: number, deadline: number): re
         }
       },
     })
-    for (const stratum of ['observations', 'repeats'] as const) {
-      const missed = low.get(stratum)
-      if (missed === undefined) tallies[stratum].found += 1
-      else tallies[stratum].missed.push(missed)
-    }
+    for (const stratum of ['observations', 'repeats'] as const) score(tallies[stratum], low.get(stratum))
   }
   return Object.values(tallies)
 }
@@ -561,18 +504,16 @@ function coverage(way: string, rate: number, seed: number, deadline: number): re
 /** One busy caller sends 5 % of the requests and always gets a wrong answer; all others are right. */
 function busyCaller(seed: number, deadline: number): Tally {
   const tally = createTally('5 % of the requests wrong, all of one caller: the share shows it, and nothing is READY', 1)
-  for (let run = 0; run < STATISTICS_SLICE_RUNS / 10 && performance.now() < deadline; run++) {
+  return tryRuns(tally, COVERAGE_RUNS / 10, deadline, (run) => {
     const evidence = runMigration({
-      ...{ requests: STATISTICS_SLICE_REQUESTS, seed: seed + run },
+      ...{ requests: COVERAGE_REQUESTS, seed: seed + run },
       next: (random) => (random() < 0.05 ? { caller: 'busy', shape: 'poll' } : { caller: `c${Math.floor(1e6 * random())}`, shape: 's' }),
       chanceOf: ({ caller }) => (caller === 'busy' ? 1 : 0),
       look: () => {},
     })
-    const isSeen = evidence && standingOf(evidence, STATISTICS_SLICE_TARGET) !== 'inside' && Math.abs(evidence.share - 0.05) < 0.02
-    if (isSeen) tally.found += 1
-    else tally.missed.push(`run ${run}: a share of ${evidence?.share}`)
-  }
-  return tally
+    const isSeen = evidence && standingOf(evidence, COVERAGE_TARGET) !== 'inside' && Math.abs(evidence.share - 0.05) < 0.02
+    return isSeen ? undefined : `run ${run}: a share of ${evidence?.share}`
+  })
 }
 
 /** Checks the claims of docs/facts/evidence.md on traffic that goes through the sampler and the evidence. */
@@ -581,7 +522,7 @@ export const statisticsSlice: Slice = {
   tries: 'the bound and the share of requests on simulated traffic, chosen and counted as a proxy does',
   only: 'chosen freely',
   async run({ seed, ms = Number.POSITIVE_INFINITY, only }) {
-    const cases = RATES.flatMap((rate) => Object.keys(STATISTICS_SLICE_WAYS).map((way) => ({ rate, way })))
+    const cases = RATES.flatMap((rate) => Object.keys(RATE_WAYS).map((way) => ({ rate, way })))
     // No two cases share their traffic.
     const seedOf = (nth: number) => 1_000_000 * seed + 10_000 * nth
     const all: readonly Simulation[] = [

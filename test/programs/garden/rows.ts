@@ -65,68 +65,66 @@ export const chunk = (body: string) => `${body.length.toString(16)}\r\n${body}\r
 export const LAST_CHUNK = '0\r\n\r\n'
 export const CHUNKED = 'transfer-encoding: chunked'
 export const lengthOf = (body: string) => `content-length: ${body.length}`
+const halfOf = (body: string) => `content-length: ${2 * body.length + 999}`
+
+/** A request with the hidden one as its body, behind a length or in a chunk. */
+const withLength = (make: Make, method: string, options?: HeadOptions, lines: readonly string[] = []) =>
+  make.head(method, [...lines, lengthOf(make.hidden)], options) + make.hidden
+const withChunks = (make: Make, method: string, options?: HeadOptions, lines: readonly string[] = [CHUNKED]) =>
+  make.head(method, lines, options) + chunk(make.hidden) + LAST_CHUNK
+
+const shape = (name: string, bytes: Shape['bytes']): Shape => ({ name, bytes })
 
 /** Faults of the journal, by name. No client may receive the bytes after its one answer. */
 const BROKEN = ['twice', 'spill', 'spillchunks', 'nobody', 'unchanged', 'lengths', 'both', 'coded', 'folded', 'unasked']
 
 /** Well-formed requests whose answers are odd. */
 export const answerShapes: readonly Shape[] = [
-  ...BROKEN.map(
-    (behaviour): Shape => ({ name: `an answer that is odd: ${behaviour}`, bytes: ({ head }) => head('GET', [], { behaviour }) }),
+  ...BROKEN.map((behaviour) => shape(`an answer that is odd: ${behaviour}`, ({ head }) => head('GET', [], { behaviour }))),
+  ...['twice', 'spill'].map((behaviour) =>
+    shape(`an answer to a POST that is odd: ${behaviour}`, (make) => withLength(make, 'POST', { behaviour })),
   ),
-  ...['twice', 'spill'].map(
-    (behaviour): Shape => ({
-      name: `an answer to a POST that is odd: ${behaviour}`,
-      bytes: (make) => make.head('POST', [lengthOf(make.hidden)], { behaviour }) + make.hidden,
-    }),
+  ...['twice', 'nobody'].map((behaviour) =>
+    shape(`an answer to a HEAD that is odd: ${behaviour}`, ({ head }) => head('HEAD', [], { behaviour })),
   ),
-  ...['twice', 'nobody'].map(
-    (behaviour): Shape => ({ name: `an answer to a HEAD that is odd: ${behaviour}`, bytes: ({ head }) => head('HEAD', [], { behaviour }) }),
-  ),
-  { name: 'an answer after hints', bytes: ({ head }) => head('GET', [], { behaviour: 'hinted' }) },
-  { name: 'an answer that breaks off', bytes: ({ head }) => head('GET', [], { behaviour: 'cut' }) },
+  shape('an answer after hints', ({ head }) => head('GET', [], { behaviour: 'hinted' })),
+  shape('an answer that breaks off', ({ head }) => head('GET', [], { behaviour: 'cut' })),
 ]
 
 /** Methods that rarely have a body, so that a careless server leaves it on the connection. */
 const BODILESS = ['GET', 'HEAD', 'OPTIONS', 'DELETE', 'TRACE'] as const
 
-const withLength = (method: string, make: Make, behaviour: string, target?: string) =>
-  make.head(method, [lengthOf(make.hidden)], target === undefined ? { behaviour } : { behaviour, target }) + make.hidden
-const withChunks = (method: string, make: Make, behaviour: string) =>
-  make.head(method, [CHUNKED], { behaviour }) + chunk(make.hidden) + LAST_CHUNK
+const EARLY = ['early401', 'early200']
 
 /** Bodies that are unexpected, and bodies that are not read because the answer came first. */
 export const bodyShapes: readonly Shape[] = [
-  ...BODILESS.flatMap((method): Shape[] => [
-    { name: `${method} with a body`, bytes: (make) => withLength(method, make, 'ok') },
-    { name: `${method} with a chunked body`, bytes: (make) => withChunks(method, make, 'ok') },
+  ...BODILESS.flatMap((method) => [
+    shape(`${method} with a body`, (make) => withLength(make, method)),
+    shape(`${method} with a chunked body`, (make) => withChunks(make, method)),
   ]),
-  { name: 'a body whose answer comes first', bytes: (make) => withLength('POST', make, make.pick(['early401', 'early200'])) },
-  { name: 'a chunked body whose answer comes first', bytes: (make) => withChunks('POST', make, make.pick(['early401', 'early200'])) },
-  { name: 'a body whose answer comes first and closes', bytes: (make) => withLength('POST', make, 'close401') },
-  { name: 'GET with a body whose answer comes first', bytes: (make) => withLength('GET', make, 'early401') },
-  { name: 'a body that the server itself refuses', bytes: (make) => withLength('POST', make, 'ok', make.targets.refused) },
-  { name: 'GET with a body that the server itself refuses', bytes: (make) => withLength('GET', make, 'ok', make.targets.refused) },
-  {
-    name: 'a body that is sent after its answer came',
-    bytes: (make) => [make.head('POST', [lengthOf(make.hidden)], { behaviour: 'early401' }), make.hidden],
-  },
-  {
-    name: 'a body of which the half comes, its answer came',
-    bytes: (make) => [make.head('POST', [`content-length: ${2 * make.hidden.length + 999}`], { behaviour: 'early401' }), make.hidden],
-  },
-  {
-    name: 'chunks that never end, their answer came',
-    bytes: (make) => [make.head('POST', [CHUNKED], { behaviour: 'early401' }), chunk(make.hidden)],
-  },
-  {
-    name: 'a body of which the half comes, refused by the server itself',
-    bytes: (make) => [
-      make.head('POST', [`content-length: ${2 * make.hidden.length + 999}`], { target: make.targets.refused }),
-      make.hidden,
-    ],
-  },
-  { name: 'no body although a length says so', bytes: (make) => make.head(make.pick(['GET', 'POST', 'DELETE']), ['content-length: 40']) },
+  shape('a body whose answer comes first', (make) => withLength(make, 'POST', { behaviour: make.pick(EARLY) })),
+  shape('a chunked body whose answer comes first', (make) => withChunks(make, 'POST', { behaviour: make.pick(EARLY) })),
+  shape('a body whose answer comes first and closes', (make) => withLength(make, 'POST', { behaviour: 'close401' })),
+  shape('GET with a body whose answer comes first', (make) => withLength(make, 'GET', { behaviour: 'early401' })),
+  shape('a body that the server itself refuses', (make) => withLength(make, 'POST', { target: make.targets.refused })),
+  shape('GET with a body that the server itself refuses', (make) => withLength(make, 'GET', { target: make.targets.refused })),
+  shape('a body that is sent after its answer came', ({ head, hidden }) => [
+    head('POST', [lengthOf(hidden)], { behaviour: 'early401' }),
+    hidden,
+  ]),
+  shape('a body of which the half comes, its answer came', ({ head, hidden }) => [
+    head('POST', [halfOf(hidden)], { behaviour: 'early401' }),
+    hidden,
+  ]),
+  shape('chunks that never end, their answer came', ({ head, hidden }) => [
+    head('POST', [CHUNKED], { behaviour: 'early401' }),
+    chunk(hidden),
+  ]),
+  shape('a body of which the half comes, refused by the server itself', ({ head, hidden, targets }) => [
+    head('POST', [halfOf(hidden)], { target: targets.refused }),
+    hidden,
+  ]),
+  shape('no body although a length says so', ({ head, pick }) => head(pick(['GET', 'POST', 'DELETE']), ['content-length: 40'])),
 ]
 
 /** Oddly written first chunks, and the bytes after them. A body is `before`, and then the hidden request in a chunk of its own. */
@@ -168,17 +166,13 @@ const LAST_CHUNKS: readonly (readonly [name: string, after: (make: Make) => stri
   ['a trailer with a bare line feed', ({ hiddenWhole }) => `0\r\nx: y\n\n${hiddenWhole}`],
 ]
 
-const post = ({ head }: Make) => head('POST', [CHUNKED])
+export const firstChunkShapes: readonly Shape[] = FIRST_CHUNKS.map(([name, before]) =>
+  shape(`chunks: ${name}`, (make) => make.head('POST', [CHUNKED]) + before + chunk(make.hidden) + LAST_CHUNK),
+)
 
-export const firstChunkShapes: readonly Shape[] = FIRST_CHUNKS.map(([name, before]) => ({
-  name: `chunks: ${name}`,
-  bytes: (make) => post(make) + before + chunk(make.hidden) + LAST_CHUNK,
-}))
-
-export const lastChunkShapes: readonly Shape[] = LAST_CHUNKS.map(([name, after]) => ({
-  name: `chunks: ${name}`,
-  bytes: (make) => post(make) + chunk('xx') + after(make),
-}))
+export const lastChunkShapes: readonly Shape[] = LAST_CHUNKS.map(([name, after]) =>
+  shape(`chunks: ${name}`, (make) => make.head('POST', [CHUNKED]) + chunk('xx') + after(make)),
+)
 
 /** Spellings of `transfer-encoding: chunked` that some servers accept and others do not. */
 const CODINGS: readonly string[] = [
@@ -208,13 +202,10 @@ function chunksThenLength(coding: string, make: Make): string {
 }
 
 /** Both framings at once, and each spelling of the second alone. */
-export const codingShapes: readonly Shape[] = CODINGS.flatMap((coding): Shape[] => [
-  { name: `a length and "${shown(coding)}", which ends first`, bytes: (make) => lengthThenChunks(coding, make) },
-  { name: `"${shown(coding)}" and a length, which ends first`, bytes: (make) => chunksThenLength(coding, make) },
-  {
-    name: `"${shown(coding)}" alone`,
-    bytes: (make) => make.head(make.pick(['POST', 'OPTIONS', 'GET', 'DELETE']), [coding]) + chunk(make.hidden) + LAST_CHUNK,
-  },
+export const codingShapes: readonly Shape[] = CODINGS.flatMap((coding) => [
+  shape(`a length and "${shown(coding)}", which ends first`, (make) => lengthThenChunks(coding, make)),
+  shape(`"${shown(coding)}" and a length, which ends first`, (make) => chunksThenLength(coding, make)),
+  shape(`"${shown(coding)}" alone`, (make) => withChunks(make, make.pick(['POST', 'OPTIONS', 'GET', 'DELETE']), {}, [coding])),
 ])
 
 /** Headers for framing, for the caller, or added by a proxy. The sender of a request must not be able to remove them. */
@@ -234,20 +225,16 @@ function body(make: Make, isChunked: boolean, line: string): string {
 
 /** `Connection` headers that name headers which must stay. */
 export const connectionShapes: readonly Shape[] = [
-  ...NAMED.map(
-    (name): Shape => ({
-      name: `Connection names ${name}`,
-      bytes: (make) => body(make, name.includes('transfer'), `connection: ${make.pick(['keep-alive, ', ''])}${name}`),
-    }),
+  ...NAMED.map((name) =>
+    shape(`Connection names ${name}`, (make) =>
+      body(make, name.includes('transfer'), `connection: ${make.pick(['keep-alive, ', ''])}${name}`),
+    ),
   ),
-  {
-    name: 'Connection names content-length of a GET',
-    bytes: (make) => make.head('GET', ['connection: content-length', lengthOf(make.hidden)]) + make.hidden,
-  },
-  { name: 'Connection names both framings', bytes: (make) => body(make, true, 'connection: content-length, transfer-encoding') },
-  { name: 'two Connections', bytes: (make) => body(make, false, 'connection: keep-alive\r\nconnection: content-length') },
-  { name: 'Proxy-Connection names content-length', bytes: (make) => body(make, false, 'proxy-connection: content-length') },
-  { name: 'Keep-Alive and TE', bytes: (make) => body(make, true, 'keep-alive: timeout=99\r\nte: trailers, chunked') },
+  shape('Connection names content-length of a GET', (make) => withLength(make, 'GET', {}, ['connection: content-length'])),
+  shape('Connection names both framings', (make) => body(make, true, 'connection: content-length, transfer-encoding')),
+  shape('two Connections', (make) => body(make, false, 'connection: keep-alive\r\nconnection: content-length')),
+  shape('Proxy-Connection names content-length', (make) => body(make, false, 'proxy-connection: content-length')),
+  shape('Keep-Alive and TE', (make) => body(make, true, 'keep-alive: timeout=99\r\nte: trailers, chunked')),
 ]
 
 /** The body is sent after the first bytes of an answer, or at once. */
@@ -262,21 +249,21 @@ const CONTINUE = '100-continue'
 
 /** `Expect: 100-continue`, answered in every way, and other expectations. */
 export const expectationShapes: readonly Shape[] = [
-  ...['ok', 'early200', 'early401', 'early417', 'close401'].flatMap((behaviour): Shape[] => [
-    { name: `expecting to continue, answered ${behaviour}`, bytes: expecting(CONTINUE, behaviour, false) },
-    { name: `expecting to continue, answered ${behaviour}, the body sent at once`, bytes: expecting(CONTINUE, behaviour, true) },
+  ...['ok', 'early200', 'early401', 'early417', 'close401'].flatMap((behaviour) => [
+    shape(`expecting to continue, answered ${behaviour}`, expecting(CONTINUE, behaviour, false)),
+    shape(`expecting to continue, answered ${behaviour}, the body sent at once`, expecting(CONTINUE, behaviour, true)),
   ]),
-  { name: 'GET expecting to continue', bytes: expecting(CONTINUE, 'early401', false, 'GET') },
-  { name: 'DELETE expecting to continue', bytes: expecting(CONTINUE, 'early401', true, 'DELETE') },
-  { name: 'expecting to continue twice', bytes: expecting(`${CONTINUE}\r\nexpect: ${CONTINUE}`, 'early401', true) },
-  { name: 'expecting something and to continue', bytes: expecting(`y ${CONTINUE}`, 'early401', true) },
-  { name: 'expecting to continue in capitals', bytes: expecting('100-CONTINUE', 'ok', false) },
-  { name: 'expecting something else', bytes: expecting('200-ok', 'ok', true) },
-  { name: 'expecting to continue without a body', bytes: ({ head }) => head('GET', [`expect: ${CONTINUE}`]) },
-  {
-    name: 'expecting to continue, and the next request instead of the body',
-    bytes: (make) => [make.head('POST', [`expect: ${CONTINUE}`, lengthOf(make.hiddenWhole)], { behaviour: 'early417' }), make.hiddenWhole],
-  },
+  shape('GET expecting to continue', expecting(CONTINUE, 'early401', false, 'GET')),
+  shape('DELETE expecting to continue', expecting(CONTINUE, 'early401', true, 'DELETE')),
+  shape('expecting to continue twice', expecting(`${CONTINUE}\r\nexpect: ${CONTINUE}`, 'early401', true)),
+  shape('expecting something and to continue', expecting(`y ${CONTINUE}`, 'early401', true)),
+  shape('expecting to continue in capitals', expecting('100-CONTINUE', 'ok', false)),
+  shape('expecting something else', expecting('200-ok', 'ok', true)),
+  shape('expecting to continue without a body', ({ head }) => head('GET', [`expect: ${CONTINUE}`])),
+  shape('expecting to continue, and the next request instead of the body', ({ head, hiddenWhole }) => [
+    head('POST', [`expect: ${CONTINUE}`, lengthOf(hiddenWhole)], { behaviour: 'early417' }),
+    hiddenWhole,
+  ]),
 ]
 
 const LINES: readonly (readonly [name: string, line: (make: Make) => string])[] = [
@@ -301,29 +288,16 @@ const LINES: readonly (readonly [name: string, line: (make: Make) => string])[] 
 
 /** Header lines. Each request has a body that contains the hidden one. */
 export const headerShapes: readonly Shape[] = [
-  ...LINES.map(
-    ([name, line]): Shape => ({
-      name: `a header: ${name}`,
-      bytes: (make) =>
-        make.head(
-          'POST',
-          make.pick([
-            [line(make), lengthOf(make.hidden)],
-            [lengthOf(make.hidden), line(make)],
-          ]),
-        ) + make.hidden,
+  ...LINES.map(([name, line]) =>
+    shape(`a header: ${name}`, (make) => {
+      const [odd, length] = [line(make), lengthOf(make.hidden)]
+      return make.head('POST', ordered(make, [odd, length])) + make.hidden
     }),
   ),
-  {
-    name: 'a fold before the first header',
-    bytes: (make) => make.head('POST', [lengthOf(make.hidden)]).replace('\r\n', '\r\n ') + make.hidden,
-  },
-  { name: 'no host', bytes: (make) => make.head('POST', [lengthOf(make.hidden)]).replace('host: garden\r\n', '') + make.hidden },
-  { name: 'an empty line before the request', bytes: ({ head }) => `\r\n${head('GET')}` },
-  {
-    name: 'all lines end in line feeds',
-    bytes: (make) => make.head('POST', [lengthOf(make.hidden)]).replaceAll('\r\n', '\n') + make.hidden,
-  },
+  shape('a fold before the first header', (make) => withLength(make, 'POST').replace('\r\n', '\r\n ')),
+  shape('no host', (make) => withLength(make, 'POST').replace('host: garden\r\n', '')),
+  shape('an empty line before the request', ({ head }) => `\r\n${head('GET')}`),
+  shape('all lines end in line feeds', (make) => make.head('POST', [lengthOf(make.hidden)]).replaceAll('\r\n', '\n') + make.hidden),
 ]
 
 /** Ways to declare a body of `n` bytes. */
@@ -352,60 +326,42 @@ const LENGTHS: readonly (readonly [name: string, lines: (n: number) => readonly 
 ]
 
 /** A hidden request as the body, with an oddly declared length. */
-export const lengthShapes: readonly Shape[] = LENGTHS.map(([name, lines]) => ({
-  name: `a length ${name}`,
-  bytes: ({ head, hidden, pick }) => head(pick(['POST', 'GET', 'DELETE']), lines(hidden.length)) + hidden,
-}))
+export const lengthShapes: readonly Shape[] = LENGTHS.map(([name, lines]) =>
+  shape(`a length ${name}`, ({ head, hidden, pick }) => head(pick(['POST', 'GET', 'DELETE']), lines(hidden.length)) + hidden),
+)
 
 /** Well-formed requests for a pipeline. */
 const LINKS: Readonly<Record<string, (make: Make) => string>> = {
   get: ({ head }) => head('GET'),
   head: ({ head }) => head('HEAD'),
-  post: (make) => make.head('POST', [lengthOf(make.hidden)]) + make.hidden,
-  chunks: (make) => make.head('POST', [CHUNKED]) + chunk(make.hidden) + LAST_CHUNK,
-  early: (make) => make.head('POST', [lengthOf(make.hidden)], { behaviour: 'early401' }) + make.hidden,
-  getWithBody: (make) => make.head('GET', [lengthOf(make.hidden)]) + make.hidden,
+  post: (make) => withLength(make, 'POST'),
+  chunks: (make) => withChunks(make, 'POST'),
+  early: (make) => withLength(make, 'POST', { behaviour: 'early401' }),
+  getWithBody: (make) => withLength(make, 'GET'),
   chunkedAnswer: ({ head }) => head('GET', [], { behaviour: 'chunked' }),
   cut: ({ head }) => head('GET', [], { behaviour: 'cut' }),
   closing: ({ head }) => head('GET', [], { behaviour: 'close200' }),
 }
 
 const PIPELINES = [
-  ...[
-    ['get', 'get'],
-    ['head', 'get'],
-    ['post', 'get'],
-    ['early', 'get'],
-    ['chunks', 'post', 'get'],
-    ['cut', 'get'],
-    ['closing', 'get'],
-  ],
-  ...[
-    ['getWithBody', 'head', 'get'],
-    ['chunkedAnswer', 'get', 'head', 'get'],
-    ['early', 'early', 'early', 'get'],
-    ['get', 'get', 'get', 'get', 'get'],
-  ],
-]
+  ...['get get', 'head get', 'post get', 'early get', 'chunks post get', 'cut get', 'closing get', 'getWithBody head get'],
+  ...['chunkedAnswer get head get', 'early early early get', 'get get get get get'],
+].map((links) => links.split(' '))
 
 /** Number of pipelines that a seed adds to those above. */
 const DRAWN = 6
 
 /** Two to five requests in one write. */
 export const pipelineShapes: readonly Shape[] = [
-  ...PIPELINES.map(
-    (links): Shape => ({ name: `a pipeline of ${links.join(', ')}`, bytes: (make) => links.map((link) => LINKS[link]?.(make)).join('') }),
-  ),
-  ...Array.from(
-    { length: DRAWN },
-    (_, at): Shape => ({
-      name: `a pipeline by chance, ${at + 1}`,
-      bytes: (make) => Array.from({ length: make.pick([2, 3, 4, 5]) }, () => make.pick(Object.values(LINKS))(make)).join(''),
-    }),
+  ...PIPELINES.map((links) => shape(`a pipeline of ${links.join(', ')}`, (make) => links.map((link) => LINKS[link]?.(make)).join(''))),
+  ...Array.from({ length: DRAWN }, (_, at) =>
+    shape(`a pipeline by chance, ${at + 1}`, (make) =>
+      Array.from({ length: make.pick([2, 3, 4, 5]) }, () => make.pick(Object.values(LINKS))(make)).join(''),
+    ),
   ),
 ]
 
-const TARGETS_TARGETS: readonly (readonly [name: string, target: (make: Make) => string])[] = [
+const ODD_TARGETS: readonly (readonly [name: string, target: (make: Make) => string])[] = [
   ['that is a whole address', ({ targets }) => `http://garden${targets.read}`],
   ['that is an address elsewhere', ({ targets }) => `http://elsewhere.example${targets.read}`],
   ['of a path with two slashes', ({ targets }) => `/${targets.read}`],
@@ -423,39 +379,24 @@ const TARGETS_TARGETS: readonly (readonly [name: string, target: (make: Make) =>
 
 const METHODS = ['get', 'BREW', 'GET\x00', 'CONNECT', 'PROPFIND', 'M-SEARCH', '"GET"']
 
+const KEPT = ['connection: keep-alive']
+
 /** Request lines: targets, methods, versions. */
 export const startShapes: readonly Shape[] = [
-  ...TARGETS_TARGETS.map(
-    ([name, target]): Shape => ({ name: `a target ${name}`, bytes: (make) => make.head('GET', [], { target: target(make) }) }),
+  ...ODD_TARGETS.map(([name, target]) => shape(`a target ${name}`, (make) => make.head('GET', [], { target: target(make) }))),
+  ...METHODS.map((method) =>
+    shape(`method ${JSON.stringify(method)} with a body`, (make) => withLength(make, method, { target: make.targets.read })),
   ),
-  ...METHODS.map(
-    (method): Shape => ({
-      name: `method ${JSON.stringify(method)} with a body`,
-      bytes: (make) => make.head(method, [lengthOf(make.hidden)], { target: make.targets.read }) + make.hidden,
-    }),
+  shape('HTTP/1.0 kept alive', ({ head }) => head('GET', KEPT, { version: 'HTTP/1.0' })),
+  shape('HTTP/1.0 kept alive, its end is the end of the connection', ({ head }) =>
+    head('GET', KEPT, { version: 'HTTP/1.0', behaviour: 'close200' }),
   ),
-  { name: 'HTTP/1.0 kept alive', bytes: ({ head }) => head('GET', ['connection: keep-alive'], { version: 'HTTP/1.0' }) },
-  {
-    name: 'HTTP/1.0 kept alive, its end is the end of the connection',
-    bytes: ({ head }) => head('GET', ['connection: keep-alive'], { version: 'HTTP/1.0', behaviour: 'close200' }),
-  },
-  {
-    name: 'HTTP/1.0 with a length',
-    bytes: (make) => make.head('POST', ['connection: keep-alive', lengthOf(make.hidden)], { version: 'HTTP/1.0' }) + make.hidden,
-  },
-  {
-    name: 'HTTP/1.0 with chunks',
-    bytes: (make) =>
-      make.head('POST', ['connection: keep-alive', 'transfer-encoding: chunked'], { version: 'HTTP/1.0' }) +
-      `${make.hidden.length.toString(16)}\r\n${make.hidden}\r\n0\r\n\r\n`,
-  },
-  ...['HTTP/1.2', 'HTTP/2.0', 'HTTP/0.9', 'http/1.1', 'HTTP/1.1\x00', 'HTTP/01.1'].map(
-    (version): Shape => ({
-      name: `version ${JSON.stringify(version)}`,
-      bytes: (make) => make.head('POST', [lengthOf(make.hidden)], { version }) + make.hidden,
-    }),
+  shape('HTTP/1.0 with a length', (make) => withLength(make, 'POST', { version: 'HTTP/1.0' }, KEPT)),
+  shape('HTTP/1.0 with chunks', (make) => withChunks(make, 'POST', { version: 'HTTP/1.0' }, [...KEPT, CHUNKED])),
+  ...['HTTP/1.2', 'HTTP/2.0', 'HTTP/0.9', 'http/1.1', 'HTTP/1.1\x00', 'HTTP/01.1'].map((version) =>
+    shape(`version ${JSON.stringify(version)}`, (make) => withLength(make, 'POST', { version })),
   ),
-  { name: 'no version', bytes: ({ targets, hiddenWhole }) => `GET ${targets.read}\r\n${hiddenWhole}` },
+  shape('no version', ({ targets, hiddenWhole }) => `GET ${targets.read}\r\n${hiddenWhole}`),
 ]
 
 const WEBSOCKET = ['connection: Upgrade', 'upgrade: websocket', 'sec-websocket-version: 13', 'sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==']
@@ -467,48 +408,28 @@ const OFFERS: readonly (readonly [name: string, lines: readonly string[]])[] = [
   ['an offer of something', ['connection: Upgrade', 'upgrade: something']],
 ]
 
-function refused(make: Make): string {
-  return make.head('GET', [...WEBSOCKET, 'content-length: 999'], { target: make.targets.refused })
-}
+const REFUSED = { behaviour: 'early404' }
 
 /** Upgrades with bodies, refused and accepted, and with requests after them. */
 export const upgradeShapes: readonly Shape[] = [
-  ...OFFERS.flatMap(([name, lines]): Shape[] => [
-    {
-      name: `${name} with a length and no body`,
-      bytes: ({ head }) => head('GET', [...lines, 'content-length: 300'], { behaviour: 'early404' }),
-    },
-    {
-      name: `${name} with a body`,
-      bytes: (make) => make.head('GET', [...lines, lengthOf(make.hidden)], { behaviour: 'early404' }) + make.hidden,
-    },
-    {
-      name: `${name} with a chunked body`,
-      bytes: (make) => make.head('GET', [...lines, CHUNKED], { behaviour: 'early404' }) + chunk(make.hidden) + LAST_CHUNK,
-    },
-    { name: `${name}, refused`, bytes: ({ head }) => head('GET', lines, { behaviour: 'early404' }) },
-    { name: `${name}, not heard of`, bytes: ({ head }) => head('GET', lines) },
-    { name: `${name} behind a request`, bytes: ({ head }) => head('GET') + head('GET', lines, { behaviour: 'early404' }) },
-    { name: `${name} by POST`, bytes: (make) => make.head('POST', [...lines, lengthOf(make.hidden)]) + make.hidden },
+  ...OFFERS.flatMap(([name, lines]) => [
+    shape(`${name} with a length and no body`, ({ head }) => head('GET', [...lines, 'content-length: 300'], REFUSED)),
+    shape(`${name} with a body`, (make) => withLength(make, 'GET', REFUSED, lines)),
+    shape(`${name} with a chunked body`, (make) => withChunks(make, 'GET', REFUSED, [...lines, CHUNKED])),
+    shape(`${name}, refused`, ({ head }) => head('GET', lines, REFUSED)),
+    shape(`${name}, not heard of`, ({ head }) => head('GET', lines)),
+    shape(`${name} behind a request`, ({ head }) => head('GET') + head('GET', lines, REFUSED)),
+    shape(`${name} by POST`, (make) => withLength(make, 'POST', {}, lines)),
   ]),
-  { name: 'a WebSocket handshake with a length, refused by the server itself', bytes: refused },
-  {
-    name: 'a WebSocket handshake with a length, accepted',
-    bytes: (make) => make.head('GET', [...WEBSOCKET, lengthOf(make.hidden)], { behaviour: 'switch' }) + make.hidden,
-  },
-  {
-    name: 'a WebSocket handshake of a wrong version',
-    bytes: ({ head }) =>
-      head(
-        'GET',
-        WEBSOCKET.map((line) => line.replace('13', '777')),
-        { behaviour: 'early404' },
-      ),
-  },
-  {
-    name: 'a WebSocket handshake of HTTP/1.0',
-    bytes: ({ head }) => head('GET', WEBSOCKET, { behaviour: 'early404', version: 'HTTP/1.0' }),
-  },
+  shape('a WebSocket handshake with a length, refused by the server itself', ({ head, targets }) =>
+    head('GET', [...WEBSOCKET, 'content-length: 999'], { target: targets.refused }),
+  ),
+  shape('a WebSocket handshake with a length, accepted', (make) => withLength(make, 'GET', { behaviour: 'switch' }, WEBSOCKET)),
+  shape('a WebSocket handshake of a wrong version', ({ head }) => {
+    const wrong = WEBSOCKET.map((line) => line.replace('13', '777'))
+    return head('GET', wrong, REFUSED)
+  }),
+  shape('a WebSocket handshake of HTTP/1.0', ({ head }) => head('GET', WEBSOCKET, { ...REFUSED, version: 'HTTP/1.0' })),
 ]
 
 /** Shapes that are read in the same way on every carrier. The carriers take turns. */

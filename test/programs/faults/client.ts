@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import type { Config } from '../../../src/app/config/settings.ts'
-import { answerTo, type Behaviour, type Fault, inWorld, messageIn, READ, say, serving, type World } from './fault.ts'
+import { answerTo, type Behaviour, type Fault, fault, inWorld, messageIn, READ, say, serving, type World } from './fault.ts'
 import { dial, talk } from './wire.ts'
 
 const WRITE = `POST /iam/v1/groups/${'a'.repeat(40)} HTTP/1.1\r\nhost: x\r\ncontent-length: 12\r\n\r\n`
@@ -34,64 +34,49 @@ function holding() {
 }
 
 export const goneFaults: readonly Fault[] = [
-  {
-    name: 'gone in its headers',
-    expected: '0 passed on',
-    see: () =>
-      inWorld(serving(3), {}, async (world) => {
-        await closed(connect(world, (socket) => socket.resume().end(READ.slice(0, 20))))
-        return `${world.upstream.seen.length} passed on`
-      }),
-  },
-  {
-    name: 'gone in its body',
-    expected: '0 passed on, logged as 499',
-    see: () =>
-      inWorld(serving(3), {}, async (world) => {
-        connect(world, (socket) => socket.write(`${WRITE}{"na`, () => socket.destroy()))
-        const { status } = await world.proxy.logged(() => true)
-        return `${world.upstream.seen.length} passed on, logged as ${status}`
-      }),
-  },
+  fault('gone in its headers', '0 passed on', () =>
+    inWorld(serving(3), {}, async (world) => {
+      await closed(connect(world, (socket) => socket.resume().end(READ.slice(0, 20))))
+      return `${world.upstream.seen.length} passed on`
+    }),
+  ),
+  fault('gone in its body', '0 passed on, logged as 499', () =>
+    inWorld(serving(3), {}, async (world) => {
+      connect(world, (socket) => socket.write(`${WRITE}{"na`, () => socket.destroy()))
+      const { status } = await world.proxy.logged(() => true)
+      return `${world.upstream.seen.length} passed on, logged as ${status}`
+    }),
+  ),
   ...[READ, `${WRITE}{"name":"x"}`].map((bytes): Fault => {
     const { behaviour, arrived, ended } = holding()
-    return {
-      name: `gone before the answer of a ${bytes.slice(0, 4).trim()}`,
-      expected: '1 passed on and cancelled, logged as 499',
-      see: () =>
-        inWorld(behaviour, {}, async (world) => {
-          const socket = connect(world, () => socket.write(bytes))
-          await arrived
-          socket.destroy()
-          await ended()
-          const { status } = await world.proxy.logged(() => true)
-          return `${world.upstream.seen.length} passed on and cancelled, logged as ${status}`
-        }),
-    }
-  }),
-  {
-    name: 'gone in the answer',
-    expected: 'the list is no longer read, logged as 499',
-    see: () =>
-      inWorld(endless, { 'limits.bufferedRows': 0 }, async (world) => {
-        const socket = connect(world, () => socket.write(READ))
-        socket.once('data', () => socket.destroy())
-        const { status, calls } = await world.proxy.logged(() => true)
-        return `${world.upstream.seen.length <= Number(calls) ? 'the list is no longer read' : 'the list is read on'}, logged as ${status}`
-      }),
-  },
-  {
-    name: 'a slow reader',
-    expected: 'fewer than 300 pages are read ahead, ended by its deadline, logged as 504',
-    see: () =>
-      inWorld(endless, { 'limits.bufferedRows': 0, 'limits.deadlineMs': 1500 }, async (world) => {
-        const socket = connect(world, () => socket.pause().write(READ))
-        const { status } = await world.proxy.logged(() => true)
-        const pages = world.upstream.seen.length
+    return fault(`gone before the answer of a ${bytes.slice(0, 4).trim()}`, '1 passed on and cancelled, logged as 499', () =>
+      inWorld(behaviour, {}, async (world) => {
+        const socket = connect(world, () => socket.write(bytes))
+        await arrived
         socket.destroy()
-        return `${pages < 300 ? 'fewer than 300' : pages} pages are read ahead, ended by its deadline, logged as ${status}`
+        await ended()
+        const { status } = await world.proxy.logged(() => true)
+        return `${world.upstream.seen.length} passed on and cancelled, logged as ${status}`
       }),
-  },
+    )
+  }),
+  fault('gone in the answer', 'the list is no longer read, logged as 499', () =>
+    inWorld(endless, { 'limits.bufferedRows': 0 }, async (world) => {
+      const socket = connect(world, () => socket.write(READ))
+      socket.once('data', () => socket.destroy())
+      const { status, calls } = await world.proxy.logged(() => true)
+      return `${world.upstream.seen.length <= Number(calls) ? 'the list is no longer read' : 'the list is read on'}, logged as ${status}`
+    }),
+  ),
+  fault('a slow reader', 'fewer than 300 pages are read ahead, ended by its deadline, logged as 504', () =>
+    inWorld(endless, { 'limits.bufferedRows': 0, 'limits.deadlineMs': 1500 }, async (world) => {
+      const socket = connect(world, () => socket.pause().write(READ))
+      const { status } = await world.proxy.logged(() => true)
+      const pages = world.upstream.seen.length
+      socket.destroy()
+      return `${pages < 300 ? 'fewer than 300' : pages} pages are read ahead, ended by its deadline, logged as ${status}`
+    }),
+  ),
 ]
 
 /** Bytes of a client, the expected answer, and the number of requests that may reach the services. */
@@ -106,18 +91,15 @@ interface ClientFault {
 }
 
 function clientFault({ name, sends, settings = {}, enough, heads, expected }: ClientFault): Fault {
-  return {
-    name,
-    expected,
-    see: () =>
-      inWorld(serving(3), { 'upstream.v1': undefined, ...settings }, async ({ proxy, upstream }) => {
-        const { answers } = await talk(proxy.url, sends, enough, heads)
-        const said = answers.map((answer) => say(answer) + named(answer.status, answer.body)).join(', ')
-        const health = await answerTo(proxy.url)
-        const asked = upstream.seen.length - 1
-        return `${said || 'closed'}; ${asked} passed on${health === '200, 3 rows' ? '' : `; afterwards ${health}`}`
-      }),
-  }
+  return fault(name, expected, () =>
+    inWorld(serving(3), { 'upstream.v1': undefined, ...settings }, async ({ proxy, upstream }) => {
+      const { answers } = await talk(proxy.url, sends, enough, heads)
+      const said = answers.map((answer) => say(answer) + named(answer.status, answer.body)).join(', ')
+      const health = await answerTo(proxy.url)
+      const asked = upstream.seen.length - 1
+      return `${said || 'closed'}; ${asked} passed on${health === '200, 3 rows' ? '' : `; afterwards ${health}`}`
+    }),
+  )
 }
 
 /** Returns the limit that a refusal names. */

@@ -14,7 +14,7 @@ import { runCommand } from '../../app/cli/support.ts'
 import { until } from '../../stage/clocks.ts'
 import { listening, temporaryFolder } from '../../stage/programs.ts'
 import { streamAttacks } from './attacks/streams.ts'
-import { answerTo, type Fault, inWorld, serving } from './fault.ts'
+import { answerTo, type Fault, fault, inWorld, longFault, serving } from './fault.ts'
 import { strangeIn } from './fuzz/drafts.ts'
 import { idle, inFlight } from './process/child.ts'
 import { bytesOf, dial, type FieldLine, FLAG, type Frame, frame, headers, PREFACE, SECURE, TYPE, talk, uint32 } from './wire.ts'
@@ -107,15 +107,11 @@ async function brokenWorker(): Promise<string> {
 
 /** What callers, pages and workers may not do. */
 export const callerAttacks: readonly Fault[] = [
-  { name: 'one token in six spellings', expected: '58 refused, 2 served', see: spellings },
-  { name: 'as many idle connections as the admin port takes', expected: 'a probe 200', see: idleAdmin },
-  { name: 'two Host headers, both of them known', expected: 'admin port 400, port 400', see: twoNames },
-  { name: 'a page of another origin that sets faults of the sandbox', expected: '403', see: foreignPage },
-  {
-    name: 'a worker that asks the store for what nobody understands',
-    expected: '5 of 5 refused; modes {"version":0,"text":""}',
-    see: brokenWorker,
-  },
+  fault('one token in six spellings', '58 refused, 2 served', spellings),
+  fault('as many idle connections as the admin port takes', 'a probe 200', idleAdmin),
+  fault('two Host headers, both of them known', 'admin port 400, port 400', twoNames),
+  fault('a page of another origin that sets faults of the sandbox', '403', foreignPage),
+  fault('a worker that asks the store for what nobody understands', '5 of 5 refused; modes {"version":0,"text":""}', brokenWorker),
 ]
 
 /** Runs with a folder that is removed afterwards. */
@@ -286,22 +282,18 @@ const secretsInMessages = async () => {
 
 /** What files of others may do to commands, and what files of Crosswalk may do to others. */
 export const fileAttacks: readonly Fault[] = [
-  { name: 'paths of a document that end a line and go on as code', expected: '10 tables: data', see: textBecomesCode },
-  {
-    name: 'references of a document to a server and to other files',
-    expected: '0 requests; the other file is not told',
-    see: referencesLead,
-  },
-  { name: 'lines of a record file that hold what no record holds', expected: 'report of the others; serve 200', see: wrongRecords },
-  { name: 'lines of traffic that hold what no traffic holds', expected: 'read, a sentence', see: wrongTraffic },
-  { name: 'files without an end, without a bottom, and of 60,000 names', expected: '10 times a sentence', see: endlessFiles },
-  { name: 'a pipe to which nobody writes, as a document', expected: 'a sentence', see: silentPipe, full: true },
-  {
-    name: 'a link where the store writes, and a record file that all may read',
-    expected: 'behind the link unchanged, store 600, records 600',
-    see: filesThatAreWritten,
-  },
-  { name: 'secrets in addresses that are wrong', expected: '15 messages, 0 with the secret', see: secretsInMessages },
+  fault('paths of a document that end a line and go on as code', '10 tables: data', textBecomesCode),
+  fault('references of a document to a server and to other files', '0 requests; the other file is not told', referencesLead),
+  fault('lines of a record file that hold what no record holds', 'report of the others; serve 200', wrongRecords),
+  fault('lines of traffic that hold what no traffic holds', 'read, a sentence', wrongTraffic),
+  fault('files without an end, without a bottom, and of 60,000 names', '10 times a sentence', endlessFiles),
+  longFault('a pipe to which nobody writes, as a document', 'a sentence', silentPipe),
+  fault(
+    'a link where the store writes, and a record file that all may read',
+    'behind the link unchanged, store 600, records 600',
+    filesThatAreWritten,
+  ),
+  fault('secrets in addresses that are wrong', '15 messages, 0 with the secret', secretsInMessages),
 ]
 
 const POST: readonly FieldLine[] = [

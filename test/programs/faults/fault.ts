@@ -20,6 +20,11 @@ export interface Fault {
   readonly needs?: string
 }
 
+export const fault = (name: Fault['name'], expected: Fault['expected'], see: Fault['see']): Fault => ({ name, expected, see })
+
+/** A fault that `npm test` leaves out. */
+export const longFault = (...given: Parameters<typeof fault>): Fault => ({ ...fault(...given), full: true })
+
 /** Faults of one origin. */
 export interface Group {
   readonly name: string

@@ -13,7 +13,7 @@ import { selfSigned } from '../../stage/authority.ts'
 import { listening } from '../../stage/programs.ts'
 import { bearer, startProxy } from '../../stage/stage.ts'
 import { startUpstream } from '../../stage/upstream.ts'
-import { type Behaviour, type Fault, inWorld, listOf, messageIn, say, serving } from './fault.ts'
+import { type Behaviour, type Fault, fault, inWorld, listOf, messageIn, say, serving } from './fault.ts'
 import { talk } from './wire.ts'
 
 /** One request for each way to an upstream: a translated read and write, passed through to v2, passed on to v1. */
@@ -38,21 +38,18 @@ export interface UpstreamFault {
 
 /** Without a `behaviour`, nothing listens at the address of the settings. */
 export function upstreamFault({ name, behaviour = () => {}, settings = {}, expected }: UpstreamFault): Fault {
-  return {
-    name,
-    expected: sentence(expected),
-    see: () =>
-      inWorld(behaviour, settings, async ({ proxy, upstream }) => {
-        const seen: Partial<Record<Carrier, string>> = {}
-        for (const carrier of carriersOf(expected)) {
-          const request = REQUESTS[carrier]
-          const before = upstream.seen.length
-          const { answers } = await talk(proxy.url, httpOf(request), 1)
-          seen[carrier] = `${say(answers[0])} ×${upstream.seen.length - before}`
-        }
-        return sentence(seen)
-      }),
-  }
+  return fault(name, sentence(expected), () =>
+    inWorld(behaviour, settings, async ({ proxy, upstream }) => {
+      const seen: Partial<Record<Carrier, string>> = {}
+      for (const carrier of carriersOf(expected)) {
+        const request = REQUESTS[carrier]
+        const before = upstream.seen.length
+        const { answers } = await talk(proxy.url, httpOf(request), 1)
+        seen[carrier] = `${say(answers[0])} ×${upstream.seen.length - before}`
+      }
+      return sentence(seen)
+    }),
+  )
 }
 
 function httpOf(request: string): string {
@@ -72,10 +69,10 @@ function sentence(expected: Expected): string {
 }
 
 /** An upstream with an untrusted certificate is never asked, whatever carries the request. */
-export const wrongCertificate: Fault = {
-  name: 'a wrong certificate',
-  expected: 'read 503/14 ×0 · write 503/14 ×0 · native 503/14 ×0 · v1 503/14 ×0; 0 requests got through',
-  async see() {
+export const wrongCertificate: Fault = fault(
+  'a wrong certificate',
+  'read 503/14 ×0 · write 503/14 ×0 · native 503/14 ×0 · v1 503/14 ×0; 0 requests got through',
+  async () => {
     let asked = 0
     const server = https.createServer(selfSigned, (_, response) => {
       asked += 1
@@ -89,7 +86,7 @@ export const wrongCertificate: Fault = {
     await new Promise((resolve) => server.close(resolve))
     return `${seen}; ${asked} requests got through`
   },
-}
+)
 
 const MEBIBYTE = 2 ** 20
 const BYTES = 100 * MEBIBYTE
@@ -118,20 +115,15 @@ function held(): number {
 const PACE = 10 * MEBIBYTE
 
 export const largeFaults: readonly Fault[] = [
-  {
-    name: 'a body of 100 MB, read by a table',
-    expected: '500/13: the v2 service sent an answer of more than limits.answerBytes (67108864)',
-    see: () =>
-      inWorld(behaviour, {}, async ({ proxy }) => {
-        const { answers } = await talk(proxy.url, 'GET /iam/v1/groups HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n')
-        return `${say(answers[0])}: ${answers[0] && messageIn(answers[0])}`
-      }),
-  },
+  fault('a body of 100 MB, read by a table', '500/13: the v2 service sent an answer of more than limits.answerBytes (67108864)', () =>
+    inWorld(behaviour, {}, async ({ proxy }) => {
+      const { answers } = await talk(proxy.url, 'GET /iam/v1/groups HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n')
+      return `${say(answers[0])}: ${answers[0] && messageIn(answers[0])}`
+    }),
+  ),
   ...['/iam/v2/groups', '/registry/v1/vuln_reports'].map(
-    (path): Fault => ({
-      name: `a body of 100 MB, passed on from ${path}`,
-      expected: `200, ${BYTES} bytes; 4 MB of it held at most`,
-      see: () =>
+    (path): Fault =>
+      fault(`a body of 100 MB, passed on from ${path}`, `200, ${BYTES} bytes; 4 MB of it held at most`, () =>
         inWorld(behaviour, {}, async ({ proxy }) => {
           const before = held()
           let most = 0
@@ -147,7 +139,7 @@ export const largeFaults: readonly Fault[] = [
           const within = most < 4 * MEBIBYTE ? '4 MB of it held at most' : `${Math.round(most / MEBIBYTE)} MB of it held`
           return `${answer.status}, ${bytes} bytes; ${within}`
         }),
-    }),
+      ),
   ),
 ]
 
@@ -272,23 +264,18 @@ async function restarted(settings: Partial<Config>): Promise<string> {
 const STREAMED: Partial<Config> = { 'limits.bufferedRows': 0 }
 
 export const listFaults: readonly Fault[] = [
-  {
-    name: 'a page token that loops',
-    expected: '409/10',
-    see: () =>
-      inWorld(looping, { 'limits.bufferedRows': 10_000 }, async ({ proxy }) =>
-        say((await talk(proxy.url, 'GET /iam/v1/groups HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n')).answers[0]),
-      ),
-  },
-  { name: 'rows that come and go while a list is read', expected: [WHOLE, '409/10'], see: () => readWhile(changing, {}) },
-  { name: 'the same while it is streamed', expected: [WHOLE, 'broken off'], see: () => readWhile(changing, STREAMED) },
-  {
-    name: 'page tokens that expire while a list is read',
-    expected: [WHOLE, '409/10'],
-    see: () => readWhile(async (page, { call }) => void (page === 2 && (await call('POST', '/-/clock', { advanceMs: LATER }))), {}),
-  },
-  { name: 'v2 restarting in the middle of a list', expected: '503/14, then 200, 1000 rows', see: () => restarted({}) },
-  { name: 'v2 restarting in the middle of a stream', expected: 'broken off, then 200, 1000 rows', see: () => restarted(STREAMED) },
+  fault('a page token that loops', '409/10', () =>
+    inWorld(looping, { 'limits.bufferedRows': 10_000 }, async ({ proxy }) =>
+      say((await talk(proxy.url, 'GET /iam/v1/groups HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n')).answers[0]),
+    ),
+  ),
+  fault('rows that come and go while a list is read', [WHOLE, '409/10'], () => readWhile(changing, {})),
+  fault('the same while it is streamed', [WHOLE, 'broken off'], () => readWhile(changing, STREAMED)),
+  fault('page tokens that expire while a list is read', [WHOLE, '409/10'], () =>
+    readWhile(async (page, { call }) => void (page === 2 && (await call('POST', '/-/clock', { advanceMs: LATER }))), {}),
+  ),
+  fault('v2 restarting in the middle of a list', '503/14, then 200, 1000 rows', () => restarted({})),
+  fault('v2 restarting in the middle of a stream', 'broken off, then 200, 1000 rows', () => restarted(STREAMED)),
 ]
 
 const WAYS: Readonly<Record<string, (url: string) => Client>> = { gRPC: grpcClient, Connect: connectClient }

@@ -3,7 +3,7 @@ import type { Config } from '../../../../src/app/config/settings.ts'
 import { ALL_V2 } from '../../../../src/migrate/modes/rules.ts'
 import { until } from '../../../stage/clocks.ts'
 import { bearer, startProxy, type TestProxy } from '../../../stage/stage.ts'
-import { ask2, askBoth, type Fault, inWorld, say, serving, type World } from '../fault.ts'
+import { ask2, askBoth, type Fault, fault, inWorld, longFault, say, serving, type World } from '../fault.ts'
 import { talk, type WireAnswer } from '../wire.ts'
 
 /** Bytes that an attacker sends to the admin port, each text on a connection of its own. */
@@ -33,7 +33,7 @@ async function heard({ proxy }: World, words: Words, settings: Partial<Config>):
 }
 
 function attack(name: string, expected: string, words: Words, settings: Partial<Config> = {}): Fault {
-  return { name: `admin port: ${name}`, expected, see: () => inWorld(serving(3), settings, (world) => heard(world, words, settings)) }
+  return fault(`admin port: ${name}`, expected, () => inWorld(serving(3), settings, (world) => heard(world, words, settings)))
 }
 
 const reads = (headers: Readonly<Record<string, string>>) => READ.map((path) => requestOfAdmin(`GET ${path}`, headers))
@@ -104,8 +104,8 @@ export const adminAttacks: readonly Fault[] = [
   attack('a body larger than any modes are', '400/3; modes unchanged', (host) => [
     requestOfAdmin('PUT /modes', { host }, JSON.stringify({ testers: ['x'.repeat(300_000)] })),
   ]),
-  { name: 'admin port: connections held open', expected: '300 closed; afterwards 200', see: heldOpen, full: true },
-  { name: 'admin port: a thousand requests in one packet', expected: 'a few answers, closed; afterwards 200', see: pipeline },
+  longFault('admin port: connections held open', '300 closed; afterwards 200', heldOpen),
+  fault('admin port: a thousand requests in one packet', 'a few answers, closed; afterwards 200', pipeline),
   attack(
     'no token, as probes ask',
     '200 200; modes unchanged',
@@ -218,13 +218,11 @@ async function guess({ proxy }: World): Promise<string> {
 }
 
 export const tokenGuesses: readonly Fault[] = [
-  {
-    name: `admin port: ${GUESSES} wrong tokens, near ones, huge ones and odd bytes`,
-    expected:
-      'guesses 401; odd ones refused; the right token meanwhile 200; modes at version 1; a few log lines, no token in them; memory bounded',
-    see: () => inWorld(serving(3), SETTINGS, guess),
-    full: true,
-  },
+  longFault(
+    `admin port: ${GUESSES} wrong tokens, near ones, huge ones and odd bytes`,
+    'guesses 401; odd ones refused; the right token meanwhile 200; modes at version 1; a few log lines, no token in them; memory bounded',
+    () => inWorld(serving(3), SETTINGS, guess),
+  ),
 ]
 
 /** Request targets that name another host. Only our own upstream may be asked. */
@@ -358,28 +356,18 @@ const handshakes = (targets: readonly string[]) =>
   })
 
 export const targetAttacks: readonly Fault[] = [
-  { name: 'a target that names another host', expected: "400/3, 200, 200, 200; 3 passed on, our upstream's host: true", see: otherHosts },
-  {
-    name: 'a target with a fragment, or a v1 path with characters that no path holds',
-    expected: '400/3 × 18; 0 passed on',
-    see: () => inWorld(serving(3), {}, (world) => refusals(world, NO_PATHS)),
-  },
-  { name: 'a target that climbs out of the path of v2', expected: '400/3 × 20; 0 passed on', see: () => refusedBelow(CLIMBING) },
-  {
-    name: 'an id that v2 would take for a method, or for another resource',
-    expected: '400/3 × 12; 0 passed on',
-    see: () => inWorld(serving(3), {}, (world) => refusals(world, METHODS)),
-  },
-  { name: 'a path of REST that calls itself gRPC', expected: 'gRPC 12, gRPC 3, 400/3, gRPC 3, gRPC 12, 400/3; 0 passed on', see: asGrpc },
-  {
-    name: 'a write whose header calls it a read, while both sides are compared',
-    expected: '200, 200; 2 writes, 2 of them to v1',
-    see: disguised,
-  },
-  {
-    name: 'WebSocket handshakes with targets that a request may not have',
-    expected: '400/3, 400/3, 400/3, 400/3; 0 passed on',
-    see: () => handshakes(['/../admin', 'http://169.254.169.254/', '/iam/v1/groups#x', '/iam/v2/x#y']),
-  },
-  { name: 'odd targets that may be passed on', expected: '8 of 8 passed on, none changed', see: () => changed(TARGETS_ODD) },
+  fault('a target that names another host', "400/3, 200, 200, 200; 3 passed on, our upstream's host: true", otherHosts),
+  fault('a target with a fragment, or a v1 path with characters that no path holds', '400/3 × 18; 0 passed on', () =>
+    inWorld(serving(3), {}, (world) => refusals(world, NO_PATHS)),
+  ),
+  fault('a target that climbs out of the path of v2', '400/3 × 20; 0 passed on', () => refusedBelow(CLIMBING)),
+  fault('an id that v2 would take for a method, or for another resource', '400/3 × 12; 0 passed on', () =>
+    inWorld(serving(3), {}, (world) => refusals(world, METHODS)),
+  ),
+  fault('a path of REST that calls itself gRPC', 'gRPC 12, gRPC 3, 400/3, gRPC 3, gRPC 12, 400/3; 0 passed on', asGrpc),
+  fault('a write whose header calls it a read, while both sides are compared', '200, 200; 2 writes, 2 of them to v1', disguised),
+  fault('WebSocket handshakes with targets that a request may not have', '400/3, 400/3, 400/3, 400/3; 0 passed on', () =>
+    handshakes(['/../admin', 'http://169.254.169.254/', '/iam/v1/groups#x', '/iam/v2/x#y']),
+  ),
+  fault('odd targets that may be passed on', '8 of 8 passed on, none changed', () => changed(TARGETS_ODD)),
 ]

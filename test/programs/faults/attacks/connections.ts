@@ -7,7 +7,7 @@ import type { Config } from '../../../../src/app/config/settings.ts'
 import { until } from '../../../stage/clocks.ts'
 import { listening } from '../../../stage/programs.ts'
 import { startProxy } from '../../../stage/stage.ts'
-import { afterwards, type Behaviour, type Fault, inWorld, say, serving, type World } from '../fault.ts'
+import { afterwards, type Behaviour, type Fault, fault, inWorld, say, serving, type World } from '../fault.ts'
 import { idle, inFlight, metric } from '../process/child.ts'
 import { dial, SECURE, talk } from '../wire.ts'
 
@@ -159,42 +159,32 @@ async function expectations(status: number, port: Port): Promise<string> {
 }
 
 const attacksOn = (port: Port): readonly Fault[] => [
-  {
-    name: 'a handshake with a body',
-    expected: '400/3 and closed; then 200,200,200; v2 saw GET,GET,GET',
-    see: () => handshakeWithBody(port),
-  },
-  { name: 'handshakes that v2 refuses', expected: '0 of 6 connections used again; then 200', see: () => refusedHandshakes(port) },
-  {
-    name: 'a handshake behind a slow request',
-    expected: '200 {"path":"/slow"},200 {"path":"/iam/v2/groups"}',
-    see: () => inOrder(`${HANDSHAKE}\r\n`, port),
-  },
-  {
-    name: 'an offer of h2c behind a slow request',
-    expected: '200 {"path":"/slow"},200 {"path":"/second"},200 {"path":"/third"}',
-    see: () => inOrder(get('/second', 'connection: Upgrade, HTTP2-Settings\r\nupgrade: h2c\r\nhttp2-settings: AA\r\n'), port),
-  },
-  ...['/upload', '/registry/v1/vuln_reports'].flatMap((path) =>
-    [true, false].map((leave) => ({
-      name: `an answer before the end of the body of ${path}, and a client that ${leave ? 'leaves' : 'stays'}`,
-      expected: '401; every connection over within a second',
-      see: () => earlyAnswers(path, leave, port),
-    })),
+  fault('a handshake with a body', '400/3 and closed; then 200,200,200; v2 saw GET,GET,GET', () => handshakeWithBody(port)),
+  fault('handshakes that v2 refuses', '0 of 6 connections used again; then 200', () => refusedHandshakes(port)),
+  fault('a handshake behind a slow request', '200 {"path":"/slow"},200 {"path":"/iam/v2/groups"}', () => inOrder(`${HANDSHAKE}\r\n`, port)),
+  fault('an offer of h2c behind a slow request', '200 {"path":"/slow"},200 {"path":"/second"},200 {"path":"/third"}', () =>
+    inOrder(get('/second', 'connection: Upgrade, HTTP2-Settings\r\nupgrade: h2c\r\nhttp2-settings: AA\r\n'), port),
   ),
-  { name: 'pipelines of native requests', expected: '90 answered, no more than 2 calls at once', see: () => pipeline(90, port) },
-  { name: 'a pipeline longer than limits.streams', expected: '0 answered, no more than 2 calls at once', see: () => pipeline(900, port) },
-  { name: 'transfer codings in odd words', expected: 'chunked hello', see: () => transferCodings(port) },
-  ...['/upload', '/registry/v1/vuln_reports'].map((path) => ({
-    name: `a Connection header that names what the proxy writes, ${path}`,
-    expected: '2 seen; for 127.0.0.1, body whole',
-    see: () => namedHeaders(path, port),
-  })),
-  ...[200, 401, 417].map((status) => ({
-    name: `Expect: 100-continue, answered ${status}`,
-    expected: `100,${status},${status}; v2 saw POST,GET`,
-    see: () => expectations(status, port),
-  })),
+  ...['/upload', '/registry/v1/vuln_reports'].flatMap((path) =>
+    [true, false].map((leave) =>
+      fault(
+        `an answer before the end of the body of ${path}, and a client that ${leave ? 'leaves' : 'stays'}`,
+        '401; every connection over within a second',
+        () => earlyAnswers(path, leave, port),
+      ),
+    ),
+  ),
+  fault('pipelines of native requests', '90 answered, no more than 2 calls at once', () => pipeline(90, port)),
+  fault('a pipeline longer than limits.streams', '0 answered, no more than 2 calls at once', () => pipeline(900, port)),
+  fault('transfer codings in odd words', 'chunked hello', () => transferCodings(port)),
+  ...['/upload', '/registry/v1/vuln_reports'].map((path) =>
+    fault(`a Connection header that names what the proxy writes, ${path}`, '2 seen; for 127.0.0.1, body whole', () =>
+      namedHeaders(path, port),
+    ),
+  ),
+  ...[200, 401, 417].map((status) =>
+    fault(`Expect: 100-continue, answered ${status}`, `100,${status},${status}; v2 saw POST,GET`, () => expectations(status, port)),
+  ),
 ]
 
 export const connectionAttacks: readonly Fault[] = [
@@ -356,40 +346,26 @@ async function givenUp(): Promise<string> {
 
 export const placeAttacks: readonly Fault[] = [
   ...(['/iam/v1/nothing', '/iam/v1/groups', '/iam/v2/groups'] as const).flatMap((path) => [
-    {
-      name: `no window for the answers from ${path}`,
-      expected: '40 of 80 places; none in flight; then 200, 3 rows',
-      see: () => noWindow(path, {}),
-    },
-    {
-      name: `no window over TLS for the answers from ${path}`,
-      expected: '40 of 80 places; none in flight; then 200, 3 rows',
-      see: () => noWindow(path, SECURE),
-    },
+    fault(`no window for the answers from ${path}`, '40 of 80 places; none in flight; then 200, 3 rows', () => noWindow(path, {})),
+    fault(`no window over TLS for the answers from ${path}`, '40 of 80 places; none in flight; then 200, 3 rows', () =>
+      noWindow(path, SECURE),
+    ),
   ]),
-  ...['/download', '/registry/v1/vuln_reports'].map((path) => ({
-    name: `answers from ${path} that nobody reads`,
-    expected: 'none in flight',
-    see: () => noReader(path),
-  })),
+  ...['/download', '/registry/v1/vuln_reports'].map((path) =>
+    fault(`answers from ${path} that nobody reads`, 'none in flight', () => noReader(path)),
+  ),
   ...['/upload', '/registry/v1/vuln_reports'].flatMap((path) => [
-    {
-      name: `bodies for ${path} that come byte by byte`,
-      expected: '408/3 and closed; none in flight; then 200, 3 rows',
-      see: () => slowBodies(path),
-    },
-    {
-      name: `a body for ${path} that comes byte by byte over HTTP/2`,
-      expected: '408, closed with 0; none in flight; then 200, 3 rows',
-      see: () => slowBodies2(path),
-    },
+    fault(`bodies for ${path} that come byte by byte`, '408/3 and closed; none in flight; then 200, 3 rows', () => slowBodies(path)),
+    fault(`a body for ${path} that comes byte by byte over HTTP/2`, '408, closed with 0; none in flight; then 200, 3 rows', () =>
+      slowBodies2(path),
+    ),
   ]),
-  {
-    name: 'WebSockets, too many and silent',
-    expected: '3 open and counted 3, 0 in flight; the others: Unexpected server response: 503; the silent ones are ended',
-    see: webSockets,
-  },
-  { name: 'TLS handshakes that stall', expected: 'all ended: one in its handshake, and those that then say nothing', see: stalledTls },
-  { name: 'requests given up over HTTP/2', expected: 'none in flight', see: givenUp },
-  { name: 'an HTTP/2 connection that says nothing, with a stream that never ends', expected: 'none in flight', see: idleSession },
+  fault(
+    'WebSockets, too many and silent',
+    '3 open and counted 3, 0 in flight; the others: Unexpected server response: 503; the silent ones are ended',
+    webSockets,
+  ),
+  fault('TLS handshakes that stall', 'all ended: one in its handshake, and those that then say nothing', stalledTls),
+  fault('requests given up over HTTP/2', 'none in flight', givenUp),
+  fault('an HTTP/2 connection that says nothing, with a stream that never ends', 'none in flight', idleSession),
 ]

@@ -9,7 +9,7 @@ import { runCommand } from '../../../app/cli/support.ts'
 import { until } from '../../../stage/clocks.ts'
 import { bearer, type Stage, startStage, type TestProxy } from '../../../stage/stage.ts'
 import { connect2, fetch2 } from '../../../stage/upstream.ts'
-import { answerTo, errorIn, type Fault, inWorld, serving } from '../fault.ts'
+import { answerTo, errorIn, type Fault, fault, inWorld, serving } from '../fault.ts'
 import { idle, metric } from '../process/child.ts'
 import { dial, SECURE } from '../wire.ts'
 
@@ -286,10 +286,8 @@ const GROWING: readonly Growing[] = [
 /** Milliseconds that a busy machine may need; the square of the length would take a hundred times as long. */
 const SOON = 5_000
 
-const attack = ({ name, path, headers, body, settings = { 'upstream.v1': undefined }, answer, says }: Growing): Fault => ({
-  name,
-  expected: `HTTP/1.1: ${says} soon, then somebody else 200 soon; HTTP/2: ${says} soon, then somebody else 200 soon`,
-  see: () =>
+const attack = ({ name, path, headers, body, settings = { 'upstream.v1': undefined }, answer, says }: Growing): Fault =>
+  fault(name, `HTTP/1.1: ${says} soon, then somebody else 200 soon; HTTP/2: ${says} soon, then somebody else 200 soon`, () =>
     inWorld(answer === undefined ? serving(3) : (_, response) => response.end(answer), settings, async ({ proxy }) => {
       const session = await connect2(proxy.url)
       const over1 = await timed(async () => {
@@ -305,7 +303,7 @@ const attack = ({ name, path, headers, body, settings = { 'upstream.v1': undefin
       session.destroy()
       return `HTTP/1.1: ${over1}, then somebody else ${after1}; HTTP/2: ${over2}, then somebody else ${after2}`
     }),
-})
+  )
 
 function saying(status: number, body: string, type: string | undefined): string {
   return status < 400 ? String(status) : `${status}/${errorIn(body, type)}`
@@ -427,19 +425,11 @@ export const memoryAttacks: readonly Fault[] = [
     see: () => unfinished(crowd),
     ...(!way.startsWith('HTTP') && { full: true as const }),
   })),
-  {
-    name: 'refusals over HTTP/2 that nobody reads',
-    expected: '1000 refusals wait, 1000 streams are reset; when they are gone 200, 3 rows',
-    see: unreadRefusals,
-  },
-  {
-    name: 'more connections than there may be',
-    expected: '20 stay open, 5 further ones are closed and counted: 5',
-    see: () => connections({}),
-  },
-  {
-    name: 'more connections over TLS than there may be',
-    expected: '20 stay open, 5 further ones are closed and counted: 5',
-    see: () => connections(SECURE),
-  },
+  fault(
+    'refusals over HTTP/2 that nobody reads',
+    '1000 refusals wait, 1000 streams are reset; when they are gone 200, 3 rows',
+    unreadRefusals,
+  ),
+  fault('more connections than there may be', '20 stay open, 5 further ones are closed and counted: 5', () => connections({})),
+  fault('more connections over TLS than there may be', '20 stay open, 5 further ones are closed and counted: 5', () => connections(SECURE)),
 ]

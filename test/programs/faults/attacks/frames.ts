@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import type { Config } from '../../../../src/app/config/settings.ts'
 import { startProxy } from '../../../stage/stage.ts'
-import { afterwards, askBoth, type Behaviour, errorIn, type Fault, inWorld, messageIn, say, serving } from '../fault.ts'
+import { afterwards, askBoth, type Behaviour, errorIn, type Fault, fault, inWorld, longFault, messageIn, say, serving } from '../fault.ts'
 import { send } from '../fuzz/frames.ts'
 import { type Given, type OpenAskers, overGrpc, overHttp1, overHttp2, overWebSocket, type Question } from '../fuzz/heads.ts'
 import { type Script, startScripted } from '../fuzz/upstream.ts'
@@ -95,12 +95,7 @@ const endings: readonly Fault[] = Object.entries(REQUESTS).flatMap(([name, begin
 
 export const frameAttacks: readonly Fault[] = [
   ...endings,
-  {
-    name: 'requests behind a GOAWAY, in one packet on many connections',
-    expected: 'none in flight; then 200, 3 rows',
-    see: behindGoaway,
-    full: true,
-  },
+  longFault('requests behind a GOAWAY, in one packet on many connections', 'none in flight; then 200, 3 rows', behindGoaway),
 ]
 
 /** A client that receives the service's answer. */
@@ -216,21 +211,19 @@ const ODD_STATUSES: readonly (readonly [status: string, ...expected: readonly st
 /** On the native carrier each of them ended the process. The other carriers run in `npm run faults`. */
 function headsTo(path: string): readonly Fault[] {
   const faults: readonly Fault[] = [
-    ...SINGLE.map(([field, translated]) => ({
-      name: `${field.split(':')[0]} twice in an answer to ${path}`,
-      expected: `200 with ${path === TRANSLATED ? translated : 1}, then 200`,
-      see: () => given(READERS.filter(isHttp2), path, twice(field), countOf(field.split(':')[0] ?? '')),
-    })),
-    ...ODD_LINES.map(([line, native, v1, translated]) => ({
-      name: `an answer ${show(line)} to ${path}`,
-      expected: `${{ [NATIVE]: native, [V1]: v1, [TRANSLATED]: translated }[path]}, then 200`,
-      see: () => given(READERS, path, head(line), statusOf),
-    })),
-    {
-      name: `http2-settings in an answer to ${path}`,
-      expected: '200 with 0, then 200',
-      see: () => given(READERS, path, head('HTTP/1.1 200 OK', 'http2-settings: AA\r\n'), countOf('http2-settings')),
-    },
+    ...SINGLE.map(([field, translated]) =>
+      fault(`${field.split(':')[0]} twice in an answer to ${path}`, `200 with ${path === TRANSLATED ? translated : 1}, then 200`, () =>
+        given(READERS.filter(isHttp2), path, twice(field), countOf(field.split(':')[0] ?? '')),
+      ),
+    ),
+    ...ODD_LINES.map(([line, native, v1, translated]) =>
+      fault(`an answer ${show(line)} to ${path}`, `${{ [NATIVE]: native, [V1]: v1, [TRANSLATED]: translated }[path]}, then 200`, () =>
+        given(READERS, path, head(line), statusOf),
+      ),
+    ),
+    fault(`http2-settings in an answer to ${path}`, '200 with 0, then 200', () =>
+      given(READERS, path, head('HTTP/1.1 200 OK', 'http2-settings: AA\r\n'), countOf('http2-settings')),
+    ),
   ]
   return path === NATIVE ? faults : faults.map((fault) => ({ ...fault, full: true as const }))
 }
@@ -238,26 +231,22 @@ function headsTo(path: string): readonly Fault[] {
 /** Answers that a parser accepts and a writer refuses: each ended the process. */
 export const headAttacks: readonly Fault[] = [
   ...[NATIVE, V1, TRANSLATED].flatMap(headsTo),
-  ...ODD_LINES.filter(([line]) => !line.includes('101')).map(([line, native]) => ({
-    name: `an answer ${show(line)} to a WebSocket handshake`,
-    expected: `${native}, then 101`,
-    see: () => given(SHAKERS, '/socket', head(line), statusOf),
-  })),
-  ...ODD_STATUSES.map(([status, ...expected]) => ({
-    name: `:status ${JSON.stringify(status)} in an answer to a gRPC call`,
-    expected: expected.map((one) => `${one}, then 200`),
-    see: () => given(CALLERS, CALL, call([[':status', status], ...GOOD.slice(1)], DONE), grpcStatusOf),
-  })),
-  {
-    name: 'http2-settings in the head of an answer to a gRPC call',
-    expected: '200, gRPC 0, then 200',
-    see: () => given(CALLERS, CALL, call([...GOOD, SETTINGS], DONE), grpcStatusOf),
-  },
-  {
-    name: 'http2-settings in the trailers of an answer to a gRPC call',
-    expected: '200, gRPC 0, then 200',
-    see: () => given(CALLERS, CALL, call(GOOD, [...DONE, SETTINGS]), grpcStatusOf),
-  },
+  ...ODD_LINES.filter(([line]) => !line.includes('101')).map(([line, native]) =>
+    fault(`an answer ${show(line)} to a WebSocket handshake`, `${native}, then 101`, () => given(SHAKERS, '/socket', head(line), statusOf)),
+  ),
+  ...ODD_STATUSES.map(([status, ...expected]) =>
+    fault(
+      `:status ${JSON.stringify(status)} in an answer to a gRPC call`,
+      expected.map((one) => `${one}, then 200`),
+      () => given(CALLERS, CALL, call([[':status', status], ...GOOD.slice(1)], DONE), grpcStatusOf),
+    ),
+  ),
+  fault('http2-settings in the head of an answer to a gRPC call', '200, gRPC 0, then 200', () =>
+    given(CALLERS, CALL, call([...GOOD, SETTINGS], DONE), grpcStatusOf),
+  ),
+  fault('http2-settings in the trailers of an answer to a gRPC call', '200, gRPC 0, then 200', () =>
+    given(CALLERS, CALL, call(GOOD, [...DONE, SETTINGS]), grpcStatusOf),
+  ),
 ]
 
 /** As many codings as fit into the headers of an answer. */
@@ -306,13 +295,13 @@ async function codedRequests(): Promise<string> {
 const TOO_MANY = '500/13 the v2 service sent an answer in more than 5 content codings; 2 calls'
 
 export const codingAttacks: readonly Fault[] = [
-  { name: 'an answer of v2 in five content codings', expected: '200, 0 rows; 2 calls', see: () => readOf(coded(5)) },
-  { name: 'an answer of v2 in two headers of one coding each', expected: '200, 0 rows; 2 calls', see: () => readOf(coded(2, false)) },
-  { name: 'an answer of v2 in thousands of content codings', expected: TOO_MANY, see: () => readOf(coded(THOUSANDS)) },
-  { name: 'an answer of v2 in six headers of one coding each', expected: TOO_MANY, see: () => readOf(coded(6, false)) },
-  {
-    name: 'a request in thousands of content codings',
-    expected: 'translated 400/3,400/3, 0 passed on; native and v1 200,200,200,200, 4 untouched',
-    see: codedRequests,
-  },
+  fault('an answer of v2 in five content codings', '200, 0 rows; 2 calls', () => readOf(coded(5))),
+  fault('an answer of v2 in two headers of one coding each', '200, 0 rows; 2 calls', () => readOf(coded(2, false))),
+  fault('an answer of v2 in thousands of content codings', TOO_MANY, () => readOf(coded(THOUSANDS))),
+  fault('an answer of v2 in six headers of one coding each', TOO_MANY, () => readOf(coded(6, false))),
+  fault(
+    'a request in thousands of content codings',
+    'translated 400/3,400/3, 0 passed on; native and v1 200,200,200,200, 4 untouched',
+    codedRequests,
+  ),
 ]

@@ -10,7 +10,7 @@ import { until } from '../../../stage/clocks.ts'
 import { listening } from '../../../stage/programs.ts'
 import { bearer, startProxy } from '../../../stage/stage.ts'
 import { connect2 } from '../../../stage/upstream.ts'
-import { answerTo, type Behaviour, type Fault, inWorld, READ, serving, type World } from '../fault.ts'
+import { answerTo, type Behaviour, type Fault, fault, inWorld, longFault, READ, serving, type World } from '../fault.ts'
 import { type Carrier, openRpcAsker, type RpcCase, type RpcGiven, type RpcPart } from '../fuzz/rpc.ts'
 import { idle, inFlight } from '../process/child.ts'
 import { talk } from '../wire.ts'
@@ -77,11 +77,11 @@ async function neverReading(): Promise<string> {
 }
 
 export const sharedCallAttacks: readonly Fault[] = [
-  {
-    name: 'two of seven who share a call to v2 never read, over HTTP/1.1 and HTTP/2',
-    expected: '5 of 5 whole from 1 call; a later one whole: true; in flight 0 when they have gone',
-    see: neverReading,
-  },
+  fault(
+    'two of seven who share a call to v2 never read, over HTTP/1.1 and HTTP/2',
+    '5 of 5 whole from 1 call; a later one whole: true; in flight 0 when they have gone',
+    neverReading,
+  ),
 ]
 
 const answer = (body: string) => `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`
@@ -144,11 +144,9 @@ async function stagedAnswer(path: string, ms: number): Promise<string> {
 const PATHS = ['/iam/v1/groups', '/registry/v1/vuln_reports', '/iam/v2/groups']
 
 export const stagedAnswers: readonly Fault[] = PATHS.flatMap((path) =>
-  [0, 1, 10, 1000].map((ms) => ({
-    name: `a second answer to ${path}, after ${ms} ms and in two packets`,
-    expected: '200; 200; 200',
-    see: () => stagedAnswer(path, ms),
-  })),
+  [0, 1, 10, 1000].map((ms) =>
+    fault(`a second answer to ${path}, after ${ms} ms and in two packets`, '200; 200; 200', () => stagedAnswer(path, ms)),
+  ),
 )
 
 const LIST = '/chainguard.platform.iam.Groups/List'
@@ -258,34 +256,23 @@ async function resets({ proxy, upstream }: World): Promise<string> {
 }
 
 export const rpcAttacks: readonly Fault[] = [
-  {
-    name: 'a gRPC message that trickles in',
-    expected: '4; 0 passed on',
-    full: true,
-    see: () => inWorld(serving(3), { 'limits.deadlineMs': 300, 'upstream.v1': undefined }, trickle),
-  },
-  {
-    name: 'messages of 100 kB that inflate to 100 MB',
-    expected: '8, grpc-status: 8, "code":"resource_exhausted"; 0 passed on; others wait less than a second',
-    full: true,
-    see: () => hostile(CARRIERS.map((carrier) => call(carrier, LIST, BOMB, [gzip(carrier)]))),
-  },
-  {
-    name: 'messages with half a million empty messages',
-    expected: '3, grpc-status: 3, "code":"invalid_argument"; 0 passed on; others wait less than a second',
-    full: true,
-    see: () => hostile(CARRIERS.map((carrier) => call(carrier, BATCH, EMPTIES))),
-  },
-  {
-    name: 'long lists over gRPC that nobody reads',
-    expected: 'all over soon; then 200, rows',
-    full: true,
-    see: () => inWorld(serving(5000), { 'limits.idleTimeoutMs': 1000, 'upstream.v1': undefined }, unread),
-  },
-  {
-    name: `${FLOOD} streams of gRPC that are reset at once`,
-    expected: 'none in flight, no more calls than streams; then 200, 3 rows',
-    full: true,
-    see: () => inWorld(serving(3), { 'upstream.v1': undefined }, resets),
-  },
+  longFault('a gRPC message that trickles in', '4; 0 passed on', () =>
+    inWorld(serving(3), { 'limits.deadlineMs': 300, 'upstream.v1': undefined }, trickle),
+  ),
+  longFault(
+    'messages of 100 kB that inflate to 100 MB',
+    '8, grpc-status: 8, "code":"resource_exhausted"; 0 passed on; others wait less than a second',
+    () => hostile(CARRIERS.map((carrier) => call(carrier, LIST, BOMB, [gzip(carrier)]))),
+  ),
+  longFault(
+    'messages with half a million empty messages',
+    '3, grpc-status: 3, "code":"invalid_argument"; 0 passed on; others wait less than a second',
+    () => hostile(CARRIERS.map((carrier) => call(carrier, BATCH, EMPTIES))),
+  ),
+  longFault('long lists over gRPC that nobody reads', 'all over soon; then 200, rows', () =>
+    inWorld(serving(5000), { 'limits.idleTimeoutMs': 1000, 'upstream.v1': undefined }, unread),
+  ),
+  longFault(`${FLOOD} streams of gRPC that are reset at once`, 'none in flight, no more calls than streams; then 200, 3 rows', () =>
+    inWorld(serving(3), { 'upstream.v1': undefined }, resets),
+  ),
 ]

@@ -25,7 +25,7 @@ import {
   upgradeShapes,
 } from '../../garden/rows.ts'
 import { nginx, startServer } from '../../garden/servers.ts'
-import type { Fault } from '../fault.ts'
+import { type Fault, fault } from '../fault.ts'
 
 /** The proxy in front of a journal in the place of v2 and v1, alone or behind nginx. */
 export interface InGarden {
@@ -139,7 +139,7 @@ const OF_THE_CARRIER: ReadonlySet<readonly Shape[]> = new Set([connectionShapes,
 
 const alone = Object.entries({ ...KINDS, ...OF_THE_SERVICE }).map(([name, shapes]): Fault => {
   const carried = OF_THE_CARRIER.has(shapes) ? onEach(shapes) : inTurn(shapes)
-  return { name: `smuggling: ${name}`, expected: NOTHING, see: () => send(rowsOf(carried, SEED), false) }
+  return fault(`smuggling: ${name}`, NOTHING, () => send(rowsOf(carried, SEED), false))
 })
 
 const behindNginx = Object.entries(KINDS).map(
@@ -170,10 +170,6 @@ function lengthsOverHttp2(): Promise<string> {
   })
 }
 
-const overHttp2: Fault = {
-  name: 'smuggling: lengths that are wrong, over HTTP/2',
-  expected: '0 hidden requests arrived',
-  see: lengthsOverHttp2,
-}
+const overHttp2: Fault = fault('smuggling: lengths that are wrong, over HTTP/2', '0 hidden requests arrived', lengthsOverHttp2)
 
 export const smugglingAttacks: readonly Fault[] = [...alone, overHttp2, ...behindNginx, ...stolenCredentials]

@@ -7,7 +7,7 @@ import { until } from '../../../stage/clocks.ts'
 import { listening } from '../../../stage/programs.ts'
 import { startProxy, type TestProxy } from '../../../stage/stage.ts'
 import { connect2 } from '../../../stage/upstream.ts'
-import { type Asked, answerTo, askBoth, type Fault, inWorld, messageIn, say, serving, type World } from '../fault.ts'
+import { type Asked, answerTo, askBoth, type Fault, fault, inWorld, messageIn, say, serving, type World } from '../fault.ts'
 import { idle, inFlight } from '../process/child.ts'
 import { talk, type WireAnswer } from '../wire.ts'
 
@@ -121,38 +121,22 @@ async function toAdmin(): Promise<string> {
 }
 
 export const loopAttacks: readonly Fault[] = [
-  {
-    name: 'a v2 that is the proxy itself: native, translated and a write',
-    expected: '508/13, 508/13, 500/13, 500/13, 500/13, 500/13; 12 requests, 6 of them came back',
-    see: () => circling(1, [NATIVE, TRANSLATED, WRITE]),
-  },
-  { name: 'a v1 that is the proxy itself', expected: '508/13, 508/13; 4 requests, 2 of them came back', see: () => circling(1, [V1_ONLY]) },
-  {
-    name: 'a v2 that is the proxy itself, by gRPC',
-    expected: '508/13, gRPC 13; 4 requests, 2 of them came back',
-    see: () => circling(1, [GRPC]),
-  },
-  {
-    name: 'a v2 that is the proxy itself, by WebSocket',
-    expected: '508/13; 2 requests, 1 of them came back',
-    see: () => talking(HANDSHAKE),
-  },
-  {
-    name: 'a loop whose requests take the mark away (Connection: cdn-loop)',
-    expected: '508/13; 2 requests, 1 of them came back',
-    see: () => talking(UNMARKED),
-  },
-  { name: 'a loop while both sides are compared', expected: '508/13, 508/13; fewer than 20 requests', see: comparing },
-  {
-    name: 'a loop through two other proxies',
-    expected: '508/13, 508/13, 508/13, 508/13, 500/13, 500/13; 12 requests, 6 of them came back',
-    see: () => circling(3, [NATIVE, V1_ONLY, TRANSLATED]),
-  },
-  {
-    name: 'a v2 that is the admin port',
-    expected: '403/7, 403/7, 403/7, 403/7: the admin port is not for what has come through a Crosswalk',
-    see: toAdmin,
-  },
+  fault(
+    'a v2 that is the proxy itself: native, translated and a write',
+    '508/13, 508/13, 500/13, 500/13, 500/13, 500/13; 12 requests, 6 of them came back',
+    () => circling(1, [NATIVE, TRANSLATED, WRITE]),
+  ),
+  fault('a v1 that is the proxy itself', '508/13, 508/13; 4 requests, 2 of them came back', () => circling(1, [V1_ONLY])),
+  fault('a v2 that is the proxy itself, by gRPC', '508/13, gRPC 13; 4 requests, 2 of them came back', () => circling(1, [GRPC])),
+  fault('a v2 that is the proxy itself, by WebSocket', '508/13; 2 requests, 1 of them came back', () => talking(HANDSHAKE)),
+  fault('a loop whose requests take the mark away (Connection: cdn-loop)', '508/13; 2 requests, 1 of them came back', () =>
+    talking(UNMARKED),
+  ),
+  fault('a loop while both sides are compared', '508/13, 508/13; fewer than 20 requests', comparing),
+  fault('a loop through two other proxies', '508/13, 508/13, 508/13, 508/13, 500/13, 500/13; 12 requests, 6 of them came back', () =>
+    circling(3, [NATIVE, V1_ONLY, TRANSLATED]),
+  ),
+  fault('a v2 that is the admin port', '403/7, 403/7, 403/7, 403/7: the admin port is not for what has come through a Crosswalk', toAdmin),
 ]
 
 const REFLECTION = '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo'
@@ -237,37 +221,30 @@ async function ends(all: readonly ClientHttp2Stream[]): Promise<string> {
 }
 
 export const streamAttacks: readonly Fault[] = [
-  {
-    name: 'more calls of reflection than there are places for it',
-    expected: 'others 404/5; 60 × status 8 at once',
-    see: () =>
-      held(REFLECTION, {}, async (world, all) => {
-        const refused = all.map(endOf)
-        const over: string[] = []
-        for (const one of refused) one.then((end) => over.push(end)).catch(() => {})
-        await until(async () => over.length >= 60)
-        return `others ${await others(world)}; ${over.length} × ${[...new Set(over)].join()} at once`
-      }),
-  },
-  ...['/chainguard.platform.iam.v2.GroupsService/ListGroups', '/chainguard.platform.iam.Groups/List'].map((path) => ({
-    name: `messages for ${path} that trickle in for longer than a body may`,
-    expected: '80 × status 4; then 404/5',
-    see: () => held(path, { 'limits.bodyTimeoutMs': 500 }, endsOf),
-  })),
-  {
-    name: 'a relayed call of one message that lasts longer than a request may',
-    expected: '80 × status 4; then 404/5',
-    see: () => held(UNARY, { 'limits.deadlineMs': 700 }, endsOf),
-  },
-  {
-    name: 'streams of messages that hardly move',
-    expected: '20 × status 4, 60 × status 8; then 404/5',
-    see: () => held(FOREIGN, { 'limits.idleTimeoutMs': 1000 }, endsOf),
-  },
-  {
-    name: 'bodies without a credential on more connections than there are places',
-    expected: '60 of 80 places; without one 503/14, again after 1 s, with one 404/5',
-    see: () =>
+  fault('more calls of reflection than there are places for it', 'others 404/5; 60 × status 8 at once', () =>
+    held(REFLECTION, {}, async (world, all) => {
+      const refused = all.map(endOf)
+      const over: string[] = []
+      for (const one of refused) one.then((end) => over.push(end)).catch(() => {})
+      await until(async () => over.length >= 60)
+      return `others ${await others(world)}; ${over.length} × ${[...new Set(over)].join()} at once`
+    }),
+  ),
+  ...['/chainguard.platform.iam.v2.GroupsService/ListGroups', '/chainguard.platform.iam.Groups/List'].map((path) =>
+    fault(`messages for ${path} that trickle in for longer than a body may`, '80 × status 4; then 404/5', () =>
+      held(path, { 'limits.bodyTimeoutMs': 500 }, endsOf),
+    ),
+  ),
+  fault('a relayed call of one message that lasts longer than a request may', '80 × status 4; then 404/5', () =>
+    held(UNARY, { 'limits.deadlineMs': 700 }, endsOf),
+  ),
+  fault('streams of messages that hardly move', '20 × status 4, 60 × status 8; then 404/5', () =>
+    held(FOREIGN, { 'limits.idleTimeoutMs': 1000 }, endsOf),
+  ),
+  fault(
+    'bodies without a credential on more connections than there are places',
+    '60 of 80 places; without one 503/14, again after 1 s, with one 404/5',
+    () =>
       held(
         '/iam/v2/groups',
         {},
@@ -278,11 +255,11 @@ export const streamAttacks: readonly Fault[] = [
         },
         {},
       ),
-  },
-  {
-    name: 'all places held by bodies, some of them without a credential',
-    expected: '80 of 80 places, 20 of them with a credential; another with one 404/5',
-    see: () =>
+  ),
+  fault(
+    'all places held by bodies, some of them without a credential',
+    '80 of 80 places, 20 of them with a credential; another with one 404/5',
+    () =>
       held(
         '/iam/v2/groups',
         {},
@@ -299,5 +276,5 @@ export const streamAttacks: readonly Fault[] = [
         },
         {},
       ),
-  },
+  ),
 ]

@@ -6,7 +6,7 @@ import { openBlocks, readEntries } from '../../../../src/migrate/records/record-
 import { until } from '../../../stage/clocks.ts'
 import { startProgram, temporaryFolder } from '../../../stage/programs.ts'
 import { startUpstream } from '../../../stage/upstream.ts'
-import { answerTo, type Behaviour, type Fault, inWorld, listOf, serving } from '../fault.ts'
+import { answerTo, type Behaviour, type Fault, fault, inWorld, listOf, longFault, serving } from '../fault.ts'
 import { createCallers, openLoop } from '../load/overload.ts'
 import { residentMiB } from '../soak/clients.ts'
 import { talk } from '../wire.ts'
@@ -97,18 +97,12 @@ function linesIn(path: string): number {
 }
 
 export const recordFaults: readonly Fault[] = [
-  {
-    name: 'kill -9 while records are written',
-    expected: 'records read back, 0 of them damaged or doubled, one torn line a kill at most',
-    full: true,
-    see: killed,
-  },
-  {
-    name: 'no room on the disk for records',
-    expected: '200, 0 rows; drops counted, the disk is full; with room again 200, 0 rows, written',
-    full: true,
-    see: diskFull,
-  },
+  longFault('kill -9 while records are written', 'records read back, 0 of them damaged or doubled, one torn line a kill at most', killed),
+  longFault(
+    'no room on the disk for records',
+    '200, 0 rows; drops counted, the disk is full; with room again 200, 0 rows, written',
+    diskFull,
+  ),
 ]
 
 const REQUESTS = 10_000
@@ -181,12 +175,7 @@ async function refuses(url: string): Promise<boolean> {
 }
 
 export const signalFaults: readonly Fault[] = [
-  {
-    name: `SIGTERM with ${REQUESTS} requests in flight`,
-    expected: `0 of ${REQUESTS} failed, 0 written twice, exit code 0`,
-    full: true,
-    see: underLoad,
-  },
+  longFault(`SIGTERM with ${REQUESTS} requests in flight`, `0 of ${REQUESTS} failed, 0 written twice, exit code 0`, underLoad),
 ]
 
 const PER_SECOND = 200
@@ -261,12 +250,9 @@ const RECEIVERS: readonly (readonly [name: string, answer: Answer])[] = [
   ['answers 500 for ever', (_, response) => void response.writeHead(500).end()],
 ]
 
-export const webhookFaults: readonly Fault[] = RECEIVERS.map(([name, answer]) => ({
-  name: `a receiver of events that ${name}, under load`,
-  expected: EXPECTED,
-  full: true,
-  see: () => withReceiver(answer),
-}))
+export const webhookFaults: readonly Fault[] = RECEIVERS.map(([name, answer]) =>
+  longFault(`a receiver of events that ${name}, under load`, EXPECTED, () => withReceiver(answer)),
+)
 
 const GROUPS = 'GET /iam/v1/groups HTTP/1.1\r\nhost: x\r\n'
 const ask = (url: string, lines = '') => answerTo(url, `${GROUPS}${lines}\r\n`)
@@ -375,23 +361,16 @@ export const processFaults: readonly Fault[] = [
   ...recordFaults,
   ...webhookFaults,
   ...rolloutFaults,
-  {
-    name: 'an exception that nobody catches',
-    expected: 'under way: 200, 3 rows; 1 fatal line, its stack told: true; exit code 1',
-    full: true,
-    see: escapedException,
-  },
-  {
-    name: 'file descriptors exhausted',
-    expected: '0 wrong answers, alive, afterwards 200, 3 rows, exit code 0',
-    full: true,
-    see: withoutDescriptors,
-  },
-  {
-    name: 'a broken configuration while it runs',
-    expected: '200, 3 rows as before and the reason told; a good one is taken: 200, 0 rows',
-    full: true,
-    see: brokenConfig,
-  },
-  { name: 'a clock that jumps', expected: "200, 3 rows; a caller's pace is kept: 429/8, again after 1 s", see: clockJumps },
+  longFault(
+    'an exception that nobody catches',
+    'under way: 200, 3 rows; 1 fatal line, its stack told: true; exit code 1',
+    escapedException,
+  ),
+  longFault('file descriptors exhausted', '0 wrong answers, alive, afterwards 200, 3 rows, exit code 0', withoutDescriptors),
+  longFault(
+    'a broken configuration while it runs',
+    '200, 3 rows as before and the reason told; a good one is taken: 200, 0 rows',
+    brokenConfig,
+  ),
+  fault('a clock that jumps', "200, 3 rows; a caller's pace is kept: 429/8, again after 1 s", clockJumps),
 ]

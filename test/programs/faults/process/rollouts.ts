@@ -6,7 +6,7 @@ import type { RolloutStatus } from '../../../../src/migrate/rollout/machine.ts'
 import { until } from '../../../stage/clocks.ts'
 import { temporaryFolder } from '../../../stage/programs.ts'
 import { startUpstream } from '../../../stage/upstream.ts'
-import { type Behaviour, type Fault, inWorld, listOf, serving } from '../fault.ts'
+import { type Behaviour, type Fault, inWorld, listOf, longFault, serving } from '../fault.ts'
 import { type Child, serve } from './child.ts'
 
 /** Milliseconds. */
@@ -201,25 +201,21 @@ function cutLast(path: string): void {
 }
 
 export const rolloutRestartFaults: readonly Fault[] = [
-  {
-    name: 'kill -9 during a step of a rollout, and after it turned back',
-    expected:
-      'running, step 2 of 2, 60 % > running, step 2 of 2, 60 % > turned-back, step 2 of 2, 0 % > turned-back, step 2 of 2, 0 % > clients get 200',
-    full: true,
-    see: killed,
-  },
-  {
-    name: 'the records of a rollout are lost',
-    expected: 'running, step 2 of 2, 60 % > running, step 1 of 2, 50 % > turned-back, step 1 of 2, 0 % > running, step 1 of 2, 50 %',
-    full: true,
-    see: restartedOn((path) => rmSync(path)),
-  },
-  {
-    name: 'the last record of a rollout is cut',
-    expected: 'running, step 2 of 2, 60 % > running, step 1 of 2, 50 % > turned-back, step 1 of 2, 0 % > turned-back, step 1 of 2, 0 %',
-    full: true,
-    see: restartedOn(cutLast),
-  },
+  longFault(
+    'kill -9 during a step of a rollout, and after it turned back',
+    'running, step 2 of 2, 60 % > running, step 2 of 2, 60 % > turned-back, step 2 of 2, 0 % > turned-back, step 2 of 2, 0 % > clients get 200',
+    killed,
+  ),
+  longFault(
+    'the records of a rollout are lost',
+    'running, step 2 of 2, 60 % > running, step 1 of 2, 50 % > turned-back, step 1 of 2, 0 % > running, step 1 of 2, 50 %',
+    restartedOn((path) => rmSync(path)),
+  ),
+  longFault(
+    'the last record of a rollout is cut',
+    'running, step 2 of 2, 60 % > running, step 1 of 2, 50 % > turned-back, step 1 of 2, 0 % > turned-back, step 1 of 2, 0 %',
+    restartedOn(cutLast),
+  ),
 ]
 
 const HOUR_STEPS = [
@@ -283,23 +279,16 @@ const observedIn = (status: RolloutStatus) => `${placeOf(status)}, ${status.obse
 
 export const rolloutFaults: readonly Fault[] = [
   ...rolloutRestartFaults,
-  {
-    name: 'a clock that jumps by a day, forward and back, during a rollout',
-    expected: 'running, step 1 of 2, 50 %; less than a minute of its hour has passed',
-    full: true,
-    see: clockJumps,
-  },
-  { name: 'v2 hangs during a rollout', expected: 'turned-back, step 1 of 2, 0 %; clients get 200', full: true, see: v2Hangs },
-  {
-    name: 'v1 hangs during a rollout',
-    expected: 'clients get 200; running, step 1 of 1, 100 %, 0 of 5 observations',
-    full: true,
-    see: v1Hangs,
-  },
-  {
-    name: 'the waiting comparisons are full during a rollout',
-    expected: 'clients get 200; running, step 1 of 1, 100 %, 0 of 5 observations; with room again watching, step 1 of 1, 100 %',
-    full: true,
-    see: queueFull,
-  },
+  longFault(
+    'a clock that jumps by a day, forward and back, during a rollout',
+    'running, step 1 of 2, 50 %; less than a minute of its hour has passed',
+    clockJumps,
+  ),
+  longFault('v2 hangs during a rollout', 'turned-back, step 1 of 2, 0 %; clients get 200', v2Hangs),
+  longFault('v1 hangs during a rollout', 'clients get 200; running, step 1 of 1, 100 %, 0 of 5 observations', v1Hangs),
+  longFault(
+    'the waiting comparisons are full during a rollout',
+    'clients get 200; running, step 1 of 1, 100 %, 0 of 5 observations; with room again watching, step 1 of 1, 100 %',
+    queueFull,
+  ),
 ]

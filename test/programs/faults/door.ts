@@ -14,7 +14,7 @@ import { runCommand } from '../../app/cli/support.ts'
 import { until } from '../../stage/clocks.ts'
 import { listening, temporaryFolder } from '../../stage/programs.ts'
 import { streamAttacks } from './attacks/streams.ts'
-import { answerTo, type Fault, fault, inWorld, longFault, serving } from './fault.ts'
+import { answerTo, type Fault, fault, get, inWorld, longFault, serving } from './fault.ts'
 import { strangeIn } from './fuzz/drafts.ts'
 import { idle, inFlight } from './process/child.ts'
 import { bytesOf, dial, type FieldLine, FLAG, type Frame, frame, headers, PREFACE, SECURE, TYPE, talk, uint32 } from './wire.ts'
@@ -30,8 +30,7 @@ async function spellings(): Promise<string> {
     const said: string[] = []
     const all = Array.from({ length: 60 }, async (_, nth) => {
       const credential = `${SCHEMES[nth % SCHEMES.length]} one-token`
-      const text = `GET /iam/v1/groups HTTP/1.1\r\nhost: x\r\nauthorization: ${credential}\r\n\r\n`
-      said.push((await answerTo(proxy.url, text)).replace(/,.*/, ''))
+      said.push((await answerTo(proxy.url, get('/iam/v1/groups', `authorization: ${credential}\r\n`))).replace(/,.*/, ''))
     })
     await until(async () => said.length === 58)
     for (const answer of waiting) answer()

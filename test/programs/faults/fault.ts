@@ -160,7 +160,9 @@ export async function inWorld<T>(behaviour: Behaviour, settings: Partial<Config>
 }
 
 /** A read of a v1 client, as bytes. */
-export const READ = 'GET /iam/v1/groups HTTP/1.1\r\nhost: x\r\n\r\n'
+export const get = (path: string, lines = '') => `GET ${path} HTTP/1.1\r\nhost: x\r\n${lines}\r\n`
+
+export const READ = get('/iam/v1/groups')
 
 /** The answer to a request that is read only so far. */
 export const answerTo = async (url: string, request = READ): Promise<string> => String(say((await talk(url, request, 1)).answers[0]))

@@ -13,7 +13,7 @@ import { selfSigned } from '../../stage/authority.ts'
 import { listening } from '../../stage/programs.ts'
 import { bearer, startProxy } from '../../stage/stage.ts'
 import { startUpstream } from '../../stage/upstream.ts'
-import { type Behaviour, type Fault, fault, inWorld, listOf, messageIn, say, serving } from './fault.ts'
+import { answerTo, type Behaviour, type Fault, fault, get, inWorld, listOf, messageIn, READ, say, serving } from './fault.ts'
 import { talk } from './wire.ts'
 
 /** One request for each way to an upstream: a translated read and write, passed through to v2, passed on to v1. */
@@ -29,15 +29,14 @@ type Carrier = keyof typeof REQUESTS
 /** The result of the fault for each carrier, and how often it may ask: `503/14 ×2`. */
 export type Expected = Readonly<Partial<Record<Carrier, string>>>
 
-export interface UpstreamFault {
+interface UpstreamFault {
   readonly name: string
-  readonly behaviour?: Behaviour
-  readonly settings?: Partial<Config>
+  readonly behaviour: Behaviour
+  readonly settings: Partial<Config>
   readonly expected: Expected
 }
 
-/** Without a `behaviour`, nothing listens at the address of the settings. */
-export function upstreamFault({ name, behaviour = () => {}, settings = {}, expected }: UpstreamFault): Fault {
+export function upstreamFault({ name, behaviour, settings, expected }: UpstreamFault): Fault {
   return fault(name, sentence(expected), () =>
     inWorld(behaviour, settings, async ({ proxy, upstream }) => {
       const seen: Partial<Record<Carrier, string>> = {}
@@ -82,7 +81,7 @@ export const wrongCertificate: Fault = fault(
     const settings = { 'upstream.v2': url, 'upstream.v1': url }
     const refused = '503/14 ×0'
     const expected = { read: refused, write: refused, native: refused, v1: refused }
-    const seen = await upstreamFault({ name: '', settings, expected }).see()
+    const seen = await upstreamFault(row('', expected, undefined, settings)).see()
     await new Promise((resolve) => server.close(resolve))
     return `${seen}; ${asked} requests got through`
   },
@@ -117,7 +116,7 @@ const PACE = 10 * MEBIBYTE
 export const largeFaults: readonly Fault[] = [
   fault('a body of 100 MB, read by a table', '500/13: the v2 service sent an answer of more than limits.answerBytes (67108864)', () =>
     inWorld(behaviour, {}, async ({ proxy }) => {
-      const { answers } = await talk(proxy.url, 'GET /iam/v1/groups HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n')
+      const { answers } = await talk(proxy.url, READ, 1)
       return `${say(answers[0])}: ${answers[0] && messageIn(answers[0])}`
     }),
   ),
@@ -189,7 +188,7 @@ async function readWhile(between: Between, settings: Partial<Config>): Promise<s
   const proxy = await startProxy({ 'upstream.v2': front.url, ...settings })
   try {
     const target = `/registry/v1/tags?uidp.children_of=${encodeURIComponent(repo)}`
-    const { answers } = await talk(proxy.url, `GET ${target} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`)
+    const { answers } = await talk(proxy.url, get(target), 1)
     const [answer] = answers
     if (answer?.status !== 200 || answer.broken) return say(answer)
     const after = new Set(await list())
@@ -254,21 +253,16 @@ async function restarted(settings: Partial<Config>): Promise<string> {
       upstream.server.close()
       upstream.server.closeAllConnections()
     }
-    const ask = async () => say((await talk(proxy.url, 'GET /iam/v1/groups HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n')).answers[0])
-    const first = await ask()
+    const first = await answerTo(proxy.url)
     await new Promise<void>((resolve) => upstream.server.listen(port, '127.0.0.1', resolve))
-    return `${first}, then ${await ask()}`
+    return `${first}, then ${await answerTo(proxy.url)}`
   })
 }
 
 const STREAMED: Partial<Config> = { 'limits.bufferedRows': 0 }
 
 export const listFaults: readonly Fault[] = [
-  fault('a page token that loops', '409/10', () =>
-    inWorld(looping, { 'limits.bufferedRows': 10_000 }, async ({ proxy }) =>
-      say((await talk(proxy.url, 'GET /iam/v1/groups HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n')).answers[0]),
-    ),
-  ),
+  fault('a page token that loops', '409/10', () => inWorld(looping, { 'limits.bufferedRows': 10_000 }, ({ proxy }) => answerTo(proxy.url))),
   fault('rows that come and go while a list is read', [WHOLE, '409/10'], () => readWhile(changing, {})),
   fault('the same while it is streamed', [WHOLE, 'broken off'], () => readWhile(changing, STREAMED)),
   fault('page tokens that expire while a list is read', [WHOLE, '409/10'], () =>
@@ -280,14 +274,14 @@ export const listFaults: readonly Fault[] = [
 
 const WAYS: Readonly<Record<string, (url: string) => Client>> = { gRPC: grpcClient, Connect: connectClient }
 
-const READ = callOf({ method: 'GET', path: '/iam/v1/groups' })
-const WRITE = callOf({ method: 'POST', path: `/iam/v1/groups/${'a'.repeat(40)}`, text: '{"name":"x"}' })
+const READ_CALL = callOf({ method: 'GET', path: '/iam/v1/groups' })
+const WRITE_CALL = callOf({ method: 'POST', path: `/iam/v1/groups/${'a'.repeat(40)}`, text: '{"name":"x"}' })
 
 /** The fault that also runs in `npm test`. Each proxy prepares itself for its first call anew. */
 const QUICK = 'reset before headers, for gRPC'
 
 /** The same fault of an upstream for calls of gRPC and Connect: the same codes, but a write that may have been done is never UNAVAILABLE. */
-export function rpcFaults({ name, behaviour = () => {}, settings = {}, expected }: UpstreamFault): readonly Fault[] {
+export function rpcFaults({ name, behaviour, settings, expected }: UpstreamFault): readonly Fault[] {
   return Object.entries(WAYS).map(([way, clientOf]) => ({
     name: `${name}, for ${way}`,
     expected: expectedOf(expected),
@@ -296,7 +290,7 @@ export function rpcFaults({ name, behaviour = () => {}, settings = {}, expected 
       inWorld(behaviour, settings, async ({ proxy, upstream }) => {
         const client = clientOf(proxy.url)
         const said: string[] = []
-        for (const call of [READ, WRITE]) {
+        for (const call of [READ_CALL, WRITE_CALL]) {
           const before = upstream.seen.length
           const answer = await client.call(call, undefined)
           said.push(`${sayAnswer(answer)} ×${upstream.seen.length - before}`)
@@ -368,101 +362,79 @@ const endless: Behaviour = inPieces(
 )
 const slowly = [...listOf(3)].map((_, at, text) => text.slice(at * 40, at * 40 + 40).join('')).filter((piece) => piece !== '')
 
+const row = (name: string, expected: Expected, behaviour: Behaviour = () => {}, settings: Partial<Config> = {}): UpstreamFault => ({
+  ...{ name, expected, behaviour, settings },
+})
+
 const FAULTS: readonly UpstreamFault[] = [
-  { name: 'refused', settings: { 'upstream.v2': 'http://127.0.0.1:1', 'upstream.v1': 'http://127.0.0.1:1' }, expected: all('503/14 ×0') },
-  {
-    name: 'no such host',
-    settings: { 'upstream.v2': 'http://v2.invalid', 'upstream.v1': 'http://v1.invalid' },
-    expected: all('503/14 ×0'),
-  },
-  {
-    name: 'reset before headers',
-    behaviour: ({ socket }) => void socket.resetAndDestroy(),
-    expected: all('503/14 ×2', '503/14 ×1', '503/14 ×1'),
-  },
-  {
-    name: 'reset in the body',
-    behaviour: short(({ socket }) => void socket?.resetAndDestroy()),
-    expected: all('503/14 ×2', '503/14 ×1', 'broken off ×1'),
-  },
-  {
-    name: 'closed in the body',
-    behaviour: short((response) => void response.destroy()),
-    expected: all('503/14 ×2', '503/14 ×1', 'broken off ×1'),
-  },
-  {
-    name: 'slow headers, within the limit',
-    behaviour: (request, response, body) => void setTimeout(serving(3), 50, request, response, body),
-    expected: all('200, 3 rows ×1', '200 ×1', '200 ×1'),
-  },
-  {
-    name: 'hung before headers',
-    settings: { 'limits.callTimeoutMs': 100, 'limits.deadlineMs': 200, 'limits.idleTimeoutMs': 2500 },
-    expected: all('504/4 ×1', '504/4 ×1', 'no answer ×1', '504/4 ×1'),
-  },
-  { name: 'slow body, within the limit', behaviour: inPieces(5, slowly), expected: all('200, 3 rows ×1', '200 ×1', '200 ×1') },
-  {
-    name: 'hung in the body',
-    behaviour: short(() => {}),
-    settings: { 'limits.callTimeoutMs': 100, 'limits.idleTimeoutMs': 2500 },
-    expected: all('504/4 ×1', '504/4 ×1', 'broken off ×1'),
-  },
-  {
-    name: 'a body without end',
-    behaviour: endless,
-    settings: { 'limits.deadlineMs': 200 },
-    expected: { read: '504/4 ×1', write: '504/4 ×1' },
-  },
-  { name: '500 with HTML', behaviour: html(500), expected: all('500/13 ×1', '500/13 ×1', 'html 500 ×1') },
-  { name: '502 with HTML', behaviour: html(502), expected: all('503/14 ×1', '503/14 ×1', 'html 502 ×1') },
-  { name: '503 with HTML', behaviour: html(503), expected: all('503/14 ×1', '503/14 ×1', 'html 503 ×1') },
-  {
-    name: '429 with Retry-After',
-    behaviour: with429('application/json', '{"code":8,"message":"slow down","details":[]}'),
-    expected: all('429/8, again after 7 s ×1'),
-  },
-  {
-    name: '429 with Retry-After and HTML',
-    behaviour: with429('text/html', '<html>'),
-    expected: all('429/8, again after 7 s ×1', '429/8, again after 7 s ×1', 'html 429, again after 7 s ×1'),
-  },
-  { name: 'gzip that nobody asked for', behaviour: encoded('gzip', gzipSync), expected: all('200, 3 rows ×1', '200 ×1', '200 gzip ×1') },
-  {
-    name: 'br that nobody asked for',
-    behaviour: encoded('br', brotliCompressSync),
-    expected: all('200, 3 rows ×1', '200 ×1', '200 br ×1'),
-  },
-  { name: 'a coding that nobody knows', behaviour: encoded('zstd', Buffer.from), expected: all('500/13 ×1', '500/13 ×1', '200 zstd ×1') },
-  {
-    name: 'JSON under a wrong content type',
-    behaviour: (_, response) => void response.writeHead(200, { 'content-type': 'text/html' }).end(listOf(3)),
-    expected: all('200, 3 rows ×1', '200 ×1', '200 ×1'),
-  },
-  { name: '200 with HTML', behaviour: html(200), expected: all('500/13 ×1', '500/13 ×1', '200, not JSON ×1') },
-  {
-    name: 'truncated JSON',
-    behaviour: (_, response) => void response.end(listOf(3).slice(0, 100)),
-    expected: all('500/13 ×1', '500/13 ×1', '200, not JSON ×1'),
-  },
-  {
-    name: 'JSON nested 100,000 deep',
-    behaviour: (_, response) =>
+  row('refused', all('503/14 ×0'), undefined, { 'upstream.v2': 'http://127.0.0.1:1', 'upstream.v1': 'http://127.0.0.1:1' }),
+  row('no such host', all('503/14 ×0'), undefined, { 'upstream.v2': 'http://v2.invalid', 'upstream.v1': 'http://v1.invalid' }),
+  row('reset before headers', all('503/14 ×2', '503/14 ×1', '503/14 ×1'), ({ socket }) => void socket.resetAndDestroy()),
+  row(
+    'reset in the body',
+    all('503/14 ×2', '503/14 ×1', 'broken off ×1'),
+    short(({ socket }) => void socket?.resetAndDestroy()),
+  ),
+  row(
+    'closed in the body',
+    all('503/14 ×2', '503/14 ×1', 'broken off ×1'),
+    short((response) => void response.destroy()),
+  ),
+  row(
+    'slow headers, within the limit',
+    all('200, 3 rows ×1', '200 ×1', '200 ×1'),
+    (request, response, body) => void setTimeout(serving(3), 50, request, response, body),
+  ),
+  row('hung before headers', all('504/4 ×1', '504/4 ×1', 'no answer ×1', '504/4 ×1'), undefined, {
+    'limits.callTimeoutMs': 100,
+    'limits.deadlineMs': 200,
+    'limits.idleTimeoutMs': 2500,
+  }),
+  row('slow body, within the limit', all('200, 3 rows ×1', '200 ×1', '200 ×1'), inPieces(5, slowly)),
+  row(
+    'hung in the body',
+    all('504/4 ×1', '504/4 ×1', 'broken off ×1'),
+    short(() => {}),
+    { 'limits.callTimeoutMs': 100, 'limits.idleTimeoutMs': 2500 },
+  ),
+  row('a body without end', { read: '504/4 ×1', write: '504/4 ×1' }, endless, { 'limits.deadlineMs': 200 }),
+  row('500 with HTML', all('500/13 ×1', '500/13 ×1', 'html 500 ×1'), html(500)),
+  row('502 with HTML', all('503/14 ×1', '503/14 ×1', 'html 502 ×1'), html(502)),
+  row('503 with HTML', all('503/14 ×1', '503/14 ×1', 'html 503 ×1'), html(503)),
+  row(
+    '429 with Retry-After',
+    all('429/8, again after 7 s ×1'),
+    with429('application/json', '{"code":8,"message":"slow down","details":[]}'),
+  ),
+  row(
+    '429 with Retry-After and HTML',
+    all('429/8, again after 7 s ×1', '429/8, again after 7 s ×1', 'html 429, again after 7 s ×1'),
+    with429('text/html', '<html>'),
+  ),
+  row('gzip that nobody asked for', all('200, 3 rows ×1', '200 ×1', '200 gzip ×1'), encoded('gzip', gzipSync)),
+  row('br that nobody asked for', all('200, 3 rows ×1', '200 ×1', '200 br ×1'), encoded('br', brotliCompressSync)),
+  row('a coding that nobody knows', all('500/13 ×1', '500/13 ×1', '200 zstd ×1'), encoded('zstd', Buffer.from)),
+  row(
+    'JSON under a wrong content type',
+    all('200, 3 rows ×1', '200 ×1', '200 ×1'),
+    (_, response) => void response.writeHead(200, { 'content-type': 'text/html' }).end(listOf(3)),
+  ),
+  row('200 with HTML', all('500/13 ×1', '500/13 ×1', '200, not JSON ×1'), html(200)),
+  row('truncated JSON', all('500/13 ×1', '500/13 ×1', '200, not JSON ×1'), (_, response) => void response.end(listOf(3).slice(0, 100))),
+  row(
+    'JSON nested 100,000 deep',
+    all('500/13 ×1', '500/13 ×1', '200 ×1'),
+    (_, response) =>
       void response.end(
         `{"groups":[{"uid":"a","resourceLimits":{"a":${'['.repeat(1e5)}${']'.repeat(1e5)}}}],"resourceLimits":{},"uid":"a"}`,
       ),
-    expected: all('500/13 ×1', '500/13 ×1', '200 ×1'),
-  },
-  {
-    name: 'an answer beyond its limit',
-    behaviour: serving(1000),
-    settings: { 'limits.answerBytes': 10_000 },
-    expected: all('500/13 ×1', '500/13 ×1', '200 ×1'),
-  },
-  {
-    name: 'an error of another shape',
-    behaviour: (_, response) => void response.writeHead(400, { 'content-type': 'application/json' }).end('{"error":"x"}'),
-    expected: all('500/13 ×1', '500/13 ×1', 'other 400 ×1'),
-  },
+  ),
+  row('an answer beyond its limit', all('500/13 ×1', '500/13 ×1', '200 ×1'), serving(1000), { 'limits.answerBytes': 10_000 }),
+  row(
+    'an error of another shape',
+    all('500/13 ×1', '500/13 ×1', 'other 400 ×1'),
+    (_, response) => void response.writeHead(400, { 'content-type': 'application/json' }).end('{"error":"x"}'),
+  ),
 ]
 
 export const upstreamFaults: readonly Fault[] = [

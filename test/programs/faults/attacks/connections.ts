@@ -7,14 +7,14 @@ import type { Config } from '../../../../src/app/config/settings.ts'
 import { until } from '../../../stage/clocks.ts'
 import { listening } from '../../../stage/programs.ts'
 import { startProxy } from '../../../stage/stage.ts'
-import { afterwards, type Behaviour, type Fault, fault, inWorld, say, serving, type World } from '../fault.ts'
+import { afterwards, type Behaviour, type Fault, fault, get, inWorld, say, serving, type World } from '../fault.ts'
 import { idle, inFlight, metric } from '../process/child.ts'
 import { dial, SECURE, talk } from '../wire.ts'
 
 const NATIVE = '/iam/v2/groups'
-const HANDSHAKE = `GET ${NATIVE} HTTP/1.1\r\nhost: x\r\nconnection: Upgrade\r\nupgrade: websocket\r\n`
+const UPGRADE = 'connection: Upgrade\r\nupgrade: websocket\r\n'
+const HANDSHAKE = get(NATIVE, UPGRADE).slice(0, -2)
 const HIDDEN = 'DELETE /iam/v2/groups/stolen HTTP/1.1\r\nhost: x\r\n\r\n'
-const get = (path: string, lines = '') => `GET ${path} HTTP/1.1\r\nhost: x\r\n${lines}\r\n`
 
 /** The protocol of the port: plain or TLS. */
 type Port = Partial<Config>
@@ -221,7 +221,7 @@ async function noReader(path: string): Promise<string> {
   const large: Behaviour = (_, response) => void response.end('x'.repeat(20_000_000))
   return inWorld(large, { 'limits.writeTimeoutMs': 300 }, async (world) => {
     const clients = Array.from({ length: 4 }, () => dial(world.proxy.url).pause())
-    for (const client of clients) client.write(`GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`)
+    for (const client of clients) client.write(get(path))
     await until(async () => (await inFlight(world.proxy)) === 4)
     await idle(world.proxy)
     for (const client of clients) client.destroy()

@@ -10,7 +10,7 @@ import { until } from '../../../stage/clocks.ts'
 import { listening } from '../../../stage/programs.ts'
 import { bearer, startProxy } from '../../../stage/stage.ts'
 import { connect2 } from '../../../stage/upstream.ts'
-import { answerTo, type Behaviour, type Fault, fault, inWorld, longFault, READ, serving, type World } from '../fault.ts'
+import { answerTo, type Behaviour, type Fault, fault, get, inWorld, longFault, READ, serving, type World } from '../fault.ts'
 import { type Carrier, openRpcAsker, type RpcCase, type RpcGiven, type RpcPart } from '../fuzz/rpc.ts'
 import { idle, inFlight } from '../process/child.ts'
 import { talk } from '../wire.ts'
@@ -129,8 +129,7 @@ async function stagedAnswer(path: string, ms: number): Promise<string> {
   const service = await startStaging(ms)
   const proxy = await startProxy({ 'upstream.v2': service.url, 'upstream.v1': service.url, 'upstream.connections': 1 })
   const ask = async (who: string) => {
-    const head = `GET ${path} HTTP/1.1\r\nhost: x\r\nauthorization: ${who}\r\nconnection: close\r\n\r\n`
-    const { answers } = await talk(proxy.url, head)
+    const { answers } = await talk(proxy.url, get(path, `authorization: ${who}\r\nconnection: close\r\n`))
     return answers.some(({ body }) => body.includes('staged')) ? 'the staged one' : `${answers.map(({ status }) => status).join()}`
   }
   const said = [await ask('stranger')]

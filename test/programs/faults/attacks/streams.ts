@@ -7,7 +7,7 @@ import { until } from '../../../stage/clocks.ts'
 import { listening } from '../../../stage/programs.ts'
 import { startProxy, type TestProxy } from '../../../stage/stage.ts'
 import { connect2 } from '../../../stage/upstream.ts'
-import { type Asked, answerTo, askBoth, type Fault, fault, inWorld, messageIn, say, serving, type World } from '../fault.ts'
+import { type Asked, answerTo, askBoth, type Fault, fault, get, inWorld, messageIn, say, serving, type World } from '../fault.ts'
 import { idle, inFlight } from '../process/child.ts'
 import { talk, type WireAnswer } from '../wire.ts'
 
@@ -92,9 +92,9 @@ const GRPC: Asked = {
 }
 
 /** `Connection` may remove headers that it names. */
-const UNMARKED = 'GET /iam/v2/groups HTTP/1.1\r\nhost: x\r\nconnection: close, cdn-loop\r\ncdn-loop: a\r\n\r\n'
-const HANDSHAKE =
-  'GET /socket HTTP/1.1\r\nhost: x\r\nconnection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==\r\nsec-websocket-version: 13\r\n\r\n'
+const UNMARKED = get('/iam/v2/groups', 'connection: close, cdn-loop\r\ncdn-loop: a\r\n')
+const KEY = 'sec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==\r\nsec-websocket-version: 13\r\n'
+const HANDSHAKE = get('/socket', `connection: Upgrade\r\nupgrade: websocket\r\n${KEY}`)
 
 /** The same for one request as bytes, over HTTP/1.1 only. */
 const talking = (bytes: string) =>
@@ -144,9 +144,9 @@ const UNARY = '/chainguard.platform.iam.v2.GroupsService/ListGroups'
 const FOREIGN = '/somebody.else.Service/Streams'
 
 /** A request that is answered without a service. */
-const NOTHING = 'GET /iam/v1/nothing HTTP/1.1\r\nhost: x\r\n\r\n'
+const NOTHING = get('/iam/v1/nothing')
 const TOKEN = { authorization: 'Bearer t' }
-const WITH_TOKEN = NOTHING.replace('\r\n\r\n', '\r\nauthorization: Bearer t\r\n\r\n')
+const WITH_TOKEN = get('/iam/v1/nothing', 'authorization: Bearer t\r\n')
 
 const isCall = (path: string) => path.includes('.')
 

@@ -6,7 +6,7 @@ import { openBlocks, readEntries } from '../../../../src/migrate/records/record-
 import { until } from '../../../stage/clocks.ts'
 import { startProgram, temporaryFolder } from '../../../stage/programs.ts'
 import { startUpstream } from '../../../stage/upstream.ts'
-import { answerTo, type Behaviour, type Fault, fault, inWorld, listOf, longFault, serving } from '../fault.ts'
+import { answerTo, type Behaviour, type Fault, fault, get, inWorld, listOf, longFault, serving } from '../fault.ts'
 import { createCallers, openLoop } from '../load/overload.ts'
 import { residentMiB } from '../soak/clients.ts'
 import { talk } from '../wire.ts'
@@ -60,11 +60,10 @@ async function diskFull(): Promise<string> {
   const rules = { default: 'diff-v1' as const, rules: [], testers: [] }
   const seen = await inWorld(both, { modes: rules, 'records.file': path, 'diff.learnEvery': 0 }, async ({ proxy }) => {
     // Uses different callers: repeated requests of one caller are recorded once.
-    const ask = async (callers: string) => {
+    const askAll = async (callers: string) => {
       const said = new Set<string>()
       for (let nth = 0; nth < ASKED; nth++) {
-        const request = `GET /iam/v1/groups HTTP/1.1\r\nhost: x\r\nauthorization: ${callers}-${nth}\r\n\r\n`
-        said.add(await answerTo(proxy.url, request))
+        said.add(await ask(proxy.url, `authorization: ${callers}-${nth}\r\n`))
       }
       return [...said].join(', ')
     }
@@ -76,11 +75,11 @@ async function diskFull(): Promise<string> {
     }
     unlinkSync(path)
     symlinkSync('/dev/full', path)
-    const full = await ask('a')
+    const full = await askAll('a')
     await until(async () => (await records()).dropped >= ASKED)
     const { problem = '' } = await records()
     unlinkSync(path)
-    const after = await ask('b')
+    const after = await askAll('b')
     await until(async () => linesIn(path) >= ASKED)
     return `${full}; drops counted, ${problem}; with room again ${after}, written`
   })
@@ -254,8 +253,7 @@ export const webhookFaults: readonly Fault[] = RECEIVERS.map(([name, answer]) =>
   longFault(`a receiver of events that ${name}, under load`, EXPECTED, () => withReceiver(answer)),
 )
 
-const GROUPS = 'GET /iam/v1/groups HTTP/1.1\r\nhost: x\r\n'
-const ask = (url: string, lines = '') => answerTo(url, `${GROUPS}${lines}\r\n`)
+const ask = (url: string, lines = '') => answerTo(url, get('/iam/v1/groups', lines))
 
 /** Names each answer once, sorted. */
 const distinct = (said: readonly string[]) => [...new Set(said)].sort().join(', ')

@@ -3,7 +3,7 @@ import http2 from 'node:http2'
 import type { Socket } from 'node:net'
 import { Worker } from 'node:worker_threads'
 import { gzipSync } from 'node:zlib'
-import { type Behaviour, errorIn, listOf, serving } from '../fault.ts'
+import { type Behaviour, errorIn, get, listOf, READ, serving } from '../fault.ts'
 import { type Lane, openLane } from '../fuzz/requests.ts'
 import { bytesOf, dial, type FieldLine, frame, headers, PREFACE, TYPE, uint32, type WireAnswer } from '../wire.ts'
 
@@ -46,15 +46,15 @@ export function faulty(random: () => number, oneIn: number): Behaviour {
 }
 
 const PARENT = 'a'.repeat(40)
-const get = (path: string) => ({ text: `GET ${path} HTTP/1.1\r\nhost: x\r\nauthorization: NAME\r\n\r\n`, isHead: false })
+const asking = (path: string) => ({ text: get(path, 'authorization: NAME\r\n'), isHead: false })
 
 /** One for each carrier. */
 const REQUESTS = [
-  get('/iam/v1/groups'),
-  get('/iam/v1/groups?limit=10&offset=5'),
-  get(`/iam/v1/groups?id=${PARENT}`),
-  get('/iam/v2/groups'),
-  get('/registry/v1/vuln_reports'),
+  asking('/iam/v1/groups'),
+  asking('/iam/v1/groups?limit=10&offset=5'),
+  asking(`/iam/v1/groups?id=${PARENT}`),
+  asking('/iam/v2/groups'),
+  asking('/registry/v1/vuln_reports'),
   {
     text: `POST /iam/v1/groups/${PARENT} HTTP/1.1\r\nhost: x\r\nauthorization: NAME\r\ncontent-length: 12\r\n\r\n{"name":"x"}`,
     isHead: false,
@@ -75,7 +75,7 @@ export function createClients(url: string, random: () => number) {
   const times: number[] = []
   const ask = async () => {
     const at = Math.floor(random() * REQUESTS.length)
-    const { text, isHead } = REQUESTS[at] ?? get('/')
+    const { text, isHead } = REQUESTS[at] ?? asking('/')
     const lane = idle.pop() ?? openLane(url)
     if (!all.includes(lane)) all.push(lane)
     const begun = performance.now()
@@ -109,12 +109,7 @@ function isRight(answer: WireAnswer | undefined): boolean {
   return errorIn(answer.body, answer.headers.get('content-type')) !== undefined
 }
 
-const RUDE = [
-  'GET /iam/v1/groups HTTP/1.1\r\nhost: x\r\n\r\n',
-  'GET /iam/v1/gro',
-  REQUESTS.at(-1)?.text.slice(0, -5) ?? '',
-  'nonsense\r\n\r\n',
-]
+const RUDE = [READ, 'GET /iam/v1/gro', REQUESTS.at(-1)?.text.slice(0, -5) ?? '', 'nonsense\r\n\r\n']
 
 /** Connects, sends something, and leaves a moment later. */
 function rudely(url: string, random: () => number): Promise<void> {
@@ -128,7 +123,6 @@ function rudely(url: string, random: () => number): Promise<void> {
 /** Milliseconds for which an act holds its connection. */
 const HOLDS = 2000
 
-const getOfHostile = (path: string, lines = '') => `GET ${path} HTTP/1.1\r\nhost: x\r\n${lines}\r\n`
 const UPGRADE = 'connection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\n'
 const H2C = 'connection: Upgrade, HTTP2-Settings\r\nupgrade: h2c\r\nhttp2-settings: AA\r\n'
 
@@ -142,7 +136,7 @@ type Act = (url: string, random: () => number) => Promise<void>
 
 const ACTS: Readonly<Record<string, Act>> = {
   /** Requests a lot and reads nothing. */
-  'slow readers': (url) => connected(url, (socket) => void socket.pause().write(getOfHostile('/iam/v1/groups').repeat(20))),
+  'slow readers': (url) => connected(url, (socket) => void socket.pause().write(get('/iam/v1/groups').repeat(20))),
   'no window': noWindow,
   'early answers': (url, random) =>
     connected(url, (socket) => {
@@ -153,11 +147,11 @@ const ACTS: Readonly<Record<string, Act>> = {
   'broken upgrades': (url, random) =>
     connected(url, (socket) => {
       const broken = [
-        getOfHostile('/socket', `${UPGRADE}content-length: 30\r\n`),
-        getOfHostile('/socket', `${UPGRADE}transfer-encoding: chunked\r\n`),
-        getOfHostile('/iam/v1/groups') + getOfHostile('/socket', UPGRADE) + getOfHostile('/iam/v1/groups'),
-        getOfHostile('/iam/v1/groups', H2C).repeat(5),
-        getOfHostile('/socket', UPGRADE).slice(0, -4),
+        get('/socket', `${UPGRADE}content-length: 30\r\n`),
+        get('/socket', `${UPGRADE}transfer-encoding: chunked\r\n`),
+        get('/iam/v1/groups') + get('/socket', UPGRADE) + get('/iam/v1/groups'),
+        get('/iam/v1/groups', H2C).repeat(5),
+        get('/socket', UPGRADE).slice(0, -4),
       ]
       socket.resume().write(broken[Math.floor(random() * broken.length)] ?? '')
       if (random() < 0.5) setImmediate(() => socket.resetAndDestroy())
@@ -166,7 +160,7 @@ const ACTS: Readonly<Record<string, Act>> = {
     connected(url, (socket) => {
       const claims = Buffer.from(JSON.stringify({ sub: `stranger-${random()}` })).toString('base64url')
       const path = random() < 0.5 ? '/iam/v1/groups?limit=abc' : '/registry/v1/vuln_reports'
-      socket.resume().write(getOfHostile(path, `authorization: ${FORGED}${claims}.\r\nconnection: close\r\n`))
+      socket.resume().write(get(path, `authorization: ${FORGED}${claims}.\r\nconnection: close\r\n`))
     }),
   'a reset in the packet of its request': (url) => connected(url, (socket) => void socket.resume().write(RESET)),
 }

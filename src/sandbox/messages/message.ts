@@ -51,36 +51,57 @@ type FieldOptions = {
   readonly check?: Check
 }
 
-export type Field = FieldOptions & {
+/** `T` is what a row holds, undefined included. */
+export type Field<T = unknown> = FieldOptions & {
   readonly type: Scalar | 'enum' | 'message'
   readonly shape: 'single' | 'list' | 'map'
   /** For `enum`: names by number. */
   readonly values?: readonly string[]
   /** For `message`. */
   readonly message?: Message
+  /** Never set: it carries `T` for `RowOf`. */
+  readonly holds?: T
 }
 
-export type Message = {
+type Fields = Readonly<Record<string, Field>>
+
+export type Message<F extends Fields = Fields> = {
   /** The full proto name, as the gateway's errors quote it. */
   readonly name: string
-  readonly fields: Readonly<Record<string, Field>>
+  readonly fields: F
 }
 
-const scalar =
-  (type: Scalar) =>
-  (options: FieldOptions = {}): Field => ({ type, shape: 'single', ...options })
+type Held<F> = F extends Field<infer T> ? T : never
 
-export const text = scalar('string')
-export const flag = scalar('bool')
-export const int32 = scalar('int32')
-export const int64 = scalar('int64')
+/** A member that every row has: it is not undefined when unset, or it is a date of the resource. */
+type Kept<Name, Value> = undefined extends Value ? Extract<Name, keyof typeof DATED> : Name
+
+/** The row of a message: what `fill` makes of a draft. */
+export type RowOf<M> =
+  M extends Message<infer F>
+    ? { readonly [Name in keyof F as Kept<Name, Held<F[Name]>>]: Exclude<Held<F[Name]>, undefined> } & {
+        readonly [Name in keyof F as Exclude<Name, Kept<Name, Held<F[Name]>>>]?: Held<F[Name]>
+      }
+    : never
+
+/** Members of a oneof are undefined when unset. */
+type Single<T, O> = Field<O extends { readonly oneof: string } ? T | undefined : T>
+
+const scalar =
+  <T>(type: Scalar) =>
+  <O extends FieldOptions>(options?: O): Single<T, O> => ({ type, shape: 'single', ...options })
+
+export const text = scalar<string>('string')
+export const flag = scalar<boolean>('bool')
+export const int32 = scalar<number>('int32')
+export const int64 = scalar<string>('int64')
 /** A timestamp: RFC 3339 with any offset on input, stored as UTC with milliseconds. */
-export const time = scalar('time')
+export const time = scalar<string | undefined>('time')
 /** Seconds with an `s`: `"3600s"`. */
-export const duration = scalar('duration')
+export const duration = scalar<string | undefined>('duration')
 
 /** An enum by its value names. The first is the zero value. */
-export const choice = (values: readonly string[], options: FieldOptions = {}): Field => ({
+export const choice = <O extends FieldOptions>(values: readonly string[], options?: O): Single<string, O> => ({
   type: 'enum',
   shape: 'single',
   values,
@@ -88,16 +109,23 @@ export const choice = (values: readonly string[], options: FieldOptions = {}): F
 })
 
 /** A message by its full name. */
-export const messageType = (name: string, fields: Message['fields']): Message => ({ name, fields })
+export const messageType = <F extends Fields>(name: string, fields: F): Message<F> => ({ name, fields })
 
 /** A sub-message. */
-export const nested = (message: Message, options: FieldOptions = {}): Field => ({ type: 'message', shape: 'single', message, ...options })
+export const nested = <M extends Message>(message: M, options: FieldOptions = {}): Field<RowOf<M> | undefined> => ({
+  type: 'message',
+  shape: 'single',
+  message,
+  ...options,
+})
 
 /** A list of `field`. The options of the list are separate from those of its elements. */
-export const listOf = (field: Field, options: FieldOptions = {}): Field => ({ ...field, shape: 'list', ...options })
+export const listOf = <T>(field: Field<T>, options: FieldOptions = {}) =>
+  ({ ...field, shape: 'list', ...options }) as Field<readonly Exclude<T, undefined>[]>
 
 /** A map from string to `field`. */
-export const mapOf = (field: Field, options: FieldOptions = {}): Field => ({ ...field, shape: 'map', ...options })
+export const mapOf = <T>(field: Field<T>, options: FieldOptions = {}) =>
+  ({ ...field, shape: 'map', ...options }) as Field<Readonly<Record<string, Exclude<T, undefined>>>>
 
 export const outputText = text({ outputOnly: true })
 export const outputTime = time({ outputOnly: true })
@@ -136,8 +164,8 @@ export const isZero = (field: Field, value: unknown): boolean => {
 }
 
 /** `draft` with all members of the message. Missing ones get their zero value. */
-export const fill = (message: Message, draft: Draft): Draft =>
-  Object.fromEntries(Object.entries(message.fields).map(([name, field]) => [name, fillField(field, draft[name])]))
+export const fill = <M extends Message>(message: M, draft: Draft): RowOf<M> =>
+  Object.fromEntries(Object.entries(message.fields).map(([name, field]) => [name, fillField(field, draft[name])])) as RowOf<M>
 
 const fillField = (field: Field, value: unknown): unknown => {
   if (value === undefined) return zeroOf(field)

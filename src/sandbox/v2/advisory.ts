@@ -1,5 +1,5 @@
 import { ok, type Query, type Route } from '../http/route.ts'
-import { choice, listOf, type Message, nested, render, text, time } from '../messages/message.ts'
+import { choice, listOf, type Message, messageType, nested, render, text, time } from '../messages/message.ts'
 import { resolvedVulns } from '../scans.ts'
 import { invalidField } from '../status.ts'
 import {
@@ -14,7 +14,7 @@ import { pageAnswer } from './resource.ts'
 
 const PACKAGE = 'chainguard.platform.advisory.v2'
 
-const message = (name: string, fields: Message['fields']): Message => ({ name: `${PACKAGE}.${name}`, fields })
+const message = <F extends Message['fields']>(name: string, fields: F) => messageType(`${PACKAGE}.${name}`, fields)
 
 const NVD = message('Detection.DetectionTypeNVDAPI', { cpeSearched: text(), cpeFound: text() })
 const MANUAL = message('Detection.DetectionTypeManual', {})

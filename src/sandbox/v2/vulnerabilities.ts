@@ -25,7 +25,7 @@ const REVIEW_STATES: readonly string[] = [
   'REVIEW_STATE_REJECTED',
 ]
 
-const noted = (name: string, fields: Message['fields'] = {}): Message => messageType(`${PACKAGE}.${name}`, { ...fields, note: text() })
+const noted = <F extends Message['fields']>(name: string, fields: F) => messageType(`${PACKAGE}.${name}`, { ...fields, note: text() })
 
 const NVD = messageType(`${PACKAGE}.Detection.NVDAPI`, { cpeSearched: text(), cpeFound: text() })
 
@@ -54,7 +54,7 @@ const DETECTION = messageType(`${PACKAGE}.Detection`, {
 const FIXED = noted('Fixed', { fixedVersion: text(), scannerVersion: text(), grypeDbBuilt: text(), grypeDbChecksum: text() })
 
 /** An event of an advisory. At most one member of `type` is set (semantics §3.13). */
-const advisoryEventMessage = messageType(PACKAGE, {
+export const advisoryEventMessage = messageType(PACKAGE, {
   uid: outputText,
   createTime: outputTime,
   findings: text(),
@@ -65,10 +65,10 @@ const advisoryEventMessage = messageType(PACKAGE, {
   detection: nested(DETECTION, { oneof: 'type' }),
   fixed: nested(FIXED, { oneof: 'type' }),
   falsePositiveDetermination: nested(noted('FalsePositiveDetermination', { type: choice(FALSE_POSITIVE_TYPES) }), { oneof: 'type' }),
-  analysisNotPlanned: nested(noted('AnalysisNotPlanned'), { oneof: 'type' }),
-  fixNotPlanned: nested(noted('FixNotPlanned'), { oneof: 'type' }),
-  pendingUpstreamFix: nested(noted('PendingUpstreamFix'), { oneof: 'type' }),
-  truePositiveDetermination: nested(noted('TruePositiveDetermination'), { oneof: 'type' }),
+  analysisNotPlanned: nested(noted('AnalysisNotPlanned', {}), { oneof: 'type' }),
+  fixNotPlanned: nested(noted('FixNotPlanned', {}), { oneof: 'type' }),
+  pendingUpstreamFix: nested(noted('PendingUpstreamFix', {}), { oneof: 'type' }),
+  truePositiveDetermination: nested(noted('TruePositiveDetermination', {}), { oneof: 'type' }),
   patched: nested(noted('Patched', { patchedVersions: listOf(text()) }), { oneof: 'type' }),
 })
 

@@ -439,7 +439,7 @@ export const groupInviteRoutes = routesOf(groupInvites)
 /** The documents that can be accepted (semantics §3.9). */
 const DOCUMENTS: ReadonlySet<string> = new Set(['guardener-tos.v1', 'sfdpa.v1', 'skills-tos.v1'])
 
-const acceptanceMessage = messageType('chainguard.platform.iam.v2.TermsAcceptance', {
+export const acceptanceMessage = messageType('chainguard.platform.iam.v2.TermsAcceptance', {
   docId: outputText,
   acceptedBy: outputText,
   orgUid: outputText,
@@ -481,7 +481,7 @@ export const termsRoutes: readonly Route[] = [
     template: '/iam/v2/terms/{group=**}',
     handle: (ask, world) => {
       const group = scopeOf(ask, world, 'terms.accept')
-      const { documentIds } = fill(acceptMessage, decode(acceptMessage, ask.body)) as { readonly documentIds: readonly string[] }
+      const { documentIds } = fill(acceptMessage, decode(acceptMessage, ask.body))
       acceptTerms(world, group, documentIds, callerOf(ask).identityUid)
       return ok({ group, documentIds })
     },

@@ -24,7 +24,7 @@ import {
   time,
 } from '../../messages/message.ts'
 import { type FieldViolation, invalidArgument, malformed, notFound } from '../../status.ts'
-import type { Identity, IdentityMetadata } from '../../world/model.ts'
+import type { Identity } from '../../world/model.ts'
 import { timestamp, type World } from '../../world/store.ts'
 import { type Act, type Resource, routesOf, type UpdateAct } from '../resource.ts'
 
@@ -242,7 +242,7 @@ export const identityMetadataMessage = messageType('chainguard.platform.iam.v2.I
 })
 
 /** The metadata of an identity. The company is a member of the identity itself. */
-export const metadataOf = (identity: Identity): Draft =>
+export const metadataOf = (identity: Identity) =>
   fill(identityMetadataMessage, { ...identity.metadata, uid: identity.uid, name: identity.name, company: identity.company })
 
 /** In a JSON body a mask is one string of camelCase paths. `*` and snake_case are invalid there (facts §13.3). */
@@ -268,8 +268,7 @@ const readRequest = (body: unknown): { readonly input: Draft; readonly mask: Mas
 /** Writes the members of `mask` from `input` to the metadata of an identity. */
 export const withMetadata = (identity: Identity, input: Draft, mask: Mask, now: string): Identity => {
   const { uid: _uid, name: _name, ...metadata } = applyMask(identityMetadataMessage, metadataOf(identity), input, mask)
-  const { company } = metadata as IdentityMetadata
-  return { ...identity, company, metadata: metadata as IdentityMetadata, updateTime: now }
+  return { ...identity, company: metadata.company, metadata, updateTime: now }
 }
 
 /** `PATCH /iam/v2/identities:updateIdentityMetadata` always updates the caller's own identity. */

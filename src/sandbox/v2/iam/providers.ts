@@ -14,6 +14,7 @@ import {
   nested,
   outputText,
   outputTime,
+  type RowOf,
   text,
   time,
 } from '../../messages/message.ts'
@@ -90,7 +91,7 @@ const batchMessage = messageType('chainguard.platform.iam.v2.BatchDeleteExternal
   names: listOf(text()),
 })
 
-type Batch = { readonly parent: string; readonly names: readonly string[] }
+type Batch = RowOf<typeof batchMessage>
 
 /** Deletes the named mappings of a provider and returns them. Missing ones are skipped. `fields` are the names of both members in violations. */
 export const deleteMappings = (
@@ -115,7 +116,7 @@ const batchDeleteRoute: Route = {
   method: 'POST',
   template: '/iam/v2/externalGroupRoleMappings:batchDelete',
   handle: (ask, world) => {
-    const batch = fill(batchMessage, decode(batchMessage, ask.body)) as Batch
+    const batch = fill(batchMessage, decode(batchMessage, ask.body))
     if (validUid(batch.parent) && batch.names.length === 0) invalidField('names', 'is required')
     const removed = deleteMappings(ask, world, batch, ['parent', 'names'])
     return ok({

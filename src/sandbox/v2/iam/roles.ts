@@ -15,6 +15,7 @@ import {
   nested,
   outputText,
   outputTime,
+  type RowOf,
   text,
 } from '../../messages/message.ts'
 import {
@@ -129,8 +130,7 @@ const batchMessage = messageType('chainguard.platform.iam.v2.BatchCreateRoleBind
   roleUid: text(),
 })
 
-type Request = { readonly parent: string; readonly roleBinding?: RoleBinding }
-type Batch = { readonly parent: string; readonly requests: readonly Request[]; readonly roleUid: string }
+type Batch = RowOf<typeof batchMessage>
 
 /** `parent` and `roleUid` of the batch apply to each request. A request with another value is a violation. */
 const conflicts = ({ parent, roleUid, requests }: Batch): readonly FieldViolation[] =>
@@ -147,7 +147,7 @@ const conflicts = ({ parent, roleUid, requests }: Batch): readonly FieldViolatio
   })
 
 const readBatch = (body: unknown): Batch => {
-  const batch = fill(batchMessage, decode(batchMessage, body)) as Batch
+  const batch = fill(batchMessage, decode(batchMessage, body))
   if (!validUid(batch.parent)) invalidField('parent', `${JSON.stringify(batch.parent)} is not a valid uid`)
   const count = batch.requests.length
   if (count === 0 || count > MAX_REQUESTS) invalidField('requests', `must hold 1 to ${MAX_REQUESTS} requests`)
@@ -156,7 +156,7 @@ const readBatch = (body: unknown): Batch => {
   return batch
 }
 
-const bodyOf = ({ roleBinding }: Request, roleUid: string): Draft => ({
+const bodyOf = ({ roleBinding }: Batch['requests'][number], roleUid: string): Draft => ({
   identityUid: roleBinding?.identityUid ?? '',
   roleUid: roleBinding?.roleUid || roleUid,
 })

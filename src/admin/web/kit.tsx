@@ -1,6 +1,7 @@
 import { type ComponentChildren, Fragment } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import type { Standing } from '../../migrate/evidence/cutover.ts'
+import { count } from '../../migrate/evidence/evidence.ts'
 import type { DifferenceState } from '../report/difference.ts'
 import type { PasteText } from '../report/next-step.ts'
 import type { OperationReport } from '../report/report.ts'
@@ -175,8 +176,23 @@ export function useHeldOrder(operations: readonly OperationReport[]): readonly O
   return held.current.flatMap((name) => operations.find(({ operation }) => operation === name) ?? [])
 }
 
-/** The frame of a table. If the table is wider than the frame, the frame takes the focus, so that the arrow keys scroll it. */
-export function ScrollTable({ label, children }: { readonly label: string; readonly children: ComponentChildren }) {
+/** The head of a column: its text, or its text with what a cell of it has. */
+type Column = string | { readonly head: ComponentChildren; readonly class?: string; readonly title?: string }
+
+export const numbers = (head: string): Column => ({ head, class: 'number' })
+
+/** A table in a frame. If the table is wider than the frame, the frame takes the focus, so that the arrow keys scroll it. */
+export function Table({
+  label,
+  kind,
+  columns,
+  children,
+}: {
+  readonly label: string
+  readonly kind?: string
+  readonly columns: readonly Column[]
+  readonly children: ComponentChildren
+}) {
   const ref = useRef<HTMLElement>(null)
   const [isWide, setWide] = useState(false)
   useEffect(() => {
@@ -189,8 +205,51 @@ export function ScrollTable({ label, children }: { readonly label: string; reado
   }, [])
   return (
     <section ref={ref} class="table" aria-label={label} {...(isWide && { tabIndex: 0 })}>
-      {children}
+      <table class={kind}>
+        <thead>
+          <tr>
+            {columns.map((column, at) => {
+              const { head, ...shown } = typeof column === 'string' ? { head: column } : column
+              return (
+                <th key={at} scope="col" {...shown}>
+                  {head}
+                </th>
+              )
+            })}
+          </tr>
+        </thead>
+        <tbody>{children}</tbody>
+      </table>
     </section>
+  )
+}
+
+/** A number in a table whose rows a narrow window shows as cards. */
+export function NumberCell({ label, of }: { readonly label: string; readonly of: number }) {
+  return (
+    <td class="number" data-label={label}>
+      {count(of)}
+    </td>
+  )
+}
+
+/** The name of an operation, which leads to its view. */
+export function OperationLink({ operation }: { readonly operation: string }) {
+  return (
+    <a href={hashOf({ view: 'operation', operation })}>
+      <Dotted name={operation} />
+    </a>
+  )
+}
+
+/** Sentences, each an item of a list. */
+export function Items({ of, kind }: { readonly of: readonly string[]; readonly kind?: string }) {
+  return (
+    <ul class={kind}>
+      {of.map((sentence) => (
+        <li key={sentence}>{sentence}</li>
+      ))}
+    </ul>
   )
 }
 

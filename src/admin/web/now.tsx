@@ -9,7 +9,7 @@ import { allBackToV1, backToV1, effectOn, usesV2 } from '../report/commands.ts'
 import type { InForce } from '../report/history.ts'
 import { isServedByV2 } from '../report/next-step.ts'
 import type { ReportFleet, ReportReplica } from '../report/report.ts'
-import { Chip, hashOf, Icon } from './kit.tsx'
+import { Chip, hashOf, Icon, Items } from './kit.tsx'
 import { ownHeaders } from './live.tsx'
 import { duration, isOnlyBusy, sentencesOf, time, troublesOf, unwellIn } from './words.ts'
 
@@ -294,11 +294,7 @@ export function FleetBanner({ fleet }: { readonly fleet: ReportFleet | undefined
     <section class={isBusy ? 'banner' : 'banner is-fleet'} aria-label="What is missing">
       <div>
         <strong>{isBusy ? 'Comparisons are under way, so these figures are some seconds old.' : title}</strong>
-        <ul>
-          {sentences.map((sentence) => (
-            <li key={sentence}>{sentence}</li>
-          ))}
-        </ul>
+        <Items of={sentences} />
       </div>
     </section>
   )

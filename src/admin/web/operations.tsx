@@ -7,7 +7,7 @@ import { TO_MEND } from '../report/difference.ts'
 import { nextStep } from '../report/next-step.ts'
 import type { OperationReport, Quantiles, Report } from '../report/report.ts'
 import { BoundChart, isComparable, Lanes, notesOf, outcomeLanes, RangeAxis, RangePlot } from './charts.tsx'
-import { Dotted, hashOf, Icon, Paste, PasteList, ScrollTable, StandingChip, useHeldOrder } from './kit.tsx'
+import { Icon, Items, NumberCell, numbers, OperationLink, Paste, PasteList, StandingChip, Table, useHeldOrder } from './kit.tsx'
 import { adminAddress } from './live.tsx'
 import { Badges, CircuitClose, OperationBack } from './now.tsx'
 import { Differences, Empty, NoteLegend } from './views.tsx'
@@ -47,34 +47,31 @@ function OperationTable({ report }: { readonly report: Report }) {
           />
         </search>
       </div>
-      <ScrollTable label="Table of operations">
-        <table class="operations cards">
-          <thead>
-            <tr>
-              <th scope="col">Verdict</th>
-              <th scope="col">Operation</th>
-              <th scope="col" class="plot" title="The line runs from the share of wrong answers that was seen to its 95 % bound, the dot.">
+      <Table
+        label="Table of operations"
+        kind="operations cards"
+        columns={[
+          'Verdict',
+          'Operation',
+          {
+            head: (
+              <>
                 Wrong answers, 95 % bound
                 <RangeAxis target={report.target} />
-              </th>
-              <th scope="col" class="number" title={OBSERVATION}>
-                Observations
-              </th>
-              <th scope="col" class="number">
-                Wrong
-              </th>
-              <th scope="col" class="number">
-                Clean observations to go
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {shown.map((one) => (
-              <Row key={one.operation} one={one} report={report} />
-            ))}
-          </tbody>
-        </table>
-      </ScrollTable>
+              </>
+            ),
+            class: 'plot',
+            title: 'The line runs from the share of wrong answers that was seen to its 95 % bound, the dot.',
+          },
+          { head: 'Observations', class: 'number', title: OBSERVATION },
+          numbers('Wrong'),
+          numbers('Clean observations to go'),
+        ]}
+      >
+        {shown.map((one) => (
+          <Row key={one.operation} one={one} report={report} />
+        ))}
+      </Table>
       <p class="quiet">{OBSERVATION}</p>
       <p role="status" class="quiet">
         {shown.length < report.operations.length && `${many(shown.length, 'operation')} of ${count(report.operations.length)} shown`}
@@ -92,9 +89,7 @@ function Row({ one, report: { target: general, now } }: { readonly one: Operatio
         <StandingChip of={one.standing} />
       </td>
       <th scope="row">
-        <a href={hashOf({ view: 'operation', operation: one.operation })}>
-          <Dotted name={one.operation} />
-        </a>
+        <OperationLink operation={one.operation} />
         <span class="quiet below">
           {many(Math.max(one.calls, one.comparisons), 'request')}
           {now ? <Badges operation={one.operation} now={now} /> : one.modes.length > 0 && ` · ${one.modes.join(', ')}`}
@@ -109,9 +104,7 @@ function Row({ one, report: { target: general, now } }: { readonly one: Operatio
         <RangePlot operation={one} target={target} />
         {one.n > 0 && isComparable(one) && <RangeAxis target={target} />}
       </td>
-      <td class="number" data-label="Observations">
-        {count(one.n)}
-      </td>
+      <NumberCell label="Observations" of={one.n} />
       <td class={`number ${wrong > 0 ? 'wrong' : ''}`} data-label="Wrong">
         {count(wrong)}
         {one.share > 0 && <span class="quiet below">{percent(one.share)} of requests</span>}
@@ -224,35 +217,22 @@ function MissingKinds({ operation: { missing = [] } }: { readonly operation: Ope
       <p class="quiet">
         They were not seen to work often enough. Requests are of one kind if their parameters have values of the same class.
       </p>
-      <ScrollTable label="Table of kinds of requests">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Parameters</th>
-              <th scope="col" class="number">
-                Requests, by an estimate
-              </th>
-              <th scope="col" class="number">
-                Seen the same
-              </th>
-              <th scope="col">Missing</th>
-            </tr>
-          </thead>
-          <tbody>
-            {missing.map(({ kind, requests, same, rehearsed = 0, why, wrongTo = [] }) => (
-              <tr key={kind}>
-                <th scope="row">{kind === '' ? 'none' : <code>{kind}</code>}</th>
-                <td class="number">{count(requests)}</td>
-                <td class="number">
-                  {count(same)}
-                  {rehearsed > 0 && `, ${count(rehearsed)} rehearsed`}
-                </td>
-                <td>{why === 'wrong' ? wrongText(wrongTo) : MISSING[why]}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </ScrollTable>
+      <Table
+        label="Table of kinds of requests"
+        columns={['Parameters', numbers('Requests, by an estimate'), numbers('Seen the same'), 'Missing']}
+      >
+        {missing.map(({ kind, requests, same, rehearsed = 0, why, wrongTo = [] }) => (
+          <tr key={kind}>
+            <th scope="row">{kind === '' ? 'none' : <code>{kind}</code>}</th>
+            <td class="number">{count(requests)}</td>
+            <td class="number">
+              {count(same)}
+              {rehearsed > 0 && `, ${count(rehearsed)} rehearsed`}
+            </td>
+            <td>{why === 'wrong' ? wrongText(wrongTo) : MISSING[why]}</td>
+          </tr>
+        ))}
+      </Table>
     </section>
   )
 }
@@ -311,11 +291,7 @@ function Uncompared({ operation }: { readonly operation: OperationReport }) {
       <p>
         {accountSentence(operation)}. <span class="quiet">A use is a request in a diff mode whose caller a side accepted.</span>
       </p>
-      <ul class="plain">
-        {sentences.map((sentence) => (
-          <li key={sentence}>{sentence}</li>
-        ))}
-      </ul>
+      <Items of={sentences} kind="plain" />
     </section>
   )
 }

@@ -6,7 +6,21 @@ import { putModes } from '../report/commands.ts'
 import type { Difference } from '../report/difference.ts'
 import type { DeclarationRow, OperationReport, Report } from '../report/report.ts'
 import { Lanes, type NumberedNote, notesOf, outcomeLanes } from './charts.tsx'
-import { Chip, CopyButton, Dotted, hashOf, Icon, Paste, ScrollTable, StateChip, VirtualList } from './kit.tsx'
+import {
+  Chip,
+  CopyButton,
+  Dotted,
+  hashOf,
+  Icon,
+  Items,
+  NumberCell,
+  numbers,
+  OperationLink,
+  Paste,
+  StateChip,
+  Table,
+  VirtualList,
+} from './kit.tsx'
 import { adminAddress } from './live.tsx'
 import { KINDS, MOVES, moveOf, placeOf, summaryOf, time, wordsOf } from './words.ts'
 
@@ -84,46 +98,30 @@ function Group({ state, rows }: { readonly state: DeclarationRow['state']; reado
         {word} <span class="badge">{count(rows.length)}</span>
       </h2>
       <p class="quiet">{meaning}</p>
-      <ScrollTable label={`Table: ${word}`}>
-        <table class="declared cards">
-          <thead>
-            <tr>
-              <th scope="col">Code</th>
-              <th scope="col">What a client sees</th>
-              <th scope="col" class="number">
-                Findings
-              </th>
-              <th scope="col" class="number">
-                Comparisons
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map(({ code, seen, because, findings, comparisons }) => (
-              <tr key={code}>
-                <th scope="row">
-                  <code>{code}</code>
-                </th>
-                <td>
-                  {seen}
-                  {because !== '' && (
-                    <details>
-                      <summary class="quiet">Why</summary>
-                      {because}
-                    </details>
-                  )}
-                </td>
-                <td class="number" data-label="Findings">
-                  {count(findings)}
-                </td>
-                <td class="number" data-label="Comparisons">
-                  {count(comparisons)}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </ScrollTable>
+      <Table
+        label={`Table: ${word}`}
+        kind="declared cards"
+        columns={['Code', 'What a client sees', numbers('Findings'), numbers('Comparisons')]}
+      >
+        {rows.map(({ code, seen, because, findings, comparisons }) => (
+          <tr key={code}>
+            <th scope="row">
+              <code>{code}</code>
+            </th>
+            <td>
+              {seen}
+              {because !== '' && (
+                <details>
+                  <summary class="quiet">Why</summary>
+                  {because}
+                </details>
+              )}
+            </td>
+            <NumberCell label="Findings" of={findings} />
+            <NumberCell label="Comparisons" of={comparisons} />
+          </tr>
+        ))}
+      </Table>
     </section>
   )
 }
@@ -136,29 +134,15 @@ export function Differences({ operation, report }: { readonly operation: Operati
       <h2 id="differences">Differences</h2>
       {differences.length === 0 && <p class="quiet">{operation.n > 0 ? 'Every answer was the same.' : 'Nothing was compared.'}</p>}
       {differences.length > 0 && (
-        <ScrollTable label="Table of differences">
-          <table class="differences cards">
-            <thead>
-              <tr>
-                <th scope="col">State</th>
-                <th scope="col">Where</th>
-                <th scope="col">What</th>
-                <th scope="col">When</th>
-                <th scope="col" class="number">
-                  Comparisons
-                </th>
-                <th scope="col" class="number">
-                  Callers
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {differences.map((one) => (
-                <DifferenceRow key={one.key} one={one} operation={operation.operation} report={report} />
-              ))}
-            </tbody>
-          </table>
-        </ScrollTable>
+        <Table
+          label="Table of differences"
+          kind="differences cards"
+          columns={['State', 'Where', 'What', 'When', numbers('Comparisons'), numbers('Callers')]}
+        >
+          {differences.map((one) => (
+            <DifferenceRow key={one.key} one={one} operation={operation.operation} report={report} />
+          ))}
+        </Table>
       )}
       {furtherDifferences > 0 && <p class="quiet">{many(furtherDifferences, 'finding')} of further differences are not kept apart.</p>}
     </section>
@@ -186,12 +170,8 @@ function DifferenceRow({ one, operation, report }: { readonly one: Difference; r
         <Ticks one={one} report={report} />
         <span class="quiet below">last {time(one.lastAt).slice(0, 16)}</span>
       </td>
-      <td class="number" data-label="Comparisons">
-        {count(one.comparisons)}
-      </td>
-      <td class="number" data-label="Callers">
-        {count(one.callers)}
-      </td>
+      <NumberCell label="Comparisons" of={one.comparisons} />
+      <NumberCell label="Callers" of={one.callers} />
     </tr>
   )
 }
@@ -259,12 +239,7 @@ function NoteRow({ note }: { readonly note: NumberedNote }) {
         {number}
       </span>
       <div>
-        <span class="quiet">{time(at)}</span> <strong>{verb}</strong>{' '}
-        {operation !== undefined && (
-          <a href={hashOf({ view: 'operation', operation })}>
-            <Dotted name={operation} />
-          </a>
-        )}{' '}
+        <span class="quiet">{time(at)}</span> <strong>{verb}</strong> {operation !== undefined && <OperationLink operation={operation} />}{' '}
         {text}
         {change && (
           <span class="quiet below">
@@ -333,45 +308,24 @@ function ClientDetail({ client }: { readonly client: Client }) {
       </p>
       <Sentences title="In the way" sentences={blockers} />
       <Sentences title="To look at first" sentences={cautions} />
-      <ScrollTable label="What it calls">
-        <table class="cards">
-          <thead>
-            <tr>
-              <th scope="col">Operation</th>
-              <th scope="col" class="number">
-                Calls
-              </th>
-              <th scope="col" class="number">
-                Mismatches
-              </th>
-              <th scope="col">Modes</th>
-              <th scope="col">Last seen</th>
-            </tr>
-          </thead>
-          <tbody>
-            {operations.map((use) => (
-              <tr key={use.operation}>
-                <th scope="row">
-                  <a href={hashOf({ view: 'operation', operation: use.operation })}>
-                    <Dotted name={use.operation} />
-                  </a>
-                </th>
-                <td class="number" data-label="Calls">
-                  {count(use.calls)}
-                </td>
-                <td class={`number ${use.mismatches > 0 ? 'wrong' : ''}`} data-label="Mismatches">
-                  {count(use.mismatches)}
-                </td>
-                <td data-label="Modes">
-                  {use.modes.join(', ')}
-                  {use.protocols && ` over ${use.protocols.join(', ')}`}
-                </td>
-                <td data-label="Last seen">{time(use.lastSeen).slice(0, 16)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </ScrollTable>
+      <Table label="What it calls" kind="cards" columns={['Operation', numbers('Calls'), numbers('Mismatches'), 'Modes', 'Last seen']}>
+        {operations.map((use) => (
+          <tr key={use.operation}>
+            <th scope="row">
+              <OperationLink operation={use.operation} />
+            </th>
+            <NumberCell label="Calls" of={use.calls} />
+            <td class={`number ${use.mismatches > 0 ? 'wrong' : ''}`} data-label="Mismatches">
+              {count(use.mismatches)}
+            </td>
+            <td data-label="Modes">
+              {use.modes.join(', ')}
+              {use.protocols && ` over ${use.protocols.join(', ')}`}
+            </td>
+            <td data-label="Last seen">{time(use.lastSeen).slice(0, 16)}</td>
+          </tr>
+        ))}
+      </Table>
     </div>
   )
 }
@@ -381,11 +335,7 @@ function Sentences({ title, sentences }: { readonly title: string; readonly sent
   return (
     <>
       <h3>{title}</h3>
-      <ul>
-        {sentences.map((sentence) => (
-          <li key={sentence}>{sentence}</li>
-        ))}
-      </ul>
+      <Items of={sentences} />
     </>
   )
 }

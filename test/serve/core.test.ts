@@ -34,6 +34,13 @@ describe('known reads', () => {
     expect([0, 1999].map((at) => reads.find({ method: 'GET', url: `/${at}` }))).toEqual([undefined, read])
   })
 
+  it('are read anew once settings changed', () => {
+    const reads = new KnownReads()
+    reads.keep({ method: 'GET', url: '/a' }, read)
+    reads.forget()
+    expect(reads.find({ method: 'GET', url: '/a' })).toBeUndefined()
+  })
+
   let v2: Upstream
   let proxy: TestProxy
 

@@ -176,6 +176,18 @@ describe('v1 values', () => {
           strangers: { 'unknown GET /registry/v1/nothing': 2 },
         })
       }))
+
+    it('is not counted at an unknown path that v1 refuses', async () => {
+      const refusing = await startUpstream((request, response, body) =>
+        answering({}, request.url === '/registry/v1/nothing' ? 404 : 200)(request, response, body),
+      )
+      await withProxy({ 'upstream.v1': refusing.url }, async (proxy) => {
+        for (const path of ['nothing', 'something'])
+          await (await fetch(`${proxy.url}/registry/v1/${path}`, { headers: bearer('t') })).text()
+        const { strangers } = await known<EvidenceReport>(proxy, '/evidence')
+        expect(strangers).toEqual({ 'unknown GET /registry/v1/something': 1 })
+      }).finally(refusing.close)
+    })
   })
 })
 

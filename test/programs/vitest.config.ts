@@ -4,7 +4,12 @@ import { defineConfig, type TestUserConfig } from 'vitest/config'
 declare module 'vitest' {
   interface ProvidedContext {
     contract: readonly string[]
-    mutants: { readonly seconds: number | undefined; readonly seed: number }
+    mutants: {
+      readonly seconds: number | undefined
+      readonly seed: number
+      readonly code: number | undefined
+      readonly only: string | undefined
+    }
   }
 }
 
@@ -39,16 +44,23 @@ const programs: Readonly<Record<string, () => TestUserConfig>> = {
   interop: () => ({ fileParallelism: false, testTimeout: 600_000, hookTimeout: 60_000 }),
   losses: () => ({ testTimeout: 60_000, hookTimeout: 60_000 }),
   manifests: () => ({ testTimeout: 60_000 }),
-  /** `npm run mutants -- --sample SECONDS --seed N` */
+  /** `npm run mutants -- --sample SECONDS --seed N`; with `--code COUNT --only FILE:LINE` of the code, and otherwise of the tables. */
   mutants: () => {
-    const { values } = parseArgs({ args: ownArguments(), options: { sample: { type: 'string' }, seed: { type: 'string', default: '1' } } })
-    const seconds = values.sample === undefined ? undefined : wholeNumber('sample', values.sample)
+    const options = {
+      sample: { type: 'string' },
+      seed: { type: 'string', default: '1' },
+      code: { type: 'string' },
+      only: { type: 'string' },
+    } as const
+    const { sample, seed, code, only } = parseArgs({ args: ownArguments(), options }).values
+    const seconds = sample === undefined ? undefined : wholeNumber('sample', sample)
+    const count = code === undefined ? undefined : wholeNumber('code', code)
     return {
-      include: ['test/programs/mutants/*.mutants.ts'],
-      setupFiles: ['test/setup.ts'],
-      testTimeout: 30 * 60_000,
+      ...(count === undefined ? { setupFiles: BUILT.setupFiles } : BUILT),
+      include: [`test/programs/mutants/${count === undefined ? '{facts,tables}' : 'code'}.mutants.ts`],
+      testTimeout: count === undefined ? 30 * 60_000 : 0,
       disableConsoleIntercept: true,
-      provide: { mutants: { seconds, seed: wholeNumber('seed', values.seed) } },
+      provide: { mutants: { seconds, seed: wholeNumber('seed', seed), code: count, only } },
     }
   },
   package: () => ({ globalSetup: 'test/programs/package/installed.ts', testTimeout: 60_000, hookTimeout: 300_000, maxWorkers: 2 }),

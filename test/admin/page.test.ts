@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Report } from '../../src/admin/report/report.ts'
 import { type PageAssets, readAssets } from '../../src/admin/report-page.ts'
-import { sampled } from '../sample.ts'
+import { isFull, sampled } from '../sample.ts'
 import {
   comparison,
   EXAMPLES,
@@ -23,12 +23,19 @@ import {
   week,
 } from './report-stage.ts'
 
-const RECORDS = 10_000
+/** More than a page of the report draws at once. */
+const RECORDS = isFull ? 10_000 : 2_000
+const COUNT = RECORDS.toLocaleString('en')
 
 describe.skipIf(!hasChromium())('the page of the report in Chromium', () => {
   let browser: Browser
   let assets: PageAssets
-  let report: Report
+  let made: Report | undefined
+  /** A report of 2,000 records, which several tests show. */
+  const usual = async () => {
+    made ??= await reportOf(week(2_000))
+    return made
+  }
 
   beforeAll(async () => {
     assets = readAssets()
@@ -39,8 +46,8 @@ describe.skipIf(!hasChromium())('the page of the report in Chromium', () => {
   const widthOf = (page: Page) => page.evaluate('document.documentElement.scrollWidth')
   const heading = (page: Page, name: string | RegExp) => page.getByRole('heading', { level: 1, name })
 
-  it('shows every operation of 10,000 records at a glance without any request', async () => {
-    report = await reportOf(week(RECORDS))
+  it(`shows every operation of ${COUNT} records at a glance without any request`, async () => {
+    const report = await reportOf(week(RECORDS))
     const { page, said, asked } = await openFile(browser, report, assets)
     await page.getByRole('heading', { name: 'Not ready to cut over' }).waitFor()
     expect(await page.locator('table.operations tbody tr').count()).toBe(report.operations.length)
@@ -59,7 +66,7 @@ describe.skipIf(!hasChromium())('the page of the report in Chromium', () => {
   })
 
   it('leads from an operation to a difference to its examples by clicks, and back', async () => {
-    const { page, said } = await openFile(browser, await reportOf(week(2_000)), assets)
+    const { page, said } = await openFile(browser, await usual(), assets)
     await page.getByRole('link', { name: 'registry.repos.list' }).click()
     await page.getByRole('link', { name: '/items/*/catalog_tier' }).click()
     await heading(page, 'value: /items/*/catalog_tier').waitFor()
@@ -88,7 +95,7 @@ describe.skipIf(!hasChromium())('the page of the report in Chromium', () => {
   })
 
   it('works with the keyboard alone, and shows the focus', async () => {
-    const { page } = await openFile(browser, await reportOf(week(2_000)), assets)
+    const { page } = await openFile(browser, await usual(), assets)
     const focused = () => page.evaluate('document.activeElement.textContent')
     await page.keyboard.press('Tab')
     expect(await focused()).toBe('Skip to the content')
@@ -123,7 +130,7 @@ describe.skipIf(!hasChromium())('the page of the report in Chromium', () => {
     expect({ said, asked }).toEqual({ said: [], asked: [] })
   })
 
-  it('draws only the visible ones of 10,000 examples', async () => {
+  it(`draws only the visible ones of ${COUNT} examples`, async () => {
     const tier = { kind: 'value', at: '/items/3/catalog_tier', where: '/items/*/catalog_tier', v1: 'a', v2: 'b' } as const
     const entries = Array.from({ length: RECORDS }, (_, nth) => comparison(nth, { outcome: 'mismatch', ...shows(tier) }))
     const { page } = await openFile(browser, await reportOf(entries), assets)
@@ -193,7 +200,7 @@ describe.skipIf(!hasChromium())('the page of the report in Chromium', () => {
 
   it.each(sampled(LOOKS, 2))('has nothing that axe finds in %s colours at %i pixels, everywhere', async (colorScheme, width) => {
     const now = inForce({ circuits: { 'iam.roles.list': 'errors: 3 of the last 9 answers failed' }, rollouts: [ROLLOUT] })
-    const running = { ...(await reportOf(week(2_000))), now, fleet: FLEET }
+    const running = { ...(await usual()), now, fleet: FLEET }
     const { page, said } = await openFile(browser, running, assets, { colorScheme, viewport: { width, height: 900 } })
     const found: string[] = []
     for (const { route, name } of PLACES) {

@@ -25,7 +25,7 @@ describe('operations', () => {
 })
 
 describe('pages', () => {
-  it.skipIf(!hasCurl()).each(sampled(ALONE, 3))(
+  it.skipIf(!hasCurl()).each(sampled(ALONE, 7))(
     'runs %s word for word on the sandbox',
     async (page, outputs) => {
       expect(await walkThrough([page])).toBe(outputs)

@@ -304,7 +304,7 @@ describe('looks', () => {
       rmSync(folder, { recursive: true })
     })
 
-    it.each(sampled(SHOWN, 3))(
+    it.each(sampled(SHOWN, 6))(
       'has nothing that axe finds in %s, on a wide screen and on a phone, and no line beyond the edge',
       async (path) => {
         const { page, said } = await open(browser, pathToFileURL(join(folder, path)).href, { bypassCSP: true })

@@ -47,7 +47,7 @@ function write(type: FieldType, value: unknown): string {
 }
 
 /** Number of cases for each property. */
-const CASES = Number(process.env.CROSSWALK_CASES ?? (isFull ? 1000 : 200))
+const CASES = Number(process.env.CROSSWALK_CASES ?? (isFull ? 1000 : 100))
 
 /** fast-check reports the seed of a failure; this variable repeats the run. */
 const seed = process.env.CROSSWALK_SEED === undefined ? {} : { seed: Number(process.env.CROSSWALK_SEED) }

@@ -53,10 +53,15 @@ describe('bundle', () => {
   /** The names of the chunks of a module; one of them may only name what the other has. */
   const chunksNamed = (module: string) => chunks().filter((name) => name.startsWith(`${module}-`))
 
-  /** What a chunk imports at once. */
+  /** What each chunk imports at once. Several tests ask, and the chunks are long. */
+  const imports = new Map<string, readonly string[]>()
   function importsOf(name: string): readonly string[] {
+    const found = imports.get(name)
+    if (found) return found
     const { body } = parseAst(readFileSync(pathOf(name), 'utf8'))
-    return body.flatMap((node) => (node.type === 'ImportDeclaration' ? [node.source.value] : []))
+    const read = body.flatMap((node) => (node.type === 'ImportDeclaration' ? [node.source.value] : []))
+    imports.set(name, read)
+    return read
   }
 
   /** Returns the chunks that Node loads at once with these, which are among them. */
@@ -102,7 +107,7 @@ describe('bundle', () => {
       expect(await linesUntil(start('help'), () => false)).toEqual(out.split('\n'))
     })
 
-    it.each([[[]], [['--workers', '2']]])('serves as its sources do, with the flags %j', async (flags) => {
+    it.each(sampled([[[]], [['--workers', '2']]], 2, 1))('serves as its sources do, with the flags %j', async (flags) => {
       const proxy = await startProxy({ 'upstream.v2': V2 })
       const expected = await asked(proxy)
       await proxy.close()
@@ -326,7 +331,7 @@ describe('process', () => {
       [['sandbox'], '--port', []],
     ]
 
-    it.each(sampled(PORTS, 4, 1))(
+    it.each(sampled(PORTS, 6, 1))(
       'ends %s with a taken %s in one sentence, exit code 1 and no listener left',
       async (command, flag, others) => {
         expect(await stopped(...command, flag, String(port), ...others.flatMap((other) => [other, '0']))).toEqual([1, isTaken(port)])
@@ -367,11 +372,13 @@ describe('process', () => {
   describe.runIf(existsSync('/dev/full'))('a full disk', () => {
     const full = () => openSync('/dev/full', 'w')
 
-    it.each([
+    const FULL = [
       ['standard error', ['ignore', 'full']],
       ['standard output', ['full', 'ignore']],
       ['both', ['full', 'full']],
-    ] as const)('of %s keeps no proxy from serving', async (_, to) => {
+    ] as const
+
+    it.each(sampled(FULL, 3, 2))('of %s keeps no proxy from serving', async (_, to) => {
       const port = await freePort()
       const argv = [inject('cli'), 'serve', '--upstream-v2', 'http://127.0.0.1:1', '--port', String(port), '--admin-port', '0']
       const stdio: StdioOptions = ['ignore', ...to.map((one) => (one === 'full' ? full() : one))]
@@ -414,7 +421,7 @@ describe('signals', () => {
     ['sandbox', ['sandbox', '--port', '0', '--data', 'empty'], /serves v2/],
   ]
 
-  it.each(sampled(STAYING, 2, 1))(
+  it.each(sampled(STAYING, 4, 1))(
     'ends %s in order by a SIGTERM that follows its first line at once',
     async (_, argv, ready) => {
       for (let turn = 0; turn < TURNS; turn += 1) {

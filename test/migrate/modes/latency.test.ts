@@ -4,6 +4,7 @@ import { createMemory } from '../../../src/fleet/store/memory.ts'
 import { createLatencyWatch, type Guardrail } from '../../../src/migrate/modes/latency.ts'
 import { readModeRules } from '../../../src/migrate/modes/rules.ts'
 import { runCommand } from '../../app/cli/support.ts'
+import { isFull } from '../../sample.ts'
 import { seeded, until } from '../../stage/clocks.ts'
 import { bearer, startProxy } from '../../stage/stage.ts'
 import { startUpstream } from '../../stage/upstream.ts'
@@ -30,7 +31,7 @@ function play(guardrail: Guardrail, { v1, v2 }: Service, requests: number, seed:
   return undefined
 }
 
-const SIMULATIONS = 1000
+const SIMULATIONS = isFull ? 1000 : 200
 
 /** How many of the simulations find v2 too slow. */
 function found(guardrail: Guardrail, service: Service, requests: number): number {
@@ -44,7 +45,7 @@ describe('a guardrail of latency', () => {
     ['p50', 600],
     ['p90', 2000],
     ['p99', 10_000],
-  ])('finds in at most 5 % of 1,000 simulations by %s that an equal v2 is slow', (quantile, requests) => {
+  ])(`finds in at most 5 % of ${SIMULATIONS.toLocaleString('en')} simulations by %s that an equal v2 is slow`, (quantile, requests) => {
     expect(found({ [quantile]: 1 }, { v1: usual, v2: usual }, requests)).toBeLessThanOrEqual(SIMULATIONS / 20)
   })
 

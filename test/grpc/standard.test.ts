@@ -9,7 +9,7 @@ import { readFacts } from '../../src/grpc/facts.ts'
 import { createReflection, REFLECTION, servedServices, standardRegistry } from '../../src/grpc/standard.ts'
 import type { WireStreamCall } from '../../src/grpc/wire/grpc.ts'
 import { Firing } from '../../src/serve/signals.ts'
-import { startProxy, startQuietSandbox, type TestProxy } from '../stage/stage.ts'
+import { startQuietSandbox, startStage, type TestProxy } from '../stage/stage.ts'
 import { callPath, connect } from './client.ts'
 import { rpc } from './messages.ts'
 
@@ -239,12 +239,10 @@ describe('health calls', () => {
 
 describe('standard', async () => {
   const sandbox = await startQuietSandbox({})
-  const proxy = await startProxy({ 'upstream.v2': sandbox.url })
+  const proxy = await startStage({ v1: null, sandbox })
   const client = connect(proxy.url)
   afterAll(async () => {
     client.close()
-    await proxy.close()
-    await sandbox.close()
   })
 
   const messageOf = (name: string) => standardRegistry().getMessage(name)!
@@ -281,34 +279,31 @@ describe('standard', async () => {
   })
 
   it('answers health checks when no other call is admitted', async () => {
-    const busy = await startProxy({ 'upstream.v2': sandbox.url, 'limits.callerPerSecond': 1 })
+    const busy = await startStage({ v1: null, sandbox, proxy: { 'limits.callerPerSecond': 1 } })
     const to = connect(busy.url)
     const checks = ['grpc.health.v1.HealthCheckRequest', 'grpc.health.v1.HealthCheckResponse'] as const
     for (let nth = 0; nth < 3; nth += 1) {
       expect(await ask(to, '/grpc.health.v1.Health/Check', checks, {})).toMatchObject({ code: status.OK })
     }
     to.close()
-    await busy.close()
   })
 
   it('keeps health checks apart from the room of all bodies', async () => {
-    const full = await startProxy({ 'upstream.v2': sandbox.url, 'limits.requestBytes': 1, 'limits.bodiesBytes': 1 })
+    const full = await startStage({ v1: null, sandbox, proxy: { 'limits.requestBytes': 1, 'limits.bodiesBytes': 1 } })
     const to = connect(full.url)
     const checks = ['grpc.health.v1.HealthCheckRequest', 'grpc.health.v1.HealthCheckResponse'] as const
     const of = (service: string) => ask(to, '/grpc.health.v1.Health/Check', checks, { service })
     expect(await of('chainguard.platform.iam.Groups')).toMatchObject({ code: status.OK })
     expect(await of('x'.repeat(16 * 1024))).toMatchObject({ code: status.RESOURCE_EXHAUSTED })
     to.close()
-    await full.close()
   })
 
   it('is not healthy before v2 has answered', async () => {
-    const early = await startProxy({ 'upstream.v2': 'http://127.0.0.1:1' })
+    const early = await startStage({ v1: null, v2: 'http://127.0.0.1:1' })
     const to = connect(early.url)
     const checks = ['grpc.health.v1.HealthCheckRequest', 'grpc.health.v1.HealthCheckResponse'] as const
     expect(await ask(to, '/grpc.health.v1.Health/Check', checks, {})).toMatchObject({ answers: [{ status: 'NOT_SERVING' }] })
     to.close()
-    await early.close()
   })
 
   it.each(['v1', 'v1alpha'])('answers reflection %s', async (version) => {
@@ -320,12 +315,11 @@ describe('standard', async () => {
   })
 
   it('passes reflection to v2 where it is turned off', async () => {
-    const plain = await startProxy({ 'upstream.v2': sandbox.url, 'grpc.reflection': false })
+    const plain = await startStage({ v1: null, sandbox, proxy: { 'grpc.reflection': false } })
     const to = connect(plain.url)
     const { path, types } = reflection('v1')
     expect(await ask(to, path, types, { listServices: '' })).toMatchObject({ code: status.UNIMPLEMENTED, answers: [] })
     expect(requestLines(plain)).toMatchObject([{ operation: 'grpc', mode: 'native' }])
     to.close()
-    await plain.close()
   })
 })

@@ -1,27 +1,23 @@
 import net, { type AddressInfo } from 'node:net'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { bearer, startProxy, type TestProxy } from '../stage/stage.ts'
-import { rawExchange, startUpstream, type Upstream } from '../stage/upstream.ts'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { bearer, type Stage, startStage, type TestProxy } from '../stage/stage.ts'
+import { type Handler, rawExchange, startUpstream, type Upstream } from '../stage/upstream.ts'
 
 describe('headers', () => {
-  let v2: Upstream
-  let proxy: TestProxy
+  let proxy: Stage<null, Handler>
 
   beforeAll(async () => {
-    v2 = await startUpstream((_, response) => {
-      response.setHeader('x-internal', 'secret')
-      response.end('{"groups":[]}')
+    proxy = await startStage({
+      v1: null,
+      v2: (_, response) => {
+        response.setHeader('x-internal', 'secret')
+        response.end('{"groups":[]}')
+      },
     })
-    proxy = await startProxy({ 'upstream.v2': v2.url })
-  })
-
-  afterAll(async () => {
-    await proxy.close()
-    await v2.close()
   })
 
   beforeEach(() => {
-    v2.seen.length = 0
+    proxy.v2.seen.length = 0
   })
 
   it.each(['a b', 'a\tb', 'é', '', 'x'.repeat(129)])('replaces a request id that could harm a log: %j', async (id) => {
@@ -30,14 +26,14 @@ describe('headers', () => {
       `GET /iam/v1/groups HTTP/1.1\r\nhost: x\r\nconnection: close\r\nx-request-id: ${id}\r\n\r\n`,
     )
     expect(answer).toMatch(/\r\nx-request-id: [\w-]{12}-\d+\r\n/)
-    expect(v2.seen[0]?.headers['x-request-id']).toMatch(/^[\w-]{12}-\d+$/)
+    expect(proxy.v2.seen[0]?.headers['x-request-id']).toMatch(/^[\w-]{12}-\d+$/)
   })
 
   it('lets no value add a header of its own', async () => {
     const answer = await fetch(`${proxy.url}/iam/v1/groups?name=a%0d%0aX-Evil:%201`)
     expect(answer.headers.has('x-evil')).toBe(false)
-    expect(v2.seen[0]?.headers).not.toHaveProperty('x-evil')
-    expect(v2.seen[0]?.url).toBe('/iam/v2/groups?name=a%0D%0AX-Evil%3A%201&page_size=200')
+    expect(proxy.v2.seen[0]?.headers).not.toHaveProperty('x-evil')
+    expect(proxy.v2.seen[0]?.url).toBe('/iam/v2/groups?name=a%0D%0AX-Evil%3A%201&page_size=200')
   })
 
   it('gives a translated call only the headers that concern v2', async () => {
@@ -51,8 +47,8 @@ describe('headers', () => {
         'user-agent': 'test/1',
       },
     })
-    const { host } = new URL(v2.url)
-    expect(v2.seen[0]?.headers).toEqual({
+    const { host } = new URL(proxy.v2.url)
+    expect(proxy.v2.seen[0]?.headers).toEqual({
       accept: 'application/json',
       authorization: 'Bearer t',
       'cdn-loop': expect.stringMatching(/^crosswalk-[\w-]{12}$/),
@@ -69,20 +65,18 @@ describe('headers', () => {
   })
 
   it('refuses two host headers', async () => {
-    const seen = v2.seen.length
+    const seen = proxy.v2.seen.length
     for (const path of ['/iam/v1/groups', '/iam/v2/groups']) {
       const answer = await rawExchange(proxy.url, `GET ${path} HTTP/1.1\r\nhost: x\r\nHost: y\r\nconnection: close\r\n\r\n`)
       expect(answer).toMatch(/^HTTP\/1\.1 400 .*the request has two host headers/s)
     }
-    expect(v2.seen).toHaveLength(seen)
+    expect(proxy.v2.seen).toHaveLength(seen)
   })
 })
 
 describe('sharing', () => {
   const REPO = `${'a'.repeat(40)}/${'b'.repeat(16)}`
-
-  let v2: Upstream
-  let proxy: TestProxy
+  let proxy: Stage<null, Handler>
   /** Answers that wait for `release`, so that requests overlap. */
   let held: (() => void)[] = []
   let look = () => {}
@@ -93,21 +87,19 @@ describe('sharing', () => {
   }
 
   beforeAll(async () => {
-    v2 = await startUpstream((request, response) => {
-      const caller = request.headers.authorization
-      const body = request.url?.endsWith('/readme')
-        ? { uid: REPO, content: `readme for ${caller}` }
-        : { repos: [{ uid: REPO, name: 'r', updateTime: '2026-01-01T00:00:00.000Z' }], groups: [{ uid: 'a'.repeat(40), name: caller }] }
-      const answer = () => void response.end(JSON.stringify(body))
-      if (request.url?.startsWith('/iam/v2/groups') && request.method === 'GET') hold(answer)
-      else answer()
+    proxy = await startStage({
+      v1: null,
+      v2: (request, response) => {
+        const caller = request.headers.authorization
+        const body = request.url?.endsWith('/readme')
+          ? { uid: REPO, content: `readme for ${caller}` }
+          : { repos: [{ uid: REPO, name: 'r', updateTime: '2026-01-01T00:00:00.000Z' }], groups: [{ uid: 'a'.repeat(40), name: caller }] }
+        const answer = () => void response.end(JSON.stringify(body))
+        if (request.url?.startsWith('/iam/v2/groups') && request.method === 'GET') hold(answer)
+        else answer()
+      },
+      proxy: { 'keep.ttlMs': 60_000 },
     })
-    proxy = await startProxy({ 'upstream.v2': v2.url, 'keep.ttlMs': 60_000 })
-  })
-
-  afterAll(async () => {
-    await proxy.close()
-    await v2.close()
   })
 
   const get = async (path: string, token: string) =>
@@ -135,7 +127,7 @@ describe('sharing', () => {
       'readme for Bearer alice',
       'readme for Bearer bob',
     ])
-    expect(v2.seen.filter(({ url }) => url.endsWith('/readme'))).toHaveLength(2)
+    expect(proxy.v2.seen.filter(({ url }) => url.endsWith('/readme'))).toHaveLength(2)
   })
 
   it('gives two callers with the same read their own answers', async () => {
@@ -162,12 +154,7 @@ describe('smuggling', () => {
 
   beforeAll(async () => {
     v2 = await startUpstream((_, response) => void response.end('{"groups":[]}'))
-    proxy = await startProxy({ 'upstream.v2': v2.url, 'upstream.v1': v2.url })
-  })
-
-  afterAll(async () => {
-    await proxy.close()
-    await v2.close()
+    proxy = await startStage({ v1: v2.url, v2: v2.url })
   })
 
   beforeEach(() => {
@@ -218,7 +205,7 @@ describe('smuggling', () => {
       )
     })
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    const other = await startProxy({ 'upstream.v2': `http://127.0.0.1:${(server.address() as AddressInfo).port}` })
+    const other = await startStage({ v1: null, v2: `http://127.0.0.1:${(server.address() as AddressInfo).port}` })
     for (const path of ['/iam/v2/groups', '/iam/v1/groups']) {
       const answer = await rawExchange(other.url, `GET ${path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`)
       expect(answer).not.toContain('second')
@@ -229,24 +216,16 @@ describe('smuggling', () => {
 })
 
 describe('traversal', () => {
-  let upstream: Upstream
-  let translated: TestProxy
+  let translated: Stage<null, Handler>
   let passing: TestProxy
 
   beforeAll(async () => {
-    upstream = await startUpstream((_, response) => void response.end('{"groups":[]}'))
-    translated = await startProxy({ 'upstream.v2': upstream.url })
-    passing = await startProxy({ 'upstream.v2': upstream.url, 'upstream.v1': upstream.url })
-  })
-
-  afterAll(async () => {
-    await translated.close()
-    await passing.close()
-    await upstream.close()
+    translated = await startStage({ v1: null, v2: (_, response) => void response.end('{"groups":[]}') })
+    passing = await startStage({ v1: translated.v2.url, v2: translated.v2.url })
   })
 
   beforeEach(() => {
-    upstream.seen.length = 0
+    translated.v2.seen.length = 0
   })
 
   const send = (proxy: TestProxy, method: string, path: string) =>
@@ -256,19 +235,19 @@ describe('traversal', () => {
 
   it.each(UIDS)('refuses a uid that a server could read as another path: %s', async (uid) => {
     expect(await send(translated, 'DELETE', `/iam/v1/groups/${uid}`)).toMatch(/^HTTP\/1\.1 (400|404) .*"details":/s)
-    expect(upstream.seen).toEqual([])
+    expect(translated.v2.seen).toEqual([])
   })
 
   it('encodes any other text as a uid', async () => {
     await send(translated, 'DELETE', '/iam/v1/groups/a%3Fb%23c%25%5Cd%252e')
-    expect(upstream.seen.map(({ url }) => url)).toEqual(['/iam/v2/groups/a%3Fb%23c%25%5Cd%252e'])
+    expect(translated.v2.seen.map(({ url }) => url)).toEqual(['/iam/v2/groups/a%3Fb%23c%25%5Cd%252e'])
   })
 
   it.each(['/registry/v1/vuln_reports/../../v2/x', '/registry/v1/%2e%2e/v2/x', '/registry/v1/vuln_reports\\..\\x', '/events/v1/./x'])(
     'keeps such a path from v1: %s',
     async (path) => {
       expect(await send(passing, 'GET', path)).toMatch(/^HTTP\/1\.1 400 .*"code":3,"message":"Invalid argument: path: must not contain/s)
-      expect(upstream.seen).toEqual([])
+      expect(translated.v2.seen).toEqual([])
     },
   )
 
@@ -276,12 +255,12 @@ describe('traversal', () => {
     'lets no request target name a host: %s',
     async (target) => {
       expect(await send(translated, 'OPTIONS', target)).toMatch(/^HTTP\/1\.1 400 /)
-      expect(upstream.seen).toEqual([])
+      expect(translated.v2.seen).toEqual([])
     },
   )
 
   it('lets no Host header choose the upstream', async () => {
     await rawExchange(passing.url, 'GET /iam/v2/groups HTTP/1.1\r\nhost: other.example\r\nconnection: close\r\n\r\n')
-    expect(upstream.seen[0]?.headers.host).toBe(new URL(upstream.url).host)
+    expect(translated.v2.seen[0]?.headers.host).toBe(new URL(translated.v2.url).host)
   })
 })

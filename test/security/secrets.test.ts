@@ -5,7 +5,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { hasChromium, openBrowser } from '../admin/report-stage.ts'
 import { sampled } from '../sample.ts'
-import { type Stage, startProxy, startStage } from '../stage/stage.ts'
+import { type Stage, startStage } from '../stage/stage.ts'
 import { answering, startUpstream } from '../stage/upstream.ts'
 
 describe('records', () => {
@@ -108,7 +108,6 @@ describe('records', () => {
     await stage.settled()
     const clients = (await (await fetch(`${stage.adminUrl}/clients`)).json()) as { subject?: string }[]
     expect(clients).toMatchObject([{ subject: expect.stringMatching(/^[0-9a-f]{40}/) }])
-    await stage.close()
   })
 
   /** Returns the surroundings of a text; empty if it does not occur. */
@@ -148,11 +147,7 @@ describe('admin pages', () => {
 
     async function admin(settings: object = {}) {
       const upstream = await startUpstream(answering({}))
-      const proxy = await startProxy({ 'upstream.v2': upstream.url, 'upstream.v1': upstream.url, ...settings })
-      onTestFinished(async () => {
-        await proxy.close()
-        await upstream.close()
-      })
+      const proxy = await startStage({ v1: upstream.url, v2: upstream.url, proxy: settings })
       const modes = async () => (await fetch(`${proxy.adminUrl}/modes`)).text()
       return { adminUrl: proxy.adminUrl, modes }
     }

@@ -177,8 +177,8 @@ export interface Entry {
  * expect(stage.v2.seen).toHaveLength(1)
  */
 export async function startStage<
-  V1 extends Player = undefined,
-  V2 extends Player = undefined,
+  V1 extends Player,
+  V2 extends Player,
   const Stores extends readonly Store[] = readonly [Store],
 >({ v1, v2, sandbox: given = {}, proxy = {}, mode, stores, pings, ...options }: Cast<V1, V2, Stores> = {}): Promise<Stage<V1, V2, Stores>> {
   const opened: { close(): Promise<unknown> }[] = []

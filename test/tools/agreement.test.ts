@@ -12,8 +12,8 @@ import { run } from '../contract/run.ts'
 import { type Genuine, startGenuine } from '../contract/stage.ts'
 import type { Request } from '../contract/target.ts'
 import { isFull } from '../sample.ts'
-import { startProxy, type TestProxy } from '../stage/stage.ts'
-import { answering, startUpstream, type Upstream } from '../stage/upstream.ts'
+import { type Stage, startStage } from '../stage/stage.ts'
+import { answering, type Handler } from '../stage/upstream.ts'
 
 /** The destination of a request: its operation, and the service that is asked. */
 interface Destination {
@@ -22,24 +22,20 @@ interface Destination {
 }
 
 let genuine: Genuine
-let v1: Upstream
-let v2: Upstream
-let proxy: TestProxy
+let proxy: Stage<Handler, Handler>
 
 beforeAll(async () => {
   genuine = await startGenuine('specification')
-  v1 = await startUpstream(answering({}))
-  v2 = await startUpstream(answering({}))
-  proxy = await startProxy({ 'upstream.v1': v1.url, 'upstream.v2': v2.url, emulated: 'v2', 'fallback.perMinute': 0 })
+  proxy = await startStage({ v1: answering({}), v2: answering({}), proxy: { emulated: 'v2', 'fallback.perMinute': 0 } })
 })
 
-afterAll(() => Promise.all([genuine.close(), proxy.close(), v1.close(), v2.close()]))
+afterAll(() => Promise.all([genuine.close(), proxy.close(), proxy.v1.close(), proxy.v2.close()]))
 
 /** What the proxy does with it. */
 async function proxied({ method, path, headers = {}, text }: Request, nth: number): Promise<Destination> {
   const id = `agreement-${nth}`
-  v1.seen.length = 0
-  v2.seen.length = 0
+  proxy.v1.seen.length = 0
+  proxy.v2.seen.length = 0
   const answer = await fetch(proxy.url + path, {
     method,
     headers: { ...headers, 'x-request-id': id },
@@ -47,7 +43,7 @@ async function proxied({ method, path, headers = {}, text }: Request, nth: numbe
   })
   await answer.arrayBuffer()
   const { operation } = await proxy.logged(({ reqId }) => reqId === id)
-  return { operation: String(operation), to: v1.seen.length > 0 ? 'v1' : v2.seen.length > 0 ? 'v2' : 'nobody' }
+  return { operation: String(operation), to: proxy.v1.seen.length > 0 ? 'v1' : proxy.v2.seen.length > 0 ? 'v2' : 'nobody' }
 }
 
 /** The content type that `fetch` gives a text without one. */

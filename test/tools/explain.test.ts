@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { mappings } from '../../mappings/index.ts'
 import { type Sandbox, startSandbox } from '../../src/sandbox/start.ts'
 import { hasCurl, paste, runCommand } from '../app/cli/support.ts'
-import { bearer, startProxy } from '../stage/stage.ts'
+import { bearer, startStage } from '../stage/stage.ts'
 
 describe('explain', () => {
   const explain = (line: string, body?: unknown, ...flags: string[]) =>
@@ -225,7 +225,7 @@ describe('explain', () => {
       ['a built-in role', async (sandbox) => `GET /iam/v1/roles?id=${await role(sandbox)}`],
     ])('makes the same change as the v1 call: %s', async (_, lineOf, body, user = 'owner') => {
       const [served, pasted] = [await twin(), await twin()]
-      const proxy = await startProxy({ 'upstream.v2': served.url })
+      const proxy = await startStage({ v1: null, v2: served.url })
       open.push(proxy, served, pasted)
       const line = await lineOf(served)
       for (const { url } of [served, pasted]) await fetch(`${url}/-/journal`, { method: 'DELETE' })

@@ -71,7 +71,6 @@ describe('client guide', () => {
   })
   afterAll(async () => {
     rmSync(directory, { recursive: true })
-    await stage.close()
   })
 
   describe('the guide of a client', () => {

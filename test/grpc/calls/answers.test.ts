@@ -25,14 +25,11 @@ describe('beyond rest', () => {
     sandbox = await startQuietSandbox({ now: START })
   })
 
-  afterAll(() => sandbox.close())
-
   const clientWith = async (values: Partial<Config>) => {
-    const proxy = await startProxy({ 'upstream.v2': sandbox.url, ...values })
+    const proxy = await startStage({ v1: null, sandbox, proxy: values })
     const client = v1Client(proxy.url, sandbox.tokens.owner)
     onTestFinished(async () => {
       client.close()
-      await proxy.close()
     })
     return { proxy, client }
   }
@@ -157,11 +154,10 @@ describe('long answers', () => {
 
   afterAll(async () => {
     await Promise.all(ends.map((end) => end()))
-    await upstream.close()
   })
 
   async function clientOf(limits: Partial<Config>): Promise<V1Client> {
-    const proxy = await startProxy({ 'upstream.v2': upstream.url, ...limits })
+    const proxy = await startStage({ v1: null, v2: upstream.url, proxy: limits })
     const client = v1Client(proxy.url, 'a-token')
     ends.push(client.close, () => proxy.close())
     return client
@@ -202,7 +198,6 @@ describe('modes', () => {
 
   afterAll(async () => {
     client.close()
-    await stage.close()
   })
 
   beforeEach(() => stage.clearJournal())
@@ -261,7 +256,6 @@ describe('modes', () => {
       expect([code, message.items.length > 0]).toEqual([status.OK, true])
       expect(await own.logged(({ reqId }) => reqId === 'slow')).toMatchObject({ mode: 'fallback', grpcStatus: 'OK' })
       ofOwn.close()
-      await own.close()
     })
 
     it('obeys a tester’s choice of mode', async () => {
@@ -298,7 +292,6 @@ describe('modes', () => {
     const { code } = await ownClient.call('iam.Groups/Create', { parent: root, group: { name: 'too-long' } })
     expect(code).toBe(status.UNKNOWN)
     ownClient.close()
-    await own.close()
   })
 
   it('gives the callers of a canary to v2', async () => {

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Config } from '../../../src/app/config/settings.ts'
 import { ALL_V2 } from '../../../src/migrate/modes/rules.ts'
 import type { Sandbox } from '../../../src/sandbox/start.ts'
-import { startProxy, startQuietSandbox, type TestProxy } from '../../stage/stage.ts'
-import { startUpstream, type Upstream } from '../../stage/upstream.ts'
+import { type Stage, startQuietSandbox, startStage, type TestProxy } from '../../stage/stage.ts'
+import type { Handler } from '../../stage/upstream.ts'
 import { connect } from '../client.ts'
 import { type V1Client, v1Client } from '../v1-client.ts'
 
@@ -19,15 +19,13 @@ describe('cycle', () => {
 
   beforeAll(async () => {
     sandbox = await startQuietSandbox({})
-    proxy = await startProxy({ 'upstream.v2': sandbox.url, 'v1.deprecation': 1_700_000_000, 'grpc.corsOrigins': PAGE })
+    proxy = await startStage({ v1: null, sandbox, proxy: { 'v1.deprecation': 1_700_000_000, 'grpc.corsOrigins': PAGE } })
     client = v1Client(proxy.url, sandbox.tokens.owner)
     root = (await client.call('iam.Groups/List', { uidp: { in_root: true } })).message.items[0].id
   })
 
   afterAll(async () => {
     client.close()
-    await proxy.close()
-    await sandbox.close()
   })
 
   const metrics = async () => (await fetch(`${proxy.adminUrl}/metrics`)).text()
@@ -186,8 +184,7 @@ describe('writes', () => {
 
   let handle: Handle
   let requests: number
-  let upstream: Upstream
-  let proxy: TestProxy
+  let proxy: Stage<null, Handler>
   let client: V1Client
 
   /** Has v2, and v1, answer so from now on. */
@@ -198,29 +195,28 @@ describe('writes', () => {
 
   /** Calls a proxy with settings of its own. */
   async function callWith<T>(values: Partial<Config>, use: (client: V1Client) => Promise<T>): Promise<T> {
-    const own = await startProxy({ 'upstream.v2': upstream.url, ...values })
+    const own = await startStage({ v1: null, v2: proxy.v2.url, proxy: values })
     const ownClient = v1Client(own.url, 'token')
     try {
       return await use(ownClient)
     } finally {
       ownClient.close()
-      await own.close()
     }
   }
 
   beforeAll(async () => {
-    upstream = await startUpstream((_, response) => {
-      requests += 1
-      handle(response, requests)
+    proxy = await startStage({
+      v1: null,
+      v2: (_, response) => {
+        requests += 1
+        handle(response, requests)
+      },
     })
-    proxy = await startProxy({ 'upstream.v2': upstream.url })
     client = v1Client(proxy.url, 'token')
   })
 
   afterAll(async () => {
     client.close()
-    await proxy.close()
-    await upstream.close()
   })
 
   const answer = (response: ServerResponse, code: number, body: object, headers = {}) =>
@@ -257,7 +253,7 @@ describe('writes', () => {
 
     it('if v1 answers it and breaks off', async () => {
       answering((response) => response.destroy())
-      const values: Partial<Config> = { 'upstream.v1': upstream.url, 'upstream.v1Grpc': 'rest', modes: { ...ALL_V2, default: 'v1' } }
+      const values: Partial<Config> = { 'upstream.v1': proxy.v2.url, 'upstream.v1Grpc': 'rest', modes: { ...ALL_V2, default: 'v1' } }
       const { code } = await callWith(values, (own) => own.call('iam.Groups/Create', GROUP))
       expect(code).toBe(status.UNKNOWN)
     })
@@ -333,7 +329,7 @@ describe('writes', () => {
       ['UNAVAILABLE', 'iam.Groups/List', {}],
     ] as const)('answers %s to %s if v2 takes too long', async (name, method, message) => {
       const arrived = new Promise((resolve) => answering(resolve))
-      const own = await startProxy({ 'upstream.v2': upstream.url, 'limits.shutdownMs': 20 })
+      const own = await startStage({ v1: null, v2: proxy.v2.url, proxy: { 'limits.shutdownMs': 20 } })
       const ownClient = v1Client(own.url, 'token')
       const { called } = ownClient.begin(method, message)
       await arrived
@@ -345,7 +341,7 @@ describe('writes', () => {
 
     it('lets a call finish', async () => {
       const arrived = new Promise<ServerResponse>((resolve) => answering(resolve))
-      const own = await startProxy({ 'upstream.v2': upstream.url })
+      const own = await startStage({ v1: null, v2: proxy.v2.url })
       const ownClient = v1Client(own.url, 'token')
       const { called } = ownClient.begin('iam.Groups/Create', GROUP)
       const response = await arrived

@@ -4,7 +4,7 @@ import type { Config } from '../../../src/app/config/settings.ts'
 import { type Facts, readFacts } from '../../../src/grpc/facts.ts'
 import { methodRows } from '../../docs/generated.ts'
 import { sampled } from '../../sample.ts'
-import { startProxy, type TestProxy } from '../../stage/stage.ts'
+import { startStage, type TestProxy } from '../../stage/stage.ts'
 import { answerWith, type BareService, connect, framed, startBareService } from '../client.ts'
 
 /**
@@ -81,8 +81,7 @@ afterAll(() => {
 })
 
 const proxyWith = async (values: Partial<Config>): Promise<TestProxy> => {
-  const proxy = await startProxy({ 'upstream.v2': v2.url, 'log.level': 'silent', ...values })
-  onTestFinished(() => proxy.close())
+  const proxy = await startStage({ v1: null, v2: v2.url, proxy: { 'log.level': 'silent', ...values } })
   return proxy
 }
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import type { Config } from '../../../src/app/config/settings.ts'
 import { ALL_V2 } from '../../../src/migrate/modes/rules.ts'
 import type { Sandbox } from '../../../src/sandbox/start.ts'
-import { startProxy, startQuietSandbox, type TestProxy } from '../../stage/stage.ts'
+import { startQuietSandbox, startStage, type TestProxy } from '../../stage/stage.ts'
 import { answerWith, callPath, connect, down, framed, read, startBareService } from '../client.ts'
 import { rpc } from '../messages.ts'
 
@@ -33,13 +33,11 @@ describe('a v2 that speaks REST alone', () => {
 
   beforeAll(async () => {
     sandbox = await startQuietSandbox({})
-    proxy = await startProxy({ 'upstream.v2': sandbox.url, 'upstream.v2Grpc': 'rest', 'v1.deprecation': 1_700_000_000 })
+    proxy = await startStage({ v1: null, sandbox, proxy: { 'upstream.v2Grpc': 'rest', 'v1.deprecation': 1_700_000_000 } })
     client = connect(proxy.url)
   })
   afterAll(async () => {
     client.close()
-    await proxy.close()
-    await sandbox.close()
   })
 
   it.each(['v2', 'v2beta1'])('serves the cycle of a group over %s', async (version) => {
@@ -84,11 +82,10 @@ describe('a v2 that speaks gRPC', () => {
       asked = headers[':path']
       answerWith(stream, framed(''), { 'grpc-status': '0' })
     })
-    const proxy = await startProxy({ 'upstream.v2': bare.url, ...values })
+    const proxy = await startStage({ v1: null, v2: bare.url, proxy: values })
     const client = connect(proxy.url)
     onTestFinished(async () => {
       client.close()
-      await proxy.close()
       bare.close()
     })
     expect((await callPath(client, path).answer).status.code).toBe(status.OK)
@@ -118,13 +115,11 @@ describe.each(['relay', 'rest'] as const)('the exchange of tokens, upstream.v2Gr
     sandbox = await startQuietSandbox({})
     // v2 gets the exchange in every mode.
     const modes = { ...ALL_V2, default: 'v1' as const }
-    proxy = await startProxy({ 'upstream.v1': sandbox.url, 'upstream.v2': sandbox.url, 'upstream.v2Grpc': v2Grpc, modes })
+    proxy = await startStage({ sandbox, proxy: { 'upstream.v2Grpc': v2Grpc, modes } })
     client = connect(proxy.url)
   })
   afterAll(async () => {
     client.close()
-    await proxy.close()
-    await sandbox.close()
   })
 
   /** A token of a user that the sandbox's issuer signed, and the identity that it may assume. */

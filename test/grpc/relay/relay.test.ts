@@ -4,8 +4,8 @@ import http2 from 'node:http2'
 import net, { type AddressInfo, type Socket } from 'node:net'
 import { ChannelCredentials, Client, Metadata, status } from '@grpc/grpc-js'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { startProxy, type TestProxy } from '../../stage/stage.ts'
-import { answering, startUpstream } from '../../stage/upstream.ts'
+import { type startProxy, startStage, type TestProxy } from '../../stage/stage.ts'
+import { answering } from '../../stage/upstream.ts'
 import { answerWith, both, connect, down, type Echo, framed, pathOf, read, startBareService, startEcho, unary, up } from '../client.ts'
 
 describe('calls', () => {
@@ -26,13 +26,12 @@ describe('calls', () => {
         return
       }
       const tls = way === 'through TLS' ? { 'tls.key': KEY, 'tls.cert': CERT } : {}
-      proxy = await startProxy({ 'upstream.v2': `http://${echo.address}`, ...tls })
+      proxy = await startStage({ v1: null, v2: `http://${echo.address}`, proxy: tls })
       client = connect(proxy.url, way === 'through TLS' ? readFileSync(CERT, 'utf8') : undefined)
     })
 
     afterAll(async () => {
       client.close()
-      await proxy?.close()
       echo.kill()
     })
 
@@ -164,7 +163,7 @@ describe('failures', () => {
 
   const startAll = async (values: Parameters<typeof startProxy>[0] = {}, options = {}) => {
     echo = await startEcho(0, options)
-    proxy = await startProxy({ 'upstream.v2': `http://${echo.address}`, ...values })
+    proxy = await startStage({ v1: null, v2: `http://${echo.address}`, proxy: values })
     client = connect(proxy.url)
   }
 
@@ -172,7 +171,6 @@ describe('failures', () => {
 
   afterEach(async () => {
     client.close()
-    await proxy.close()
     echo.kill()
   })
 
@@ -274,16 +272,13 @@ describe('failures', () => {
 
   it('is UNAVAILABLE if it speaks HTTP/1.1 only', async () => {
     await startAll()
-    const old = await startUpstream(answering({}))
-    const other = await startProxy({ 'upstream.v2': old.url })
+    const other = await startStage({ v1: null, v2: answering({}) })
     const confused = connect(other.url)
     expect((await unary(confused, 'Unary').answer).status).toMatchObject({
       code: status.UNAVAILABLE,
       details: 'the v2 service does not speak gRPC; set upstream.v2Grpc to rest if it speaks REST',
     })
     confused.close()
-    await other.close()
-    await old.close()
   })
 
   it('announces limits.streams to clients', async () => {
@@ -338,7 +333,7 @@ describe('failures', () => {
     })
     service.listen(0, '127.0.0.1')
     await once(service, 'listening')
-    const own = await startProxy({ 'upstream.v2': `http://127.0.0.1:${(service.address() as AddressInfo).port}` })
+    const own = await startStage({ v1: null, v2: `http://127.0.0.1:${(service.address() as AddressInfo).port}` })
     const session = http2.connect(own.url, { settings: { initialWindowSize: 0 } })
     const stream = session.request({ ':method': 'POST', ':path': '/test.Echo/Unary', 'content-type': 'application/grpc' })
     stream.on('error', () => {})
@@ -416,14 +411,13 @@ describe('odd status', () => {
   const server = net.createServer()
 
   afterEach(async () => {
-    await proxy.close()
     server.close()
   })
 
   it('ends a call whose service answers with a status below 100 behind an informational one', async () => {
     server.on('connection', (socket) => serve(socket, ['100', '103', '020'])).listen(0, '127.0.0.1')
     await once(server, 'listening')
-    proxy = await startProxy({ 'upstream.v2': `http://127.0.0.1:${(server.address() as AddressInfo).port}` })
+    proxy = await startStage({ v1: null, v2: `http://127.0.0.1:${(server.address() as AddressInfo).port}` })
     const client = connect(proxy.url)
     const { status: end } = await unary(client, 'Unary', 'a').answer
     expect(end).toMatchObject({ code: status.INTERNAL })

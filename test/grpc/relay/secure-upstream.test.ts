@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { ServerCredentials, status } from '@grpc/grpc-js'
 import { afterAll, beforeAll, expect, inject, it, onTestFinished } from 'vitest'
-import { startProxy } from '../../stage/stage.ts'
+import { startStage } from '../../stage/stage.ts'
 import { connect, type Echo, startEcho, unary } from '../client.ts'
 
 const CERT = 'test/certificates/localhost.crt'
@@ -20,12 +20,11 @@ beforeAll(async () => {
 afterAll(() => echo.kill())
 
 it('answers UNAVAILABLE for an untrusted service behind TLS', async () => {
-  const proxy = await startProxy({ 'upstream.v2': v2 })
+  const proxy = await startStage({ v1: null, v2 })
   const client = connect(proxy.url)
   expect((await unary(client, 'Unary', 'hello').answer).status.code).toBe(status.UNAVAILABLE)
   expect(await proxy.logged(() => true)).toMatchObject({ error: { cause: expect.stringContaining('self-signed certificate') } })
   client.close()
-  await proxy.close()
 })
 
 it('reaches a trusted service behind TLS', async () => {

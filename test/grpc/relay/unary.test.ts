@@ -159,7 +159,6 @@ describe('unary', () => {
 
   it('says what to set if v1 speaks no gRPC', async () => {
     const old = await startUpstream(answering({}))
-    onTestFinished(old.close)
     await expect(clientOf(old.url, 'v1')(call)).rejects.toMatchObject({ code: 'UNIMPLEMENTED', message: NO_GRPC, unsent: true })
     const other = await serving((stream) => stream.respond({ ':status': 404 }, { endStream: true }), 'v1')
     await expect(other(call)).rejects.toMatchObject({ code: 'UNIMPLEMENTED', message: NO_GRPC })
@@ -246,7 +245,6 @@ describe('transcode', () => {
   })
 
   afterAll(async () => {
-    await upstream.close()
     await pool.close()
   })
 

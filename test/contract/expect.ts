@@ -1,6 +1,6 @@
 import { AssertionError } from 'node:assert'
 import { inspect } from 'node:util'
-import { type Answer, type Api, map, type Shape, spell, spellingOf } from './target.ts'
+import { type Answer, type Api, type Case, map, type Shape, spell, spellingOf } from './target.ts'
 
 /** A test of one value inside an expected shape, with its description for the report. */
 export interface Matcher {
@@ -93,6 +93,12 @@ export function refused(answer: Answer, code: number, message?: string | RegExp)
   if (typeof message === 'string' ? said !== message : message && !message.test(said))
     wrong.push(`message ${inspect(said)}, not ${message}`)
   if (wrong.length > 0) fail(answer, wrong)
+}
+
+/** Expects that the genuine v1 answers so and the proxied one refuses. */
+export function refusedHere(api: Api, answer: Answer, shape: Shape, ...refusal: readonly [code: number, message?: string | RegExp]): void {
+  if (api.side === 'genuine') ok(api, answer, shape)
+  else refused(answer, ...refusal)
 }
 
 /** Compares any two values as shapes. */
@@ -208,3 +214,19 @@ export async function holders(api: Api, roleName: string): Promise<string[]> {
 
 /** The claim match that a service answers for `claimMatch`. */
 export const shownClaimMatch = { ...claimMatch, claims: map({}), claim_patterns: map({}) }
+
+type Special = Omit<Case, 'name' | 'operations' | 'run'>
+
+type Shown<Run> = readonly [name: string, operations: readonly string[], ...(readonly [Run] | readonly [Special, Run])]
+
+/** Writes a case: what it shows, by which operations, what is special about it, and how. */
+export function shows(...[name, operations, ...rest]: Shown<Case['run']>): Case {
+  const [special, run] = rest.length === 1 ? [{}, ...rest] : rest
+  return { name, operations, ...special, run }
+}
+
+/** Writes a case that begins with a folder of its own. */
+export function inFolder(...[name, operations, ...rest]: Shown<(api: Api, parent: string) => Promise<void>>): Case {
+  const [special, run] = rest.length === 1 ? [{}, ...rest] : rest
+  return shows(name, operations, special, async (api) => run(api, (await folder(api)).id))
+}

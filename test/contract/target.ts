@@ -339,15 +339,3 @@ export interface Case {
   readonly reads?: true
   readonly run: (api: Api) => Promise<void>
 }
-
-type Special = Omit<Case, 'name' | 'operations' | 'run'>
-
-/** Writes a case: what it shows, by which operations, and how. */
-export function shows(
-  name: string,
-  operations: readonly string[],
-  ...rest: readonly [Case['run']] | readonly [Special, Case['run']]
-): Case {
-  const [special, run] = rest.length === 1 ? [{}, ...rest] : rest
-  return { name, operations, ...special, run }
-}

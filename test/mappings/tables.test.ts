@@ -80,7 +80,7 @@ function twinsOf(operation: Operation, told: Set<Message>): readonly string[] {
 }
 
 function caseOf({ id }: Operation): readonly string[] {
-  return shown.has(id) ? [] : [`a contract case: test/contract/cases/, operations: ['${id}']`]
+  return shown.has(id) ? [] : [`a contract case: test/contract/cases/, shows(…, ['${id}'], …)`]
 }
 
 /** An operation that v2 lacks or emulates looks different to a client. A pattern for all operations does not describe it. */
@@ -184,14 +184,14 @@ describe('to do', () => {
       - a route of the genuine v1: src/sandbox/v1/, GET /iam/v1/examples
       - a route of the sandbox's v2: src/sandbox/v2/, GET /iam/v2/examples
       - a genuine twin of "example": test/properties/genuine.ts, ['iam.examples.list', 'answer', …] in ROWS or UNPAIRED
-      - a contract case: test/contract/cases/, operations: ['iam.examples.list']
+      - a contract case: test/contract/cases/, shows(…, ['iam.examples.list'], …)
     iam.examples.create lacks
       - a transcript that ends with status 200: test/mappings/, transcript('iam.examples.create', …)
       - a route of the genuine v1: src/sandbox/v1/, POST /iam/v1/examples/{parent_id=**}
       - a route of the sandbox's v2: src/sandbox/v2/, POST /iam/v2/examples/{parent_id}
       - an event for POST /iam/v1/examples/{parent_id=**}: src/sandbox/events/, or test/sandbox/silent.ts
       - an event for POST /iam/v2/examples/{parent_id}: src/sandbox/events/, or test/sandbox/silent.ts
-      - a contract case: test/contract/cases/, operations: ['iam.examples.create']"
+      - a contract case: test/contract/cases/, shows(…, ['iam.examples.create'], …)"
   `)
   })
 

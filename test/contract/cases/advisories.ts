@@ -1,6 +1,6 @@
-import { column, items, ok, refused, same, text } from '../expect.ts'
+import { column, items, ok, refused, same, shows, text } from '../expect.ts'
 import { advisory, advisoryEvent } from '../shapes.ts'
-import { type Answer, type Api, type Case, type Query, shows } from '../target.ts'
+import type { Answer, Api, Case, Query } from '../target.ts'
 
 const ADVISORIES = '/vulnerabilities/v1/advisories'
 const NOWHERE = 'f'.repeat(40)

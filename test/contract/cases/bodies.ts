@@ -1,6 +1,6 @@
-import { anything, association, builtIn, folder, items, role as makeRole, ok, refused, repo, same } from '../expect.ts'
+import { anything, association, builtIn, folder, items, role as makeRole, ok, refused, repo, same, shows } from '../expect.ts'
 import * as shape from '../shapes.ts'
-import { type Case, shows } from '../target.ts'
+import type { Case } from '../target.ts'
 
 const json = { 'content-type': 'application/json' }
 

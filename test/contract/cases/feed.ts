@@ -1,7 +1,7 @@
 import * as make from '../expect.ts'
-import { anything, column, items, like, list, ok, refused, same, text } from '../expect.ts'
+import { anything, column, inFolder, items, like, list, ok, refused, same, shows, text } from '../expect.ts'
 import * as shape from '../shapes.ts'
-import { type Answer, type Api, type Case, type Query, shows } from '../target.ts'
+import type { Answer, Api, Case, Query } from '../target.ts'
 
 const DOCUMENTS = '/advisory/v1/documents'
 const METADATA = '/advisory/v1/metadata'
@@ -136,11 +136,10 @@ const SUBSCRIPTIONS = '/events/v1/subscriptions'
 
 /** facts §8 */
 export const subscriptions: readonly Case[] = [
-  shows(
+  inFolder(
     'subscriptions: made, listed and deleted; neither has times',
     ['events.subscriptions.create', 'events.subscriptions.list', 'events.subscriptions.delete'],
-    async (api) => {
-      const parent = (await make.folder(api)).id
+    async (api, parent) => {
       const sink = 'https://localhost:9/hook?a=b'
       const path = `${SUBSCRIPTIONS}/${parent}`
       const { id } = ok(api, await api.post(path, { sink, id: 'mine' }), shape.subscription(parent, { sink }))
@@ -151,12 +150,11 @@ export const subscriptions: readonly Case[] = [
       ok(api, await api.get(SUBSCRIPTIONS, { id }), { items: [] })
     },
   ),
-  shows(
+  inFolder(
     'subscriptions: refusals',
     ['events.subscriptions.create', 'events.subscriptions.delete'],
     { roles: ['viewer', 'outsider', 'nobody'] },
-    async (api) => {
-      const parent = (await make.folder(api)).id
+    async (api, parent) => {
       const path = `${SUBSCRIPTIONS}/${parent}`
       const body = { sink: 'https://localhost:9/hook' }
       refused(await api.post(path, {}), 3, /^Invalid argument: sink: /)

@@ -1,5 +1,5 @@
-import { anything, column, items, like, ok, refused, same, text, time } from '../expect.ts'
-import { type Answer, type Api, type Case, type Query, shows } from '../target.ts'
+import { anything, column, items, like, ok, refused, same, shows, text, time } from '../expect.ts'
+import type { Answer, Api, Case, Query } from '../target.ts'
 
 const ARTIFACTS = '/libraries/v1/artifacts'
 

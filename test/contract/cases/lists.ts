@@ -1,7 +1,7 @@
 import * as make from '../expect.ts'
-import { anything, column, items, ok, refused, same, uid } from '../expect.ts'
+import { anything, column, items, ok, refused, same, shows, uid } from '../expect.ts'
 import * as shape from '../shapes.ts'
-import { type Api, type Case, type Query, type Role, shows } from '../target.ts'
+import type { Api, Case, Query, Role } from '../target.ts'
 
 /** Three rows below one parent. */
 export interface Rows {

@@ -1,7 +1,7 @@
 import * as make from '../expect.ts'
-import { anything, column, folder, items, ok, refused, repo, same } from '../expect.ts'
+import { anything, column, folder, inFolder, items, ok, refused, repo, same, shows } from '../expect.ts'
 import * as shape from '../shapes.ts'
-import { type Case, shows } from '../target.ts'
+import type { Case } from '../target.ts'
 
 const json = { 'content-type': 'application/json' }
 
@@ -142,11 +142,10 @@ const TAGS = '/registry/v1/tags'
 
 /** What real scripts and providers do, documented or not. */
 export const habits: readonly Case[] = [
-  shows(
+  inFolder(
     'a filter in one spelling, then in the other, beside a page size in a third',
     ['registry.tags.list', 'registry.repos.list'],
-    async (api) => {
-      const parent = (await make.folder(api)).id
+    async (api, parent) => {
       const repo = (await make.repo(api, parent)).id
       for (const name of ['a', 'b', 'c']) await make.tag(api, repo, { name })
       const names = async (query: string) =>
@@ -200,12 +199,11 @@ export const habits: readonly Case[] = [
     // An unknown verb is a part of the id (facts §12.2).
     refused(await api.post(`${REPOS}/${id}:explode`, { name: 'repo' }), 3, /^Invalid argument: parent_id: /)
   }),
-  shows(
+  inFolder(
     'a whole repo read, changed in one place and written back',
     ['registry.repos.list', 'registry.repos.update'],
     { roles: ['admin'] },
-    async (api) => {
-      const parent = (await make.folder(api)).id
+    async (api, parent) => {
       const source = (await make.repo(api, parent, { name: 'source', readme: undefined })).id
       const overlay = { contents: { packages: ['curl'] }, environment: { PATH: '/bin', snake_case: 'x' } }
       const wanted = { name: 'copy', readme: '# Read me\n', sync_config: { source }, custom_overlay: overlay }

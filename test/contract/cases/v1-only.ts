@@ -1,6 +1,6 @@
 import * as make from '../expect.ts'
-import { refused } from '../expect.ts'
-import { type Case, shows } from '../target.ts'
+import { refused, shows } from '../expect.ts'
+import type { Case } from '../target.ts'
 
 const MISSING = '0'.repeat(16)
 

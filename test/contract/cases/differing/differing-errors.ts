@@ -1,6 +1,6 @@
 import * as make from '../../expect.ts'
-import { items, refused, same } from '../../expect.ts'
-import { type Case, type Query, shows } from '../../target.ts'
+import { inFolder, items, refused, same, shows } from '../../expect.ts'
+import type { Case, Query } from '../../target.ts'
 
 const REPOS = '/registry/v1/repos'
 const TAGS = '/registry/v1/tags'
@@ -9,7 +9,7 @@ const MISSING = '0'.repeat(16)
 
 /** Errors that a genuine v1 and a proxied one show differently, each with its code (mappings/differences.ts). */
 export const differingErrors: readonly Case[] = [
-  shows(
+  inFolder(
     'errors keep the details of v2',
     [
       'iam.groups.create',
@@ -20,8 +20,7 @@ export const differingErrors: readonly Case[] = [
       'registry.tags.list',
     ],
     { difference: 'error-details', roles: ['viewer', 'nobody'] },
-    async (api) => {
-      const parent = (await make.folder(api)).id
+    async (api, parent) => {
       const types = (answer: { body: { details: { '@type': string }[] } }) =>
         answer.body.details.map((detail) => detail['@type'].replace('type.googleapis.com/google.rpc.', ''))
       const expected = (...details: string[]) => api.here({ genuine: [], proxied: details })
@@ -77,12 +76,11 @@ export const differingErrors: readonly Case[] = [
       refused(await api.as('outsider').get(terms), 7)
     },
   ),
-  shows(
+  inFolder(
     'words of a refusal that the service never sees',
     ['iam.groups.create', 'iam.roles.create', 'iam.identities.create', 'iam.account_associations.check', 'iam.groups.delete'],
     { difference: 'refusal-words' },
-    async (api) => {
-      const parent = (await make.folder(api)).id
+    async (api, parent) => {
       const post = (text: string) => api.send({ method: 'POST', path: `/iam/v1/groups/${parent}`, text })
       for (const text of ['{"name":', '[]', '{"name":7}', '{"name":"a","verified":"yes"}', '{"name":"a","kind":"BIG"}'])
         refused(await post(text), 3)

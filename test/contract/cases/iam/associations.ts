@@ -1,7 +1,7 @@
 import * as make from '../../expect.ts'
-import { anything, items, ok, refused, same, text } from '../../expect.ts'
+import { anything, items, ok, refused, same, shows, text } from '../../expect.ts'
 import * as shape from '../../shapes.ts'
-import { type Case, map, shows } from '../../target.ts'
+import { type Case, map } from '../../target.ts'
 
 const ASSOCIATIONS = '/iam/v1/account_associations'
 

@@ -1,7 +1,7 @@
 import * as make from '../../expect.ts'
-import { anything, column, items, ok, refused, same, text, time, uid } from '../../expect.ts'
+import { anything, column, items, ok, refused, same, shows, text, time, uid } from '../../expect.ts'
 import * as shape from '../../shapes.ts'
-import { type Case, extra, map, shows } from '../../target.ts'
+import { type Case, extra, map } from '../../target.ts'
 
 const GROUPS = '/iam/v1/groups'
 

@@ -1,7 +1,7 @@
 import * as make from '../../expect.ts'
-import { anything, items, ok, refused, same, time } from '../../expect.ts'
+import { anything, inFolder, items, ok, refused, same, shows, time } from '../../expect.ts'
 import * as shape from '../../shapes.ts'
-import { type Case, map, shows } from '../../target.ts'
+import { type Case, map } from '../../target.ts'
 
 const IDENTITIES = '/iam/v1/identities'
 
@@ -10,8 +10,7 @@ const aws = { aws_account: '123456789012', arn: 'arn:aws:sts::123456789012:assum
 
 /** facts §3.2, §3.3, §13 */
 export const identities: readonly Case[] = [
-  shows('identities: a claim match with all members', ['iam.identities.create', 'iam.identities.list'], async (api) => {
-    const parent = (await make.folder(api)).id
+  inFolder('identities: a claim match with all members', ['iam.identities.create', 'iam.identities.list'], async (api, parent) => {
     const claims = { claims: map({ snake_key: '1', camelKey: '2' }), claim_patterns: map({ 'job/name': '^a.*' }) }
     const claim_match = { issuer: 'https://i.example', subject_pattern: '^robot-.*$', audience: 'https://a.example', ...claims }
     const made = await make.identity(api, parent, { description: 'words', claim_match })
@@ -23,12 +22,11 @@ export const identities: readonly Case[] = [
     const shown = { ...patterns, claims: map({}), claim_patterns: map({}) }
     ok(api, { status: 200, type: null, body: second }, shape.identity(parent, { name: 'second', claim_match: shown }))
   }),
-  shows(
+  inFolder(
     'identities: static keys, AWS and service principals',
     ['iam.identities.create', 'iam.identities.list'],
     { roles: ['admin'] },
-    async (api) => {
-      const parent = (await make.folder(api)).id
+    async (api, parent) => {
       const identity = (fields: Record<string, unknown>, by = api) => make.identity(by, parent, { claim_match: undefined, ...fields })
       const fixed = await identity({ static: { ...keys, audiences: ['https://a.example'] } })
       const shown = { ...keys, expiration: time, audiences: ['https://a.example'] }
@@ -43,8 +41,7 @@ export const identities: readonly Case[] = [
       same(items(await api.get(IDENTITIES, { 'uidp.children_of': parent })).length, 4, 'all of them')
     },
   ),
-  shows('identities: a PUT replaces what it carries', ['iam.identities.update'], async (api) => {
-    const parent = (await make.folder(api)).id
+  inFolder('identities: a PUT replaces what it carries', ['iam.identities.update'], async (api, parent) => {
     const { id } = await make.identity(api, parent, { description: 'words' })
     const path = `${IDENTITIES}/${id}`
     const next = { issuer: 'https://other.example', subject_pattern: '.*' }
@@ -61,12 +58,11 @@ export const identities: readonly Case[] = [
     ok(api, await api.otherwise.put(path, { name: 'aws', aws_identity: aws }), shape.identity(parent, { name: 'aws', aws_identity: aws }))
     ok(api, await api.get(IDENTITIES, { id }), { items: [shape.identity(parent, { name: 'aws', aws_identity: aws })] })
   }),
-  shows(
+  inFolder(
     'identities: refusals',
     ['iam.identities.create', 'iam.identities.update', 'iam.identities.delete'],
     { roles: ['viewer', 'outsider'] },
-    async (api) => {
-      const parent = (await make.folder(api)).id
+    async (api, parent) => {
       const path = `${IDENTITIES}/${parent}`
       const pattern = 'Invalid argument: name: name must match "^[a-z0-9 ._-]{1,}$"'
       refused(await api.post(path, {}), 3, pattern)
@@ -85,8 +81,7 @@ export const identities: readonly Case[] = [
       refused(await api.as('nobody').post(path, { name: 'robot', claim_match: make.claimMatch }), 16)
     },
   ),
-  shows('identities: deleted with its bindings, and again', ['iam.identities.delete'], async (api) => {
-    const parent = (await make.folder(api)).id
+  inFolder('identities: deleted with its bindings, and again', ['iam.identities.delete'], async (api, parent) => {
     const viewer = await make.builtIn(api, 'viewer')
     const { id } = await make.identity(api, parent)
     const bound = await make.binding(api, parent, id, viewer.id)
@@ -96,8 +91,7 @@ export const identities: readonly Case[] = [
     ok(api, await api.get(IDENTITIES, { id }), { items: [] })
     refused(await api.put(`${IDENTITIES}/${id}`, { name: 'gone' }), 5)
   }),
-  shows('identities: lookup', ['iam.identities.lookup'], { roles: ['admin', 'nobody'] }, async (api) => {
-    const parent = (await make.folder(api)).id
+  inFolder('identities: lookup', ['iam.identities.lookup'], { roles: ['admin', 'nobody'] }, async (api, parent) => {
     const keyed = { ...keys, subject: api.name() }
     const { id } = await make.identity(api, parent, { claim_match: undefined, static: keyed })
     const shown = shape.identity(parent, { id, static: { ...keyed, expiration: time, audiences: [] } })

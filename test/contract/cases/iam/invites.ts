@@ -1,14 +1,13 @@
 import * as make from '../../expect.ts'
-import { below, ok, refused, same, text, time } from '../../expect.ts'
+import { below, inFolder, ok, refused, same, text, time } from '../../expect.ts'
 import * as shape from '../../shapes.ts'
-import { type Case, extra, shows } from '../../target.ts'
+import { type Case, extra } from '../../target.ts'
 
 const INVITES = '/iam/v1/group_invites'
 
 /** facts §3.8 */
 export const invites: readonly Case[] = [
-  shows('invites: made with a code, listed without', ['iam.group_invites.create', 'iam.group_invites.list'], async (api) => {
-    const parent = (await make.folder(api)).id
+  inFolder('invites: made with a code, listed without', ['iam.group_invites.create', 'iam.group_invites.list'], async (api, parent) => {
     const viewer = await make.builtIn(api, 'viewer')
     const role = shape.nestedRole({ id: viewer.id, name: 'viewer', capabilities: viewer.capabilities })
     const answer = await api.post(`${INVITES}/${parent}`, { ttl: '3600s', role: viewer.id, email: 'a@example.com', single_use: true })
@@ -31,19 +30,17 @@ export const invites: readonly Case[] = [
     ok(api, await api.get(INVITES, { id: any.id }), { items: [shape.storedInvite(parent, { role })] })
     ok(api, await api.delete(`${INVITES}/${any.id}`), {})
   }),
-  shows('invites: for a role that is gone', ['iam.group_invites.list'], async (api) => {
-    const parent = (await make.folder(api)).id
+  inFolder('invites: for a role that is gone', ['iam.group_invites.list'], async (api, parent) => {
     const { id: role } = await make.role(api, parent)
     const made = await make.invite(api, parent, role)
     ok(api, await api.delete(`/iam/v1/roles/${role}`), {})
     ok(api, await api.get(INVITES, { id: made.id }), { items: [shape.storedInvite(parent, { role: null })] })
   }),
-  shows(
+  inFolder(
     'invites: refusals and deletes',
     ['iam.group_invites.create', 'iam.group_invites.delete'],
     { roles: ['viewer', 'outsider'] },
-    async (api) => {
-      const parent = (await make.folder(api)).id
+    async (api, parent) => {
       const viewer = (await make.builtIn(api, 'viewer')).id
       const path = `${INVITES}/${parent}`
       refused(await api.post(path, { ttl: '3600s' }), 3)

@@ -1,7 +1,7 @@
 import * as make from '../../expect.ts'
-import { anything, ok, refused } from '../../expect.ts'
+import { anything, ok, refused, shows } from '../../expect.ts'
 import * as shape from '../../shapes.ts'
-import { type Case, shows } from '../../target.ts'
+import type { Case } from '../../target.ts'
 
 const PROVIDERS = '/iam/v1/identityProviders'
 const MAPPINGS = '/iam/v1/externalGroupRoleMappings'

@@ -1,7 +1,7 @@
 import * as make from '../../expect.ts'
-import { anything, items, like, ok, refused, same, text, time } from '../../expect.ts'
+import { anything, items, like, ok, refused, same, shows, text, time } from '../../expect.ts'
 import * as shape from '../../shapes.ts'
-import { type Case, shows } from '../../target.ts'
+import type { Case } from '../../target.ts'
 
 const PROVIDERS = '/iam/v1/identityProviders'
 const MISSING = '0'.repeat(16)

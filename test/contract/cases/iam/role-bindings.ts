@@ -1,52 +1,54 @@
 import * as make from '../../expect.ts'
-import { anything, items, ok, refused, same } from '../../expect.ts'
+import { anything, inFolder, items, ok, refused, same, shows } from '../../expect.ts'
 import * as shape from '../../shapes.ts'
-import { type Case, map, shows } from '../../target.ts'
+import { type Case, map } from '../../target.ts'
 
 const BINDINGS = '/iam/v1/rolebindings'
 const MISSING = '0'.repeat(16)
 
 /** facts §3.5 */
 export const roleBindings: readonly Case[] = [
-  shows('role bindings: plain when written, hydrated when listed', ['iam.role_bindings.create', 'iam.role_bindings.list'], async (api) => {
-    const parent = (await make.folder(api)).id
-    const { id: identity } = await make.identity(api, parent)
-    const { id: role } = await make.role(api, parent, { description: 'words' })
-    const body = { identity, role, group: api.organization }
-    const made = ok(api, await api.post(`${BINDINGS}/${parent}`, body), shape.binding(parent, identity, role))
-    api.later((owner) => owner.delete(`${BINDINGS}/${made.id}`))
-    const group = {
-      id: parent,
-      name: api.name(),
-      description: '',
-      resource_limits: map({}),
-      verified: false,
-      kind: anything,
-      status: anything,
-    }
-    const listed = shape.listedBinding(parent, {
-      id: made.id,
-      identity,
-      group,
-      role: shape.nestedRole({ id: role, name: 'reader', description: 'words', capabilities: ['groups.list', 'repo.list'] }),
-      claim_match_issuer: 'https://issuer.example',
-      claim_match_subject: 'robot',
-    })
-    ok(api, await api.get(BINDINGS, { id: made.id }), { items: [listed] })
-    ok(api, await api.get(BINDINGS, { 'uidp.children_of': parent }), { items: [listed] })
-    // A list shows other resources in their current state.
-    ok(api, await api.put(`/iam/v1/roles/${role}`, { name: 'renamed', capabilities: ['tag.list'] }), anything)
-    ok(api, await api.put(`/iam/v1/groups/${parent}`, { name: api.name(), description: 'described' }), anything)
-    const fresh = {
-      ...listed,
-      group: { ...group, description: 'described' },
-      role: shape.nestedRole({ id: role, name: 'renamed', description: '', capabilities: ['tag.list'] }),
-    }
-    const now = items(await api.get(BINDINGS, { 'uidp.children_of': parent }))[0]
-    ok(api, { status: 200, type: null, body: { group: now.group, role: now.role } }, { group: fresh.group, role: fresh.role })
-  }),
-  shows('role bindings: a built-in role shows its capabilities', ['iam.role_bindings.list'], async (api) => {
-    const parent = (await make.folder(api)).id
+  inFolder(
+    'role bindings: plain when written, hydrated when listed',
+    ['iam.role_bindings.create', 'iam.role_bindings.list'],
+    async (api, parent) => {
+      const { id: identity } = await make.identity(api, parent)
+      const { id: role } = await make.role(api, parent, { description: 'words' })
+      const body = { identity, role, group: api.organization }
+      const made = ok(api, await api.post(`${BINDINGS}/${parent}`, body), shape.binding(parent, identity, role))
+      api.later((owner) => owner.delete(`${BINDINGS}/${made.id}`))
+      const group = {
+        id: parent,
+        name: api.name(),
+        description: '',
+        resource_limits: map({}),
+        verified: false,
+        kind: anything,
+        status: anything,
+      }
+      const listed = shape.listedBinding(parent, {
+        id: made.id,
+        identity,
+        group,
+        role: shape.nestedRole({ id: role, name: 'reader', description: 'words', capabilities: ['groups.list', 'repo.list'] }),
+        claim_match_issuer: 'https://issuer.example',
+        claim_match_subject: 'robot',
+      })
+      ok(api, await api.get(BINDINGS, { id: made.id }), { items: [listed] })
+      ok(api, await api.get(BINDINGS, { 'uidp.children_of': parent }), { items: [listed] })
+      // A list shows other resources in their current state.
+      ok(api, await api.put(`/iam/v1/roles/${role}`, { name: 'renamed', capabilities: ['tag.list'] }), anything)
+      ok(api, await api.put(`/iam/v1/groups/${parent}`, { name: api.name(), description: 'described' }), anything)
+      const fresh = {
+        ...listed,
+        group: { ...group, description: 'described' },
+        role: shape.nestedRole({ id: role, name: 'renamed', description: '', capabilities: ['tag.list'] }),
+      }
+      const now = items(await api.get(BINDINGS, { 'uidp.children_of': parent }))[0]
+      ok(api, { status: 200, type: null, body: { group: now.group, role: now.role } }, { group: fresh.group, role: fresh.role })
+    },
+  ),
+  inFolder('role bindings: a built-in role shows its capabilities', ['iam.role_bindings.list'], async (api, parent) => {
     const pull = await make.builtIn(api, 'registry.pull')
     const { id: identity } = await make.identity(api, parent, { claim_match: undefined, aws_identity: awsIdentity })
     await make.binding(api, parent, identity, pull.id)
@@ -59,8 +61,7 @@ export const roleBindings: readonly Case[] = [
     same(items(await api.get(BINDINGS)).length > 0, true, 'rows')
     same(items(await api.get(BINDINGS, { 'uidp.children_of': api.organization })).length > 0, true, 'rows')
   }),
-  shows('role bindings: a PUT changes identity and role', ['iam.role_bindings.update'], async (api) => {
-    const parent = (await make.folder(api)).id
+  inFolder('role bindings: a PUT changes identity and role', ['iam.role_bindings.update'], async (api, parent) => {
     const one = (await make.identity(api, parent, { name: 'one' })).id
     const two = (await make.identity(api, parent, { name: 'two' })).id
     const viewer = (await make.builtIn(api, 'viewer')).id
@@ -74,8 +75,7 @@ export const roleBindings: readonly Case[] = [
     refused(await api.put(`${BINDINGS}/${parent}/${MISSING}`, { identity: one, role: viewer }), 5)
     refused(await api.as('viewer').put(path, { identity: one, role: viewer }), 7)
   }),
-  shows('role bindings: a batch in the order of the request', ['iam.role_bindings.create_batch'], async (api) => {
-    const parent = (await make.folder(api)).id
+  inFolder('role bindings: a batch in the order of the request', ['iam.role_bindings.create_batch'], async (api, parent) => {
     const viewer = (await make.builtIn(api, 'viewer')).id
     const robots: string[] = []
     for (const name of ['a', 'b', 'c']) robots.push((await make.identity(api, parent, { name })).id)
@@ -95,12 +95,11 @@ export const roleBindings: readonly Case[] = [
     refused(await api.as('viewer').post(path, half), 7)
     refused(await api.inAnyWords.send({ method: 'POST', path, text: '{"roleBindings":[]}' }), 3)
   }),
-  shows(
+  inFolder(
     'role bindings: refusals',
     ['iam.role_bindings.create', 'iam.role_bindings.delete'],
     { roles: ['viewer', 'outsider'] },
-    async (api) => {
-      const parent = (await make.folder(api)).id
+    async (api, parent) => {
       const { id: identity } = await make.identity(api, parent)
       const role = (await make.builtIn(api, 'viewer')).id
       const path = `${BINDINGS}/${parent}`

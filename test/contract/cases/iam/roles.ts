@@ -1,7 +1,7 @@
 import * as make from '../../expect.ts'
-import { anything, column, ok, refused, same, text, uid } from '../../expect.ts'
+import { anything, column, inFolder, ok, refused, same, text, uid } from '../../expect.ts'
 import * as shape from '../../shapes.ts'
-import { type Case, extra, shows } from '../../target.ts'
+import { type Case, extra } from '../../target.ts'
 
 const ROLES = '/iam/v1/roles'
 
@@ -11,8 +11,7 @@ const builtIn = (name: string) =>
 
 /** facts §3.4 */
 export const roles: readonly Case[] = [
-  shows('roles: create with capabilities by their dotted names', ['iam.roles.create', 'iam.roles.list'], async (api) => {
-    const parent = (await make.folder(api)).id
+  inFolder('roles: create with capabilities by their dotted names', ['iam.roles.create', 'iam.roles.list'], async (api, parent) => {
     const body = {
       name: 'mixed',
       description: 'words',
@@ -23,8 +22,7 @@ export const roles: readonly Case[] = [
     ok(api, await api.get(ROLES, { id: made.id }), { items: [shape.role(parent, body)] })
     ok(api, await api.get(ROLES, { name: 'mixed', 'uidp.children_of': parent }), { items: [shape.role(parent, body)] })
   }),
-  shows('roles: below a parent, or built in', ['iam.roles.list'], { roles: ['outsider'] }, async (api) => {
-    const parent = (await make.folder(api)).id
+  inFolder('roles: below a parent, or built in', ['iam.roles.list'], { roles: ['outsider'] }, async (api, parent) => {
     const made = await make.role(api, parent)
     same(column(await api.get(ROLES, { parent }), 'id'), [made.id], 'by parent')
     same(column(await api.otherwise.get(ROLES, { parent, name: 'other' }), 'id'), [], 'by parent and another name')
@@ -45,16 +43,14 @@ export const roles: readonly Case[] = [
     ok(api, await api.get(ROLES, { id: made.id, parent }), { items: [shape.role(parent)] })
     ok(api, await api.get(ROLES, { id: made.id, parent: '/' }), { items: [] })
   }),
-  shows('roles: a PUT replaces', ['iam.roles.update'], async (api) => {
-    const parent = (await make.folder(api)).id
+  inFolder('roles: a PUT replaces', ['iam.roles.update'], async (api, parent) => {
     const { id } = await make.role(api, parent, { description: 'words' })
     const next = { name: 'writer', capabilities: ['tag.create'] }
     ok(api, await api.put(`${ROLES}/${id}`, next), shape.role(parent, { id, ...next, description: '' }))
     ok(api, await api.otherwise.put(`${ROLES}/${id}`, { ...next, description: 'd' }), shape.role(parent, { ...next, description: 'd' }))
     ok(api, await api.get(ROLES, { id }), { items: [shape.role(parent, { ...next, description: 'd' })] })
   }),
-  shows('roles: refusals', ['iam.roles.create', 'iam.roles.update', 'iam.roles.delete'], { roles: ['viewer'] }, async (api) => {
-    const parent = (await make.folder(api)).id
+  inFolder('roles: refusals', ['iam.roles.create', 'iam.roles.update', 'iam.roles.delete'], { roles: ['viewer'] }, async (api, parent) => {
     const viewer = await make.builtIn(api, 'viewer')
     const full = { name: 'reader', capabilities: ['groups.list'] }
     refused(await api.post(`${ROLES}/${parent}`, { ...full, name: 'Reader' }), 3, /^Invalid argument: name: /)
@@ -67,8 +63,7 @@ export const roles: readonly Case[] = [
     refused(await api.as('viewer').put(`${ROLES}/${parent}/${'0'.repeat(16)}`, full), 7)
     refused(await api.as('nobody').delete(`${ROLES}/${parent}/${'0'.repeat(16)}`), 16)
   }),
-  shows('roles: a delete of a bound role is refused', ['iam.roles.delete'], async (api) => {
-    const parent = (await make.folder(api)).id
+  inFolder('roles: a delete of a bound role is refused', ['iam.roles.delete'], async (api, parent) => {
     const { id } = await make.role(api, parent)
     const bound = await make.binding(api, parent, (await make.identity(api, parent)).id, id)
     refused(await api.delete(`${ROLES}/${id}`), 9, /^Precondition failed: /)

@@ -1,6 +1,6 @@
 import * as make from '../../expect.ts'
-import { items, ok, refused, same, time, uid } from '../../expect.ts'
-import { type Case, shows } from '../../target.ts'
+import { items, ok, refused, same, shows, time, uid } from '../../expect.ts'
+import type { Case } from '../../target.ts'
 
 const TERMS = '/iam/v1/terms'
 

@@ -1,6 +1,6 @@
 import * as make from '../../expect.ts'
-import { column, items, ok, refused, same, text } from '../../expect.ts'
-import { type Case, shows } from '../../target.ts'
+import { column, items, ok, refused, same, shows, text } from '../../expect.ts'
+import type { Case } from '../../target.ts'
 
 const EOL = '/registry/v1/eoltags'
 

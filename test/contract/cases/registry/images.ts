@@ -1,6 +1,6 @@
 import * as make from '../../expect.ts'
-import { anything, items, like, ok, refused, same } from '../../expect.ts'
-import { type Api, type Case, shows } from '../../target.ts'
+import { anything, items, like, ok, refused, same, shows } from '../../expect.ts'
+import type { Api, Case } from '../../target.ts'
 
 /** Returns a tag of the organization with an image. The contract reads existing images, since v1 cannot create one. */
 async function image(api: Api): Promise<{ repo: string; digest: string }> {

@@ -1,7 +1,7 @@
 import * as make from '../../expect.ts'
-import { anything, items, ok, refused, same, time } from '../../expect.ts'
+import { anything, inFolder, items, ok, refused, same, time } from '../../expect.ts'
 import * as shape from '../../shapes.ts'
-import { type Case, map, shows } from '../../target.ts'
+import { type Case, map } from '../../target.ts'
 
 const REPOS = '/registry/v1/repos'
 const MISSING = '0'.repeat(16)
@@ -26,11 +26,10 @@ const inherited = { catalog_tier: 'BASE', bundles: ['base', 'featured'], aliases
 
 /** facts §4.1, §13 */
 export const repos: readonly Case[] = [
-  shows(
+  inFolder(
     'repos: create with every member a customer may write',
     ['registry.repos.create', 'registry.repos.list', 'registry.repos.delete'],
-    async (api) => {
-      const parent = (await make.folder(api)).id
+    async (api, parent) => {
       const body = { name: 'full', description: 'words', custom_overlay: overlay }
       const { id } = ok(api, await api.post(`${REPOS}/${parent}`, body), shape.repo(parent, body))
       ok(api, await api.get(REPOS, { id }), { items: [shape.repo(parent, { id, ...body })] })
@@ -42,8 +41,7 @@ export const repos: readonly Case[] = [
       refused(await api.put(`${REPOS}/${id}`, { name: 'gone' }), 5)
     },
   ),
-  shows('repos: an empty overlay is not a missing one', ['registry.repos.create', 'registry.repos.update'], async (api) => {
-    const parent = (await make.folder(api)).id
+  inFolder('repos: an empty overlay is not a missing one', ['registry.repos.create', 'registry.repos.update'], async (api, parent) => {
     const bare = { contents: null, environment: map({}), annotations: map({}), accounts: null, certificates: null }
     const { id } = await make.repo(api, parent, { custom_overlay: { environment: map({ a: 'b' }) } })
     const shown = { ...bare, environment: map({ a: 'b' }) }
@@ -54,23 +52,26 @@ export const repos: readonly Case[] = [
     ok(api, updated, shape.repo(parent, { custom_overlay: { ...bare, accounts, contents } }))
     ok(api, await api.put(`${REPOS}/${id}`, { name: 'repo' }), shape.repo(parent))
   }),
-  shows('repos: a create with a readme that is refused leaves nothing', ['registry.repos.create'], { roles: ['admin'] }, async (api) => {
-    const parent = (await make.folder(api)).id
-    const admin = api.as('admin')
-    const unsafe = { name: 'unsafe', readme: '<script>x</script>' }
-    for (const query of [{}, { prevent_existing: true }])
-      refused(await admin.post(`${REPOS}/${parent}`, unsafe, query), 3, /^Invalid argument: readme: /)
-    ok(api, await api.get(REPOS, { 'uidp.children_of': parent }), { items: [] })
-    const { id } = await make.repo(admin, parent, { name: 'unsafe', readme: 'safe' })
-    refused(await admin.post(`${REPOS}/${parent}`, unsafe), 3, /^Invalid argument: readme: /)
-    ok(api, await api.get(REPOS, { id }), { items: [shape.repo(parent, { name: 'unsafe', readme: 'safe' })] })
-  }),
-  shows(
+  inFolder(
+    'repos: a create with a readme that is refused leaves nothing',
+    ['registry.repos.create'],
+    { roles: ['admin'] },
+    async (api, parent) => {
+      const admin = api.as('admin')
+      const unsafe = { name: 'unsafe', readme: '<script>x</script>' }
+      for (const query of [{}, { prevent_existing: true }])
+        refused(await admin.post(`${REPOS}/${parent}`, unsafe, query), 3, /^Invalid argument: readme: /)
+      ok(api, await api.get(REPOS, { 'uidp.children_of': parent }), { items: [] })
+      const { id } = await make.repo(admin, parent, { name: 'unsafe', readme: 'safe' })
+      refused(await admin.post(`${REPOS}/${parent}`, unsafe), 3, /^Invalid argument: readme: /)
+      ok(api, await api.get(REPOS, { id }), { items: [shape.repo(parent, { name: 'unsafe', readme: 'safe' })] })
+    },
+  ),
+  inFolder(
     'repos: tier, bundles, aliases and active tags',
     ['registry.repos.create', 'registry.repos.update'],
     { roles: ['admin'] },
-    async (api) => {
-      const parent = (await make.folder(api)).id
+    async (api, parent) => {
       const admin = api.as('admin')
       const { id } = await make.repo(admin, parent, inherited)
       ok(api, await api.get(REPOS, { id }), { items: [shape.repo(parent, inherited)] })
@@ -87,12 +88,11 @@ export const repos: readonly Case[] = [
       ok(api, await api.put(`${REPOS}/${copy}`, synced), anything)
     },
   ),
-  shows(
+  inFolder(
     'repos: the readme comes with the repo',
     ['registry.repos.create', 'registry.repos.list', 'registry.repos.update'],
     { roles: ['admin'] },
-    async (api) => {
-      const parent = (await make.folder(api)).id
+    async (api, parent) => {
       const admin = api.as('admin')
       const readme = '# Title\n\nTwo lines — with “quotes”.\n'
       const made = await make.repo(admin, parent, { readme })
@@ -108,8 +108,7 @@ export const repos: readonly Case[] = [
       ok(api, await api.as('viewer').get(REPOS, { id: made.id }), { items: [shape.repo(parent)] })
     },
   ),
-  shows('repos: a PUT replaces, and what was read can be written back', ['registry.repos.update'], async (api) => {
-    const parent = (await make.folder(api)).id
+  inFolder('repos: a PUT replaces, and what was read can be written back', ['registry.repos.update'], async (api, parent) => {
     const source = await make.repo(api, parent, { name: 'source' })
     const { id } = await make.repo(api, parent, { description: 'words', sync_config: { source: source.id } })
     const path = `${REPOS}/${id}`
@@ -120,25 +119,31 @@ export const repos: readonly Case[] = [
     ok(api, await api.put(path, { name: 'renamed' }), shape.repo(parent, { id, name: 'renamed' }))
     ok(api, await api.otherwise.put(path, { name: 'again', description: 'd' }), shape.repo(parent, { name: 'again', description: 'd' }))
   }),
-  shows('repos: synced from another repo', ['registry.repos.create', 'registry.repos.update', 'registry.repos.list'], async (api) => {
-    const parent = (await make.folder(api)).id
-    const source = await make.repo(api, parent, { name: 'source', description: 'of the source' })
-    const sync = { source: source.id, google: 'g.example/x', amazon: 'a.example/x', azure: 'z.example/x' }
-    const { id } = await make.repo(api, parent, { name: 'copy', sync_config: sync })
-    const shown = { ...sync, unique_tags: false, expiration: time, sync_apks: false, apko_overlay: '', grace_period: false }
-    const row = items(await api.get(REPOS, { id }))[0]
-    ok(api, { status: 200, type: null, body: row }, shape.repo(parent, { name: 'copy', description: 'of the source', sync_config: shown }))
-    const less = { name: 'copy', sync_config: { source: source.id } }
-    const updated = ok(api, await api.put(`${REPOS}/${id}`, less), anything)
-    same(updated.sync_config.google, '', 'destination')
-    // The member has one spelling only. The other is an unknown member and is dropped (facts §16.2).
-    const text = JSON.stringify({ name: 'plain', syncConfig: { source: source.id } })
-    const plain = ok(api, await api.send({ method: 'POST', path: `${REPOS}/${parent}`, text }), anything)
-    same(plain.sync_config, null, 'syncConfig is not sync_config')
-    ok(api, await api.delete(`${REPOS}/${plain.id}`), {})
-  }),
-  shows('repos: a create that meets an existing name updates it, unless told not to', ['registry.repos.create'], async (api) => {
-    const parent = (await make.folder(api)).id
+  inFolder(
+    'repos: synced from another repo',
+    ['registry.repos.create', 'registry.repos.update', 'registry.repos.list'],
+    async (api, parent) => {
+      const source = await make.repo(api, parent, { name: 'source', description: 'of the source' })
+      const sync = { source: source.id, google: 'g.example/x', amazon: 'a.example/x', azure: 'z.example/x' }
+      const { id } = await make.repo(api, parent, { name: 'copy', sync_config: sync })
+      const shown = { ...sync, unique_tags: false, expiration: time, sync_apks: false, apko_overlay: '', grace_period: false }
+      const row = items(await api.get(REPOS, { id }))[0]
+      ok(
+        api,
+        { status: 200, type: null, body: row },
+        shape.repo(parent, { name: 'copy', description: 'of the source', sync_config: shown }),
+      )
+      const less = { name: 'copy', sync_config: { source: source.id } }
+      const updated = ok(api, await api.put(`${REPOS}/${id}`, less), anything)
+      same(updated.sync_config.google, '', 'destination')
+      // The member has one spelling only. The other is an unknown member and is dropped (facts §16.2).
+      const text = JSON.stringify({ name: 'plain', syncConfig: { source: source.id } })
+      const plain = ok(api, await api.send({ method: 'POST', path: `${REPOS}/${parent}`, text }), anything)
+      same(plain.sync_config, null, 'syncConfig is not sync_config')
+      ok(api, await api.delete(`${REPOS}/${plain.id}`), {})
+    },
+  ),
+  inFolder('repos: a create that meets an existing name updates it, unless told not to', ['registry.repos.create'], async (api, parent) => {
     const first = await make.repo(api, parent, { description: 'one', custom_overlay: { environment: map({ a: 'b' }) } })
     const path = `${REPOS}/${parent}`
     refused(await api.post(path, { name: 'repo', description: 'two' }, { prevent_existing: true }), 6)
@@ -151,12 +156,11 @@ export const repos: readonly Case[] = [
     ok(api, await api.delete(`${REPOS}/${fresh.id}`), {})
     refused(await api.post(path, { name: 'a' }, { prevent_existing: 'perhaps' }), 3, /^parsing field "prevent_existing": /)
   }),
-  shows(
+  inFolder(
     'repos: refusals',
     ['registry.repos.create', 'registry.repos.update', 'registry.repos.delete'],
     { roles: ['viewer', 'outsider'] },
-    async (api) => {
-      const parent = (await make.folder(api)).id
+    async (api, parent) => {
       const path = `${REPOS}/${parent}`
       refused(await api.post(path, {}), 3, 'Invalid argument: name: name must match "^[a-z0-9 ._-]{1,}$"')
       refused(await api.post(path, { name: 'A', description: 'b\nc' }), 3, /^Invalid argument: name: .*; description: /)
@@ -173,15 +177,13 @@ export const repos: readonly Case[] = [
       refused(await api.as('nobody').post(path, { name: 'a' }), 16)
     },
   ),
-  shows('repos: deleted with its tags', ['registry.repos.delete'], async (api) => {
-    const parent = (await make.folder(api)).id
+  inFolder('repos: deleted with its tags', ['registry.repos.delete'], async (api, parent) => {
     const { id } = await make.repo(api, parent)
     await make.tag(api, id)
     ok(api, await api.delete(`${REPOS}/${id.replaceAll('/', '%2F')}`), {})
     ok(api, await api.get('/registry/v1/tags', { 'uidp.children_of': id }), { items: [] })
   }),
-  shows('repos: counted by source', ['registry.repo_count_by_source.get'], { roles: ['outsider'] }, async (api) => {
-    const parent = (await make.folder(api)).id
+  inFolder('repos: counted by source', ['registry.repo_count_by_source.get'], { roles: ['outsider'] }, async (api, parent) => {
     const { id } = await make.repo(api, parent, { name: 'source' })
     const path = `/registry/v1/repocountbysource/${id}`
     ok(api, await api.get(path), { count: '0' })

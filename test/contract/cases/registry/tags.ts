@@ -1,7 +1,7 @@
 import * as make from '../../expect.ts'
-import { anything, column, items, ok, refused, same } from '../../expect.ts'
+import { anything, column, items, ok, refused, same, shows } from '../../expect.ts'
 import * as shape from '../../shapes.ts'
-import { type Case, shows } from '../../target.ts'
+import type { Case } from '../../target.ts'
 
 const TAGS = '/registry/v1/tags'
 const MISSING = '0'.repeat(16)

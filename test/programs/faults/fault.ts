@@ -46,19 +46,20 @@ const PATIENCE = 60_000
 /** Causes one fault; its exception counts as the result. */
 export async function observe(group: string, { name, expected, see, patienceMs = PATIENCE }: Fault): Promise<Row> {
   const right = typeof expected === 'string' ? [expected] : expected
-  const seen = await withPatience(see(), patienceMs)
+  const seen = await withPatience(see(), patienceMs, 'nothing', 'the test itself failed')
   return { group, name, expected: right.join(' or '), seen, holds: right.includes(seen) }
 }
 
-async function withPatience(seen: Promise<string>, patienceMs: number): Promise<string> {
+/** Waits so long for a result. Sentences that begin with `late` and `failed` take its place. */
+export async function withPatience<T>(result: Promise<T>, ms: number, late: string, failed: string): Promise<T | string> {
   let timer: NodeJS.Timeout | undefined
-  const late = new Promise<string>((resolve) => {
-    timer = setTimeout(() => resolve(`nothing within ${patienceMs} ms`), patienceMs)
+  const isLate = new Promise<string>((resolve) => {
+    timer = setTimeout(() => resolve(`${late} within ${ms} ms`), ms)
   })
   try {
-    return await Promise.race([seen, late])
+    return await Promise.race([result, isLate])
   } catch (error) {
-    return `the test itself failed: ${(error as Error).stack}`
+    return `${failed}: ${(error as Error).stack}`
   } finally {
     clearTimeout(timer)
   }

@@ -241,5 +241,10 @@ export function uint32(value: number): Buffer {
   return bytes
 }
 
+/** Returns a message of gRPC behind its flags and its length, which may be false. */
+export function grpcFrame(flags: number, message: Buffer, length = message.length): Buffer {
+  return Buffer.concat([Buffer.of(flags), uint32(length), message])
+}
+
 /** A client's word that it begins no more streams, without an error. */
 export const GOAWAY = frame(TYPE.GOAWAY, 0, 0, Buffer.concat([uint32(0), uint32(0)]))

@@ -16,6 +16,7 @@ import type { TLSSocket } from 'node:tls'
 import { ChannelCredentials, Client } from '@grpc/grpc-js'
 import { callOf, grpcClient } from '../../contract/rpc/call.ts'
 import { down, read, unary } from '../../grpc/client.ts'
+import { grpcFrame } from '../faults/wire.ts'
 
 /** A key, its certificate, and the authorities of clients, which show none without. */
 export interface Identity {
@@ -26,12 +27,6 @@ export interface Identity {
 
 /** Bytes before each message of gRPC. */
 const PREFIX = 5
-
-function framed(message: string): Buffer {
-  const frame = Buffer.alloc(PREFIX)
-  frame.writeUInt32BE(Buffer.byteLength(message), 1)
-  return Buffer.concat([frame, Buffer.from(message)])
-}
 
 /** The message of a stream that asks for `count` messages, one each `everyMs`. */
 export const streamOf = (id: string, count: number, everyMs: number) => `${id} ${count} ${everyMs}`
@@ -103,10 +98,10 @@ async function answerCall(request: Http2ServerRequest, response: Http2ServerResp
   response.writeHead(200, { 'content-type': 'application/grpc' })
   response.addTrailers({ 'grpc-status': '0' })
   for (let nth = 0; nth < Number(messages ?? 0); nth += 1) {
-    response.write(framed(`${id} ${nth}`))
+    response.write(grpcFrame(0, Buffer.from(`${id} ${nth}`)))
     await delay(Number(everyMs))
   }
-  response.end(framed(message))
+  response.end(grpcFrame(0, Buffer.from(message)))
 }
 
 /** What a client trusts and shows. */

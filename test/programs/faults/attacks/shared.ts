@@ -13,7 +13,7 @@ import { connect2 } from '../../../stage/upstream.ts'
 import { answerTo, type Behaviour, type Fault, fault, get, inWorld, longFault, READ, serving, type World } from '../fault.ts'
 import { type Carrier, openRpcAsker, type RpcCase, type RpcGiven, type RpcPart } from '../fuzz/rpc.ts'
 import { idle, inFlight } from '../process/child.ts'
-import { talk } from '../wire.ts'
+import { grpcFrame, talk } from '../wire.ts'
 
 const PATH = '/iam/v1/groups?limit=200'
 const HEADERS = { ...bearer('t'), 'user-agent': 'x' }
@@ -156,16 +156,8 @@ const TYPES: Readonly<Record<Carrier, string>> = {
   connect: 'application/proto',
 }
 
-/** A frame of gRPC. */
-function framed(flags: number, bytes: Buffer): Buffer {
-  const head = Buffer.alloc(5)
-  head.writeUInt8(flags)
-  head.writeUInt32BE(bytes.length, 1)
-  return Buffer.concat([head, bytes])
-}
-
 const call = (carrier: Carrier, path: string, bytes: Buffer, headers: readonly RpcPart[] = []): RpcCase => {
-  const body = carrier === 'connect' ? bytes : framed(headers.length > 0 ? 1 : 0, bytes)
+  const body = carrier === 'connect' ? bytes : grpcFrame(headers.length > 0 ? 1 : 0, bytes)
   return { carrier, over: 'HTTP/2', path, type: TYPES[carrier], parts: [...headers, { bytes: body }], ends: 'end' }
 }
 
@@ -226,7 +218,7 @@ async function unread({ proxy }: World): Promise<string> {
   session.settings({ initialWindowSize: 0 })
   for (let nth = 0; nth < READERS; nth += 1) {
     const stream = session.request({ ':method': 'POST', ':path': LIST, 'content-type': 'application/grpc', te: 'trailers' })
-    stream.on('error', () => {}).end(framed(0, Buffer.alloc(0)))
+    stream.on('error', () => {}).end(grpcFrame(0, Buffer.alloc(0)))
   }
   const begun = performance.now()
   await until(async () => (await inFlight(proxy)) > 0)
@@ -244,7 +236,7 @@ async function resets({ proxy, upstream }: World): Promise<string> {
     const session = await connect2(proxy.url)
     for (let nth = 0; nth < 100; nth += 1) {
       const stream = session.request({ ':method': 'POST', ':path': LIST, 'content-type': 'application/grpc', te: 'trailers' })
-      stream.on('error', () => {}).write(framed(0, Buffer.alloc(0)))
+      stream.on('error', () => {}).write(grpcFrame(0, Buffer.alloc(0)))
       stream.close(8)
     }
     await new Promise((resolve) => session.close(() => resolve(undefined)))

@@ -1,7 +1,7 @@
 import { parseSync } from 'vite'
 import { contractOf, type Node } from '../../../../src/tools/contract.ts'
 import { draftTables } from '../../../../src/tools/draft.ts'
-import { type Dice, diceOf } from './hunt.ts'
+import { countIn, type Dice, diceOf } from './hunt.ts'
 import type { Fuzzed } from './requests.ts'
 
 /** Texts that end a comment, a string or a template where they are written as they are. */
@@ -147,7 +147,7 @@ export async function fuzzDrafts(cases: number, seed: number): Promise<Fuzzed> {
     )
     if (wrong !== undefined) throw new Error(`${wrong}, CROSSWALK_SEED=${seed}, case ${nth}:\n${text}`)
     const kind = decisions.length > 10 ? 'much to decide' : /action\(/.test(text) ? 'paired' : 'alone'
-    statuses[kind] = (statuses[kind] ?? 0) + 1
+    countIn(statuses, kind)
   }
   return { statuses }
 }

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import { isDeepStrictEqual } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
@@ -7,7 +8,8 @@ import { type Exchange, SAID, type Transcript } from '../../../mappings/transcri
 import { transcripts } from '../../../mappings/transcripts.ts'
 import { type Behaviour, errorIn, inWorld, messageIn } from '../fault.ts'
 import type { WireAnswer } from '../wire.ts'
-import { type Fuzzed, openLane } from './requests.ts'
+import { countIn } from './hunt.ts'
+import { type Fuzzed, LANES, type Lane, openLane, playCases } from './requests.ts'
 
 const GOOGLE = 'type.googleapis.com/google.rpc.'
 
@@ -103,6 +105,15 @@ export interface Spoiled {
   readonly body: string | Buffer
   /** True if the connection ends before the body. */
   readonly cut?: true
+}
+
+/** Sends an answer, or breaks the connection in the place of one. */
+export function sendSpoiled(response: ServerResponse, answer: Spoiled | undefined): void {
+  if (!answer) return void response.destroy()
+  const { status, headers, body, cut } = answer
+  if (!cut) return void response.writeHead(status, headers).end(body)
+  response.writeHead(status, { ...headers, 'content-length': '9999' })
+  response.write(body, () => response.destroy())
 }
 
 /**
@@ -202,6 +213,9 @@ function isJson(text: string): boolean {
   }
 }
 
+const half = ({ status, body }: Said, number: number): Spoiled | undefined =>
+  body.length < 2 ? undefined : { status, headers: JSON_TYPE, body: body.slice(0, 1 + (number % (body.length - 1))) }
+
 export const SPOILS: readonly Spoil[] = [
   {
     name: 'an answer of its own',
@@ -240,13 +254,14 @@ export const SPOILS: readonly Spoil[] = [
   },
   {
     name: 'half of the body',
-    apply: ({ status, body }, number) =>
-      body.length < 2 ? undefined : { status, headers: JSON_TYPE, body: body.slice(0, 1 + (number % (body.length - 1))) },
+    apply: half,
   },
   {
     name: 'the connection cut in the body',
-    apply: ({ status, body }, number) =>
-      body.length < 2 ? undefined : { status, headers: JSON_TYPE, body: body.slice(0, 1 + (number % (body.length - 1))), cut: true },
+    apply(said, number) {
+      const spoiled = half(said, number)
+      return spoiled && { ...spoiled, cut: true }
+    },
   },
   {
     name: 'a coding that is not there',
@@ -362,9 +377,6 @@ export const SPOILS: readonly Spoil[] = [
   },
 ]
 
-/** The number of parallel requests. */
-const LANES = 16
-
 /** The calls of a request that are spoilt: one of them, those of one collection, or all. */
 const SCOPES = ['one', 'collection', 'all'] as const
 
@@ -413,30 +425,23 @@ export async function fuzzGateways(numRuns: number, seed: number): Promise<Fuzze
   const v2: Behaviour = (request, response) => {
     const play = plays.get(String(request.headers.authorization))
     const answer = play && answerOf(play, callOf(request.method, request.url))
-    if (!answer) return void response.destroy()
-    const { status, headers, body, cut } = answer
-    if (!cut) return void response.writeHead(status, headers).end(body)
-    response.writeHead(status, { ...headers, 'content-length': '9999' })
-    response.write(body, () => response.destroy())
+    sendSpoiled(response, answer)
   }
   let keys = 0
-  const played = async (one: Case, lane: ReturnType<typeof openLane>) => {
+  const played = async (one: Case, lane: Lane) => {
     const key = `Bearer ${keys++}`
     const play = playOf(one)
     plays.set(key, play)
     const answer = await lane.ask({ text: textOf(play.conversation, key), isHead: false })
     plays.delete(key)
     const kind = `${play.spoilt && !play.spoil.keeps ? 'spoilt' : 'said'} ${answer?.status ?? 'closed'}`
-    statuses[kind] = (statuses[kind] ?? 0) + 1
+    countIn(statuses, kind)
     const wrong = wrongWith(play, answer)
     if (wrong !== undefined) throw new Error(`${wrong}\n${show(play)}\n${JSON.stringify(answer?.body)}`)
   }
   await inWorld(v2, { 'upstream.v1': undefined }, async ({ proxy }) => {
     const lanes = Array.from({ length: LANES }, () => openLane(proxy.url))
-    const property = fc.asyncProperty(fc.array(cases, { minLength: LANES, maxLength: LANES }), async (some) => {
-      await Promise.all(lanes.map((lane, at) => played(some[at] as Case, lane)))
-    })
-    await fc.assert(property, { numRuns: Math.ceil(numRuns / LANES), seed, endOnFailure: true })
+    await playCases(cases, numRuns, seed, (one, at) => played(one, lanes[at] as Lane))
     for (const lane of lanes) lane.close()
   })
   return { statuses }

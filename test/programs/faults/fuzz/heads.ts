@@ -7,6 +7,7 @@ import {
   type Frame,
   frame,
   gathered,
+  grpcFrame,
   headerBlock,
   headers,
   readAnswers,
@@ -101,10 +102,7 @@ export const overHttp2: OpenAskers = (url, count) =>
 export const overGrpc: OpenAskers = (url, count) =>
   overSessions(url, count, (session, { path, key }) => {
     const stream = session.request({ ':method': 'POST', ':path': path, 'content-type': 'application/grpc', te: 'trailers' })
-    const message = Buffer.alloc(5 + key.length)
-    message.writeUInt32BE(key.length, 1)
-    message.write(key, 5)
-    stream.end(message)
+    stream.end(grpcFrame(0, Buffer.from(key)))
     return stream
   })
 

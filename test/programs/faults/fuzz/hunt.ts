@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { seeded } from '../../../stage/clocks.ts'
+import { withPatience } from '../fault.ts'
 import { type Child, inFlight, type Start, serve } from '../process/child.ts'
 import { startScripted } from './upstream.ts'
 
@@ -48,19 +49,7 @@ export async function playAlone<C extends Case>(prey: Prey<C>, victim: Victim, o
   return death === undefined ? wrong : `${DEATH}: ${death}`
 }
 
-async function patiently<C>(player: Player<C>, one: C, ms: number): Promise<string | undefined> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<string>((resolve) => {
-    timer = setTimeout(() => resolve(`a hang: no end within ${ms} ms`), ms)
-  })
-  try {
-    return await Promise.race([player.play(one), late])
-  } catch (error) {
-    return `the client failed: ${(error as Error).stack}`
-  } finally {
-    clearTimeout(timer)
-  }
-}
+const patiently = <C>(player: Player<C>, one: C, ms: number) => withPatience(player.play(one), ms, 'a hang: no end', 'the client failed')
 
 /** Returns the smallest case that fails alone, and its failure; of many, the first. `death` describes the end of the process. */
 export async function blame<C extends Case>(
@@ -281,6 +270,11 @@ export async function startVictim({ modes, limits, seen }: VictimSettings, start
       await upstream.close()
     },
   }
+}
+
+/** Counts a result by its kind. */
+export function countIn(counts: Record<string, number>, kind: string): void {
+  counts[kind] = (counts[kind] ?? 0) + 1
 }
 
 /** The number of cases of one kind in `npm run fuzz`. */

@@ -14,6 +14,7 @@ import { v1Form } from '../../../properties/forms.ts'
 import { sending } from '../../../serve/sends.ts'
 import { type Behaviour, errorIn, inWorld, messageIn } from '../fault.ts'
 import { dial, readAnswers, type WireAnswer } from '../wire.ts'
+import { countIn } from './hunt.ts'
 
 /** One request as bytes; its body ends as its framing says. */
 export interface WireRequest {
@@ -113,14 +114,10 @@ function requestOf(operation: Operation): Arbitrary<WireRequest> {
 
 export const anyRequest: Arbitrary<WireRequest> = fc.oneof(...operations.map(requestOf))
 
-/** A connection that stays open while the server keeps it. */
-export interface Lane {
-  /** Returns the final answer; undefined if the server closed the connection without one. Extra bytes count as the next answer. */
-  ask(request: WireRequest): Promise<WireAnswer | undefined>
-  close(): void
-}
+export type Lane = ReturnType<typeof openLane>
 
-export function openLane(url: string): Lane {
+/** Opens a connection that stays open while the server keeps it. */
+export function openLane(url: string) {
   let socket: Socket | undefined
   let received = ''
   let look = (_closed: boolean) => {}
@@ -142,8 +139,9 @@ export function openLane(url: string): Lane {
     return fresh
   }
   return {
-    ask({ text, isHead }) {
-      return new Promise((resolve) => {
+    /** Returns the final answer; undefined if the server closed the connection without one. Extra bytes count as the next answer. */
+    ask({ text, isHead }: WireRequest) {
+      return new Promise<WireAnswer | undefined>((resolve) => {
         look = (closed) => {
           const answers = readAnswers(received, closed, isHead ? [0] : [])
           const final = answers.findIndex(({ status, broken }) => status >= 200 && !broken)
@@ -167,7 +165,14 @@ export function openLane(url: string): Lane {
 }
 
 /** The number of parallel requests. */
-const LANES = 16
+export const LANES = 16
+
+/** Plays so many cases at a time, each with the number of its lane. An exception names the seed and the smallest case. */
+export async function playCases<C>(one: Arbitrary<C>, numRuns: number, seed: number, play: (one: C, lane: number) => Promise<void>) {
+  const some = fc.array(one, { minLength: LANES, maxLength: LANES })
+  const property = fc.asyncProperty(some, async (all) => void (await Promise.all(all.map(play))))
+  await fc.assert(property, { numRuns: Math.ceil(numRuns / LANES), seed, endOnFailure: true })
+}
 
 export interface Fuzzed {
   /** Answers by status, to show that the cases reach everything. */
@@ -209,18 +214,12 @@ export function fuzzRequests(cases: number, seed: number): Promise<Fuzzed> {
   const statuses: Record<string, number> = {}
   return inWorld(content, { 'upstream.v1': undefined }, async ({ proxy }) => {
     const lanes = Array.from({ length: LANES }, () => openLane(proxy.url))
-    const property = fc.asyncProperty(fc.array(anyRequest, { minLength: LANES, maxLength: LANES }), async (requests) => {
-      await Promise.all(
-        requests.map(async (request, at) => {
-          const answer = await lanes[at]?.ask(request)
-          const status = String(answer?.status ?? 'closed')
-          statuses[status] = (statuses[status] ?? 0) + 1
-          const wrong = wrongWith(request, answer)
-          if (wrong !== undefined) throw new Error(`${wrong}\n${JSON.stringify(request.text)}\n${JSON.stringify(answer)}`)
-        }),
-      )
+    await playCases(anyRequest, cases, seed, async (request, at) => {
+      const answer = await lanes[at]?.ask(request)
+      countIn(statuses, String(answer?.status ?? 'closed'))
+      const wrong = wrongWith(request, answer)
+      if (wrong !== undefined) throw new Error(`${wrong}\n${JSON.stringify(request.text)}\n${JSON.stringify(answer)}`)
     })
-    await fc.assert(property, { numRuns: Math.ceil(cases / LANES), seed, endOnFailure: true })
     for (const lane of lanes) lane.close()
     return { statuses }
   })
@@ -403,7 +402,7 @@ export async function fuzzAnswers(numRuns: number, seed: number): Promise<Fuzzed
       answer(first, createCalls(send, chosen.limits), chosen.limits, { done, failed })
     })
     const status = await statusOf(await given)
-    statuses[status] = (statuses[status] ?? 0) + 1
+    countIn(statuses, status)
     const own = errors.find(({ message }) => message === 'internal error')
     if (own) throw new Error(`${id}: an error of our own making: ${(own.cause as Error).stack}`)
   })

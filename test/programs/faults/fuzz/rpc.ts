@@ -13,7 +13,7 @@ import {
   wireTypes,
   writeMessage,
 } from '../../../contract/rpc/protojson.ts'
-import { gathered } from '../wire.ts'
+import { gathered, grpcFrame } from '../wire.ts'
 import type { Case, Dice, Prey } from './hunt.ts'
 import { openLane } from './requests.ts'
 
@@ -28,16 +28,11 @@ export interface RpcGiven {
   readonly reset: number
 }
 
-/** A client with a connection of each protocol, which asks one thing at a time. */
-export interface RpcAsker {
-  ask(one: RpcCase): Promise<RpcGiven>
-  close(): void
-}
-
 /** Milliseconds after which a client that waits gives up. */
 const WAIT = 20
 
-export function openRpcAsker(url: () => string): RpcAsker {
+/** Opens a client with a connection of each protocol, which asks one thing at a time. */
+export function openRpcAsker(url: () => string) {
   let session: ClientHttp2Session | undefined
   const lane = openLane(url())
   const over2 = (one: RpcCase) => {
@@ -48,7 +43,7 @@ export function openRpcAsker(url: () => string): RpcAsker {
     return ask2(session, one)
   }
   return {
-    ask: (one) => (one.over === 'HTTP/2' ? over2(one) : ask1(lane, one)),
+    ask: (one: RpcCase) => (one.over === 'HTTP/2' ? over2(one) : ask1(lane, one)),
     close() {
       session?.destroy()
       lane.close()
@@ -225,26 +220,19 @@ function spoilt(dice: Dice, bytes: Buffer): Buffer {
 /** Ten million zeros in ten kilobytes. */
 const BOMB = gzipSync(Buffer.alloc(10_000_000))
 
-const frame = (flags: number, bytes: Buffer, length = bytes.length): Buffer => {
-  const head = Buffer.alloc(5)
-  head.writeUInt8(flags)
-  head.writeUInt32BE(length >>> 0, 1)
-  return Buffer.concat([head, bytes])
-}
-
 /** Draws a body of gRPC or gRPC-Web in pieces. */
 function framed(dice: Dice, method: MethodFact): readonly Buffer[] {
   const own = () => message(dice, method)
   const body = dice.weighed<Buffer>([
-    [14, () => frame(0, own())],
-    [2, () => frame(1, packed(dice, own()))],
-    [1, () => frame(dice.below(256), own())],
-    [1, () => frame(0, own(), dice.one([0, 1, 5, 1000, 2 ** 31, 2 ** 32 - 1]))],
-    [1, () => Buffer.concat([frame(0, own()), frame(dice.one([0, 1, 128]), own())])],
+    [14, () => grpcFrame(0, own())],
+    [2, () => grpcFrame(1, packed(dice, own()))],
+    [1, () => grpcFrame(dice.below(256), own())],
+    [1, () => grpcFrame(0, own(), dice.one([0, 1, 5, 1000, 2 ** 31, 2 ** 32 - 1]))],
+    [1, () => Buffer.concat([grpcFrame(0, own()), grpcFrame(dice.one([0, 1, 128]), own())])],
     [0.5, () => Buffer.alloc(0)],
     [0.5, () => anyBytes(dice)],
-    [0.5, () => frame(0, own()).subarray(0, dice.below(8))],
-    [0.5, () => Buffer.from(frame(0, own()).toString('base64'))],
+    [0.5, () => grpcFrame(0, own()).subarray(0, dice.below(8))],
+    [0.5, () => Buffer.from(grpcFrame(0, own()).toString('base64'))],
   ])
   return inPieces(dice, body)
 }
@@ -259,7 +247,7 @@ function bare(dice: Dice, method: MethodFact, type: string): readonly Buffer[] {
     [1, () => spoilt(dice, own())],
     [1, () => packed(dice, own())],
     [1, () => Buffer.from(dice.one(['', 'null', '[]', '{', '{"id":7}', `${'['.repeat(5000)}`, '{"":null}', '\ufeff{}']))],
-    [0.5, () => frame(0, own())],
+    [0.5, () => grpcFrame(0, own())],
   ])
   return inPieces(dice, body)
 }

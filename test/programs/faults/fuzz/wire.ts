@@ -11,8 +11,8 @@ import { createRoom } from '../../../../src/serve/bounds.ts'
 import { createListener } from '../../../../src/serve/listen/listener.ts'
 import { createDeadlines } from '../../../../src/serve/listen/times.ts'
 import { listening } from '../../../stage/programs.ts'
-import { gathered } from '../wire.ts'
-import { type Dice, diceOf } from './hunt.ts'
+import { gathered, grpcFrame } from '../wire.ts'
+import { countIn, type Dice, diceOf } from './hunt.ts'
 import type { Fuzzed } from './requests.ts'
 
 /** What a call got. A connection that ended has neither code nor status. */
@@ -193,12 +193,6 @@ export function drawWireCase(dice: Dice): WireCase {
 
 const bytes = (dice: Dice, most: number) => Buffer.from(dice.some(0, most, () => dice.below(256)))
 
-function frame(message: Buffer, flags = 0): Buffer {
-  const prefix = Buffer.alloc(5, flags)
-  prefix.writeUInt32BE(message.length, 1)
-  return Buffer.concat([prefix, message])
-}
-
 /** A gzip that becomes far more than the limit. */
 const BOMB = gzipSync(Buffer.alloc(8 * 2 ** 20))
 
@@ -210,19 +204,19 @@ function spoilt(dice: Dice, whole: Buffer): Buffer {
 
 function framedBody(dice: Dice, isStream: boolean): Body {
   const message = bytes(dice, 200)
-  const sound = frame(message)
+  const sound = grpcFrame(0, message)
   const many = isStream ? undefined : [12]
   return dice.weighed<Body>([
     [4, () => ({ body: sound, codes: [0], message })],
-    [2, () => ({ body: frame(gzipSync(message), 1), isCompressed: true, codes: [0], message })],
+    [2, () => ({ body: grpcFrame(1, gzipSync(message)), isCompressed: true, codes: [0], message })],
     [2, () => ({ body: bytes(dice, 60) })],
     [2, () => ({ body: sound.subarray(0, dice.below(sound.length)), codes: isStream ? [0, 13] : [12, 13] })],
-    [1, () => ({ body: frame(Buffer.alloc(MOST + 1 + dice.below(5000))), codes: [8] })],
-    [1, () => ({ body: Buffer.concat([sound, frame(bytes(dice, 200))]), ...(many && { codes: many }) })],
-    [1, () => ({ body: frame(message, 2 + dice.below(254)), codes: [13] })],
-    [1, () => ({ body: frame(gzipSync(message), 1), codes: [13] })],
-    [1, () => ({ body: frame(BOMB, 1), isCompressed: true, codes: [8] })],
-    [1, () => ({ body: frame(spoilt(dice, gzipSync(message)), 1), isCompressed: true })],
+    [1, () => ({ body: grpcFrame(0, Buffer.alloc(MOST + 1 + dice.below(5000))), codes: [8] })],
+    [1, () => ({ body: Buffer.concat([sound, grpcFrame(0, bytes(dice, 200))]), ...(many && { codes: many }) })],
+    [1, () => ({ body: grpcFrame(2 + dice.below(254), message), codes: [13] })],
+    [1, () => ({ body: grpcFrame(1, gzipSync(message)), codes: [13] })],
+    [1, () => ({ body: grpcFrame(1, BOMB), isCompressed: true, codes: [8] })],
+    [1, () => ({ body: grpcFrame(1, spoilt(dice, gzipSync(message))), isCompressed: true })],
     [1, () => ({ body: spoilt(dice, sound) })],
   ])
 }
@@ -283,7 +277,7 @@ export async function fuzzWire(cases: number, seed: number): Promise<Fuzzed> {
           const drawn = drawWireCase(diceOf(seed, nth))
           const answered = await within(askers.ask(drawn))
           const kind = `${drawn.way} ${answered?.code ?? answered?.http ?? (answered ? 'gone' : 'hangs')}`
-          statuses[kind] = (statuses[kind] ?? 0) + 1
+          countIn(statuses, kind)
           const wrong = failures.length > 0 ? `it threw ${String(failures[0])}` : wrongWith(drawn, answered)
           if (wrong) throw new Error(`case ${nth} of CROSSWALK_SEED=${seed}: ${wrong}\n${told(drawn)}`)
         }

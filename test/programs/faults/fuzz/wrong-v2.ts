@@ -4,11 +4,9 @@ import { type Call, connectClient, grpcClient, callOf as rpcOf } from '../../../
 import { NotExpressible } from '../../../contract/rpc/protojson.ts'
 import type { Answer } from '../../../contract/target.ts'
 import { type Behaviour, inWorld } from '../fault.ts'
-import { callOf, conversations, type Said, SPOILS, type Spoiled } from './gateways.ts'
-import type { Fuzzed } from './requests.ts'
-
-/** The number of parallel requests. */
-const LANES = 16
+import { callOf, conversations, type Said, SPOILS, type Spoiled, sendSpoiled } from './gateways.ts'
+import { countIn } from './hunt.ts'
+import { type Fuzzed, playCases } from './requests.ts'
 
 /** Characters of an answer in the message of a find. */
 const MOST_SHOWN = 1200
@@ -247,10 +245,7 @@ export async function fuzzWrongV2(numRuns: number, seed: number): Promise<Fuzzed
   const v2: Behaviour = ({ method, url, headers }, response) => {
     const play = plays.get(String(headers.authorization))
     const answer = play && answerOf(play, callOf(method, url))
-    if (!answer) return void response.destroy()
-    if (!answer.cut) return void response.writeHead(answer.status, answer.headers).end(answer.body)
-    response.writeHead(answer.status, { ...answer.headers, 'content-length': '9999' })
-    response.write(answer.body, () => response.destroy())
+    sendSpoiled(response, answer)
   }
   await inWorld(v2, { 'upstream.v1': undefined, 'upstream.v2Grpc': 'rest' }, async ({ proxy }) => {
     const clients = { gRPC: grpcClient(proxy.url), Connect: connectClient(proxy.url) }
@@ -277,27 +272,18 @@ export async function fuzzWrongV2(numRuns: number, seed: number): Promise<Fuzzed
       const shape = shapes.get(one.shape) as Shape
       const truth = await truthOf(shape, one.protocol)
       // No message says some requests of REST, and REST alone carries some answers.
-      if (!truth || truth.status >= 400) return void count(statuses, `${one.protocol} cannot say it`)
+      if (!truth || truth.status >= 400) return void countIn(statuses, `${one.protocol} cannot say it`)
       const [answer, { wrong }] = await ask(shape, one.protocol, one)
       const isTrue = isDeepStrictEqual(answer?.body, truth.body) || isDeepStrictEqual(answer?.body, besides(truth.body, wrong))
-      count(statuses, `${wrong ? 'wrong' : 'right'} ${isTrue ? 'as told' : answer?.status}`)
+      countIn(statuses, `${wrong ? 'wrong' : 'right'} ${isTrue ? 'as told' : answer?.status}`)
       const fails = isTrue ? undefined : problemOf(answer, wrong !== undefined)
       if (fails) throw new Error([fails, one, wrong, answer, truth].map((part) => JSON.stringify(part)?.slice(0, MOST_SHOWN)).join('\n'))
     }
-    const property = fc.asyncProperty(fc.array(cases, { minLength: LANES, maxLength: LANES }), async (some) => {
-      await Promise.all(some.map(played))
-    })
-    try {
-      await fc.assert(property, { numRuns: Math.ceil(numRuns / LANES), seed, endOnFailure: true })
-    } finally {
+    await playCases(cases, numRuns, seed, played).finally(() => {
       for (const { close } of Object.values(clients)) close()
-    }
+    })
   })
   return { statuses }
-}
-
-function count(statuses: Record<string, number>, kind: string): void {
-  statuses[kind] = (statuses[kind] ?? 0) + 1
 }
 
 /** Members of v1 that pass on what v2 says beside its rows. */

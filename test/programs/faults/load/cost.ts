@@ -5,6 +5,7 @@ import { listening } from '../../../stage/programs.ts'
 import { connect2, fetch2, startUpstream } from '../../../stage/upstream.ts'
 import { type Fault, listOf } from '../fault.ts'
 import { askProbe, type Child, metric, program, serve } from '../process/child.ts'
+import { grpcFrame } from '../wire.ts'
 
 /** Bytes: the defaults of `limits.requestBytes`, `limits.messageBytes` and `limits.answerBytes`. */
 const REQUEST = 2 ** 20
@@ -58,12 +59,6 @@ function varint(value: number): Buffer {
 const filled = (size: number, piece: Buffer) => Buffer.alloc(Math.floor(size / piece.length) * piece.length, piece)
 const text = (size: number, piece: string) => filled(size, Buffer.from(piece))
 
-function framed(message: Buffer): Buffer {
-  const head = Buffer.alloc(5)
-  head.writeUInt32BE(message.length, 1)
-  return Buffer.concat([head, message])
-}
-
 /** One request. Its path decides where it goes, and its content type what carries it. */
 interface Body {
   readonly path: string
@@ -82,7 +77,7 @@ const FORM = { 'content-type': 'application/x-www-form-urlencoded', 'x-http-meth
 
 /** Room for what stands around a value. */
 const INSIDE = REQUEST - 200
-const grpc = (path: string, message: Buffer): Body => ({ path, headers: GRPC, body: framed(message) })
+const grpc = (path: string, message: Buffer): Body => ({ path, headers: GRPC, body: grpcFrame(0, message) })
 const connect = (path: string, json: string): Body => ({ path, headers: JSON_TYPE, body: Buffer.from(json) })
 const rest = (json: string, path = `/iam/v1/groups/${UID}`, method: Body['method'] = 'POST'): Body => ({
   path,
@@ -158,7 +153,7 @@ async function startService() {
     if (headers['content-type'] !== 'application/grpc') return
     stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true })
     stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }))
-    stream.end(framed(service.message))
+    stream.end(grpcFrame(0, service.message))
   })
   server.unref()
   return service
@@ -224,7 +219,7 @@ const RELAYED = grpc(`${V2_GROUPS}/ListGroups`, Buffer.alloc(0))
 const AS_TEXT: Body = {
   path: `${V2_GROUPS}/ListGroups`,
   headers: { 'content-type': 'application/grpc-web-text' },
-  body: Buffer.from(framed(Buffer.alloc(0)).toString('base64')),
+  body: Buffer.from(grpcFrame(0, Buffer.alloc(0)).toString('base64')),
 }
 const AS_GZIP: Body = {
   path: `${V2_GROUPS}/ListGroups`,

@@ -4,6 +4,7 @@ import type { Socket } from 'node:net'
 import { Worker } from 'node:worker_threads'
 import { gzipSync } from 'node:zlib'
 import { type Behaviour, errorIn, get, listOf, READ, serving } from '../fault.ts'
+import { countIn } from '../fuzz/hunt.ts'
 import { type Lane, openLane } from '../fuzz/requests.ts'
 import { bytesOf, dial, type FieldLine, frame, headers, PREFACE, TYPE, uint32, type WireAnswer } from '../wire.ts'
 
@@ -86,7 +87,7 @@ export function createClients(url: string, random: () => number) {
     if (!isPatient) times.push(performance.now() - begun)
     idle.push(lane)
     const status = answer ? String(answer.status) : 'broken off'
-    statuses[status] = (statuses[status] ?? 0) + 1
+    countIn(statuses, status)
     if (!UNTOUCHED.has(at) && !isRight(answer)) wrong.push(`${text.split('\r\n')[0]}: ${answer ? answer.body.slice(0, 200) : 'no answer'}`)
   }
   return {

@@ -19,7 +19,7 @@ import {
 import { isStatusError } from '../status.ts'
 import { documentMessage, metadataMessage } from '../v2/advisory.ts'
 import { subscriptionMessage } from '../v2/events.ts'
-import { accountAssociationMessage, groupInviteMessage, groupMessage } from '../v2/iam/groups.ts'
+import { acceptanceMessage, accountAssociationMessage, groupInviteMessage, groupMessage } from '../v2/iam/groups.ts'
 import { identityMessage } from '../v2/iam/identities.ts'
 import { externalGroupRoleMappingMessage, identityProviderMessage } from '../v2/iam/providers.ts'
 import { roleBindingMessage, roleMessage } from '../v2/iam/roles.ts'
@@ -91,19 +91,13 @@ export const demoTokens: Readonly<Record<DemoUser, string>> = {
 /** The root identity of a demo user. */
 export const userUid = (user: DemoUser): string => humanUid(DEMO_ISSUER, USERS[user].email)
 
-const userRow = (user: DemoUser): Identity => ({
-  uid: userUid(user),
-  name: USERS[user].email,
-  description: '',
-  email: USERS[user].email,
-  emailUnverified: '',
-  company: '',
-  lastSeenTime: JOINED,
-  ...dated(JOINED),
-})
+/** An identity that was made, and seen, at a time. */
+export const identityRow = (uid: string, name: string, time: string, members: Partial<Identity>): Identity =>
+  fill(identityMessage, { uid, name, lastSeenTime: time, ...dated(time), ...members })
 
 /** The identities of `users`. */
-export const userRows = (users: readonly DemoUser[]): readonly Identity[] => users.map(userRow)
+export const userRows = (users: readonly DemoUser[]): readonly Identity[] =>
+  users.map((user) => identityRow(userUid(user), USERS[user].email, JOINED, { email: USERS[user].email }))
 
 /** Token → identity for `users`. The admin holds every capability everywhere. */
 export const tokensOf = (users: readonly DemoUser[]): ReadonlyMap<string, DemoToken> =>
@@ -178,14 +172,6 @@ export const demoGroups: readonly Group[] = [
   publicCatalog,
 ]
 
-const termsMessage = messageType('chainguard.platform.iam.v2.TermsAcceptance', {
-  uid: outputText,
-  docId: text(),
-  acceptedBy: text(),
-  orgUid: text({ required: true }),
-  createTime: outputTime,
-})
-
 /** The API shows images only by repo and digest, so a file names both. */
 const imageMessage = messageType('sandbox.Image', {
   uid: outputText,
@@ -225,7 +211,7 @@ const COLLECTIONS: Readonly<Record<keyof Store, Message>> = {
   groupInvites: groupInviteMessage,
   accountAssociations: accountAssociationMessage,
   externalGroupRoleMappings: externalGroupRoleMappingMessage,
-  termsAcceptances: termsMessage,
+  termsAcceptances: keyed(acceptanceMessage),
   repos: repoMessage,
   readmes: readmeMessage,
   tags: tagMessage,

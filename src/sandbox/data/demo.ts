@@ -26,6 +26,7 @@ import {
   type Dataset,
   demoGroups,
   exampleCom,
+  identityRow,
   organization,
   payments,
   publicCatalog,
@@ -55,17 +56,8 @@ import {
 const CREATED = '2026-01-12T10:30:00.000Z'
 const DAY_MS = 24 * 60 * 60 * 1000
 
-const identity = (parent: string, name: string, relationship: Partial<Identity>): Identity => ({
-  uid: fixtureUid(parent, `identity ${name}`),
-  name,
-  description: '',
-  email: '',
-  emailUnverified: '',
-  company: '',
-  lastSeenTime: CREATED,
-  ...dated(CREATED),
-  ...relationship,
-})
+const identity = (parent: string, name: string, relationship: Partial<Identity>): Identity =>
+  identityRow(fixtureUid(parent, `identity ${name}`), name, CREATED, relationship)
 
 const claims = (members: Partial<ClaimMatch>): Partial<Identity> => ({ claimMatch: { claims: {}, claimPatterns: {}, ...members } })
 

@@ -100,6 +100,10 @@ export const time = scalar<string | undefined>('time')
 /** Seconds with an `s`: `"3600s"`. */
 export const duration = scalar<string | undefined>('duration')
 
+/** The value names of an enum by number: `valuesOf('ORG_KIND', 'DEV')` is `ORG_KIND_UNSPECIFIED` and `ORG_KIND_DEV`. */
+export const valuesOf = (prefix: string, ...names: readonly string[]): readonly string[] =>
+  ['UNSPECIFIED', ...names].map((name) => `${prefix}_${name}`)
+
 /** An enum by its value names. The first is the zero value. */
 export const choice = <O extends FieldOptions>(values: readonly string[], options?: O): Single<string, O> => ({
   type: 'enum',

@@ -3,7 +3,7 @@ import { ok, type Route } from '../http/route.ts'
 import { messageType, outputText, text } from '../messages/message.ts'
 import type { Subscription } from '../world/model.ts'
 import type { World } from '../world/store.ts'
-import { type CreateAct, type Resource, routesOf } from './resource.ts'
+import { type CreateAct, resourceOf, routesOf } from './resource.ts'
 
 /** (semantics §3.16) */
 export const subscriptionMessage = messageType('chainguard.platform.events.v2.Subscription', {
@@ -20,16 +20,12 @@ export const sinkCheck =
   }
 
 /** Subscriptions of a group to the events at it and below (specification §6). They cannot be updated. */
-export const subscriptions: Resource<Subscription> = {
-  type: 'events.Subscription',
+export const subscriptions = resourceOf('events.Subscription', 'subscriptions', {
   message: subscriptionMessage,
-  path: '/events/v2/subscriptions',
-  plural: 'subscriptions',
-  table: (store) => store.subscriptions,
   capabilities: { list: 'subscriptions.list', create: 'subscriptions.create', delete: 'subscriptions.delete' },
   sortable: { sink: ({ sink }) => sink },
   checkCreate: sinkCheck(({ options }) => (options.allowHttpSinks ? httpOnLoopback : httpsOnly)),
-}
+})
 
 /** Everything below `/events/v2`. */
 export const eventRoutes = routesOf(subscriptions)

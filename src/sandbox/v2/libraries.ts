@@ -2,7 +2,7 @@ import { hasCapabilitySomewhere } from '../auth/rights.ts'
 import type { Caller } from '../auth/sts.ts'
 import { type Ask, callerOf, ok, type Query, type Route } from '../http/route.ts'
 import type { Sortable } from '../lists.ts'
-import { choice, DATED, int32, int64, messageType, outputText, render, text } from '../messages/message.ts'
+import { choice, DATED, int32, int64, messageType, outputText, render, text, valuesOf } from '../messages/message.ts'
 import { invalidField, notFound } from '../status.ts'
 import type { Artifact, ArtifactVersion } from '../world/model.ts'
 import type { Store, World } from '../world/store.ts'
@@ -11,7 +11,7 @@ import { pageAnswer } from './resource.ts'
 const PACKAGE = 'chainguard.platform.libraries.v2'
 
 /** By number (facts §18). */
-const ECOSYSTEMS: readonly string[] = ['ECOSYSTEM_UNSPECIFIED', 'ECOSYSTEM_JAVA', 'ECOSYSTEM_PYTHON']
+const ECOSYSTEMS = valuesOf('ECOSYSTEM', 'JAVA', 'PYTHON')
 
 /** (semantics §3.14) */
 export const artifactMessage = messageType(`${PACKAGE}.Artifact`, {

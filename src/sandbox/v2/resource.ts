@@ -119,6 +119,19 @@ export type Resource<R extends Row> = {
   readonly view?: (row: R, world: World, view: View) => Draft
 }
 
+type RowIn<N extends keyof Store> = Store[N] extends Table<infer R extends Row> ? R : never
+
+/** A resource whose collection has one name, in the path, in the envelope of a list and in the store. */
+export const resourceOf = <N extends keyof Store>(
+  type: ResourceType,
+  plural: N,
+  rest: Omit<Resource<RowIn<N>>, 'type' | 'path' | 'plural' | 'table'>,
+): Resource<RowIn<N>> => ({
+  ...{ type, plural, path: `/${type.slice(0, type.indexOf('.'))}/v2/${plural}` },
+  table: (store) => store[plural] as unknown as Table<RowIn<N>>,
+  ...rest,
+})
+
 const GROUP = { type: 'iam.Group', table: (store: Store) => store.groups } as const
 
 /** The column and the exact-match filter of resources with a name. */

@@ -1,7 +1,7 @@
 import { requireCapability } from '../auth/rights.ts'
 import type { Query } from '../http/route.ts'
 import type { Filter } from '../lists.ts'
-import { choice, DATED, listOf, type Message, messageType, nested, outputText, outputTime, text } from '../messages/message.ts'
+import { choice, DATED, listOf, type Message, messageType, nested, outputText, outputTime, text, valuesOf } from '../messages/message.ts'
 import { notFound } from '../status.ts'
 import {
   type Advisory,
@@ -12,18 +12,12 @@ import {
   latestApproved,
   severityMessage,
 } from '../world/model.ts'
-import { type Act, type Resource, routesOf } from './resource.ts'
+import { type Act, resourceOf, routesOf } from './resource.ts'
 
 const PACKAGE = 'chainguard.platform.vulnerabilities.v2.AdvisoryEvent'
 
 /** By number (facts §18). */
-const REVIEW_STATES: readonly string[] = [
-  'REVIEW_STATE_UNSPECIFIED',
-  'REVIEW_STATE_PENDING',
-  'REVIEW_STATE_APPROVED',
-  'REVIEW_STATE_REQUEST_CHANGES',
-  'REVIEW_STATE_REJECTED',
-]
+const REVIEW_STATES = valuesOf('REVIEW_STATE', 'PENDING', 'APPROVED', 'REQUEST_CHANGES', 'REJECTED')
 
 const noted = <F extends Message['fields']>(name: string, fields: F) => messageType(`${PACKAGE}.${name}`, { ...fields, note: text() })
 
@@ -203,12 +197,8 @@ const readable = ({ world, caller }: Act, uid: string): void => {
 }
 
 /** Advisories are read-only in v2 (specification §1, §4; semantics §3.13). */
-export const advisories: Resource<Advisory> = {
-  type: 'vulnerabilities.Advisory',
+export const advisories = resourceOf('vulnerabilities.Advisory', 'advisories', {
   message: advisoryMessage,
-  path: '/vulnerabilities/v2/advisories',
-  plural: 'advisories',
-  table: (store) => store.advisories,
   capabilities: { list: 'advisories.list' },
   sortable: {
     advisory_id: ({ advisoryId }) => advisoryId,
@@ -218,7 +208,7 @@ export const advisories: Resource<Advisory> = {
   },
   filters: (query) => advisoryFilters(readWish(query)),
   readable,
-}
+})
 
 /** Everything below `/vulnerabilities/v2`. */
 export const vulnerabilityRoutes = routesOf(advisories)

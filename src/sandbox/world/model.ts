@@ -1,4 +1,4 @@
-import { choice, messageType, type RowOf, snakeCase, text } from '../messages/message.ts'
+import { choice, messageType, type RowOf, snakeCase, text, valuesOf } from '../messages/message.ts'
 import type { documentMessage, metadataMessage } from '../v2/advisory.ts'
 import type { subscriptionMessage } from '../v2/events.ts'
 import type { acceptanceMessage, accountAssociationMessage, groupInviteMessage, groupMessage } from '../v2/iam/groups.ts'
@@ -15,32 +15,32 @@ export const PUBLIC_CATALOG_UID = '720909c9f5279097d847ad02a2f24ba8f59de36a'
 
 /** Enums that advisories and the public feed share, by number (facts §18). */
 
-export const FALSE_POSITIVE_TYPES: readonly string[] = [
-  'TYPE_UNSPECIFIED',
-  'TYPE_VULNERABILITY_RECORD_ANALYSIS_CONTESTED',
-  'TYPE_COMPONENT_VULNERABILITY_MISMATCH',
-  'TYPE_VULNERABLE_CODE_VERSION_NOT_USED',
-  'TYPE_VULNERABLE_CODE_NOT_INCLUDED_IN_PACKAGE',
-  'TYPE_VULNERABLE_CODE_NOT_IN_EXECUTION_PATH',
-  'TYPE_VULNERABLE_CODE_CANNOT_BE_CONTROLLED_BY_ADVERSARY',
-  'TYPE_INLINE_MITIGATIONS_EXIST',
-]
+export const FALSE_POSITIVE_TYPES = valuesOf(
+  'TYPE',
+  'VULNERABILITY_RECORD_ANALYSIS_CONTESTED',
+  'COMPONENT_VULNERABILITY_MISMATCH',
+  'VULNERABLE_CODE_VERSION_NOT_USED',
+  'VULNERABLE_CODE_NOT_INCLUDED_IN_PACKAGE',
+  'VULNERABLE_CODE_NOT_IN_EXECUTION_PATH',
+  'VULNERABLE_CODE_CANNOT_BE_CONTROLLED_BY_ADVERSARY',
+  'INLINE_MITIGATIONS_EXIST',
+)
 
-const SEVERITY_TYPES: readonly string[] = ['TYPE_UNSPECIFIED', 'TYPE_CVSS_V2', 'TYPE_CVSS_V3', 'TYPE_CVSS_V4']
+const SEVERITY_TYPES = valuesOf('TYPE', 'CVSS_V2', 'CVSS_V3', 'CVSS_V4')
 
-export const REFERENCE_TYPES: readonly string[] = [
-  'TYPE_UNSPECIFIED',
-  'TYPE_ADVISORY',
-  'TYPE_ARTICLE',
-  'TYPE_DETECTION',
-  'TYPE_DISCUSSION',
-  'TYPE_REPORT',
-  'TYPE_FIX',
-  'TYPE_INTRODUCED',
-  'TYPE_PACKAGE',
-  'TYPE_EVIDENCE',
-  'TYPE_WEB',
-]
+export const REFERENCE_TYPES = valuesOf(
+  'TYPE',
+  'ADVISORY',
+  'ARTICLE',
+  'DETECTION',
+  'DISCUSSION',
+  'REPORT',
+  'FIX',
+  'INTRODUCED',
+  'PACKAGE',
+  'EVIDENCE',
+  'WEB',
+)
 
 /** A score in one system. `package_` is the proto package, which declares its own copy. */
 export const severityMessage = (package_: string) => messageType(`${package_}.Severity`, { type: choice(SEVERITY_TYPES), score: text() })

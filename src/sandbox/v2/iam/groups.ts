@@ -22,6 +22,7 @@ import {
   outputText,
   outputTime,
   text,
+  valuesOf,
 } from '../../messages/message.ts'
 import {
   alreadyExists,
@@ -44,7 +45,7 @@ import {
   existing,
   pageAnswer,
   present,
-  type Resource,
+  resourceOf,
   routesOf,
   type UpdateAct,
   uidParam,
@@ -97,12 +98,8 @@ const bindingViolations = (row: AccountAssociation, group: string, { world }: Ac
       description: 'must be a service principal identity of that service, directly below the group',
     }))
 
-export const accountAssociations: Resource<AccountAssociation> = {
-  type: 'iam.AccountAssociation',
+export const accountAssociations = resourceOf('iam.AccountAssociation', 'accountAssociations', {
   message: accountAssociationMessage,
-  path: '/iam/v2/accountAssociations',
-  plural: 'accountAssociations',
-  table: (store) => store.accountAssociations,
   capabilities: {
     list: 'account_associations.list',
     create: 'account_associations.create',
@@ -120,7 +117,7 @@ export const accountAssociations: Resource<AccountAssociation> = {
   // One association for each group, under the group's own uid (semantics §1).
   prepare: (row, { parent }) => ({ ...row, uid: parent }),
   deleteIsIdempotent: true,
-}
+})
 
 /** Value of `providerType` → the member that must be configured. */
 const PROVIDERS: Readonly<Record<string, 'google' | 'amazon' | 'azure' | undefined>> = {
@@ -156,16 +153,9 @@ const checkRoute: Route = {
 export const accountAssociationRoutes: readonly Route[] = [...routesOf(accountAssociations), checkRoute]
 
 /** The zero value comes first and means "none". */
-export const ORG_KINDS = [
-  'ORG_KIND_UNSPECIFIED',
-  'ORG_KIND_STARTER',
-  'ORG_KIND_CUSTOMER',
-  'ORG_KIND_DEV',
-  'ORG_KIND_INFRA',
-  'ORG_KIND_AWS_MARKETPLACE',
-] as const
+export const ORG_KINDS = valuesOf('ORG_KIND', 'STARTER', 'CUSTOMER', 'DEV', 'INFRA', 'AWS_MARKETPLACE')
 
-export const ORG_STATUSES = ['ORG_STATUS_UNSPECIFIED', 'ORG_STATUS_INITIALIZING', 'ORG_STATUS_READY', 'ORG_STATUS_SUSPENDED'] as const
+export const ORG_STATUSES = valuesOf('ORG_STATUS', 'INITIALIZING', 'READY', 'SUSPENDED')
 
 /** (semantics §3.1) */
 export const groupMessage = messageType('chainguard.platform.iam.v2.Group', {
@@ -268,12 +258,8 @@ const bindOwner = ({ uid, createTime }: Group, { world, caller, parent }: Create
   world.store.roleBindings.put(binding)
 }
 
-export const groups: Resource<Group> = {
-  type: 'iam.Group',
+export const groups = resourceOf('iam.Group', 'groups', {
   message: groupMessage,
-  path: '/iam/v2/groups',
-  plural: 'groups',
-  table: (store) => store.groups,
   capabilities: { list: 'groups.list', create: 'groups.create', update: 'groups.update', delete: 'groups.delete' },
   ...BY_NAME,
   checkCreate: checkNewGroup,
@@ -283,7 +269,7 @@ export const groups: Resource<Group> = {
   created: bindOwner,
   blockers: groupBlockers,
   cascade: removeWithGroup,
-}
+})
 
 /** Resolves a parent: a uid, the last part of one, or a name, of a group that the caller can create below (semantics §2.1). */
 const resolveParent = (text: string, { world, caller }: Act): string => {
@@ -418,12 +404,8 @@ const view = (row: GroupInvite, { store }: World, kind: View): Draft => ({
   code: kind === 'create' ? row.code : '',
 })
 
-export const groupInvites: Resource<GroupInvite> = {
-  type: 'iam.GroupInvite',
+export const groupInvites = resourceOf('iam.GroupInvite', 'groupInvites', {
   message: groupInviteMessage,
-  path: '/iam/v2/groupInvites',
-  plural: 'groupInvites',
-  table: (store) => store.groupInvites,
   // An invite promises a binding, so creating one also requires the right to bind (semantics §2.2).
   capabilities: { list: 'group_invites.list', create: ['group_invites.create', 'role_bindings.create'], delete: 'group_invites.delete' },
   sortable: { expiration_time: ({ expirationTime }) => expirationTime },
@@ -432,7 +414,7 @@ export const groupInvites: Resource<GroupInvite> = {
   checkCreate: (row, { world }) => roleViolations(world, 'role_uid', row.roleUid, parentOf(row.uid)),
   prepare,
   view,
-}
+})
 
 export const groupInviteRoutes = routesOf(groupInvites)
 

@@ -22,11 +22,12 @@ import {
   render,
   text,
   time,
+  valuesOf,
 } from '../../messages/message.ts'
 import { type FieldViolation, invalidArgument, malformed, notFound } from '../../status.ts'
 import type { Identity } from '../../world/model.ts'
 import { timestamp, type World } from '../../world/store.ts'
-import { type Act, type Resource, routesOf, type UpdateAct } from '../resource.ts'
+import { type Act, resourceOf, routesOf, type UpdateAct } from '../resource.ts'
 
 /** By number, from 1 (facts §18). */
 export const PRINCIPALS = [
@@ -46,7 +47,7 @@ export const PRINCIPALS = [
 ] as const
 
 /** The first means no principal. */
-const SERVICE_PRINCIPALS = ['UNSPECIFIED', ...PRINCIPALS].map((name) => `SERVICE_PRINCIPAL_${name}`)
+const SERVICE_PRINCIPALS = valuesOf('SERVICE_PRINCIPAL', ...PRINCIPALS)
 
 /** Twelve digits (semantics §3.0). */
 export const awsAccountRule = matching('account', /^[0-9]{12}$/)
@@ -191,12 +192,8 @@ const removeBindings = ({ uid }: Identity, { store }: World): void => {
   for (const binding of store.roleBindings.values()) if (binding.identityUid === uid) store.roleBindings.delete(binding.uid)
 }
 
-export const identities: Resource<Identity> = {
-  type: 'iam.Identity',
+export const identities = resourceOf('iam.Identity', 'identities', {
   message: identityMessage,
-  path: '/iam/v2/identities',
-  plural: 'identities',
-  table: (store) => store.identities,
   capabilities: { list: 'identity.list', create: 'identity.create', update: 'identity.update', delete: 'identity.delete' },
   sortable: { name: ({ name }) => name, last_seen_time: ({ lastSeenTime }) => lastSeenTime ?? '' },
   filters: (query) => [...equals<Identity>(query, 'name', ({ name }) => name), ...relationshipFilter(query)],
@@ -205,7 +202,7 @@ export const identities: Resource<Identity> = {
   prepare: (row, act) => withExpiry({ ...row, lastSeenTime: row.createTime }, act),
   revise: withExpiry,
   cascade: removeBindings,
-}
+})
 
 /** `GET /iam/v2/identities:lookupIdentity?issuer=…&subject=…`, for any caller. Answers a uid even for an unregistered pair. */
 const lookupRoute: Route = {

@@ -17,6 +17,7 @@ import {
   type RowOf,
   text,
   time,
+  valuesOf,
 } from '../../messages/message.ts'
 import {
   alreadyExists,
@@ -28,7 +29,7 @@ import {
 } from '../../status.ts'
 import type { ExternalGroupRoleMapping, IdentityProvider, Oidc, Role } from '../../world/model.ts'
 import { inRoot, parentOf, rootOf, validUid, type World } from '../../world/store.ts'
-import { BY_NAME, type CreateAct, present, type Resource, routesOf, type UpdateAct, type View } from '../resource.ts'
+import { BY_NAME, type CreateAct, present, resourceOf, routesOf, type UpdateAct, type View } from '../resource.ts'
 import { roleViolations } from './roles.ts'
 import { scimNow, unissuedScim } from './scim.ts'
 
@@ -69,12 +70,8 @@ const checkCreate = (row: ExternalGroupRoleMapping, act: CreateAct): readonly Fi
 }
 
 /** Mappings are made below an identity provider and never change. */
-export const externalGroupRoleMappings: Resource<ExternalGroupRoleMapping> = {
-  type: 'iam.ExternalGroupRoleMapping',
+export const externalGroupRoleMappings = resourceOf('iam.ExternalGroupRoleMapping', 'externalGroupRoleMappings', {
   message: externalGroupRoleMappingMessage,
-  path: '/iam/v2/externalGroupRoleMappings',
-  plural: 'externalGroupRoleMappings',
-  table: (store) => store.externalGroupRoleMappings,
   capabilities: {
     list: 'identity_providers.list',
     create: ['identity_providers.create', 'role_bindings.create'],
@@ -84,7 +81,7 @@ export const externalGroupRoleMappings: Resource<ExternalGroupRoleMapping> = {
   filters: (query) => equals(query, 'identity_provider_uid', ({ identityProviderUid }) => identityProviderUid),
   checkCreate,
   prepare: (row, { parent }) => ({ ...row, identityProviderUid: parent }),
-}
+})
 
 const batchMessage = messageType('chainguard.platform.iam.v2.BatchDeleteExternalGroupRoleMappingsRequest', {
   parent: text(),
@@ -129,20 +126,9 @@ const batchDeleteRoute: Route = {
 export const externalGroupRoleMappingRoutes: readonly Route[] = [...routesOf(externalGroupRoleMappings), batchDeleteRoute]
 
 /** An unset rule means the second one (semantics §3.3). */
-export const CORRELATION_RULES = [
-  'CORRELATION_RULE_UNSPECIFIED',
-  'CORRELATION_RULE_SUB_EQUALS_EXTERNAL_ID',
-  'CORRELATION_RULE_OID_EQUALS_EXTERNAL_ID',
-] as const
+export const CORRELATION_RULES = valuesOf('CORRELATION_RULE', 'SUB_EQUALS_EXTERNAL_ID', 'OID_EQUALS_EXTERNAL_ID')
 
-export const CREDENTIAL_STATES = [
-  'CREDENTIAL_STATE_UNSPECIFIED',
-  'CREDENTIAL_STATE_NOT_ISSUED',
-  'CREDENTIAL_STATE_LIVE',
-  'CREDENTIAL_STATE_EXPIRED',
-  'CREDENTIAL_STATE_REVOKED',
-  'CREDENTIAL_STATE_ROTATING',
-] as const
+export const CREDENTIAL_STATES = valuesOf('CREDENTIAL_STATE', 'NOT_ISSUED', 'LIVE', 'EXPIRED', 'REVOKED', 'ROTATING')
 
 const oidcMessage = messageType('chainguard.platform.iam.v2.IdentityProvider.OIDC', {
   issuer: text({ required: true }),
@@ -234,12 +220,8 @@ const view = (row: IdentityProvider, world: World, kind: View): Draft => ({
   scim: kind === 'list' ? undefined : scimNow(row, world),
 })
 
-export const identityProviders: Resource<IdentityProvider> = {
-  type: 'iam.IdentityProvider',
+export const identityProviders = resourceOf('iam.IdentityProvider', 'identityProviders', {
   message: identityProviderMessage,
-  path: '/iam/v2/identityProviders',
-  plural: 'identityProviders',
-  table: (store) => store.identityProviders,
   // A provider grants its default role to every user who signs in, hence the right to bind (semantics §2.2).
   capabilities: {
     list: 'identity_providers.list',
@@ -254,6 +236,6 @@ export const identityProviders: Resource<IdentityProvider> = {
   revise: settleProvider,
   blockers: providerBlockers,
   view,
-}
+})
 
 export const identityProviderRoutes = routesOf(identityProviders)

@@ -29,7 +29,7 @@ import {
 } from '../../status.ts'
 import type { Identity, Role, RoleBinding } from '../../world/model.ts'
 import { inRoot, isAtOrBelow, parentOf, validUid, type World } from '../../world/store.ts'
-import { type Act, actOf, BY_NAME, type CreateAct, create, present, type Resource, routesOf } from '../resource.ts'
+import { type Act, actOf, BY_NAME, type CreateAct, create, present, resourceOf, routesOf } from '../resource.ts'
 
 /** True if the role exists and can be bound at `group`: a built-in role, or one created there or above (semantics §2.1). */
 const isUsable = (world: World, roleUid: string, group: string): boolean =>
@@ -95,12 +95,8 @@ const filters = (query: Query): readonly Filter<RoleBinding>[] => [
   ...equals<RoleBinding>(query, 'role', ({ roleUid }) => roleUid),
 ]
 
-export const roleBindings: Resource<RoleBinding> = {
-  type: 'iam.RoleBinding',
+export const roleBindings = resourceOf('iam.RoleBinding', 'roleBindings', {
   message: roleBindingMessage,
-  path: '/iam/v2/roleBindings',
-  plural: 'roleBindings',
-  table: (store) => store.roleBindings,
   capabilities: {
     list: 'role_bindings.list',
     create: 'role_bindings.create',
@@ -112,7 +108,7 @@ export const roleBindings: Resource<RoleBinding> = {
   checkUpdate: check,
   deleteIsIdempotent: true,
   view: hydrate,
-}
+})
 
 export const roleBindingRoutes = routesOf(roleBindings)
 
@@ -233,12 +229,8 @@ const readable = (act: Act, uid: string): void => {
   else notFound('iam.Role', uid)
 }
 
-export const roles: Resource<Role> = {
-  type: 'iam.Role',
+export const roles = resourceOf('iam.Role', 'roles', {
   message: roleMessage,
-  path: '/iam/v2/roles',
-  plural: 'roles',
-  table: (store) => store.roles,
   capabilities: { list: 'roles.list', create: 'roles.create', update: 'roles.update', delete: 'roles.delete' },
   ...BY_NAME,
   visible: inReach,
@@ -249,6 +241,6 @@ export const roles: Resource<Role> = {
     return act.touches('capabilities') ? capabilityViolations(row, act) : []
   },
   blockers,
-}
+})
 
 export const roleRoutes = routesOf(roles)

@@ -18,11 +18,12 @@ import {
   snakeCase,
   text,
   time,
+  valuesOf,
 } from '../../messages/message.ts'
 import { alreadyExists, type FieldViolation, invalidArgument } from '../../status.ts'
 import { PUBLIC_CATALOG_UID, type Readme, type Repo, type SyncConfig } from '../../world/model.ts'
 import { isBelow, parentOf, type Store, timestamp, validUid, type World } from '../../world/store.ts'
-import { type Act, BY_NAME, existing, type Resource, routesOf, uidParam } from '../resource.ts'
+import { type Act, BY_NAME, existing, resourceOf, routesOf, uidParam } from '../resource.ts'
 
 const PACKAGE = 'chainguard.platform.registry.v2.CustomOverlay'
 
@@ -72,15 +73,7 @@ const customOverlayMessage = messageType(PACKAGE, {
   certificates: nested(CERTIFICATES),
 })
 
-const CATALOG_TIERS: readonly string[] = [
-  'CATALOG_TIER_UNSPECIFIED',
-  'CATALOG_TIER_APPLICATION',
-  'CATALOG_TIER_BASE',
-  'CATALOG_TIER_FIPS',
-  'CATALOG_TIER_AI',
-  'CATALOG_TIER_DEVTOOLS',
-  'CATALOG_TIER_COMMERCIAL',
-]
+const CATALOG_TIERS = valuesOf('CATALOG_TIER', 'APPLICATION', 'BASE', 'FIPS', 'AI', 'DEVTOOLS', 'COMMERCIAL')
 
 const BUNDLES = ['application', 'base', 'byol', 'ai', 'ai-gpu', 'featured', 'fips', 'commercial', 'emeritoss']
 
@@ -231,12 +224,8 @@ const removeContents = ({ uid }: Repo, { store }: World): void => {
 const imagesOf = (store: World['store'], repo: string) => store.images.values().filter((image) => image.uid.startsWith(`${repo}@`))
 
 /** Repos (specification §2, §4; semantics §3.10). */
-export const repos: Resource<Repo> = {
-  type: 'registry.Repo',
+export const repos = resourceOf('registry.Repo', 'repos', {
   message: repoMessage,
-  path: '/registry/v2/repos',
-  plural: 'repos',
-  table: (store) => store.repos,
   capabilities: { list: 'repo.list', create: 'repo.create', update: 'repo.update', delete: 'repo.delete' },
   ...BY_NAME,
   checkCreate: (row, act) => {
@@ -252,7 +241,7 @@ export const repos: Resource<Repo> = {
   prepare: (row, { world }) => settleSync(row, undefined, world),
   revise: (row, { world, previous }) => settleSync(row, previous, world),
   cascade: removeContents,
-}
+})
 
 export const repoRoutes = routesOf(repos)
 

@@ -7,7 +7,7 @@ import { remembering } from '../../scans.ts'
 import { notFound } from '../../status.ts'
 import type { Image, Tag } from '../../world/model.ts'
 import type { World } from '../../world/store.ts'
-import { existing, type Resource, routesOf, uidParam } from '../resource.ts'
+import { existing, resourceOf, routesOf, uidParam } from '../resource.ts'
 import { bundles, readmeRoutes, repoRoutes, repos } from './repos.ts'
 
 /** The row key of a digest in a repo. */
@@ -73,12 +73,8 @@ const updatedSinceFilter = (query: Query): readonly Filter<Tag>[] => {
 }
 
 /** Tags (specification §2, §4; semantics §3.11). They have no update: creating an existing tag replaces it and keeps its uid. */
-export const tags: Resource<Tag> = {
-  type: 'registry.Tag',
+export const tags = resourceOf('registry.Tag', 'tags', {
   message: tagMessage,
-  path: '/registry/v2/tags',
-  plural: 'tags',
-  table: (store) => store.tags,
   capabilities: { list: 'tag.list', create: 'tag.create', delete: 'tag.delete' },
   parent: { type: 'registry.Repo', table: (store) => store.repos },
   sortable: { name: ({ name }) => name, digest: ({ digest }) => digest },
@@ -92,7 +88,7 @@ export const tags: Resource<Tag> = {
     const [previous] = world.store.tags.named(parent, row.name)
     return remembering({ ...row, uid: previous?.uid ?? row.uid }, previous)
   },
-}
+})
 
 const tagRoutes = routesOf(tags)
 

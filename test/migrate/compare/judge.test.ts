@@ -205,6 +205,7 @@ describe('ignored', () => {
       expect(judge(asked(LIST, 'id=a'), no(5, 404), no(7, 403)).findings).toMatchObject([{ code: 'ignored:1' }])
       expect(judge(asked(LIST), no(5, 404), no(7, 403)).outcome).toBe('mismatch')
       expect(judge(asked(LIST, 'id=a'), no(5, 404), no(3, 400)).outcome).toBe('mismatch')
+      expect(judge(asked(LIST, 'id=a'), no(3, 400), no(7, 403)).outcome).toBe('mismatch')
     })
 
     it('does not take the place of what the tables declare', () => {

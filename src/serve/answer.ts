@@ -192,9 +192,8 @@ export function begin(operation: Operation, request: V1Request, settings: Transl
   return operation.begin(request, settings)
 }
 
-/** Answers one v1 request from v2: runs its operation, and turns every error into v1's form. Never rejects. */
-export function translated(operation: Operation, request: V1Request, send: Send, settings: TranslateSettings): Promise<Answer> {
-  const first = () => begin(operation, request, settings)
+/** Answers one v1 request from v2: runs its operation from its first turn, and turns every error into v1's form. Never rejects. */
+export function translated(operation: Operation, first: () => Turn, send: Send, settings: TranslateSettings): Promise<Answer> {
   return new Promise((done) => {
     const failed = (thrown: unknown) => done(refusal(operation, settings, asApiError(thrown)))
     answer(first, createCalls(send, settings.limits), settings.limits, { done, failed })

@@ -86,6 +86,8 @@ export interface KnownRead {
   /** Decoded. */
   readonly path: string
   readonly routed: Found
+  /** What the tables read of it. */
+  readonly request: V1Request
   /** Returns its first turn. Throws the ApiError with which the tables refuse it. */
   readonly first: () => Turn
   /** Query parameters that the operation does not know. */

@@ -3,6 +3,7 @@ import { ApiError, askAgain } from '../errors.ts'
 import { parseJson } from '../tables/json.ts'
 import type { Operation, V1Request } from '../tables/operation.ts'
 import type { Query } from '../tables/query.ts'
+import type { Turn } from '../tables/turn.ts'
 import type { Room } from './bounds.ts'
 import type { Identified } from './caller.ts'
 import type { Found } from './route.ts'
@@ -180,15 +181,16 @@ export interface Request {
 
 /** A request with a client that waits for the answer. */
 export interface ClientRequest extends Request, Identified {
+  /** Returns the first turn of its operation, for the side of v2 that is compared. Throws an ApiError if the tables refuse it. */
+  readonly begin?: (() => Turn) | undefined
   /** Fires when the client goes away. */
   readonly client: Signal
   /** Fires when the client goes away or the deadline passes. */
   readonly signal: Signal
 }
 
-/** Creates a request that was routed to an operation. */
-export function createRequest(routed: Found, raw: RawRequest): Request {
-  let known: V1Request | undefined
+/** Creates a request that was routed to an operation. `known` is what the tables read of its URL before. */
+export function createRequest(routed: Found, raw: RawRequest, known?: V1Request): Request {
   const read = () => {
     known ??= parse(routed, raw)
     return known

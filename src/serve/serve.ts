@@ -17,7 +17,7 @@ import { createCalls } from './calls.ts'
 import type { Core, KnownRead, RequestRecord } from './core.ts'
 import { type ClientRequest, createRequest, isBodyWithin, parseQuery, type RequestHead, searchOf } from './request.ts'
 import { type Found, isFound, type Routed, routeRequest } from './route.ts'
-import { type Choice, SERVED_BY, type Served, type Side } from './sides.ts'
+import { type Choice, COMPARING, SERVED_BY, type Served, type Side } from './sides.ts'
 import type { CallContext } from './upstream/exchange.ts'
 import type { RawRequest } from './upstream/v1.ts'
 import type { CallSpan } from './watch/spans.ts'
@@ -221,7 +221,8 @@ function inMode(core: Core, serving: Serving): Promise<Served> {
   if (decision.routed.form) record.onlyV1 = core.onlyV1(request.operation, () => request.read().query)
   const mode = record.onlyV1 ? 'v1' : decision.choice.mode
   record.mode = mode
-  const serve = () => core.modes.serve(mode, request, () => servedByV2(core, serving))
+  const asked = COMPARING.has(mode) ? { ...request, begin: () => (decision.known ?? readAnew(core, serving)).first() } : request
+  const serve = () => core.modes.serve(mode, asked, () => servedByV2(core, serving))
   return SERVED_BY[mode] === 'v1' ? askedV1(record, serve) : serve()
 }
 
@@ -265,8 +266,8 @@ function readAnew({ reads, settings }: Core, { decision, request }: Serving): Kn
   const unknown = unknownParameters(operation, asked)
   const first = () => {
     const turn = begin(operation, asked, settings)
-    if (turn.kind === 'ask' && turn.again) reads.keep(raw, { kind: 'v1', path, routed, unknown, first: () => turn })
+    if (turn.kind === 'ask' && turn.again) reads.keep(raw, { kind: 'v1', path, routed, request: asked, unknown, first: () => turn })
     return turn
   }
-  return { kind: 'v1', path, routed, unknown, first }
+  return { kind: 'v1', path, routed, request: asked, unknown, first }
 }

@@ -4,7 +4,7 @@ import { ApiError } from '../errors.ts'
 import { createCompare } from '../migrate/compare/compare.ts'
 import { createExpected, type Declaration } from '../migrate/compare/expected.ts'
 import type { Comparison, Exhibit, Total } from '../migrate/records/record.ts'
-import { type Answer, bytesOf, type TranslateSettings, translated } from '../serve/answer.ts'
+import { type Answer, begin, bytesOf, type TranslateSettings, translated } from '../serve/answer.ts'
 import { inTurns } from '../serve/bounds.ts'
 import type { Send } from '../serve/calls.ts'
 import { bodyOf } from '../serve/upstream/send.ts'
@@ -102,7 +102,8 @@ export async function playCase(
   if (!operation) throw new Error(`The tables have no operation ${id}: play the case with the tables that recorded it.`)
   const request = { params, query: new Map(query), body: undefined }
   const played = playV2(v2)
-  const answer = await translated(operation, request, played.send, { dialect, ...SETTINGS })
+  const settings = { dialect, ...SETTINGS }
+  const answer = await translated(operation, () => begin(operation, request, settings), played.send, settings)
   const [missing] = played.missing()
   if (missing !== undefined && answer.status >= 400) {
     throw new Error(`The tables now ask ${missing}, and the record has no answer to it: record the mismatch again.`)

@@ -1,5 +1,5 @@
 import { ApiError, CODES, type CodeName } from '../../src/errors.ts'
-import { type Answer, bytesOf, type TranslateSettings, translated } from '../../src/serve/answer.ts'
+import { type Answer, begin, bytesOf, type TranslateSettings, translated } from '../../src/serve/answer.ts'
 import type { Router } from '../../src/serve/route.ts'
 import type { JsonObject } from '../../src/tables/json.ts'
 import type { Operation, V1Request } from '../../src/tables/operation.ts'
@@ -121,7 +121,7 @@ export async function play(transcript: Transcript, router: Router, dialect: Dial
     return call.read?.([Buffer.from(JSON.stringify(answer))]) ?? deepFreeze(answer)
   })
   const settings = { ...SETTINGS, ...transcript.settings, dialect }
-  const answer = await translated(operation, request, send, settings)
+  const answer = await translated(operation, () => begin(operation, request, settings), send, settings)
   return { operation: operation.id, calls, status: answer.status, reply: replyOf(answer) }
 }
 

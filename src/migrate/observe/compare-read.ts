@@ -1,9 +1,9 @@
 import { promisify } from 'node:util'
 import { brotliDecompress, gunzip, inflate } from 'node:zlib'
 import { asApiError, STATUS_FORM } from '../../errors.ts'
-import { type Answer, bytesOf, type TranslateSettings, translated, type Written } from '../../serve/answer.ts'
+import { type Answer, begin, bytesOf, type TranslateSettings, translated, type Written } from '../../serve/answer.ts'
 import { inTurns } from '../../serve/bounds.ts'
-import type { Request } from '../../serve/request.ts'
+import type { ClientRequest, Request } from '../../serve/request.ts'
 import { otherSide, type Side } from '../../serve/sides.ts'
 import { type Signal, within } from '../../serve/signals.ts'
 import { type AnswerRoom, createAnswerRoom, isExceeded, textOf, weightOf } from '../../serve/upstream/exchange.ts'
@@ -255,7 +255,7 @@ export interface AskedRead extends Pick<Request, 'operation' | 'read'> {
 }
 
 /** A read to ask of one service. */
-export type Asking = AskedRead & Request
+export type Asking = AskedRead & Request & Pick<ClientRequest, 'begin'>
 
 /** Returns a GET with the credentials of a client's request. */
 export function askingOf(
@@ -300,11 +300,13 @@ export function createAsk({ readV1, unsharedReads, translate: settings, deadline
     // Only this process reads the answer, so that compressing it would be a waste.
     return readV1({ ...raw, url, headers: { ...raw.headers, 'accept-encoding': 'identity' } }, limit, signal)
   }
-  const fromV2 = async ({ operation, raw, read, token, tap }: Asking, signal: Signal, room: AnswerRoom, onCall: () => undefined) => {
+  const fromV2 = async (asking: Asking, signal: Signal, room: AnswerRoom, onCall: () => undefined) => {
+    const { operation, raw, read, token, tap } = asking
     const onAnswer = tap && telling(tap)
     const send = unsharedReads({ headers: raw.headers, requestId: raw.id, signal, room, onCall, onAnswer })
     const request = token === undefined ? read() : paged(operation, read(), token)
-    return drain(await translated(operation, request, send, settings), limit)
+    const first = (token === undefined && asking.begin) || (() => begin(operation, request, settings))
+    return drain(await translated(operation, first, send, settings), limit)
   }
   return async (side, asking, given) => {
     const began = performance.now()

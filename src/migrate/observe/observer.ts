@@ -247,14 +247,14 @@ export class Observer {
   async #lookAtRead(watched: WatchedRequest, subject: ComparedRequest, ask: Ask, signal: Signal): Promise<void> {
     const { request, served, kept, ms, wrote, others, isKnown } = watched
     const { judging, operations, tallies } = this.#journal
-    const { operation, caller, raw, read } = request
+    const { operation, caller, raw, read, begin } = request
     const token = pageTokenOf(operation, raw.url)
     const otherToken = token === undefined ? undefined : this.#cursors.find(caller, operation.id, token)
     if (token !== undefined && otherToken === undefined) return this.#left(watched, 'pageToken')
     const { limit } = this
     const other = served.failed && { seen: await seenOf(await drain(served.failed, limit), limit), ms }
     const proving = () => provingBy(ask, operations, raw, signal)
-    const asking = { operation, raw, read, wrote, others, otherToken, proving, learn: this.#learning(operation.id) }
+    const asking = { operation, raw, read, begin, wrote, others, otherToken, proving, learn: this.#learning(operation.id) }
     // What the tables refuse without a call is asked of them again: that costs nothing.
     const isAsked = served.by === 'v2' && served.unasked
     const seen = isAsked ? undefined : await seenOf(kept, limit)

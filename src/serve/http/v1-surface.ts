@@ -251,7 +251,7 @@ class ServedRequest implements Writer, OnClose {
   answer(decision: AnswerDecision, body: Buffer | undefined, client: Signal, signal: Signal): void {
     const record = this.#record
     const { method = '', url = '', headers } = this.#reply.request.raw
-    const { operation, raw, read } = createRequest(decision.routed, { id: record.id, method, url, headers, body })
+    const { operation, raw, read } = createRequest(decision.routed, { id: record.id, method, url, headers, body }, decision.known?.request)
     const { caller, subject, credential } = decision.choice
     const request = { operation, raw, read, caller, subject, credential, client, signal }
     this.#request = request

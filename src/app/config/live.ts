@@ -1,16 +1,31 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Config, SETTING_KEYS, type SettingKey } from './settings.ts'
 
+/** What reads the objects of `late` anew, by their settings. */
+const readers = new WeakMap<Config, (() => void)[]>()
+
 /**
- * Returns an object whose members are read from the settings at each use, because a live setting may change meanwhile:
- * `late(config, { deadlineMs: 'limits.deadlineMs' })`. A copy of it (`{ ...late(…) }`) does not change any more.
+ * Returns an object whose members follow the settings, because a live setting may change:
+ * `late(config, { deadlineMs: 'limits.deadlineMs' })`. A copy of it (`{ ...late(…) }`) does not change any more. The members are plain:
+ * every request reads a dozen of them, and settings hardly ever change (`changeLive`).
  */
 export function late<const Names extends Readonly<Record<string, SettingKey>>>(
   config: Config,
   names: Names,
 ): { readonly [Name in keyof Names]: Config[Names[Name]] } {
-  const getters = Object.entries(names).map(([name, key]) => [name, { enumerable: true, get: () => config[key] }])
-  return Object.defineProperties({}, Object.fromEntries(getters)) as { readonly [Name in keyof Names]: Config[Names[Name]] }
+  const members: Record<string, unknown> = {}
+  const read = () => {
+    for (const [name, key] of Object.entries(names)) members[name] = config[key]
+  }
+  read()
+  readers.set(config, [...(readers.get(config) ?? []), read])
+  return members as { readonly [Name in keyof Names]: Config[Names[Name]] }
+}
+
+/** Changes settings of a running proxy, and every object of `late` that shows them. */
+export function changeLive(config: Config, changes: Partial<Config>): void {
+  Object.assign(config, changes)
+  for (const read of readers.get(config) ?? []) read()
 }
 
 /** Why a setting cannot change while the proxy serves, as the end of a sentence with *because*. */

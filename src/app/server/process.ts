@@ -21,6 +21,7 @@ import type { MetricsExport, StartExport } from '../../serve/watch/metrics-expor
 import { operationsOf, type Tables } from '../../tables/tables.ts'
 import { readTls } from '../config/certificates.ts'
 import { adminSettings, adminTokens } from '../config/config.ts'
+import { changeLive } from '../config/live.ts'
 import type { Config } from '../config/settings.ts'
 import type { JoinedFleet, JoinFleet } from './fleet.ts'
 import { declarationsWith, wrongTermsOf } from './migration.ts'
@@ -209,7 +210,7 @@ export function createReload({ live, tables, declarations, migration, isWorker, 
       if ('problem' in declared) return declared.problem
       const unfit = wrongTermsOf(next, tables)
       if (unfit !== undefined) return unfit
-      Object.assign(live, changes)
+      changeLive(live, changes)
       log.level = live['log.level']
       front.forget?.()
       if ('diff.ignore' in changes) {

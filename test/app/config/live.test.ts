@@ -13,7 +13,7 @@ import {
   migrationSettings,
   retirement,
 } from '../../../src/app/config/config.ts'
-import { changedBetween, whyRestart } from '../../../src/app/config/live.ts'
+import { changedBetween, changeLive, whyRestart } from '../../../src/app/config/live.ts'
 import { type Config, SETTING_KEYS, type SettingKey } from '../../../src/app/config/settings.ts'
 import { type Sandbox, startSandbox } from '../../../src/sandbox/start.ts'
 import { bearer, startProxy, type TestProxy } from '../../stage/stage.ts'
@@ -101,7 +101,7 @@ describe('live settings', () => {
     const config = { ...configWith({}) }
     const now = read(config)
     const before = now()
-    Object.assign(config, { [key]: value })
+    changeLive(config, { [key]: value })
     expect(now()).not.toEqual(before)
   })
 

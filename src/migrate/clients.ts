@@ -1,3 +1,4 @@
+import type { Identity } from '../serve/caller.ts'
 import { member } from '../tables/compile.ts'
 import type { Fields, FieldType } from '../tables/fields.ts'
 import { isObject, type JsonObject } from '../tables/json.ts'
@@ -345,6 +346,9 @@ export function createUnknownUses(): (method: string, path: string) => string {
   }
 }
 
+/** A caller, whose subject may be unknown. */
+type CountedCaller = Pick<Identity, 'caller'> & Partial<Identity>
+
 /** One or several uses of one operation. */
 export interface CountedUse {
   readonly operation: string
@@ -393,7 +397,7 @@ export function createInventory(operations: readonly Operation[], limit: number 
   return {
     agent,
     /** Returns true for a served request whose parameters are worth a look: the first ones of a client at an operation, then a few. */
-    use({ caller, subject }: Caller, { operation, mode, protocol = REST, agents = [], calls, at }: CountedUse): boolean {
+    use({ caller, subject }: CountedCaller, { operation, mode, protocol = REST, agents = [], calls, at }: CountedUse): boolean {
       const times = calls ?? 1
       traffic.set(operation, (traffic.get(operation) ?? 0) + times)
       const tally = tallyOf(caller, operation, subject)

@@ -1,7 +1,7 @@
-import { identify } from '../../serve/caller.ts'
+import { type Identity, identify } from '../../serve/caller.ts'
 import type { Mode, RequestEnd, Sides } from '../../serve/sides.ts'
 import { addAgent, createUnknownUses, productOf, type RequestKind, type SampledKind } from '../clients.ts'
-import type { Caller, TrafficEntry } from '../records/record.ts'
+import type { TrafficEntry } from '../records/record.ts'
 import { callerOf } from './journal.ts'
 import type { Latencies } from './latency.ts'
 import type { ModesSettings } from './modes.ts'
@@ -26,14 +26,14 @@ export function createTraffic(
   /** By caller, operation, and mode with protocol. */
   const since = new Map<string, Map<string, Map<string, Counted>>>()
   /** Returns a function that takes the parameters of the request, if they are worth a look. */
-  const use = (caller: Caller, operation: string, mode: Mode, protocol: RequestEnd['protocol'], agent: RequestEnd['agent']) => {
-    const isWorthALook = inventory.use(caller, { operation, mode, protocol, at: now() })
-    const ways = within(within(since, caller.caller), operation)
+  const use = (who: Identity, operation: string, mode: Mode, protocol: RequestEnd['protocol'], agent: RequestEnd['agent']) => {
+    const { caller } = who
+    const isWorthALook = inventory.use(subjects ? who : { caller }, { operation, mode, protocol, at: now() })
     const way = protocol === undefined ? mode : `${mode} ${protocol}`
-    let counted = ways.get(way)
+    let counted = since.get(caller)?.get(operation)?.get(way)
     if (!counted) {
-      counted = { kind: 'traffic', ...caller, operation, mode, ...(protocol !== undefined && { protocol }), calls: 0 }
-      ways.set(way, counted)
+      counted = { kind: 'traffic', ...callerOf(who, subjects), operation, mode, ...(protocol !== undefined && { protocol }), calls: 0 }
+      within(within(since, caller), operation).set(way, counted)
     }
     counted.calls += 1
     return isWorthALook ? lookFor(counted, agent) : undefined
@@ -69,7 +69,7 @@ export function createTraffic(
       rollouts.used(choice, operation.id, by)
       if (latencies.areWatched && started !== undefined) latencies.see(choice, operation.id, started)
     }
-    return use(callerOf(choice, subjects), operation.id, mode, protocol, agent)
+    return use(choice, operation.id, mode, protocol, agent)
   }
   return {
     used,
@@ -79,7 +79,7 @@ export function createTraffic(
      */
     usedUnknown: ((method, path, { authorization, 'user-agent': agent }) => {
       const who = identify(authorization)
-      if (accepted.has(who.credential)) use(callerOf(who, subjects), nameOf.client(method, path), 'v1', undefined, agent)
+      if (accepted.has(who.credential)) use(who, nameOf.client(method, path), 'v1', undefined, agent)
       else inventory.stranger(nameOf.stranger(method, path))
     }) satisfies Sides['usedUnknown'],
     /** Records the counts since the last flush. */

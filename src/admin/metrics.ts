@@ -13,7 +13,6 @@ import type { Modes } from '../migrate/modes/modes.ts'
 import type { OperationMode } from '../migrate/modes/select.ts'
 import { NOTE_KINDS } from '../migrate/records/record.ts'
 import { ROLLOUT_PHASES } from '../migrate/rollout/plan.ts'
-import type { RequestRecord } from '../serve/core.ts'
 import type { ClockWatch, Health } from '../serve/upstream/health.ts'
 import { outcomeOf, type RequestMetrics, type RequestOutcome } from '../serve/watch/access-log.ts'
 import type { NotifyCounts } from './notify.ts'
@@ -161,8 +160,10 @@ interface OperationCounts {
   dropped: number
 }
 
+type Durations = (name: string, help: string, label: string) => ReturnType<typeof createDurations>
+
 /** Counts requests by hand: see `createDurations`. */
-function countRequests(declare: Declare) {
+function countRequests(declare: Declare, durations: Durations) {
   const counts = new Map<string, OperationCounts>()
   declare.counter('crosswalk_requests_total', 'Requests by operation, mode and outcome', ['operation', 'mode', 'outcome'], function* () {
     for (const [operation, { requests }] of counts) {
@@ -186,16 +187,21 @@ function countRequests(declare: Declare) {
     'Query parameters that were dropped because the operation does not know them',
     ({ dropped }) => dropped,
   )
-  return ({ operation, mode, calls, parsedPages, dropped }: RequestRecord, outcome: RequestOutcome) => {
+  const duration = durations('crosswalk_request_duration_seconds', 'Time from the request to the last byte of its answer', 'operation')
+  const end: Metrics['end'] = ({ operation, mode, calls, parsedPages, dropped, span }, status, seconds) => {
+    requests.inFlight -= 1
     const count = counts.get(operation) ?? { requests: new Map(), calls: 0, parsedPages: 0, dropped: 0 }
     counts.set(operation, count)
     const outcomes = count.requests.get(mode) ?? { ok: 0, refused: 0, cancelled: 0, failed: 0 }
     count.requests.set(mode, outcomes)
-    outcomes[outcome] += 1
+    outcomes[outcomeOf(status)] += 1
     count.calls += calls
     count.parsedPages += parsedPages
     count.dropped += dropped.length
+    duration.observe(operation, seconds, span?.recorded)
   }
+  const requests = { inFlight: 0, end }
+  return requests
 }
 
 /** The outcomes of comparisons, and the member that counts each. */
@@ -487,9 +493,8 @@ export function createMetrics(sources: MetricsSources): Metrics {
   const { now, page, expiry, report, notified, joined } = sources
   const registry = new Registry()
   const declare = new Declare(registry)
-  const addRequest = countRequests(declare)
-  const durations = (name: string, help: string, label: string) => createDurations(registry, { name, help, label, buckets: BUCKETS, now })
-  const duration = durations('crosswalk_request_duration_seconds', 'Time from the request to the last byte of its answer', 'operation')
+  const durations: Durations = (name, help, label) => createDurations(registry, { name, help, label, buckets: BUCKETS, now })
+  const requests = countRequests(declare, durations)
   const callDuration = durations('crosswalk_v2_call_duration_seconds', 'Time from a v2 call to the last byte of its answer', 'outcome')
   const endGrpc = declare.tally('crosswalk_grpc_calls_total', 'gRPC calls by status', 'code')
   const refused = declare.tally(
@@ -507,8 +512,7 @@ export function createMetrics(sources: MetricsSources): Metrics {
     'Answers of v2 or v1 whose head no client could be given, by carrier (native, v1, grpc)',
     'carrier',
   )
-  let inFlight = 0
-  declare.gauge('crosswalk_requests_in_flight', 'Requests being served', 'sum', [], () => [[inFlight]])
+  declare.gauge('crosswalk_requests_in_flight', 'Requests being served', 'sum', [], () => [[requests.inFlight]])
   watchUpstream(declare, sources)
   watchMigration(declare, report)
   watchModes(declare, sources)
@@ -523,23 +527,15 @@ export function createMetrics(sources: MetricsSources): Metrics {
     const help = 'When the certificate of the proxy ends, in seconds since 1970'
     declare.gauge('crosswalk_certificate_expiry_seconds', help, 'max', [], () => [[expiry()]])
   }
-  return {
-    begin() {
-      inFlight += 1
-    },
-    end(record, status, seconds) {
-      inFlight -= 1
-      addRequest(record, outcomeOf(status))
-      duration.observe(record.operation, seconds, record.span?.recorded)
-    },
-    endCall: (status, seconds, traceId) => callDuration.observe(status === undefined ? 'unanswered' : outcomeOf(status), seconds, traceId),
+  return Object.assign(requests, {
+    endCall: callDuration.observe,
     endGrpc,
     refused,
     cut,
     unrelayable,
-    watchWebSockets(count) {
+    watchWebSockets(count: () => number) {
       declare.gauge('crosswalk_web_sockets', 'WebSockets that are open, handshakes among them', 'sum', [], () => [[count()]])
     },
-    values: () => registry.getMetricsAsJSON(),
-  }
+    values: () => registry.getMetricsAsJSON() as Promise<MetricValues>,
+  })
 }

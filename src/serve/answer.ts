@@ -4,8 +4,19 @@ import type { JsonObject } from '../tables/json.ts'
 import type { Env, Operation, V1Request } from '../tables/operation.ts'
 import { spellings } from '../tables/query.ts'
 import { countOf, isRowText } from '../tables/text/engine.ts'
-import { type Make, type Reply, ROWS, type RowsTurn, run, type Taker, type Turn } from '../tables/turn.ts'
-import { type CallLimits, createCalls, type Send } from './calls.ts'
+import {
+  type AskTurn,
+  type Call,
+  type CallLanding,
+  type Reply,
+  ROWS,
+  type RowsTurn,
+  run,
+  type Taker,
+  type Teller,
+  type Turn,
+} from '../tables/turn.ts'
+import { type CallLimits, ManyCalls, type Send, tooManyCalls } from './calls.ts'
 
 /** JSON text: pieces of its bytes. A short one is a text with a letter for each byte (Latin-1). */
 export type Written = readonly Buffer[] | string
@@ -79,33 +90,52 @@ export type Answer =
   | { readonly status: number; readonly headers: Headers; readonly written: Written }
   | { readonly status: number; readonly headers: Headers; readonly stream: AsyncIterable<Uint8Array> }
 
-/** Takes an answer, or the error that the request ends with instead. */
-export interface TakeAnswer {
-  done(answer: Answer): void
-  failed(thrown: unknown): void
-}
-
-/** Runs an operation and turns its result into an answer. A list of more than `bufferedRows` rows is streamed. */
-export function answer(begin: () => Turn, make: Make, limits: AnswerLimits, answered: TakeAnswer): void {
-  run(begin, make, new Answering(make, limits, answered))
-}
-
 const NO_HEADERS = {}
 
-/** Gathers the rows of one answer. A class, because every request has one. */
-class Answering implements Taker {
-  readonly #make: Make
+/**
+ * Answers one request from v2: makes the calls of its operation (`run`), and turns its result into an answer. A list of more than
+ * `bufferedRows` rows is streamed. A class, because every request has one.
+ */
+export abstract class Answering implements Taker {
   readonly #limits: AnswerLimits
-  readonly #answered: TakeAnswer
   readonly #held: Rows[]
   #count: number
+  #made: number
+  /** Undefined while each turn had one call. */
+  #many: ManyCalls | undefined
 
-  constructor(make: Make, limits: AnswerLimits, answered: TakeAnswer) {
-    this.#make = make
+  constructor(limits: AnswerLimits) {
     this.#limits = limits
-    this.#answered = answered
     this.#held = []
     this.#count = 0
+    this.#made = 0
+    this.#many = undefined
+  }
+
+  /** Takes the answer. */
+  abstract done(answer: Answer): void
+
+  /** Takes the error that the request ends with instead. */
+  abstract failed(thrown: unknown): void
+
+  /** Makes one call; see `Send`. */
+  abstract send(call: Call, landing: CallLanding): void
+
+  make(turn: AskTurn, teller: Teller): void {
+    const [only] = turn.calls
+    const limits = this.#limits
+    if (this.#many || !only || turn.calls.length > 1 || turn.ahead) {
+      this.#many ??= new ManyCalls((call, landing) => this.send(call, landing), limits, this.#made)
+      this.#many.make(turn, teller)
+    } else if (this.#made === limits.callsPerRequest) teller.refused(tooManyCalls(this.#made))
+    else {
+      this.#made += 1
+      try {
+        this.send(only, teller)
+      } catch (error) {
+        teller.failed(error as Error)
+      }
+    }
   }
 
   rows(turn: RowsTurn): boolean {
@@ -113,23 +143,19 @@ class Answering implements Taker {
     this.#count += countOf(turn.rows)
     if (this.#count > this.#limits.rowsPerRequest) this.failed(tooManyRows(this.#limits))
     else if (this.#count <= this.#limits.bufferedRows) return true
-    else this.#answered.done({ status: 200, headers: {}, stream: this.#streamed(turn) })
+    else this.done({ status: 200, headers: {}, stream: this.#streamed(turn) })
     return false
   }
 
   ended({ status, headers = NO_HEADERS, body, rows }: Reply): void {
     const held = this.#held
-    if (!rows) this.#answered.done({ status, headers, body })
-    else if (held.some(isRowText)) this.#answered.done({ status, headers, written: writtenOf(held, body) })
-    else this.#answered.done({ status, headers, body: { [ROWS]: held.flat(), ...(body as JsonObject) } })
-  }
-
-  failed(thrown: unknown): void {
-    this.#answered.failed(thrown)
+    if (!rows) this.done({ status, headers, body })
+    else if (held.some(isRowText)) this.done({ status, headers, written: writtenOf(held, body) })
+    else this.done({ status, headers, body: { [ROWS]: held.flat(), ...(body as JsonObject) } })
   }
 
   #streamed(turn: RowsTurn): AsyncGenerator<Uint8Array> {
-    return streamed(this.#held, turn, this.#make, { count: this.#count, limits: this.#limits })
+    return streamed(this.#held, turn, (asked, teller) => this.make(asked, teller), { count: this.#count, limits: this.#limits })
   }
 }
 
@@ -148,7 +174,7 @@ interface Progress {
  * Yields `{"items":[…rows…], …rest}` one batch at a time; the event loop serves others in between.
  * The generator continues the operation only when a piece is asked for. A client that does not read therefore stops its own calls.
  */
-async function* streamed(held: Rows[], from: RowsTurn, make: Make, { count, limits }: Progress): AsyncGenerator<Uint8Array> {
+async function* streamed(held: Rows[], from: RowsTurn, make: Taker['make'], { count, limits }: Progress): AsyncGenerator<Uint8Array> {
   yield* begun(held)
   held.length = 0
   let rows = count
@@ -164,9 +190,10 @@ async function* streamed(held: Rows[], from: RowsTurn, make: Make, { count, limi
 }
 
 /** Returns the next rows, or the reply. */
-function after(turn: RowsTurn, make: Make): Promise<RowsTurn | Reply> {
+function after(turn: RowsTurn, make: Taker['make']): Promise<RowsTurn | Reply> {
   return new Promise((resolve, reject) => {
     const taker: Taker = {
+      make,
       rows(rows) {
         resolve(rows)
         return false
@@ -174,7 +201,7 @@ function after(turn: RowsTurn, make: Make): Promise<RowsTurn | Reply> {
       ended: resolve,
       failed: reject,
     }
-    run(turn.next, make, taker)
+    run(turn.next, taker)
   })
 }
 
@@ -196,8 +223,32 @@ export function begin(operation: Operation, request: V1Request, settings: Transl
 export function translated(operation: Operation, first: () => Turn, send: Send, settings: TranslateSettings): Promise<Answer> {
   return new Promise((done) => {
     const failed = (thrown: unknown) => done(refusal(operation, settings, asApiError(thrown)))
-    answer(first, createCalls(send, settings.limits), settings.limits, { done, failed })
+    answer(first, send, settings.limits, { done, failed })
   })
+}
+
+/** Takes an answer, or the error that the request ends with instead. */
+interface TakeAnswer {
+  done(answer: Answer): void
+  failed(thrown: unknown): void
+}
+
+/** Runs an operation and turns its result into an answer, where no client waits for it. */
+export function answer(first: () => Turn, send: Send, limits: AnswerLimits, answered: TakeAnswer): void {
+  run(first, new Unwatched(send, limits, answered))
+}
+
+class Unwatched extends Answering {
+  readonly send: Send
+  readonly done: TakeAnswer['done']
+  readonly failed: TakeAnswer['failed']
+
+  constructor(send: Send, limits: AnswerLimits, { done, failed }: TakeAnswer) {
+    super(limits)
+    this.send = send
+    this.done = done
+    this.failed = failed
+  }
 }
 
 /** The answer to a request that ends with an error, in v1's form. */

@@ -1,12 +1,6 @@
 import { ApiError, asApiError } from '../errors.ts'
 import type { JsonObject } from '../tables/json.ts'
-import type { AskTurn, Call, Make, Outcome, Teller } from '../tables/turn.ts'
-
-/** Takes the result of a call. */
-export interface CallLanding {
-  landed(body: JsonObject): void
-  failed(error: Error): void
-}
+import type { AskTurn, Call, CallLanding, Outcome, Teller } from '../tables/turn.ts'
 
 /** Makes one v2 call and delivers its JSON body or its error, possibly at once. If it throws, the call ends with that error. */
 export type Send = (call: Call, landing: CallLanding) => void
@@ -28,8 +22,9 @@ export function tooManyCalls(limit: number): ApiError {
 }
 
 /**
- * The parallel and announced calls of one operation; `made` calls were made before. It uses no promise: a call whose answer is kept lands
- * at once, and a list has hundreds of those.
+ * Makes the calls of one operation within its limits; `made` calls were made before. Calls that a plan announces begin ahead, while an
+ * earlier page is still being written. At most `parallelCalls` of them are begun and not yet asked for. A plan that waits for a slow client
+ * therefore holds no more answers than that. It uses no promise: a call whose answer is kept lands at once, and a list has hundreds of those.
  */
 export class ManyCalls {
   readonly #send: Send
@@ -46,7 +41,7 @@ export class ManyCalls {
   #missing = 0
   #teller: Teller | undefined
 
-  constructor(send: Send, limits: CallLimits, made: number) {
+  constructor(send: Send, limits: CallLimits, made = 0) {
     this.#send = send
     this.#limits = limits
     this.#made = made
@@ -54,6 +49,10 @@ export class ManyCalls {
 
   /** Makes the calls of a turn. The teller gets their outcomes once all are there, possibly at once. */
   make({ calls, ahead }: AskTurn, teller: Teller): void {
+    if (calls.length === 0 && !ahead) {
+      setImmediate(() => teller.told([]))
+      return
+    }
     if (ahead) {
       this.#ahead = ahead
       this.#next = 0
@@ -62,7 +61,7 @@ export class ManyCalls {
     const { callsPerRequest } = this.#limits
     const known = this.#early.length === 0 ? 0 : calls.filter((call) => this.#early.some((other) => other.call === call)).length
     if (this.#made + calls.length - known > callsPerRequest) {
-      teller.failed(tooManyCalls(callsPerRequest))
+      teller.refused(tooManyCalls(callsPerRequest))
       return
     }
     this.#wanted = calls.map((call) => this.#begunOf(call))
@@ -159,49 +158,5 @@ class Begun implements CallLanding {
   #end(outcome: Outcome): void {
     this.outcome = outcome
     this.#calls.over(this.#isWanted)
-  }
-}
-
-/**
- * Makes the calls of one operation within its limits. Calls that a plan announces begin ahead, while an earlier page is still being
- * written. At most `parallelCalls` of them are begun and not yet asked for. A plan that waits for a slow client therefore holds no more
- * answers than that.
- */
-export function createCalls(send: Send, limits: CallLimits): Make {
-  let many: ManyCalls | undefined
-  let made = 0
-  return (turn, teller) => {
-    const [only] = turn.calls
-    if (!only && !turn.ahead) setImmediate(() => teller.told([]))
-    else if (many || !only || turn.calls.length > 1 || turn.ahead) {
-      many ??= new ManyCalls(send, limits, made)
-      many.make(turn, teller)
-    } else if (made === limits.callsPerRequest) teller.failed(tooManyCalls(made))
-    else {
-      made += 1
-      const single = new Single(teller)
-      try {
-        send(only, single)
-      } catch (error) {
-        single.failed(error as Error)
-      }
-    }
-  }
-}
-
-/** Lands the only call of a turn. A class, because every request has one. */
-class Single implements CallLanding {
-  readonly #teller: Teller
-
-  constructor(teller: Teller) {
-    this.#teller = teller
-  }
-
-  landed(body: JsonObject): void {
-    this.#teller.told([{ ok: true, body }])
-  }
-
-  failed(error: Error): void {
-    this.#teller.told([{ ok: false, error: asApiError(error) }])
   }
 }

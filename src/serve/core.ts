@@ -8,7 +8,8 @@ import type { Turn } from '../tables/turn.ts'
 import type { TranslateSettings } from './answer.ts'
 import { createRouter, type Found, type Router } from './route.ts'
 import type { Mode, Sides } from './sides.ts'
-import type { SendFor } from './upstream/send.ts'
+import type { SendIn } from './upstream/send.ts'
+import type { RequestMetrics } from './watch/access-log.ts'
 import type { RequestSpan } from './watch/spans.ts'
 
 /** How a request is answered: in a mode, from v1 because v2 failed, or directly by v2 without translation. */
@@ -133,19 +134,16 @@ export function createNameForLog(operations: readonly Operation[]): NameForLog {
   return (name) => (names.has(name) ? name : '(no name)')
 }
 
-/** Counts a finished call to v2. `status` is undefined if no answer arrived. */
-export type EndCall = (status: number | undefined, seconds: number, traceId: string | undefined) => void
-
 export interface CoreSettings extends TranslateSettings {
   readonly limits: TranslateSettings['limits'] & { readonly requestBytes: number }
 }
 
 export interface CoreParts {
   readonly operations: readonly Operation[]
-  readonly sendFor: SendFor
+  readonly send: SendIn
   readonly modes: Sides
   /** Counts a finished call to v2. */
-  readonly endCall: EndCall
+  readonly endCall: RequestMetrics['endCall']
   /** True if a v1 service also stands behind the proxy. */
   readonly hasV1: boolean
   readonly settings: CoreSettings

@@ -10,16 +10,16 @@
  * It never compares, never decides by evidence, and writes no file. gRPC comes in by `core.ts`, with requests of the same form.
  */
 import { asApiError } from '../errors.ts'
-import type { Call } from '../tables/turn.ts'
-import { type Answer, answer, begin, refusal, type TakeAnswer, unknownParameters } from './answer.ts'
+import { type Call, type CallLanding, run } from '../tables/turn.ts'
+import { type Answer, Answering, begin, refusal, unknownParameters } from './answer.ts'
 import { identify } from './caller.ts'
-import { createCalls } from './calls.ts'
 import type { Core, KnownRead, RequestRecord } from './core.ts'
 import { type ClientRequest, createRequest, isBodyWithin, parseQuery, type RequestHead, searchOf } from './request.ts'
 import { type Found, isFound, type Routed, routeRequest } from './route.ts'
 import { type Choice, COMPARING, SERVED_BY, type Served, type Side } from './sides.ts'
-import type { CallContext } from './upstream/exchange.ts'
+import type { KeptAnswers, SendContext } from './upstream/send.ts'
 import type { RawRequest } from './upstream/v1.ts'
+import { outcomeOf } from './watch/access-log.ts'
 import type { CallSpan } from './watch/spans.ts'
 
 /** The decision about a request: answer it here, or pass v1's answer on unchanged. */
@@ -58,7 +58,10 @@ export function choose(core: Core, head: RequestHead, path: string, record: Requ
   record.operation = operation.id
   if (!known && !form) record.onlyV1 = core.onlyV1(operation, () => parseQuery(searchOf(head.url ?? '')))
   if (!operation.begin || record.onlyV1) return passOn(core, { match, form }, head, path, record)
-  const choice = core.hasV1 ? core.modes.choose(operation, head.url ?? '', head.headers) : v2Alone(head.headers)
+  // Where no v1 service stands behind the proxy, no rule is asked.
+  const choice = core.hasV1
+    ? core.modes.choose(operation, head.url ?? '', head.headers)
+    : { ...identify(head.headers.authorization), mode: 'v2' as const }
   const { mode } = choice
   record.mode = mode
   const written = operation.method === 'GET' ? undefined : core.modes.writing(operation, params, choice)
@@ -66,12 +69,6 @@ export function choose(core: Core, head: RequestHead, path: string, record: Requ
   const isPassed = mode === 'v1' || (SERVED_BY[mode] === 'v1' && !isBodyWithin(head, core.settings.limits.requestBytes))
   const routed = known?.routed ?? { match, form }
   return isPassed ? { kind: 'pass', path, routed, choice, written } : { kind: 'answer', path, routed, choice, known, written }
-}
-
-/** The choice where no v1 service stands behind the proxy: no rule is asked. */
-function v2Alone({ authorization }: RequestHead['headers']): Choice {
-  const { caller, subject, credential } = identify(authorization)
-  return { caller, subject, credential, mode: 'v2' }
 }
 
 /** Passes on a request that only v1 can answer. */
@@ -140,30 +137,40 @@ export interface Writer {
 }
 
 /**
- * The conversation of one request with v2. It names the caller, watches the calls and takes the answer. A class, because every request has one.
+ * The conversation of one request with v2. It names the caller, makes and watches the calls, and writes the answer. A class, because every
+ * request has one.
  */
-export class Conversation implements CallContext, TakeAnswer {
-  readonly headers: CallContext['headers']
+export class Conversation extends Answering implements SendContext {
+  readonly headers: SendContext['headers']
   readonly credential: string
   readonly requestId: string
-  readonly signal: CallContext['signal']
+  readonly signal: SendContext['signal']
+  since: number | undefined
+  by: string | undefined
+  own: KeptAnswers | undefined
   readonly #core: Core
   readonly #serving: Serving
   readonly #writer: Writer
 
   constructor(core: Core, serving: Serving, writer: Writer) {
+    super(core.settings.limits)
     const { request, record } = serving
     this.headers = request.raw.headers
     this.credential = request.credential
     this.requestId = record.id
     this.signal = request.signal
+    this.since = undefined
+    this.by = undefined
+    this.own = undefined
     this.#core = core
     this.#serving = serving
     this.#writer = writer
   }
 
-  onAsk(): void {
+  send(call: Call, landing: CallLanding): void {
+    // Also if the call is shared or its answer is kept.
     this.#serving.record.asked = true
+    this.#core.send(this, call, landing)
   }
 
   onWritten(): void {
@@ -179,7 +186,7 @@ export class Conversation implements CallContext, TakeAnswer {
 
   onCallEnd(status: number | undefined, started: number, span: CallSpan | undefined): void {
     const { modes, endCall } = this.#core
-    endCall(status, (performance.now() - started) / 1000, span?.recorded)
+    endCall(status === undefined ? 'unanswered' : outcomeOf(status), (performance.now() - started) / 1000, span?.recorded)
     span?.end(status)
     if (status !== undefined) modes.heard(this.#serving.request.operation, this.credential, status, 'v2')
   }
@@ -253,9 +260,7 @@ function servedByV2(core: Core, serving: Serving): Promise<Served> {
 function fromV2(core: Core, serving: Serving, writer: Writer): void {
   const known = serving.decision.known ?? readAnew(core, serving)
   if (known.unknown.length > 0) serving.record.dropped = known.unknown.map(core.nameForLog)
-  const { limits } = core.settings
-  const conversation = new Conversation(core, serving, writer)
-  answer(known.first, createCalls(core.sendFor(conversation), limits), limits, conversation)
+  run(known.first, new Conversation(core, serving, writer))
 }
 
 /** Reads a request with the tables. The result is kept by URL if other callers may reuse its first turn. */

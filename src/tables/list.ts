@@ -180,7 +180,7 @@ function isRepeated(filters: Filters, at: number): boolean {
 /** Returns the turn of rows that complete a list. */
 export function sent(rows: Page['rows'], walked: Partial<Walked>, sending: Sending): Turn {
   if (sending.enrich || (!isRowText(rows) && isLongList(rows))) return turnOf(enriched(rows, walked, sending))
-  const next = (): Turn => ({ kind: 'reply', reply: items(sending.envelope?.(walked)) })
+  const next = (): Turn => ({ kind: 'reply', reply: sending.envelope ? items(sending.envelope(walked)) : ROWS_ALONE })
   return countOf(rows) === 0 ? next() : { kind: 'rows', rows: isRowText(rows) ? rows : rows.map(sending.show), next }
 }
 
@@ -234,6 +234,8 @@ function rowTextOf(row: JsonObject): RowText {
 export function items(more: JsonObject = {}): Reply {
   return { status: 200, body: more, rows: true }
 }
+
+const ROWS_ALONE = items()
 
 /** Begins a full-set list: by id, or page by page; complete and in order, or an error (design §4). */
 export function beginList(resource: Resource, options: ListOptions, request: V1Request, env: Env): Turn {

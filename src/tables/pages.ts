@@ -123,9 +123,11 @@ function pageQuery({ query }: Listing, size: number, position: Call['query']): C
 
 /** Returns the page in the answer to this call. An answer that is no page, or contradicts itself, is INTERNAL: v2 did not send it. */
 export function pageIn({ plural, row }: Listing, call: Call, body: JsonObject): Page {
-  const rows = rowsIn(body[plural], row, call)
+  const given = body[plural]
+  const rows = isRowText(given) ? given : rowsIn(given, row, call)
   const nextPageToken = body.nextPageToken ?? ''
-  const totalCount = totalIn(body.totalCount)
+  const total = body.totalCount
+  const totalCount = typeof total === 'string' && COUNT.test(total) ? total : totalIn(total)
   if (!rows || typeof nextPageToken !== 'string' || totalCount === null) throw notAnswer(body)
   // A gateway that renames members hides the token of the next page, and the list would end early.
   if ('next_page_token' in body || 'total_count' in body) throw notAnswer(body)
@@ -170,8 +172,7 @@ function sizeAskedFor({ query }: Call): number {
   return sizes.at(-1) ?? PAGE_SIZE
 }
 
-function rowsIn(rows: unknown, { isAnswer }: Expected, call: Call): Page['rows'] | 'absent' | undefined {
-  if (isRowText(rows)) return rows
+function rowsIn(rows: unknown, { isAnswer }: Expected, call: Call): readonly JsonObject[] | 'absent' | undefined {
   if (rows === undefined || rows === null) return 'absent'
   // Millions of rows would take long to compare with each other.
   if (Array.isArray(rows) && rows.length > PAGE_SIZE && rows.length > sizeAskedFor(call)) return undefined
@@ -186,11 +187,10 @@ export function isAnyTwice(rows: readonly JsonObject[]): boolean {
 
 const COUNT = /^\d{1,19}$/
 
-/** A count is a text or a number (facts §16.5). Returns null if it is neither. */
+/** Returns a count that is no text of digits: a number (facts §16.5), or none. Returns null if it is neither. */
 function totalIn(total: unknown): string | undefined | null {
   if (total === undefined || total === null) return undefined
-  if (typeof total === 'number') return Number.isSafeInteger(total) && total >= 0 ? String(total) : null
-  return typeof total === 'string' && COUNT.test(total) ? total : null
+  return typeof total === 'number' && Number.isSafeInteger(total) && total >= 0 ? String(total) : null
 }
 
 /**

@@ -1,4 +1,4 @@
-import { type ApiError, lateError, notAnswer } from '../errors.ts'
+import { type ApiError, asApiError, lateError, notAnswer } from '../errors.ts'
 import type { JsonObject } from './json.ts'
 import { countOf, type RowText } from './text/engine.ts'
 
@@ -147,17 +147,23 @@ export function turnOf(plan: Plan): Turn {
   return next([])
 }
 
-/** Takes the outcomes of a turn's calls, in order, or the error that fails the request. */
-export interface Teller {
-  told(outcomes: readonly Outcome[]): void
-  failed(thrown: unknown): void
+/** Takes the result of a call. */
+export interface CallLanding {
+  landed(body: JsonObject): void
+  failed(error: Error): void
 }
 
-/** Makes the calls of a turn and delivers their outcomes, possibly at once. */
-export type Make = (turn: AskTurn, teller: Teller) => void
+/** Takes the outcomes of a turn's calls, in order, or the result of its only call. */
+export interface Teller extends CallLanding {
+  told(outcomes: readonly Outcome[]): void
+  /** Takes the error that fails the request: its calls may not be made. */
+  refused(error: ApiError): void
+}
 
-/** Takes the results of an operation. */
+/** Makes the calls of an operation, and takes its results. */
 export interface Taker {
+  /** Makes the calls of a turn and delivers their outcomes, possibly at once. */
+  make(turn: AskTurn, teller: Teller): void
   /** Returns true if the run continues at once; otherwise `turn.next` continues it later. */
   rows(turn: RowsTurn): boolean
   ended(reply: Reply): void
@@ -167,8 +173,8 @@ export interface Taker {
 /**
  * Runs an operation from a turn on. Serving, explaining, comparing and counting all use this driver. It never throws an error of a turn.
  */
-export function run(begin: () => Turn, make: Make, taker: Taker): void {
-  new Run(make, taker).go({ next: begin }, NONE)
+export function run(begin: () => Turn, taker: Taker): void {
+  new Run(taker).go({ next: begin }, NONE)
 }
 
 const NONE: readonly Outcome[] = []
@@ -180,7 +186,6 @@ interface Going {
 
 /** One run of an operation. A class, because every request has one. */
 class Run implements Teller {
-  readonly #make: Make
   readonly #taker: Taker
   #asked: Going | undefined
   #told: readonly Outcome[] | undefined
@@ -188,8 +193,7 @@ class Run implements Teller {
   /** True once a call had its answer. */
   #hasShown: boolean
 
-  constructor(make: Make, taker: Taker) {
-    this.#make = make
+  constructor(taker: Taker) {
     this.#taker = taker
     this.#asked = undefined
     this.#told = undefined
@@ -220,7 +224,7 @@ class Run implements Teller {
         this.#asked = turn
         this.#told = undefined
         this.#isMaking = true
-        this.#make(turn, this)
+        this.#taker.make(turn, this)
         this.#isMaking = false
         told = this.#told
       }
@@ -232,8 +236,16 @@ class Run implements Teller {
     else if (this.#asked) this.go(this.#asked, outcomes)
   }
 
-  failed(thrown: unknown): void {
-    this.#taker.failed(thrown)
+  landed(body: JsonObject): void {
+    this.told([{ ok: true, body }])
+  }
+
+  failed(error: Error): void {
+    this.told([{ ok: false, error: asApiError(error) }])
+  }
+
+  refused(error: ApiError): void {
+    this.#taker.failed(error)
   }
 
   /** True for the failure of a call if another one had its answer before it or beside it. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type CallLanding, type CallLimits, createCalls } from '../../src/serve/calls.ts'
+import { type CallLimits, ManyCalls } from '../../src/serve/calls.ts'
 import type { JsonObject } from '../../src/tables/json.ts'
-import { type AskTurn, type Call, type Outcome, replied } from '../../src/tables/turn.ts'
+import { type AskTurn, type Call, type CallLanding, type Outcome, replied, type Teller } from '../../src/tables/turn.ts'
 import { type Stage, startStage } from '../stage/stage.ts'
 import { sending } from './sends.ts'
 
@@ -11,9 +11,11 @@ describe('calls', () => {
 
   /** Makes the calls of turns and awaits their outcomes. */
   function making(send: Parameters<typeof sending>[0], limits: CallLimits) {
-    const make = createCalls(sending(send), limits)
+    const many = new ManyCalls(sending(send), limits)
     return (turn: Pick<AskTurn, 'kind' | 'calls' | 'ahead'>) =>
-      new Promise<readonly Outcome[]>((told, failed) => make({ ...turn, next: () => replied({ status: 200, body: {} }) }, { told, failed }))
+      new Promise<readonly Outcome[]>((told, refused) =>
+        many.make({ ...turn, next: () => replied({ status: 200, body: {} }) }, telling(told, refused)),
+      )
   }
 
   /** A v2 service that answers when the test tells it to. */
@@ -93,19 +95,25 @@ describe('calls', () => {
 
     it('are told at once, in the order of the calls', () => {
       let told: readonly Outcome[] = []
-      const make = createCalls(({ path }, landing) => landing.landed({ path }), limits)
-      make(turnOf(many), { told: (outcomes) => (told = outcomes), failed: fail })
+      const calls = new ManyCalls(({ path }, landing) => landing.landed({ path }), limits)
+      calls.make(
+        turnOf(many),
+        telling((outcomes) => (told = outcomes)),
+      )
       expect(told).toEqual(many.map(({ path }) => ({ ok: true, body: { path } })))
     })
 
     it('do not grow the stack when they wait for one that does not', () => {
       let told: readonly Outcome[] = []
       let first: CallLanding | undefined
-      const make = createCalls((call, landing) => {
+      const calls = new ManyCalls((call, landing) => {
         if (call === many[0]) first = landing
         else landing.landed({})
       }, limits)
-      make(turnOf(many), { told: (outcomes) => (told = outcomes), failed: fail })
+      calls.make(
+        turnOf(many),
+        telling((outcomes) => (told = outcomes)),
+      )
       expect(told).toEqual([])
       first?.landed({})
       expect(told).toHaveLength(many.length)
@@ -114,6 +122,11 @@ describe('calls', () => {
 
   function turnOf(calls: readonly Call[]): AskTurn {
     return { kind: 'ask', calls, next: () => replied({ status: 200, body: {} }) }
+  }
+
+  /** Takes the outcomes of several calls: none of them is the only one of its turn. */
+  function telling(told: Teller['told'], refused: Teller['refused'] = fail): Teller {
+    return { told, refused, landed: (body) => fail(body), failed: fail }
   }
 
   function fail(thrown: unknown): void {

@@ -33,7 +33,8 @@ export function runFrom<T>(begin: () => Turn, answers: readonly (JsonObject | Ap
     if (!answer) throw new Error(`no answer for call ${calls.length}: ${call.path}`)
     return answer instanceof ApiError ? { ok: false, error: answer } : { ok: true, body: answer }
   }
-  drive(begin, (turn, teller) => teller.told(turn.calls.map(outcomeOf)), {
+  drive(begin, {
+    make: (turn, teller) => teller.told(turn.calls.map(outcomeOf)),
     rows(turn) {
       if (isRowText(turn.rows)) throw new Error('rows that are text come only from answers that are')
       rows.push(...turn.rows)

@@ -2,7 +2,6 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { ApiError } from '../../src/errors.ts'
 import { type Answer, answer } from '../../src/serve/answer.ts'
-import { createCalls } from '../../src/serve/calls.ts'
 import { isIdentified } from '../../src/tables/compile.ts'
 import type { JsonObject } from '../../src/tables/json.ts'
 import { eachPage, type Listing } from '../../src/tables/pages.ts'
@@ -77,9 +76,7 @@ async function read(
     await before(call)
     return list.answer(call)
   })
-  const answered = await new Promise<Answer>((done, failed) =>
-    answer(() => turnOf(plan(window)), createCalls(send, LIMITS), LIMITS, { done, failed }),
-  )
+  const answered = await new Promise<Answer>((done, failed) => answer(() => turnOf(plan(window)), send, LIMITS, { done, failed }))
   const { items } = ('body' in answered ? answered.body : {}) as { items: readonly { uid: string }[] }
   return { uids: items.map(({ uid }) => uid), calls }
 }

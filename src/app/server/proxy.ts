@@ -86,7 +86,7 @@ function createV1Surface(
   const operations = operationsOf(tables)
   const keep = late(config, { entries: 'keep.entries', ttlMs: 'keep.ttlMs' })
   const bulkCalls = Math.ceil(config['upstream.connections'] * BULK_SHARE)
-  const sendFor = createSend({
+  const send = createSend({
     pool,
     base: v2,
     times: callTimes(config),
@@ -101,7 +101,7 @@ function createV1Surface(
   const v1 = base === undefined ? undefined : createV1Carrier(app, pool, { base, ...passing })
   const settings = compatSettings(config, tables)
   const { endCall } = metrics
-  const core = createCore({ operations, sendFor, modes: migration.modes, endCall, hasV1: v1 !== undefined, settings })
+  const core = createCore({ operations, send, modes: migration.modes, endCall, hasV1: v1 !== undefined, settings })
   const { limits } = settings
   return { announce, core, compat: createCompat({ core, v1, forwarded, announced: announce.headers, tracing, room, limits }) }
 }

@@ -70,7 +70,7 @@ export function createRpcCalls({ core, v1, v2, classify, announced, tracing, roo
   const { registry } = rpc
   const published = createCore({ ...core, settings: { ...core.settings, dialect: 'published' } })
   const toV1 = typeof v1 === 'object' ? { ...v1, registry, limits } : v1
-  const overGrpc = 'call' in v2 ? { ...published, hasV1: false, sendFor: createSendByGrpc(rpc, v2.call, limits) } : undefined
+  const overGrpc = 'call' in v2 ? { ...published, hasV1: false, send: createSendByGrpc(rpc, v2.call, limits) } : undefined
   const answerV1 = createAnswerV1({ published, compared: core, overGrpc, classify, v1: toV1, registry, limits })
   const wire = { requestBytes, room, deadlines: createDeadlines(deadlineMs), failed }
   const serveGrpc = createServeGrpc(wire)

@@ -49,7 +49,7 @@ export function createCallLog(log: Logger, metrics: RequestMetrics, forwarded: F
     record.protocol = 'grpc'
     record.operation = 'grpc'
     record.mode = 'native'
-    metrics.begin()
+    metrics.inFlight += 1
     const ended = ({ code, failure }: GrpcEnd) => {
       const ms = performance.now() - record.started
       const grpcStatus = codeName(code)

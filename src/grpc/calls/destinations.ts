@@ -4,7 +4,7 @@ import type { RequestRecord } from '../../serve/core.ts'
 import { MODE_HEADER } from '../../serve/sides.ts'
 import { type CallContext, callHeaders } from '../../serve/upstream/exchange.ts'
 import { tell } from '../../serve/upstream/flights.ts'
-import type { SendFor } from '../../serve/upstream/send.ts'
+import type { SendIn } from '../../serve/upstream/send.ts'
 import type { AskRest } from '../../serve/upstream/v1.ts'
 import type { JsonObject } from '../../tables/json.ts'
 import { asksFor, type Call } from '../../tables/turn.ts'
@@ -112,7 +112,7 @@ function inBytes(method: RpcMethod, json: Buffer, registry: Rpc['registry']): Bu
  * Makes the v2 calls of a v1 request as gRPC, each by the method with its route. It serves reads whose query REST cannot hold: a list of
  * messages is JSON text in the query of the call.
  */
-export function createSendByGrpc({ registry, methods }: Rpc, callUnary: CallUnary, limits: RecodeLimits): SendFor {
+export function createSendByGrpc({ registry, methods }: Rpc, callUnary: CallUnary, limits: RecodeLimits): SendIn {
   const routes = new Map(methods.flatMap((one) => (one.version === 'v2' ? [[one.rule?.template, one] as const] : [])))
   const send = async (context: CallContext, call: Call): Promise<JsonObject> => {
     const method = routes.get(call.path)
@@ -133,13 +133,11 @@ export function createSendByGrpc({ registry, methods }: Rpc, callUnary: CallUnar
       context.onCallEnd?.(status, started, span)
     }
   }
-  return (context) => (call, landing) => {
-    context.onAsk?.()
+  return (context, call, landing) =>
     tell(
       send(context, call).catch((thrown) => Promise.reject(asApiError(thrown))),
       landing,
     )
-  }
 }
 
 const NO_MESSAGE = Buffer.alloc(0)

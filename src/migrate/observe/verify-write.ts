@@ -1,6 +1,6 @@
 import { ApiError } from '../../errors.ts'
 import { atOnce } from '../../serve/bounds.ts'
-import { createCalls, type Send } from '../../serve/calls.ts'
+import { ManyCalls, type Send } from '../../serve/calls.ts'
 import { hasFailed, isAccepted, isRead } from '../../serve/sides.ts'
 import type { Signal } from '../../serve/signals.ts'
 import { readerOf } from '../../tables/compile.ts'
@@ -8,7 +8,7 @@ import { instant } from '../../tables/fields.ts'
 import { at, isObject, type JsonObject } from '../../tables/json.ts'
 import type { Env, Operation, V1Request } from '../../tables/operation.ts'
 import { isReadBack } from '../../tables/operations.ts'
-import { type Call, type Make, ROWS, run } from '../../tables/turn.ts'
+import { type Call, ROWS, run, type Taker } from '../../tables/turn.ts'
 import { pointerOf, type SeenAnswer, segmentsOf } from '../compare/compare.ts'
 import { ANY_WRITES } from '../compare/expected.ts'
 import { type Explained, type Judgement, unexplained } from '../compare/judge.ts'
@@ -412,16 +412,16 @@ const LIMITS = { callsPerRequest: Number.POSITIVE_INFINITY, parallelCalls: Numbe
  * Returns the error if the operation refuses the request, and undefined if it needs no write.
  */
 export function wouldSend({ begin }: Operation, request: V1Request, env: Env, send: Send): Promise<Call | ApiError | undefined> {
-  const read = createCalls(send, LIMITS)
+  const reads = new ManyCalls(send, LIMITS)
   return new Promise((resolve, reject) => {
     if (!begin) return resolve(undefined)
-    const make: Make = (turn, teller) => {
+    const make: Taker['make'] = (turn, teller) => {
       const write = turn.calls.find(({ method }) => method !== 'GET')
       if (write) resolve(write)
-      else read(turn, teller)
+      else reads.make(turn, teller)
     }
     const ended = () => resolve(undefined)
     const failed = (thrown: unknown) => (thrown instanceof ApiError ? resolve(thrown) : reject(thrown))
-    run(() => begin(request, env), make, { rows: () => true, ended, failed })
+    run(() => begin(request, env), { make, rows: () => true, ended, failed })
   })
 }

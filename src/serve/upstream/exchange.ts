@@ -92,8 +92,6 @@ function received(this: Socket, length: number): boolean {
 /** The context that all calls of one v1 request share. */
 export interface CallContext {
   readonly headers: IncomingHttpHeaders
-  /** The hash of the caller's credential, if it is already known (`credentialHash`). */
-  readonly credential?: string
   readonly requestId: string
   /** Bounds the answers of all calls together. Without it, each has its own limit only. */
   readonly room?: AnswerRoom | undefined
@@ -105,8 +103,6 @@ export interface CallContext {
   onCallEnd?(status: number | undefined, started: number, span: CallSpan | undefined): void
   /** Called for every answer that was parsed because its call could not read it in the preferred form. */
   onParsed?(): void
-  /** Called for every wanted call, even if it is shared or cached. */
-  onAsk?(): void
   /** Called for every call that may have changed something: it succeeded, or nothing tells that it did not. */
   onWritten?(): void
 }
@@ -305,14 +301,8 @@ export interface RawAnswer {
  * Makes one request and reads its whole answer. A read is repeated once if its connection failed; a write never is (design §6).
  * Our own handler collects the answer: undici's `request` would add a stream and an abort signal to each.
  */
-export function exchange(
-  pool: UndiciAgent,
-  request: Exchange,
-  landing: Landing<RawAnswer>,
-  context?: CallContext,
-  span?: CallSpan,
-): Underway {
-  const gathering = new Gathering(pool, request, landing, context, span)
+export function exchange(pool: UndiciAgent, request: Exchange, landing: Landing<RawAnswer>): Underway {
+  const gathering = new Gathering(pool, request, landing, undefined, undefined)
   pool.dispatch(request, gathering)
   return gathering
 }
@@ -465,20 +455,26 @@ export function createMake({ pool, base, answerBytes, times }: MakeSettings): Ma
     const ms = times?.callTimeoutMs ?? null
     const limits = { answerBytes, room, headersTimeout: ms, bodyTimeout: ms }
     const request = { origin, path: prefix + target, method: call.method, headers, ...(hasBody && { body }), ...limits }
-    return exchange(pool, request, landing, context, span)
+    const gathering = new Gathering(pool, request, landing, context, span)
+    pool.dispatch(request, gathering)
+    return gathering
   }
 }
 
-/** Returns path and query of a call. */
-export function targetOf(call: Call): string {
-  return call.query.length === 0 ? call.path : `${call.path}?${queryText(call)}`
+/** Returns path and query of a call. A space is `%20`, as v2 documents it (specification §4 rule 2). */
+export function targetOf({ path, query }: Pick<Call, 'path' | 'query'>): string {
+  let target = path
+  let mark = '?'
+  for (const [name, value] of query) {
+    target += `${mark}${encodeURIComponent(name)}=${encodeURIComponent(value)}`
+    mark = '&'
+  }
+  return target
 }
 
-/** Returns a call's query, percent-encoded. A space is `%20`, as v2 documents it (specification §4 rule 2). */
+/** Returns a call's query, percent-encoded as in its target. */
 export function queryText({ query }: Pick<Call, 'query'>): string {
-  let text = ''
-  for (const [name, value] of query) text += `${text === '' ? '' : '&'}${encodeURIComponent(name)}=${encodeURIComponent(value)}`
-  return text
+  return targetOf({ path: '', query }).slice(1)
 }
 
 /** Returns a body that came in pieces, whose bounds may lie within a character. */

@@ -3,11 +3,10 @@ import { LRUCache } from 'lru-cache'
 import pLimit from 'p-limit'
 import { ApiError, asApiError, brokenAnswer, type CodeName, type ErrorForm, fromTransport, fromV2 } from '../../errors.ts'
 import { isObject, type JsonObject } from '../../tables/json.ts'
-import { ARRIVED_MEMORY } from '../../tables/text/engine.ts'
+import { ARRIVED_MEMORY, SHORT_TEXT } from '../../tables/text/engine.ts'
 import { parseByRows, parseJson, SHORT_JSON } from '../../tables/text/parse-json.ts'
 import { asksFor, type Call } from '../../tables/turn.ts'
 import { entries, inTurns, type Steps } from '../bounds.ts'
-import { credentialHash } from '../caller.ts'
 import type { Signal } from '../signals.ts'
 import { answeredBy, type CallContext, createMake, type MakeCall, type MakeSettings, type RawAnswer, targetOf, whole } from './exchange.ts'
 import { Coalescer, type Landing, type Passenger, tell, type Underway, waitFor } from './flights.ts'
@@ -160,7 +159,8 @@ class Read implements Passenger<RawAnswer> {
       this.#landing.failed(error as ApiError)
       return
     } finally {
-      for (const piece of raw.pieces) ARRIVED_MEMORY.give(piece)
+      // Short memory is never lent.
+      for (const piece of raw.pieces) if (piece.buffer.byteLength > SHORT_TEXT) ARRIVED_MEMORY.give(piece)
     }
     this.#landing.landed(body)
   }
@@ -306,36 +306,49 @@ export interface SendSettings extends MakeSettings {
   readonly bulkCalls: number
 }
 
+/** The context of a v1 request, and what is kept of its calls. */
+export interface SendContext extends CallContext {
+  /** The hash of the caller's credential. */
+  readonly credential: string
+  /** The turn of the event loop in which its first read was made. */
+  since: number | undefined
+  /** The headers that v2 may answer by, joined when first needed. */
+  by: string | undefined
+  /** The answers that are kept for this request alone. */
+  own: KeptAnswers | undefined
+}
+
 /**
- * Makes v2 calls for one v1 request and delivers the JSON body or an ApiError.
+ * Makes one v2 call for a v1 request and delivers the JSON body or an ApiError.
  * A read uses no promise, which would be a large part of its cost.
  */
-export type SendFor = (context: CallContext) => (call: Call, landing: Landing<JsonObject>) => void
+export type SendIn = (context: SendContext, call: Call, landing: Landing<JsonObject>) => void
 
 /**
  * Sends calls to v2. Identical reads of one caller are made once, if the first began after the second request had arrived.
  * Answers may be cached. Both are keyed by the caller's credential (design §6) and by whatever else v2 may answer by.
  * A write with that credential ends both. No caller therefore reads data from before its own write, whichever replica it went through.
  */
-export function createSend(settings: SendSettings): SendFor {
+export function createSend(settings: SendSettings): SendIn {
   const flights = new Coalescer<RawAnswer>()
   const kept = new LRUCache<string, JsonObject>({ maxSize: settings.keep.entries })
   const marks = createWriteMarks()
   const make = createMake(settings)
   const bulk = pLimit(settings.bulkCalls)
 
-  const readNow = ({ context, credential, since }: Sending, call: Call, landing: Landing<JsonObject>) => {
+  const readNow: SendIn = (context, call, landing) => {
+    context.since ??= flights.turn()
     const target = targetOf(call)
-    const key = { who: marks.nameOf(credential), what: target, headers: context.headers }
-    flights.join(key, since, new Read(make, context, call, target, landing, settings.errors))
+    const key = { who: marks.nameOf(context.credential), what: target, headers: context.headers }
+    flights.join(key, context.since, new Read(make, context, call, target, landing, settings.errors))
   }
-  const read = (sending: Sending, call: Call, landing: Landing<JsonObject>) => {
-    if (!call.bulk) return readNow(sending, call, landing)
-    const inTurn = bulk(() => new Promise<JsonObject>((landed, failed) => readNow(sending, call, { landed, failed })))
+  const read: SendIn = (context, call, landing) => {
+    if (!call.bulk) return readNow(context, call, landing)
+    const inTurn = bulk(() => new Promise<JsonObject>((landed, failed) => readNow(context, call, { landed, failed })))
     return tell(inTurn, landing)
   }
-  const write = async ({ context, credential }: Sending, call: Call) => {
-    const over = marks.begin(credential)
+  const write = async (context: SendContext, call: Call) => {
+    const over = marks.begin(context.credential)
     let mayHave = true
     try {
       const answer = await waitFor<RawAnswer>(context.signal, (landing) => make(context, call, targetOf(call), landing))
@@ -352,7 +365,7 @@ export function createSend(settings: SendSettings): SendFor {
     get: (key) => kept.get(key),
     set: (key, answer, size) => void kept.set(key, answer, { ttl: settings.keep.ttlMs, size }),
   }
-  const readThrough = (store: KeptAnswers, key: string, sending: Sending, call: Call, landing: Landing<JsonObject>) => {
+  const readThrough = (store: KeptAnswers, key: string, context: SendContext, call: Call, landing: Landing<JsonObject>) => {
     const known = store.get(key)
     if (known) {
       landing.landed(known)
@@ -362,40 +375,23 @@ export function createSend(settings: SendSettings): SendFor {
       store.set(key, answer, call.keep?.size ?? 1)
       landing.landed(answer)
     }
-    read(sending, call, { landed: keep, failed: (error) => landing.failed(error) })
+    read(context, call, { landed: keep, failed: (error) => landing.failed(error) })
   }
-  const readKept = (sending: Sending, call: Call, { key, scope }: NonNullable<Call['keep']>, landing: Landing<JsonObject>) => {
-    const who = marks.nameOf(sending.credential)
+  const readKept = (context: SendContext, call: Call, { key, scope }: NonNullable<Call['keep']>, landing: Landing<JsonObject>) => {
+    const who = marks.nameOf(context.credential)
     if (scope === 'request') {
-      sending.own ??= createOwnAnswers()
-      readThrough(sending.own, `${who} ${key}`, sending, call, landing)
-    } else if (settings.keep.ttlMs === 0) read(sending, call, landing)
+      context.own ??= createOwnAnswers()
+      readThrough(context.own, `${who} ${key}`, context, call, landing)
+    } else if (settings.keep.ttlMs === 0) read(context, call, landing)
     else {
-      sending.by ??= answeredBy(sending.context.headers)
-      readThrough(ofAll, `${who} ${sending.by} ${key}`, sending, call, landing)
+      context.by ??= answeredBy(context.headers)
+      readThrough(ofAll, `${who} ${context.by} ${key}`, context, call, landing)
     }
   }
-  return (context) => {
-    const credential = context.credential ?? credentialHash(context.headers.authorization)
-    const sending: Sending = { context, credential, since: flights.turn(), by: undefined, own: undefined }
-    return (call, landing) => {
-      context.onAsk?.()
-      if (call.method !== 'GET') tell(write(sending, call), landing)
-      else if (call.keep) readKept(sending, call, call.keep, landing)
-      else if (call.bulk) read(sending, call, landing)
-      else readNow(sending, call, landing)
-    }
+  return (context, call, landing) => {
+    if (call.method !== 'GET') tell(write(context, call), landing)
+    else if (call.keep) readKept(context, call, call.keep, landing)
+    else if (call.bulk) read(context, call, landing)
+    else readNow(context, call, landing)
   }
-}
-
-/** The calls of one v1 request. */
-interface Sending {
-  readonly context: CallContext
-  readonly credential: string
-  /** The turn of the event loop in which its first call was made. */
-  readonly since: number
-  /** The headers that v2 may answer by, joined when first needed. */
-  by: string | undefined
-  /** The answers that are kept for this request alone. */
-  own: KeptAnswers | undefined
 }

@@ -22,10 +22,11 @@ export function outcomeOf(status: number): RequestOutcome {
 
 /** What serving counts. Serving says what happened; the metrics of the admin port are one that counts it. */
 export interface RequestMetrics {
-  begin(): void
+  /** The requests being served. Who begins one adds it; `end` takes it away. */
+  inFlight: number
   end(record: RequestRecord, status: number, seconds: number): void
-  /** Counts a finished v2 call; `status` is undefined if no answer arrived, `traceId` if its trace is not recorded. */
-  endCall(status: number | undefined, seconds: number, traceId: string | undefined): void
+  /** Counts a finished v2 call; `traceId` is undefined if its trace is not recorded. */
+  endCall(outcome: RequestOutcome | 'unanswered', seconds: number, traceId: string | undefined): void
   /** Counts the status of a gRPC call, in addition to `end`. */
   endGrpc(code: CodeName): void
   /** Counts a refused request. */
@@ -77,8 +78,14 @@ export function createAccessLog(log: Logger, metrics: RequestMetrics, forwarded:
   return (request, response, id) => {
     const record = newRequestRecord(id)
     const client = forwarded.clientOf(request)
-    metrics.begin()
-    const finish = () => {
+    metrics.inFlight += 1
+    let isLate = false
+    const over = () => {
+      // The status of a call is known after its response has closed.
+      if (record.protocol && !isLate) {
+        isLate = true
+        return queueMicrotask(over)
+      }
       const ms = performance.now() - record.started
       if (record.grpcStatus) metrics.endGrpc(record.grpcStatus)
       // The status that the client saw in full. It is 499 if the client left earlier, and the error's if we broke off.
@@ -89,8 +96,6 @@ export function createAccessLog(log: Logger, metrics: RequestMetrics, forwarded:
       const level = outcomeOf(status) === 'failed' ? 'error' : 'info'
       if (log.isLevelEnabled(level)) log[level](lineOf(record, request, status, ms, client), 'request')
     }
-    // The status of a call is known after its response has closed.
-    const over = () => (record.protocol ? queueMicrotask(finish) : finish())
     whenClosed(response, { over, next: undefined })
     return record
   }

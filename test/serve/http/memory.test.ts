@@ -298,8 +298,9 @@ describe('arrived memory', () => {
     const keep = { entries: 10, ttlMs: 0 }
     const make = createSend({ pool, base: upstream.url, answerBytes: 10 ** 6, keep, bulkCalls: 6 })
     return () => {
-      const context = { headers: {}, requestId: 'r', signal: new AbortController().signal, onCall: () => undefined }
-      return promised(make(context))
+      const kept = { credential: 'c', since: undefined, by: undefined, own: undefined }
+      const context = { headers: {}, requestId: 'r', signal: new AbortController().signal, onCall: () => undefined, ...kept }
+      return promised((call, landing) => make(context, call, landing))
     }
   }
 

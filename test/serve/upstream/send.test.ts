@@ -1,8 +1,9 @@
 import nock from 'nock'
 import type { Agent } from 'undici'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { credentialHash } from '../../../src/serve/caller.ts'
 import { type CallContext, createPool } from '../../../src/serve/upstream/exchange.ts'
-import { createOwnAnswers, createSend, createWriteMarks, type SendSettings } from '../../../src/serve/upstream/send.ts'
+import { createOwnAnswers, createSend, createWriteMarks, type SendContext, type SendSettings } from '../../../src/serve/upstream/send.ts'
 import type { JsonObject } from '../../../src/tables/json.ts'
 import type { Call } from '../../../src/tables/turn.ts'
 import { startUpstream } from '../../stage/upstream.ts'
@@ -81,10 +82,19 @@ describe('send', () => {
   let pool: Agent
   let sendFor: (context: CallContext) => (call: Call) => Promise<JsonObject>
 
+  /** The context of a request that has made no call. */
+  function sendingOf(context: CallContext): SendContext {
+    const credential = credentialHash(context.headers.authorization)
+    return { ...context, credential, since: undefined, by: undefined, own: undefined }
+  }
+
   /** Makes calls and returns promises of their answers. */
   function promising(settings: SendSettings) {
     const make = createSend(settings)
-    return (context: CallContext) => promised(make(context))
+    return (context: CallContext) => {
+      const sending = sendingOf(context)
+      return promised((call, landing) => make(sending, call, landing))
+    }
   }
 
   beforeEach(() => {
@@ -229,9 +239,9 @@ describe('send', () => {
     it('lands at once once it is known', async () => {
       nock(V2).get('/prefix/iam/v2/groups?name=a%20b').reply(200, { uid: 'a' })
       const make = createSend({ pool, base: `${V2}/prefix`, answerBytes: 1000, keep: { entries: 10, ttlMs: 60_000 }, bulkCalls: 2 })
-      await promised(make(context('alice')))(kept)
+      await promised((call, landing) => make(sendingOf(context('alice')), call, landing))(kept)
       const landed: JsonObject[] = []
-      make(context('alice'))(kept, { landed: (body) => void landed.push(body), failed: (error) => expect.fail(error.message) })
+      make(sendingOf(context('alice')), kept, { landed: (body) => void landed.push(body), failed: (error) => expect.fail(error.message) })
       expect(landed).toEqual([{ uid: 'a' }])
     })
 

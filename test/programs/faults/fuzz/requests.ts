@@ -3,7 +3,6 @@ import fc, { type Arbitrary } from 'fast-check'
 import { mappings } from '../../../../mappings/index.ts'
 import { ApiError, asApiError, CODES, type CodeName } from '../../../../src/errors.ts'
 import { type Answer, answer, begin, bytesOf, refusal, type TranslateSettings } from '../../../../src/serve/answer.ts'
-import { createCalls } from '../../../../src/serve/calls.ts'
 import type { Field, Fields, FieldType, Source } from '../../../../src/tables/fields.ts'
 import type { JsonObject } from '../../../../src/tables/json.ts'
 import type { Operation, V1Request } from '../../../../src/tables/operation.ts'
@@ -399,7 +398,7 @@ export async function fuzzAnswers(numRuns: number, seed: number): Promise<Fuzzed
         errors.push(error)
         done(refusal(operation, chosen, error))
       }
-      answer(first, createCalls(send, chosen.limits), chosen.limits, { done, failed })
+      answer(first, send, chosen.limits, { done, failed })
     })
     const status = await statusOf(await given)
     countIn(statuses, status)

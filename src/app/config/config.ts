@@ -375,7 +375,6 @@ export function compatSettings(config: Config, { errors }: Pick<Tables, 'errors'
     bufferedRows: 'limits.bufferedRows',
     requestBytes: 'limits.requestBytes',
     bodiesBytes: 'limits.bodiesBytes',
-    deadlineMs: 'limits.deadlineMs',
   })
   const translation = late(config, {
     dialect: 'v1.dialect',

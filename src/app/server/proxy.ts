@@ -8,14 +8,14 @@ import type { RpcParts } from '../../grpc/calls/calls.ts'
 import { createCallLog, createGrpcRoute, createLazyRpc, createLazyStandard, createPairs, type GrpcParts } from '../../grpc/calls/carrier.ts'
 import { createGrpc, noGrpc, refuseGrpc } from '../../grpc/relay/relay.ts'
 import type { Migration } from '../../migrate/migration.ts'
-import { createRoom, type Room } from '../../serve/bounds.ts'
+import { createRoom } from '../../serve/bounds.ts'
 import { createCore } from '../../serve/core.ts'
 import { createAdmission, createBounded, createClientLimits } from '../../serve/http/admission.ts'
 import { createAnnounce, createApp, createGate, createServe, serveAll } from '../../serve/http/app.ts'
 import { createPassthrough, createV1Carrier } from '../../serve/http/carriers.ts'
-import { createForwarded, type Forwarded } from '../../serve/http/forwarded.ts'
+import { createForwarded } from '../../serve/http/forwarded.ts'
 import { createHosted, retire } from '../../serve/http/retire.ts'
-import { createCompat, refuseExpectation } from '../../serve/http/v1-surface.ts'
+import { type CompatParts, createCompat, refuseExpectation } from '../../serve/http/v1-surface.ts'
 import { type Certificate, createListener, urlOf } from '../../serve/listen/listener.ts'
 import { createRestedConnections, type RestedConnections } from '../../serve/listen/times.ts'
 import type { Signal } from '../../serve/signals.ts'
@@ -80,8 +80,7 @@ function createV1Surface(
   v2: string,
   tables: Tables,
   { pool, migration, metrics, tracing }: ProxyParts,
-  forwarded: Forwarded,
-  room: Room,
+  given: Pick<CompatParts, 'forwarded' | 'room' | 'signalOf'>,
 ) {
   const operations = operationsOf(tables)
   const keep = late(config, { entries: 'keep.entries', ttlMs: 'keep.ttlMs' })
@@ -103,7 +102,7 @@ function createV1Surface(
   const { endCall } = metrics
   const core = createCore({ operations, send, modes: migration.modes, endCall, hasV1: v1 !== undefined, settings })
   const { limits } = settings
-  return { announce, core, compat: createCompat({ core, v1, forwarded, announced: announce.headers, tracing, room, limits }) }
+  return { announce, core, compat: createCompat({ core, v1, announced: announce.headers, tracing, limits, ...given }) }
 }
 
 type SurfaceParts = Pick<ProxyParts, 'pool' | 'dial' | 'metrics' | 'log' | 'tracing' | 'readiness' | 'leaving'> &
@@ -194,7 +193,7 @@ export function createProxy(config: Config, v2: string, tables: Tables, parts: P
   const hosted = createHosted(bounded(NEVER_RESTED, app.routing), failed)
   const begin = createAccessLog(log, metrics, forwarded)
   const room = createRoom(config['limits.bodiesBytes'], () => metrics.refused('bodies'))
-  const { announce, core, compat } = createV1Surface(app, config, v2, tables, parts, forwarded, room)
+  const { announce, core, compat } = createV1Surface(app, config, v2, tables, parts, { forwarded, room, signalOf: limits.signalOf })
   const grpc = createGrpcSurface(config, v2, {
     hasTables: tables.hasGrpc === true,
     ...parts,

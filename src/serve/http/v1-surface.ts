@@ -9,7 +9,7 @@ import { ROWS_MEMORY, SHORT_TEXT } from '../../tables/text/engine.ts'
 import { type Answer, lengthOf } from '../answer.ts'
 import type { Room } from '../bounds.ts'
 import type { Core, KnownRead, RequestRecord } from '../core.ts'
-import { clientSignal, createRequestSignals } from '../listen/times.ts'
+import { clientSignal, type TimeLimits } from '../listen/times.ts'
 import { type BodyLimits, type ClientRequest, createReadBytes, createRequest, takesBody } from '../request.ts'
 import { isFound, type Routed } from '../route.ts'
 import { type AnswerDecision, choose, count, type Decision, respond, type Writer } from '../serve.ts'
@@ -178,12 +178,13 @@ export interface CompatParts {
   readonly tracing: Tracing | undefined
   /** The room that the bodies of all requests share. */
   readonly room: Room
-  readonly limits: BodyLimits & { readonly deadlineMs: number }
+  readonly limits: BodyLimits
+  /** Returns the signal of a request, which its deadline fires too. */
+  readonly signalOf: TimeLimits<never, ServerResponse>['signalOf']
 }
 
 /** Creates the v1 surface over HTTP. It decides about a request, then passes it on or answers it. */
-export function createCompat({ core, v1, forwarded, announced, tracing, room, limits }: CompatParts): Compat {
-  const requestSignal = createRequestSignals(limits.deadlineMs)
+export function createCompat({ core, v1, forwarded, announced, tracing, room, limits, signalOf }: CompatParts): Compat {
   const readBytes = createReadBytes(limits, room)
   const { errors } = core.settings
   return (request, reply, path, record, known) => {
@@ -194,7 +195,7 @@ export function createCompat({ core, v1, forwarded, announced, tracing, room, li
       const response = reply.raw
       const served = new ServedRequest(core, decision, reply, record, announced)
       if (decision.kind === 'answer') {
-        const signal = requestSignal(response)
+        const signal = signalOf(response)
         const client = v1 ? clientSignal(response) : signal
         if (known || !takesBody(decision.routed)) served.answer(decision, undefined, client, signal)
         else {

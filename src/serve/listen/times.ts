@@ -111,12 +111,21 @@ export interface Coming {
 export interface Going {
   readonly writableLength: number
   readonly writableEnded: boolean
+  readonly writableFinished?: boolean
   on(event: 'close', listener: () => void): unknown
   once(event: 'drain', listener: () => void): unknown
 }
 
-/** One request and its answer. It is a class because every request has one. */
-export class WatchedAnswer implements OnClose, Link<WatchedAnswer> {
+/** The property of an answer under which what watches it is found. */
+const WATCHED = Symbol('watched answer')
+
+type Known = Going & { [WATCHED]?: WatchedAnswer }
+
+/**
+ * One request and its answer. As a signal it fires when the client goes away, or when the whole request takes too long. It is a class because
+ * every request has one.
+ */
+export class WatchedAnswer extends Firing implements OnClose, Link<WatchedAnswer> {
   next: OnClose | undefined
   older: WatchedAnswer | undefined
   newer: WatchedAnswer | undefined
@@ -130,6 +139,8 @@ export class WatchedAnswer implements OnClose, Link<WatchedAnswer> {
   lookedAt: number
   moved: number
   isOver: boolean
+  /** Somebody waits for the signal (`signalOf`). */
+  isSignal: boolean
   /** When the answer ended without the rest of the client's body. */
   answeredAt: number | undefined
   /** When the client stopped reading. */
@@ -138,6 +149,7 @@ export class WatchedAnswer implements OnClose, Link<WatchedAnswer> {
   readonly #all: Chain<WatchedAnswer>
 
   constructor(response: Going, request: Coming | undefined, since: number, kind: StreamKind | undefined, all: Chain<WatchedAnswer>) {
+    super()
     this.next = undefined
     this.older = undefined
     this.newer = undefined
@@ -148,16 +160,24 @@ export class WatchedAnswer implements OnClose, Link<WatchedAnswer> {
     this.lookedAt = since
     this.moved = 0
     this.isOver = false
+    this.isSignal = false
     this.answeredAt = undefined
     this.#stalledAt = undefined
     this.#hears = false
     this.#all = all
+    const known: Known = response
+    known[WATCHED] = this
     whenClosed(response, this)
+    all.add(this)
   }
 
   over(): void {
     this.isOver = true
     if (this.request?.complete !== false) this.#all.remove(this)
+    if (!this.isSignal) return
+    this.isSignal = false
+    // It fires after the others have heard that the answer is over: what they count and log is not an error that this makes.
+    if (!this.response.writableFinished) whenClosed(this.response, { over: () => this.abort(gone()), next: undefined })
   }
 
   /** Milliseconds since the whole answer or the connection was handed over; 0 before that. */
@@ -193,7 +213,7 @@ export interface ClientTimes {
   readonly bodyMs: number
   /** For the client to take a piece of an answer: 16 KiB or more of a large answer. */
   readonly writeMs: number
-  /** For a whole call of one message that is relayed. */
+  /** For a whole request that is translated, and a whole call of one message that is relayed. */
   readonly callMs: number
   /** A stream of messages moves at least so many bytes in so many milliseconds; 0 bytes: no least. */
   readonly streamBytes: number
@@ -229,6 +249,8 @@ export type Cut = Late | 'write'
 export interface TimeLimits<Request, Response> {
   /** Watches a request until both directions have ended; `request` is undefined if it has no body. */
   watch(response: Response, request: Request | undefined): void
+  /** Returns the signal of a request: it fires when the client goes away, or when the whole request takes longer than `callMs`. */
+  signalOf(response: Response): Signal
   /** Watches a bare stream, which is free until its kind is known. */
   watchStream(response: Going, request: Request): Pick<WatchedAnswer, 'kind'>
   /** Ends the oldest request without a credential whose body has not arrived. Returns false if there is none. */
@@ -299,14 +321,35 @@ export function createTimeLimits<Request extends Coming, Response extends Going>
   }
   const watch = (response: Going, request: Coming | undefined, kind?: StreamKind) => {
     const watched = new WatchedAnswer(response, request, now(), kind, all)
-    all.add(watched)
     if (!waits) lookSoon()
     return watched
   }
+  let waitsForDue = false
+  /** What began first is due first. One timer serves all, because hardly a request reaches its deadline. */
+  const fireDue = () => {
+    let watched = all.oldest()
+    for (let newer = watched?.newer; watched && watched.since + times.callMs <= now(); watched = newer, newer = watched?.newer) {
+      if (!watched.isSignal) continue
+      watched.isSignal = false
+      watched.abort(tooLong(times))
+    }
+    while (watched && !watched.isSignal) watched = watched.newer
+    waitsForDue = watched !== undefined
+    if (watched) waitForDue(watched)
+  }
+  const waitForDue = ({ since }: WatchedAnswer) => void setTimeout(fireDue, Math.max(1, since + times.callMs - now())).unref()
   const canBeGivenUp = (watched: WatchedAnswer) =>
     watched.request?.complete === false && isGoingOn(watched) && ends.isAnonymous(watched.request as Request)
   return {
     watch,
+    signalOf(response) {
+      const { [WATCHED]: known }: Known = response
+      const watched = known ?? watch(response, undefined)
+      watched.isSignal = true
+      if (!waitsForDue) waitForDue(watched)
+      waitsForDue = true
+      return watched
+    },
     watchStream: (response, request) => watch(response, request, 'free'),
     giveUpOne() {
       if (now() < noneUntil) return false
@@ -462,42 +505,6 @@ export function answerSignal(response: ServerResponse): Signal {
   return new AnswerSignal(response)
 }
 
-/** Also fires for a request that takes too long. It is a class because every request has one. */
-class RequestSignal extends Firing implements OnClose, Deadline {
-  next: OnClose | undefined
-  due: number
-  older: Deadline | undefined
-  newer: Deadline | undefined
-  readonly #response: ServerResponse
-  readonly #deadlines: Deadlines
-  readonly #tooLong: () => Error
-
-  constructor(response: ServerResponse, deadlines: Deadlines, tooLong: () => Error) {
-    super()
-    this.next = undefined
-    this.due = 0
-    this.older = undefined
-    this.newer = undefined
-    this.#response = response
-    this.#deadlines = deadlines
-    this.#tooLong = tooLong
-    whenClosed(response, this)
-    deadlines.watch(this)
-  }
-
-  late(): void {
-    this.abort(this.#tooLong())
-  }
-
-  over(): void {
-    this.#deadlines.forget(this)
-    if (!this.#response.writableFinished) this.abort(gone())
-  }
-}
-
-/** Creates signals that fire when the client goes away, or when the request exceeds `deadlineMs` milliseconds. */
-export function createRequestSignals(deadlineMs: number): (response: ServerResponse) => Signal {
-  const deadlines = createDeadlines(deadlineMs)
-  const tooLong = () => new ApiError('DEADLINE_EXCEEDED', `the request took longer than limits.deadlineMs (${deadlineMs}) allows`)
-  return (response) => new RequestSignal(response, deadlines, tooLong)
+function tooLong({ callMs }: ClientTimes): ApiError {
+  return new ApiError('DEADLINE_EXCEEDED', `the request took longer than limits.deadlineMs (${callMs}) allows`)
 }

@@ -19,8 +19,10 @@ export function inTurn(handler: RequestListener, most: number): RequestListener 
     const connection: Connection = request.socket
     if (!connection.writable) return
     const last = connection[LAST]
-    noteAnswer(connection, response)
-    if (!last || last.closed) handler(request, response)
+    const isFirst = !last || last.closed
+    connection[BEFORE] = isFirst ? undefined : last
+    connection[LAST] = response
+    if (isFirst) handler(request, response)
     else if (countWaiting(connection) <= most) beginAfter(last, handler, request, response)
     else connection.destroy()
   }
@@ -44,7 +46,7 @@ function beginAfter(last: ServerResponse, handler: RequestListener, request: Inc
 }
 
 /** Registers an answer that something other than `inTurn` began. */
-export function noteAnswer(socket: Socket, response: ServerResponse): void {
+function noteAnswer(socket: Socket, response: ServerResponse): void {
   const connection: Connection = socket
   const last = connection[LAST]
   connection[BEFORE] = last?.closed ? undefined : last

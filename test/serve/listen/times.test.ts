@@ -13,6 +13,7 @@ import {
   keepTickShape,
   keptTicks,
 } from '../../../src/serve/listen/times.ts'
+import { whenClosed } from '../../../src/serve/signals.ts'
 import { startProxy } from '../../stage/stage.ts'
 import { startUpstream } from '../../stage/upstream.ts'
 
@@ -97,6 +98,7 @@ describe('time limits', () => {
   class Answer extends EventEmitter implements Going {
     writableLength = 0
     writableEnded = false
+    writableFinished = false
     destroyed = false
 
     destroy(): void {
@@ -154,6 +156,43 @@ describe('time limits', () => {
       answer.emit('close')
       vi.advanceTimersByTime(500)
       expect([cuts, vi.getTimerCount()]).toEqual([[], 0])
+    })
+  })
+
+  describe('the signal of a request', () => {
+    it('fires at its own deadline, whatever else is watched', () => {
+      const { limits, answer } = setUp()
+      limits.watch(new Answer(), undefined)
+      limits.watch(answer, undefined)
+      const signal = limits.signalOf(answer)
+      vi.advanceTimersByTime(2000)
+      const later = limits.signalOf(new Answer())
+      vi.advanceTimersByTime(990)
+      expect([signal.aborted, later.aborted]).toEqual([false, false])
+      vi.advanceTimersByTime(20)
+      expect([signal.reason, later.aborted]).toMatchObject([{ code: 'DEADLINE_EXCEEDED' }, false])
+      vi.advanceTimersByTime(1990)
+      expect(later.reason).toMatchObject({ code: 'DEADLINE_EXCEEDED' })
+    })
+
+    it('fires when the client goes away, after all others have heard of that', () => {
+      const { limits, answer } = setUp()
+      limits.watch(answer, undefined)
+      const signal = limits.signalOf(answer)
+      const heard: boolean[] = []
+      whenClosed(answer, { over: () => void heard.push(signal.aborted), next: undefined })
+      answer.destroy()
+      expect([heard, signal.reason]).toMatchObject([[false], { code: 'CANCELLED' }])
+    })
+
+    it('never fires once the answer is complete, and the timer stops', () => {
+      const { limits, answer } = setUp()
+      limits.watch(answer, undefined)
+      const signal = limits.signalOf(answer)
+      answer.writableFinished = true
+      answer.emit('close')
+      vi.advanceTimersByTime(10_000)
+      expect([signal.aborted, vi.getTimerCount()]).toEqual([false, 0])
     })
   })
 

@@ -91,9 +91,9 @@ async function simulateReplica(id: string, inner: Store, clocks: ManualClocks, g
       const mode = select({ ...client, operation, circuit: circuit.isOpen(operation) ? 'open' : 'closed' })
       rollouts.used({ ...client, mode, round: rollouts.round() }, operation, SERVED_BY[mode])
       const comparison = { operation, caller: client.caller, shape, outcome: isWrong ? 'mismatch' : 'match', mode } as const
-      const turned = [circuit.answered(operation, false), circuit.compared(operation, isWrong)].find(Boolean)
+      const turned = [circuit.observe(operation, 'errors', false), circuit.observe(operation, 'mismatches', isWrong)].find(Boolean)
       if (evidence.observe(comparison)) observed.push({ ...comparison, at: now() })
-      rollouts.compared(client, comparison)
+      if (mode === 'diff-v2') rollouts.compared(client, comparison)
       if (turned) notes.note({ what: 'circuit', text: turned.reason, operation })
       return mode
     },

@@ -6,7 +6,7 @@ import { compileCondition, isAnyGiven, spellings } from '../../tables/query.ts'
 import { anything, DIFFERENCE_KINDS, describeSign, type IgnoreRule, type Proof, type Sign } from '../../tables/signs.ts'
 import { ROWS } from '../../tables/turn.ts'
 import { type Finding, pointerOf, rowSegment, type SeenAnswer, segmentsOf } from './compare.ts'
-import type { AskedRequest, Movement, ShownByV1 } from './judge.ts'
+import type { AskedRequest, ComparisonOutcome, Movement, ShownByV1 } from './judge.ts'
 
 /**
  * True if a finding only shows that v2 followed a window which v1 ignored: a row that lies in the window of one side alone, or a member
@@ -532,10 +532,16 @@ export type ExpectedDifferences = ReturnType<typeof createExpected>
 export function createExpected(declarations: readonly Declaration[], now: () => number) {
   type Compiled = ReturnType<typeof compile>
   let all = declarations.map(compile)
+  const byOperation = new Map<string, readonly Compiled[]>()
+  /** Returns those of one operation. They are gathered once, because every comparison counts for them. */
+  const covering = (operation: string) => {
+    const found = byOperation.get(operation) ?? all.filter((one) => one.operations.some((pattern) => covers(pattern, operation)))
+    byOperation.set(operation, found)
+    return found
+  }
   const isOver = ({ ignored }: Compiled) => ignored !== undefined && now() >= ignored.until
-  const mayExplain = (one: Compiled, asked: AskedRequest) => one.visible && one.covers(asked.operation.id) && !isOver(one)
   const explains = (one: Compiled, asked: AskedRequest, finding: Finding) =>
-    mayExplain(one, asked) && one.tests.some((test) => test.explains(asked, finding))
+    !isOver(one) && one.tests.some((test) => test.explains(asked, finding))
   return {
     /** Takes other declarations from now on. What is counted of a code stays. */
     declare(others: readonly Declaration[]): void {
@@ -544,18 +550,21 @@ export function createExpected(declarations: readonly Declaration[], now: () => 
         const { findings, comparisons } = before.get(one.code) ?? one
         return { ...one, findings, comparisons }
       })
+      byOperation.clear()
     },
     /** Returns the code of the declaration that explains a finding about the answers to this request. */
-    codeOf: (asked: AskedRequest, finding: Finding) => all.find((one) => explains(one, asked, finding))?.code,
+    codeOf: (asked: AskedRequest, finding: Finding) => covering(asked.operation.id).find((one) => explains(one, asked, finding))?.code,
     /** Returns what v1 must be asked for before it is known whether a declaration explains a finding. */
     wants: (asked: AskedRequest, finding: Finding): readonly WantedProof[] =>
-      all.filter((one) => mayExplain(one, asked)).flatMap(({ tests }) => tests.flatMap((test) => test.wants(asked, finding) ?? [])),
-    /** Counts one comparison and the codes that explained its findings. A code that occurs twice explained two findings. */
-    count(operation: string, codes: readonly string[]): void {
-      for (const one of all) {
-        if (one.covers(operation)) one.comparisons += 1
-        one.findings += codes.filter((code) => code === one.code).length
-      }
+      covering(asked.operation.id).flatMap((one) => (isOver(one) ? [] : one.tests.flatMap((test) => test.wants(asked, finding) ?? []))),
+    /**
+     * Counts a recorded comparison and the codes that explained its findings. A code that occurs twice explained two findings. Without a result,
+     * no declared difference could have shown.
+     */
+    count(operation: string, outcome: ComparisonOutcome, codes: readonly string[]): void {
+      if (outcome === 'inconclusive' || outcome === 'error') return
+      for (const one of covering(operation)) one.comparisons += 1
+      for (const code of codes) for (const one of all) if (one.code === code) one.findings += 1
     },
     report: (): readonly DeclarationReport[] =>
       all.map((one) => {
@@ -577,17 +586,9 @@ function stateOf({ visible, findings }: { readonly visible: boolean; readonly fi
 }
 
 function compile({ code, operations, signs = [], ignored }: Declaration) {
-  const known = new Map<string, boolean>()
-  const isCovered = (operation: string) => {
-    const before = known.get(operation)
-    if (before !== undefined) return before
-    const now = operations.some((pattern) => covers(pattern, operation))
-    known.set(operation, now)
-    return now
-  }
   return {
     code,
-    covers: isCovered,
+    operations,
     tests: signs.map(compileSign),
     visible: signs.length > 0,
     ignored,

@@ -76,7 +76,7 @@ export interface Judgement {
   readonly answers?: Both
 }
 
-/** Judges two answers to one request, both in v1 space. It is pure: `tally` counts the judgements that are recorded. */
+/** Judges two answers to one request, both in v1 space. It is pure: `ExpectedDifferences` counts the judgements that are recorded. */
 export type Judge = (asked: AskedRequest, v1: SeenAnswer, v2: SeenAnswer) => Steps<Judgement>
 
 export function createJudge(compare: Compare, expected: ExpectedDifferences, noise: Noise): Judge {
@@ -105,18 +105,6 @@ function* each<Found extends Finding, Result>(findings: readonly Found[], map: (
 /** Returns the differences that nothing explains. */
 export function unexplained(findings: readonly Explained[]): readonly Explained[] {
   return findings.filter(({ code, noise }) => code === undefined && !noise)
-}
-
-/** True if the two answers were compared, so that a declared difference could have shown. */
-export function isJudged({ outcome }: Pick<Judgement, 'outcome'>): boolean {
-  return outcome !== 'inconclusive' && outcome !== 'error'
-}
-
-/** Tells the declarations about a recorded comparison, so that they do not become stale. */
-export function tally(expected: ExpectedDifferences, operation: string, judgement: Judgement): void {
-  if (!isJudged(judgement)) return
-  const codes = judgement.findings.flatMap(({ code }) => code ?? [])
-  expected.count(operation, codes)
 }
 
 function explain(asked: AskedRequest, finding: Finding, expected: ExpectedDifferences, noise: Noise): Explained {

@@ -102,14 +102,15 @@ export function createRateWatch({ allowed, odds }: RateSettings) {
   /** The run of all replicas, and the run without the others. They are one as long as nothing of the others is in it. */
   let all = NOTHING
   let alone = NOTHING
-  let seen = NONE
-  let own = NONE
-  const see = (more: Sample) => {
-    seen = sum(seen, more)
-    if (more.bad > 0 && seen.bad >= allowed * seen.n) seen = NONE
+  const seen = { ...NONE }
+  const own = { ...NONE }
+  const see = ({ n, bad }: Sample) => {
+    seen.n += n
+    seen.bad += bad
+    if (bad > 0 && seen.bad >= allowed * seen.n) Object.assign(seen, NONE)
   }
   const grown = (run: Run, more: Sample, isShared = run.isShared): Run => {
-    const next = { ...sum(run, more), isShared }
+    const next = { n: run.n + more.n, bad: run.bad + more.bad, isShared }
     return oddsOfExcess(next, allowed) <= 1 ? NOTHING : next
   }
   const neededOf = (run: Run) => (run !== all ? odds / ALONE : run.isShared ? odds / (1 - ALONE) : odds)
@@ -118,8 +119,14 @@ export function createRateWatch({ allowed, odds }: RateSettings) {
   const told = () => (all.n === 0 || (proves(alone) && !proves(all)) ? alone : all)
   return {
     observe(isBad: boolean) {
+      own.n += 1
+      // Most observations are clean, and no run is there: they are only counted.
+      if (!isBad && all.n === 0 && alone.n === 0) {
+        seen.n += 1
+        return
+      }
       const one = isBad ? BAD : CLEAN
-      own = sum(own, one)
+      own.bad += one.bad
       see(one)
       const wasOne = alone === all
       if (isBad || all.n > 0) all = grown(all, one)
@@ -144,22 +151,18 @@ export function createRateWatch({ allowed, odds }: RateSettings) {
       return { ...seen, allowed, atMost: upperBound(seen), cleanNeeded: cleanNeeded(seen, allowed), ...(run.n > 0 && { run: shown }) }
     },
     /** What this process observed, since the watch was made. */
-    own: (): Sample => own,
+    own: (): Sample => ({ ...own }),
     /** Drops the counts. */
     restart() {
       all = NOTHING
       alone = NOTHING
-      seen = NONE
+      Object.assign(seen, NONE)
     },
   }
 }
 
 const CLEAN: Sample = { n: 1, bad: 0 }
 const BAD: Sample = { n: 1, bad: 1 }
-
-function sum(one: Sample, more: Sample): Sample {
-  return { n: one.n + more.n, bad: one.bad + more.bad }
-}
 
 const WORDS = {
   errors: { all: 'answers', bad: 'failed' },
@@ -284,8 +287,8 @@ export function createCircuit(
     mismatches: createRateWatch({ allowed: settings.mismatches, odds: settings.odds }),
     opened: undefined,
   })
-  const watchedOf = (operation: string) => {
-    const watched = known.get(operation) ?? newWatched()
+  const watchAnew = (operation: string) => {
+    const watched = newWatched()
     known.set(operation, watched)
     return watched
   }
@@ -296,27 +299,26 @@ export function createCircuit(
     const since = opened && { openedAt: opened.at, ...(opened.owner !== undefined && { owner: opened.owner }) }
     return { state, reason, ...since, ...rates }
   }
-  const observe = (operation: string, rate: Rate, seen: boolean | Sample) => {
-    const watched = watchedOf(operation)
-    const probed = isProbed(operation)
-    if (watched.opened && !probed) return undefined
-    if (typeof seen === 'boolean') watched[rate].observe(seen)
-    else watched[rate].heard(seen)
-    if (!turn(watched, rate, () => ({ at: now(), owner: ownerOf(operation) }))) return undefined
-    return stateOf(watched, probed)
-  }
   const open = (operation: string, opening: Opening) => {
-    const watched = watchedOf(operation)
+    const watched = known.get(operation) ?? watchAnew(operation)
     if (!watched.opened) restart(watched)
     watched.opened = opening
   }
   return {
-    /** Counts one answer of v2. Returns the state if this answer opened or closed the circuit. */
-    answered: (operation: string, failed: boolean): CircuitState | undefined => observe(operation, 'errors', failed),
-    /** Counts one comparison of an answer of v2, likewise. */
-    compared: (operation: string, differed: boolean): CircuitState | undefined => observe(operation, 'mismatches', differed),
-    /** Adds what other replicas observed of one rate, likewise. */
-    heard: observe,
+    /**
+     * Counts one answer of v2, which failed or not, or one comparison, which differed or not; or adds what other replicas observed of the rate.
+     * Returns the state if that opened or closed the circuit.
+     */
+    observe(operation: string, rate: Rate, seen: boolean | Sample): CircuitState | undefined {
+      const watched = known.get(operation) ?? watchAnew(operation)
+      if (watched.opened && !isProbed(operation)) return undefined
+      if (typeof seen === 'boolean') watched[rate].observe(seen)
+      else watched[rate].heard(seen)
+      // A clean one opens nothing.
+      if (seen === false && !watched.opened) return undefined
+      if (!turn(watched, rate, () => ({ at: now(), owner: ownerOf(operation) }))) return undefined
+      return stateOf(watched, isProbed(operation))
+    },
     /** What this process itself has observed of the operations that it knows. */
     own: (): ReadonlyMap<string, Readonly<Record<Rate, Sample>>> =>
       new Map(

@@ -343,18 +343,18 @@ function countComparison(counts: OperationCounts, observation: Observation, { is
     counts.n += 1
     if (WEIGHTS[outcome] === 'bad') counts.bad += 1
     counts.pace.add(at)
-  } else addRepeats(counts, repeatOf(observation))
+  } else addEach(counts.repeats, repeatOf(observation))
 }
 
 /** It grows in place, because most requests of a busy proxy are only counted. */
 function addTally(counts: Sum, { comparisons = 0, repeats, uncompared, booked }: OperationTally): void {
   counts.comparisons += comparisons
-  if (repeats) addRepeats(counts, repeats)
-  if (uncompared) addInPlace(counts.uncompared, uncompared)
-  if (booked) addInPlace(counts.booked, booked)
+  if (repeats) addEach(counts.repeats, repeats)
+  if (uncompared) addEach(counts.uncompared, uncompared)
+  if (booked) addEach(counts.booked, booked)
 }
 
-function addInPlace<K extends string>(counts: { [N in K]?: number }, more: { readonly [N in K]?: number }): void {
+function addEach<K extends string>(counts: { [N in K]?: number }, more: { readonly [N in K]?: number }): void {
   for (const name in more) counts[name] = (counts[name] ?? 0) + (more[name] ?? 0)
 }
 
@@ -363,13 +363,6 @@ export function repeatOf({ outcome, weight = 1 }: Observation): RepeatCounts {
   const counted = WEIGHTS[outcome] === 'nothing' ? 0 : 1
   const bad = WEIGHTS[outcome] === 'bad' ? 1 : 0
   return { n: counted, bad, requests: counted * weight, wrong: bad * weight }
-}
-
-function addRepeats({ repeats }: Pick<OperationCounts, 'repeats'>, more: RepeatCounts): void {
-  repeats.n += more.n
-  repeats.bad += more.bad
-  repeats.requests += more.requests
-  repeats.wrong += more.wrong
 }
 
 function addUpTo(set: Set<string>, name: string): void {
@@ -393,7 +386,7 @@ export function createTallies(evidence: Pick<Evidence, 'add' | 'observe'>, recor
   }
   return {
     /** Counts a comparison. Returns it as it is recorded; undefined if it is not worth a record. */
-    count(comparison: Comparison): Comparison | undefined {
+    count<Seen extends Observation>(comparison: Seen): (Seen & Pick<Comparison, 'repeat'>) | undefined {
       const { operation, outcome } = comparison
       const booked = outcome === 'inconclusive' ? {} : { booked: { [ACCOUNT[outcome]]: 1 } }
       const place = evidence.observe(comparison)

@@ -6,10 +6,10 @@ import type { Call } from '../../tables/turn.ts'
 import { createInventory, type NamesNow } from '../clients.ts'
 import { bodyOf, type CompareSettings } from '../compare/compare.ts'
 import { createExpected, type Declaration } from '../compare/expected.ts'
-import { type Judgement, tally } from '../compare/judge.ts'
+import type { Judgement } from '../compare/judge.ts'
 import { createRedaction, type RedactionSettings } from '../compare/redact.ts'
 import { CIRCUIT, type Circuit, type CircuitState, createCircuit, type Rate } from '../evidence/circuit.ts'
-import { createEvidence, createTallies, isDifference, type Sample, type Tallies, WEIGHTS } from '../evidence/evidence.ts'
+import { createEvidence, createTallies, isDifference, type Observation, type Sample, type Tallies, WEIGHTS } from '../evidence/evidence.ts'
 import { shapeOf } from '../evidence/standing.ts'
 import type { ComparedRead, SideAnswer } from '../observe/compare-read.ts'
 import { createJudging, type LiveComparing, type Queue, sideOf, whyUncompared } from '../observe/observe.ts'
@@ -21,8 +21,10 @@ import {
   type Entry,
   exhibitOf,
   type Note,
+  type RecordedSide,
   type Rehearsal,
   recordedCall,
+  totalsOf,
 } from '../records/record.ts'
 import type { Recorder } from '../records/record-file.ts'
 
@@ -80,6 +82,9 @@ export interface Counting {
   readonly oldestMs: Queue['oldestMs']
 }
 
+/** A comparison before it is recorded. */
+type SeenComparison = Observation & Pick<Comparison, 'check' | 'mode'>
+
 /** A note without what is added to all. */
 type NewNote = Omit<Note, 'kind' | 'at' | 'id' | 'nth' | 'replica'>
 
@@ -132,6 +137,9 @@ export interface CircuitFollower {
   bad(): void
 }
 
+/** What circuits are told of a comparison. */
+type ToldComparison = Pick<Comparison, 'operation' | 'check' | 'outcome'> & { readonly v2: Pick<RecordedSide, 'status'> }
+
 export type CircuitTeller = ReturnType<typeof createCircuitTeller>
 
 /** Tells the circuits what is seen of v2, and notes every circuit that opens or closes. */
@@ -145,26 +153,22 @@ export function createCircuitTeller({ circuit, note }: { readonly circuit: Circu
     if (follower) follower.turned(operation, () => note(made))
     else note(made)
   }
-  /** Tells of an answer that v2 gave a client. */
-  const answered = (operation: string, failed: boolean) => {
-    const state = circuit.answered(operation, failed)
+  const observe = (operation: string, rate: Rate, isBad: boolean) => {
+    const state = circuit.observe(operation, rate, isBad)
     if (state) turned(operation, state)
-    if (failed) follower?.bad()
+    if (isBad) follower?.bad()
   }
   return {
-    answered,
+    /** Tells of an answer that v2 gave a client. */
+    answered: (operation: string, failed: boolean): void => observe(operation, 'errors', failed),
     /** Tells of a comparison. */
-    compared(mode: Mode, { operation, check, outcome, v2 }: Pick<Comparison, 'operation' | 'check' | 'outcome' | 'v2'>): void {
+    compared(mode: Mode, { operation, check, outcome, v2 }: ToldComparison): void {
       if (WEIGHTS[outcome] === 'nothing') return
       const isError = outcome === 'error'
       // An answer that v2 gave a client was told when it was given, unless only v1's answer tells that it failed.
       const isTold = check !== 'after-write' && SERVED_BY[mode] === 'v2' && (!isError || hasFailed(v2.status))
-      if (!isTold) answered(operation, isError)
-      if (isError) return
-      const isBad = WEIGHTS[outcome] === 'bad'
-      const state = circuit.compared(operation, isBad)
-      if (state) turned(operation, state)
-      if (isBad) follower?.bad()
+      if (!isTold) observe(operation, 'errors', isError)
+      if (!isError) observe(operation, 'mismatches', WEIGHTS[outcome] === 'bad')
     },
     /** Opens the circuit of an operation, because v2 is too slow there. */
     slow(operation: string, reason: string): void {
@@ -175,7 +179,7 @@ export function createCircuitTeller({ circuit, note }: { readonly circuit: Circu
     },
     /** Tells of what other replicas saw of one rate. */
     heard(operation: string, rate: Rate, others: Sample): void {
-      const state = circuit.heard(operation, rate, others)
+      const state = circuit.observe(operation, rate, others)
       if (state) turned(operation, state)
     },
     /** Tells a follower of what happens here. There is one at most. */
@@ -261,13 +265,14 @@ export function createJournal(settings: JournalSettings) {
     const chosen = weight !== undefined && weight > 1 && { weight }
     const replica = settings.replica !== undefined && { replica: settings.replica }
     const who = callerOf(identity, settings.subjects)
-    return { at: new Date(now()).toISOString(), operation: operation.id, ...replica, mode, shape, ...who, ...chosen }
+    return { operation: operation.id, ...replica, mode, shape, ...who, ...chosen }
   }
-  let onComparison: ((client: Identity, comparison: Comparison) => void) | undefined
-  const count = (subject: ComparedRequest, comparison: Comparison) => {
-    if (comparison.check !== 'read' && SERVED_BY[subject.mode] === 'v1') tallies.uncompared(comparison.operation, 'untried')
-    onComparison?.(subject, comparison)
-    return tallies.count(comparison)
+  const at = () => new Date(now()).toISOString()
+  let onComparison: ((client: Identity, seen: SeenComparison) => void) | undefined
+  const count = <Seen extends SeenComparison>(subject: ComparedRequest, seen: Seen) => {
+    if (seen.check !== 'read' && SERVED_BY[subject.mode] === 'v1') tallies.uncompared(seen.operation, 'untried')
+    if (subject.mode === 'diff-v2') onComparison?.(subject, seen)
+    return tallies.count(seen)
   }
   const order = createSaveOrder()
   const notes = createNotes({ recorder, now, order, replica: settings.replica })
@@ -275,7 +280,7 @@ export function createJournal(settings: JournalSettings) {
   return {
     ...{ evidence, inventory, circuit, expected, judging, recorder, tallies, redaction, terms, operations, order },
     ...notes,
-    /** Tells of every comparison, with the client whose request was compared. There is one listener at most. */
+    /** Tells of every comparison of an answer that v2 gave a client, with that client. There is one listener at most. */
     onComparison(listener: typeof onComparison): void {
       onComparison = listener
     },
@@ -283,17 +288,24 @@ export function createJournal(settings: JournalSettings) {
     compared(subject: ComparedRequest, check: 'read' | 'after-write', read: Operation, compared: ComparedRead): void {
       if (isDropped(subject)) return
       const { asked, judgement, v1, v2, observed } = compared
-      const sides = { v1: sideOf(v1), v2: sideOf(v2) }
-      const entry = comparisonOf(judgement, { id: randomUUID(), ...head(subject), check, ...sides }, redacted(read))
-      tally(expected, read.id, judgement)
-      teller.compared(subject.mode, entry)
-      inventory.compared(entry)
-      const why = whyUncompared(compared)
-      if (why) tallies.uncompared(entry.operation, why)
-      const counted = count(subject, entry)
+      const { outcome, findings } = judgement
+      const known = head(subject)
+      const codes = findings.flatMap(({ code }) => code ?? [])
+      expected.count(read.id, outcome, codes)
+      teller.compared(subject.mode, { operation: known.operation, check, outcome, v2: v2.seen })
+      if (outcome !== 'match') inventory.compared({ ...known, outcome, totals: totalsOf(judgement) })
+      if (outcome === 'inconclusive') tallies.uncompared(known.operation, whyUncompared(compared))
+      const counted = count(subject, { ...known, check, outcome })
+      // Most comparisons repeat others, and only count.
       if (!counted) return
-      const exhibit = observed && entry.outcome === 'mismatch' ? exhibitOf(read.id, settings.dialect, observed, whole()) : undefined
-      recorder.record({ ...detailed(counted, judgement, asked, read, redacted), ...(exhibit && { exhibit }) })
+      const circumstances = { id: randomUUID(), at: at(), ...known, check, v1: sideOf(v1), v2: sideOf(v2) }
+      const entry = comparisonOf(judgement, circumstances, redacted(read))
+      const exhibit = observed && outcome === 'mismatch' ? exhibitOf(read.id, settings.dialect, observed, whole()) : undefined
+      recorder.record({
+        ...detailed(entry, judgement, asked, read, redacted),
+        ...(counted.repeat && { repeat: true }),
+        ...(exhibit && { exhibit }),
+      })
     },
     /** Counts and records a read that a person had rehearsed. Undefined if another epoch began meanwhile. */
     rehearsed(subject: ComparedRequest, { judgement, v1, v2 }: ComparedRead): Rehearsal | undefined {
@@ -301,9 +313,9 @@ export function createJournal(settings: JournalSettings) {
       if (term !== undefined && term.epoch !== terms.now.epoch) return undefined
       const { mode: _, ...known } = head(subject)
       const sides = { mode: subject.mode, check: 'read', v1: sideOf(v1), v2: sideOf(v2) } as const
-      const compared = comparisonOf(judgement, { id: randomUUID(), ...known, ...sides }, redacted(operation))
-      const { id, outcome, reason, totals } = compared
-      const entry: Rehearsal = { kind: 'rehearsal', id, ...known, outcome, ...(reason !== undefined && { reason }), totals }
+      const compared = comparisonOf(judgement, { id: randomUUID(), at: at(), ...known, ...sides }, redacted(operation))
+      const { id, at: when, outcome, reason, totals } = compared
+      const entry: Rehearsal = { kind: 'rehearsal', id, at: when, ...known, outcome, ...(reason !== undefined && { reason }), totals }
       evidence.observe({ ...entry, rehearsed: true })
       recorder.record(entry)
       return entry
@@ -311,7 +323,7 @@ export function createJournal(settings: JournalSettings) {
     /** Counts a write that v2 failed or refused, or of which the tables make no call, so that nothing can be compared. */
     unwritten(subject: ComparedRequest, judgement: Judgement, v2: SideAnswer): void {
       if (judgement.outcome !== 'inconclusive' && isDropped(subject)) return
-      const circumstances = { id: randomUUID(), ...head(subject), check: 'write', v2: sideOf(v2) } as const
+      const circumstances = { id: randomUUID(), at: at(), ...head(subject), check: 'write', v2: sideOf(v2) } as const
       const entry = comparisonOf(judgement, circumstances, redacted(subject.operation))
       if (isDifference(entry.outcome)) {
         teller.compared(subject.mode, entry)
@@ -322,7 +334,7 @@ export function createJournal(settings: JournalSettings) {
       if (counted) recorder.record(detailed(counted, failed, subject, subject.operation, redacted))
     },
     wouldSend(subject: ComparedRequest, call: Call): void {
-      recorder.record({ kind: 'would-send', ...head(subject), call: recordedCall(call, redacted(subject.operation)) })
+      recorder.record({ kind: 'would-send', at: at(), ...head(subject), call: recordedCall(call, redacted(subject.operation)) })
     },
     /** Tells the circuit about an answer that v2 gave a client in a term. */
     answered(operation: string, failed: boolean, term: Term): void {

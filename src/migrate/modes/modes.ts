@@ -196,7 +196,7 @@ export function createModes(initial: ModeRules, settings: ModesSettings) {
       const asked = typeof wish === 'string' ? wish : undefined
       const isV1First = emulated === 'v1-first' && operation.kind === 'emulated' && isRead(operation)
       const mode = inForce.select({ caller, subject, operation: operation.id, wish: asked, isV1First, circuit: positions(operation) })
-      const kept = pagingSides.stay(mode, operation, url, caller)
+      const kept = operation.paging ? pagingSides.stay(mode, operation, url, caller) : mode
       // A page that continues a list tells nothing of the share in force.
       return { caller, subject, credential, mode: kept, ...(kept === mode && { round: inForce.round }) }
     },

@@ -182,13 +182,13 @@ export function createPagingSides() {
     return [`${last} ${createHash('sha256').update(withoutPageToken(operation, url)).digest('base64')}`, last]
   }
   return {
-    /** Remembers the side that gave a page, if the operation is such a list. */
+    /** Remembers the side that gave a page of such a list. */
     note(side: Side, operation: Operation, url: string, caller: string): void {
-      if (operation.paging) for (const key of keysOf(operation, url, caller)) sides.set(key, side)
+      for (const key of keysOf(operation, url, caller)) sides.set(key, side)
     },
     /** Keeps a list on the side that began it, even if the rules change meanwhile; otherwise returns the mode. */
     stay(mode: Mode, operation: Operation, url: string, caller: string): Mode {
-      if (!operation.paging || pageTokenOf(operation, url) === undefined) return mode
+      if (pageTokenOf(operation, url) === undefined) return mode
       const side = keysOf(operation, url, caller)
         .map((key) => sides.get(key))
         .find((one) => one !== undefined)

@@ -433,7 +433,7 @@ class Watched {
     const [mode, began] = [this.#mode, this.#began]
     const ms = Math.round(performance.now() - began)
     const wrote = () => ownWrites.hasWritten(caller, this.#wrote)
-    const others = recentWrites.since(this.#others)
+    const others = () => recentWrites.since(this.#others)
     const heard = (v1Status: number) => accepted.heard(operation, credential, v1Status, 'v1')
     observer.look({ request, mode, served, kept, began, ms, wrote, others, heard, isKnown, term })
   }
@@ -496,7 +496,7 @@ export function servedBy(
     if (!budget.take(!accepted.has(credential))) return served
     try {
       const instead = await fromV1(request)
-      if (isAccepted(instead.answer)) pagingSides.note('v1', operation, raw.url, caller)
+      if (operation.paging && isAccepted(instead.answer)) pagingSides.note('v1', operation, raw.url, caller)
       if (!hasFailed(instead.answer.status)) return { ...instead, failed: served.answer }
       await drain(instead.answer, 0)
       return served

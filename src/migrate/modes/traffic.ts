@@ -65,8 +65,8 @@ export function createTraffic(
     if (refused) return undefined
     // Without v1, one side answers everything.
     if (v1) {
-      pagingSides.note(by, operation, url, caller)
-      rollouts.used(choice, operation.id, by)
+      if (operation.paging) pagingSides.note(by, operation, url, caller)
+      if (rollouts.areRunning) rollouts.used(choice, operation.id, by)
       if (latencies.areWatched && started !== undefined) latencies.see(choice, operation.id, started)
     }
     return use(choice, operation.id, mode, protocol, agent)

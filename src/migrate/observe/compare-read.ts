@@ -16,7 +16,7 @@ import type { Operation, V1Request } from '../../tables/operation.ts'
 import { isReadBack, type Unverifiable } from '../../tables/operations.ts'
 import { spellings } from '../../tables/query.ts'
 import { type Dialect, variablesOf } from '../../tables/uid.ts'
-import { type Captured, type Compare, capturedText, type SeenAnswer } from '../compare/compare.ts'
+import { areSame, type Captured, type Compare, capturedText, type SeenAnswer } from '../compare/compare.ts'
 import { ANY_WRITES, collectStamps, type ExpectedDifferences, NO_WRITES, type Stamps } from '../compare/expected.ts'
 import type { AskedRequest, Judge, Judgement, Noise, Settle, Trial } from '../compare/judge.ts'
 import { isDifference } from '../evidence/evidence.ts'
@@ -44,11 +44,11 @@ export interface Kept {
  * request says in the same bytes is taken from `known`.
  */
 export async function seenOf({ status, headers, body }: Kept, limit: number, known?: SeenAnswer): Promise<SeenAnswer> {
-  return { ...typed(status, headers), body: await capturedOf(body, String(headers['content-encoding'] ?? ''), limit, known?.body) }
+  return { status, headers: typeIn(headers), body: await capturedOf(body, String(headers['content-encoding'] ?? ''), limit, known?.body) }
 }
 
-function typed(status: number, headers: Kept['headers']): Pick<SeenAnswer, 'status' | 'headers'> {
-  return { status, headers: { 'content-type': String(headers['content-type'] ?? 'application/json') } }
+function typeIn(headers: Kept['headers']): SeenAnswer['headers'] {
+  return { 'content-type': String(headers['content-type'] ?? 'application/json') }
 }
 
 async function capturedOf(body: Kept['body'], encoding: string, limit: number, known: Captured | undefined): Promise<Captured> {
@@ -332,7 +332,7 @@ export function createAsk({ readV1, unsharedReads, translate: settings, deadline
 
 /** What the tables made of an answer that was broken off says nothing. */
 function cutOff({ status, headers }: Kept, limit: number, calls: number): SeenAnswer {
-  return { ...typed(status, headers), body: { kind: 'too-large', limit, ...(calls > 1 && { isSum: true }) } }
+  return { status, headers: typeIn(headers), body: { kind: 'too-large', limit, ...(calls > 1 && { isSum: true }) } }
 }
 
 const tooLate = () => new DOMException('the asked side did not answer in time', 'TimeoutError')
@@ -389,7 +389,7 @@ interface FirstAnswer {
   readonly otherToken?: string | undefined
   /** Whether the caller wrote since the request arrived, and what others wrote. Absent if no write matters. */
   readonly wrote?: () => boolean
-  readonly others?: OtherWrites
+  readonly others?: () => OtherWrites
   /** Asks v1 for what proves a declared difference. Without it, a difference that needs a proof counts. */
   readonly proving?: () => ProvingV1
   /** Ask v1 once more, to learn which members change by themselves. */
@@ -423,6 +423,8 @@ export function readOf({ read }: Pick<AskedRead, 'read'>): V1Request | undefined
 /** Stands for a request that the tables cannot read. */
 export const UNREAD: V1Request = { params: {}, query: new Map(), body: undefined }
 
+const MATCH: Judgement = { outcome: 'match', findings: [] }
+
 type Asked = (side: Side, tap?: AskedRead['tap']) => Promise<SideAnswer>
 
 /** Asks the other side and compares. A difference only counts after both sides were asked again (design §7). */
@@ -433,11 +435,11 @@ export async function compareRead<Read extends AskedRead>(
   signal: Signal,
 ): Promise<ComparedRead> {
   const askSide: Asked = (side, tap) => ask(side, { ...read, token: side === read.by ? undefined : read.otherToken, tap }, signal)
-  const other = read.other ?? (await askSide(otherSide(read.by)))
+  const other = read.other ?? (await ask(otherSide(read.by), { ...read, token: read.otherToken }, signal))
   const [v1, v2] = read.by === 'v1' ? [read.first, other] : [other, read.first]
   const asked = { operation: read.operation, request: readOf(read) ?? UNREAD }
   if (read.learn) await learn(read, v1, askSide, judging)
-  const judged = await inTurns(judging.judge(asked, v1.seen, v2.seen))
+  const judged = areSame(v1.seen, v2.seen) ? MATCH : await inTurns(judging.judge(asked, v1.seen, v2.seen))
   const proofs = judged.outcome === 'mismatch' ? createProofs(asked, judging, read.proving?.()) : undefined
   const judgement = proofs ? await proofs.judge(v1.seen, v2.seen) : judged
   // Noise that stops must not go on excusing anything.
@@ -468,7 +470,7 @@ async function tryAgain(
     const to = judging.now()
     const isLast = v2.length > ROUNDS || to - began > TRIAL_MS
     const trial = { v2First: by === 'v2', v1, v2, stamps, period: { from: since, to }, isLast }
-    const writes = () => ({ wrote: wrote?.() ?? false, writes: others?.toRows(question.operation.answer) ?? NO_WRITES })
+    const writes = () => ({ wrote: wrote?.() ?? false, writes: others?.().toRows(question.operation.answer) ?? NO_WRITES })
     const settle = (meanwhile: Meanwhile) => inTurns(judging.settle(question, { ...trial, ...meanwhile }))
     const judgement = wrote ? await settled(settle, writes, judging.others) : await settle(NOTHING_WRITTEN)
     await learnFrom(question.operation, v1.at(-2)!, v1.at(-1)!, judging)

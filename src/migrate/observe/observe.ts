@@ -159,9 +159,8 @@ export function nothingSkipped(): Record<Reason, number> {
   return Object.fromEntries(SKIPPED.map((why) => [why, 0])) as Record<Reason, number>
 }
 
-/** Says why a comparison has no result; undefined if it has one. */
-export function whyUncompared({ judgement, v1, v2 }: ComparedRead): Uncompared | undefined {
-  if (judgement.outcome !== 'inconclusive') return undefined
+/** Says why an inconclusive comparison has no result. */
+export function whyUncompared({ judgement, v1, v2 }: ComparedRead): Uncompared {
   const sides = [v1.seen, v2.seen]
   if (v2.seen.body.kind === 'too-large' && v1.seen.body.kind === 'json') return 'v2Bytes'
   if (judgement.findings.length > 0) return 'manyPlaces'
@@ -190,8 +189,8 @@ export interface WatchedRequest {
   readonly ms: number
   /** Whether the caller wrote meanwhile. */
   readonly wrote: () => boolean
-  /** What other writes may have done meanwhile. */
-  readonly others: OtherWrites
+  /** Tells what other writes may have done meanwhile. */
+  readonly others: () => OtherWrites
   /** Notes the status with which v1 answered the same credential. */
   readonly heard: (status: number) => void
   /** A side accepted the credential before. Otherwise only v1's success makes this a use. */
@@ -518,8 +517,8 @@ export function createSampler(
     used.set(user, { amount: usedBy(user) + amount, at: filled })
     left -= amount
   }
-  /** Returns the stock of which a user may not use one more and leave this part to others. */
-  const lacking = (user: string, part: number) => {
+  /** Why a user may not use one more of each stock and leave this part to others; undefined if that is possible. */
+  const full = (user: string, part = reserve(user)) => {
     if (!fits(places.most, places.left(), places.usedBy(user), part)) return 'waiting'
     const most = live.perSecond
     if (most === 0) return undefined
@@ -528,15 +527,13 @@ export function createSampler(
     filled = at
     return fits(most, left, usedBy(user), part) ? undefined : 'perSecond'
   }
-  /** Why no request of a user can be compared now; undefined if one can. */
-  const full = (user: string) => lacking(user, reserve(user))
   return {
     full,
     choose({ user, caller, shape }: Candidate): Sampled {
       const why = full(user)
       if (why) return why
       const isNew = shape === undefined || !isKnown(`${user}\n${caller}\n${shape()}`)
-      const weight = isNew || !lacking(user, 0.5) ? 1 : EVERY
+      const weight = isNew || !full(user, 0.5) ? 1 : EVERY
       if (weight > 1 && random() * weight >= 1) return 'repeat'
       take(user, 1)
       return { weight }

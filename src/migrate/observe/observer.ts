@@ -29,8 +29,8 @@ import {
 import { judgeRefusal, judgeWrite, verifyWrite, wouldSend } from './verify-write.ts'
 
 /** True if the proxy gave a comparison up. What its sides answered then says nothing of them. */
-function isShutDown({ aborted, reason }: Signal): boolean {
-  return aborted && (reason as Error | undefined)?.name === 'AbortError'
+function isShutDown({ reason }: Signal): boolean {
+  return (reason as Error | undefined)?.name === 'AbortError'
 }
 
 function kindOf({ operation, caller, request, shape = shapeOf(operation, request) }: ComparedRequest): KindOfWrite {
@@ -248,7 +248,7 @@ export class Observer {
     const { request, served, kept, ms, wrote, others, isKnown } = watched
     const { judging, operations, tallies } = this.#journal
     const { operation, caller, raw, read, begin } = request
-    const token = pageTokenOf(operation, raw.url)
+    const token = operation.paging ? pageTokenOf(operation, raw.url) : undefined
     const otherToken = token === undefined ? undefined : this.#cursors.find(caller, operation.id, token)
     if (token !== undefined && otherToken === undefined) return this.#left(watched, 'pageToken')
     const { limit } = this
@@ -261,7 +261,7 @@ export class Observer {
     const first = seen ? { seen: { ...seen, ...(served.unasked && { unasked: true as const }) }, ms } : await ask('v2', asking, signal)
     const since = judging.now() - (performance.now() - watched.began)
     const compared = await compareRead({ ...asking, by: served.by, since, first, other }, ask, judging, signal)
-    if (isShutDown(signal)) return this.#left(watched, 'waiting')
+    if (signal.aborted && isShutDown(signal)) return this.#left(watched, 'waiting')
     if (served.by === 'v2') watched.heard(compared.v1.seen.status)
     if (!isKnown && !isAccepted(compared.v1.seen)) return this.skip(operation, 'stranger')
     if (!isKnown) tallies.used(operation.id)

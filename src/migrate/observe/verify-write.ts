@@ -239,7 +239,8 @@ async function checkReading(write: ServedWrite, reading: Reading, ask: Ask, judg
   if (isBad(compared.judgement)) return told(compared.judgement)
   const unread = unreadable(reading, first)
   if (unread !== undefined) return told(inconclusive(unread))
-  const promised: Promised = { ...write, write: write.subject, reading, elapsedMs: () => performance.now() - write.began }
+  const elapsedMs = () => performance.now() - write.began
+  const promised: Promised = { write: write.subject, reading, others: write.others(), elapsedMs }
   if (write.served.by === 'v1') {
     const shown = reading.table.readBack.gone || isThere(reading, bodyOf(first))
     return told(shown ? compared.judgement : (deletedSince(promised) ?? inconclusive('v1 does not show what it wrote')))

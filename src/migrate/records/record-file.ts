@@ -5,7 +5,6 @@ import { systemReason } from '../../errors.ts'
 import { opened, piecesOf, textOf, untilHopeless } from '../../files.ts'
 import type { Inventory } from '../clients.ts'
 import type { ExpectedDifferences } from '../compare/expected.ts'
-import { isJudged } from '../compare/judge.ts'
 import { type Evidence, repeatOf } from '../evidence/evidence.ts'
 import { entryOf } from './read-entry.ts'
 import type { Comparison, Entry, TrafficEntry } from './record.ts'
@@ -298,7 +297,7 @@ export function restore(entry: Entry, { evidence, inventory, expected }: Ledger)
   const counted = evidence.observe(entry, at) !== undefined
   // Another replica has counted its pair and outcome: a process that had served the clients of both would have counted a repeat.
   if (!counted) evidence.add(entry.operation, { comparisons: 1, repeats: repeatOf(entry) }, at)
-  if (isJudged(entry)) expected.count(entry.operation, codesOf(entry))
+  expected.count(entry.operation, entry.outcome, codesOf(entry))
   inventory.compared(entry)
   return counted
 }

@@ -277,9 +277,14 @@ export function comparisonOf(judgement: Judgement, circumstances: Circumstances,
     ...circumstances,
     outcome: judgement.outcome,
     ...(judgement.reason !== undefined && { reason: judgement.reason }),
-    totals: groups.map(({ first, count }) => ({ ...labelOf(first), count })),
+    totals: totalsOf(judgement),
     examples: groups.slice(0, EXAMPLES).map(({ first }) => ({ ...labelOf(first), ...exampleOf(first, redacted) })),
   }
+}
+
+/** Returns the differences by kind and place. */
+export function totalsOf(judgement: Judgement): readonly Total[] {
+  return groupsOf(judgement).map(({ first, count }) => ({ ...labelOf(first), count }))
 }
 
 /** Returns the first finding of each kind and place, and how many there are. */

@@ -5,7 +5,7 @@ import type { Observation } from '../evidence/evidence.ts'
 import type { Journal } from '../modes/journal.ts'
 import type { ModeRules } from '../modes/rules.ts'
 import { createRuleOf, operationsOf, type RuleOf } from '../modes/select.ts'
-import type { Actor, Comparison, Entry, Note, RolloutEntry } from '../records/record.ts'
+import type { Actor, Entry, Note, RolloutEntry } from '../records/record.ts'
 import { type KnownFigures, knownFigure } from './evidence.ts'
 import { planOf, shareOf } from './plan.ts'
 import { type RolloutCommand, RolloutRun, type RunSources, readSavedRun, type SavedRun } from './run.ts'
@@ -190,11 +190,12 @@ export function createRollouts(initial: ModeRules, sources: RolloutSources) {
     for (const listener of listeners) listener()
   }
   const runOf = (operation: string, client: Identity) => {
-    const name = runs.size > 0 ? ruleOf(operation, client)?.canary?.rollout?.name : undefined
+    const name = ruleOf(operation, client)?.canary?.rollout?.name
     return name === undefined ? undefined : runs.get(name)
   }
   const follow = (rules: ModeRules) => {
     runs = runsOf(rules, runs, { ...sources, journal, moved, order: journal.order })
+    rollouts.areRunning = runs.size > 0
     ruleOf = createRuleOf(rules.rules)
     round += 1
   }
@@ -203,9 +204,9 @@ export function createRollouts(initial: ModeRules, sources: RolloutSources) {
   }
   const earlier = new EarlierRuns({ ...sources, journal }, () => runs)
   journal.onNote(({ what }) => what === 'circuit' && look())
-  follow(initial)
-
-  return {
+  const rollouts = {
+    /** True while the rules have a rollout. Otherwise nobody needs to tell of requests. */
+    areRunning: false,
     all: () => Array.from(runs.values(), (run) => run.status()),
     /** Gives a command. Returns a sentence if it makes no sense. */
     steer(name: string, command: RolloutCommand, by: Actor): string | undefined {
@@ -239,9 +240,9 @@ export function createRollouts(initial: ModeRules, sources: RolloutSources) {
     used(request: SidedRequest, operation: string, by: Side) {
       if (request.round === round) runOf(operation, request)?.used(operation, request.caller, request.mode, by)
     },
-    /** Counts a comparison of an answer to a client. */
-    compared(client: Identity, comparison: Pick<Comparison, 'mode'> & Observation) {
-      if (comparison.mode === 'diff-v2') runOf(comparison.operation, client)?.compared(comparison)
+    /** Counts a comparison of an answer that v2 gave a client. */
+    compared(client: Identity, comparison: Observation) {
+      runOf(comparison.operation, client)?.compared(comparison)
     },
     /** Takes an entry of earlier records. */
     entry: (entry: Entry) => earlier.entry(entry),
@@ -263,4 +264,6 @@ export function createRollouts(initial: ModeRules, sources: RolloutSources) {
       known = of
     },
   }
+  follow(initial)
+  return rollouts
 }

@@ -4,10 +4,18 @@ import { tables } from '../../../mappings/index.ts'
 import { ignoreRules } from '../../../src/app/config/kinds.ts'
 import { declarationsWith } from '../../../src/app/server/migration.ts'
 import { MOST_FINDINGS } from '../../../src/migrate/compare/compare.ts'
-import type { Declaration, DescribedDeclaration } from '../../../src/migrate/compare/expected.ts'
-import { type ComparisonOutcome, createNoise, tally } from '../../../src/migrate/compare/judge.ts'
+import type { Declaration, DescribedDeclaration, ExpectedDifferences } from '../../../src/migrate/compare/expected.ts'
+import { type ComparisonOutcome, createNoise, type Judgement } from '../../../src/migrate/compare/judge.ts'
 import { covers } from '../../../src/tables/operation.ts'
 import { asked, child, court, findings, operationOf, seen } from '../given.ts'
+
+function tally(expected: ExpectedDifferences, operation: string, { outcome, findings: found }: Judgement): void {
+  expected.count(
+    operation,
+    outcome,
+    found.flatMap(({ code }) => code ?? []),
+  )
+}
 
 describe('judge', () => {
   const { judge } = court()

@@ -25,10 +25,10 @@ describe('circuit', () => {
     const turns: string[] = []
     const told = (state: { state: string } | undefined) => state && turns.push(state.state)
     const answers = (count: number, failed: boolean) => {
-      for (let nth = 0; nth < count; nth++) told(made.answered(OPERATION, failed))
+      for (let nth = 0; nth < count; nth++) told(made.observe(OPERATION, 'errors', failed))
     }
     const comparisons = (count: number, differed: boolean) => {
-      for (let nth = 0; nth < count; nth++) told(made.compared(OPERATION, differed))
+      for (let nth = 0; nth < count; nth++) told(made.observe(OPERATION, 'mismatches', differed))
     }
     return { ...made, answers, comparisons, turns, clock }
   }

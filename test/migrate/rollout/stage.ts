@@ -222,9 +222,9 @@ export function simulate(rules: ModeRules, earlier: readonly Entry[] = [], probe
       rollouts.used({ ...client, mode, round: rollouts.round() }, operation, SERVED_BY[mode])
       const outcome = isWrong ? 'mismatch' : 'match'
       const comparison = { operation, caller: client.caller, shape, outcome, mode } as const
-      const turned = [circuit.answered(operation, false), circuit.compared(operation, isWrong)].find(Boolean)
+      const turned = [circuit.observe(operation, 'errors', false), circuit.observe(operation, 'mismatches', isWrong)].find(Boolean)
       evidence.observe(comparison)
-      rollouts.compared(client, comparison)
+      if (mode === 'diff-v2') rollouts.compared(client, comparison)
       if (turned) notes.note({ what: turned.state === 'open' ? 'circuit' : 'circuit-closed', text: turned.reason, operation })
     },
     refuse: (count) => evidence.add('iam.a', { uncompared: { writeRefused: count } }),

@@ -64,7 +64,11 @@ export interface Head {
 }
 
 /** A head that the client's protocol can carry, or the problem: `its status 999`. It never quotes a value. */
-export type Relayable = Head | { readonly problem: string }
+export type Relayable = Head | Problem
+
+interface Problem {
+  readonly problem: string
+}
 
 const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/
 
@@ -84,13 +88,17 @@ export function isWritable(value: string): boolean {
  * `relayable(2, { status: 200, reason: '', headers: ['etag', '"1"', 'etag', '"1"'] })` has one etag.
  */
 export function relayable(version: number, { status, reason, headers }: Head): Relayable {
-  if (!Number.isInteger(status) || status < 200 || status > 599) return { problem: `its status ${status}` }
+  if (!isFinalStatus(status)) return { problem: `its status ${status}` }
   const checked = relayableHeaders(version, headers)
   return 'problem' in checked ? checked : { status, reason: isWritable(reason) ? reason : '', headers: checked.headers }
 }
 
+function isFinalStatus(status: number): boolean {
+  return Number.isInteger(status) && status >= 200 && status <= 599
+}
+
 /** The same for headers alone: of a handshake, or trailers. */
-export function relayableHeaders(version: number, headers: readonly string[]): Pick<Head, 'headers'> | { readonly problem: string } {
+export function relayableHeaders(version: number, headers: readonly string[]): Pick<Head, 'headers'> | Problem {
   const kept: string[] = []
   let seen: Set<string> | undefined
   for (let at = 0; at < headers.length; at += 2) {
@@ -110,9 +118,23 @@ export function relayableHeaders(version: number, headers: readonly string[]): P
   return { headers: kept }
 }
 
-/** Turns headers of undici and Node into a flat list of names and values. */
-export function flat(headers: Readonly<Record<string, string | readonly string[] | undefined>>): string[] {
-  return Object.entries(headers).flatMap(([name, value]) => (value === undefined ? [] : [value].flat().flatMap((one) => [name, one])))
+/** Headers by name, as undici and Node give them; a repeated name has a list of values. */
+type Groups = Readonly<Record<string, string | string[] | undefined>>
+
+/** The same as `relayable` for an answer whose headers are grouped by their names in lower case, for clients of both HTTP versions. */
+export function relayableGroups(status: number, headers: Groups): { readonly headers: Record<string, string | string[]> } | Problem {
+  if (!isFinalStatus(status)) return { problem: `its status ${status}` }
+  const kept: Record<string, string | string[]> = Object.create(null)
+  for (const name of Object.keys(headers)) {
+    const value = headers[name]
+    const [first] = typeof value === 'string' ? [value] : (value ?? [])
+    if (value === undefined || first === undefined) continue
+    if (!TOKEN.test(name)) return { problem: 'the name of a header' }
+    if (typeof value === 'string' ? !isWritable(value) : !value.every(isWritable)) return { problem: `its header ${name.slice(0, 40)}` }
+    if (!CONNECTION_SPECIFIC.has(name))
+      kept[name] = typeof value === 'string' || value.length === 1 || SINGLE_VALUED.has(name) ? first : value
+  }
+  return { headers: kept }
 }
 
 /** Turns a flat list into an object; a repeated name has a list of values. */

@@ -3,7 +3,7 @@ import http, { type ServerResponse } from 'node:http'
 import http2 from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, it } from 'vitest'
-import { CONNECTION_SPECIFIC, flat, grouped, type Head, relayable, SINGLE_VALUED } from '../src/heads.ts'
+import { CONNECTION_SPECIFIC, grouped, type Head, relayable, relayableGroups, SINGLE_VALUED } from '../src/heads.ts'
 import { endsHere, endToEnd, endToEndRaw, giveHead } from '../src/serve/heads.ts'
 
 describe('head', () => {
@@ -89,10 +89,22 @@ describe('head', () => {
     expect(giveHead(refusing, head())).toEqual({ problem: 'ERR_ODD' })
   })
 
-  it('converts flat lists to objects and back', () => {
-    const list = ['a', '1', 'set-cookie', 'x', 'set-cookie', 'y', '__proto__', 'z']
-    expect(flat(grouped(['a', '1', 'set-cookie', 'x', 'set-cookie', 'y']))).toEqual(list.slice(0, 6))
-    expect(flat({ a: undefined, b: '1' })).toEqual(['b', '1'])
+  it.each([
+    [200, ['a', '1', 'set-cookie', 'x', 'set-cookie', 'y', '__proto__', 'z']],
+    [200, ['etag', '"1"', 'etag', '"2"', 'connection', 'x-a', 'te', 'gzip', 'x-a', '']],
+    [200, ['x-a', '1', 'bad name', '2']],
+    [200, ['x-a', '1', 'x-a', 'b\u0001']],
+    [199, ['x-a', '1']],
+    [600, []],
+    [404, []],
+  ])('relays grouped headers as those of a list (%i %j)', (status, headers) => {
+    const relayed = relayable(2, { status, reason: '', headers })
+    const groups = relayableGroups(status, grouped(headers))
+    expect(groups).toEqual('problem' in relayed ? relayed : { headers: grouped(relayed.headers) })
+  })
+
+  it('leaves out a header without a value', () => {
+    expect(relayableGroups(200, { a: undefined, b: '1', c: [] })).toEqual({ headers: { b: '1' } })
   })
 })
 

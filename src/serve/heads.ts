@@ -43,26 +43,30 @@ const KEPT: ReadonlySet<string> = new Set(['cdn-loop', 'content-length', 'host',
  * These are the ones that the message's own `Connection` header names, and the request line of HTTP/2 (`:path`).
  */
 export function endsHere(connection: string | undefined): (name: string) => boolean {
-  const isNamed = namedBy(connection)
-  return (name) => HOP_BY_HOP.has(name) || isNamed(name) || name.startsWith(':')
+  const named = namedBy(connection)
+  return (name) => HOP_BY_HOP.has(name) || named.has(name) || name.startsWith(':')
 }
 
-/** Returns a test for headers (lower case) that a `Connection` header removes. */
-export function namedBy(connection: string | undefined): (name: string) => boolean {
-  if (connection === undefined) return namesNothing
+/** Returns the headers (lower case) that a `Connection` header removes. */
+export function namedBy(connection: string | undefined): ReadonlySet<string> {
+  if (connection === undefined) return NOTHING
+  // Nearly every client sends this.
+  if (connection === 'keep-alive') return KEEP_ALIVE
   const named = connection.split(',').map((name) => name.trim().toLowerCase())
-  const extra = new Set(named.filter((name) => !KEPT.has(name)))
-  return (name) => extra.has(name)
+  return new Set(named.filter((name) => !KEPT.has(name)))
 }
 
-const namesNothing = () => false
+const NOTHING: ReadonlySet<string> = new Set()
+const KEEP_ALIVE: ReadonlySet<string> = new Set(['keep-alive'])
 
 /** Returns a header object (lower-case names) without the headers that end at this hop. */
 export function endToEnd<T>(headers: Readonly<Record<string, T>>): Record<string, T> {
   const { connection } = headers as Readonly<Record<string, unknown>>
-  const ends = endsHere(typeof connection === 'string' ? connection : undefined)
+  const named = namedBy(typeof connection === 'string' ? connection : undefined)
   const kept: Record<string, T> = {}
-  for (const name in headers) if (!ends(name)) kept[name] = headers[name] as T
+  for (const name in headers) {
+    if (!HOP_BY_HOP.has(name) && !named.has(name) && !name.startsWith(':')) kept[name] = headers[name] as T
+  }
   return kept
 }
 

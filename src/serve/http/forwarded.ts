@@ -122,7 +122,7 @@ export function createForwarded({ trusted, header }: ForwardedSettings): Forward
   const { read, write } = HEADER_FAMILIES[header]
   const connectionOf = createConnections(isTrusted)
   const wayOf = ({ headers, socket }: Arrived) => {
-    const { peer, isProxy } = connectionOf(socket)
+    const { peer, isProxy } = (socket as Known)[CONNECTION] ?? connectionOf(socket)
     const claim = isProxy ? read(headers) : NO_CLAIM
     return { claim, hops: vouchedHops(peer, claim.hops, isTrusted) }
   }
@@ -135,9 +135,9 @@ export function createForwarded({ trusted, header }: ForwardedSettings): Forward
       const { headers, socket } = request
       const { claim, hops } = wayOf(request)
       dropNamed(headers)
-      const said = (values: readonly string[], valid: RegExp) => vouchedValue(values, hops.length - 1, valid)
-      const proto = said(claim.protos, PROTO) ?? ((socket as TLSSocket).encrypted ? 'https' : 'http')
-      const host = said(claim.hosts, HOST) ?? headers.host
+      const depth = hops.length - 1
+      const proto = vouchedValue(claim.protos, depth, PROTO) ?? ((socket as TLSSocket).encrypted ? 'https' : 'http')
+      const host = vouchedValue(claim.hosts, depth, HOST) ?? headers.host
       drop(headers)
       Object.assign(headers, write(hops, proto.toLowerCase(), host))
     },
@@ -235,8 +235,7 @@ function nodeOf(address: string): string {
 /** The headers that a client's `Connection` names are for us alone (RFC 9110 §7.6.1). Afterwards it has nothing left to name. */
 function dropNamed(headers: IncomingHttpHeaders): void {
   if (headers.connection === undefined) return
-  const isNamed = namedBy(headers.connection)
-  for (const name of Object.keys(headers)) if (isNamed(name)) delete headers[name]
+  for (const name of namedBy(headers.connection)) delete headers[name]
   delete headers.connection
 }
 

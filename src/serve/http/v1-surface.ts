@@ -144,15 +144,17 @@ export function sendError(reply: FastifyReply, error: ApiError, status: number =
     .send(Buffer.from(errorText(error, errors)))
 }
 
-/** Yields the pieces of a stream for this response. Records what breaks it, v2 or the signal, before the connection breaks. */
+/** Yields the pieces of a stream for this response. Records what breaks it, its side or the signal, before the connection breaks. */
 async function* watched(
   stream: AsyncIterable<Uint8Array>,
+  by: Side,
   signal: Signal,
   record: Pick<RequestRecord, 'error'>,
   response: ServerResponse,
 ): AsyncGenerator<Uint8Array> {
   try {
-    yield* givingBack(stream, response)
+    // Only rows of v2 lie in memory that is used again.
+    yield* by === 'v1' ? stream : givingBack(stream, response)
   } catch (thrown) {
     record.error = asApiError(signal.aborted ? signal.reason : thrown)
     throw thrown
@@ -268,7 +270,7 @@ class ServedRequest implements Writer, OnClose {
     try {
       if ('stream' in answer) {
         const until = (by === 'v1' ? this.#request?.client : this.#request?.signal) as Signal
-        const stream = watched(answer.stream, until, this.#record, reply.raw)
+        const stream = watched(answer.stream, by, until, this.#record, reply.raw)
         reply.code(answer.status).header('content-type', JSON_TYPE).headers(answer.headers)
         // The signal ends a stream even while it waits for the client.
         reply.send(addAbortSignal(abortSignalOf(until), Readable.from(stream, ONE_AHEAD)))

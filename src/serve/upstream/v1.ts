@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Agent, Dispatcher } from 'undici'
 import { ApiError, type CodeName, fromTransport, unrelayable } from '../../errors.ts'
-import { flat, grouped, relayable } from '../../heads.ts'
+import { relayableGroups } from '../../heads.ts'
 import { endToEnd } from '../heads.ts'
 import { abortSignalOf, type Signal } from '../signals.ts'
 import type { Service } from './health.ts'
@@ -79,17 +79,23 @@ export function createSent({ base, answerMs }: Pick<AskRestSettings, 'base' | 'a
 
 /** Returns the head of an answer in a form that clients of both HTTP versions can be given. Throws an ApiError if there is none. */
 export function headOf(service: Service, status: number, headers: IncomingHttpHeaders): RestHead {
-  const head = relayable(2, { status, reason: '', headers: flat(endToEnd(headers)) })
+  const head = relayableGroups(status, endToEnd(headers))
   if ('problem' in head) throw unrelayable(service, head.problem)
-  return { status, headers: grouped(head.headers) }
+  return { status, headers: head.headers }
 }
 
 /** Headers of our own connections to the service and to the client; they are not passed on. */
 const OURS = new Set(['host', 'content-length', 'expect', 'x-crosswalk-mode'])
 
 function requestHeaders(headers: IncomingHttpHeaders, id: string): Record<string, string | string[]> {
-  const kept = Object.entries(endToEnd(headers)).filter(([name, value]) => value !== undefined && !OURS.has(name))
-  return { ...(Object.fromEntries(kept) as Record<string, string | string[]>), 'x-request-id': id }
+  const kept = endToEnd(headers)
+  const sent: Record<string, string | string[]> = {}
+  for (const name of Object.keys(kept)) {
+    const value = kept[name]
+    if (value !== undefined && !OURS.has(name)) sent[name] = value
+  }
+  sent['x-request-id'] = id
+  return sent
 }
 
 /** Sends a request to the v1 service once. Rejects with an ApiError if no answer arrives. */

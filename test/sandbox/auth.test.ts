@@ -15,15 +15,14 @@ import type { Caller } from '../../src/sandbox/auth/sts.ts'
 import { mismatchedClaim } from '../../src/sandbox/auth/tokens.ts'
 import type { ClaimMatch } from '../../src/sandbox/world/model.ts'
 import { newUid } from '../../src/sandbox/world/store.ts'
-import { type Bench, openBench, userUid } from './stage.ts'
+import { freshBench } from './stage.ts'
 
 describe('authorize', () => {
-  let bench: Bench
+  const bench = freshBench()
   let folder: string
   let deeper: string
   let other: string
   beforeEach(() => {
-    bench = openBench()
     folder = newUid(bench.world.random, bench.org)
     deeper = newUid(bench.world.random, folder)
     other = newUid(bench.world.random)
@@ -32,12 +31,7 @@ describe('authorize', () => {
   const createTime = '2026-03-01T00:00:00.000Z'
 
   const bind = (identityUid: string, group: string, role: string) =>
-    bench.world.store.roleBindings.put({
-      uid: newUid(bench.world.random, group),
-      createTime,
-      identityUid,
-      roleUid: builtInRoleUid(role),
-    })
+    bench.world.store.roleBindings.put({ uid: newUid(bench.world.random, group), createTime, identityUid, roleUid: builtInRoleUid(role) })
 
   const somebody = (parent = ''): Caller => ({ identityUid: newUid(bench.world.random, parent) })
   const may = (caller: Caller, needed: Needed, uid: string) => hasCapability(bench.world, caller, needed, uid)
@@ -76,7 +70,7 @@ describe('authorize', () => {
     })
 
     it('end with the binding', () => {
-      const caller = { identityUid: userUid(bench, 'carol@example.com') }
+      const caller = { identityUid: bench.user('carol@example.com') }
       expect(may(caller, 'repo.list', bench.org)).toBe(true)
       for (const { uid, identityUid } of bench.world.store.roleBindings.values())
         if (identityUid === caller.identityUid) bench.world.store.roleBindings.delete(uid)
@@ -117,7 +111,7 @@ describe('authorize', () => {
     })
 
     it('apply to staff as well', () => {
-      const staff: Caller = { identityUid: userUid(bench, 'admin@sandbox.dev'), everything: true }
+      const staff: Caller = { identityUid: bench.user('admin@sandbox.dev'), everything: true }
       expect(isStaff(bench.world, staff)).toBe(true)
       expect(may(staff, 'repo.internal.admin', other)).toBe(true)
       expect(visible(bench.world, staff, 'groups.list')(other)).toBe(true)

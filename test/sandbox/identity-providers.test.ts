@@ -1,17 +1,13 @@
-import { beforeEach, describe, expect, it } from 'vitest'
-import { BASE_URL, type Bench, type Body, openBench, roleUid, told, userUid } from './stage.ts'
+import { describe, expect, it } from 'vitest'
+import { BASE_URL, type Body, freshBench, told } from './stage.ts'
 
 describe('identity providers', () => {
-  let bench: Bench
-  let path: string
-  beforeEach(() => {
-    bench = openBench()
-    path = `/iam/v2/identityProviders/${bench.org}`
-  })
+  const bench = freshBench()
+  const path = `/iam/v2/identityProviders/${bench.org}`
 
   const oidc = { issuer: 'https://idp.example', clientId: 'id', clientSecret: 'secret' }
-  const body = () => ({ name: 'okta', defaultRole: roleUid(bench, 'viewer'), oidc })
-  const create = () => bench.done('demo-owner', 'POST', path, body())
+  const body = () => ({ name: 'okta', defaultRole: bench.role('viewer'), oidc })
+  const create = () => bench.done(`POST ${path}`, body())
   const secretOf = (uid: string) => bench.world.store.identityProviders.get(uid)?.oidc?.clientSecret
 
   describe('identity providers (semantics §3.3)', () => {
@@ -22,7 +18,7 @@ describe('identity providers', () => {
         name: 'okta',
         createTime: '2026-03-01T12:00:00.000Z',
         updateTime: '2026-03-01T12:00:00.000Z',
-        defaultRole: roleUid(bench, 'viewer'),
+        defaultRole: bench.role('viewer'),
         oidc: { issuer: 'https://idp.example', clientId: 'id', pkceEnabled: false },
         scim: { enabled: false, endpointUrl: `${BASE_URL}/scim/v2/${made.uid}`, credentialState: 'CREDENTIAL_STATE_NOT_ISSUED' },
       })
@@ -30,26 +26,26 @@ describe('identity providers', () => {
     })
 
     it('requires an organization as parent, a role and a credential', async () => {
-      const { uid: folder } = await bench.done('demo-owner', 'POST', `/iam/v2/groups/${bench.org}`, { name: 'folder' })
-      const below = await bench.call('demo-owner', 'POST', `/iam/v2/identityProviders/${folder}`, body())
+      const { uid: folder } = await bench.done(`POST /iam/v2/groups/${bench.org}`, { name: 'folder' })
+      const below = await bench.call(`POST /iam/v2/identityProviders/${folder}`, body())
       expect(told(below)).toMatchObject({
         code: 3,
         fields: ['parent'],
         message: 'Invalid argument: parent: parent id must be an organization (root group)',
       })
-      const bare = await bench.call('demo-owner', 'POST', path, { name: 'x', defaultRole: 'no', oidc: { issuer: 'i', clientId: 'c' } })
+      const bare = await bench.call(`POST ${path}`, { name: 'x', defaultRole: 'no', oidc: { issuer: 'i', clientId: 'c' } })
       expect(told(bare)).toMatchObject({ fields: ['default_role', 'oidc.client_secret'] })
-      expect(told(await bench.call('demo-owner', 'POST', path, {}))).toMatchObject({ fields: ['name', 'default_role'] })
+      expect(await bench.told(`POST ${path}`, {})).toMatchObject({ fields: ['name', 'default_role'] })
     })
 
     it('requires role_bindings.create as well', async () => {
-      const role = await bench.done('demo-owner', 'POST', `/iam/v2/roles/${bench.org}`, {
+      const role = await bench.done(`POST /iam/v2/roles/${bench.org}`, {
         name: 'idp admin',
         capabilities: ['CAP_IAM_IDENTITY_PROVIDERS_CREATE'],
       })
-      const identityUid = userUid(bench, 'eve@acme.dev')
-      await bench.done('demo-owner', 'POST', `/iam/v2/roleBindings/${bench.org}`, { identityUid, roleUid: role.uid })
-      expect(await bench.call('demo-outsider', 'POST', path, body())).toMatchObject({ status: 403 })
+      const identityUid = bench.user('eve@acme.dev')
+      await bench.done(`POST /iam/v2/roleBindings/${bench.org}`, { identityUid, roleUid: role.uid })
+      expect(await bench.status(`POST ${path}`, body(), 'demo-outsider')).toBe(403)
     })
 
     it.each([
@@ -59,7 +55,7 @@ describe('identity providers', () => {
       ['?updateMask=oidc.issuer,oidc.client_id', { oidc: { issuer: 'https://idp.example', clientId: 'new' } }],
     ])('keeps a secret that the request does not name (%s %j)', async (query, change) => {
       const { uid } = await create()
-      await bench.done('demo-owner', 'PATCH', `/iam/v2/identityProviders/${uid}${query}`, change)
+      await bench.done(`PATCH /iam/v2/identityProviders/${uid}${query}`, change)
       expect(secretOf(uid)).toBe('secret')
     })
 
@@ -68,7 +64,7 @@ describe('identity providers', () => {
       ['?updateMask=oidc.client_secret,oidc.pkce_enabled', { oidc: { pkceEnabled: true } }],
     ])('clears a secret that the request names (%s)', async (query, change) => {
       const { uid } = await create()
-      await bench.done('demo-owner', 'PATCH', `/iam/v2/identityProviders/${uid}${query}`, change)
+      await bench.done(`PATCH /iam/v2/identityProviders/${uid}${query}`, change)
       expect(secretOf(uid)).toBe('')
     })
 
@@ -76,31 +72,30 @@ describe('identity providers', () => {
       const { uid } = await create()
       const at = `/iam/v2/identityProviders/${uid}`
       const bare = { ...body(), oidc: { issuer: 'https://idp.example', clientId: 'id' } }
-      expect(told(await bench.call('demo-owner', 'PATCH', `${at}?updateMask=*`, bare))).toMatchObject({ fields: ['oidc.client_secret'] })
-      await bench.done('demo-owner', 'PATCH', `${at}?updateMask=*`, { ...bare, oidc: { ...bare.oidc, pkceEnabled: true } })
+      expect(await bench.told(`PATCH ${at}?updateMask=*`, bare)).toMatchObject({ fields: ['oidc.client_secret'] })
+      await bench.done(`PATCH ${at}?updateMask=*`, { ...bare, oidc: { ...bare.oidc, pkceEnabled: true } })
       expect(secretOf(uid)).toBe('')
     })
 
     it('accepts only its current correlation rule', async () => {
       const { uid } = await create()
       const change = (rule: string) =>
-        bench.call('demo-owner', 'PATCH', `/iam/v2/identityProviders/${uid}`, { oidc: { correlationRule: `CORRELATION_RULE_${rule}` } })
+        bench.call(`PATCH /iam/v2/identityProviders/${uid}`, { oidc: { correlationRule: `CORRELATION_RULE_${rule}` } })
       expect(await change('SUB_EQUALS_EXTERNAL_ID')).toMatchObject({ status: 200 })
       expect(told(await change('OID_EQUALS_EXTERNAL_ID'))).toMatchObject({ fields: ['oidc.correlation_rule'] })
     })
 
     it('shows SCIM in Get, but not in List', async () => {
       const { uid } = await create()
-      expect((await bench.done('demo-viewer', 'GET', `/iam/v2/identityProviders/${uid}`)).scim).toBeDefined()
-      expect((await bench.done('demo-viewer', 'GET', '/iam/v2/identityProviders?name=okta')).identityProviders[0].scim).toBeUndefined()
+      expect((await bench.done(`GET /iam/v2/identityProviders/${uid}`, undefined, 'demo-viewer')).scim).toBeDefined()
+      expect(
+        (await bench.done('GET /iam/v2/identityProviders?name=okta', undefined, 'demo-viewer')).identityProviders[0].scim,
+      ).toBeUndefined()
     })
 
     it('ignores an echoed scim object', async () => {
       const { uid } = await create()
-      const after = await bench.done('demo-owner', 'PATCH', `/iam/v2/identityProviders/${uid}`, {
-        scim: { enabled: true },
-        description: 'd',
-      })
+      const after = await bench.done(`PATCH /iam/v2/identityProviders/${uid}`, { scim: { enabled: true }, description: 'd' })
       expect(after).toMatchObject({ description: 'd', scim: { enabled: false } })
     })
   })
@@ -108,8 +103,8 @@ describe('identity providers', () => {
   describe('group role mappings (semantics §3.4)', () => {
     const map = async (token = 'demo-owner', overrides: object = {}) => {
       const { uid } = await create()
-      const mapping = { externalGroupId: 'devs', roleUid: roleUid(bench, 'viewer'), scope: bench.org, ...overrides }
-      return bench.call(token, 'POST', `/iam/v2/externalGroupRoleMappings/${uid}`, mapping)
+      const mapping = { externalGroupId: 'devs', roleUid: bench.role('viewer'), scope: bench.org, ...overrides }
+      return bench.call(`POST /iam/v2/externalGroupRoleMappings/${uid}`, mapping, token)
     }
 
     it('are created below their provider, each once', async () => {
@@ -119,14 +114,14 @@ describe('identity providers', () => {
         uid: expect.stringMatching(new RegExp(`^${provider}/[0-9a-f]{16}$`)),
         identityProviderUid: provider,
         externalGroupId: 'devs',
-        roleUid: roleUid(bench, 'viewer'),
+        roleUid: bench.role('viewer'),
         scope: bench.org,
         createTime: '2026-03-01T12:00:00.000Z',
       })
       const { uid: _uid, ...again } = made
-      expect(await bench.call('demo-owner', 'POST', `/iam/v2/externalGroupRoleMappings/${provider}`, again)).toMatchObject({ status: 409 })
-      expect(told(await bench.call('demo-owner', 'DELETE', `/iam/v2/identityProviders/${provider}`))).toMatchObject({ code: 9 })
-      const listed = await bench.done('demo-viewer', 'GET', `/iam/v2/externalGroupRoleMappings?identity_provider_uid=${provider}`)
+      expect(await bench.status(`POST /iam/v2/externalGroupRoleMappings/${provider}`, again)).toBe(409)
+      expect(await bench.told(`DELETE /iam/v2/identityProviders/${provider}`)).toMatchObject({ code: 9 })
+      const listed = await bench.done(`GET /iam/v2/externalGroupRoleMappings?identity_provider_uid=${provider}`, undefined, 'demo-viewer')
       expect(listed).toMatchObject({ totalCount: '1' })
     })
 
@@ -138,7 +133,7 @@ describe('identity providers', () => {
     })
 
     it('grant no more than the caller has', async () => {
-      const staffRole = await bench.done('demo-admin', 'POST', `/iam/v2/roles/${bench.org}`, { name: 's', capabilities: ['CAP_INTERNAL'] })
+      const staffRole = await bench.done(`POST /iam/v2/roles/${bench.org}`, { name: 's', capabilities: ['CAP_INTERNAL'] }, 'demo-admin')
       expect(await map('demo-owner', { roleUid: staffRole.uid })).toMatchObject({ status: 403 })
     })
 
@@ -146,30 +141,27 @@ describe('identity providers', () => {
       const { body: made } = await map()
       const parent = made.identityProviderUid
       const at = '/iam/v2/externalGroupRoleMappings:batchDelete'
-      const removed = await bench.done('demo-owner', 'POST', at, { parent, names: [`${parent}/${'0'.repeat(16)}`, made.uid, made.uid] })
+      const removed = await bench.done(`POST ${at}`, { parent, names: [`${parent}/${'0'.repeat(16)}`, made.uid, made.uid] })
       expect(removed).toMatchObject({ parent, externalGroupRoleMappings: [{ uid: made.uid }] })
       expect(removed.externalGroupRoleMappings).toHaveLength(1)
-      expect(told(await bench.call('demo-owner', 'POST', at, { parent, names: [bench.org] }))).toMatchObject({ fields: ['names[0]'] })
-      expect(told(await bench.call('demo-owner', 'POST', at, { parent }))).toMatchObject({ fields: ['names'] })
-      expect(await bench.call('demo-viewer', 'POST', at, { parent, names: [made.uid] })).toMatchObject({ status: 403 })
+      expect(await bench.told(`POST ${at}`, { parent, names: [bench.org] })).toMatchObject({ fields: ['names[0]'] })
+      expect(await bench.told(`POST ${at}`, { parent })).toMatchObject({ fields: ['names'] })
+      expect(await bench.status(`POST ${at}`, { parent, names: [made.uid] }, 'demo-viewer')).toBe(403)
     })
   })
 })
 
 describe('invites associations terms', () => {
-  let bench: Bench
-  beforeEach(() => {
-    bench = openBench()
-  })
+  const bench = freshBench()
 
   describe('group invites (semantics §3.7)', () => {
     const invite = (body: object = {}) =>
-      bench.call('demo-owner', 'POST', `/iam/v2/groupInvites/${bench.org}`, { roleUid: roleUid(bench, 'viewer'), ttl: '604800s', ...body })
+      bench.call(`POST /iam/v2/groupInvites/${bench.org}`, { roleUid: bench.role('viewer'), ttl: '604800s', ...body })
 
     it('show their code once', async () => {
       const { body } = await invite({ email: 'dave@example.com', singleUse: true })
       expect(body).toMatchObject({
-        roleUid: roleUid(bench, 'viewer'),
+        roleUid: bench.role('viewer'),
         role: { name: 'viewer', capabilities: expect.arrayContaining(['CAP_REPO_LIST']) },
         email: 'dave@example.com',
         expirationTime: '2026-03-08T12:00:00.000Z',
@@ -179,8 +171,8 @@ describe('invites associations terms', () => {
       })
       expect(body).not.toHaveProperty('ttl')
       expect(body).not.toHaveProperty('updateTime')
-      expect(await bench.done('demo-viewer', 'GET', `/iam/v2/groupInvites/${body.uid}`)).not.toHaveProperty('code')
-      expect((await bench.done('demo-viewer', 'GET', `/iam/v2/groupInvites?key_id=${body.keyId}`)).groupInvites).toHaveLength(1)
+      expect(await bench.done(`GET /iam/v2/groupInvites/${body.uid}`, undefined, 'demo-viewer')).not.toHaveProperty('code')
+      expect((await bench.done(`GET /iam/v2/groupInvites?key_id=${body.keyId}`, undefined, 'demo-viewer')).groupInvites).toHaveLength(1)
     })
 
     it('require a role and a time to live', async () => {
@@ -193,17 +185,17 @@ describe('invites associations terms', () => {
       await invite({ email: 'first' })
       bench.clock.advance(1000)
       await invite({ email: 'second' })
-      const { groupInvites } = await bench.done('demo-viewer', 'GET', '/iam/v2/groupInvites')
+      const { groupInvites } = await bench.done('GET /iam/v2/groupInvites', undefined, 'demo-viewer')
       expect(groupInvites.map(({ email }: Body) => email)).toEqual(['second', 'first'])
     })
 
     it('outlive a deleted role, and cannot be changed', async () => {
-      const role = await bench.done('demo-owner', 'POST', `/iam/v2/roles/${bench.org}`, { name: 'r', capabilities: ['CAP_REPO_LIST'] })
+      const role = await bench.done(`POST /iam/v2/roles/${bench.org}`, { name: 'r', capabilities: ['CAP_REPO_LIST'] })
       const { body } = await invite({ roleUid: role.uid })
-      await bench.done('demo-owner', 'DELETE', `/iam/v2/roles/${role.uid}`)
-      expect(await bench.done('demo-viewer', 'GET', `/iam/v2/groupInvites/${body.uid}`)).not.toHaveProperty('role')
-      expect(await bench.call('demo-owner', 'PATCH', `/iam/v2/groupInvites/${body.uid}`, {})).toMatchObject({ status: 501 })
-      expect(await bench.call('demo-owner', 'DELETE', `/iam/v2/groupInvites/${body.uid}`)).toEqual({ status: 200, body: undefined })
+      await bench.done(`DELETE /iam/v2/roles/${role.uid}`)
+      expect(await bench.done(`GET /iam/v2/groupInvites/${body.uid}`, undefined, 'demo-viewer')).not.toHaveProperty('role')
+      expect(await bench.status(`PATCH /iam/v2/groupInvites/${body.uid}`, {})).toBe(501)
+      expect(await bench.call(`DELETE /iam/v2/groupInvites/${body.uid}`)).toEqual({ status: 200, body: undefined })
     })
   })
 
@@ -212,22 +204,22 @@ describe('invites associations terms', () => {
     const amazon = { account: '123456789012' }
 
     it('have the uid of their group, one for each', async () => {
-      expect(await bench.done('demo-owner', 'POST', at(), { name: 'clouds', amazon })).toEqual({
+      expect(await bench.done(`POST ${at()}`, { name: 'clouds', amazon })).toEqual({
         uid: bench.org,
         name: 'clouds',
         amazon,
         createTime: '2026-03-01T12:00:00.000Z',
         updateTime: '2026-03-01T12:00:00.000Z',
       })
-      expect(await bench.call('demo-owner', 'POST', at(), { name: 'clouds' })).toMatchObject({ status: 409 })
-      expect(await bench.done('demo-viewer', 'GET', '/iam/v2/accountAssociations?name=clouds&order_by=group')).toMatchObject({
+      expect(await bench.status(`POST ${at()}`, { name: 'clouds' })).toBe(409)
+      expect(await bench.done('GET /iam/v2/accountAssociations?name=clouds&order_by=group', undefined, 'demo-viewer')).toMatchObject({
         totalCount: '1',
       })
     })
 
     it('check every provider', async () => {
       const github = { appInstallations: { 42: { installations: [{ name: 'no id' }] } } }
-      const reply = await bench.call('demo-owner', 'POST', at(), { name: 'c', amazon: { account: '1' }, google: {}, azure: {}, github })
+      const reply = await bench.call(`POST ${at()}`, { name: 'c', amazon: { account: '1' }, google: {}, azure: {}, github })
       expect(told(reply).fields).toEqual([
         'amazon.account',
         'google.project_id',
@@ -239,33 +231,32 @@ describe('invites associations terms', () => {
     })
 
     it('bind services only to their own identities directly below', async () => {
-      const made = await bench.done('demo-owner', 'POST', `/iam/v2/identities/${bench.org}`, {
+      const made = await bench.done(`POST /iam/v2/identities/${bench.org}`, {
         name: 'ingester',
         servicePrincipal: 'SERVICE_PRINCIPAL_INGESTER',
       })
-      const bind = (serviceBindings: object) => bench.call('demo-owner', 'POST', at(), { name: 'c', chainguard: { serviceBindings } })
+      const bind = (serviceBindings: object) => bench.call(`POST ${at()}`, { name: 'c', chainguard: { serviceBindings } })
       expect(told(await bind({ COSIGNED: made.uid }))).toMatchObject({ fields: ['chainguard.service_bindings[COSIGNED]'] })
-      expect(told(await bind({ INGESTER: userUid(bench, 'bob@example.com') }))).toMatchObject({ code: 3 })
+      expect(told(await bind({ INGESTER: bench.user('bob@example.com') }))).toMatchObject({ code: 3 })
       expect(await bind({ INGESTER: made.uid })).toMatchObject({ status: 200 })
     })
 
     it('are replaced with the wildcard; a second delete succeeds', async () => {
-      await bench.done('demo-owner', 'POST', at(), { name: 'clouds', amazon })
-      expect(await bench.done('demo-owner', 'PATCH', `${at()}?updateMask=*`, { name: 'none' })).not.toHaveProperty('amazon')
-      for (const _time of ['first', 'second'])
-        expect(await bench.call('demo-owner', 'DELETE', at())).toEqual({ status: 200, body: undefined })
+      await bench.done(`POST ${at()}`, { name: 'clouds', amazon })
+      expect(await bench.done(`PATCH ${at()}?updateMask=*`, { name: 'none' })).not.toHaveProperty('amazon')
+      for (const _time of ['first', 'second']) expect(await bench.call(`DELETE ${at()}`)).toEqual({ status: 200, body: undefined })
     })
 
     it('report the configured provider', async () => {
-      await bench.done('demo-owner', 'POST', at(), { name: 'clouds', amazon })
-      const check = (providerType?: string) => bench.call('demo-viewer', 'POST', `${at()}:checkAccountAssociation`, { providerType })
+      await bench.done(`POST ${at()}`, { name: 'clouds', amazon })
+      const check = (providerType?: string) => bench.call(`POST ${at()}:checkAccountAssociation`, { providerType }, 'demo-viewer')
       expect((await check('ACCOUNT_PROVIDER_TYPE_AMAZON')).body).toEqual({ status: 'CHECK_STATUS_READY' })
       expect((await check('ACCOUNT_PROVIDER_TYPE_GOOGLE')).body).toMatchObject({
         status: 'CHECK_STATUS_NOT_READY',
         reason: 'not configured',
       })
       expect(told(await check())).toMatchObject({ fields: ['provider_type'] })
-      await bench.done('demo-owner', 'DELETE', at())
+      await bench.done(`DELETE ${at()}`)
       expect(await check('ACCOUNT_PROVIDER_TYPE_AMAZON')).toMatchObject({ status: 404 })
     })
   })
@@ -274,15 +265,15 @@ describe('invites associations terms', () => {
     it('are accepted once, with caller and time, and hold below', async () => {
       const at = `/iam/v2/terms/${bench.org}`
       const documentIds = ['guardener-tos.v1', 'skills-tos.v1']
-      expect(await bench.done('demo-owner', 'POST', at, { documentIds })).toEqual({ group: bench.org, documentIds })
+      expect(await bench.done(`POST ${at}`, { documentIds })).toEqual({ group: bench.org, documentIds })
       bench.clock.advance(1000)
-      await bench.done('demo-owner', 'POST', at, { documentIds })
-      const { uid: folder } = await bench.done('demo-owner', 'POST', `/iam/v2/groups/${bench.org}`, { name: 'folder' })
-      expect(await bench.done('demo-viewer', 'GET', `/iam/v2/terms/${folder}?order_by=doc_id%20desc&page_size=1`)).toMatchObject({
+      await bench.done(`POST ${at}`, { documentIds })
+      const { uid: folder } = await bench.done(`POST /iam/v2/groups/${bench.org}`, { name: 'folder' })
+      expect(await bench.done(`GET /iam/v2/terms/${folder}?order_by=doc_id%20desc&page_size=1`, undefined, 'demo-viewer')).toMatchObject({
         termsAcceptances: [
           {
             docId: 'skills-tos.v1',
-            acceptedBy: userUid(bench, 'alice@example.com'),
+            acceptedBy: bench.user('alice@example.com'),
             orgUid: bench.org,
             createTime: '2026-03-01T12:00:00.000Z',
           },
@@ -294,12 +285,10 @@ describe('invites associations terms', () => {
 
     it('refuse unknown documents, and callers without the right', async () => {
       const at = `/iam/v2/terms/${bench.org}`
-      expect(told(await bench.call('demo-owner', 'POST', at, { documentIds: ['skills-tos.v1', 'no'] }))).toMatchObject({
-        fields: ['document_ids[1]'],
-      })
-      expect(told(await bench.call('demo-owner', 'POST', at, {}))).toMatchObject({ fields: ['document_ids'] })
-      expect(await bench.call('demo-viewer', 'POST', at, { documentIds: ['skills-tos.v1'] })).toMatchObject({ status: 403 })
-      expect(await bench.call('demo-outsider', 'GET', at)).toMatchObject({ status: 403 })
+      expect(await bench.told(`POST ${at}`, { documentIds: ['skills-tos.v1', 'no'] })).toMatchObject({ fields: ['document_ids[1]'] })
+      expect(await bench.told(`POST ${at}`, {})).toMatchObject({ fields: ['document_ids'] })
+      expect(await bench.status(`POST ${at}`, { documentIds: ['skills-tos.v1'] }, 'demo-viewer')).toBe(403)
+      expect(await bench.status(`GET ${at}`, undefined, 'demo-outsider')).toBe(403)
     })
   })
 })

@@ -100,25 +100,6 @@ const unserved = (routes: readonly Route[], data: Dataset, now: number, v1Dialec
   return { world, organization: data.organization, ask }
 }
 
-export type Bench = ReturnType<typeof openBench>
-
-/** The routes of IAM, registry and STS over one empty organization. Alice is the owner of example.com, bob its editor, carol its viewer. */
-export const openBench = () => {
-  const { world, organization, ask } = unserved([...iamRoutes, ...registryRoutes, ...stsRoutes], emptyDataset(), START, 'specification')
-  /** One request; `token` is a bearer token, or undefined to send none. */
-  const call = (token: string | undefined, method: string, url: string, body?: unknown): Promise<Got> =>
-    body instanceof URLSearchParams
-      ? ask(method, url, undefined, { token, contentType: 'application/x-www-form-urlencoded', text: body.toString() })
-      : ask(method, url, body, { token, contentType: 'application/json' })
-  /** Like `call`, but requires 200 and returns the body. */
-  const done = async (token: string, method: string, url: string, body?: unknown): Promise<Body> => {
-    const reply = await call(token, method, url, body)
-    if (reply.status !== 200) throw new Error(`${method} ${url} answered ${reply.status}: ${JSON.stringify(reply.body)}`)
-    return reply.body
-  }
-  return { world, clock: world.clock, org: organization, call, done }
-}
-
 /** A summary of an error: code, reason, message and fields. */
 export const told = ({ status, body }: Got) => ({
   status,
@@ -128,11 +109,46 @@ export const told = ({ status, body }: Got) => ({
   fields: body.details.flatMap((detail: Body) => (detail.fieldViolations ?? []).map(({ field }: Body) => field)),
 })
 
-/** The uid of the built-in role called `name`. */
-export const roleUid = ({ world }: Bench, name: string): string => world.store.roles.named('', name)[0]!.uid
-
-/** The uid of the demo user with that email address. */
-export const userUid = ({ world }: Bench, email: string): string => world.store.identities.named('', email)[0]!.uid
+/**
+ * The routes of IAM, registry and STS over one empty organization, which is new before each test. Alice is the owner of example.com, bob its
+ * editor, carol its viewer. A request is `'GET /iam/v2/groups'`, sent as alice unless a token or undefined follows the body.
+ */
+export const freshBench = () => {
+  const open = () => unserved([...iamRoutes, ...registryRoutes, ...stsRoutes], emptyDataset(), START, 'specification')
+  let bench = open()
+  beforeEach(() => {
+    bench = open()
+  })
+  const call = (request: string, body?: unknown, ...as: readonly (string | undefined)[]): Promise<Got> => {
+    const [method = '', url = ''] = request.split(' ', 2)
+    const token = as.length === 0 ? 'demo-owner' : as[0]
+    return body instanceof URLSearchParams
+      ? bench.ask(method, url, undefined, { token, contentType: 'application/x-www-form-urlencoded', text: body.toString() })
+      : bench.ask(method, url, body, { token, contentType: 'application/json' })
+  }
+  return {
+    get world() {
+      return bench.world
+    },
+    get clock() {
+      return bench.world.clock
+    },
+    org: bench.organization,
+    call,
+    /** Like `call`, but requires 200 and returns the body. */
+    done: async (...sent: Parameters<typeof call>): Promise<Body> => {
+      const { status, body } = await call(...sent)
+      if (status !== 200) throw new Error(`${sent[0]} answered ${status}: ${JSON.stringify(body)}`)
+      return body
+    },
+    status: async (...sent: Parameters<typeof call>) => (await call(...sent)).status,
+    told: async (...sent: Parameters<typeof call>) => told(await call(...sent)),
+    /** The uid of the built-in role called `name`. */
+    role: (name: string): string => bench.world.store.roles.named('', name)[0]!.uid,
+    /** The uid of the demo user with that email address. */
+    user: (email: string): string => bench.world.store.identities.named('', email)[0]!.uid,
+  }
+}
 
 /** Later than every date of the demo data. */
 export const HARNESS_NOW = Date.parse('2026-06-01T12:00:00.000Z')

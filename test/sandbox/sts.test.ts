@@ -1,9 +1,9 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type CryptoKey, decodeJwt, exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { humanUid, mintToken } from '../../src/sandbox/auth/tokens.ts'
-import { BASE_URL, type Bench, openBench, roleUid, START, told, userUid } from './stage.ts'
+import { BASE_URL, freshBench, START, told } from './stage.ts'
 
 /** A third-party issuer on this machine. Discovery finds its keys. */
 type Outside = { readonly server: Server; readonly url: string; readonly key: CryptoKey; readonly jwks: string }
@@ -21,10 +21,7 @@ beforeAll(async () => {
 })
 afterAll(() => new Promise((resolve) => outside.server.close(resolve)))
 
-let bench: Bench
-beforeEach(() => {
-  bench = openBench()
-})
+const bench = freshBench()
 
 const sign = (claims: JWTPayload = {}, key = outside.key) => {
   const iat = START / 1000
@@ -34,21 +31,21 @@ const sign = (claims: JWTPayload = {}, key = outside.key) => {
 
 /** Creates an identity of example.com that is a viewer there. */
 const viewer = async (relationship: object): Promise<string> => {
-  const { uid } = await bench.done('demo-owner', 'POST', `/iam/v2/identities/${bench.org}`, { name: 'ci', ...relationship })
-  await bench.done('demo-owner', 'POST', `/iam/v2/roleBindings/${bench.org}`, { identityUid: uid, roleUid: roleUid(bench, 'viewer') })
+  const { uid } = await bench.done(`POST /iam/v2/identities/${bench.org}`, { name: 'ci', ...relationship })
+  await bench.done(`POST /iam/v2/roleBindings/${bench.org}`, { identityUid: uid, roleUid: bench.role('viewer') })
   return uid
 }
 
 const matchCi = () => ({ claimMatch: { issuer: outside.url, subject: 'ci' } })
 const exchange = (token: string | undefined, query: Record<string, string | string[]>) => {
   const pairs = Object.entries(query).flatMap(([name, value]) => [value].flat().map((one): [string, string] => [name, one]))
-  return bench.call(token, 'GET', `/sts/exchange?${new URLSearchParams(pairs)}`)
+  return bench.call(`GET /sts/exchange?${new URLSearchParams(pairs)}`, undefined, token)
 }
-const readsOrg = async (token: string) => (await bench.call(token, 'GET', `/iam/v2/groups/${bench.org}`)).status
+const readsOrg = async (token: string) => (await bench.call(`GET /iam/v2/groups/${bench.org}`, undefined, token)).status
 
 describe('bearer tokens (specification §5)', () => {
   it.each([undefined, '', 'nonsense', 'a.b.c', 'demo-nobody'])('identify no caller: %j', async (token) => {
-    expect(told(await bench.call(token, 'GET', '/iam/v2/groups'))).toMatchObject({
+    expect(await bench.told('GET /iam/v2/groups', undefined, token)).toMatchObject({
       status: 401,
       code: 16,
       reason: 'UNAUTHENTICATED',
@@ -89,7 +86,7 @@ describe('bearer tokens (specification §5)', () => {
     const uid = await viewer(matchCi())
     const { body } = await exchange(await sign(), { aud: BASE_URL, identity: uid })
     expect(await readsOrg(body.token)).toBe(200)
-    await bench.done('demo-owner', 'DELETE', `/iam/v2/identities/${uid}`)
+    await bench.done(`DELETE /iam/v2/identities/${uid}`)
     expect(await readsOrg(body.token)).toBe(401)
   })
 })
@@ -115,14 +112,14 @@ describe('the token exchange (semantics §2.6)', () => {
   it('reads its parameters from a form or a JSON body', async () => {
     const uid = await viewer(matchCi())
     const form = new URLSearchParams({ aud: BASE_URL, identity: uid })
-    expect(await bench.call(await sign(), 'POST', '/sts/exchange', form)).toMatchObject({ status: 200 })
-    expect(await bench.call(await sign(), 'POST', '/sts/exchange', { aud: [BASE_URL], identity: uid })).toMatchObject({ status: 200 })
-    expect(told(await bench.call(await sign(), 'POST', '/sts/exchange', { identity: uid }))).toMatchObject({
+    expect(await bench.status('POST /sts/exchange', form, await sign())).toBe(200)
+    expect(await bench.status('POST /sts/exchange', { aud: [BASE_URL], identity: uid }, await sign())).toBe(200)
+    expect(await bench.told('POST /sts/exchange', { identity: uid }, await sign())).toMatchObject({
       code: 3,
       fields: ['aud'],
       message: 'Invalid argument: aud: Audience must be specified',
     })
-    expect(await bench.call(await sign(), 'POST', '/sts/exchange', { aud: 7 })).toMatchObject({ status: 400 })
+    expect(await bench.status('POST /sts/exchange', { aud: 7 }, await sign())).toBe(400)
   })
 
   it('updates the last-seen time of the identity', async () => {
@@ -178,20 +175,20 @@ describe('the token exchange (semantics §2.6)', () => {
   })
 
   it('narrows by scope and capability', async () => {
-    const { uid: folder } = await bench.done('demo-owner', 'POST', `/iam/v2/groups/${bench.org}`, { name: 'folder' })
+    const { uid: folder } = await bench.done(`POST /iam/v2/groups/${bench.org}`, { name: 'folder' })
     const scoped = (await exchange('demo-owner', { aud: 'x', scopes: [folder], cap: ['groups.list', 'CAP_REPO_LIST'] })).body.token
     expect(await readsOrg(scoped)).toBe(403)
-    expect(await bench.call(scoped, 'GET', `/iam/v2/groups/${folder}`)).toMatchObject({ status: 200 })
-    expect(await bench.call(scoped, 'DELETE', `/iam/v2/groups/${folder}`)).toMatchObject({ status: 403 })
+    expect(await bench.status(`GET /iam/v2/groups/${folder}`, undefined, scoped)).toBe(200)
+    expect(await bench.status(`DELETE /iam/v2/groups/${folder}`, undefined, scoped)).toBe(403)
   })
 
   it('never widens a narrowed token', async () => {
-    const { uid: folder } = await bench.done('demo-owner', 'POST', `/iam/v2/groups/${bench.org}`, { name: 'folder' })
+    const { uid: folder } = await bench.done(`POST /iam/v2/groups/${bench.org}`, { name: 'folder' })
     const narrow = (await exchange('demo-owner', { aud: 'x', scope: folder, cap: 'groups.list' })).body.token
     expect(await exchange(narrow, { aud: 'x', scopes: bench.org })).toMatchObject({ status: 403 })
     const again = (await exchange(narrow, { aud: 'x', cap: ['groups.list', 'groups.delete'] })).body.token
-    expect(await bench.call(again, 'GET', `/iam/v2/groups/${folder}`)).toMatchObject({ status: 200 })
-    expect(await bench.call(again, 'DELETE', `/iam/v2/groups/${folder}`)).toMatchObject({ status: 403 })
+    expect(await bench.status(`GET /iam/v2/groups/${folder}`, undefined, again)).toBe(200)
+    expect(await bench.status(`DELETE /iam/v2/groups/${folder}`, undefined, again)).toBe(403)
   })
 
   it('keeps a token narrow with another identity and refuses it for a sign-in', async () => {
@@ -213,7 +210,7 @@ describe('the token exchange (semantics §2.6)', () => {
 describe('users', () => {
   const register = (): string => {
     const uid = humanUid(outside.url, 'ci')
-    bench.world.store.identities.put({ ...bench.world.store.identities.get(userUid(bench, 'carol@example.com'))!, uid })
+    bench.world.store.identities.put({ ...bench.world.store.identities.get(bench.user('carol@example.com'))!, uid })
     return uid
   }
 
@@ -227,7 +224,7 @@ describe('users', () => {
     expect(decodeJwt(body.token)).toMatchObject({ sub: uid, aud: ['x', 'y'] })
     bench.clock.advance(2 * 3_600_000)
     const form = new URLSearchParams({ aud: 'x' })
-    const next = await bench.call(body.refreshToken, 'POST', '/sts/exchange_refresh_token', form)
+    const next = await bench.call('POST /sts/exchange_refresh_token', form, body.refreshToken)
     expect(decodeJwt(next.body.token.token)).toMatchObject({ sub: uid, aud: 'x' })
     expect(decodeJwt(next.body.refreshToken.token)).toMatchObject({ sub: uid })
   })
@@ -235,10 +232,10 @@ describe('users', () => {
   it('cannot call the API with a refresh token, nor refresh with an access token', async () => {
     register()
     const { body } = await exchange(await sign(), { aud: 'x' })
-    expect(await bench.call(body.refreshToken, 'GET', '/iam/v2/groups')).toMatchObject({ status: 401 })
+    expect(await bench.status('GET /iam/v2/groups', undefined, body.refreshToken)).toBe(401)
     expect(await exchange(body.refreshToken, { aud: 'x' })).toMatchObject({ status: 401 })
-    expect(await bench.call(body.token, 'POST', '/sts/exchange_refresh_token?aud=x')).toMatchObject({ status: 401 })
-    expect(await bench.call(undefined, 'POST', '/sts/exchange_refresh_token?aud=x')).toMatchObject({ status: 401 })
+    expect(await bench.status('POST /sts/exchange_refresh_token?aud=x', undefined, body.token)).toBe(401)
+    expect(await bench.status('POST /sts/exchange_refresh_token?aud=x', undefined, undefined)).toBe(401)
   })
 })
 
@@ -246,10 +243,10 @@ describe('signing in through an identity provider (semantics §2.6, §3.3)', () 
   const provider = async (oidc: object = {}): Promise<string> => {
     const made = {
       name: 'okta',
-      defaultRole: roleUid(bench, 'apk.pull'),
+      defaultRole: bench.role('apk.pull'),
       oidc: { issuer: outside.url, clientId: 'client', pkceEnabled: true, groupsClaim: 'groups', ...oidc },
     }
-    return (await bench.done('demo-owner', 'POST', `/iam/v2/identityProviders/${bench.org}`, made)).uid
+    return (await bench.done(`POST /iam/v2/identityProviders/${bench.org}`, made)).uid
   }
   const person = { sub: 'dave', aud: 'client', email: 'dave@example.com', email_verified: true, groups: ['devs'] }
 
@@ -268,18 +265,18 @@ describe('signing in through an identity provider (semantics §2.6, §3.3)', () 
     })
     expect(bench.world.store.roleBindings.size()).toBe(before + 1)
     expect(await readsOrg(body.token)).toBe(200)
-    expect(await bench.call(body.token, 'GET', `/iam/v2/identities?uidp.children_of=${bench.org}`)).toMatchObject({ status: 200 })
+    expect(await bench.status(`GET /iam/v2/identities?uidp.children_of=${bench.org}`, undefined, body.token)).toBe(200)
   })
 
   it('grants the roles of mapped groups for the life of the token, while mapped', async () => {
     const uid = await provider()
-    const mapping = { externalGroupId: 'devs', roleUid: roleUid(bench, 'owner'), scope: bench.org }
+    const mapping = { externalGroupId: 'devs', roleUid: bench.role('owner'), scope: bench.org }
     const { token } = (await exchange(await sign(person), { aud: 'x', identity_provider: uid })).body
-    const makeFolder = () => bench.call(token, 'POST', `/iam/v2/groups/${bench.org}`, { name: 'mine' })
+    const makeFolder = () => bench.call(`POST /iam/v2/groups/${bench.org}`, { name: 'mine' }, token)
     expect(await makeFolder()).toMatchObject({ status: 403 })
-    const mapped = await bench.done('demo-owner', 'POST', `/iam/v2/externalGroupRoleMappings/${uid}`, mapping)
+    const mapped = await bench.done(`POST /iam/v2/externalGroupRoleMappings/${uid}`, mapping)
     expect(await makeFolder()).toMatchObject({ status: 200 })
-    await bench.done('demo-owner', 'DELETE', `/iam/v2/externalGroupRoleMappings/${mapped.uid}`)
+    await bench.done(`DELETE /iam/v2/externalGroupRoleMappings/${mapped.uid}`)
     expect(await makeFolder()).toMatchObject({ status: 403 })
   })
 
@@ -303,15 +300,15 @@ describe('signing in through an identity provider (semantics §2.6, §3.3)', () 
 
 describe('the sandbox as an issuer', () => {
   it('shows its configuration and its public key only', async () => {
-    const configuration = await bench.call(undefined, 'GET', '/.well-known/openid-configuration')
+    const configuration = await bench.call('GET /.well-known/openid-configuration', undefined, undefined)
     expect(configuration.body).toMatchObject({ issuer: BASE_URL, jwks_uri: `${BASE_URL}/.well-known/jwks.json` })
-    const { body } = await bench.call(undefined, 'GET', '/.well-known/jwks.json')
+    const { body } = await bench.call('GET /.well-known/jwks.json', undefined, undefined)
     expect(body.keys).toEqual([{ kty: 'RSA', n: expect.any(String), e: 'AQAB', kid: 'sandbox-1', alg: 'RS256', use: 'sig' }])
   })
 
   it('mints a token that matches an identity', async () => {
     await viewer({ claimMatch: { issuer: BASE_URL, subject: 'robot', claims: { ref: 'main' } } })
-    const { token } = (await bench.call(undefined, 'POST', '/-/token', { subject: 'robot', claims: { ref: 'main', sub: 'other' } })).body
+    const { token } = (await bench.call('POST /-/token', { subject: 'robot', claims: { ref: 'main', sub: 'other' } }, undefined)).body
     expect(decodeJwt(token)).toMatchObject({ iss: BASE_URL, sub: 'robot', aud: BASE_URL })
     expect(await readsOrg(token)).toBe(200)
     expect(await readsOrg((await mintToken(bench.world, { subject: 'robot' })).token)).toBe(401)
@@ -324,18 +321,18 @@ describe('the sandbox as an issuer', () => {
     const issuer = `${BASE_URL}/other`
     await viewer({ claimMatch: { issuer, subject: 'robot', audience: 'me' } })
     expect(await readsOrg((await mintToken(bench.world, { subject: 'robot', issuer, audience: ['me'] })).token)).toBe(200)
-    expect(told(await bench.call(undefined, 'POST', '/-/token', { subject: 's', issuer: 'https://far.example' }))).toMatchObject({
+    expect(await bench.told('POST /-/token', { subject: 's', issuer: 'https://far.example' }, undefined)).toMatchObject({
       fields: ['issuer'],
     })
   })
 
   it('mints an access token of an identity', async () => {
-    const { body } = await bench.call(undefined, 'POST', '/-/token', { identity: userUid(bench, 'carol@example.com') })
+    const { body } = await bench.call('POST /-/token', { identity: bench.user('carol@example.com') }, undefined)
     expect(await readsOrg(body.token)).toBe(200)
-    expect(await bench.call(undefined, 'POST', '/-/token', { identity: bench.org })).toMatchObject({ status: 404 })
+    expect(await bench.status('POST /-/token', { identity: bench.org }, undefined)).toBe(404)
   })
 
   it.each([{}, { subject: '' }, { subject: 's', identity: 'i' }, []])('rejects %j and names the expected members', async (body) => {
-    expect(await bench.call(undefined, 'POST', '/-/token', body)).toMatchObject({ status: 400, body: { code: 3 } })
+    expect(await bench.call('POST /-/token', body, undefined)).toMatchObject({ status: 400, body: { code: 3 } })
   })
 })

@@ -207,9 +207,7 @@ describe('built in roles', () => {
       for (const name of ['CAP_INTERNAL', 'CAP_REPO_INTERNAL_ADMIN', 'CAP_ADVISORIES_CREATE']) expect(owner).not.toContain(name)
     })
 
-    it('refuse an unknown name', () => {
-      expect(() => builtInRoleUid('emperor')).toThrow('no built-in role is named emperor')
-    })
+    it('refuse an unknown name', () => expect(() => builtInRoleUid('emperor')).toThrow('no built-in role is named emperor'))
   })
 })
 
@@ -250,9 +248,7 @@ describe('claim match', () => {
     ['what every object has is no claim', { claimPatterns: { toString: '.*' } }, 'toString'],
   ]
 
-  it.each(cases)('%s', (_what, change, claim) => {
-    expect(mismatch(change)).toBe(claim)
-  })
+  it.each(cases)('%s', (_what, change, claim) => expect(mismatch(change)).toBe(claim))
 
   it('requires the audience of this service by default', () => {
     expect(mismatch({}, { ...claims, aud: 'https://elsewhere' })).toBe('aud')

@@ -216,8 +216,7 @@ describe('delivery', () => {
       await post(`/registry/v2/repos/${org()}`, { name: 'above' })
       const inner = (await post(`/iam/v2/groups/${folder.uid}`, { name: 'inner' })).json
       await post(`/registry/v2/repos/${inner.uid}`, { name: 'below' })
-      const events = await taken(2)
-      expect(events.map(({ json }) => json.body.name)).toEqual(['inner', 'below'])
+      expect((await taken(2)).map(({ json }) => json.body.name)).toEqual(['inner', 'below'])
       expect(sink.pending()).toBe(0)
     })
   })

@@ -29,8 +29,7 @@ describe('errors', () => {
 
     test('rule 2: deleting a group with children is a failed precondition, HTTP 400', async () => {
       const reply = await remove(`/iam/v2/groups/${sandbox().organization}`)
-      expect(reply.status).toBe(400)
-      expect(reply.json.code).toBe(9)
+      expect(reply).toMatchObject({ status: 400, json: { code: 9 } })
       expect(reply.json.message).toMatch(/^Precondition failed: /)
       expect(reply.json.details[0]).toEqual({ '@type': `${GOOGLE}ErrorInfo`, reason: 'FAILED_PRECONDITION', domain: 'iam.chainguard.dev' })
       expect(reply.json.details[1]['@type']).toBe(`${GOOGLE}PreconditionFailure`)
@@ -101,8 +100,7 @@ describe('errors', () => {
   describe('authentication (specification §5)', () => {
     test.each([null, 'nonsense', 'a.b.c'])('refuses token %s with UNAUTHENTICATED', async (token) => {
       const reply = await call('GET', '/registry/v2/repos', { token })
-      expect(reply.status).toBe(401)
-      expect(reply.json).toMatchObject({ code: 16, message: 'Unauthenticated: missing or invalid token' })
+      expect(reply).toMatchObject({ status: 401, json: { code: 16, message: 'Unauthenticated: missing or invalid token' } })
       expect(reply.headers.get('www-authenticate')).toBe('Unauthenticated: missing or invalid token')
     })
 
@@ -146,8 +144,7 @@ describe('errors', () => {
       ['{"name": "x", "bundles": "base"}', /^proto: invalid value for string field bundles: "base"$/],
     ])('the body %s', async (text, message) => {
       const reply = await call('POST', `/registry/v2/repos/${sandbox().organization}`, { text })
-      expect(reply.status).toBe(400)
-      expect(reply.json).toEqual({ code: 3, message: expect.stringMatching(message), details: [] })
+      expect([reply.status, reply.json]).toEqual([400, { code: 3, message: expect.stringMatching(message), details: [] }])
     })
 
     test('a path that cannot be decoded', async () => {

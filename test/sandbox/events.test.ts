@@ -17,9 +17,7 @@ describe('rules', () => {
     ).toEqual([...SILENT].sort())
   })
 
-  test('gives no read an event', () => {
-    expect(serviceRoutes.filter(({ method }) => method === 'GET').filter(ruleOf)).toEqual([])
-  })
+  test('gives no read an event', () => expect(serviceRoutes.filter(({ method }) => method === 'GET').filter(ruleOf)).toEqual([]))
 
   test.each([
     ['POST', '/iam/v2/roleBindings:batchCreate', 'iam.rolebindings.created.batch.v1', 'iam.v2.BatchCreateRoleBindingsResponse'],

@@ -145,8 +145,7 @@ describe('grpc alone', () => {
     const one = (await call(path, { repo: 'nginx', tag: 'latest', ...day })).json.items
     const other = (await call(path, { references: [{ repo: 'redis', tag: 'latest' }], ...day })).json.items
     expect([one.length, other.length]).toEqual([1, 1])
-    const both = await call(path, { repo: 'nginx', references: [{ repo: 'redis' }], ...day })
-    expect(both.json.items).toEqual([...one, ...other])
+    expect((await call(path, { repo: 'nginx', references: [{ repo: 'redis' }], ...day })).json.items).toEqual([...one, ...other])
     expect((await call(path, { references: [{ tag: 'latest' }] })).message).toBe('Invalid argument: repo: is required')
   })
 })

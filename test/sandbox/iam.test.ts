@@ -121,8 +121,7 @@ describe('groups', () => {
       const { uid } = await folder()
       const service = collection === 'repos' ? 'registry' : 'iam'
       await bench.done(`POST /${service}/v2/${collection}/${uid}`, body)
-      const reply = await bench.call(`DELETE /iam/v2/groups/${uid}`)
-      expect(reply).toEqual({
+      expect(await bench.call(`DELETE /iam/v2/groups/${uid}`)).toEqual({
         status: 400,
         body: {
           code: 9,
@@ -227,8 +226,7 @@ describe('identities', () => {
 
     it('gives static keys one year at most', async () => {
       const staticKeys = { issuer: 'i', subject: 's', issuerKeys: '{"keys":[{"kty":"RSA"}]}' }
-      const made = await create({ name: 'pull', staticKeys })
-      expect(made.staticKeys.expirationTime).toBe('2027-03-01T12:00:00.000Z')
+      expect((await create({ name: 'pull', staticKeys })).staticKeys.expirationTime).toBe('2027-03-01T12:00:00.000Z')
       expect(await refused({ name: 'pull', staticKeys: { ...staticKeys, expirationTime: '2027-03-02T12:00:00Z' } })).toMatchObject({
         fields: ['static_keys.expiration_time'],
       })
@@ -237,9 +235,7 @@ describe('identities', () => {
       })
     })
 
-    it('allows two of the same name', async () => {
-      expect((await create()).uid).not.toBe((await create()).uid)
-    })
+    it('allows two of the same name', async () => expect((await create()).uid).not.toBe((await create()).uid))
 
     it('rejects an unknown group and a malformed uid', async () => {
       expect(await bench.status(`POST /iam/v2/identities/${'0'.repeat(40)}`, { name: 'x', claimMatch }, 'demo-admin')).toBe(404)

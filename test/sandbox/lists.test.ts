@@ -51,9 +51,7 @@ describe('lists', () => {
       expect((await get(`/registry/v2/tags?uidp.children_of=${await repoUid('large')}&page_size=500`)).json.tags).toHaveLength(200)
     })
 
-    test('is read in both spellings', async () => {
-      expect((await repos('pageSize=3')).json.repos).toHaveLength(3)
-    })
+    test('is read in both spellings', async () => expect((await repos('pageSize=3')).json.repos).toHaveLength(3))
 
     test('reports a negative size and a negative skip together', async () => {
       const reply = await repos('page_size=-1&skip=-2')
@@ -109,8 +107,7 @@ describe('lists', () => {
       expect(names(inTime.repos)).toEqual(['large', 'nginx', 'node', 'php'])
       await call('POST', '/-/clock', { body: { advanceMs: 1 } })
       const late = await repos(`order_by=name&page_size=4&page_token=${first.nextPageToken}`)
-      expect(late.status).toBe(200)
-      expect(late.json.repos).toEqual(first.repos)
+      expect([late.status, late.json.repos]).toEqual([200, first.repos])
     })
   })
 
@@ -194,9 +191,7 @@ describe('lists', () => {
       expect([reply.status, reply.json]).toEqual([400, { code: 3, message, details: [] }])
     })
 
-    test('but ignores unknown ones', async () => {
-      expect((await repos('colour=red')).status).toBe(200)
-    })
+    test('but ignores unknown ones', async () => expect((await repos('colour=red')).status).toBe(200))
   })
 
   test('takes times from the clock of the sandbox', async () => {
@@ -384,8 +379,7 @@ describe('updates', () => {
   })
 
   test('answers NOT_FOUND for a missing resource', async () => {
-    const reply = await patch(`/registry/v2/repos/${sandbox().organization}/0123456789abcdef`, { description: 'x' })
-    expect(reply.status).toBe(404)
+    expect((await patch(`/registry/v2/repos/${sandbox().organization}/0123456789abcdef`, { description: 'x' })).status).toBe(404)
   })
 
   test('answers ALREADY_EXISTS for a new name that is taken', async () => {

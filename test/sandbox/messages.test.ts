@@ -67,9 +67,7 @@ describe('field mask', () => {
       expect(patch({}, { inner: { left: 'a' } })).toMatchObject({ inner: { left: 'a', right: '' } })
     })
 
-    test('are not created if neither side has the path', () => {
-      expect(patch({}, {}, 'inner.left').inner).toBeUndefined()
-    })
+    test('are not created if neither side has the path', () => expect(patch({}, {}, 'inner.left').inner).toBeUndefined())
 
     test('keep the output-only members when replaced', () => {
       expect(patch({ inner: { left: 'a', kept: 'k' } }, { inner: { right: 'b', kept: 'mine' } }, 'inner')).toMatchObject({
@@ -77,9 +75,7 @@ describe('field mask', () => {
       })
     })
 
-    test('are unset by null', () => {
-      expect(patch({ inner: { left: 'a' } }, { inner: null }).inner).toBeUndefined()
-    })
+    test('are unset by null', () => expect(patch({ inner: { left: 'a' } }, { inner: null }).inner).toBeUndefined())
   })
 
   test('keeps the keys of maps as data', () => {

@@ -34,8 +34,7 @@ describe('repos', () => {
 
   describe('create', () => {
     test('reads the parent from the path and the members from the body, without ids', async () => {
-      const repo = await createRepo({ uid: 'mine', name: 'fresh', description: 'new', bundles: ['base'], unknown: 1 })
-      expect(repo).toEqual({
+      expect(await createRepo({ uid: 'mine', name: 'fresh', description: 'new', bundles: ['base'], unknown: 1 })).toEqual({
         uid: expect.stringMatching(/^[0-9a-f]{40}\/[0-9a-f]{16}$/),
         name: 'fresh',
         description: 'new',
@@ -52,8 +51,7 @@ describe('repos', () => {
 
     test('answers ALREADY_EXISTS for a name taken in the organization', async () => {
       const reply = await post(`/registry/v2/repos/${sandbox().organization}`, { name: 'python' })
-      expect(reply.status).toBe(409)
-      expect(reply.json).toMatchObject({ code: 6, message: 'Already exists: Repo "python"' })
+      expect(reply).toMatchObject({ status: 409, json: { code: 6, message: 'Already exists: Repo "python"' } })
     })
 
     test('reports every failing field at once', async () => {
@@ -224,15 +222,13 @@ describe('tags', () => {
       const scope = `uidp.children_of=${await repoUid('static')}&include_dates=true`
       expect(await total(`${scope}&updated_since=2026-02-18T09:00:00Z`)).toBe(2)
       expect(await total(`${scope}&updatedSince=2026-02-19T11:00:00%2B02:00`)).toBe(0)
-      const wrong = await get(`/registry/v2/tags?updated_since=yesterday`)
-      expect(wrong.json).toMatchObject({ code: 3, details: [] })
+      expect((await get(`/registry/v2/tags?updated_since=yesterday`)).json).toMatchObject({ code: 3, details: [] })
     })
 
     test('show deprecated even if false, true for ended lines (specification §2)', async () => {
       const { json } = await get(`/registry/v2/tags?uidp.children_of=${await repoUid('python')}&name=3.8`)
       expect(json.tags[0].deprecated).toBe(true)
-      const current = await get(`/registry/v2/tags?uidp.children_of=${await repoUid('python')}&name=latest`)
-      expect(current.json.tags[0].deprecated).toBe(false)
+      expect((await get(`/registry/v2/tags?uidp.children_of=${await repoUid('python')}&name=latest`)).json.tags[0].deprecated).toBe(false)
     })
   })
 

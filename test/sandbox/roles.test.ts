@@ -10,8 +10,7 @@ describe('roles', () => {
 
   describe('roles (specification §2, semantics §3.5)', () => {
     it('shows built-in roles to callers who may list roles anywhere', async () => {
-      const seen = await bench.done('GET /iam/v2/roles?name=viewer', undefined, 'demo-viewer')
-      expect(seen).toMatchObject({
+      expect(await bench.done('GET /iam/v2/roles?name=viewer', undefined, 'demo-viewer')).toMatchObject({
         roles: [{ uid: '63921b2c44617e3f2603851537be0123af4a57d7', name: 'viewer', description: 'Viewer Role (built-in)' }],
         totalCount: '1',
         skipped: 0,

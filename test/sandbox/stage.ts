@@ -13,6 +13,7 @@ import { v1Routes } from '../../src/sandbox/v1/routes.ts'
 import { iamRoutes } from '../../src/sandbox/v2/iam/routes.ts'
 import { registryRoutes } from '../../src/sandbox/v2/registry/tags.ts'
 import { createClock } from '../../src/sandbox/world/store.ts'
+import { extra, spell, spellingOf } from '../contract/target.ts'
 
 /** The instant at which tests start by default. */
 export const START = Date.parse('2026-03-01T12:00:00.000Z')
@@ -166,6 +167,10 @@ export function startV1(v1Dialect: Dialect = 'specification') {
 
 /** Both dialects, for `describe.each`. */
 export const DIALECTS: readonly Dialect[] = ['specification', 'published']
+
+/** A v1 message as a dialect names it, from the names of the specification; `more` is what only the specification shows. */
+export const inDialect = (dialect: Dialect, message: Record<string, unknown>, more: Record<string, unknown> = {}) =>
+  spell(extra(message, more), spellingOf(dialect), dialect === 'specification') as Body
 
 /** The names of the items of a list. */
 export const names = ({ body }: Got): readonly string[] => body.items.map((item: { name: string }) => item.name)

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { builtInRoleUid } from '../../src/sandbox/auth/rights.ts'
 import { userUid } from '../../src/sandbox/data/data.ts'
-import { DIALECTS, names, startV1 } from './stage.ts'
+import { map } from '../contract/target.ts'
+import { DIALECTS, inDialect, names, startV1 } from './stage.ts'
 
 describe('access', () => {
   const viewer = builtInRoleUid('viewer')
@@ -14,8 +15,7 @@ describe('access', () => {
         status: 200,
         body: { id: made.body.id, name: 'mine', description: '', capabilities: ['groups.list', 'repo.list'] },
       })
-      const emptied = await send(`PUT /iam/v1/roles/${made.body.id}`, { name: 'mine' })
-      expect(emptied.body.capabilities).toEqual([])
+      expect((await send(`PUT /iam/v1/roles/${made.body.id}`, { name: 'mine' })).body.capabilities).toEqual([])
       const unknown = await send(`POST /iam/v1/roles/${organization}`, { name: 'mine', capabilities: ['fly'] })
       expect(unknown.body.message).toBe('Invalid argument: capabilities: unknown capability "fly"')
     })
@@ -41,15 +41,13 @@ describe('access', () => {
   })
 
   describe.each(DIALECTS)('role bindings, %s dialect', (dialect) => {
-    const spelled = (binding: Record<string, unknown>, time: string, organization: string) =>
-      dialect === 'published' ? binding : { ...binding, created_at: time, group_id: organization }
-
     test('are plain ids in the answers of writes', async () => {
       const { send, organization, world } = startV1(dialect)
       const identity = userUid('outsider')
       const made = await send(`POST /iam/v1/rolebindings/${organization}`, { identity, role: viewer, group: 'ignored' })
       const plain = { id: made.body.id, identity, role: viewer, group: organization }
-      expect(made).toEqual({ status: 200, body: spelled(plain, world.clock.now().toISOString(), organization) })
+      const more = { created_at: world.clock.now().toISOString(), group_id: organization }
+      expect(made).toEqual({ status: 200, body: inDialect(dialect, plain, more) })
       const editor = builtInRoleUid('editor')
       expect((await send(`PUT /iam/v1/rolebindings/${plain.id}`, { identity, role: editor })).body).toMatchObject({
         id: plain.id,
@@ -65,11 +63,8 @@ describe('access', () => {
       const shown = items.find((item: { identity: string }) => item.identity === bot?.uid)
       const group = { id: organization, name: 'example.com', verified: true, kind: 'ORG_KIND_CUSTOMER' }
       const role = { id: viewer, name: 'viewer', capabilities: expect.arrayContaining(['groups.list']) }
-      const claims =
-        dialect === 'published'
-          ? { claimMatchIssuer: bot?.claimMatch?.issuer, claimMatchSubject: bot?.claimMatch?.subject, emailUnverified: '' }
-          : { claim_match_issuer: bot?.claimMatch?.issuer, claim_match_subject: bot?.claimMatch?.subject, email_unverified: '' }
-      expect(shown).toMatchObject({ group, role, email: '', ...claims })
+      const claims = { claim_match_issuer: bot?.claimMatch?.issuer, claim_match_subject: bot?.claimMatch?.subject, email_unverified: '' }
+      expect(shown).toMatchObject({ group, role, email: '', ...inDialect(dialect, claims) })
       expect(items.some((item: { email: string }) => item.email === 'alice@example.com')).toBe(true)
     })
 
@@ -138,19 +133,10 @@ describe('groups', () => {
       const { send, organization, world } = startV1(dialect)
       const [group] = (await send('GET /iam/v1/groups?name=platform')).body.items
       const row = world.store.groups.get(group.id)
-      const common = {
-        id: group.id,
-        name: 'platform',
-        description: 'Build and release',
-        verified: false,
-        kind: 'ORG_KIND_CUSTOMER',
-        status: 'ORG_STATUS_READY',
-      }
-      const expected =
-        dialect === 'published'
-          ? { ...common, resourceLimits: {} }
-          : { ...common, resource_limits: {}, created_at: row?.createTime, updated_at: row?.updateTime, group_id: organization }
-      expect(group).toEqual(expected)
+      const named = { id: group.id, name: 'platform', description: 'Build and release' }
+      const common = { ...named, resource_limits: {}, verified: false, kind: 'ORG_KIND_CUSTOMER', status: 'ORG_STATUS_READY' }
+      const more = { created_at: row?.createTime, updated_at: row?.updateTime, group_id: organization }
+      expect(group).toEqual(inDialect(dialect, common, more))
     })
   })
 
@@ -184,8 +170,7 @@ describe('groups', () => {
 
     test('lets only staff change verified', async () => {
       const { send, organization } = startV1()
-      const taken = await send(`PUT /iam/v1/groups/${organization}`, { name: 'example.com' }, { token: 'demo-admin' })
-      expect(taken.body.verified).toBe(false)
+      expect((await send(`PUT /iam/v1/groups/${organization}`, { name: 'example.com' }, { token: 'demo-admin' })).body.verified).toBe(false)
       const given = await send(`PUT /iam/v1/groups/${organization}`, { name: 'example.com', verified: true })
       expect(given).toMatchObject({ status: 403, body: { code: 7, details: [] } })
     })
@@ -238,19 +223,9 @@ describe('identities', () => {
         claimMatch: { ...claim, claims: { some_key: '1' } },
       })
       const now = world.clock.now().toISOString()
-      const common = { id: made.body.id, name: 'build', description: '' }
-      const relation = { ...claim, claims: { some_key: '1' } }
-      const expected =
-        dialect === 'published'
-          ? { ...common, createdAt: now, updatedAt: now, lastSeen: now, claimMatch: { ...relation, claimPatterns: {} } }
-          : {
-              ...common,
-              created_at: now,
-              updated_at: now,
-              last_seen: now,
-              claim_match: { ...relation, claim_patterns: {} },
-              group_id: organization,
-            }
+      const common = { id: made.body.id, name: 'build', description: '', created_at: now, updated_at: now, last_seen: now }
+      const claim_match = { ...claim, claims: map({ some_key: '1' }), claim_patterns: {} }
+      const expected = inDialect(dialect, { ...common, claim_match }, { group_id: organization })
       expect(made).toEqual({ status: 200, body: expected })
       expect((await send(`GET /iam/v1/identities?id=${made.body.id}`)).body.items).toEqual([expected])
     })
@@ -327,10 +302,8 @@ describe('identities', () => {
         onboarding_questions: { company_name: 'Example', product: '' },
         updatesOptIn: true,
       })
-      const questions = body[dialect === 'published' ? 'onboardingQuestions' : 'onboarding_questions']
-      const spelled = dialect === 'published' ? { companyName: 'Example', jobTitle: 'dev' } : { company_name: 'Example', job_title: 'dev' }
-      expect(questions).toMatchObject({ ...spelled, product: '', providers: [] })
-      expect(body).toMatchObject({ name: 'alice@example.com', updatesOptIn: true })
+      const onboarding_questions = { company_name: 'Example', job_title: 'dev', product: '', providers: [] }
+      expect(body).toMatchObject(inDialect(dialect, { name: 'alice@example.com', updatesOptIn: true, onboarding_questions }))
       const alice = world.store.identities.values().find(({ name }) => name === 'alice@example.com')
       expect(alice).toMatchObject({ company: 'Example', metadata: { jobTitle: 'dev' } })
     })
@@ -349,7 +322,7 @@ describe('organization', () => {
         name: 'clouds',
         google: { project_id: 'p', projectNumber: '1' },
       })
-      const google = dialect === 'published' ? { projectId: 'p', projectNumber: '1' } : { project_id: 'p', project_number: '1' }
+      const google = { project_id: 'p', project_number: '1' }
       const bare = {
         group: organization,
         name: 'clouds',
@@ -361,7 +334,7 @@ describe('organization', () => {
         github: null,
       }
       const times = { created_at: association.created_at, updated_at: world.clock.now().toISOString() }
-      expect(replaced).toEqual({ status: 200, body: dialect === 'published' ? bare : { ...bare, ...times } })
+      expect(replaced).toEqual({ status: 200, body: inDialect(dialect, bare, times) })
     })
   })
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { eolTagOf } from '../../src/sandbox/v1/registry/eol.ts'
-import { DIALECTS, names, startV1 } from './stage.ts'
+import { DIALECTS, inDialect, names, startV1 } from './stage.ts'
 
 describe('the end-of-life decision rule (semantics §8)', () => {
   const at = (name: string, date: string, repo = 'node', extra = {}) =>
@@ -84,12 +84,8 @@ describe('reads', () => {
       await tag('next', `sha256:${'b'.repeat(64)}`)
       const newest = world.clock.now().toISOString()
       const { body } = await send(`GET /registry/v1/repotagssummary/${repo.id}?exclude_epochs=true`)
-      const spelled =
-        dialect === 'published'
-          ? { count: 'tagCount', time: 'lastUpdated', tag: 'latestTag', version: 'latestVersion' }
-          : { count: 'tag_count', time: 'last_updated', tag: 'latest_tag', version: 'latest_version' }
-      expect(body).toMatchObject({ id: repo.id, [spelled.count]: '3', [spelled.time]: newest, [spelled.version]: '1.2.3' })
-      expect(body[spelled.tag]).toMatchObject({ name: 'latest', digest: DIGEST })
+      const latest = { latest_tag: { name: 'latest', digest: DIGEST }, latest_version: '1.2.3' }
+      expect(body).toMatchObject(inDialect(dialect, { id: repo.id, tag_count: '3', last_updated: newest, ...latest }))
     })
   })
 
@@ -176,20 +172,9 @@ describe('repos', () => {
         readme: '# App',
       })
       const now = world.clock.now().toISOString()
-      const common = { id: made.body.id, name: 'app', bundles: [], readme: '# App', sync_config: null, aliases: [], description: '' }
-      const expected =
-        dialect === 'published'
-          ? { ...common, catalogTier: 'BASE', customOverlay: null, createTime: now, activeTags: ['1'] }
-          : {
-              ...common,
-              catalog_tier: 'BASE',
-              custom_overlay: null,
-              create_time: now,
-              active_tags: ['1'],
-              created_at: now,
-              updated_at: now,
-              group_id: organization,
-            }
+      const unset = { bundles: [], sync_config: null, custom_overlay: null, aliases: [], description: '' }
+      const given = { id: made.body.id, name: 'app', catalog_tier: 'BASE', active_tags: ['1'], readme: '# App', create_time: now }
+      const expected = inDialect(dialect, { ...unset, ...given }, { created_at: now, updated_at: now, group_id: organization })
       expect(made).toEqual({ status: 200, body: expected })
       expect((await send('GET /registry/v1/repos?name=app')).body.items).toEqual([expected])
     })
@@ -260,8 +245,7 @@ describe('repos', () => {
       const written = await send(`PUT /registry/v1/repos/${repo.id}`, { name: 'app', readme: 'new' }, { token: 'demo-editor' })
       expect(written).toMatchObject({ status: 200, body: { readme: 'new' } })
       const refused = await send(`PUT /registry/v1/repos/${repo.id}`, { name: 'app', readme: '<script>x</script>' })
-      expect(refused.status).toBe(400)
-      expect(refused.body.message).toMatch(/^Invalid argument: readme: /)
+      expect(refused).toMatchObject({ status: 400, body: { message: expect.stringMatching(/^Invalid argument: readme: /) } })
       expect((await send(`GET /registry/v1/repos?id=${repo.id}`)).body.items[0].readme).toBe('new')
     })
 
@@ -325,10 +309,8 @@ describe('tags', () => {
       const { tag, repo, world } = await start(dialect)
       const { body } = await tag({ name: 'v1', digest: DIGEST, deprecated: true, bundles: ['base'] })
       const updated = world.clock.now().toISOString()
-      const common = { id: body.id, name: 'v1', digest: DIGEST, deprecated: true, bundles: ['base'] }
-      expect(body).toEqual(
-        dialect === 'published' ? { ...common, lastUpdated: updated } : { ...common, last_updated: updated, updated_at: updated },
-      )
+      const shown = { id: body.id, name: 'v1', digest: DIGEST, deprecated: true, bundles: ['base'], last_updated: updated }
+      expect(body).toEqual(inDialect(dialect, shown, { updated_at: updated }))
       expect(body.id.startsWith(`${repo.id}/`)).toBe(true)
     })
   })

@@ -92,8 +92,7 @@ describe('requests', () => {
     test('use v1 field names and no details', async () => {
       const missing = `${organization}/ffffffffffffffff`
       const created = await send(`POST /iam/v1/rolebindings/${organization}`, { identity: missing, role: missing })
-      expect(created.status).toBe(400)
-      expect(created.body).toMatchObject({ code: 3, details: [] })
+      expect(created).toMatchObject({ status: 400, body: { code: 3, details: [] } })
       expect(created.body.message).toMatch(/^Invalid argument: identity: .*; role: /)
     })
 
@@ -148,8 +147,7 @@ describe('requests', () => {
         contentType: 'application/x-www-form-urlencoded',
       })
       expect(form).toMatchObject({ status: 200, body: { id: typed.body.id } })
-      const empty = await send(`POST /registry/v1/repos/${organization}`)
-      expect(empty.body.message).toMatch(/^Invalid argument: name: /)
+      expect((await send(`POST /registry/v1/repos/${organization}`)).body.message).toMatch(/^Invalid argument: name: /)
     })
 
     test('with malformed JSON or wrong types are code 3', async () => {
@@ -201,8 +199,7 @@ describe('served', () => {
 
   test('takes an escaped slash as a slash', async () => {
     const { id } = (await get('/registry/v1/repos?name=static')).json.items[0]
-    const summary = await get(`/registry/v1/repotagssummary/${encodeURIComponent(id)}`)
-    expect(summary.json).toMatchObject({ id, latestTag: { name: 'latest' } })
+    expect((await get(`/registry/v1/repotagssummary/${encodeURIComponent(id)}`)).json).toMatchObject({ id, latestTag: { name: 'latest' } })
   })
 
   test('accepts a delete with a JSON content type and no body', async () => {

@@ -228,8 +228,7 @@ describe('vulnerabilities, v1', () => {
       const statuses = (query: string) => list(query).then((rows) => rows.flatMap((row: { events: { status: string }[] }) => row.events))
       expect((await statuses('event_statuses=REJECTED')).some(({ status }: { status: string }) => status === 'REJECTED')).toBe(true)
       expect(await list('eventStatuses=4')).toEqual(await list('event_statuses=REJECTED'))
-      const moved = await list('event_types=EVENT_TYPE_FILTER_COMPONENT_LOCATION_CHANGED')
-      expect(moved[0].events[1].component_location_changed).toEqual({
+      expect((await list('event_types=EVENT_TYPE_FILTER_COMPONENT_LOCATION_CHANGED'))[0].events[1].component_location_changed).toEqual({
         previous_location: expect.any(String),
         new_location: expect.any(String),
         note: '',

@@ -72,9 +72,7 @@ describe('the check of tables', () => {
     expect(() => check(withBody({ a: text('x'), b: readOnly('x'), inner: nested({ c: text('y') }), deep: text('p.q') }))).not.toThrow()
   })
 
-  it('refuses a route that is no route', () => {
-    expect(() => v1Only('iam.x.y', '/iam/v1/x', 'why')).toThrow('must read "METHOD /path"')
-  })
+  it('refuses a route that is no route', () => expect(() => v1Only('iam.x.y', '/iam/v1/x', 'why')).toThrow('must read "METHOD /path"'))
 })
 
 describe('filters beside an id, checked on the row of the Get (facts §11)', () => {

@@ -74,9 +74,7 @@ describe('a field mask (facts §13)', () => {
   const camel = { maskCase: 'camel', replaceMask: '*' } as const
   const rule = { always: ['name', 'oidc.clientId'], whenSet: ['kind', 'oidc.clientSecret', 'claimMatch'], because: 'a test' }
 
-  it('is * for a full replacement', () => {
-    expect(fieldMask('*', {}, { name: 'x' }, snake)).toBe('*')
-  })
+  it('is * for a full replacement', () => expect(fieldMask('*', {}, { name: 'x' }, snake)).toBe('*'))
 
   it('can name every member that v1 can write, set or not', () => {
     const fields = {
@@ -91,9 +89,7 @@ describe('a field mask (facts §13)', () => {
     expect(fieldMask(rule, fields, {}, { ...camel, replaceMask: 'known' })).toBe('name,oidc.clientId')
   })
 
-  it('names what a PUT always replaces, present or not', () => {
-    expect(fieldMask(rule, {}, {}, snake)).toBe('name,oidc.client_id')
-  })
+  it('names what a PUT always replaces, present or not', () => expect(fieldMask(rule, {}, {}, snake)).toBe('name,oidc.client_id'))
 
   it('names a conditional member only if it is set', () => {
     expect(fieldMask(rule, {}, { kind: 'KIND_A', oidc: { clientSecret: 's' }, claimMatch: {} }, camel)).toBe(
@@ -304,9 +300,7 @@ describe('show', () => {
   describe('a member that v2 omits', () => {
     const show = compileShow(every, 'specification')
 
-    it('is shown by its type (facts §16.3)', () => {
-      expect(show({})).toStrictEqual(unset)
-    })
+    it('is shown by its type (facts §16.3)', () => expect(show({})).toStrictEqual(unset))
 
     it('is shown the same when v2 says null', () => {
       expect(show(Object.fromEntries(Object.values(every).map(({ source }) => [source, null])))).toStrictEqual(unset)
@@ -355,9 +349,7 @@ describe('show', () => {
       })
     })
 
-    it('are text when they have 64 bits (facts §16.5)', () => {
-      expect(show({ aLong: 42 })).toMatchObject({ a_long: '42' })
-    })
+    it('are text when they have 64 bits (facts §16.5)', () => expect(show({ aLong: 42 })).toMatchObject({ a_long: '42' }))
 
     it('are the zero value when an enum lacks them, and left out of a list (facts §18)', () => {
       expect(show({ aChoice: 'INFRARED', someChoices: ['RED', 'INFRARED'] })).toMatchObject({

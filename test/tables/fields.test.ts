@@ -16,9 +16,7 @@ describe('names', () => {
     expect(camelCase(snake)).toBe(camel)
   })
 
-  it('turns a mask path back into the proto names', () => {
-    expect(snakeCase('oidc.clientSecret')).toBe('oidc.client_secret')
-  })
+  it('turns a mask path back into the proto names', () => expect(snakeCase('oidc.clientSecret')).toBe('oidc.client_secret'))
 })
 
 describe('uid', () => {
@@ -144,9 +142,7 @@ describe('an enum map', () => {
     expect(() => enumMap('Kind', rows)).toThrow(`enum Kind is not one to one: ${what} stands twice`)
   })
 
-  it('has a zero value', () => {
-    expect(() => enumMap('Kind', [])).toThrow('enum Kind has no rows')
-  })
+  it('has a zero value', () => expect(() => enumMap('Kind', [])).toThrow('enum Kind has no rows'))
 
   it('lists its values in an error, unless there are too many', () => {
     expect(requirement(identical('Kind', ['A', 'B']))).toBe('must be one of A, B')
@@ -177,9 +173,7 @@ describe('the members that the specification adds to a resource (design §3)', (
     expect(thing.show.published({ uid: 'org/x', createTime: '2025-01-02T03:04:05.678Z' })).toStrictEqual({ id: 'org/x' })
   })
 
-  it('are dropped from a body', () => {
-    expect(thing.read({ created_at: 'never', group_id: 7 })).toStrictEqual({})
-  })
+  it('are dropped from a body', () => expect(thing.read({ created_at: 'never', group_id: 7 })).toStrictEqual({}))
 
   it('go with the resource into an answer that holds it whole, not its fields', () => {
     const answer = message('answer', { things: objects('things', thing.shown), part: object('part', thing.fields) })

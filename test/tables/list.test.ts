@@ -41,9 +41,7 @@ describe('list', () => {
       expect(query.filter(([name]) => name === 'uidp.ids')).toHaveLength(100_001)
     })
 
-    it('is empty without a call if two such filters differ', () => {
-      expect(listed('group=org&uidp.children_of=other', []).calls).toEqual([])
-    })
+    it('is empty without a call if two such filters differ', () => expect(listed('group=org&uidp.children_of=other', []).calls).toEqual([]))
 
     it('asks for its order, and keeps it on every page', () => {
       const { calls } = listed('order_by=name', [{ things: [{ uid: 'b' }], nextPageToken: 't' }, { things: [{ uid: 'a' }] }])
@@ -80,9 +78,7 @@ describe('list', () => {
       expect(listed('id=org/a&page=1&page_size=5', [{ uid: 'org/a' }]).rows).toHaveLength(1)
     })
 
-    it('filters nothing by an empty id', () => {
-      expect(listed('id=', [{ things: [] }]).calls[0]?.path).toBe('/things')
-    })
+    it('filters nothing by an empty id', () => expect(listed('id=', [{ things: [] }]).calls[0]?.path).toBe('/things'))
   })
 })
 
@@ -166,9 +162,7 @@ describe('look-ups of a whole collection', () => {
     expect(asked.map(({ length }) => length)).toEqual([86, 86, 28])
   })
 
-  it('make no call when there are none', () => {
-    expect(run(findAll([])).calls).toEqual([])
-  })
+  it('make no call when there are none', () => expect(run(findAll([])).calls).toEqual([]))
 })
 
 describe('look-ups of one list', () => {
@@ -197,7 +191,5 @@ describe('look-ups of one list', () => {
     expect(() => run(hydrate(lookUps), [{ uid: 'a' }, new ApiError('UNAVAILABLE', 'down')])).toThrow('down')
   })
 
-  it('make no call when there are none', () => {
-    expect(run(hydrate([])).calls).toEqual([])
-  })
+  it('make no call when there are none', () => expect(run(hydrate([])).calls).toEqual([]))
 })

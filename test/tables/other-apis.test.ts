@@ -20,9 +20,7 @@ describe('a converted member', () => {
     expect(row.show.published({ name: 'projects/12', parent: 'folders/3' })).toEqual({ number: '12', parent: { type: 'folders', id: '3' } })
   })
 
-  it('is unset where v2 has none', () => {
-    expect(row.show.published({})).toEqual({ number: '0', parent: null })
-  })
+  it('is unset where v2 has none', () => expect(row.show.published({})).toEqual({ number: '0', parent: null }))
 
   it('is sent as v2 writes it', () => {
     expect(row.read({ number: '5', parent: { type: 'folders', id: '3' } })).toEqual({ parent: 'folders/3' })

@@ -519,9 +519,7 @@ describe('parsed JSON', () => {
     },
   )
 
-  it('is refused if it is invalid', () => {
-    expect(() => parseJson('[9007199254740993')).toThrow(SyntaxError)
-  })
+  it('is refused if it is invalid', () => expect(() => parseJson('[9007199254740993')).toThrow(SyntaxError))
 
   it('has the same values with and without long numbers beside them', () => {
     fc.assert(

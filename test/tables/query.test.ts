@@ -51,9 +51,7 @@ describe('query', () => {
       ])
     })
 
-    it('filters nothing by an empty text (facts §11)', () => {
-      expect(translated('name=&ids=')).toEqual([])
-    })
+    it('filters nothing by an empty text (facts §11)', () => expect(translated('name=&ids=')).toEqual([]))
 
     it.each(['kind=', 'kind=%20', 'kind=0x1', 'kind=1e0'])('refuses %s as an enum value', (search) => {
       expect(() => translated(search)).toThrow('is not a valid value')

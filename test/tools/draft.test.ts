@@ -88,13 +88,9 @@ describe('a draft of the example', () => {
     )
   }
 
-  it('is the text that the example shows', async () => {
-    await expect((await drafted()).text).toMatchFileSnapshot(`../../${EXAMPLE}/drafted.ts`)
-  })
+  it('is the text that the example shows', async () => expect((await drafted()).text).toMatchFileSnapshot(`../../${EXAMPLE}/drafted.ts`))
 
-  it('passes the checks of the start as it stands', () => {
-    expect(() => checkMappings(asDrafted.mappings)).not.toThrow()
-  })
+  it('passes the checks of the start as it stands', () => expect(() => checkMappings(asDrafted.mappings)).not.toThrow())
 
   it('guesses nothing that the table written by hand says otherwise', () => {
     const [guessed, right] = [placesIn(asDrafted), placesIn(byHand)]
@@ -289,9 +285,7 @@ describe('odd documents', () => {
         await expect(readDocument(path)).rejects.toThrow(sentence)
       })
 
-      it('that never ends', async () => {
-        await expect(readDocument('/dev/zero')).rejects.toThrow(/\/dev\/zero has more than 16777216 bytes/)
-      })
+      it('that never ends', async () => expect(readDocument('/dev/zero')).rejects.toThrow(/\/dev\/zero has more than 16777216 bytes/))
 
       it('with a large file beside it', async () => {
         written('beside.yaml', laughs)

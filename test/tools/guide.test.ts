@@ -418,9 +418,7 @@ describe('render', () => {
       expect(lines.slice(4)).toEqual(['| x |', '| --- |', '| `a\\|b` |', expect.stringMatching(/^\| \\<script.* \\\| .* \|$/), ''])
     })
 
-    it('keeps code in our own prose', () => {
-      expect(markdownOf([{ kind: 'text', text: prose('`id` is `uid`.') }])).toBe('`id` is `uid`.\n')
-    })
+    it('keeps code in our own prose', () => expect(markdownOf([{ kind: 'text', text: prose('`id` is `uid`.') }])).toBe('`id` is `uid`.\n'))
   })
 
   describe('a guide as a page', () => {

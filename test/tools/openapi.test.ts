@@ -115,9 +115,7 @@ describe('open api document', () => {
       expect(missing.map(([reference]) => reference)).toEqual([])
     })
 
-    it('has the same bytes each time', () => {
-      expect(JSON.stringify(documentWith({ dialect }))).toBe(JSON.stringify(document))
-    })
+    it('has the same bytes each time', () => expect(JSON.stringify(documentWith({ dialect }))).toBe(JSON.stringify(document)))
   })
 
   describe('an operation of the document', () => {
@@ -229,9 +227,7 @@ describe('schemas', () => {
   describe('the shapes of operations that v1 alone serves', () => {
     const v1Only = operations.filter(({ kind }) => kind === 'v1-only').map(({ id }) => id)
 
-    it('name only such operations', () => {
-      expect(Object.keys(v1OnlyShapes).filter((id) => !v1Only.includes(id))).toEqual([])
-    })
+    it('name only such operations', () => expect(Object.keys(v1OnlyShapes).filter((id) => !v1Only.includes(id))).toEqual([]))
 
     it('name all of a domain with a published contract', () => {
       const published = v1Only.filter((id) => /^(registry|vulnerabilities|libraries|auth)\./.test(id))

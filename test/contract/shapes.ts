@@ -64,15 +64,7 @@ export const listedBinding = (parent: string, members: Members = {}) =>
 /** facts §3.6; the client secret is never shown. */
 export const provider = (organization: string, defaultRole: unknown, members: Members = {}) =>
   extra(
-    {
-      id: below(organization),
-      name: '',
-      description: '',
-      default_role: defaultRole,
-      oidc: shownOidc({}),
-      scim: anything,
-      ...members,
-    },
+    { id: below(organization), name: '', description: '', default_role: defaultRole, oidc: shownOidc({}), scim: anything, ...members },
     { created_at: time, updated_at: time, group_id: organization },
   )
 
@@ -97,16 +89,7 @@ export const association = (groupId: string, members: Members = {}) =>
 /** The invite of the list (facts §3.8). */
 export const storedInvite = (parent: string, members: Members = {}) =>
   extra(
-    {
-      id: below(parent),
-      expiration: time,
-      key_id: anything,
-      role: anything,
-      email: '',
-      created_at: time,
-      single_use: false,
-      ...members,
-    },
+    { id: below(parent), expiration: time, key_id: anything, role: anything, email: '', created_at: time, single_use: false, ...members },
     { group_id: parent },
   )
 

@@ -61,9 +61,7 @@ const STATUSES: Partial<Record<CodeName, number>> = {
 
 /** Begins a transcript, which is written as the conversation goes: what v1 is sent, what v2 is asked, and what the client gets. */
 export function transcript(operation: string, title: string) {
-  return {
-    sent: (request: string, body?: unknown) => sent({ operation, title, request, calls: [], ...(body !== undefined && { body }) }),
-  }
+  return { sent: (request: string, body?: unknown) => sent({ operation, title, request, calls: [], ...(body !== undefined && { body }) }) }
 }
 
 function sent(so: Omit<Transcript, 'reply'>) {

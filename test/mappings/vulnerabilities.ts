@@ -72,10 +72,7 @@ const EVENTS: readonly (readonly [v2: Record<string, unknown>, v1: Record<string
 const v2Events = EVENTS.map(([v2], at) => ({ uid: `org/adv/${at}`, ...v2 }))
 const events = EVENTS.map(([, v1], at) => ({ id: `org/adv/${at}`, timestamp: null, ...v1 }))
 
-const shared = {
-  aliases: ['CVE-2025-1', 'GHSA-1'],
-  author: 'ann',
-}
+const shared = { aliases: ['CVE-2025-1', 'GHSA-1'], author: 'ann' }
 const v2Advisory = {
   uid: 'org/adv',
   artifactType: 'apk',

@@ -50,9 +50,7 @@ const SARIF = closed(['version', 'runs'], {
   runs: {
     type: 'array',
     items: closed(['tool'], {
-      tool: closed(['driver'], {
-        driver: closed(['name'], { name: text, rules: { type: 'array', uniqueItems: true, items: rule } }),
-      }),
+      tool: closed(['driver'], { driver: closed(['name'], { name: text, rules: { type: 'array', uniqueItems: true, items: rule } }) }),
       results: { type: 'array', items: result },
     }),
   },

@@ -136,12 +136,7 @@ export const identityProviders: readonly Transcript[] = [
     .writes(
       'POST /iam/v2/identityProviders/org/okta:regenerateScimToken',
       { overlap: '3600s', expireTime: '2026-01-01T00:00:00Z', etag: 'e1' },
-      {
-        token: 't1',
-        expireTime: '2026-01-01T00:00:00Z',
-        previousTokenExpireTime: '2025-01-01T01:00:00Z',
-        requestedOverlap: '3600s',
-      },
+      { token: 't1', expireTime: '2026-01-01T00:00:00Z', previousTokenExpireTime: '2025-01-01T01:00:00Z', requestedOverlap: '3600s' },
     )
     .answers({
       token: 't1',

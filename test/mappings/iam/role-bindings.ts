@@ -45,11 +45,7 @@ const findRoles = { call: 'GET /iam/v2/roles?uidp.ids=viewer&page_size=200', ans
 const findIdentities = { call: 'GET /iam/v2/identities?uidp.ids=alice&page_size=200', answer: { identities: [wholeIdentity] } }
 
 const withheldRow = extra(
-  {
-    ...told,
-    group: { id: 'org', name: 'example.com', description: 'the org' },
-    role: { id: 'viewer', name: 'viewer', description: '' },
-  },
+  { ...told, group: { id: 'org', name: 'example.com', description: 'the org' }, role: { id: 'viewer', name: 'viewer', description: '' } },
   below,
 )
 

@@ -12,10 +12,7 @@ export const eolTags: readonly Transcript[] = [
   transcript('registry.eol_tags.list', 'deprecated means inactive; referrers never; what v2 cannot know is unset')
     .sent('GET /registry/v1/eoltags?uidp.children_of=org/nginx')
     .asks(`GET /registry/v2/tags?uidp.children_of=org/nginx&${KINDS}&page_size=200`, { tags: [latest, { ...coarse, deprecated: true }] })
-    .answers({
-      items: [active, { id: 'org/nginx/1.27', name: '1.27', tag_status: 'TAG_INACTIVE', ...unknowable }],
-      next_page_token: '',
-    }),
+    .answers({ items: [active, { id: 'org/nginx/1.27', name: '1.27', tag_status: 'TAG_INACTIVE', ...unknowable }], next_page_token: '' }),
   transcript(
     'registry.eol_tags.list',
     'a window is followed; an order and a skip, which v1 did not have here, are ignored as v1 ignored them',

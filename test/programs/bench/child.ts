@@ -1,5 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
+import type { AddressInfo, Server } from 'node:net'
 import { availableParallelism } from 'node:os'
 import { createInterface } from 'node:readline'
 
@@ -69,6 +71,12 @@ function readyLine(child: ChildProcess, name: string): Promise<readonly string[]
   })
 }
 
+/** Lets a server listen on a free port, and returns its address. */
+export async function listening(server: Server): Promise<string> {
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
 /** Pins this process, which generates the load. */
 export function pinSelf(core: number): void {
   if (pinned) spawnSync('taskset', ['-cp', String(core), String(process.pid)])
@@ -87,7 +95,7 @@ export function rssMiB(pid: number): number {
   return childrenOf(pid).reduce((sum, child) => sum + rssMiB(child), (Number(pages) * 4096) / 2 ** 20)
 }
 
-function childrenOf(pid: number): readonly number[] {
+export function childrenOf(pid: number): readonly number[] {
   const ofThread = (thread: string) => readFileSync(`/proc/${pid}/task/${thread}/children`, 'latin1').split(' ')
   return readdirSync(`/proc/${pid}/task`)
     .flatMap(ofThread)

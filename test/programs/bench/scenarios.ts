@@ -297,7 +297,6 @@ async function streaming(proxy: Child, list: Reading, single: Reading, idle: num
 }
 
 const CALLS_LISTS = ['/registry/v1/repos', '/iam/v1/rolebindings', '/iam/v1/identityProviders', '/iam/v1/groups']
-const CALLS_OWNER = { authorization: 'Bearer demo-owner' }
 
 /** Point 8: v2 calls of lists whose v1 rows have more members than v2's list. Each is asked for twice, from the sandbox. */
 export const calls: Scenario = async () => {
@@ -307,7 +306,7 @@ export const calls: Scenario = async () => {
     const proxy = await startCrosswalk(sandbox.url)
     const ask = async () => {
       const before = await callsOf(proxy.adminUrl)
-      const { items } = (await (await fetch(proxy.url + path, { headers: CALLS_OWNER })).json()) as { items: readonly unknown[] }
+      const { items } = (await (await fetch(proxy.url + path, { headers: OWNER })).json()) as { items: readonly unknown[] }
       return { rows: items.length, calls: (await callsOf(proxy.adminUrl)) - before }
     }
     const cold = await ask()
@@ -334,7 +333,7 @@ async function polling(): Promise<readonly Figure[]> {
   const sandbox = await startSandbox(CALLS_LATENCY)
   const proxy = await startCrosswalk(sandbox.url)
   const poll = async () => {
-    for (let nth = 0; nth < POLLS; nth += 1) await (await fetch(`${proxy.url}/iam/v1/groups`, { headers: CALLS_OWNER })).arrayBuffer()
+    for (let nth = 0; nth < POLLS; nth += 1) await (await fetch(`${proxy.url}/iam/v1/groups`, { headers: OWNER })).arrayBuffer()
   }
   await poll()
   const before = await callsOf(proxy.adminUrl)
@@ -349,7 +348,7 @@ async function polling(): Promise<readonly Figure[]> {
 
 async function callsTogether(url: string, count: () => Promise<number>): Promise<number> {
   const before = await count()
-  await Promise.all(Array.from({ length: 10 }, async () => (await fetch(url, { headers: CALLS_OWNER })).arrayBuffer()))
+  await Promise.all(Array.from({ length: 10 }, async () => (await fetch(url, { headers: OWNER })).arrayBuffer()))
   return (await count()) - before
 }
 

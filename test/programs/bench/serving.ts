@@ -1,13 +1,13 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { type AddressInfo, createServer } from 'node:net'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Child, cpuMs, rssMiB } from './child.ts'
+import { type Child, cpuMs, listening, rssMiB } from './child.ts'
 import { hasLightLoad, lightLoad, measureInTurns, ONE_ROW, startRecorded, waitedForMs } from './fleet/turns.ts'
 import { load } from './load.ts'
 import { startCrosswalk, startSandbox, startUpstream } from './proxies.ts'
 import { atLeast, atMost, type Figure, line, median, percentile, type Run, type Scenario, shown } from './report.ts'
-import { keepAsking, readList, uidAt, watchMemory } from './rows.ts'
+import { keepAsking, readList, watchMemory } from './rows.ts'
 import { OWNER } from './scenarios.ts'
 
 const ROOT = new URL('../', import.meta.url).pathname
@@ -73,7 +73,6 @@ const SIZES = [200, 1000, 5000, 20_000, 50_000, 100_000]
 const LISTS = 200
 const ROWS = 10_000
 const LATENCY = 20
-const SINGLE = `/registry/v1/tags?id=${uidAt(1)}`
 
 /** Point 5: the cost of a row, and many lists at once. */
 export const growth: Scenario = async (run) => [...(await linear(run)), ...(await crowd(run))]
@@ -107,7 +106,7 @@ const crowd: Scenario = async () => {
   const grown = watchMemory(proxy, rssMiB(proxy.pid))
   const started = performance.now()
   const lists = Array.from({ length: LISTS }, (_, at) => readList({ url: proxy.url, path: '/registry/v1/tags', caller: `list-${at}` }))
-  const singles = await keepAsking({ url: proxy.url, path: SINGLE, caller: 'single' }, Promise.all(lists))
+  const singles = await keepAsking({ url: proxy.url, path: ONE_ROW, caller: 'single' }, Promise.all(lists))
   const figures: Figure[] = [
     shown(5, `${LISTS} lists of ${ROWS} rows at once`, performance.now() - started, 'ms'),
     atMost(5, 'memory above idle, at its peak', grown(), 'MiB', 256),
@@ -123,7 +122,6 @@ const CONNECTIONS = 4
 
 /** Milliseconds between two requests of one connection: 2,000 per second in all, a load that leaves room for comparing. */
 const EVERY = 2
-const PATH = `/registry/v1/tags?id=${uidAt(1)}`
 
 /** One measurement of a mode: 99th percentile in milliseconds, CPU time of a request in microseconds. */
 interface Sample {
@@ -185,7 +183,7 @@ const UNLIMITED = 0
 
 /** Warms a proxy, calls `limit`, which writes its settings, and measures it under them. */
 async function sampleOf({ pid, url }: Child, { short }: Run, limit: () => void): Promise<Sample> {
-  const asked = { url, path: PATH, connections: CONNECTIONS }
+  const asked = { url, path: ONE_ROW, connections: CONNECTIONS }
   await load({ ...asked, ms: short ? 1000 : 3000 })
   await load({ ...asked, ms: short ? 1000 : 3000, every: EVERY })
   limit()
@@ -197,11 +195,11 @@ async function sampleOf({ pid, url }: Child, { short }: Run, limit: () => void):
 }
 
 /** Starts a v1 service that accepts every connection and never answers. */
-async function startHung(): Promise<{ readonly url: string; close(): void }> {
+async function startHung() {
   const server = createServer((socket) => void socket.on('error', () => socket.destroy()).resume())
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const url = await listening(server)
   server.unref()
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close: () => void server.close() }
+  return { url, close: () => void server.close() }
 }
 
 /** A request that workers are asked beside wrk and nginx. */

@@ -1,5 +1,5 @@
-import net, { type AddressInfo } from 'node:net'
-import { type Child, cpuMs } from './child.ts'
+import net from 'node:net'
+import { type Child, cpuMs, listening } from './child.ts'
 import { type Load, type LoadOptions, load } from './load.ts'
 import { BARE, BASELINE, type Contestant, CROSSWALK, contestants, scripts, startCrosswalk, startUpstream } from './proxies.ts'
 import { atLeast, atMost, type Figure, lossesOf, median, type Run, type Scenario, shown } from './report.ts'
@@ -92,8 +92,7 @@ const inModeV1 = (v1: string, v2: string) => startCrosswalk(v2, { flags: ['--ups
  */
 export const passing: Scenario = async (run) => {
   const hung = net.createServer((socket) => socket.on('error', () => socket.destroy()))
-  await new Promise<void>((resolve) => hung.listen(0, '127.0.0.1', resolve))
-  const silent = `http://127.0.0.1:${(hung.address() as AddressInfo).port}`
+  const silent = await listening(hung)
   const ways: readonly Contestant[] = [
     { name: 'mode v1', translates: true, start: (upstream) => inModeV1(upstream, upstream) },
     { name: 'mode v1 while v2 hangs', translates: true, start: (upstream) => inModeV1(upstream, silent) },

@@ -5,6 +5,7 @@ import { runCommand } from '../../app/cli/support.ts'
 import { v1Client } from '../../grpc/v1-client.ts'
 import { seeded } from '../../stage/clocks.ts'
 import { startQuietSandbox } from '../../stage/stage.ts'
+import { shuffled } from '../mutants/mutant.ts'
 import { createTally, type Slice, type SliceOptions, score, type Tally } from './judge.ts'
 import { type Differ, type OneCaller, type RelayedAnswer, type Spoil, startDiffer } from './stage.ts'
 
@@ -326,7 +327,7 @@ async function adversary({ seed, ms, only }: SliceOptions): Promise<readonly Tal
   const random = seeded(seed)
   const all = scenarios().filter((one) => only?.test(nameOf(one)) ?? true)
   if (all.length === 0) return []
-  const order = ms === undefined ? all : shuffled(all, random)
+  const order = ms === undefined ? all : shuffled(all, seed)
   const end = performance.now() + (ms ?? Number.POSITIVE_INFINITY)
   const sandbox = await startQuietSandbox({})
   const tally = createTally(`adversary, ${READ_WAYS.length + WRITE_WAYS.length} ways${only ? `, only ${only.source}` : ''}`, 1, all.length)
@@ -457,11 +458,4 @@ async function answersTo(caller: OneCaller, sandbox: Sandbox): Promise<readonly 
 
 function pathOf({ url }: { readonly url: string }): string {
   return url.split('?')[0]!
-}
-
-function shuffled<T>(all: readonly T[], random: () => number): readonly T[] {
-  return all
-    .map((one) => [random(), one] as const)
-    .sort(([a], [b]) => a - b)
-    .map(([, one]) => one)
 }

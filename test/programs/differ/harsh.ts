@@ -4,7 +4,7 @@ import type { Comparison } from '../../../src/migrate/records/record.ts'
 import type { Sandbox } from '../../../src/sandbox/start.ts'
 import { seeded } from '../../stage/clocks.ts'
 import { startQuietSandbox } from '../../stage/stage.ts'
-import { createTally, type Slice, type SliceOptions, type Tally } from './judge.ts'
+import { AGAINST, createTally, type Slice, type SliceOptions, type Tally } from './judge.ts'
 import { COMPARING, type Comparing, type Differ, type OneCaller, type Spoil, startDiffer } from './stage.ts'
 
 /** Sends a request to one service, or through Crosswalk. */
@@ -196,9 +196,6 @@ const LOADS: readonly Load[] = [
 
 /** One false alarm in so many comparisons is allowed. */
 const COMPARISONS_PER_ALARM = 2000
-
-/** Outcomes that count against v2, which is right all the time. */
-const AGAINST: ReadonlySet<string> = new Set(['mismatch', 'error', 'transient'])
 
 export const harshSlice: Slice = {
   name: 'harsh',

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { availableParallelism } from 'node:os'
 import pLimit from 'p-limit'
 import type { Comparison, Example } from '../../../src/migrate/records/record.ts'
+import { isRecord } from './mutate.ts'
 import type { Received } from './stage.ts'
 
 /** A place where two answers differ, and what the second one has there. */
@@ -70,7 +71,7 @@ function areDetails(value: unknown): boolean {
 /** Pairs rows by their id, or equal rows and then the rest in turn. Rows in another order are one place: the list. */
 function walkRows(left: readonly unknown[], right: readonly unknown[], at: string, places: Place[]): void {
   const hasIds = [...left, ...right].every((row) => isRecord(row) && typeof row['id'] === 'string' && row['id'] !== '')
-  const nameOf = (row: unknown) => (hasIds ? String((row as Row)['id']) : JSON.stringify(sorted(row)))
+  const nameOf = (row: unknown) => (hasIds ? String((row as Record<string, unknown>)['id']) : JSON.stringify(sorted(row)))
   const names = right.map(nameOf)
   const taken = new Set<number>()
   const partners = left.map((row) => {
@@ -88,12 +89,6 @@ function walkRows(left: readonly unknown[], right: readonly unknown[], at: strin
     else walk(left[nth], right[partner], `${at}/${nth}`, false, places)
   })
   for (const index of extra) places.push({ at: `${at}/${index}`, value: JSON.stringify(right[index]) })
-}
-
-type Row = Readonly<Record<string, unknown>>
-
-function isRecord(value: unknown): value is Row {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** The same value with the members of objects in the order of their names, which has no meaning in JSON. */
@@ -114,7 +109,7 @@ export type Verdict =
   | { readonly is: 'missed' | 'misplaced' | 'flagged'; readonly reason: string }
 
 /** Outcomes that count against v2. */
-const AGAINST: ReadonlySet<string> = new Set(['mismatch', 'error', 'transient'])
+export const AGAINST: ReadonlySet<string> = new Set(['mismatch', 'error', 'transient'])
 
 /** Judges what was recorded of one caller, who sent one request to an operation, by the places where its answer was visibly spoiled. */
 export function verdictOf(operation: string, places: readonly Place[], recorded: readonly Comparison[]): Verdict {

@@ -4,6 +4,7 @@ import { type Sandbox, startSandbox } from '../../../src/sandbox/start.ts'
 import { isRead } from '../../../src/serve/sides.ts'
 import { DIALECTS, type Dialect } from '../../../src/tables/uid.ts'
 import { seeded } from '../../stage/clocks.ts'
+import { bearer } from '../../stage/stage.ts'
 import { shuffled } from '../mutants/mutant.ts'
 import { count, createTally, type Place, type Slice, type SliceOptions, type Tally, verdictOf, visiblePlaces } from './judge.ts'
 import { leafMutations, listMutations, type Mutation, wholeMutations } from './mutate.ts'
@@ -15,6 +16,7 @@ import {
   type Received,
   type RelayedAnswer,
   type Role,
+  receive,
   type Spoil,
   startEachMode,
 } from './stage.ts'
@@ -83,13 +85,8 @@ export async function startBench(dialect: Dialect): Promise<Bench> {
 
 /** Makes a read once on both sides. `random` chooses the v2 answers to spoil, and the places in them. */
 export async function prepareRead({ sandbox, oracle }: Bench, read: Read, random: () => number): Promise<PreparedRead> {
-  const genuine = await receive(`${sandbox.url}${read.path}`, sandbox.tokens[read.role ?? 'owner'])
+  const genuine = await receive(`${sandbox.url}${read.path}`, bearer(sandbox.tokens[read.role ?? 'owner']))
   return { read, genuine, ...(await calmRead(oracle, read, random)) }
-}
-
-async function receive(url: string, token: string): Promise<Received> {
-  const answer = await fetch(url, { headers: { authorization: `Bearer ${token}` } })
-  return { status: answer.status, type: answer.headers.get('content-type') ?? undefined, text: await answer.text() }
 }
 
 /** A read, and one way to spoil one of its v2 answers. */

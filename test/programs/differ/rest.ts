@@ -8,7 +8,7 @@ import { DIALECTS } from '../../../src/tables/uid.ts'
 import { shuffled } from '../mutants/mutant.ts'
 import { count, createTally, describe, placesOf, type Slice, type SliceOptions, type Tally } from './judge.ts'
 import { type Bench, onBenches, uidsOf } from './reads.ts'
-import { COMPARING, type Comparing, type Received } from './stage.ts'
+import { COMPARING, type Comparing, type Received, receive } from './stage.ts'
 
 /** Callers that both services know. */
 export const KNOWN = ['owner', 'viewer', 'outsider'] as const
@@ -94,12 +94,9 @@ export async function oddLists(sandbox: Sandbox): Promise<readonly OddList[]> {
 /** The headers of strangers: a wrong token, and none. */
 const STRANGERS: readonly Readonly<Record<string, string>>[] = [{ authorization: 'Bearer wrong' }, {}]
 
-/** Reads at the same time. */
-const STRANGERS_PARALLEL = 12
-
 /** Reads lists that need a credential as strangers. They are not compared, so their answers are held against those of genuine v1 here. */
 export async function readAsStrangers({ sandbox, oracle }: Bench, lists: readonly OddList[], tally: Tally): Promise<void> {
-  const limit = pLimit(STRANGERS_PARALLEL)
+  const limit = pLimit(PARALLEL)
   const read = async (path: string, headers: Readonly<Record<string, string>>) => {
     const [genuine, proxied] = await Promise.all([sandbox.url, oracle.proxy.url].map((url) => receive(url + path, headers)))
     const reason = strangersProblemOf(genuine as Received, proxied as Received)
@@ -114,11 +111,6 @@ function strangersProblemOf(genuine: Received, proxied: Received): string | unde
   if (genuine.status === 401 && proxied.status === 400) return undefined
   const places = placesOf(genuine, proxied)
   return places.length === 0 ? undefined : `${genuine.status}×${proxied.status} ${places.map(({ at }) => at).join(', ')}`
-}
-
-async function receive(url: string, headers: Readonly<Record<string, string>>): Promise<Received> {
-  const answer = await fetch(url, { headers })
-  return { status: answer.status, type: answer.headers.get('content-type') ?? undefined, text: await answer.text() }
 }
 
 /** Lists in each dialect. Three known callers read each of them in two modes: 5,040 reads. */

@@ -130,6 +130,12 @@ export interface Received {
   readonly text: string
 }
 
+/** Asks past Crosswalk. */
+export async function receive(url: string, headers: Readonly<Record<string, string>>): Promise<Received> {
+  const answer = await fetch(url, { headers })
+  return { status: answer.status, type: answer.headers.get('content-type') ?? undefined, text: await answer.text() }
+}
+
 /** How a caller is made. Without a spoil, a side answers as it is. */
 export interface CallerOptions {
   /** The default is the owner. */

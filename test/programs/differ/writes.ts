@@ -7,7 +7,7 @@ import { DIALECTS, type Dialect } from '../../../src/tables/uid.ts'
 import { seeded } from '../../stage/clocks.ts'
 import { startQuietSandbox } from '../../stage/stage.ts'
 import { shuffled } from '../mutants/mutant.ts'
-import { count, createTally, type Place, placesOf, type Slice, type SliceOptions, type Tally, type Verdict } from './judge.ts'
+import { AGAINST, count, createTally, type Place, placesOf, type Slice, type SliceOptions, type Tally, type Verdict } from './judge.ts'
 import { isRecord, leafMutations, listMutations, type Mutation, placesIn, replaced, withBody, withoutMember } from './mutate.ts'
 import {
   type Comparing,
@@ -22,23 +22,12 @@ import {
 
 type Row = Readonly<Record<string, string>>
 
-/** Makes new resources at genuine v1, for one write alone. */
-export interface Fresh {
-  readonly organization: string
-  /** A name that no other resource has. */
-  name(): string
-  /** Sends a write that must succeed. */
-  post(path: string, body: unknown): Promise<Row>
-  folder(): Promise<string>
-  role(folder: string): Promise<string>
-  identity(folder: string): Promise<string>
-  repo(folder: string): Promise<string>
-  provider(): Promise<string>
-}
-
 let names = 0
 
-export function freshAt({ url, tokens, organization }: Sandbox): Fresh {
+export type Fresh = ReturnType<typeof freshAt>
+
+/** Makes new resources at genuine v1, for one write alone. */
+export function freshAt({ url, tokens, organization }: Sandbox) {
   const name = () => {
     names += 1
     return `write-${names}`
@@ -54,13 +43,15 @@ export function freshAt({ url, tokens, organization }: Sandbox): Fresh {
   const role = (folder: string) => made(`/iam/v1/roles/${folder}`, { name: name(), capabilities: ['groups.list', 'repo.list'] })
   return {
     organization,
+    /** A name that no other resource has. */
     name,
+    /** Sends a write that must succeed. */
     post,
     folder: () => made(`/iam/v1/groups/${organization}`, { name: name(), description: 'words' }),
     role,
-    identity: (folder) =>
+    identity: (folder: string) =>
       made(`/iam/v1/identities/${folder}`, { name: name(), claim_match: { issuer: 'https://a.example', subject: 's' } }),
-    repo: (folder) => made(`/registry/v1/repos/${folder}`, { name: name(), description: 'words' }),
+    repo: (folder: string) => made(`/registry/v1/repos/${folder}`, { name: name(), description: 'words' }),
     provider: async () =>
       made(`/iam/v1/identityProviders/${organization}`, { name: name(), default_role: await role(organization), oidc: OIDC }),
   }
@@ -384,16 +375,25 @@ const change =
     return { method, path: `${path}/${id}`, ...(body && { body: await body(fresh, folder) }) }
   }
 
+const role = (fresh: Fresh, folder: string) => fresh.role(folder)
+const group = async (_: Fresh, folder: string) => folder
+const identified = (fresh: Fresh, folder: string) => fresh.identity(folder)
+const repo = (fresh: Fresh, folder: string) => fresh.repo(folder)
 const id = async (row: Promise<Readonly<Record<string, string>>>) => String((await row)['id'])
 
 const binding = async (fresh: Fresh, folder: string) => ({ identity: await fresh.identity(folder), role: await fresh.role(folder) })
 const bound = async (fresh: Fresh, folder: string) => id(fresh.post(`/iam/v1/rolebindings/${folder}`, await binding(fresh, folder)))
-const invite = async (fresh: Fresh, folder: string) => {
-  return { ttl: '3600s', role: await fresh.role(folder), email: 'a@b.example', single_use: true }
-}
-const mapping = async (fresh: Fresh, group: string) => {
-  return { external_group_id: group, role_uidp: await fresh.role(fresh.organization), scope: fresh.organization }
-}
+const invite = async (fresh: Fresh, folder: string) => ({
+  ttl: '3600s',
+  role: await fresh.role(folder),
+  email: 'a@b.example',
+  single_use: true,
+})
+const mapping = async (fresh: Fresh, group: string) => ({
+  external_group_id: group,
+  role_uidp: await fresh.role(fresh.organization),
+  scope: fresh.organization,
+})
 const mapped = async (fresh: Fresh, provider: string, group: string) =>
   id(fresh.post(`/iam/v1/externalGroupRoleMappings/${provider}`, await mapping(fresh, group)))
 const provider = async (fresh: Fresh, word: string) => ({
@@ -427,24 +427,16 @@ const ASSOCIATIONS = '/iam/v1/account_associations'
 /** One request for every write that v2 serves, by operation. */
 export const WRITES: Readonly<Record<string, Prepare>> = {
   'iam.groups.create': create('/iam/v1/groups', (fresh) => ({ name: fresh.name(), description: 'one' })),
-  'iam.groups.update': change(
-    'PUT',
-    '/iam/v1/groups',
-    async (_, folder) => folder,
-    (fresh) => ({ name: fresh.name(), description: 'two' }),
-  ),
-  'iam.groups.delete': change('DELETE', '/iam/v1/groups', async (_, folder) => folder),
-  'iam.groups.request_access': async ({ organization }) => {
-    return { method: 'POST', path: `/iam/v1/groups/${organization}:requestGroupAccess`, body: {} }
-  },
+  'iam.groups.update': change('PUT', '/iam/v1/groups', group, (fresh) => ({ name: fresh.name(), description: 'two' })),
+  'iam.groups.delete': change('DELETE', '/iam/v1/groups', group),
+  'iam.groups.request_access': async ({ organization }) => ({
+    method: 'POST',
+    path: `/iam/v1/groups/${organization}:requestGroupAccess`,
+    body: {},
+  }),
   'iam.identities.create': create('/iam/v1/identities', (fresh) => identity(fresh.name(), 'one')),
-  'iam.identities.update': change(
-    'PUT',
-    '/iam/v1/identities',
-    (fresh, folder) => fresh.identity(folder),
-    (fresh) => identity(fresh.name(), 'two'),
-  ),
-  'iam.identities.delete': change('DELETE', '/iam/v1/identities', (fresh, folder) => fresh.identity(folder)),
+  'iam.identities.update': change('PUT', '/iam/v1/identities', identified, (fresh) => identity(fresh.name(), 'two')),
+  'iam.identities.delete': change('DELETE', '/iam/v1/identities', identified),
   'iam.identity_metadata.update': async (fresh) => {
     return {
       method: 'PATCH',
@@ -457,13 +449,12 @@ export const WRITES: Readonly<Record<string, Prepare>> = {
     description: 'one',
     capabilities: ['repo.list', 'tag.list', 'groups.list'],
   })),
-  'iam.roles.update': change(
-    'PUT',
-    '/iam/v1/roles',
-    (fresh, folder) => fresh.role(folder),
-    (fresh) => ({ name: fresh.name(), description: 'two', capabilities: ['tag.list', 'identity.list'] }),
-  ),
-  'iam.roles.delete': change('DELETE', '/iam/v1/roles', (fresh, folder) => fresh.role(folder)),
+  'iam.roles.update': change('PUT', '/iam/v1/roles', role, (fresh) => ({
+    name: fresh.name(),
+    description: 'two',
+    capabilities: ['tag.list', 'identity.list'],
+  })),
+  'iam.roles.delete': change('DELETE', '/iam/v1/roles', role),
   'iam.role_bindings.create': create('/iam/v1/rolebindings', binding),
   'iam.role_bindings.create_batch': create('/iam/v1/rolebindings/batch', async (fresh, folder) => [
     await binding(fresh, folder),
@@ -471,9 +462,11 @@ export const WRITES: Readonly<Record<string, Prepare>> = {
   ]),
   'iam.role_bindings.update': change('PUT', '/iam/v1/rolebindings', bound, binding),
   'iam.role_bindings.delete': change('DELETE', '/iam/v1/rolebindings', bound),
-  'iam.identity_providers.create': async (fresh) => {
-    return { method: 'POST', path: `${PROVIDERS}/${fresh.organization}`, body: await provider(fresh, 'one') }
-  },
+  'iam.identity_providers.create': async (fresh) => ({
+    method: 'POST',
+    path: `${PROVIDERS}/${fresh.organization}`,
+    body: await provider(fresh, 'one'),
+  }),
   'iam.identity_providers.update': change(
     'PUT',
     PROVIDERS,
@@ -496,9 +489,11 @@ export const WRITES: Readonly<Record<string, Prepare>> = {
   'iam.group_invites.delete': change('DELETE', '/iam/v1/group_invites', async (fresh, folder) =>
     id(fresh.post(`/iam/v1/group_invites/${folder}`, await invite(fresh, folder))),
   ),
-  'iam.external_group_role_mappings.create': async (fresh) => {
-    return { method: 'POST', path: `${MAPPINGS}/${await fresh.provider()}`, body: await mapping(fresh, 'staff') }
-  },
+  'iam.external_group_role_mappings.create': async (fresh) => ({
+    method: 'POST',
+    path: `${MAPPINGS}/${await fresh.provider()}`,
+    body: await mapping(fresh, 'staff'),
+  }),
   'iam.external_group_role_mappings.delete': change('DELETE', MAPPINGS, async (fresh) => mapped(fresh, await fresh.provider(), 'staff')),
   'iam.external_group_role_mappings.batch_delete': async (fresh) => {
     const parent_id = await fresh.provider()
@@ -511,13 +506,12 @@ export const WRITES: Readonly<Record<string, Prepare>> = {
     description: 'one',
     custom_overlay: overlay('one'),
   })),
-  'registry.repos.update': change(
-    'PUT',
-    '/registry/v1/repos',
-    (fresh, folder) => fresh.repo(folder),
-    (fresh) => ({ name: fresh.name(), description: 'two', custom_overlay: overlay('two') }),
-  ),
-  'registry.repos.delete': change('DELETE', '/registry/v1/repos', (fresh, folder) => fresh.repo(folder)),
+  'registry.repos.update': change('PUT', '/registry/v1/repos', repo, (fresh) => ({
+    name: fresh.name(),
+    description: 'two',
+    custom_overlay: overlay('two'),
+  })),
+  'registry.repos.delete': change('DELETE', '/registry/v1/repos', repo),
   'registry.tags.create': async (fresh) => {
     const repo = await fresh.repo(await fresh.folder())
     return {
@@ -624,8 +618,6 @@ async function requestOf({ fresh }: WriteBench, operation: string): Promise<Writ
   if (!prepare) throw new Error(`no write of test/programs/differ/writes.ts asks ${operation}`)
   return prepare(fresh)
 }
-
-const AGAINST: ReadonlySet<string> = new Set(['mismatch', 'error', 'transient'])
 
 /** Judges what was recorded of a write. A lost one is visible at once; another one where the oracle says so. */
 export function writeVerdict({ operation, places }: TriedWrite, recorded: readonly Comparison[]): Verdict {

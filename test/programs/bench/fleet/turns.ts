@@ -1,12 +1,11 @@
 import { execFile, spawnSync } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import http, { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
-import net, { type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { type Child, cpuMs, LOAD_CORE, start } from '../child.ts'
+import { type Child, childrenOf, cpuMs, LOAD_CORE, listening, start } from '../child.ts'
 import { type Load, type LoadOptions, load } from '../load.ts'
 import { startCrosswalk } from '../proxies.ts'
 import { hasNginx, startNginx } from '../relays/renaming.ts'
@@ -39,13 +38,12 @@ export async function startRedis(): Promise<BenchRedis> {
   }
 }
 
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = net.createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo
-      server.close(() => resolve(port))
-    })
-  })
+/** Returns a port that nobody listens on. */
+async function freePort(): Promise<number> {
+  const server = createServer()
+  const { port } = new URL(await listening(server))
+  server.close()
+  return Number(port)
 }
 
 /**
@@ -133,8 +131,7 @@ async function record(v2: string, path: string, headers: Readonly<Record<string,
     response.writeHead(answer.status, { 'content-type': 'application/json' }).end(body)
   }
   const recorder = createServer(({ url = '', headers: asked }, response) => void pass(url, asked, response))
-  await new Promise<void>((resolve) => recorder.listen(0, '127.0.0.1', resolve))
-  const proxy = await startCrosswalk(`http://127.0.0.1:${(recorder.address() as AddressInfo).port}`)
+  const proxy = await startCrosswalk(await listening(recorder))
   const asked = await fetch(proxy.url + path, { headers })
   if (!asked.ok) throw new Error(`GET ${path}: ${await asked.text()}`)
   await asked.arrayBuffer()
@@ -260,11 +257,6 @@ function once(url: string, authorization: string): Promise<void> {
     })
     request.once('error', reject)
   })
-}
-
-function childrenOf(pid: number): readonly number[] {
-  const texts = readdirSync(`/proc/${pid}/task`).map((thread) => readFileSync(`/proc/${pid}/task/${thread}/children`, 'latin1'))
-  return texts.flatMap((text) => text.trim().split(' ').filter(Boolean).map(Number))
 }
 
 /** A process, or several, that are measured. */

@@ -98,18 +98,18 @@ export const operationsFlag = {
 /** The flag of the commands whose answer is yes or no for each operation. */
 export const junitFlag = { junit: { help: 'File to write the answer to, as JUnit for CI', value: 'FILE' } } as const
 
-/** Writes a JUnit file if `--junit` asks for it. */
-export async function writeJunit(flags: Flags, io: Io, suite: string, cases: () => readonly JunitCase[]): Promise<void> {
-  const file = textOf(flags, 'junit')
+/** Writes a text to the file that a flag names, if it is given. */
+export async function writeBeside(flag: string, flags: Flags, io: Io, text: () => string): Promise<void> {
+  const file = textOf(flags, flag)
   if (file === undefined) return
-  await writeFile(file, junitText(suite, cases()))
+  await writeFile(file, text())
   if (!flags.json) io.out(`written to ${file}`)
 }
 
-/** The flag of the commands that read OpenAPI documents. */
-export const refsFlag = {
-  'allow-refs': { help: 'Follow references to other hosts, and to files outside the folder of the document', switch: true },
-} as const
+/** Writes a JUnit file if `--junit` asks for it. */
+export function writeJunit(flags: Flags, io: Io, suite: string, cases: () => readonly JunitCase[]): Promise<void> {
+  return writeBeside('junit', flags, io, () => junitText(suite, cases()))
+}
 
 /** The flags that limit a question to some operations or clients. */
 export const scopeFlags: Readonly<Record<string, Flag>> = {

@@ -3,8 +3,8 @@ import type { Tables } from '../../../tables/tables.ts'
 import type { Contracts, Point } from '../../../tools/check-coverage.ts'
 import { type CheckedTables, checkTables, isWell } from '../../../tools/check-tables.ts'
 import { readDocument } from '../../../tools/contract.ts'
-import { type Command, endWith, FAILED, type Io, MISUSED, textOf } from '../command.ts'
-import { checkVariables, refsFlag, tablesAt } from '../flags.ts'
+import { type Command, endWith, FAILED, type Flag, type Flags, MISUSED, textOf } from '../command.ts'
+import { checkVariables, tablesAt } from '../flags.ts'
 import { withProgress } from '../terminal.ts'
 
 interface Checked {
@@ -64,6 +64,13 @@ function checkedJson({ tables, found, hasContracts }: Checked): string {
   return JSON.stringify({ tables: tables.name, ok: isWell(found), wrong, undecided, ...(hasContracts && { points: shown }) }, null, 2)
 }
 
+/** The flags of the commands that read the contracts of both versions. */
+export const contractFlags: Readonly<Record<string, Flag>> = {
+  v1: { help: 'OpenAPI document of the old version', value: 'FILE' },
+  v2: { help: 'OpenAPI document of the new version', value: 'FILE' },
+  'allow-refs': { help: 'Follow references to other hosts, and to files outside the folder of the document', switch: true },
+}
+
 /** Says what tables lack, alone and beside the contracts of both versions. */
 export const check: Command = {
   usage: 'check [TABLES]',
@@ -71,9 +78,7 @@ export const check: Command = {
     'Says what the tables of a module lack: runs every check of the start, and compares them with the OpenAPI documents of both versions. Exit code 1 if something is wrong, undecided or not covered.',
   optional: ['TABLES'],
   flags: {
-    v1: { help: 'OpenAPI document of the old version', value: 'FILE' },
-    v2: { help: 'OpenAPI document of the new version', value: 'FILE' },
-    ...refsFlag,
+    ...contractFlags,
     all: { help: 'Print what is covered too', switch: true },
     json: { help: 'Print one JSON object', switch: true },
   },
@@ -84,7 +89,8 @@ export const check: Command = {
       return endWith(io, MISUSED, 'check compares tables with the documents of both versions: --v1 FILE --v2 FILE.')
     const checked = await withProgress(io.screen, 'checking the tables', async () => {
       const tables = path === undefined ? await io.tables() : await tablesAt(path)
-      const contracts = v1 === undefined || v2 === undefined ? undefined : await contractsAt(v1, v2, flags['allow-refs'] === true, io)
+      const contracts = v1 === undefined || v2 === undefined ? undefined : await contractsAt(v1, v2, flags)
+      for (const problem of contracts?.problems ?? []) io.err(problem)
       return { tables, hasContracts: contracts !== undefined, found: await checkTables(tables, contracts) }
     })
     if (flags.json) io.text(checkedJson(checked))
@@ -93,8 +99,9 @@ export const check: Command = {
   },
 }
 
-async function contractsAt(v1: string, v2: string, mayLeave: boolean, io: Io): Promise<Contracts> {
+/** Reads both contracts. `problems` says what cannot be read of them. */
+export async function contractsAt(v1: string, v2: string, flags: Flags): Promise<Contracts & { readonly problems: readonly string[] }> {
+  const mayLeave = flags['allow-refs'] === true
   const [one, other] = await Promise.all([readDocument(v1, { mayLeave }), readDocument(v2, { mayLeave })])
-  for (const problem of [...one.problems, ...other.problems]) io.err(problem)
-  return { v1: one.contract, v2: other.contract }
+  return { v1: one.contract, v2: other.contract, problems: [...one.problems, ...other.problems] }
 }

@@ -1,4 +1,3 @@
-import { writeFile } from 'node:fs/promises'
 import { misuse } from '../../../errors.ts'
 import { createKindOf } from '../../../migrate/clients.ts'
 import type { Declaration } from '../../../migrate/compare/expected.ts'
@@ -32,7 +31,7 @@ import { url } from '../../config/kinds.ts'
 import type { Config } from '../../config/settings.ts'
 import { declarationsWith } from '../../server/migration.ts'
 import { type Command, endWith, FAILED, type Flag, type Flags, type Io, print, textOf } from '../command.ts'
-import { configFlags, configOf, junitFlag, topFlag, topOf, writeJunit } from '../flags.ts'
+import { configFlags, configOf, junitFlag, topFlag, topOf, writeBeside, writeJunit } from '../flags.ts'
 import { withProgress } from '../terminal.ts'
 import { checkGuideFlags, chooseClient, guideContext, guideFlags, writeGuide } from './clients.ts'
 
@@ -69,11 +68,8 @@ async function* inputOf({ input, stdin }: Io): AsyncGenerator<Uint8Array> {
 }
 
 /** Writes the findings if `--sarif` asks for them. */
-async function writeSarif(flags: Flags, io: Io, findings: () => SarifLog): Promise<void> {
-  const file = textOf(flags, 'sarif')
-  if (file === undefined) return
-  await writeFile(file, `${JSON.stringify(findings(), null, 2)}\n`)
-  if (!flags.json) io.out(`written to ${file}`)
+function writeSarif(flags: Flags, io: Io, findings: () => SarifLog): Promise<void> {
+  return writeBeside('sarif', flags, io, () => `${JSON.stringify(findings(), null, 2)}\n`)
 }
 
 /** Sends the reads of recorded traffic to both sides. Exit code 0: at least one was compared and none differed. */

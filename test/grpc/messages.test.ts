@@ -82,6 +82,15 @@ describe('message of', () => {
     }
   })
 
+  it('refuses a wrong row of a long foreign stream before the stream ends', async () => {
+    async function* endless() {
+      yield Buffer.from('{ "items": [ {"name": {}}')
+      for (;;) yield Buffer.from(`, ${JSON.stringify({ ...rows[0], description: 'd'.repeat(10_000) })}`)
+    }
+    const message = () => messageOf(list, answer({ stream: endless() }), 'proto', { messageBytes: 1_000_000 })
+    await expect(message()).rejects.toMatchObject({ code: 'INTERNAL' })
+  })
+
   it('writes the names and forms of protojson for a client that wants JSON', async () => {
     const json = async (given: Answer) => JSON.parse(Buffer.concat(await messageOf(list, given, 'json', limits)).toString()) as unknown
     const items = rows.map((row) => ({ ...row, verified: false, resource_limits: { a: 1 }, colour: 'red' }))

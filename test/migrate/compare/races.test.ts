@@ -410,6 +410,19 @@ describe('a window of a list that v1 paged by token', () => {
   })
 })
 
+describe('a change of v1 in a list without ids', () => {
+  const ID = 'iam.roles.list'
+  const list = (name: string, ...capabilities: readonly string[]) => ({ items: [{ id: child(1), name, capabilities }] })
+  const changed = (...to: Parameters<typeof list>) => findings(ID, list('n', 'a', 'b'), list(...to))
+
+  it('explains each difference in that list, and none beside it', () => {
+    const { explains } = createMovement(changed('n', 'x', 'b'))
+    expect(changed('n', 'a', 'y').map(explains)).toEqual([true])
+    expect(changed('n', 'a').map(explains)).toEqual([true])
+    expect(changed('m', 'a', 'b').map(explains)).toEqual([false])
+  })
+})
+
 describe('the ends of a window', () => {
   const ID = 'registry.repos.list'
   const windowed = asked(ID, 'limit=4')

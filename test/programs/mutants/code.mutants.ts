@@ -169,8 +169,8 @@ const sequencer = class { shard(files) { return files } sort(files) { return fil
 export default { ...config, test: { ...config.test, projects, provide, experimental, sequence: { sequencer } } }
 `
 
-/** A test file that fails, with its first title; no file when the tests do not end in time; undefined when all pass. */
-type Failure = { readonly file?: string; readonly title?: string } | undefined
+/** A test file that fails, with its first title and the files before it; no file when the tests do not end in time; undefined when all pass. */
+type Failure = { readonly file?: string; readonly title?: string; readonly passed?: readonly string[] } | undefined
 
 async function failing(copy: string, files: readonly string[]): Promise<Failure> {
   if (files.length === 0) return undefined
@@ -189,7 +189,9 @@ async function failing(copy: string, files: readonly string[]): Promise<Failure>
   const failed = results.find((one) => one.status === 'failed')
   if (!failed) return {}
   const { fullName: title = failed.message } = failed.assertionResults.find((one: Node) => one.status === 'failed') ?? {}
-  return { file: failed.name.slice(copy.length + 1), title }
+  const passed = results.filter(({ assertionResults: all }) => all.length > 0 && all.every((one: Node) => one.status === 'passed'))
+  const [file, ...before] = [failed, ...passed].map(({ name }) => name.slice(copy.length + 1) as string)
+  return { file: file!, title, passed: before }
 }
 
 /** Whether a test file fails without a fault: such a file proves nothing of a fault. */
@@ -208,7 +210,7 @@ async function noticed(mutant: CodeMutant, copy: string, tests: readonly string[
   if (by === undefined) return failure
   if (!loud.has(by)) loud.set(by, (await failing(copy, [by])) !== undefined)
   if (isTwice && !loud.get(by)) return failure
-  const others = tests.filter((one) => one !== by)
+  const others = tests.filter((one) => one !== by && !failure?.passed?.includes(one))
   return noticed(mutant, copy, others)
 }
 

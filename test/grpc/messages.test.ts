@@ -426,4 +426,13 @@ describe('status of', () => {
     const message = `the service answered HTTP ${http} without an error body`
     expect(await statusOfAnswer(answer(http, { stream: stream() }), v1)).toEqual({ code, message, details: [] })
   })
+
+  it('reads no more than 64 KiB of an error', async () => {
+    let read = 0
+    async function* stream() {
+      for (; read < 1000; read += 1) yield Buffer.alloc(1024, ' ')
+    }
+    await statusOfAnswer(answer(502, { stream: stream() }), v1)
+    expect(read).toBe(64)
+  })
 })

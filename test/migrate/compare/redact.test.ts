@@ -124,6 +124,9 @@ describe('detailed', () => {
           rows: { v1: { from: 0, of: 5, at: 1 }, v2: { from: 0, of: 5, at: 3 } },
         },
       })
+      // The ids by which rows are told apart are no secret, though values are masked.
+      const hidden = exampleOf({ v1: rows(1, 2, 3), v2: rows(1, 3, 2), values: 'masked' })
+      expect(hidden).toMatchObject({ kind: 'order', v1: child(2), v2: child(3) })
     })
 
     it('is a list of texts, and where a text stands on both sides', () => {

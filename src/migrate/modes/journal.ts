@@ -261,11 +261,10 @@ export function createJournal(settings: JournalSettings) {
     if (term.epoch === terms.now.epoch) tallies.uncompared(operation.id, 'earlier')
     return true
   }
-  const head = ({ operation, request, mode, weight, shape = shapeOf(operation, request), term: _, ...identity }: ComparedRequest) => {
-    const chosen = weight !== undefined && weight > 1 && { weight }
-    const replica = settings.replica !== undefined && { replica: settings.replica }
-    const who = callerOf(identity, settings.subjects)
-    return { operation: operation.id, ...replica, mode, shape, ...who, ...chosen }
+  const replica = settings.replica === undefined ? {} : { replica: settings.replica }
+  const head = ({ operation, request, mode, weight = 1, shape = shapeOf(operation, request), caller, subject }: ComparedRequest) => {
+    const who = callerOf({ caller, subject }, settings.subjects)
+    return { operation: operation.id, ...replica, mode, shape, ...who, ...(weight > 1 && { weight }) }
   }
   const at = () => new Date(now()).toISOString()
   let onComparison: ((client: Identity, seen: SeenComparison) => void) | undefined
@@ -289,16 +288,17 @@ export function createJournal(settings: JournalSettings) {
       if (isDropped(subject)) return
       const { asked, judgement, v1, v2, observed } = compared
       const { outcome, findings } = judgement
-      const known = head(subject)
+      const { caller, mode, weight = 1, shape = shapeOf(subject.operation, subject.request) } = subject
+      const operation = subject.operation.id
       const codes = findings.flatMap(({ code }) => code ?? [])
       expected.count(read.id, outcome, codes)
-      teller.compared(subject.mode, { operation: known.operation, check, outcome, v2: v2.seen })
-      if (outcome !== 'match') inventory.compared({ ...known, outcome, totals: totalsOf(judgement) })
-      if (outcome === 'inconclusive') tallies.uncompared(known.operation, whyUncompared(compared))
-      const counted = count(subject, { ...known, check, outcome })
+      teller.compared(mode, { operation, check, outcome, v2: v2.seen })
+      if (outcome !== 'match') inventory.compared({ caller, operation, outcome, totals: totalsOf(judgement) })
+      if (outcome === 'inconclusive') tallies.uncompared(operation, whyUncompared(compared))
+      const counted = count(subject, { operation, caller, shape, mode, weight, check, outcome })
       // Most comparisons repeat others, and only count.
       if (!counted) return
-      const circumstances = { id: randomUUID(), at: at(), ...known, check, v1: sideOf(v1), v2: sideOf(v2) }
+      const circumstances = { id: randomUUID(), at: at(), ...head({ ...subject, shape }), check, v1: sideOf(v1), v2: sideOf(v2) }
       const entry = comparisonOf(judgement, circumstances, redacted(read))
       const exhibit = observed && outcome === 'mismatch' ? exhibitOf(read.id, settings.dialect, observed, whole()) : undefined
       recorder.record({

@@ -323,7 +323,7 @@ export function createAsk({ readV1, unsharedReads, translate: settings, deadline
       const seen = isExceeded(room) ? cutOff(kept, limit, calls) : await seenOf(kept, limit, asking.first?.seen)
       const isCut = 'pieces' in kept.body && kept.body.pieces === undefined
       const bytes = Math.max(limit - Math.max(0, room.left), isCut ? limit : kept.size)
-      return { seen: { ...seen, ...(calls === 0 && { unasked: true }) }, ms: Math.round(performance.now() - began), bytes }
+      return { seen: calls === 0 ? { ...seen, unasked: true } : seen, ms: Math.round(performance.now() - began), bytes }
     } finally {
       end()
     }
@@ -435,7 +435,8 @@ export async function compareRead<Read extends AskedRead>(
   signal: Signal,
 ): Promise<ComparedRead> {
   const askSide: Asked = (side, tap) => ask(side, { ...read, token: side === read.by ? undefined : read.otherToken, tap }, signal)
-  const other = read.other ?? (await ask(otherSide(read.by), { ...read, token: read.otherToken }, signal))
+  const asking = read.otherToken === undefined ? read : { ...read, token: read.otherToken }
+  const other = read.other ?? (await ask(otherSide(read.by), asking, signal))
   const [v1, v2] = read.by === 'v1' ? [read.first, other] : [other, read.first]
   const asked = { operation: read.operation, request: readOf(read) ?? UNREAD }
   if (read.learn) await learn(read, v1, askSide, judging)

@@ -258,7 +258,8 @@ export class Observer {
     // What the tables refuse without a call is asked of them again: that costs nothing.
     const isAsked = served.by === 'v2' && served.unasked
     const seen = isAsked ? undefined : await seenOf(kept, limit)
-    const first = seen ? { seen: { ...seen, ...(served.unasked && { unasked: true as const }) }, ms } : await ask('v2', asking, signal)
+    const shown = seen && served.unasked ? { ...seen, unasked: true as const } : seen
+    const first = shown ? { seen: shown, ms } : await ask('v2', asking, signal)
     const since = judging.now() - (performance.now() - watched.began)
     const compared = await compareRead({ ...asking, by: served.by, since, first, other }, ask, judging, signal)
     if (signal.aborted && isShutDown(signal)) return this.#left(watched, 'waiting')

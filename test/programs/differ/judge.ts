@@ -153,21 +153,11 @@ function listed(parts: readonly string[]): string {
   return parts.length > 4 ? `${parts.slice(0, 4).join(', ')} and ${parts.length - 4} more` : parts.join(', ')
 }
 
-/** The answers that decide whether a client would see a spoiled answer of v2. */
-export interface Answers {
-  /** Of genuine v1. */
-  readonly genuine: Received
-  /** Of Crosswalk without v1, over v2 as it is. */
-  readonly calm: Received
-  /** Of Crosswalk without v1, over the spoiled v2. */
-  readonly spoiled: Received
-}
-
 /**
  * Returns where a client sees that v2 is spoiled: where the answer differs from genuine v1, except for differences that are there without
- * any spoiling. None means that nobody could see it.
+ * any spoiling. None means that nobody could see it. `calm` and `spoiled` are answers of Crosswalk without v1, over v2 as it is and spoiled.
  */
-export function visiblePlaces({ genuine, calm, spoiled }: Answers): readonly Place[] {
+export function visiblePlaces(genuine: Received, calm: Received, spoiled: Received): readonly Place[] {
   const usual = new Set(placesOf(genuine, calm).map(keyOf))
   return placesOf(genuine, spoiled).filter((place) => !usual.has(keyOf(place)))
 }
@@ -176,19 +166,16 @@ function keyOf({ at, value }: Place): string {
   return `${at} ${value}`
 }
 
-/** The parts to run, and how. */
-export interface Apart {
-  readonly slices: readonly string[]
-  readonly seed: number
-  /** For a sample of all parts together. */
-  readonly seconds: number | undefined
-}
-
 /**
  * Runs this program once for each slice, as often at the same time as there are cores. `say` gets what each printed, when it has ended.
- * Returns the number of those that failed.
+ * `seconds` are for a sample of all together. Returns the number of those that failed.
  */
-export async function runApart({ slices, seed, seconds }: Apart, say: (text: string) => void): Promise<number> {
+export async function runApart(
+  slices: readonly string[],
+  seed: number,
+  seconds: number | undefined,
+  say: (text: string) => void,
+): Promise<number> {
   const cores = Math.min(availableParallelism(), slices.length)
   const limit = pLimit(cores)
   const share = seconds === undefined ? [] : ['--seconds', String((seconds * cores) / slices.length)]

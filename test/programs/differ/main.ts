@@ -53,7 +53,12 @@ if (only && others.length === 0) {
   process.exit(failed === 0 ? 0 : 1)
 }
 say(`CROSSWALK_SEED=${seed}${seconds === undefined ? '' : `, a sample of ${seconds} s`}\n`)
-const failed = await runApart({ slices: chosen.map(({ name }) => name), seed, seconds }, say)
+const failed = await runApart(
+  chosen.map(({ name }) => name),
+  seed,
+  seconds,
+  say,
+)
 say(`${failed === 0 ? 'every bound holds' : `bounds are missed in ${failed} of ${chosen.length} parts`}, ${secondsSince(began)} s\n`)
 process.exit(failed === 0 ? 0 : 1)
 

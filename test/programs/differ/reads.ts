@@ -132,7 +132,7 @@ export async function trySpoiled({ oracle, comparing }: Bench, spoiled: SpoiledR
     return [mode, caller.hash] as const
   })
   const hashes = Object.fromEntries(await Promise.all(callers)) as Record<Comparing, string>
-  return { ...spoiled, places: visiblePlaces({ genuine, calm, spoiled: seen }), callers: hashes }
+  return { ...spoiled, places: visiblePlaces(genuine, calm, seen), callers: hashes }
 }
 
 /** Describes a spoiled read for people. */

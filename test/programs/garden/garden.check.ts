@@ -18,7 +18,7 @@ describe('the garden', () => {
     console.log([`${rows.length} odd requests on each way, CROSSWALK_SEED=${seed}`, ...table].join('\n'))
   })
 
-  const found = (way: Way) => walk({ cli, rows }, way)
+  const found = (way: Way) => walk(cli, rows, way)
 
   /** Returns the findings in a way that Crosswalk causes. A server causes a finding if it shows it in the same row without Crosswalk. */
   const ours = (way: Way, findings: Findings, isOwn: (wrong: Wrong) => boolean = () => false): readonly string[] => {

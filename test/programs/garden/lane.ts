@@ -101,7 +101,7 @@ export interface Lane {
 export type Findings = ReadonlyMap<number, ReadonlySet<Finding>>
 
 /** Stands for requests after all rows. */
-export const AFTERWARDS = -1
+const AFTERWARDS = -1
 
 /** Requests at the end that must each get their own answer, this many on a connection. */
 const CONTROLS = 100
@@ -189,20 +189,13 @@ function isStolen({ id, head, body }: Entry, harmless: ReadonlySet<string>): boo
   return /^(victim|control)-/.test(id) && (head.method !== 'GET' || body !== '' || !harmless.has(head.target))
 }
 
-/** The parts of the ways, and the rows that are sent through them. */
-export interface Garden {
-  /** Path of the built command line. */
-  readonly cli: string
-  readonly rows: readonly Row[]
-}
-
 /** From the client to the journal: `crosswalk`, or the name of a server. */
 export type Way = readonly ('crosswalk' | 'crosswalk without v1' | Kind)[]
 
 export const nameOf = (way: Way) => ['client', ...way.map((hop) => (typeof hop === 'string' ? hop : hop.name)), 'journal'].join(' → ')
 
-/** Starts a way from its end to its front, sends all rows through it, and stops it. */
-export async function walk({ cli, rows }: Garden, way: Way): Promise<Findings> {
+/** Starts a way from its end to its front, sends all rows through it, and stops it. `cli` is the path of the built command line. */
+export async function walk(cli: string, rows: readonly Row[], way: Way): Promise<Findings> {
   const journal = await startJournal()
   const stops: (() => Promise<unknown>)[] = [journal.close]
   try {

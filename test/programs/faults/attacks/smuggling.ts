@@ -27,14 +27,8 @@ import {
 import { nginx, startServer } from '../../garden/servers.ts'
 import { type Fault, fault } from '../fault.ts'
 
-/** The proxy in front of a journal in the place of v2 and v1, alone or behind nginx. */
-export interface InGarden {
-  readonly url: string
-  readonly port: number
-  readonly journal: Journal
-}
-
-export async function inGarden(isBehindNginx: boolean, use: (place: InGarden) => Promise<string>): Promise<string> {
+/** Uses the proxy in front of a journal in the place of v2 and v1, alone or behind nginx. */
+async function inGarden(isBehindNginx: boolean, use: (place: { url: string; port: number; journal: Journal }) => Promise<string>) {
   const journal = await startJournal()
   const server = isBehindNginx ? await startServer(nginx, journal.port) : undefined
   const upstream = `http://127.0.0.1:${server?.port ?? journal.port}`

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { names, type Reply, running, startV1 } from './stage.ts'
+import { column, names, type Reply, running, startV1 } from './stage.ts'
 
 describe('feed', () => {
   const { call, get } = running()
@@ -11,16 +11,7 @@ describe('feed', () => {
       const { status, json } = await publicly('/advisory/v2/documents')
       expect(status).toBe(200)
       expect(Object.keys(json)).toEqual(['documents'])
-      expect(json.documents.map(({ id }: { id: string }) => id)).toEqual([
-        'curl',
-        'glibc',
-        'go-1.24',
-        'libxml2',
-        'nodejs-24',
-        'openssl',
-        'python-3.12',
-        'zlib',
-      ])
+      expect(column(json.documents, 'id')).toEqual(['curl', 'glibc', 'go-1.24', 'libxml2', 'nodejs-24', 'openssl', 'python-3.12', 'zlib'])
     })
 
     test('are filtered by package and by vulnerability', async () => {
@@ -67,7 +58,7 @@ describe('feed', () => {
         },
       ])
       const two = (await publicly(`${path}?ids=CVE-2026-90003&ids=CVE-2026-90001&orderBy=id%20desc`)).json
-      expect(two.vulnerabilityMetadata.map(({ id }: { id: string }) => id)).toEqual(['CVE-2026-90003', 'CVE-2026-90001'])
+      expect(column(two.vulnerabilityMetadata, 'id')).toEqual(['CVE-2026-90003', 'CVE-2026-90001'])
       expect((await publicly(`${path}?skip=79`)).json.vulnerabilityMetadata).toHaveLength(1)
       expect((await publicly(`${path}?order_by=score`)).json.message).toContain('order_by')
     })
@@ -88,11 +79,7 @@ describe('feed', () => {
       const times = 'startTime=2026-01-01T00:00:00Z&end_time=2026-02-01T00:00:00Z'
       const { json } = await get(`${path}?${times}`)
       expect(json.message).toBe('Invalid argument: image_refs: is required')
-      expect((await get(path)).json.details[1].fieldViolations.map(({ field }: { field: string }) => field)).toEqual([
-        'image_refs',
-        'start_time',
-        'end_time',
-      ])
+      expect(column((await get(path)).json.details[1].fieldViolations, 'field')).toEqual(['image_refs', 'start_time', 'end_time'])
       expect((await get(`${path}?${times}&imageRefs.repo=nginx`)).json).toMatchObject({ code: 3, details: [] })
     })
   })
@@ -124,7 +111,7 @@ describe('advisory, v1', () => {
       skipped: 1,
       next_page_token: expect.stringMatching(/./),
     })
-    expect(body.items.map(({ id }: { id: string }) => id)).toEqual(['CVE-2026-90079', 'CVE-2026-90078'])
+    expect(column(body.items, 'id')).toEqual(['CVE-2026-90079', 'CVE-2026-90078'])
     expect(body.items[1]).toMatchObject({
       references: expect.arrayContaining([expect.objectContaining({ type: 'FIX' })]),
       severity: [{ type: 'CVSS_V3', score: '0.0' }],
@@ -176,7 +163,7 @@ describe('libraries', () => {
   const PATH = '/libraries/v2/artifacts'
   const PYTHON = 'ecosystems=ECOSYSTEM_PYTHON'
 
-  const names = ({ json }: Reply): readonly string[] => json.artifacts.map(({ name }: { name: string }) => name)
+  const names = ({ json }: Reply): readonly string[] => column(json.artifacts, 'name')
 
   describe('artifacts (semantics §3.14)', () => {
     test('require ecosystems by name or by number', async () => {
@@ -223,7 +210,7 @@ describe('libraries', () => {
   describe('versions (semantics §3.14)', () => {
     test('are in descending order of their text, so 5.9 comes before 5.10', async () => {
       const { json } = await get(`${PATH}/python%3Arequests/versions?page_size=200`)
-      const versions: string[] = json.artifactVersions.map(({ version }: { version: string }) => version)
+      const versions: string[] = column(json.artifactVersions, 'version')
       expect(versions).toEqual([...versions].sort().reverse())
       expect(versions.indexOf('5.9')).toBeLessThan(versions.indexOf('5.10'))
       expect(json.totalCount).toBe('61')
@@ -318,7 +305,7 @@ describe('libraries, v1', () => {
       const versions = async (query = '') => (await get(`${PATH}/python:requests/versions?${query}`)).body.items
       const built = await versions()
       expect(built.length).toBeGreaterThan(50)
-      const texts = built.map(({ version }: { version: string }) => version)
+      const texts = column(built, 'version')
       expect(texts).toEqual([...texts].sort().reverse())
       const all = await versions('include_upstream=true')
       expect(all.length).toBeGreaterThan(built.length)
@@ -333,10 +320,7 @@ describe('libraries, v1', () => {
 
     test('accept windows and an order by the columns of v1', async () => {
       const page = await get(`${PATH}/python:requests/versions?limit=2&offset=1&order_by=id`)
-      expect(page.body.items.map(({ id }: { id: string }) => id)).toEqual([
-        'python:requests:1.10:internal',
-        'python:requests:1.11:internal',
-      ])
+      expect(column(page.body.items, 'id')).toEqual(['python:requests:1.10:internal', 'python:requests:1.11:internal'])
       expect((await get(`${PATH}/python:requests/versions?order_by=version`)).status).toBe(400)
     })
 

@@ -5,7 +5,7 @@ import { emptyDataset } from '../../src/sandbox/data/demo.ts'
 import { createCourier, createLedger, type Occurrence, type Outcome, type Post } from '../../src/sandbox/events/events.ts'
 import { createWorld } from '../../src/sandbox/start.ts'
 import { createClock, createRandom } from '../../src/sandbox/world/store.ts'
-import { running, type SinkServer, START, startSink } from './stage.ts'
+import { column, running, type SinkServer, START, startSink } from './stage.ts'
 
 describe('courier', () => {
   const OPTIONS = { v1Dialect: 'specification', serviceDomain: 'chainguard.dev' } as const
@@ -150,7 +150,7 @@ describe('delivery', () => {
   /** The next events in order of occurrence. They are sent concurrently and may arrive in any order. */
   const taken = async (count: number) => {
     const events = await sink.take(count)
-    const ids = (await get('/-/deliveries')).json.map(({ id }: { id: string }) => id)
+    const ids = column((await get('/-/deliveries')).json, 'id')
     const placeOf = (event: (typeof events)[number]) => ids.indexOf(event.headers['ce-id'])
     return events.toSorted((a, b) => placeOf(a) - placeOf(b))
   }

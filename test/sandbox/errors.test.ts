@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { createRouter, ok, type Route } from '../../src/sandbox/http/route.ts'
 import { type SandboxOptions, startSandbox } from '../../src/sandbox/start.ts'
-import { running, START } from './stage.ts'
+import { column, running, START } from './stage.ts'
 
 describe('errors', () => {
   const { sandbox, call, get, post, remove } = running()
@@ -273,9 +273,7 @@ describe('data', async () => {
 
     test('has twelve repos with readmes, syncs, overlays and about five thousand tags', async () => {
       const { repos } = (await get('/registry/v2/repos?order_by=name')).json
-      expect(repos.map(({ name }: { name: string }) => name).join(' ')).toBe(
-        'apko busybox go jdk nginx node php postgres python redis ruby static',
-      )
+      expect(column(repos, 'name').join(' ')).toBe('apko busybox go jdk nginx node php postgres python redis ruby static')
       expect(repos.filter((repo: object) => 'sync_config' in repo)).toHaveLength(3)
       expect(repos.filter((repo: object) => 'customOverlay' in repo)).toHaveLength(2)
       const all = 'include_referrers=1&include_dates=1&include_epochs=1&page_size=1'
@@ -291,7 +289,7 @@ describe('data', async () => {
 
     test('shows the admin every organization, the outsider its own, by each of their tokens', async () => {
       const names = async (token: string) =>
-        (await get('/iam/v2/groups?uidp.in_root=true&order_by=name', token)).json.groups.map(({ name }: { name: string }) => name)
+        column((await get('/iam/v2/groups?uidp.in_root=true&order_by=name', token)).json.groups, 'name')
       expect(await names('demo-admin')).toEqual(['acme.dev', 'chainguard', 'example.com'])
       expect(await names('demo-outsider')).toEqual(['acme.dev'])
       expect(await names('demo-outsider-7')).toEqual(['acme.dev'])
@@ -303,7 +301,7 @@ describe('data', async () => {
     const { sandbox, get } = running({ data: 'empty' })
 
     test('has one organization, its users and the built-in roles', async () => {
-      expect((await get('/iam/v2/groups')).json.groups.map(({ uid }: { uid: string }) => uid)).toEqual([sandbox().organization])
+      expect(column((await get('/iam/v2/groups')).json.groups, 'uid')).toEqual([sandbox().organization])
       expect((await get('/registry/v2/repos')).json.totalCount).toBe('0')
       expect((await get('/iam/v2/roles?name=viewer')).json.roles[0].uid).toBe('63921b2c44617e3f2603851537be0123af4a57d7')
     })

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { ruleOf } from '../../src/sandbox/events/rules.ts'
 import { serviceRoutes, startSandbox } from '../../src/sandbox/start.ts'
 import { SILENT } from './silent.ts'
-import { running, startV1 } from './stage.ts'
+import { column, running, startV1 } from './stage.ts'
 
 describe('rules', () => {
   const nameOf = ({ method, template }: { readonly method: string; readonly template: string }): string => `${method} ${template}`
@@ -77,7 +77,7 @@ describe('subjects', () => {
       `/iam/v1/rolebindings/batch/${org()}`,
       roles.map((uid) => ({ identity, role: uid })),
     )
-    const ids = made.json.role_bindings.map(({ id }: { id: string }) => id)
+    const ids = column(made.json.role_bindings, 'id')
     expect(await events()).toEqual([
       ['iam.identity.created.v1', identity],
       ['iam.rolebindings.created.batch.v1', org()],
@@ -111,9 +111,7 @@ describe('subscriptions', () => {
       expect((await get(`${PATH}/${made.uid}`)).json).toEqual(made)
       const { json } = await get(`${PATH}?uidp.children_of=${org()}`)
       expect([json.totalCount, json.skipped]).toEqual(['2', 0])
-      expect(json.subscriptions.map(({ uid }: { uid: string }) => uid)).toEqual(
-        [...json.subscriptions.map(({ uid }: { uid: string }) => uid)].sort(),
-      )
+      expect(column(json.subscriptions, 'uid')).toEqual([...column(json.subscriptions, 'uid')].sort())
       expect((await remove(`${PATH}/${made.uid}`)).text).toBe('')
       expect((await get(`${PATH}/${made.uid}`)).json.details[1].resourceType).toBe('events.chainguard.dev/Subscription')
     })

@@ -11,7 +11,7 @@ import { grpcApi } from '../../src/sandbox/grpc/server.ts'
 import { createRouter } from '../../src/sandbox/http/route.ts'
 import { serviceRoutes, startSandbox } from '../../src/sandbox/start.ts'
 import { framed, grpcClient, rawClient } from './grpc-client.ts'
-import { running, START } from './stage.ts'
+import { column, running, START } from './stage.ts'
 
 describe('calls', () => {
   const { sandbox, get } = running()
@@ -23,7 +23,7 @@ describe('calls', () => {
     const groups = await call('/chainguard.platform.iam.Groups/List')
     const { items } = (await get('/iam/v1/groups')).json
     expect(groups.code).toBe(0)
-    expect(groups.json.items.map(({ name }: { name: string }) => name)).toEqual(items.map(({ name }: { name: string }) => name))
+    expect(column(groups.json.items, 'name')).toEqual(column(items, 'name'))
   })
 
   test('journals a call as the REST request of its http rule', async () => {

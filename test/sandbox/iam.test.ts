@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { humanUid } from '../../src/sandbox/auth/tokens.ts'
-import { freshBench, told } from './stage.ts'
+import { column, freshBench, told } from './stage.ts'
 
 describe('groups', () => {
   const bench = freshBench()
@@ -278,7 +278,7 @@ describe('identities', () => {
       await create()
       await create({ name: 'ingester', servicePrincipal: 'SERVICE_PRINCIPAL_INGESTER' })
       const names = async (query: string) =>
-        (await bench.done(`GET /iam/v2/identities?${query}`, undefined, 'demo-viewer')).identities.map(({ name }: { name: string }) => name)
+        column((await bench.done(`GET /iam/v2/identities?${query}`, undefined, 'demo-viewer')).identities, 'name')
       expect(await names('name=ingester')).toEqual(['ingester'])
       expect(await names('relationship_type=RELATIONSHIP_TYPE_CLAIM_MATCH')).toEqual(['ci-bot'])
       expect(await names('relationshipType=4')).toEqual(['ingester'])

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { running, startV1 } from './stage.ts'
+import { column, running, startV1 } from './stage.ts'
 
 describe('repos', () => {
   const { sandbox, call, get, post, patch, remove } = running({}, { fresh: true })
@@ -56,7 +56,7 @@ describe('repos', () => {
 
     test('reports every failing field at once', async () => {
       const reply = await post(`/registry/v2/repos/${sandbox().organization}`, { name: 'UPPER', bundles: ['nope'], aliases: ['plain'] })
-      expect(reply.json.details[1].fieldViolations.map(({ field }: { field: string }) => field)).toEqual(['name', 'bundles', 'aliases'])
+      expect(column(reply.json.details[1].fieldViolations, 'field')).toEqual(['name', 'bundles', 'aliases'])
     })
 
     test('checks the inside of an overlay and names paths', async () => {
@@ -258,7 +258,7 @@ describe('tags', () => {
 
     test('requires name and digest and checks them', async () => {
       const reply = await post(`/registry/v2/tags/${await repoUid('nginx')}`, { name: '.hidden', bundles: ['gold'] })
-      expect(reply.json.details[1].fieldViolations.map(({ field }: { field: string }) => field)).toEqual(['name', 'digest', 'bundles'])
+      expect(column(reply.json.details[1].fieldViolations, 'field')).toEqual(['name', 'digest', 'bundles'])
     })
 
     test('answers NOT_FOUND of the repo below a missing repo', async () => {
@@ -328,7 +328,7 @@ describe('registry', () => {
       const { items } = (await get(`/registry/v1/tags/${tag.id}/history`)).body
       expect(items.at(-1)).toEqual({ update_timestamp: tag.last_updated, digest: tag.digest })
       expect(items[0].digest).toBe((await tagOf(repo, '3.14.0')).digest)
-      const times = items.map((item: { update_timestamp: string }) => item.update_timestamp)
+      const times = column(items, 'update_timestamp')
       expect(times).toEqual([...times].sort())
     })
 
@@ -348,7 +348,7 @@ describe('registry', () => {
       await v1.send(`PUT /registry/v1/tags/${id}`, { name: 'mine', digest: b, deprecated: true })
       await v1.send(`PUT /registry/v1/tags/${id}`, { name: 'mine', digest: c })
       const { items } = (await get(`/registry/v1/tags/${id}/history`)).body
-      expect(items.map(({ digest }: { digest: string }) => digest)).toEqual([a, b, c])
+      expect(column(items, 'digest')).toEqual([a, b, c])
     })
 
     test('is empty for a missing tag and refused to a stranger', async () => {

@@ -172,8 +172,11 @@ export const DIALECTS: readonly Dialect[] = ['specification', 'published']
 export const inDialect = (dialect: Dialect, message: Record<string, unknown>, more: Record<string, unknown> = {}) =>
   spell(extra(message, more), spellingOf(dialect), dialect === 'specification') as Body
 
+/** One member of every row. */
+export const column = (rows: readonly Body[], name: string): Body[] => rows.map((row) => row[name])
+
 /** The names of the items of a list. */
-export const names = ({ body }: Got): readonly string[] => body.items.map((item: { name: string }) => item.name)
+export const names = ({ body }: Got): readonly string[] => column(body.items, 'name')
 
 /** One received event. */
 export type Received = {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { builtInRoleUid } from '../../src/sandbox/auth/rights.ts'
 import { userUid } from '../../src/sandbox/data/data.ts'
 import { map } from '../contract/target.ts'
-import { DIALECTS, inDialect, names, startV1 } from './stage.ts'
+import { column, DIALECTS, inDialect, names, startV1 } from './stage.ts'
 
 describe('access', () => {
   const viewer = builtInRoleUid('viewer')
@@ -84,7 +84,7 @@ describe('access', () => {
         wanted.map((user) => ({ identity: userUid(user), role: viewer })),
       )
       const rows = made.body[dialect === 'published' ? 'roleBindings' : 'role_bindings']
-      expect(rows.map((row: { identity: string }) => row.identity)).toEqual(wanted.map((user) => userUid(user)))
+      expect(column(rows, 'identity')).toEqual(wanted.map((user) => userUid(user)))
       expect((await send(path, { identity: 'x' })).status).toBe(400)
     })
   })
@@ -451,7 +451,7 @@ describe('organization', () => {
       expect(accepted).toEqual({ status: 200, body: { group: organization, documentIds: ['sfdpa.v1'] } })
       const folder = world.store.groups.children(organization)[0]?.uid
       const { items } = (await send(`GET /iam/v1/terms/${folder}`)).body
-      expect(items.map((item: { docId: string }) => item.docId).sort()).toEqual(['guardener-tos.v1', 'sfdpa.v1'])
+      expect(column(items, 'docId').sort()).toEqual(['guardener-tos.v1', 'sfdpa.v1'])
       expect(items[0]).toEqual({ docId: expect.any(String), acceptedBy: expect.any(String), acceptedAt: expect.stringMatching(/Z$/) })
       expect((await send(`GET /iam/v1/terms/${organization}?limit=1`)).body.items).toHaveLength(1)
     })

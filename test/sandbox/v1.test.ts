@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { readQuery } from '../../src/sandbox/http/route.ts'
 import { readWindow } from '../../src/sandbox/v1/operations.ts'
-import { names, running, startV1 } from './stage.ts'
+import { column, names, running, startV1 } from './stage.ts'
 
 describe('lists', () => {
   const { send, world, organization } = startV1()
-  const ids = async (request: string) => (await send(request)).body.items.map((item: { id: string }) => item.id)
+  const ids = async (request: string) => column((await send(request)).body.items, 'id')
 
   describe('full sets', () => {
     test('return every row in uid order, more than any page of v2 holds', async () => {
@@ -35,7 +35,7 @@ describe('lists', () => {
       expect(newest[0].name).toBe('redis')
       const [nginx] = await ids('GET /registry/v1/repos?name=nginx')
       const tags = (await send(`GET /registry/v1/tags?uidp.children_of=${nginx}&order_by=last_updated`)).body.items
-      const times = tags.map((tag: { last_updated: string }) => tag.last_updated)
+      const times = column(tags, 'last_updated')
       expect(times).toEqual([...times].sort())
     })
   })

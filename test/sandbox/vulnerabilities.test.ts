@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { startSandbox } from '../../src/sandbox/start.ts'
-import { type Reply, running, startV1 } from './stage.ts'
+import { column, type Reply, running, startV1 } from './stage.ts'
 
 describe('advisories', () => {
   const { sandbox, get } = running()
@@ -240,10 +240,10 @@ describe('vulnerabilities, v1', () => {
     })
 
     test('takes order_by as an enum', async () => {
-      const ids = (await list()).map(({ id }: { id: string }) => id)
-      expect((await list('order_by=ID_DESC')).map(({ id }: { id: string }) => id)).toEqual([...ids].reverse())
+      const ids = column(await list(), 'id')
+      expect(column(await list('order_by=ID_DESC'), 'id')).toEqual([...ids].reverse())
       expect(await list('orderBy=2')).toEqual(await list('order_by=ID_DESC'))
-      const created = (await list('order_by=CREATED_AT_DESC')).map((row: { created_at: string }) => row.created_at)
+      const created = column(await list('order_by=CREATED_AT_DESC'), 'created_at')
       expect(created).toEqual([...created].sort().reverse())
       const { status, body } = await get(`${PATH}?order_by=created_at`)
       expect([status, body.code, body.message]).toEqual([400, 3, expect.stringContaining('parsing field "order_by"')])
@@ -346,7 +346,7 @@ describe('vuln reports', () => {
 
     test("describe the tag's target on each day", async () => {
       const query = `${COUNTS}?repo=nginx&from=2026-02-01T00:00:00Z&to=2026-03-31T00:00:00Z`
-      const sizes = (await get(query)).body.items.map((report: { size_bytes: string }) => report.size_bytes)
+      const sizes = column((await get(query)).body.items, 'size_bytes')
       expect(new Set(sizes).size).toBeGreaterThan(3)
     })
 

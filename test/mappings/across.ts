@@ -1,4 +1,3 @@
-import { invalidArgument } from '../../src/errors.ts'
 import { failure, items, type Transcript, transcript } from './transcript.ts'
 
 /** A list by the id of a missing resource, where the operator wants errors (`errors.notFound`). */
@@ -38,10 +37,8 @@ export const missingById: readonly Transcript[] = [
 ]
 
 /** A request with a value of the wrong type. It is refused with v1's names, and v2 is not asked. */
-function refused(operation: string, request: string, body: unknown, field: string, description: string): Transcript {
-  const { message, details } = invalidArgument({ field, description })
-  return transcript(operation, `${field} ${description}`).sent(request, body).refuses('INVALID_ARGUMENT', message, details)
-}
+const refused = (operation: string, request: string, body: unknown, field: string, description: string): Transcript =>
+  transcript(operation, `${field} ${description}`).sent(request, body).finds([field, description])
 
 const TIME = 'must be an RFC 3339 timestamp'
 const DURATION = 'must be a duration in seconds such as "3600s"'

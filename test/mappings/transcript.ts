@@ -146,7 +146,7 @@ export function failure(code: CodeName, message = SAID, details: readonly unknow
 type Wrong = readonly [field: string, description: string]
 
 /** A v1 error body about members of the request (facts §15). */
-export function invalid(...wrong: readonly Wrong[]): unknown {
+function invalid(...wrong: readonly Wrong[]): unknown {
   const fieldViolations = wrong.map(([field, description]) => ({ field, description }))
   const message = wrong.map(([field, description]) => `${field}: ${description}`).join('; ')
   return failure('INVALID_ARGUMENT', `Invalid argument: ${message}`, [

@@ -97,8 +97,6 @@ export const SCANNER = { name: 'GRYPE', version: '0.92.0' } as const
 
 /** A scan of an image. Images are scanned at the end of every day, beginning with the day of their push. */
 export type Scan = {
-  /** Milliseconds: the instant of the scanner's data. */
-  readonly at: number
   /** RFC 3339, midnight at the start of the scan's day. */
   readonly date: string
   /** RFC 3339. */
@@ -120,12 +118,10 @@ export const daysBetween = (from: number, to: number): readonly number[] => {
 /** The scan of an image on the day of `ms`. */
 export const scanOf = (world: World, repo: string, digest: string, ms: number): Scan => {
   const day = startOfDay(ms)
-  const at = scanTime(day, world.clock.now().getTime())
   return {
-    at,
     date: formatTimestamp(day),
     databaseBuilt: formatTimestamp(day + DATABASE_BUILT_MS),
-    findings: findingsOf(world, repo, digest, at),
+    findings: findingsOf(world, repo, digest, scanTime(day, world.clock.now().getTime())),
   }
 }
 

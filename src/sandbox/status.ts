@@ -71,15 +71,15 @@ export const notFound = (type: ResourceType, name: string): never =>
 export const alreadyExists = (type: ResourceType, name: string): never =>
   raise('ALREADY_EXISTS', `${shortType(type)} ${JSON.stringify(name)}`, [{ kind: 'resource', type, name }])
 
-/** 400 code 9 with PreconditionFailure; `text` follows `Precondition failed: ` and defaults to the violations' descriptions. */
-export const failedPrecondition = (violations: readonly PreconditionViolation[], text?: string): never =>
-  raise('FAILED_PRECONDITION', text ?? violations.map(({ description }) => description).join('; '), [{ kind: 'precondition', violations }])
+/** 400 code 9 with PreconditionFailure; the violations' descriptions follow `Precondition failed: `. */
+export const failedPrecondition = (violations: readonly PreconditionViolation[]): never =>
+  raise('FAILED_PRECONDITION', violations.map(({ description }) => description).join('; '), [{ kind: 'precondition', violations }])
 
 /** 403 code 7. */
 export const permissionDenied = (text = 'missing capability'): never => raise('PERMISSION_DENIED', text)
 
 /** 401 code 16. */
-export const unauthenticated = (text = 'missing or invalid token'): never => raise('UNAUTHENTICATED', text)
+export const unauthenticated = (): never => raise('UNAUTHENTICATED', 'missing or invalid token')
 
 /** 409 code 10, e.g. a stale etag. */
 export const aborted = (text: string): never => raise('ABORTED', text)

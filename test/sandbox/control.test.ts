@@ -5,13 +5,13 @@ import type { Row } from '../../src/sandbox/world/model.ts'
 import {
   createClock,
   createRandom,
-  createTable,
   isAtOrBelow,
   isBelow,
   lineage,
   newUid,
   parentOf,
   rootOf,
+  Table,
   validUid,
 } from '../../src/sandbox/world/store.ts'
 import { running, START } from './stage.ts'
@@ -264,7 +264,7 @@ describe('table', () => {
   test('answers like a plain list after any sequence of writes', () => {
     fc.assert(
       fc.property(fc.array(step), uid, (steps, probe) => {
-        const table = createTable<Named>()
+        const table = new Table<Named>()
         const plain = new Map<string, Named>()
         for (const { remove, read, ...row } of steps) {
           if (read) table.values()
@@ -287,7 +287,7 @@ describe('table', () => {
   })
 
   test('keeps derived results until the next write', () => {
-    const table = createTable<Named>()
+    const table = new Table<Named>()
     let made = 0
     const count = () => table.derived('count', () => ++made)
     expect([count(), count()]).toEqual([1, 1])

@@ -128,60 +128,6 @@ export const lineage = (uid: string): readonly string[] => {
   return chain
 }
 
-/**
- * The index behind `named`: uids by parent and name. It is built on the first search and then kept, so that a sandbox starts quickly.
- * A uid cannot contain a line break, so it can separate the two.
- */
-const createNames = <R extends Row>(rows: ReadonlyMap<string, R>) => {
-  let uids: Map<string, Set<string>> | undefined
-  const keyOf = (row: R): string => `${parentOf(row.uid)}\n${'name' in row ? row.name : ''}`
-  const enter = (index: Map<string, Set<string>>, row: R): void => {
-    const key = keyOf(row)
-    const found = index.get(key)
-    if (found) found.add(row.uid)
-    else index.set(key, new Set([row.uid]))
-  }
-  const read = (): ReadonlyMap<string, ReadonlySet<string>> => {
-    if (uids) return uids
-    uids = new Map()
-    for (const row of rows.values()) enter(uids, row)
-    return uids
-  }
-  return {
-    add: (row: R): void => {
-      if (uids) enter(uids, row)
-    },
-    remove: (row: R): void => {
-      const key = keyOf(row)
-      const found = uids?.get(key)
-      found?.delete(row.uid)
-      if (found?.size === 0) uids?.delete(key)
-    },
-    find: (parent: string, name: string) => [...(read().get(`${parent}\n${name}`) ?? [])].sort(),
-  }
-}
-
-/** One collection: rows by uid, with the sort orders and indexes that the API needs. Rows are never changed in place: `put` a new one. */
-export type Table<R extends Row> = {
-  readonly get: (uid: string) => R | undefined
-  readonly put: (row: R) => void
-  /** Removes a row; false when there was none. */
-  readonly delete: (uid: string) => boolean
-  readonly size: () => number
-  /** The number of writes. Equal numbers mean that nothing changed in between. */
-  readonly revision: () => number
-  /** Every row, uid ascending (bytewise). */
-  readonly values: () => readonly R[]
-  /** The rows strictly below `ancestor`, at any depth, uid ascending. */
-  readonly below: (ancestor: string) => readonly R[]
-  /** The rows whose parent is `parent`, uid ascending; `''` gives the root rows. */
-  readonly children: (parent: string) => readonly R[]
-  /** The children of `parent` called `name`. An index makes this cheap with 100,000 siblings. */
-  readonly named: (parent: string, name: string) => readonly R[]
-  /** `make()`, remembered under `key` until the next `put` or `delete`. So a page of a long list need not filter the list again. */
-  readonly derived: <T>(key: string, make: () => T) => T
-}
-
 /** Walking several lists at once needs a few results. More would only hold memory. */
 const DERIVED_LIMIT = 32
 
@@ -196,112 +142,134 @@ const lowerBound = (uids: readonly string[], wanted: string): number => {
   return low
 }
 
-/** The order of uids. It is built on the first read and then kept by insertion, so that loading many rows does not sort repeatedly. */
-const createOrder = (rows: ReadonlyMap<string, unknown>) => {
-  let uids: string[] | undefined
-  const read = (): readonly string[] => {
-    uids ??= [...rows.keys()].sort()
-    return uids
+/** A uid cannot contain a line break, so it can separate the two. */
+const nameKey = (row: Row): string => `${parentOf(row.uid)}\n${'name' in row ? row.name : ''}`
+
+/** One collection: rows by uid, with the sort orders and indexes that the API needs. Rows are never changed in place: `put` a new one. */
+export class Table<R extends Row> {
+  readonly #rows = new Map<string, R>()
+  /** The uids in order. They are sorted on the first read and then kept by insertion, so that loading many rows does not sort repeatedly. */
+  #order: string[] | undefined
+  /** Uids by parent and name. They are entered on the first search and then kept, so that a sandbox starts quickly. */
+  #names: Map<string, Set<string>> | undefined
+  readonly #derived = new Map<string, unknown>()
+  #writes = 0
+
+  get(uid: string): R | undefined {
+    return this.#rows.get(uid)
   }
-  return {
-    read,
-    added: (uid: string) => uids?.splice(lowerBound(uids, uid), 0, uid),
-    removed: (uid: string) => uids?.splice(lowerBound(uids, uid), 1),
+
+  put(row: R): void {
+    const previous = this.#rows.get(row.uid)
+    if (previous) this.#unname(previous)
+    else this.#order?.splice(lowerBound(this.#order, row.uid), 0, row.uid)
+    this.#rows.set(row.uid, row)
+    if (this.#names) this.#name(this.#names, row)
+    this.#written()
   }
-}
 
-const createMemo = () => {
-  const kept = new Map<string, unknown>()
-  let writes = 0
-  return {
-    clear: () => {
-      writes += 1
-      kept.clear()
-    },
-    revision: () => writes,
-    derived: <T>(key: string, make: () => T): T => {
-      if (!kept.has(key)) {
-        if (kept.size >= DERIVED_LIMIT) kept.clear()
-        kept.set(key, make())
-      }
-      return kept.get(key) as T
-    },
-  }
-}
-
-/** The state that the parts of a table share. */
-const createParts = <R extends Row>() => {
-  const rows = new Map<string, R>()
-  return { rows, order: createOrder(rows), names: createNames(rows), memo: createMemo() }
-}
-
-type Parts<R extends Row> = ReturnType<typeof createParts<R>>
-
-const createWrites = <R extends Row>({ rows, order, names, memo }: Parts<R>): Pick<Table<R>, 'put' | 'delete'> => ({
-  put: (row) => {
-    const previous = rows.get(row.uid)
-    if (previous) names.remove(previous)
-    else order.added(row.uid)
-    rows.set(row.uid, row)
-    names.add(row)
-    memo.clear()
-  },
-  delete: (uid) => {
-    const previous = rows.get(uid)
+  /** Removes a row; false when there was none. */
+  delete(uid: string): boolean {
+    const previous = this.#rows.get(uid)
     if (!previous) return false
-    names.remove(previous)
-    order.removed(uid)
-    rows.delete(uid)
-    memo.clear()
+    this.#unname(previous)
+    this.#order?.splice(lowerBound(this.#order, uid), 1)
+    this.#rows.delete(uid)
+    this.#written()
     return true
-  },
-})
-
-/** An empty table. */
-export const createTable = <R extends Row>(): Table<R> => {
-  const parts = createParts<R>()
-  const { rows, order, names, memo } = parts
-  const take = (uids: readonly string[]): readonly R[] => uids.map((uid) => rows.get(uid)!)
-  const values = (): readonly R[] => memo.derived('\nvalues', () => take(order.read()))
-  const below = (ancestor: string): readonly R[] => {
-    // '0' follows '/' in ASCII, so everything below an ancestor is one run of the sorted uids.
-    const uids = order.read()
-    return take(uids.slice(lowerBound(uids, `${ancestor}/`), lowerBound(uids, `${ancestor}0`)))
   }
-  return {
-    ...createWrites(parts),
-    get: (uid) => rows.get(uid),
-    size: () => rows.size,
-    revision: memo.revision,
-    values,
-    below,
-    children: (parent) => (parent === '' ? values() : below(parent)).filter((row) => parentOf(row.uid) === parent),
-    named: (parent, name) => take(names.find(parent, name)),
-    derived: memo.derived,
+
+  size(): number {
+    return this.#rows.size
+  }
+
+  /** The number of writes. Equal numbers mean that nothing changed in between. */
+  revision(): number {
+    return this.#writes
+  }
+
+  /** Every row, uid ascending (bytewise). */
+  values(): readonly R[] {
+    return this.derived('\nvalues', () => this.#take(this.#sorted()))
+  }
+
+  /** The rows strictly below `ancestor`, at any depth, uid ascending. */
+  below(ancestor: string): readonly R[] {
+    // '0' follows '/' in ASCII, so everything below an ancestor is one run of the sorted uids.
+    const uids = this.#sorted()
+    return this.#take(uids.slice(lowerBound(uids, `${ancestor}/`), lowerBound(uids, `${ancestor}0`)))
+  }
+
+  /** The rows whose parent is `parent`, uid ascending; `''` gives the root rows. */
+  children(parent: string): readonly R[] {
+    return (parent === '' ? this.values() : this.below(parent)).filter((row) => parentOf(row.uid) === parent)
+  }
+
+  /** The children of `parent` called `name`. An index makes this cheap with 100,000 siblings. */
+  named(parent: string, name: string): readonly R[] {
+    if (!this.#names) {
+      this.#names = new Map()
+      for (const row of this.#rows.values()) this.#name(this.#names, row)
+    }
+    return this.#take([...(this.#names.get(`${parent}\n${name}`) ?? [])].sort())
+  }
+
+  /** `make()`, remembered under `key` until the next `put` or `delete`. So a page of a long list need not filter the list again. */
+  derived<T>(key: string, make: () => T): T {
+    if (!this.#derived.has(key)) {
+      if (this.#derived.size >= DERIVED_LIMIT) this.#derived.clear()
+      this.#derived.set(key, make())
+    }
+    return this.#derived.get(key) as T
+  }
+
+  #take(uids: readonly string[]): readonly R[] {
+    return uids.map((uid) => this.#rows.get(uid)!)
+  }
+
+  #sorted(): readonly string[] {
+    this.#order ??= [...this.#rows.keys()].sort()
+    return this.#order
+  }
+
+  #name(names: Map<string, Set<string>>, row: R): void {
+    const key = nameKey(row)
+    names.set(key, (names.get(key) ?? new Set()).add(row.uid))
+  }
+
+  #unname(row: R): void {
+    const found = this.#names?.get(nameKey(row))
+    found?.delete(row.uid)
+    if (found?.size === 0) this.#names?.delete(nameKey(row))
+  }
+
+  #written(): void {
+    this.#writes += 1
+    this.#derived.clear()
   }
 }
 
 /** An empty store with every collection of the service. v2 and genuine v1 share one. */
 export const createStore = () => ({
-  groups: createTable<Group>(),
-  identities: createTable<Identity>(),
-  identityProviders: createTable<IdentityProvider>(),
-  roles: createTable<Role>(),
-  roleBindings: createTable<RoleBinding>(),
-  groupInvites: createTable<GroupInvite>(),
-  accountAssociations: createTable<AccountAssociation>(),
-  externalGroupRoleMappings: createTable<ExternalGroupRoleMapping>(),
-  termsAcceptances: createTable<TermsAcceptance>(),
-  repos: createTable<Repo>(),
-  readmes: createTable<Readme>(),
-  tags: createTable<Tag>(),
-  images: createTable<Image>(),
-  advisories: createTable<Advisory>(),
-  documents: createTable<AdvisoryDocument>(),
-  vulnerabilityMetadata: createTable<VulnerabilityMetadata>(),
-  artifacts: createTable<Artifact>(),
-  artifactVersions: createTable<ArtifactVersion>(),
-  subscriptions: createTable<Subscription>(),
+  groups: new Table<Group>(),
+  identities: new Table<Identity>(),
+  identityProviders: new Table<IdentityProvider>(),
+  roles: new Table<Role>(),
+  roleBindings: new Table<RoleBinding>(),
+  groupInvites: new Table<GroupInvite>(),
+  accountAssociations: new Table<AccountAssociation>(),
+  externalGroupRoleMappings: new Table<ExternalGroupRoleMapping>(),
+  termsAcceptances: new Table<TermsAcceptance>(),
+  repos: new Table<Repo>(),
+  readmes: new Table<Readme>(),
+  tags: new Table<Tag>(),
+  images: new Table<Image>(),
+  advisories: new Table<Advisory>(),
+  documents: new Table<AdvisoryDocument>(),
+  vulnerabilityMetadata: new Table<VulnerabilityMetadata>(),
+  artifacts: new Table<Artifact>(),
+  artifactVersions: new Table<ArtifactVersion>(),
+  subscriptions: new Table<Subscription>(),
 })
 
 export type Store = Readonly<ReturnType<typeof createStore>>

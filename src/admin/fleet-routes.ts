@@ -113,29 +113,17 @@ export interface ReplicasSources {
 }
 
 /** One process of the fleet as `GET /replicas` shows it. */
-export interface ReplicaRow {
-  readonly id: string
-  /** The name of its machine or container. */
-  readonly name: string
+export interface ReplicaRow extends Pick<FleetReplica, 'id' | 'name' | 'version' | 'unread' | 'seenMs' | 'waiting' | 'dropped' | 'lost'> {
   /** `silent` after three seconds without a heartbeat. */
   readonly state: 'live' | 'silent'
   /** True of the replica that answers. */
   readonly self: boolean
   /** True of the replica that decides about rollouts, and that sends notifications. */
   readonly leads: boolean
-  /** The version of the modes that it has in force, and how many it lacks. Version 0: it knows none. */
-  readonly version: number
+  /** How many versions of the modes it lacks. */
   readonly behind: number
-  /** The version of newer modes in the store, which its version of Crosswalk cannot read. */
-  readonly unread?: number
   /** The settings by which it reaches other services than the replica that answers; absent if there are none. */
   readonly differs?: readonly string[]
-  /** Milliseconds since its last heartbeat. */
-  readonly seenMs: number
-  /** Observations that the store does not have yet; clean ones that had no room; bad ones that had none. */
-  readonly waiting: number
-  readonly dropped: number
-  readonly lost: number
   /** When it started. */
   readonly since: string
 }

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { Excerpt } from '../../migrate/compare/excerpt.ts'
 import type { SentRequest } from '../../migrate/compare/redact.ts'
-import type { Comparison, Example, RecordedSide, Total } from '../../migrate/records/record.ts'
+import type { Caller, Comparison, Example, RecordedSide, Total } from '../../migrate/records/record.ts'
 import type { DeclarationRow, Describe, OperationReport, Quantiles } from './report.ts'
 
 const KEPT = 1_000
@@ -138,22 +137,11 @@ export function isOfRequest({ request }: Pick<EqualExample, 'request'>): boolean
 }
 
 /** One comparison that shows a difference. */
-export interface ExampleReport extends EqualExample {
-  readonly caller: string
-  readonly subject?: string
+export interface ExampleReport extends EqualExample, Caller, Pick<Example, 'v1' | 'v2' | 'differsAt' | 'row' | 'around'> {
   readonly shape: string
   readonly check: Comparison['check']
   /** Exact JSON Pointer, if there is one. */
   readonly pointer?: string
-  /** Absent if that side had no value there. */
-  readonly v1?: unknown
-  readonly v2?: unknown
-  /** Of two long texts: the number of the first character that differs, from 0. */
-  readonly differsAt?: number
-  /** The id of the row that holds it. */
-  readonly row?: string
-  /** What is around the place on both sides, or both answers in short. */
-  readonly around?: Excerpt
   readonly reason?: string
   /** Earlier ones of the same caller and kind of request, with the same values at the same place. Newest first. */
   readonly equal?: readonly EqualExample[]

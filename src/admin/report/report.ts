@@ -1,8 +1,9 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
+import type { FleetReplica } from '../../fleet/exchange.ts'
 import { type Client, type ClientNames, createInventory, createUseOf, withoutRequests } from '../../migrate/clients.ts'
-import { createExpected, type Declaration, type DeclarationState, type Ignored } from '../../migrate/compare/expected.ts'
+import { createExpected, type Declaration, type DeclarationReport } from '../../migrate/compare/expected.ts'
 import type { ComparisonOutcome } from '../../migrate/compare/judge.ts'
 import {
   type Counted,
@@ -23,10 +24,8 @@ import {
   percent,
   wrongOf,
 } from '../../migrate/evidence/evidence.ts'
-import type { MissingKind } from '../../migrate/evidence/kinds.ts'
 import { timeNeeded, uncomparedSentences } from '../../migrate/evidence/standing.ts'
-import { type Acceptance, type CutoverTerms, USUAL_TERMS } from '../../migrate/evidence/terms.ts'
-import type { WholeVerdict } from '../../migrate/evidence/whole.ts'
+import { type CutoverTerms, USUAL_TERMS } from '../../migrate/evidence/terms.ts'
 import type { Entry, Note, WouldSend } from '../../migrate/records/record.ts'
 import { type Ledger, mergedEntries, nothingRead, type ReadCount, restore } from '../../migrate/records/record-file.ts'
 import type { Operation, OperationKind } from '../../tables/operation.ts'
@@ -46,17 +45,9 @@ export interface FleetCounted extends ReportCounts {
 /**
  * The content of the page and of `--json`. Times are milliseconds since 1970, shares 0–1. All values were redacted when they were recorded.
  */
-export interface Report {
+export interface Report extends Omit<CutoverVerdict, 'operations'> {
   readonly format: typeof FORMAT
   readonly generatedAt: number
-  /** Acceptable share of wrong answers. */
-  readonly target: number
-  /** True if the question was whether v1 can be switched off. False: whether v2 can serve what it has, while v1 stays. */
-  readonly withoutV1: boolean
-  readonly ready: boolean
-  readonly reasons: readonly string[]
-  /** The verdict on all requests together. Absent if each operation is judged by itself. */
-  readonly whole?: WholeVerdict
   /** Times of the first and the last entry; absent if there was none. */
   readonly span?: { readonly from: number; readonly to: number }
   readonly read: ReadSummary
@@ -90,20 +81,10 @@ export interface ReadSummary {
   readonly unreadable: readonly string[]
 }
 
-export interface OperationReport extends Omit<OperationEvidence, 'kinds'> {
+type Judged = Pick<OperationVerdict, 'calls' | 'standing' | 'blocks' | 'reason' | 'target' | 'accepted' | 'missing'>
+
+export interface OperationReport extends Omit<OperationEvidence, 'kinds'>, Judged {
   readonly kind: OperationKind | 'unknown'
-  /** Requests of clients, compared or not. */
-  readonly calls: number
-  readonly standing: Standing
-  /** True if it keeps the report from being ready. */
-  readonly blocks: boolean
-  readonly reason: string
-  /** Acceptable share of wrong answers, if a person gave it one by its name. */
-  readonly target?: number
-  /** The word of a person by which it is not in the way, although it is not proven. */
-  readonly accepted?: Acceptance
-  /** The kinds of its requests that keep all together from being ready, most requests first. */
-  readonly missing?: readonly MissingKind[]
   /** Clean observations until the bound reaches the target; absent for operations that v2 cannot answer. */
   readonly needed?: number
   /** Modes that served it. */
@@ -142,16 +123,10 @@ export interface Quantiles {
   readonly p95: number
 }
 
-export interface DeclarationRow {
-  readonly code: string
-  readonly state: DeclarationState
-  readonly findings: number
-  readonly comparisons: number
+export interface DeclarationRow extends DeclarationReport {
   /** What a client sees, and why. */
   readonly seen: string
   readonly because: string
-  /** Given if the operator ignores it: the setting `diff.ignore`. */
-  readonly ignored?: Ignored
 }
 
 export interface Timeline {
@@ -363,27 +338,16 @@ export interface ReportFleet {
 }
 
 /** One process of a fleet. */
-export interface ReportReplica {
-  readonly id: string
-  /** True of the replica that made the report. */
-  readonly isSelf: boolean
+export interface ReportReplica
+  extends Pick<FleetReplica, 'id' | 'isSelf' | 'since' | 'version' | 'unread' | 'waiting' | 'dropped' | 'lost'> {
   /** It decides about rollouts. */
   readonly isLeader: boolean
-  /** When it started, in milliseconds since 1970. */
-  readonly since: number
-  /** The version of the modes in force there, and how many it lacks. */
-  readonly version: number
+  /** How many versions of the modes it lacks. */
   readonly behind: number
-  /** The version of newer modes in the store, which its version of Crosswalk cannot read. */
-  readonly unread?: number
   /** The services that it reaches at other addresses than the replica that made the report; absent if there are none. */
   readonly otherServices?: readonly string[]
   /** Seconds since its last heartbeat; absent if it was last heard from lately. */
   readonly silentSeconds?: number
-  /** Observations that the store does not have yet, clean ones that had no room, and wrong ones that had none. */
-  readonly waiting: number
-  readonly dropped: number
-  readonly lost: number
 }
 
 /** The parts of an older report that a comparison needs. */

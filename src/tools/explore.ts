@@ -1,7 +1,7 @@
 import { ApiError, asApiError, type CodeName } from '../errors.ts'
 import type { Fields, FieldType, Source } from '../tables/fields.ts'
 import { isObject, type JsonObject } from '../tables/json.ts'
-import type { Env, Mapping, Operation, OperationKind, V1Request } from '../tables/operation.ts'
+import type { Env, Mapping, Operation, V1Request } from '../tables/operation.ts'
 import type { Message, Resource } from '../tables/resource.ts'
 import { differencesOf, operationsOf, type Tables } from '../tables/tables.ts'
 import { type Call, type Outcome, run, type Taker } from '../tables/turn.ts'
@@ -202,17 +202,10 @@ function isPartOf<T>(part: ReadonlySet<T>, whole: ReadonlySet<T>): boolean {
 }
 
 /** One row of `crosswalk operations` and of the admin port's `/operations`. */
-export interface OperationRow {
-  readonly id: string
-  readonly method: string
+export interface OperationRow extends Pick<Operation, 'id' | 'method' | 'kind' | 'calls' | 'because'> {
   readonly path: string
-  readonly kind: OperationKind
-  /** The v2 calls that it can make, as `METHOD /path`. */
-  readonly calls: readonly string[]
   /** Codes of the differences that a client can see. */
   readonly differences: readonly string[]
-  /** Why it is v1-only, or what its emulation cannot know. */
-  readonly because?: string
 }
 
 /** Describes every operation of every domain, in table order. */

@@ -1,6 +1,6 @@
 import { type Client, createUseOf, type OperationUse, type SampledKind, shownClient } from '../migrate/clients.ts'
 import { covers, type Operation } from '../tables/operation.ts'
-import type { GuideTopic } from '../tables/tables.ts'
+import type { DeclaredDifference, GuideTopic } from '../tables/tables.ts'
 import {
   answerRows,
   bodyRows,
@@ -58,14 +58,7 @@ function checklistFor({ sections, blockers, operations, caller }: Parts): readon
 }
 
 /** A declared difference, as far as guides need it. */
-export interface GuidedDifference {
-  readonly code: string
-  readonly operations: readonly string[]
-  readonly seen: string
-  readonly because: string
-  /** The requests that can meet it; absent = every request. */
-  readonly met?: { readonly given?: readonly string[]; readonly sent?: readonly string[]; readonly missing?: readonly string[] }
-}
+export type GuidedDifference = Pick<DeclaredDifference, 'code' | 'operations' | 'seen' | 'because' | 'met'>
 
 export interface SectionContext extends GuideContext {
   readonly differences: readonly GuidedDifference[]

@@ -6,6 +6,7 @@ import { shapeOf } from '../../migrate/evidence/standing.ts'
 import type { Journal } from '../../migrate/modes/journal.ts'
 import { pageTokenOf } from '../../migrate/modes/select.ts'
 import { type Ask, compareRead, provingBy } from '../../migrate/observe/compare-read.ts'
+import type { Rehearsed } from '../../migrate/observe/observer.ts'
 import { identify } from '../../serve/caller.ts'
 import { isRead } from '../../serve/sides.ts'
 import type { Mapping, Operation, V1Request } from '../../tables/operation.ts'
@@ -28,15 +29,8 @@ interface AgainstSettings {
 }
 
 /** One read and the answers of both sides. */
-interface AgainstRow {
-  readonly operation: string
-  readonly shape: string
+interface AgainstRow extends Rehearsed {
   readonly outcome: ComparisonOutcome
-  readonly reason?: string
-  /** `kind where`, with the code of a declared difference. */
-  readonly differences: readonly string[]
-  readonly v1: number
-  readonly v2: number
 }
 
 /** What was not sent, for people. */

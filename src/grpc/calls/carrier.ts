@@ -26,7 +26,7 @@ import type { TimeLimits } from '../../serve/listen/times.ts'
 import { hasFailed } from '../../serve/sides.ts'
 import { whenClosed } from '../../serve/signals.ts'
 import { endSpan, lineOf, pathForLog, type RequestMetrics } from '../../serve/watch/access-log.ts'
-import { type Grpc, type GrpcEnd, type Renamed, refuseGrpc } from '../relay/relay.ts'
+import { type Grpc, type GrpcEnd, refuseGrpc } from '../relay/relay.ts'
 import type { RpcCalls, RpcParts } from './calls.ts'
 import type { ServeStandard, StandardParts } from './standard.ts'
 
@@ -210,11 +210,11 @@ export function createGrpcRoute({ grpc, rpc, standard, admit, gate, forwarded, b
       record.operation = 'reflection'
       return standard.serve(stream, headers, (code) => ended({ code, failure: undefined }))
     }
-    const relay = (renamed?: Renamed) => {
+    const relay = () => {
       const full = streams(stream)
       if (full) return refuseGrpc(stream, full, ended)
       watched.kind = 'stream'
-      grpc.relay(stream, headers, raw, ended, { renamed, timed })
+      grpc.relay(stream, headers, raw, ended, { renamed: undefined, timed })
     }
     if (!rpc.concerns(path)) return relay()
     const carry = (calls: RpcCalls) => {

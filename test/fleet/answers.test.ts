@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { INCOMPLETE, toldBy } from '../../src/admin/fleet-routes.ts'
 import type { Report } from '../../src/admin/report/report.ts'
 import { changesSaid, isOnlyBusy, sentencesOf } from '../../src/admin/web/words.ts'
@@ -15,9 +15,9 @@ import { FLEET, reportOf } from '../admin/report-stage.ts'
 import { runCommand } from '../app/cli/support.ts'
 import { child, findings } from '../migrate/given.ts'
 import { manualClocks, until } from '../stage/clocks.ts'
-import { startProxy, type TestProxy } from '../stage/stage.ts'
+import { NOWHERE, startStage, type TestProxy } from '../stage/stage.ts'
 import { breakableStore } from '../stage/stores.ts'
-import { answering, startUpstream } from '../stage/upstream.ts'
+import { answering } from '../stage/upstream.ts'
 import { cuttable, fleetOf, type Pair, sharedStage, startPair } from './stage.ts'
 
 describe('two replicas that share a store', () => {
@@ -148,8 +148,7 @@ describe('troubles', () => {
 describe('upstreams', () => {
   async function replica(memory: Memory, v2: string, v1: string) {
     const { replica: id, join } = joinFleet(memory.open())
-    const proxy = await startProxy({ 'upstream.v2': v2, 'upstream.v1': v1 }, { join: { replica: id, join } })
-    onTestFinished(proxy.close)
+    const proxy = await startStage({ v1, v2, join: { replica: id, join } })
     const ask = async (path: string) => (await fetch(proxy.adminUrl + path)).json()
     const warned = () => proxy.log.filter(({ msg }) => String(msg).includes('but adds to the same evidence')).map(({ msg }) => msg)
     return { ...proxy, id, ask, warned }
@@ -188,12 +187,10 @@ describe('held', () => {
   it('gives no canary v2 while the store is silent for longer than the lease', async () => {
     const breakable = breakableStore(createMemory(Date.now).open())
     const canary = { operations: '*', clients: '*', mode: 'v1', canary: { percent: 100, mode: 'v2' } } as const
-    const nowhere = { 'upstream.v2': 'http://127.0.0.1:1', 'upstream.v1': 'http://127.0.0.1:1' }
-    const proxy = await startProxy(
-      { ...nowhere, modes: { default: 'v1', rules: [canary], testers: [] }, 'store.leaseMs': 1500 },
-      { join: joinFleet(breakable.store) },
-    )
-    onTestFinished(proxy.close)
+    const proxy = await startStage({
+      ...{ v1: NOWHERE, v2: NOWHERE, stores: [breakable.store] },
+      proxy: { modes: { default: 'v1', rules: [canary], testers: [] }, 'store.leaseMs': 1500 },
+    })
     const shares = async () => (await (await fetch(`${proxy.adminUrl}/metrics`)).text()).match(/^crosswalk_canary_share\{.*/gm)?.length ?? 0
     const share = await shares()
     expect(share).toBeGreaterThan(0)
@@ -209,8 +206,7 @@ describe('joined', () => {
     const memory = createMemory(Date.now)
     const replicas = () => memory.open().read([{ kind: 'replicas', name: '' }])
     for (let at = 0; at < 2; at += 1) {
-      const proxy = await startProxy({ 'upstream.v2': 'http://127.0.0.1:1' }, { join: joinFleet(memory.open()) })
-      onTestFinished(proxy.close)
+      await startStage({ v1: null, v2: 'http://127.0.0.1:1', stores: [memory.open()] })
     }
     expect(await replicas()).toEqual([expect.objectContaining({ value: [expect.anything(), expect.anything()] })])
   })
@@ -221,9 +217,7 @@ describe('joined', () => {
     [50_000, undefined],
   ])('tells that the clock of the store is %i ms off, in a note, in /readyz and in a metric', async (offMs, clock) => {
     const store = createMemory(() => Date.now() + offMs).open()
-    const v2 = await startUpstream(answering({ response: 'pong' }))
-    const proxy = await startProxy({ 'upstream.v2': v2.url }, { join: joinFleet(store) })
-    onTestFinished(() => proxy.close().then(v2.close))
+    const proxy = await startStage({ v1: null, v2: answering({ response: 'pong' }), stores: [store] })
     const ask = async (path: string) => (await fetch(proxy.adminUrl + path)).text()
     const [, seconds] = /^crosswalk_clock_ahead_seconds\{of="the store"\} (\S+)$/m.exec(await ask('/metrics')) ?? []
     expect(Math.abs(Number(seconds) - offMs / 1000)).toBeLessThan(2)

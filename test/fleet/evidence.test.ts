@@ -8,7 +8,7 @@ import type { EvidenceReport } from '../../src/migrate/migration.ts'
 import type { Comparison } from '../../src/migrate/records/record.ts'
 import { runCommand } from '../app/cli/support.ts'
 import { seeded } from '../stage/clocks.ts'
-import { startProxy, type TestProxy } from '../stage/stage.ts'
+import { startStage, type TestProxy } from '../stage/stage.ts'
 import {
   type Compared,
   comparisonOf,
@@ -318,7 +318,7 @@ describe('fleet evidence', () => {
   })
 
   it('has no epochs without a store', async () => {
-    const proxy = await startProxy({ 'upstream.v2': 'http://127.0.0.1:1' })
+    const proxy = await startStage({ v1: null, v2: 'http://127.0.0.1:1' })
     const { status } = await fetch(`${proxy.adminUrl}/evidence/epoch`, { method: 'POST' })
     await proxy.close()
     expect(status).toBe(400)

@@ -1,18 +1,14 @@
-import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { mappings } from '../../mappings/index.ts'
-import { joinFleet } from '../../src/app/server/fleet.ts'
 import { type Part, type PartState, reading } from '../../src/fleet/exchange.ts'
 import { createFleet, type Fleet, type FleetSettings } from '../../src/fleet/fleet.ts'
 import { createSharedWrites } from '../../src/fleet/judging.ts'
 import { createMemory } from '../../src/fleet/store/memory.ts'
 import { type Batch, type Store, StoreDown } from '../../src/fleet/store/store.ts'
-import type { EvidenceReport } from '../../src/migrate/migration.ts'
-import { ALL_V2 } from '../../src/migrate/modes/rules.ts'
 import { createOwnWrites, RecentWrites, type WrittenResource } from '../../src/migrate/modes/serve.ts'
-import type { Sandbox } from '../../src/sandbox/start.ts'
 import { isReadBack } from '../../src/tables/operations.ts'
 import { type ManualClocks, manualClocks, quiet } from '../stage/clocks.ts'
-import { startProxy, startQuietSandbox, type TestProxy } from '../stage/stage.ts'
+import { startStage, type TestProxy } from '../stage/stage.ts'
 import { sharedStage } from './stage.ts'
 
 describe('fleet', () => {
@@ -356,44 +352,35 @@ describe('writes', () => {
   })
 
   describe('a resource that was created through one replica and deleted through another', () => {
-    let sandbox: Sandbox
-    afterEach(() => sandbox.close())
-
-    const send = async (proxy: TestProxy, method: string, path: string, body?: object) => {
-      const headers = { authorization: `Bearer ${sandbox.tokens.owner}` }
-      const answer = await fetch(proxy.url + path, { method, headers, ...(body && { body: JSON.stringify(body) }) })
-      expect(answer.status).toBe(200)
-      return (await answer.json()) as { id: string }
-    }
-
     it.each([
       ['a race', false, { races: 1, mismatches: 0 }],
       ['inconclusive while the store does not answer', true, { inconclusive: 1, mismatches: 0 }],
     ])('is %s', async (_, isDown, outcome) => {
-      sandbox = await startQuietSandbox({})
       const memory = createMemory(Date.now)
       const breaks = { all: false }
-      const start = async () => {
-        const store = memory.open()
-        const exchange: typeof store.exchange = async (batch) => {
+      const store = () => {
+        const opened = memory.open()
+        const exchange: typeof opened.exchange = async (batch) => {
           if (breaks.all) throw new StoreDown('the store does not answer')
-          return store.exchange(batch)
+          return opened.exchange(batch)
         }
-        const settings = { 'upstream.v1': sandbox.url, 'upstream.v2': sandbox.url, modes: { ...ALL_V2, default: 'diff-v2' as const } }
-        const proxy = await startProxy(settings, { join: joinFleet({ ...store, exchange }) })
-        onTestFinished(proxy.close)
-        return proxy
+        return { ...opened, exchange }
       }
-      const [a, b] = [await start(), await start()]
+      const stage = await startStage({ mode: 'diff-v2', stores: [store(), store()] })
+      const send = async (through: TestProxy, method: string, path: string, body?: object) => {
+        const answer = await stage.request(method, path, { body, through })
+        expect(answer.status).toBe(200)
+        return answer.body as { id: string }
+      }
+      const [a, b] = stage.servers
       for (const proxy of [a, b]) await send(proxy, 'GET', '/iam/v1/groups')
       await Promise.all([a, b].map((proxy) => proxy.idle()))
-      const slow = { match: 'GET /iam/v1/groups', delayMs: 200, times: 1 }
-      await fetch(`${sandbox.url}/-/faults`, { method: 'POST', body: JSON.stringify(slow) })
+      await stage.fault({ match: 'GET /iam/v1/groups', delayMs: 200, times: 1 })
       breaks.all = isDown
-      const { id } = await send(a, 'POST', `/iam/v1/groups/${sandbox.organization}`, { name: 'made' })
+      const { id } = await send(a, 'POST', `/iam/v1/groups/${stage.sandbox.organization}`, { name: 'made' })
       await send(b, 'DELETE', `/iam/v1/groups/${id}`)
       await Promise.all([a, b].map((proxy) => proxy.idle()))
-      const { operations: rows } = (await (await fetch(`${a.adminUrl}/evidence`)).json()) as EvidenceReport
+      const { operations: rows } = await stage.evidence()
       expect(rows.find(({ operation }) => operation === 'iam.groups.create')).toMatchObject(outcome)
     })
   })

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import type { Config } from '../../src/app/config/settings.ts'
 import { joinFleet, storeStandingOf } from '../../src/app/server/fleet.ts'
 import { createFleet, type Fleet } from '../../src/fleet/fleet.ts'
@@ -20,9 +20,9 @@ import type { SharedModes } from '../../src/migrate/modes/modes.ts'
 import type { ModeRules } from '../../src/migrate/modes/rules.ts'
 import { MODES as MODE_NAMES, type Mode } from '../../src/serve/sides.ts'
 import { type ManualClocks, manualClocks, quiet, startOwnTime, until } from '../stage/clocks.ts'
-import { startProxy } from '../stage/stage.ts'
+import { NOWHERE, startStage } from '../stage/stage.ts'
 import { type Broken, breakableStore } from '../stage/stores.ts'
-import { answering, startUpstream } from '../stage/upstream.ts'
+import { answering } from '../stage/upstream.ts'
 
 describe('modes cache', () => {
   const KEPT: KeptModes = { document: { version: 7, text: '{"rules":{}}' }, open: { 'iam.roles.list': 'errors' } }
@@ -73,14 +73,16 @@ describe('unread modes', () => {
 
   /** Starts a replica whose store holds modes that it cannot read. */
   async function replica(values: Partial<Config> = {}) {
-    const upstream = await startUpstream(answering({ response: 'pong' }))
-    onTestFinished(upstream.close)
     const breakable = breakableStore(createMemory(Date.now).open())
     await breakable.store.replace('modes', 0, documentOf('v1'))
     await breakable.store.replace('modes', 1, documentOf('of tomorrow'))
-    const settings = { 'upstream.v2': upstream.url, 'upstream.v1': upstream.url, 'store.url': 'redis://in.memory', ...values }
-    const proxy = await startProxy(settings, { join: joinFleet(breakable.store) })
-    onTestFinished(proxy.close)
+    const both = answering({ response: 'pong' })
+    const proxy = await startStage({
+      v1: both,
+      v2: both,
+      proxy: { 'store.url': 'redis://in.memory', ...values },
+      stores: [breakable.store],
+    })
     const ask = async (path: string, init?: RequestInit) => {
       const answer = await fetch(proxy.adminUrl + path, init)
       // biome-ignore lint/suspicious/noExplicitAny: a decoded JSON answer
@@ -317,17 +319,11 @@ describe('modes agree', () => {
 })
 
 describe('put modes', () => {
-  const started: (() => Promise<void>)[] = []
-  const NOWHERE = { 'upstream.v2': 'http://127.0.0.1:1', 'upstream.v1': 'http://127.0.0.1:1' }
-
   async function replicaOf(memory: Memory, values: Partial<Config> = {}) {
     const breakable = breakableStore(memory.open())
     const { replica, join } = joinFleet(breakable.store)
-    const proxy = await startProxy(
-      { ...NOWHERE, 'store.url': 'redis://in.memory', ...values },
-      { join: { replica, join }, file: 'crosswalk.json' },
-    )
-    started.push(proxy.close)
+    const settings = { 'store.url': 'redis://in.memory', ...values }
+    const proxy = await startStage({ v1: NOWHERE, v2: NOWHERE, proxy: settings, join: { replica, join }, file: 'crosswalk.json' })
     const ask = async (path: string, body?: unknown, headers: Readonly<Record<string, string>> = {}) => {
       const answer = await fetch(proxy.adminUrl + path, {
         headers: { 'content-type': 'application/json', ...headers },
@@ -358,10 +354,6 @@ describe('put modes', () => {
   afterEach(async () => {
     for (const one of [a, b, c]) Object.assign(one.breakable, { broken: undefined, slowMs: 0 })
     await until(async () => new Set(await Promise.all([a, b, c].map(async (one) => (await one.modes()).etag))).size === 1)
-  })
-
-  afterAll(async () => {
-    await Promise.all(started.map((close) => close()))
   })
 
   const versionOf = async (one: TestReplica): Promise<number> => (await one.modes()).body.version

@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { joinFleet } from '../../src/app/server/fleet.ts'
 import { evidenceChanges, evidenceNames, type TimedObservation, tallyChanges } from '../../src/fleet/evidence.ts'
 import { createLeader } from '../../src/fleet/fleet.ts'
 import { readRollout } from '../../src/fleet/rollouts/documents.ts'
@@ -23,7 +22,7 @@ import type { RolloutCommand } from '../../src/migrate/rollout/run.ts'
 import { SERVED_BY } from '../../src/serve/sides.ts'
 import { callerAt, iamRules, OPERATIONS, PERSON } from '../migrate/rollout/stage.ts'
 import { type ManualClocks, manualClocks, seeded, until } from '../stage/clocks.ts'
-import { startProxy } from '../stage/stage.ts'
+import { NOWHERE, startStage } from '../stage/stage.ts'
 import { cuttable, fleetOf } from './stage.ts'
 
 const NAMES = evidenceNames({ nth: 0, hash: 'tables' })
@@ -453,12 +452,9 @@ describe('rollouts part', () => {
 })
 
 describe('steer servers', () => {
-  const NOWHERE = { 'upstream.v2': 'http://127.0.0.1:1', 'upstream.v1': 'http://127.0.0.1:1' }
-
   async function replica(memory: ReturnType<typeof createMemory>) {
     const cut = cuttable(memory.open())
-    const proxy = await startProxy({ ...NOWHERE, modes: iamRules() }, { join: joinFleet(cut.store) })
-    onTestFinished(proxy.close)
+    const proxy = await startStage({ v1: NOWHERE, v2: NOWHERE, proxy: { modes: iamRules() }, stores: [cut.store] })
     const get = async () => {
       const answer = await fetch(`${proxy.adminUrl}/rollouts`)
       return { etag: answer.headers.get('etag') ?? '', rollout: ((await answer.json()) as readonly RolloutStatus[])[0] }

@@ -4,7 +4,7 @@ import { createFleet, type Fleet } from '../../src/fleet/fleet.ts'
 import { createMemory } from '../../src/fleet/store/memory.ts'
 import { type Store, StoreDown } from '../../src/fleet/store/store.ts'
 import { type ManualClocks, manualClocks } from '../stage/clocks.ts'
-import { startReplicas, type TestProxy } from '../stage/stage.ts'
+import { startStage, type TestProxy } from '../stage/stage.ts'
 import { breakableStore } from '../stage/stores.ts'
 
 /** A store that a test can cut off from one replica: what the replica sends gets lost, or the answers to it. */
@@ -112,12 +112,19 @@ export function sharedStage(): SharedStage {
 export async function startPair(values: Partial<Config> = {}) {
   const memory = createMemory(Date.now)
   const breakable = breakableStore(memory.open())
-  const modes = { default: 'diff-v1' as const, rules: [], testers: [] }
-  const { replicas, start, ...stage } = await startReplicas([breakable.store, memory.open()], { modes, ...values })
-  const [a, b] = replicas as [TestProxy, TestProxy]
-  /** Starts one more replica. */
-  const another = (more: Partial<Config>) => start(memory.open(), more)
-  return { ...stage, breakable, a, b, another }
+  const stage = await startStage({ mode: 'diff-v1', proxy: values, stores: [breakable.store, memory.open()] })
+  const { sandbox, close } = stage
+  const [a, b] = stage.servers
+  return {
+    ...{ sandbox, close, breakable, a, b },
+    /** Starts one more replica. */
+    another: (more: Partial<Config>) => startStage({ sandbox, mode: 'diff-v1', proxy: { ...values, ...more }, stores: [memory.open()] }),
+    /** Sends a v1 request through one of them, and waits until it is over. */
+    async get(through: TestProxy, path: string, role: keyof typeof sandbox.tokens = 'owner') {
+      await stage.request('GET', path, { through, token: sandbox.tokens[role] })
+      await stage.over()
+    },
+  }
 }
 
 export type Pair = Awaited<ReturnType<typeof startPair>>

@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { joinFleet } from '../../src/app/server/fleet.ts'
 import { createSharedBudget } from '../../src/fleet/circuits.ts'
 import { shareClients } from '../../src/fleet/clients.ts'
 import { createEpochs } from '../../src/fleet/epochs.ts'
@@ -12,13 +11,12 @@ import { createMemory } from '../../src/fleet/store/memory.ts'
 import type { Sums } from '../../src/fleet/store/store.ts'
 import { isWithin, type Sample } from '../../src/migrate/evidence/evidence.ts'
 import type { EvidenceReport, Migration } from '../../src/migrate/migration.ts'
-import { ALL_V2 } from '../../src/migrate/modes/rules.ts'
 import type { Entry } from '../../src/migrate/records/record.ts'
 import { runCommand } from '../app/cli/support.ts'
 import { operations } from '../migrate/given.ts'
 import { isFull } from '../sample.ts'
 import { manualClocks, seeded } from '../stage/clocks.ts'
-import { bearer, startProxy, startQuietSandbox, startReplicas, type TestProxy } from '../stage/stage.ts'
+import { startStage, type TestProxy } from '../stage/stage.ts'
 import { comparisonOf, type EvidenceReplica, evidenceIn, evidenceReplica, NAMES } from './evidence-replica.ts'
 import { losable } from './stage.ts'
 
@@ -27,11 +25,10 @@ describe('lost store', () => {
 
   it('a store that came back empty keeps the verdict from READY until a person begins an epoch', async () => {
     const store = losable(Date.now)
-    const { sandbox, replicas, close } = await startReplicas([store.open(), store.open()], { modes: { ...ALL_V2, default: 'diff-v1' } })
-    onTestFinished(close)
-    const [a, b] = replicas as [TestProxy, TestProxy]
+    const stage = await startStage({ mode: 'diff-v1', stores: [store.open(), store.open()] })
+    const [a, b] = stage.servers
     const read = async (count: number) => {
-      for (const query of KINDS.slice(0, count)) await fetch(`${a.url}/iam/v1/groups${query}`, { headers: bearer(sandbox.tokens.owner) })
+      for (const query of KINDS.slice(0, count)) await stage.request('GET', `/iam/v1/groups${query}`)
       await a.idle()
     }
     const asked = async (one: TestProxy) => (await fetch(`${one.adminUrl}/evidence`)).json() as Promise<EvidenceReport>
@@ -48,7 +45,7 @@ describe('lost store', () => {
     expect(await cutover()).toMatchObject({ code: 3, out: expect.stringContaining('begin a new epoch') })
     const storeAt = async () => ((await (await fetch(`${a.adminUrl}/readyz`)).json()) as { store?: string }).store
     await expect.poll(storeAt).toContain('The store lost what it knew')
-    expect(replicas.flatMap(({ log }) => log.filter(({ what }) => what === 'store-lost'))).toHaveLength(1)
+    expect(stage.servers.flatMap(({ log }) => log.filter(({ what }) => what === 'store-lost'))).toHaveLength(1)
 
     expect((await fetch(`${a.adminUrl}/evidence/epoch`, { method: 'POST' })).status).toBe(200)
     await read(4)
@@ -58,22 +55,16 @@ describe('lost store', () => {
 
   it('a store that knows nothing of what records tell does, too', async () => {
     const store = losable(Date.now)
-    const sandbox = await startQuietSandbox({})
-    const sides = { 'upstream.v1': sandbox.url, 'upstream.v2': sandbox.url, modes: { ...ALL_V2, default: 'diff-v1' as const } }
     const folder = mkdtempSync(path.join(tmpdir(), 'crosswalk-lost-'))
-    onTestFinished(async () => {
-      await sandbox.close()
-      rmSync(folder, { recursive: true })
-    })
-    const problems = async (proxy: TestProxy) =>
-      ((await (await fetch(`${proxy.adminUrl}/evidence`)).json()) as EvidenceReport).fleet?.problems
+    onTestFinished(() => rmSync(folder, { recursive: true }))
     const records = path.join(folder, 'records.jsonl')
     for (const isLost of [false, true]) {
-      const proxy = await startProxy({ ...sides, 'records.file': records }, { join: joinFleet(store.open()) })
-      await fetch(`${proxy.url}/iam/v1/groups`, { headers: bearer(sandbox.tokens.owner) })
-      await proxy.idle()
-      await expect.poll(() => problems(proxy)).toEqual(isLost ? [expect.stringContaining('lost what it knew')] : [])
-      await proxy.close()
+      const stage = await startStage({ mode: 'diff-v1', proxy: { 'records.file': records }, stores: [store.open()] })
+      await stage.request('GET', '/iam/v1/groups')
+      await stage.idle()
+      const problems = async () => (await stage.evidence()).fleet?.problems
+      await expect.poll(problems).toEqual(isLost ? [expect.stringContaining('lost what it knew')] : [])
+      await stage.close()
       store.lose()
     }
   })

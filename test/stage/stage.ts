@@ -74,31 +74,8 @@ export async function startProxy(values: Partial<Config>, { tables = ours, ...op
 
 export const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 
-/** The sandbox as v1 and v2, and a replica of the proxy in front of it for each handle of a store. */
-export async function startReplicas(stores: readonly Store[], values: Partial<Config> = {}) {
-  const sandbox = await startQuietSandbox({})
-  const settings = { 'upstream.v1': sandbox.url, 'upstream.v2': sandbox.url, ...values }
-  const start = (store: Store, more: Partial<Config> = {}) => startProxy({ ...settings, ...more }, { join: joinFleet(store) })
-  const replicas: TestProxy[] = []
-  for (const store of stores) replicas.push(await start(store))
-  return {
-    sandbox,
-    replicas,
-    /** Starts one more, which its caller closes. */
-    start,
-    /** Sends a v1 request through one of them. Resolves when that one knows that its answer is over. */
-    async get({ url, log }: TestProxy, path: string, token: keyof Sandbox['tokens'] = 'owner') {
-      const ended = () => log.filter(({ msg }) => msg === 'request').length
-      const before = ended()
-      await (await fetch(url + path, { headers: bearer(sandbox.tokens[token]) })).text()
-      while (ended() === before) await setImmediate()
-    },
-    async close() {
-      await Promise.all(replicas.map((replica) => replica.close()))
-      await sandbox.close()
-    },
-  }
-}
+/** A service where nothing listens. */
+export const NOWHERE = 'http://127.0.0.1:1'
 
 /** Who plays v1 or v2: the sandbox unless it is said, a small server with a handler, a service that runs elsewhere, or nobody. */
 export type Player = Handler | string | null | undefined
@@ -122,7 +99,9 @@ interface Cast<V1, V2, Stores> extends ProxyOptions {
 interface Asked<Stores> extends TestProxy {
   /** Every replica. */
   readonly servers: { readonly [One in keyof Stores]: TestProxy }
-  /** Resolves when every answer is over and compared: a client may have the last byte before the proxy knows. */
+  /** Resolves when every answer is over: a client may have the last byte before the proxy knows. */
+  over(): Promise<void>
+  /** Resolves when every answer is over and compared. */
   settled(): Promise<void>
   /** Sends one v1 request through the proxy, as the owner unless a token is given. */
   request(method: string, path: string, options?: RequestOptions): Promise<Reply>
@@ -176,11 +155,16 @@ export interface Entry {
  * expect((await stage.request('GET', '/iam/v1/groups')).status).toBe(200)
  * expect(stage.v2.seen).toHaveLength(1)
  */
-export async function startStage<
-  V1 extends Player,
-  V2 extends Player,
-  const Stores extends readonly Store[] = readonly [Store],
->({ v1, v2, sandbox: given = {}, proxy = {}, mode, stores, pings, ...options }: Cast<V1, V2, Stores> = {}): Promise<Stage<V1, V2, Stores>> {
+export async function startStage<V1 extends Player, V2 extends Player, const Stores extends readonly Store[] = readonly [Store]>({
+  v1,
+  v2,
+  sandbox: given = {},
+  proxy = {},
+  mode,
+  stores,
+  pings,
+  ...options
+}: Cast<V1, V2, Stores> = {}): Promise<Stage<V1, V2, Stores>> {
   const opened: { close(): Promise<unknown> }[] = []
   const opening = <T extends { close(): Promise<unknown> }>(one: T): T => {
     opened.unshift(one)
@@ -193,7 +177,9 @@ export async function startStage<
     if (typeof player === 'function') return opening(await startUpstream(player, pings))
     return { url: player === undefined ? sandbox?.url : (player ?? undefined) }
   }
-  const [one, two] = [await play(v1), await play(v2)]
+  const one = await play(v1)
+  // A handler of both is one server.
+  const two = typeof v2 === 'function' && v1 === v2 ? one : await play(v2)
   const settings: Partial<Config> = {
     ...{ 'upstream.v1': one.url, 'upstream.v2': two.url },
     ...(mode && { modes: { ...ALL_V2, default: mode } }),
@@ -218,9 +204,13 @@ export async function startStage<
 function asking(server: TestProxy, servers: readonly TestProxy[], sandbox: Sandbox | undefined) {
   const sent = new Map<TestProxy, number>()
   const isOver = (one: TestProxy) => one.log.filter(({ msg }) => msg === 'request').length >= (sent.get(one) ?? 0)
+  const over = async () => {
+    while (!servers.every(isOver)) await setImmediate()
+  }
   return {
+    over,
     async settled() {
-      while (!servers.every(isOver)) await setImmediate()
+      await over()
       await Promise.all(servers.map((one) => one.idle()))
     },
     async request(method: string, path: string, options: RequestOptions = {}) {

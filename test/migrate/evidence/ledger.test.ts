@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import type { Config } from '../../../src/app/config/settings.ts'
 import { createMemory } from '../../../src/fleet/store/memory.ts'
 import { type Accounts, accountsOf } from '../../../src/migrate/evidence/standing.ts'
@@ -11,7 +11,7 @@ import { runCommand } from '../../app/cli/support.ts'
 import { v1Client } from '../../grpc/v1-client.ts'
 import { sampled } from '../../sample.ts'
 import { until } from '../../stage/clocks.ts'
-import { bearer, type Stage, startProxy, startQuietSandbox, startReplicas, startStage, type TestProxy } from '../../stage/stage.ts'
+import { bearer, type Stage, startQuietSandbox, startStage, type TestProxy } from '../../stage/stage.ts'
 
 describe('ledger', () => {
   const UNKNOWN_UID = 'f'.repeat(40)
@@ -80,37 +80,33 @@ describe('ledger', () => {
       const folder = mkdtempSync(path.join(tmpdir(), 'crosswalk-ledger-'))
       const sandbox = await startQuietSandbox({})
       onTestFinished(async () => {
-        await sandbox.close()
         rmSync(folder, { recursive: true })
       })
       const modes = { ...ALL_V2, default: mode }
       let sent: Readonly<Record<string, number>> = {}
       for (const _ of [1, 2]) {
         const records = path.join(folder, 'records.jsonl')
-        const proxy = await startProxy({ 'upstream.v1': sandbox.url, 'upstream.v2': sandbox.url, modes, 'records.file': records })
+        const proxy = await startStage({ sandbox, proxy: { modes, 'records.file': records } })
         sent = await generate(proxy.url, sandbox.tokens.owner, sandbox.organization)
         // The last comparisons are still under way: an end counts them, too.
         await proxy.close()
       }
-      const proxy = await startProxy({ 'upstream.v2': sandbox.url, 'records.file': path.join(folder, 'records.jsonl') })
-      onTestFinished(() => proxy.close())
+      const proxy = await startStage({ v1: null, sandbox, proxy: { 'records.file': path.join(folder, 'records.jsonl') } })
       expectSums(accountsIn(await evidenceOf(proxy)), times(2, sent))
     })
 
     it('among three replicas', async () => {
       const memory = createMemory(Date.now)
       const stores = [memory.open(), memory.open(), memory.open()]
-      const { sandbox, replicas, close } = await startReplicas(stores, { modes: { ...ALL_V2, default: 'diff-v2' } })
-      onTestFinished(close)
-      const all = await Promise.all(replicas.map(({ url }) => generate(url, sandbox.tokens.owner, sandbox.organization)))
-      for (const replica of replicas) await replica.idle()
-      expectSums(accountsIn(await evidenceOf(replicas[0]!)), times(3, all[0]!))
+      const { sandbox, servers, evidence } = await startStage({ mode: 'diff-v2', stores })
+      const all = await Promise.all(servers.map(({ url }) => generate(url, sandbox.tokens.owner, sandbox.organization)))
+      for (const replica of servers) await replica.idle()
+      expectSums(accountsIn(await evidence()), times(3, all[0]!))
     })
   })
 
   describe('an account', () => {
     let stage: Stage
-    afterEach(() => stage.close())
     const accounts = async () => accountsIn(await stage.evidence())['iam.groups.list']
     const list = async (count: number, query = '') => {
       for (let nth = 0; nth < count; nth += 1) await stage.request('GET', `/iam/v1/groups${query}`)
@@ -154,17 +150,14 @@ describe('ledger', () => {
     const listed = async (proxy: TestProxy) => (await evidenceOf(proxy)).operations.find(({ operation }) => operation === 'iam.groups.list')
     const start = async () => {
       const store = createMemory(Date.now).open()
-      const { sandbox, replicas, close } = await startReplicas([store], { modes: { ...ALL_V2, default: 'diff-v1' } })
-      onTestFinished(close)
-      const proxy = replicas[0]!
+      const proxy = await startStage({ mode: 'diff-v1', stores: [store] })
       const ask = async (count: number) => {
-        const one = async () => (await fetch(`${proxy.url}/iam/v1/groups`, { headers: bearer(sandbox.tokens.owner) })).text()
+        const one = () => proxy.request('GET', '/iam/v1/groups')
         // The first one is accepted before the others come.
         await one()
         await Promise.all(Array.from({ length: count - 1 }, one))
       }
-      const fault = async (fault: object) => void (await fetch(`${sandbox.url}/-/faults`, { method: 'POST', body: JSON.stringify(fault) }))
-      return { proxy, ask, fault }
+      return { proxy, ask, fault: proxy.fault }
     }
     const change = async (proxy: TestProxy, method: string, route: string, body?: object) => {
       const headers = { 'content-type': 'application/json', 'x-crosswalk-actor': 'a test' }
@@ -203,7 +196,6 @@ describe('ledger', () => {
 
 describe('accounts', () => {
   let stage: Stage
-  afterEach(() => stage.close())
 
   const KINDS = ['', '?limit=5', '?limit=500', '?limit=0', '?offset=1', '?order_by=name', '?id=x'].map((query) => `/iam/v1/groups${query}`)
 
@@ -377,9 +369,8 @@ describe('accounts', () => {
 
     it('weighs nothing if v1 refused those of the caller and the kind at another replica', async () => {
       const memory = createMemory(Date.now)
-      const { sandbox, replicas, close } = await startReplicas([memory.open(), memory.open()], { modes: { ...ALL_V2, default: 'diff-v1' } })
-      onTestFinished(close)
-      const [one, other] = replicas as [TestProxy, TestProxy]
+      const { sandbox, servers } = await startStage({ mode: 'diff-v1', stores: [memory.open(), memory.open()] })
+      const [one, other] = servers
       const headers = bearer(sandbox.tokens.viewer)
       const putOne = async ({ url }: TestProxy) => {
         await (await fetch(`${url}/iam/v1/groups`, { headers })).text()

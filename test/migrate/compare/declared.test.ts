@@ -1,16 +1,14 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { mappings } from '../../../mappings/index.ts'
 import { judgeCutover } from '../../../src/migrate/evidence/cutover.ts'
 import type { EvidenceReport } from '../../../src/migrate/migration.ts'
 import { ALL_V2 } from '../../../src/migrate/modes/rules.ts'
 import type { Comparison } from '../../../src/migrate/records/record.ts'
 import type { IgnoreRule } from '../../../src/tables/signs.ts'
-import { bearer, type Stage, startProxy, startStage, type TestProxy } from '../../stage/stage.ts'
-import { startUpstream } from '../../stage/upstream.ts'
+import { bearer, type Stage, startStage, type TestProxy } from '../../stage/stage.ts'
 
 describe('declared', () => {
   let stage: Stage
-  afterEach(() => stage.close())
 
   const start = async (ignore: readonly IgnoreRule[] = []) => {
     const modes = { ...ALL_V2, default: 'diff-v1' as const }
@@ -142,7 +140,7 @@ describe('declared', () => {
     it('keeps the proxy from starting if its rule fits nothing', async () => {
       await start()
       const rule = { operations: 'registry.repos.list', at: '/nothing', reason: 'r', until: 0 }
-      await expect(startProxy({ 'upstream.v2': stage.sandbox.url, 'diff.ignore': [rule] })).rejects.toThrow(
+      await expect(startStage({ v1: null, v2: stage.sandbox.url, proxy: { 'diff.ignore': [rule] } })).rejects.toThrow(
         /^diff\.ignore\.0\.at: no answer/,
       )
     })
@@ -152,25 +150,17 @@ describe('declared', () => {
 describe('noise', () => {
   const UID = 'a'.repeat(40)
 
-  const open: { close(): Promise<void> }[] = []
-  afterEach(async () => {
-    for (const one of open.splice(0)) await one.close()
-  })
-
   /** Starts services whose lists of groups are what `v1` and `v2` return at the moment, and a proxy. */
   async function stage(answers: { v1: () => object; v2: () => object }, learnEvery = 0): Promise<TestProxy> {
-    const v1 = await startUpstream((request, response) => {
-      const row = request.method === 'GET' ? answers.v1() : {}
-      response.end(JSON.stringify(request.method === 'GET' ? { items: [row] } : row))
+    const proxy = await startStage({
+      v1: (request, response) => {
+        const row = request.method === 'GET' ? answers.v1() : {}
+        response.end(JSON.stringify(request.method === 'GET' ? { items: [row] } : row))
+      },
+      v2: (_, response) => void response.end(JSON.stringify({ groups: [answers.v2()], nextPageToken: '' })),
+      mode: 'diff-v1',
+      proxy: { 'diff.learnEvery': learnEvery },
     })
-    const v2 = await startUpstream((_, response) => void response.end(JSON.stringify({ groups: [answers.v2()], nextPageToken: '' })))
-    const proxy = await startProxy({
-      'upstream.v1': v1.url,
-      'upstream.v2': v2.url,
-      modes: { ...ALL_V2, default: 'diff-v1' },
-      'diff.learnEvery': learnEvery,
-    })
-    open.push(proxy, v1, v2)
     return proxy
   }
 
@@ -261,25 +251,18 @@ describe('noise', () => {
       const asked = new Promise<void>((resolve) => {
         arrived = resolve
       })
-      const v1 = await startUpstream(
-        (request, response) => void response.end(JSON.stringify(request.method === 'GET' ? { items: [v1Row({})] } : {})),
-      )
-      const v2 = await startUpstream((_, response) => {
-        const name = names.shift()
-        const answer = () => void response.end(JSON.stringify({ groups: [{ uid: UID, name: name ?? 'a' }], nextPageToken: '' }))
-        if (name === undefined) return answer()
-        held = answer
-        arrived()
-      })
       const modes = { ...ALL_V2, default: 'diff-v1' as const }
-      const proxy = await startProxy({
-        'upstream.v1': v1.url,
-        'upstream.v2': v2.url,
-        modes,
-        'diff.learnEvery': 0,
-        'diff.verifyWrites': false,
+      const proxy = await startStage({
+        v1: (request, response) => void response.end(JSON.stringify(request.method === 'GET' ? { items: [v1Row({})] } : {})),
+        v2: (_, response) => {
+          const name = names.shift()
+          const answer = () => void response.end(JSON.stringify({ groups: [{ uid: UID, name: name ?? 'a' }], nextPageToken: '' }))
+          if (name === undefined) return answer()
+          held = answer
+          arrived()
+        },
+        proxy: { modes, 'diff.learnEvery': 0, 'diff.verifyWrites': false },
       })
-      open.push(proxy, v1, v2)
       await fetch(`${proxy.url}/iam/v1/groups`, { headers: bearer('caller') })
       await asked
       await fetch(`${proxy.url}/iam/v1/groups/${UID}/${'b'.repeat(16)}`, { method: 'PUT', body: '{"name":"a"}', headers: bearer('caller') })

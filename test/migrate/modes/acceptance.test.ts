@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { ModeRules } from '../../../src/migrate/modes/rules.ts'
 import type { Mode } from '../../../src/serve/sides.ts'
 import { isFull, sampled } from '../../sample.ts'
@@ -16,7 +16,6 @@ const ROUNDS = isFull ? 16 : 9
 const PATIENCE = isFull ? 600_000 : 150_000
 
 let stage: Stage
-afterEach(() => stage.close())
 
 const start = (mode: Mode) =>
   startStage({

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { Config } from '../../../src/app/config/settings.ts'
 import { ALL_V2, type ModeRules } from '../../../src/migrate/modes/rules.ts'
 import type { Comparison } from '../../../src/migrate/records/record.ts'
@@ -8,7 +8,6 @@ import { type Stage, startStage } from '../../stage/stage.ts'
 
 describe('circuit', () => {
   let stage: Stage
-  afterEach(() => stage.close())
 
   const canary = (base: Mode, mode: Mode): ModeRules => ({
     ...ALL_V2,
@@ -169,7 +168,6 @@ describe('circuit', () => {
 
 describe('fallback', () => {
   let stage: Stage
-  afterEach(() => stage.close())
 
   const REPOS = '/registry/v1/repos?limit=2'
   const failing = { match: 'GET /registry/v2/', status: 503 }

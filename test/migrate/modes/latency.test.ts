@@ -1,4 +1,5 @@
-import { describe, expect, it, onTestFinished } from 'vitest'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { describe, expect, it } from 'vitest'
 import { joinFleet } from '../../../src/app/server/fleet.ts'
 import { createMemory } from '../../../src/fleet/store/memory.ts'
 import { createLatencyWatch, type Guardrail } from '../../../src/migrate/modes/latency.ts'
@@ -6,8 +7,8 @@ import { readModeRules } from '../../../src/migrate/modes/rules.ts'
 import { runCommand } from '../../app/cli/support.ts'
 import { isFull } from '../../sample.ts'
 import { seeded, until } from '../../stage/clocks.ts'
-import { bearer, startProxy } from '../../stage/stage.ts'
-import { startUpstream } from '../../stage/upstream.ts'
+import { bearer, startStage } from '../../stage/stage.ts'
+import { answering } from '../../stage/upstream.ts'
 import { tokensBetween } from '../rollout/stage.ts'
 
 interface Service {
@@ -102,23 +103,15 @@ interface Times {
 }
 
 async function proxyWith({ v1, v2 }: Times, canary: object, mode: string, memory?: ReturnType<typeof createMemory>) {
-  const upstream = (ms: number, body: string) =>
-    startUpstream((_, response) => {
-      const answer = () => void response.setHeader('content-type', 'application/json').end(body)
-      setTimeout(answer, ms)
-    })
-  const [one, two] = [await upstream(v1, '{"items":[]}'), await upstream(v2, '{"groups":[]}')]
+  const late = (ms: number, body: object) => (_: IncomingMessage, response: ServerResponse) =>
+    void setTimeout(() => answering(body)(_, response, ''), ms)
   const modes = readModeRules({
     default: mode,
     rules: [{ operations: 'iam.groups.list', mode, canary: { ...canary, guardrail: { p50: 3 } } }],
   })
   if ('problem' in modes) throw new Error(modes.problem)
-  const join = memory && joinFleet(memory.open())
-  const proxy = await startProxy({ 'upstream.v1': one.url, 'upstream.v2': two.url, modes }, { join })
-  onTestFinished(async () => {
-    await proxy.close()
-    await Promise.all([one.close(), two.close()])
-  })
+  const sides = { v1: late(v1, { items: [] }), v2: late(v2, { groups: [] }) }
+  const proxy = await startStage({ ...sides, proxy: { modes }, join: memory && joinFleet(memory.open()) })
   const [inside = [], outside = []] = [tokensBetween(0, 50, 1), tokensBetween(50, 100, 1)]
   const isOpen = () => proxy.log.some(({ what }) => what === 'circuit')
   /** A busy machine makes v1 slow now and then, so that some more may be needed. */

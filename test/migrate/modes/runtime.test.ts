@@ -1,16 +1,14 @@
 import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Client } from '../../../src/migrate/clients.ts'
 import { ALL_V2, type ModeRules } from '../../../src/migrate/modes/rules.ts'
-import { bearer, type Stage, startProxy, startStage, type TestProxy } from '../../stage/stage.ts'
-import { startUpstream } from '../../stage/upstream.ts'
+import { bearer, NOWHERE, type Stage, startStage, type TestProxy } from '../../stage/stage.ts'
 
 describe('runtime', () => {
   describe('the admin port', () => {
     let stage: Stage
-    afterEach(() => stage.close())
     const put = async (body: string, type = 'application/json') => {
       const answer = await fetch(`${stage.adminUrl}/modes`, { method: 'PUT', body, headers: { 'content-type': type } })
       return { status: answer.status, body: (await answer.json()) as { message?: string } }
@@ -74,7 +72,6 @@ describe('runtime', () => {
 
   describe('a tester', () => {
     let stage: Stage
-    afterEach(() => stage.close())
 
     it('chooses the mode of a request, and other callers cannot', async () => {
       stage = await startStage()
@@ -102,12 +99,13 @@ describe('runtime', () => {
     const arrived = new Promise<void>((resolve) => {
       tell = resolve
     })
-    const v2 = await startUpstream((_, response) => {
-      answer = () => void response.end('{"groups":[],"nextPageToken":""}')
-      tell()
+    const proxy = await startStage({
+      v1: (_, response) => void response.end('{"items":[],"from":"v1"}'),
+      v2: (_, response) => {
+        answer = () => void response.end('{"groups":[],"nextPageToken":""}')
+        tell()
+      },
     })
-    const v1 = await startUpstream((_, response) => void response.end('{"items":[],"from":"v1"}'))
-    const proxy = await startProxy({ 'upstream.v1': v1.url, 'upstream.v2': v2.url })
     const get = async () => (await fetch(`${proxy.url}/iam/v1/groups`, { headers: bearer('t') })).json()
     const before = get()
     await arrived
@@ -115,14 +113,11 @@ describe('runtime', () => {
     expect(await get()).toEqual({ items: [], from: 'v1' })
     answer()
     expect(await before).toEqual({ items: [] })
-    await proxy.close()
-    await Promise.all([v1.close(), v2.close()])
   })
 })
 
 describe('serving', () => {
   let stage: Stage
-  afterEach(() => stage.close())
 
   const REPOS = '/registry/v1/repos?order_by=name'
 
@@ -242,20 +237,16 @@ describe('restart', () => {
 })
 
 describe('change', () => {
-  const settings = {
-    'upstream.v2': 'http://127.0.0.1:1',
-    'upstream.v1': 'http://127.0.0.1:1',
-    'admin.tokens': [
-      { name: 'alice', token: 'the-token-of-alice' },
-      { name: 'bob', token: 'the-token-of-bob-1' },
-    ],
-  }
+  const tokens = [
+    { name: 'alice', token: 'the-token-of-alice' },
+    { name: 'bob', token: 'the-token-of-bob-1' },
+  ]
+  const nowhere = { v1: NOWHERE, v2: NOWHERE, proxy: { 'admin.tokens': tokens } }
 
   let proxy: TestProxy
   beforeAll(async () => {
-    proxy = await startProxy(settings)
+    proxy = await startStage(nowhere)
   })
-  afterAll(() => proxy.close())
 
   const ask = async (init: RequestInit & { readonly who?: string } = {}, { adminUrl } = proxy) => {
     const { who = 'the-token-of-alice', headers, ...rest } = init
@@ -278,8 +269,7 @@ describe('change', () => {
     const FILE = 'crosswalk.json'
     const rulesOf = (mode: 'v1' | 'v2' | 'diff-v1') => ({ default: mode, rules: [], testers: [] })
     const withFile = async () => {
-      const started = await startProxy({ ...settings, modes: rulesOf('diff-v1') }, { file: FILE })
-      onTestFinished(started.close)
+      const started = await startStage({ ...nowhere, mode: 'diff-v1', file: FILE })
       const change = (mode: 'v1' | 'v2' | 'diff-v1') => ask({ method: 'PUT', body: JSON.stringify(rulesOf(mode)) }, started)
       const metric = async () =>
         (await (await fetch(`${started.adminUrl}/metrics`, { headers: bearer('the-token-of-alice') })).text())
@@ -375,7 +365,7 @@ describe('change', () => {
     })
 
     it('has another tag than any of a process before', async () => {
-      const other = await startProxy(settings)
+      const other = await startStage(nowhere)
       const tags = [(await ask({}, other)).etag, (await ask()).etag].map((tag) => tag.replace(/-\d+"$/, ''))
       await other.close()
       expect(new Set(tags).size).toBe(2)
@@ -385,7 +375,6 @@ describe('change', () => {
 
 describe('paging', () => {
   let stage: Stage
-  afterEach(() => stage.close())
 
   const TAGS = '/registry/v1/eoltags?page_size=5'
 

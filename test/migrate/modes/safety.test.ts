@@ -1,34 +1,24 @@
 import type { ServerResponse } from 'node:http'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { Config } from '../../../src/app/config/settings.ts'
 import type { Client } from '../../../src/migrate/clients.ts'
 import type { EvidenceReport } from '../../../src/migrate/migration.ts'
 import { ALL_V2, type ModeRules } from '../../../src/migrate/modes/rules.ts'
 import type { Mode } from '../../../src/serve/sides.ts'
 import { runCommand } from '../../app/cli/support.ts'
-import { bearer, type Stage, startProxy, startStage, type TestProxy } from '../../stage/stage.ts'
-import { answering, startUpstream } from '../../stage/upstream.ts'
+import { bearer, type Stage, startStage, type TestProxy } from '../../stage/stage.ts'
+import { answering, type Handler } from '../../stage/upstream.ts'
 
 describe('safety', () => {
   const GROUP = { name: 'a', description: '' }
   const V1 = { items: [{ id: 'a'.repeat(40), ...GROUP }] }
   const V2 = { groups: [{ uid: 'a'.repeat(40), ...GROUP }], nextPageToken: '', totalCount: '1' }
 
-  const open: { close(): Promise<void> }[] = []
-  afterEach(async () => {
-    for (const one of open.splice(0)) await one.close()
-  })
-
-  type Handler = Parameters<typeof startUpstream>[0]
-
   /** Starts a v1 and a v2 service with these handlers, and a proxy in front of them. */
   async function stage(mode: Mode, handlers: { v1?: Handler; v2?: Handler }, values: Partial<Config> = {}) {
-    const v1 = await startUpstream(handlers.v1 ?? answering(V1))
-    const v2 = await startUpstream(handlers.v2 ?? answering(V2))
-    const upstreams = { 'upstream.v1': v1.url, 'upstream.v2': v2.url }
-    const proxy = await startProxy({ ...upstreams, modes: { ...ALL_V2, default: mode }, 'diff.learnEvery': 0, ...values })
-    open.push(proxy, v1, v2)
-    return { v1, v2, proxy }
+    const sides = { v1: answering(V1), v2: answering(V2), ...handlers }
+    const proxy = await startStage({ ...sides, mode, proxy: { 'diff.learnEvery': 0, ...values } })
+    return { v1: proxy.v1, v2: proxy.v2, proxy }
   }
 
   const halfAnAnswer: Handler = (_, response) => {
@@ -201,7 +191,6 @@ describe('safety', () => {
 
 describe('strangers', () => {
   let stage: Stage
-  afterEach(() => stage.close())
 
   const clients = async () => (await fetch(`${stage.adminUrl}/clients`)).json() as Promise<readonly Client[]>
   const cutover = async () => (await runCommand(['cutover', '--admin', stage.adminUrl, '--target', '0.5', '--each'])).out

@@ -2,15 +2,15 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { type Client, productOf } from '../../../src/migrate/clients.ts'
 import { describeChange, describeRules, type ModeRules, modesSchema, readModeRules } from '../../../src/migrate/modes/rules.ts'
 import { createPositions, createSelect, operationModes, type Question, ruleWarnings } from '../../../src/migrate/modes/select.ts'
 import type { Mode } from '../../../src/serve/sides.ts'
 import { runCommand } from '../../app/cli/support.ts'
 import { seeded } from '../../stage/clocks.ts'
-import { type Stage, startProxy, startStage } from '../../stage/stage.ts'
-import { answering, startUpstream } from '../../stage/upstream.ts'
+import { type Stage, startStage } from '../../stage/stage.ts'
+import { answering } from '../../stage/upstream.ts'
 import { operationOf } from '../given.ts'
 
 describe('a probe', () => {
@@ -170,10 +170,10 @@ describe('rule warnings', () => {
   })
 
   it('PUT and GET /modes and the log report rules without effect', async () => {
-    const v1 = await startUpstream(answering({}))
+    const both = answering({})
     const rules = [{ operations: 'iam.groupz.list', mode: 'v1' as const }]
     const modes = modesSchema.parse({ default: 'v2', rules })
-    const proxy = await startProxy({ 'upstream.v2': v1.url, 'upstream.v1': v1.url, modes })
+    const proxy = await startStage({ v1: both, v2: both, proxy: { modes } })
     const warning = 'modes.rules.0 (iam.groupz.list) fits no operation; did you mean "iam.groups.list"?'
     expect(proxy.log).toContainEqual(expect.objectContaining({ level: 40, msg: warning }))
     const put = async (body: object) => {
@@ -183,8 +183,6 @@ describe('rule warnings', () => {
     expect(await put({ default: 'v1', rules })).toMatchObject({ default: 'v1', warnings: [warning] })
     expect(await (await fetch(`${proxy.adminUrl}/modes`)).json()).toMatchObject({ warnings: [warning] })
     expect(await put({ default: 'v1' })).not.toHaveProperty('warnings')
-    await proxy.close()
-    await v1.close()
   })
 })
 
@@ -399,7 +397,6 @@ describe('select', () => {
 
 describe('text', () => {
   let stage: Stage
-  afterEach(() => stage.close())
 
   it.each(['diff-v1', 'diff-v2'] as const)('in mode %s v2 is compared as clients get it, rows as text included', async (mode) => {
     stage = await startStage({ mode })
@@ -491,7 +488,6 @@ describe('who', () => {
     expect(written).toContain('"agents":["terraform-provider-x/1.2"')
     expect(written).not.toContain('secret-of-alice')
     const again = await startStage({ proxy: { 'records.file': file, 'clients.names': { [caller]: 'Terraform' } } })
-    onTestFinished(() => again.close())
     const [restored] = (await (await fetch(`${again.adminUrl}/clients`)).json()) as readonly Client[]
     expect([restored?.name, restored?.agents]).toEqual(['Terraform', client?.agents])
   })

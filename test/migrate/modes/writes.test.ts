@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import type { Comparison, Entry, WouldSend } from '../../../src/migrate/records/record.ts'
 import { userUid } from '../../../src/sandbox/data/data.ts'
 import { MODES } from '../../../src/serve/sides.ts'
@@ -12,7 +12,6 @@ const directory = mkdtempSync(join(tmpdir(), 'crosswalk-writes-'))
 afterAll(() => rmSync(directory, { recursive: true }))
 
 let stage: Stage
-afterEach(() => stage.close())
 
 let files = 0
 const start = async (mode: (typeof MODES)[number]) => {

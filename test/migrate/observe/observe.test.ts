@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { differences } from '../../../mappings/differences.ts'
 import type { SeenAnswer } from '../../../src/migrate/compare/compare.ts'
 import { createEvidence, type OperationEvidence } from '../../../src/migrate/evidence/evidence.ts'
@@ -274,7 +274,6 @@ describe('proofs', () => {
 
 describe('uncompared', () => {
   let stage: Stage
-  afterEach(() => stage.close())
 
   const DIFF = { ...ALL_V2, default: 'diff-v1' } as const
   const groups = async () => (await stage.evidence()).operations.find(({ operation }) => operation === 'iam.groups.list')

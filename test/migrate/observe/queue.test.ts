@@ -1,13 +1,12 @@
 import type { ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { Config } from '../../../src/app/config/settings.ts'
-import { ALL_V2 } from '../../../src/migrate/modes/rules.ts'
 import { createBudget } from '../../../src/migrate/modes/serve.ts'
 import { createQueue, type Job } from '../../../src/migrate/observe/observe.ts'
 import type { Comparison } from '../../../src/migrate/records/record.ts'
-import { bearer, startProxy, type TestProxy } from '../../stage/stage.ts'
-import { answering, startUpstream, type Upstream } from '../../stage/upstream.ts'
+import { bearer, startStage, type TestProxy } from '../../stage/stage.ts'
+import { answering, type Handler } from '../../stage/upstream.ts'
 
 describe('queue', () => {
   const settings = { waiting: 2, characters: 100, parallel: 1, deadlineMs: 60_000 }
@@ -151,30 +150,15 @@ describe('bounds', () => {
   const LIMIT = 100_000
   const MEGABYTE = 1_000_000
 
-  let closers: (() => Promise<void>)[] = []
-  afterEach(async () => {
-    for (const close of closers) await close()
-    closers = []
-  })
-
   type Side = 'v1' | 'v2'
-  type Respond = Parameters<typeof startUpstream>[0]
 
   /** Starts a proxy whose asked side answers in this way, and the other one with an empty list. */
-  async function start(asked: Side, respond: Respond, values: Partial<Config> = {}): Promise<{ proxy: TestProxy; bad: Upstream }> {
-    const bad = await startUpstream(respond)
-    const good = await startUpstream(answering(asked === 'v2' ? { items: [] } : { groups: [], nextPageToken: '' }))
-    const proxy = await startProxy({
-      'upstream.v1': asked === 'v1' ? bad.url : good.url,
-      'upstream.v2': asked === 'v2' ? bad.url : good.url,
-      'diff.answerBytes': LIMIT,
-      modes: { ...ALL_V2, default: asked === 'v1' ? 'diff-v2' : 'diff-v1' },
-      'diff.learnEvery': 0,
-      ...values,
+  const start = (asked: Side, respond: Handler, values: Partial<Config> = {}) =>
+    startStage({
+      ...{ v1: answering({ items: [] }), v2: answering({ groups: [], nextPageToken: '' }), [asked]: respond },
+      mode: asked === 'v1' ? 'diff-v2' : 'diff-v1',
+      proxy: { 'diff.answerBytes': LIMIT, 'diff.learnEvery': 0, ...values },
     })
-    closers.push(proxy.close, bad.close, good.close)
-    return { proxy, bad }
-  }
 
   async function compared(proxy: TestProxy): Promise<Comparison | undefined> {
     const answer = await fetch(`${proxy.url}/iam/v1/groups`, { headers: bearer('t') })
@@ -231,7 +215,7 @@ describe('bounds', () => {
 
   describe.each(['v1', 'v2'] as const)('an asked %s that sends too much', (side) => {
     it.each(Object.entries(LARGE))('says nothing as v1, is wrong as v2, and names the setting: %s', async (name, respond) => {
-      const { proxy } = await start(side, (_, response) => respond(response))
+      const proxy = await start(side, (_, response) => respond(response))
       const comparison = await compared(proxy)
       // A failure of v1 says more than its size.
       if (side === 'v1' && name === 'an endless error') expect(comparison).toMatchObject({ outcome: 'inconclusive' })
@@ -241,7 +225,7 @@ describe('bounds', () => {
     it('is hung up on', async () => {
       let poured = () => 0
       let over: Promise<unknown> = Promise.resolve()
-      const { proxy } = await start(side, (_, response) => {
+      const proxy = await start(side, (_, response) => {
         over = new Promise((resolve) => response.once('close', resolve))
         poured = pour(response, GARBAGE).bytes
       })
@@ -261,7 +245,7 @@ describe('bounds', () => {
 
     it('is inconclusive once they are too large together', async () => {
       let calls = 0
-      const { proxy } = await start('v2', (_, response) => {
+      const proxy = await start('v2', (_, response) => {
         calls += 1
         response.end(page(20, `page-${calls}`))
       })
@@ -271,7 +255,7 @@ describe('bounds', () => {
 
     it('is inconclusive if empty pages never end', async () => {
       let calls = 0
-      const { proxy } = await start('v2', (_, response) => {
+      const proxy = await start('v2', (_, response) => {
         calls += 1
         response.end(page(0, `page-${calls}`))
       })
@@ -280,18 +264,15 @@ describe('bounds', () => {
     })
 
     it('is compared if they fit together', async () => {
-      const { proxy } = await start('v2', (_, response) => response.end(page(20, '')), { 'diff.answerBytes': 200_000 })
+      const proxy = await start('v2', (_, response) => response.end(page(20, '')), { 'diff.answerBytes': 200_000 })
       expect(await compared(proxy)).toMatchObject({ outcome: 'mismatch' })
     })
   })
 
   it('an answer of v2 that is larger than what is compared is wrong if that of v1 is not', async () => {
     const large = JSON.stringify({ groups: [{ uid: 'a'.repeat(40), name: 'x'.repeat(2 * LIMIT) }], nextPageToken: '' })
-    const v2 = await startUpstream((_, response) => void response.end(large))
-    const v1 = await startUpstream(answering({ items: [] }))
-    const settings = { 'upstream.v1': v1.url, 'upstream.v2': v2.url, 'diff.answerBytes': LIMIT, 'diff.learnEvery': 0 }
-    const served = await startProxy({ ...settings, modes: { ...ALL_V2, default: 'diff-v2' } })
-    closers.push(served.close, v1.close, v2.close)
+    const served = await start('v2', (_, response) => void response.end(large))
+    await served.setModes({ default: 'diff-v2' })
     const answer = await fetch(`${served.url}/iam/v1/groups`, { headers: bearer('t') })
     expect((await answer.text()).length).toBeGreaterThan(2 * LIMIT)
     await served.logged(({ msg }) => msg === 'request')

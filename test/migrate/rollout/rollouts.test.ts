@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import type { Observation } from '../../../src/migrate/evidence/evidence.ts'
 import { type ModeRules, readModeRules } from '../../../src/migrate/modes/rules.ts'
 import { createSampleRatio, createStepEvidence } from '../../../src/migrate/rollout/evidence.ts'
@@ -146,7 +146,6 @@ describe('ratio', () => {
     const rules = readModeRules({ default: 'v1', rules: [rule], testers: ['*'] })
     if ('problem' in rules) throw new Error(rules.problem)
     const stage = await startStage({ proxy: { modes: rules } })
-    onTestFinished(() => stage.close())
     await stage.fault({ match: 'GET /iam/v2/roles', status: 503, times: 2 })
     for (const token of ['demo-admin-1', 'demo-admin-2', 'demo-admin-3', 'demo-admin-1']) {
       await stage.request('GET', '/iam/v1/roles', { token })
@@ -242,7 +241,6 @@ describe('rollouts', () => {
   afterAll(() => rmSync(directory, { recursive: true }))
 
   let stage: RolloutStage
-  afterEach(() => stage.close())
 
   const KINDS = ['', '?limit=5', '?limit=500', '?offset=1', '?order_by=name', '?limit=0'].map((query) => `/iam/v1/roles${query}`)
 

@@ -2,14 +2,13 @@ import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import net from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { mappings } from '../../mappings/index.ts'
 import { createForeign, createRefusedAttempts } from '../../src/admin/admin.ts'
 import { ifMatch } from '../../src/admin/fleet-routes.ts'
-import type { Config } from '../../src/app/config/settings.ts'
 import { until } from '../stage/clocks.ts'
-import { bearer, startProxy, type TestProxy } from '../stage/stage.ts'
-import { answering, connect2, fetch2, rawExchange, startUpstream, type Upstream } from '../stage/upstream.ts'
+import { bearer, NOWHERE, type Player, startStage, type TestProxy } from '../stage/stage.ts'
+import { answering, connect2, fetch2, type Handler, rawExchange, startUpstream, type Upstream } from '../stage/upstream.ts'
 import { documentWith } from '../tools/openapi-documents.ts'
 
 describe('admin', () => {
@@ -18,12 +17,7 @@ describe('admin', () => {
 
   beforeAll(async () => {
     v2 = await startUpstream(answering({ groups: [], response: 'pong' }), 'seen')
-    proxy = await startProxy({ 'upstream.v2': v2.url })
-  })
-
-  afterAll(async () => {
-    await proxy.close()
-    await v2.close()
+    proxy = await startStage({ v1: null, v2: v2.url })
   })
 
   describe('the log', () => {
@@ -182,9 +176,8 @@ describe('admin', () => {
     const tokens = { 'admin.token': 'the-token-that-changes', 'admin.readToken': 'the-token-that-reads' }
     let guarded: TestProxy
     beforeAll(async () => {
-      guarded = await startProxy({ 'upstream.v2': 'http://127.0.0.1:1', 'upstream.v1': v2.url, ...tokens })
+      guarded = await startStage({ v1: v2.url, v2: 'http://127.0.0.1:1', proxy: tokens })
     })
-    afterAll(() => guarded.close())
     const ask = async (path: string, token?: string, init: RequestInit = {}) => {
       const answer = await fetch(guarded.adminUrl + path, { ...init, headers: { ...init.headers, ...(token && bearer(token)) } })
       return { status: answer.status, text: await answer.text(), challenge: answer.headers.get('www-authenticate') }
@@ -222,8 +215,7 @@ describe('admin', () => {
       expect(await ask('/healthz')).toEqual({ status: 200, text: '{"status":"ok"}', challenge: null })
       expect(await ask('/readyz')).toEqual({ status: 200, text: '{"status":"ok"}', challenge: null })
       expect((await ask('/readyz', 'the-token-that-reads')).text).toContain('nothing listens (127.0.0.1:')
-      const nowhere = await startProxy({ 'upstream.v2': 'http://127.0.0.1:1', ...tokens })
-      onTestFinished(nowhere.close)
+      const nowhere = await startStage({ v1: null, v2: 'http://127.0.0.1:1', proxy: tokens })
       const answer = await fetch(`${nowhere.adminUrl}/readyz`)
       expect([answer.status, await answer.json()]).toEqual([503, { code: 14, message: 'not ready', details: [] }])
     })
@@ -267,7 +259,7 @@ describe('admin', () => {
 
   describe('the admin port within reach of other machines', () => {
     const warningOf = async (settings: object) => {
-      const open = await startProxy({ 'upstream.v2': v2.url, ...settings })
+      const open = await startStage({ v1: null, v2: v2.url, proxy: settings })
       await open.close()
       return open.log.filter(({ level }) => level === 40).map(({ msg }) => msg)
     }
@@ -396,21 +388,11 @@ describe('if match', () => {
 })
 
 describe('ready', () => {
-  type Handler = Parameters<typeof startUpstream>[0]
-
-  const NOWHERE = 'http://127.0.0.1:1'
   const REFUSED = /^the v2 service does not answer its ping: nothing listens/
 
-  async function upstream(handle: Handler) {
-    const service = await startUpstream(handle, 'seen')
-    onTestFinished(service.close)
-    return service
-  }
-
   /** Returns a proxy and the answers of its `/readyz`. */
-  async function proxyOf(values: Partial<Config>) {
-    const proxy = await startProxy(values)
-    onTestFinished(proxy.close)
+  async function proxyOf<V1 extends Player, V2 extends Player>(v1: V1, v2: V2) {
+    const proxy = await startStage({ v1, v2, pings: 'seen' })
     const ready = async () => {
       const answer = await fetch(`${proxy.adminUrl}/readyz`)
       return { status: answer.status, body: (await answer.json()) as Record<string, unknown> }
@@ -419,22 +401,20 @@ describe('ready', () => {
   }
 
   it('is ready when v1 is well, whatever v2 says', async () => {
-    const v1 = await upstream(answering({ response: 'pong' }))
-    const { ready } = await proxyOf({ 'upstream.v2': NOWHERE, 'upstream.v1': v1.url })
+    const { ready, v1 } = await proxyOf(answering({ response: 'pong' }), NOWHERE)
     expect(await ready()).toEqual({ status: 200, body: { status: 'ok', v2: expect.stringMatching(REFUSED), v1: 'ok' } })
     expect(v1.seen.map(({ url }) => url)).toEqual(['/ping/v1/ping'])
   })
 
   it('is not ready before any service was well, and says why', async () => {
-    const alone = await proxyOf({ 'upstream.v2': NOWHERE })
+    const alone = await proxyOf(null, NOWHERE)
     expect(await alone.ready()).toEqual({ status: 503, body: { code: 14, message: expect.stringMatching(REFUSED), details: [] } })
-    const both = await proxyOf({ 'upstream.v2': NOWHERE, 'upstream.v1': NOWHERE })
+    const both = await proxyOf(NOWHERE, NOWHERE)
     expect((await both.ready()).body.message).toMatch(/; the v1 service does not answer its ping: nothing listens/)
   })
 
   it('stays ready when v2 dies: an answer of v1 is better than a refused connection', async () => {
-    const v2 = await startUpstream(answering({ response: 'pong' }))
-    const { url, ready } = await proxyOf({ 'upstream.v2': v2.url })
+    const { url, ready, v2 } = await proxyOf(null, answering({ response: 'pong' }))
     expect(await ready()).toEqual({ status: 200, body: { status: 'ok', v2: 'ok' } })
     await v2.close()
     const said = await until(async () => {
@@ -460,14 +440,12 @@ describe('ready', () => {
     ['a connection that breaks', broken, /does not answer its ping: other side closed$/],
     ['silence', () => {}, /does not answer its ping: nothing came within 800 ms$/],
   ])('does not take %s for a ping', async (_, handle, said) => {
-    const service = await upstream(handle)
-    const { ready } = await proxyOf({ 'upstream.v2': service.url })
+    const { ready } = await proxyOf(null, handle)
     expect(await ready()).toEqual({ status: 503, body: { code: 14, message: expect.stringMatching(said), details: [] } })
   })
 
   it('tells monitoring the state of v2 and v1', async () => {
-    const v1 = await upstream(answering({ response: 'pong' }))
-    const { adminUrl } = await proxyOf({ 'upstream.v2': NOWHERE, 'upstream.v1': v1.url })
+    const { adminUrl } = await proxyOf(answering({ response: 'pong' }), NOWHERE)
     const text = await (await fetch(`${adminUrl}/metrics`)).text()
     expect(text.match(/^crosswalk_upstream_up.*$/gm)).toEqual([
       'crosswalk_upstream_up{service="v2"} 0',
@@ -508,7 +486,7 @@ describe('room', () => {
   const ALL = 256
 
   it('answers a probe beside as many connections as it takes, all of which wait for a next request', async () => {
-    const proxy = await startProxy({ 'upstream.v2': 'http://127.0.0.1:9' })
+    const proxy = await startStage({ v1: null, v2: 'http://127.0.0.1:9' })
     const port = Number(new URL(proxy.adminUrl).port)
     const sockets: net.Socket[] = []
     for (let nth = 0; nth < ALL + 20; nth += 1) {
@@ -521,6 +499,5 @@ describe('room', () => {
     }
     expect((await fetch(`${proxy.adminUrl}/healthz`)).status).toBe(200)
     for (const socket of sockets) socket.destroy()
-    await proxy.close()
   })
 })

@@ -8,7 +8,7 @@ import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createReceiver, type NotifyCounts } from '../../src/admin/notify.ts'
 import { selfSigned } from '../stage/authority.ts'
-import { bearer, startProxy, startStage } from '../stage/stage.ts'
+import { bearer, startStage } from '../stage/stage.ts'
 import { notifierFor, problemsOf, SECRET, startWebhook, WRONG } from './notes.ts'
 
 describe('delivery', () => {
@@ -287,8 +287,7 @@ describe('end to end', () => {
 
   it('sends a test only for the token that changes, and only to a receiver that is set', async () => {
     const tokens = { 'admin.token': 'the-token-that-changes', 'admin.readToken': 'the-token-that-reads' }
-    const proxy = await startProxy({ 'upstream.v2': 'http://127.0.0.1:1', ...tokens })
-    onTestFinished(proxy.close)
+    const proxy = await startStage({ v1: null, v2: 'http://127.0.0.1:1', proxy: tokens })
     const test = async (token: string) => {
       const answer = await fetch(`${proxy.adminUrl}/notify/test`, { method: 'POST', headers: bearer(token) })
       return [answer.status, ((await answer.json()) as { message: string }).message]
@@ -298,8 +297,7 @@ describe('end to end', () => {
   })
 
   it('takes no test event that another Crosswalk sends to an admin port', async () => {
-    const proxy = await startProxy({ 'upstream.v2': 'http://127.0.0.1:1' })
-    onTestFinished(proxy.close)
+    const proxy = await startStage({ v1: null, v2: 'http://127.0.0.1:1' })
     const notifier = notifierFor({ url: proxy.adminUrl }, { receiver: createReceiver(`${proxy.adminUrl}/notify/test`, 30_000) })
     notifier.ping()
     await notifier.idle()

@@ -2,14 +2,13 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
 import { mergedMetrics, metricsText } from '../../src/admin/metrics-text.ts'
-import { joinFleet } from '../../src/app/server/fleet.ts'
 import { createMemory } from '../../src/fleet/store/memory.ts'
-import { startProxy } from '../stage/stage.ts'
+import { startStage } from '../stage/stage.ts'
 
 /** Returns what a proxy and its workers expose. The proxy uses TLS and a store, and therefore has all metrics. */
 export async function exposedText(): Promise<string> {
   const tls = { 'tls.key': 'test/certificates/localhost.key', 'tls.cert': 'test/certificates/localhost.crt' }
-  const proxy = await startProxy({ 'upstream.v2': 'http://127.0.0.1:1', ...tls }, { join: joinFleet(createMemory(Date.now).open()) })
+  const proxy = await startStage({ v1: null, v2: 'http://127.0.0.1:1', proxy: tls, stores: [createMemory(Date.now).open()] })
   const text = await (await fetch(`${proxy.adminUrl}/metrics`)).text()
   const values = await proxy.metrics.values()
   await proxy.close()

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { Counter, Registry } from 'prom-client'
 import { request } from 'undici'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { mappings } from '../../mappings/index.ts'
 import { createDurations, type MetricValues } from '../../src/admin/metrics.ts'
 import { mergedMetrics, metricsText, unitOf, withEnded } from '../../src/admin/metrics-text.ts'
@@ -10,24 +10,21 @@ import { modesSchema } from '../../src/migrate/modes/rules.ts'
 import { ROLLOUT_PHASES } from '../../src/migrate/rollout/plan.ts'
 import { openTracing } from '../../src/serve/watch/spans.ts'
 import { startCollector } from '../serve/watch/collector.ts'
-import { startProxy, type TestProxy } from '../stage/stage.ts'
-import { answering, startUpstream, type Upstream } from '../stage/upstream.ts'
+import { type Stage, startStage, type TestProxy } from '../stage/stage.ts'
+import { answering, type Handler } from '../stage/upstream.ts'
 
 describe('metrics', () => {
-  let v2: Upstream
-  let proxy: TestProxy
+  let proxy: Stage<null, Handler>
 
   beforeAll(async () => {
-    v2 = await startUpstream((request, response, body) => {
-      const missing = request.url?.includes('/missing')
-      answering(missing ? { code: 5, message: 'no', details: [] } : { groups: [] }, missing ? 404 : 200)(request, response, body)
+    proxy = await startStage({
+      v1: null,
+      v2: (request, response, body) => {
+        const missing = request.url?.includes('/missing')
+        answering(missing ? { code: 5, message: 'no', details: [] } : { groups: [] }, missing ? 404 : 200)(request, response, body)
+      },
+      proxy: { 'log.level': 'silent' },
     })
-    proxy = await startProxy({ 'upstream.v2': v2.url, 'log.level': 'silent' })
-  })
-
-  afterAll(async () => {
-    await proxy.close()
-    await v2.close()
   })
 
   const metrics = async () =>
@@ -72,11 +69,10 @@ describe('metrics', () => {
 
     it('show the expiry of the certificate', async () => {
       const [key, cert] = ['test/certificates/localhost.key', 'test/certificates/localhost.crt']
-      const secure = await startProxy({ 'upstream.v2': v2.url, 'tls.key': key, 'tls.cert': cert })
+      const secure = await startStage({ v1: null, v2: proxy.v2.url, proxy: { 'tls.key': key, 'tls.cert': cert } })
       const text = await (await fetch(`${secure.adminUrl}/metrics`)).text()
       const [, seconds] = /crosswalk_certificate_expiry_seconds (\d+)/.exec(text) ?? []
       expect(Number(seconds)).toBeGreaterThan(Date.now() / 1000)
-      await secure.close()
     })
   })
 })
@@ -91,9 +87,8 @@ describe('modes metrics', () => {
   let proxy: TestProxy
   beforeAll(async () => {
     const nowhere = 'http://127.0.0.1:1'
-    proxy = await startProxy({ 'upstream.v2': nowhere, 'upstream.v1': nowhere, modes: modesSchema.parse({ default: 'v2', rules }) })
+    proxy = await startStage({ v1: nowhere, v2: nowhere, proxy: { modes: modesSchema.parse({ default: 'v2', rules }) } })
   })
-  afterAll(() => proxy.close())
 
   const series = async (name: string) => {
     const text = await (await fetch(`${proxy.adminUrl}/metrics`)).text()
@@ -215,20 +210,14 @@ describe('openmetrics', () => {
   const scrape = async ({ adminUrl }: TestProxy, accept = PROMETHEUS_2) => fetch(`${adminUrl}/metrics`, { headers: { accept } })
 
   describe('a proxy', () => {
-    let v2: Upstream
     let collector: Awaited<ReturnType<typeof startCollector>>
     beforeAll(async () => {
-      v2 = await startUpstream(answering({ groups: [] }))
       collector = await startCollector()
-    })
-    afterAll(async () => {
-      await v2.close()
-      await collector.close()
     })
 
     const open = async (env: Record<string, string> = {}) => {
       const tracing = await openTracing({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ...env })
-      return startProxy({ 'upstream.v2': v2.url }, { tracing })
+      return startStage({ v1: null, v2: answering({ groups: [] }), tracing })
     }
     const exemplarsOf = async (proxy: TestProxy, flags: string) => {
       await (await fetch(`${proxy.url}/iam/v1/groups`, { headers: traced(flags) })).text()

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { parse } from 'yaml'
 import { configWith } from '../../src/app/config/config.ts'
-import { startProxy } from '../stage/stage.ts'
+import { startStage } from '../stage/stage.ts'
 import {
   alerts,
   alertTests,
@@ -147,8 +147,7 @@ describe('the configuration of Prometheus', () => {
 
   it('scrapes the admin port in the form that the port requires', async () => {
     const [{ authorization, metrics_path = '/metrics', static_configs: targets }] = jobs
-    const proxy = await startProxy({ 'upstream.v2': 'http://127.0.0.1:1', 'admin.readToken': 'the-token-that-reads' })
-    onTestFinished(proxy.close)
+    const proxy = await startStage({ v1: null, v2: 'http://127.0.0.1:1', proxy: { 'admin.readToken': 'the-token-that-reads' } })
     const ask = (headers: Record<string, string>) => fetch(proxy.adminUrl + metrics_path, { headers })
     expect((await ask({})).status).toBe(401)
     expect((await ask({ authorization: `${authorization.type} the-token-that-reads` })).status).toBe(200)

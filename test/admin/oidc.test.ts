@@ -3,7 +3,7 @@ import { exportSPKI, type JWTPayload, SignJWT, UnsecuredJWT } from 'jose'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createVerify, type OidcSettings } from '../../src/admin/oidc.ts'
 import { Issuer, json, type Pair, pairOf } from '../stage/authority.ts'
-import { bearer, startProxy, type TestProxy } from '../stage/stage.ts'
+import { bearer, startStage, type TestProxy } from '../stage/stage.ts'
 
 const AUDIENCE = 'crosswalk-admin'
 
@@ -39,18 +39,20 @@ beforeAll(async () => {
   ;[first, second] = [await pairOf('k1'), await pairOf('k2')]
   issuer = await new Issuer().listen()
   issuer.keys = [first.jwk]
-  proxy = await startProxy({
-    'upstream.v2': 'http://127.0.0.1:9',
-    'admin.token': 'the-token-that-changes',
-    'admin.oidc.issuer': issuer.url,
-    'admin.oidc.audience': AUDIENCE,
-    'admin.oidc.write': 'platform,on-call',
-    'admin.oidc.read': 'engineers',
+  proxy = await startStage({
+    v1: null,
+    v2: 'http://127.0.0.1:9',
+    proxy: {
+      'admin.token': 'the-token-that-changes',
+      'admin.oidc.issuer': issuer.url,
+      'admin.oidc.audience': AUDIENCE,
+      'admin.oidc.write': 'platform,on-call',
+      'admin.oidc.read': 'engineers',
+    },
   })
 })
 
 afterAll(async () => {
-  await proxy.close()
   await issuer.close()
 })
 

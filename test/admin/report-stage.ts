@@ -199,9 +199,7 @@ export async function folder(): Promise<string> {
 
 /** Starts a proxy that compares everything, with the sandbox as v1 and v2. It is stopped after the test. */
 export async function proxy(settings: Partial<Config> = {}) {
-  const modes = { default: 'diff-v1' as const, rules: [], testers: [] }
-  const stage = await startStage({ proxy: { modes, 'log.level': 'silent', ...settings } })
-  onTestFinished(() => stage.close())
+  const stage = await startStage({ mode: 'diff-v1', proxy: { 'log.level': 'silent', ...settings } })
   return {
     stage,
     adminUrl: stage.adminUrl,

@@ -1,5 +1,5 @@
 import Fastify from 'fastify'
-import { afterAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { mappings } from '../../mappings/index.ts'
 import { createAdmin } from '../../src/admin/admin.ts'
 import { addContract } from '../../src/admin/routes.ts'
@@ -7,7 +7,7 @@ import { createCrosswalk } from '../../src/index.ts'
 import type { RolloutStatus } from '../../src/migrate/rollout/machine.ts'
 import type { OpenApiDocument } from '../../src/tools/openapi.ts'
 import { runCommand } from '../app/cli/support.ts'
-import { bearer, startProxy, startStage } from '../stage/stage.ts'
+import { bearer, startStage } from '../stage/stage.ts'
 import { documentWith } from '../tools/openapi-documents.ts'
 
 describe('circuit routes', async () => {
@@ -18,7 +18,6 @@ describe('circuit routes', async () => {
   const stage = await startStage({
     proxy: { 'admin.tokens': [{ name: 'alice', token: 'the-token-of-alice' }], 'admin.readToken': 'the-token-to-read' },
   })
-  afterAll(() => stage.close())
 
   async function ask(path: string, method = 'GET', token = 'the-token-of-alice') {
     const answer = await fetch(stage.adminUrl + path, { method, headers: bearer(token) })
@@ -179,13 +178,11 @@ describe('contract route', () => {
 })
 
 describe('rollout routes', async () => {
-  const proxy = await startProxy({
-    'upstream.v2': 'http://127.0.0.1:1',
-    'upstream.v1': 'http://127.0.0.1:1',
-    'admin.tokens': [{ name: 'alice', token: 'the-token-of-alice' }],
-    'admin.readToken': 'the-token-to-read',
+  const proxy = await startStage({
+    v1: 'http://127.0.0.1:1',
+    v2: 'http://127.0.0.1:1',
+    proxy: { 'admin.tokens': [{ name: 'alice', token: 'the-token-of-alice' }], 'admin.readToken': 'the-token-to-read' },
   })
-  afterAll(() => proxy.close())
 
   interface Asked {
     readonly method?: string

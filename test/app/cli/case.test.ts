@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, afterEach, beforeEach, expect, inject, it } from 'vitest'
+import { afterAll, beforeEach, expect, inject, it } from 'vitest'
 import type { Comparison } from '../../../src/migrate/records/record.ts'
 import { type Stage, startStage } from '../../stage/stage.ts'
 import { runCommand } from './support.ts'
@@ -20,7 +20,6 @@ let stage: Stage
 beforeEach(async () => {
   stage = await startStage({ mode: 'diff-v1', proxy: { 'records.file': join(records, 'records.ndjson'), 'diff.learnEvery': 0 } })
 })
-afterEach(() => stage.close())
 
 const BUGS: readonly (readonly [path: string, fault: object])[] = [
   ['/registry/v1/repos?limit=3', { match: 'GET /registry/v2/repos', change: { at: '/repos/0/name', to: 'wrong' } }],

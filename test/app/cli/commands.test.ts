@@ -226,7 +226,6 @@ describe('direct', () => {
     onTestFinished(async () => {
       setGlobalDispatcher(before)
       proxy.close()
-      await admin.close()
     })
     await fetch(admin.url).catch(() => {})
     expect(asked).toHaveLength(1)

@@ -1,14 +1,12 @@
 import { mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import type { Report } from '../../../src/admin/report/report.ts'
 import type { CutoverVerdict } from '../../../src/migrate/evidence/cutover.ts'
 import { type Stage, startStage } from '../../stage/stage.ts'
 import { answering, startUpstream } from '../../stage/upstream.ts'
 import { runCommand } from './support.ts'
-
-const DIFF_V1 = { modes: { default: 'diff-v1' as const, rules: [], testers: [] } }
 
 const GROUPS = ['', '?limit=1', '?offset=1&limit=2', '?id=x', '?order_by=name'].map((query) => `/iam/v1/groups${query}`)
 
@@ -21,9 +19,8 @@ async function cleanReads(stage: Stage): Promise<void> {
 describe('cutover', () => {
   let stage: Stage
   beforeEach(async () => {
-    stage = await startStage({ proxy: DIFF_V1 })
+    stage = await startStage({ mode: 'diff-v1' })
   })
-  afterEach(() => stage.close())
   const read = async (...paths: readonly string[]) => {
     for (const path of paths) await stage.request('GET', path)
     await stage.settled()
@@ -217,8 +214,7 @@ describe('cutover', () => {
   })
 
   it('judges several replicas together', async () => {
-    const second = await startStage({ proxy: DIFF_V1 })
-    onTestFinished(() => second.close())
+    const second = await startStage({ mode: 'diff-v1' })
     await cleanReads(stage)
     await second.request('GET', '/iam/v1/roles')
     await second.settled()
@@ -256,7 +252,6 @@ it.each([
 ])('cutover cannot ask a server that %s', async (_, body, rollouts) => {
   const answers: Readonly<Record<string, unknown>> = { '/clients': [], '/rollouts': rollouts }
   const other = await startUpstream((request, ...rest) => answering(answers[request.url ?? ''] ?? body)(request, ...rest))
-  onTestFinished(other.close)
   const { code, err } = await runCommand(['cutover', '--admin', other.url])
   expect([code, err]).toEqual([3, `${other.url} answers, but not as the admin port of this version of Crosswalk.`])
 })

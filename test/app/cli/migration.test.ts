@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { run } from '../../../src/app/cli/run.ts'
 import { watchConfig } from '../../../src/app/cli/stay.ts'
 import { configWith } from '../../../src/app/config/config.ts'
@@ -18,7 +18,6 @@ describe('commands that ask the admin port', () => {
   beforeEach(async () => {
     stage = await startStage({ mode: 'diff-v1' })
   })
-  afterEach(() => stage.close())
   const ask = (...argv: string[]) => runCommand([...argv, '--admin', stage.adminUrl])
 
   it('clients prints text, CSV and JSON and names what blocks each client', async () => {
@@ -50,7 +49,6 @@ describe('commands that ask an admin port with tokens', () => {
     await stage.request('GET', '/iam/v1/groups')
     await stage.settled()
   })
-  afterEach(() => stage.close())
 
   it.each(CALLS)('%s reads with either token, from any source of settings', async (...call) => {
     const argv = [...call, '--admin', stage.adminUrl]
@@ -91,7 +89,6 @@ it.each([
 ])('clients explains HTTP %i', async (status, problem) => {
   const other = await startUpstream(answering({}, status))
   expect(await runCommand(['clients', '--admin', other.url])).toEqual({ code: 1, out: '', err: expect.stringMatching(problem) })
-  await other.close()
 })
 
 it.each([

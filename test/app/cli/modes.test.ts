@@ -3,13 +3,12 @@ import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { type ModeRules, readModeRules } from '../../../src/migrate/modes/rules.ts'
-import { startProxy, startStage, type TestProxy } from '../../stage/stage.ts'
+import { NOWHERE, startStage, type TestProxy } from '../../stage/stage.ts'
 import { answering, startUpstream } from '../../stage/upstream.ts'
 import { runCommand } from './support.ts'
 
-const NOWHERE = { 'upstream.v2': 'http://127.0.0.1:1', 'upstream.v1': 'http://127.0.0.1:1' }
 const TOKEN = { CROSSWALK_ADMIN_TOKEN: 'the-token-of-alice' }
 const READER = { CROSSWALK_ADMIN_TOKEN: 'the-token-to-read' }
 
@@ -17,9 +16,9 @@ const READER = { CROSSWALK_ADMIN_TOKEN: 'the-token-to-read' }
 function guardedProxy(): Pick<TestProxy, 'adminUrl'> {
   let proxy: TestProxy
   beforeAll(async () => {
-    proxy = await startProxy({ ...NOWHERE, 'admin.token': 'the-token-of-alice', 'admin.readToken': 'the-token-to-read' })
+    const tokens = { 'admin.token': 'the-token-of-alice', 'admin.readToken': 'the-token-to-read' }
+    proxy = await startStage({ v1: NOWHERE, v2: NOWHERE, proxy: tokens })
   })
-  afterAll(() => proxy.close())
   return {
     get adminUrl() {
       return proxy.adminUrl
@@ -92,7 +91,6 @@ describe('modes', () => {
       const steps = [{ percent: 10, hold: '1h' }]
       const rules = [{ operations: 'iam.*', mode: 'v1', canary: { mode: 'diff-v2', rollout: { name: 'iam', steps } } }]
       const stage = await startStage({ proxy: { modes: readModeRules({ default: 'v2', rules }) as ModeRules } })
-      onTestFinished(() => stage.close())
       const { code, out } = await runCommand(['status', '--admin', stage.adminUrl])
       expect(code).toBe(0)
       expect(out.split('\n')).toEqual([
@@ -112,8 +110,7 @@ describe('modes', () => {
 
   describe('admin.publicUrl', () => {
     it('is where status, cutover and the metrics say that the page is, and a name of the port', async () => {
-      const known = await startProxy({ ...NOWHERE, 'admin.publicUrl': 'https://crosswalk.internal' })
-      onTestFinished(() => known.close())
+      const known = await startStage({ v1: NOWHERE, v2: NOWHERE, proxy: { 'admin.publicUrl': 'https://crosswalk.internal' } })
       const at = ['--admin', known.adminUrl]
       const page = 'The page: https://crosswalk.internal/report'
       expect((await runCommand(['status', ...at])).out.split('\n')).toContain(page)

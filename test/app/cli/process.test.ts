@@ -13,7 +13,7 @@ import { parseAst } from 'vite'
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
 import { isFull, sampled } from '../../sample.ts'
 import { until } from '../../stage/clocks.ts'
-import { startProxy } from '../../stage/stage.ts'
+import { startStage } from '../../stage/stage.ts'
 import { freePort } from '../../stage/upstream.ts'
 import { hasCurl, paste, runCommand } from './support.ts'
 
@@ -108,7 +108,7 @@ describe('bundle', () => {
     })
 
     it.each(sampled([[[]], [['--workers', '2']]], 2, 1))('serves as its sources do, with the flags %j', async (flags) => {
-      const proxy = await startProxy({ 'upstream.v2': V2 })
+      const proxy = await startStage({ v1: null, v2: V2 })
       const expected = await asked(proxy)
       await proxy.close()
       expect(expected.status).toBe(503)

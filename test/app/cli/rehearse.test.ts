@@ -1,22 +1,19 @@
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setImmediate } from 'node:timers/promises'
-import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import { joinFleet } from '../../../src/app/server/fleet.ts'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { createMemory } from '../../../src/fleet/store/memory.ts'
 import type { EvidenceReport } from '../../../src/migrate/migration.ts'
-import { type Stage, startProxy, startStage } from '../../stage/stage.ts'
+import { type Stage, startStage } from '../../stage/stage.ts'
 import { runCommand } from './support.ts'
 
-const DIFF_V1 = { modes: { default: 'diff-v1' as const, rules: [], testers: [] } }
+const DIFF_V1 = { mode: 'diff-v1' } as const
 
 describe('a rehearsal', () => {
   let stage: Stage
   beforeEach(async () => {
-    stage = await startStage({ proxy: DIFF_V1 })
+    stage = await startStage(DIFF_V1)
   })
-  afterEach(() => stage.close())
   const read = async (...paths: readonly string[]) => {
     for (const path of paths) await stage.request('GET', path)
     await stage.settled()
@@ -140,8 +137,8 @@ describe('a rehearsal', () => {
 
   it('prints the token nowhere, and keeps it nowhere', async () => {
     const file = join(mkdtempSync(join(tmpdir(), 'crosswalk-rehearse-')), 'records.ndjson')
-    const sides = { ...DIFF_V1, 'upstream.v1': stage.sandbox.url, 'upstream.v2': stage.sandbox.url, 'records.file': file }
-    const proxy = await startProxy(sides)
+    const recorded = { ...DIFF_V1, sandbox: stage.sandbox, proxy: { 'records.file': file } }
+    const proxy = await startStage(recorded)
     const { admin } = stage.sandbox.tokens
     const told = [
       await post({ url: '/iam/v1/roles', token: admin }, proxy.adminUrl),
@@ -152,23 +149,17 @@ describe('a rehearsal', () => {
     const kept = readFileSync(file, 'utf8')
     expect(kept).toContain('"kind":"rehearsal"')
     for (const text of [kept, metrics, JSON.stringify([told, proxy.log])]) expect(text).not.toContain(admin)
-    const again = await startProxy(sides)
-    onTestFinished(() => again.close())
+    const again = await startStage(recorded)
     const { operations, traffic } = (await (await fetch(`${again.adminUrl}/evidence`)).json()) as EvidenceReport
     expect([operations, traffic]).toMatchObject([[{ operation: 'iam.roles.list', n: 0, comparisons: 0, kinds: [{ rehearsed: 1 }] }], {}])
   })
 
   it('counts for all replicas that share a store, and another epoch forgets it', async () => {
     const memory = createMemory(Date.now)
-    const sides = { ...DIFF_V1, 'upstream.v1': stage.sandbox.url, 'upstream.v2': stage.sandbox.url }
-    const [a, b] = [
-      await startProxy(sides, { join: joinFleet(memory.open()) }),
-      await startProxy(sides, { join: joinFleet(memory.open()) }),
-    ]
-    onTestFinished(async () => void (await Promise.all([a.close(), b.close()])))
-    const headers = { authorization: `Bearer ${stage.sandbox.tokens.owner}` }
-    await (await fetch(`${a.url}/iam/v1/roles`, { headers })).text()
-    while (!a.log.some(({ msg }) => msg === 'request')) await setImmediate()
+    const shared = await startStage({ ...DIFF_V1, sandbox: stage.sandbox, stores: [memory.open(), memory.open()] })
+    const [a, b] = shared.servers
+    await shared.request('GET', '/iam/v1/roles')
+    await shared.over()
     const ran = await runCommand(['rehearse', '--rate', '1000', '--admin', b.adminUrl], TOKEN())
     expect(ran).toMatchObject({ code: 0, out: expect.stringContaining('2 reads: 2 match') })
     const asked = async () => ((await (await fetch(`${a.adminUrl}/evidence`)).json()) as EvidenceReport).operations
@@ -180,8 +171,7 @@ describe('a rehearsal', () => {
 
 describe('a daily operation of which v2 fails', () => {
   const asked = async (change: object | undefined) => {
-    const stage = await startStage({ proxy: DIFF_V1 })
-    onTestFinished(() => stage.close())
+    const stage = await startStage(DIFF_V1)
     const cutover = () => runCommand(['cutover', '--target', '0.9', '--admin', stage.adminUrl])
     const { tokens } = stage.sandbox
     if (change) await stage.fault({ match: 'GET /registry/v2/repos', change })
@@ -215,7 +205,6 @@ describe('the rollout of one operation', () => {
     const stage = await startStage({
       proxy: { modes: { default: 'v1', rules: [{ operations: 'iam.*', clients: '*', mode: 'diff-v1' }], testers: [] } as never },
     })
-    onTestFinished(() => stage.close())
     const rollouts = (...argv: string[]) => runCommand(['rollouts', ...argv, '--admin', stage.adminUrl])
     expect(await rollouts('iam.groups.create', 'start')).toMatchObject({
       code: 0,

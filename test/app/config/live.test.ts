@@ -2,7 +2,7 @@ import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import tls from 'node:tls'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import {
   adminTokens,
   admissionLimits,
@@ -15,9 +15,8 @@ import {
 } from '../../../src/app/config/config.ts'
 import { changedBetween, changeLive, whyRestart } from '../../../src/app/config/live.ts'
 import { type Config, SETTING_KEYS, type SettingKey } from '../../../src/app/config/settings.ts'
-import { type Sandbox, startSandbox } from '../../../src/sandbox/start.ts'
-import { bearer, startProxy, type TestProxy } from '../../stage/stage.ts'
-import { startUpstream } from '../../stage/upstream.ts'
+import type { Sandbox } from '../../../src/sandbox/start.ts'
+import { bearer, type Stage, startStage } from '../../stage/stage.ts'
 
 describe('live settings', () => {
   type Read = (config: Config) => () => unknown
@@ -115,14 +114,12 @@ describe('live settings', () => {
 
 describe('reload', () => {
   let sandbox: Sandbox
-  let proxy: TestProxy
+  let proxy: Stage<null>
 
   beforeAll(async () => {
-    sandbox = await startSandbox({ port: 0 })
-    proxy = await startProxy({ 'upstream.v2': sandbox.url })
+    proxy = await startStage({ v1: null })
+    sandbox = proxy.sandbox
   })
-
-  afterAll(() => Promise.all([proxy.close(), sandbox.close()]))
 
   const ask = (path: string, base = proxy.url) =>
     fetch(`${base}${path.replace('ORGANIZATION', sandbox.organization)}`, { headers: bearer('demo-owner') })
@@ -152,12 +149,7 @@ describe('reload', () => {
     })
 
     it('in the time that a call to v2 may take', async () => {
-      const never = await startUpstream(() => {})
-      const slow = await startProxy({ 'upstream.v2': never.url })
-      onTestFinished(async () => {
-        await never.close()
-        await slow.close()
-      })
+      const slow = await startStage({ v1: null, v2: () => {} })
       slow.reload({ 'limits.callTimeoutMs': 1 })
       expect((await ask('/iam/v1/groups', slow.url)).status).toBe(504)
     })
@@ -228,8 +220,7 @@ describe('reload', () => {
         copyFileSync(`test/certificates/${name}.crt`, cert)
       }
       put('localhost')
-      const secure = await startProxy({ 'upstream.v2': sandbox.url, 'tls.key': key, 'tls.cert': cert })
-      onTestFinished(() => secure.close())
+      const secure = await startStage({ v1: null, v2: sandbox.url, proxy: { 'tls.key': key, 'tls.cert': cert } })
       const { port } = new URL(secure.url)
       const shown = () =>
         new Promise<string>((resolve, reject) => {

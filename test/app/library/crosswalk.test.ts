@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join, normalize } from 'node:path'
 import { Writable } from 'node:stream'
 import pino from 'pino'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { tables as shop } from '../../../examples/library/own-tables.ts'
 import { type Crosswalk, createCrosswalk, type Settings } from '../../../src/index.ts'
 import type { Sandbox } from '../../../src/sandbox/start.ts'
@@ -19,7 +19,6 @@ describe('create crosswalk', () => {
   beforeAll(async () => {
     sandbox = await startQuietSandbox({})
   })
-  afterAll(() => sandbox.close())
 
   const roles = async (url: string | undefined) => {
     const answer = await fetch(`${url}/iam/v1/roles?limit=1`, { headers: bearer(sandbox.tokens.owner) })
@@ -168,7 +167,6 @@ describe('create crosswalk', () => {
         ...new Set(lines.filter(({ msg }) => msg === 'request').map((line) => line['operation'])),
       ]
       expect([operations(first.lines), operations(second.lines)]).toEqual([['iam.roles.list'], ['shop.items.get']])
-      await v2.close()
     })
   })
 

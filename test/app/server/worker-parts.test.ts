@@ -13,7 +13,7 @@ import { createCollectedMetrics, createTakenRecords, type MeasuredWorker } from 
 import { createMemory } from '../../../src/fleet/store/memory.ts'
 import type { ModeRules } from '../../../src/migrate/modes/rules.ts'
 import { createRecordFile, type RecordFile } from '../../../src/migrate/records/record-file.ts'
-import { startProxy } from '../../stage/stage.ts'
+import { NOWHERE, startStage } from '../../stage/stage.ts'
 import { breakableStore } from '../../stage/stores.ts'
 
 describe('records', () => {
@@ -215,7 +215,6 @@ describe('merged metrics', () => {
 })
 
 describe('given modes', () => {
-  const NOWHERE = { 'upstream.v2': 'http://127.0.0.1:1', 'upstream.v1': 'http://127.0.0.1:1' }
   const REASON = '2 of 20 answers were wrong'
   const canary = { operations: '*', clients: '*', mode: 'v1', canary: { percent: 50, mode: 'v2' } } as const
   const PUT: ModeRules = { default: 'v1', rules: [canary], testers: [] }
@@ -223,14 +222,11 @@ describe('given modes', () => {
   /** A process that starts while the store does not answer. */
   async function startAlone(options: Parameters<typeof joinFleet>[1]) {
     const { store } = Object.assign(breakableStore(createMemory(Date.now).open()), { broken: 'refuses' as const })
-    const proxy = await startProxy({ ...NOWHERE, modes: { default: 'v2', rules: [], testers: [] } }, { join: joinFleet(store, options) })
-    onTestFinished(proxy.close)
-    return proxy
+    return startStage({ v1: NOWHERE, v2: NOWHERE, mode: 'v2', join: joinFleet(store, options) })
   }
 
   it('gives a process that starts without the store the modes and open circuits that its supervisor knows', async () => {
-    const supervisor = await startProxy({ ...NOWHERE, modes: PUT }, { join: joinFleet(createMemory(Date.now).open()) })
-    onTestFinished(supervisor.close)
+    const supervisor = await startStage({ v1: NOWHERE, v2: NOWHERE, proxy: { modes: PUT }, stores: [createMemory(Date.now).open()] })
     const known = supervisor.keptModes()
     expect(known).toMatchObject({ document: { version: 1 }, open: {} })
     const kept = known && { ...known, open: { 'iam.groups.list': REASON } }

@@ -1,27 +1,21 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import type { Config } from '../../src/app/config/settings.ts'
 import type { Sandbox } from '../../src/sandbox/start.ts'
-import { startProxy, startQuietSandbox, type TestProxy } from '../stage/stage.ts'
+import { startQuietSandbox, startStage } from '../stage/stage.ts'
 
 const START = Date.UTC(2026, 4, 1, 12)
 const STAFF = { authorization: 'Bearer demo-admin', 'content-type': 'application/json' }
 
 describe.each([{ readmeMovesRepo: false }, { readmeMovesRepo: true }])('before a v2 with %o', ({ readmeMovesRepo }) => {
   let v2: Sandbox
-  const servers: TestProxy[] = []
   let seconds = 0
 
   beforeAll(async () => {
     v2 = await startQuietSandbox({ now: () => START + 1000 * seconds++, readmeMovesRepo })
   })
-  afterAll(async () => {
-    for (const server of servers) await server.close()
-    await v2.close()
-  })
 
   const proxy = async (values: Partial<Config>) => {
-    const server = await startProxy({ 'upstream.v2': v2.url, 'log.level': 'silent', ...values })
-    servers.push(server)
+    const server = await startStage({ v1: null, sandbox: v2, proxy: { 'log.level': 'silent', ...values } })
     return server.url
   }
   const send = async (method: string, url: string, body?: unknown) => {

@@ -1,5 +1,5 @@
 import type { Sandbox } from '../../src/sandbox/start.ts'
-import { startProxy, startQuietSandbox } from '../stage/stage.ts'
+import { startQuietSandbox, startStage } from '../stage/stage.ts'
 import type { Dialect, Role, Side, Target } from './target.ts'
 
 /** Both sides of the contract in one dialect: a genuine v1, and the proxy in front of another sandbox's v2 with the same data. */
@@ -23,11 +23,10 @@ export async function startSides(dialect: Dialect): Promise<Sides> {
   const behind = await sandbox(dialect)
   // Each dialect uses one of the masks: both replace everything that v1 can see.
   const mask = dialect === 'published' ? 'known' : '*'
-  const proxy = await startProxy({
-    'upstream.v2': behind.url,
-    'v1.dialect': dialect,
-    'v2.replaceMask': mask,
-    'log.level': 'error',
+  const proxy = await startStage({
+    v1: null,
+    v2: behind.url,
+    proxy: { 'v1.dialect': dialect, 'v2.replaceMask': mask, 'log.level': 'error' },
   })
   return {
     genuine: genuine.target,

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sampleSeed } from '../programs/faults/fuzz/hunt.ts'
 import { isFull } from '../sample.ts'
-import { startProxy, type TestProxy } from '../stage/stage.ts'
-import { startUpstream, type Upstream } from '../stage/upstream.ts'
+import { type Stage, startStage } from '../stage/stage.ts'
+import type { Handler } from '../stage/upstream.ts'
 import { type Call, type Client, callOf, connectClient, grpcClient } from './rpc/call.ts'
 import { NotExpressible } from './rpc/protojson.ts'
 import type { Answer } from './target.ts'
@@ -34,27 +34,27 @@ const byToken =
     pages[Number(query.get('page_token') ?? 0)] ?? roles([])
 
 let v2: V2
-let upstream: Upstream
-let proxy: TestProxy
+let proxy: Stage<null, Handler>
 let clients: readonly Client[]
 let turn = sampleSeed
 
 beforeAll(async () => {
-  upstream = await startUpstream((request, response) => {
-    const { pathname, searchParams } = new URL(request.url ?? '', 'http://v2')
-    const said = v2(pathname, searchParams, upstream.seen.length - 1)
-    const [status, body] = Array.isArray(said) ? said : [200, said]
-    response.writeHead(status, { 'content-type': 'application/json' })
-    response.end(JSON.stringify(body))
+  proxy = await startStage({
+    v1: null,
+    v2: (request, response) => {
+      const { pathname, searchParams } = new URL(request.url ?? '', 'http://v2')
+      const said = v2(pathname, searchParams, proxy.v2.seen.length - 1)
+      const [status, body] = Array.isArray(said) ? said : [200, said]
+      response.writeHead(status, { 'content-type': 'application/json' })
+      response.end(JSON.stringify(body))
+    },
+    proxy: { 'upstream.v2Grpc': 'rest', 'log.level': 'silent' },
   })
-  proxy = await startProxy({ 'upstream.v2': upstream.url, 'upstream.v2Grpc': 'rest', 'log.level': 'silent' })
   clients = [grpcClient(proxy.url), connectClient(proxy.url)]
 })
 
 afterAll(async () => {
   for (const { close } of clients) close()
-  await proxy.close()
-  await upstream.close()
 })
 
 /** The same as a call; undefined where no message says it. */
@@ -78,11 +78,11 @@ async function ask(path: string, wrong: V2, method = 'GET'): Promise<readonly An
   const answers: Answer[] = []
   const call = expressed(method, path)
   v2 = wrong
-  upstream.seen.length = 0
+  proxy.v2.seen.length = 0
   const response = await fetch(proxy.url + path, { method, headers: { authorization: 'Bearer t' } })
   answers.push({ status: response.status, type: '', body: await response.json() })
   for (const client of call ? sampled(clients) : []) {
-    upstream.seen.length = 0
+    proxy.v2.seen.length = 0
     answers.push(await client.call(call as Call, 't'))
   }
   return answers

@@ -2,13 +2,13 @@ import { execFile } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { validate } from 'dockerfile-utils'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { listOf } from '../../src/app/config/kinds.ts'
 import { envOf, SETTING_KEYS } from '../../src/app/config/settings.ts'
 import { createTrust } from '../../src/serve/http/forwarded.ts'
 import { memoryOf } from '../docs/generated.ts'
-import { startProxy, type TestProxy } from '../stage/stage.ts'
-import { answering, startUpstream, type Upstream } from '../stage/upstream.ts'
+import { type Stage, startStage } from '../stage/stage.ts'
+import { answering, type Handler } from '../stage/upstream.ts'
 import { BASE, checkInPod, compose, configOf, type Manifest, manifests } from './read.ts'
 
 describe('compose', () => {
@@ -206,14 +206,11 @@ describe('dockerfile', () => {
   })
 
   describe('the health check', () => {
-    let v2: Upstream
-    let proxy: TestProxy
+    let proxy: Stage<null, Handler>
 
     beforeAll(async () => {
-      v2 = await startUpstream(answering({}))
-      proxy = await startProxy({ 'upstream.v2': v2.url, 'admin.token': 'that-no-check-has-at-hand' })
+      proxy = await startStage({ v1: null, v2: answering({}), proxy: { 'admin.token': 'that-no-check-has-at-hand' } })
     })
-    afterAll(() => v2.close())
 
     /** Exit code of the very command in the file. */
     const check = (port: string) =>
@@ -278,13 +275,10 @@ describe('the manifests', () => {
   })
 
   it('probe paths that answer', async () => {
-    const v2 = await startUpstream(answering({}))
-    const proxy = await startProxy({ 'upstream.v2': v2.url, 'admin.token': 'that-no-probe-has-at-hand' })
+    const proxy = await startStage({ v1: null, v2: answering({}), proxy: { 'admin.token': 'that-no-probe-has-at-hand' } })
     for (const name of ['startupProbe', 'readinessProbe', 'livenessProbe']) {
       expect((await fetch(proxy.adminUrl + container[name].httpGet.path)).status).toBe(200)
     }
-    await proxy.close()
-    await v2.close()
   })
 
   it('give a pod that stops the time it may take', () => {

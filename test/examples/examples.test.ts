@@ -20,7 +20,7 @@ import { runCommand } from '../app/cli/support.ts'
 import { anything, same } from '../contract/expect.ts'
 import { complaintsAboutList, complaintsOf, run } from '../contract/run.ts'
 import type { Answer, Api, Case, Role, Side, Target } from '../contract/target.ts'
-import { bearer, startProxy, startQuietSandbox, type TestProxy } from '../stage/stage.ts'
+import { bearer, startQuietSandbox, startStage, type TestProxy } from '../stage/stage.ts'
 import { startUpstream } from '../stage/upstream.ts'
 
 /** Returns the body of an answer with this status. */
@@ -235,8 +235,7 @@ interface ExampleSides {
 async function startExample({ slow = 0, asked }: { readonly slow?: number; readonly asked?: Partial<Config> } = {}): Promise<ExampleSides> {
   const v1 = await listen(v1Routes(createWorld({ slow })))
   const v3 = await listen(v3Routes(createWorld({ slow })))
-  const settings = { 'upstream.v2': v3.url, 'log.level': 'error', ...(asked && { 'upstream.v1': v1.url, ...asked }) } as const
-  const proxy = await startProxy(settings, { tables })
+  const proxy = await startStage({ v1: asked ? v1.url : null, v2: v3.url, proxy: { 'log.level': 'error', ...asked }, tables })
   return {
     v1,
     proxy,
@@ -286,7 +285,6 @@ describe('library', () => {
   beforeAll(async () => {
     sandbox = await startQuietSandbox({})
   })
-  afterAll(() => sandbox.close())
 
   const owner = () => ({ headers: bearer(sandbox.tokens.owner) })
 
@@ -320,7 +318,6 @@ describe('library', () => {
     const put = await fetch(`${shop.url}/shop/v1/items/7`, { method: 'PUT', body: '{"title":"a pen"}' })
     expect(await put.json()).toEqual({ id: '7', title: 'a pen' })
     await shop.close()
-    await v2.close()
   })
 })
 

@@ -69,9 +69,7 @@ describe('client guide', () => {
     caller = first.caller
     guide = guideSchema.parse(JSON.parse((await clients(caller.slice(0, 6), '--guide', '--json')).out))
   })
-  afterAll(async () => {
-    rmSync(directory, { recursive: true })
-  })
+  afterAll(() => rmSync(directory, { recursive: true }))
 
   describe('the guide of a client', () => {
     it('begins with what is called most', () => {

@@ -9,7 +9,7 @@ import { readFacts } from '../../src/grpc/facts.ts'
 import { createReflection, REFLECTION, servedServices, standardRegistry } from '../../src/grpc/standard.ts'
 import type { WireStreamCall } from '../../src/grpc/wire/grpc.ts'
 import { Firing } from '../../src/serve/signals.ts'
-import { startQuietSandbox, startStage, type TestProxy } from '../stage/stage.ts'
+import { startStage, type TestProxy } from '../stage/stage.ts'
 import { callPath, connect } from './client.ts'
 import { rpc } from './messages.ts'
 
@@ -238,12 +238,10 @@ describe('health calls', () => {
 })
 
 describe('standard', async () => {
-  const sandbox = await startQuietSandbox({})
-  const proxy = await startStage({ v1: null, sandbox })
+  const proxy = await startStage({ v1: null })
+  const { sandbox } = proxy
   const client = connect(proxy.url)
-  afterAll(async () => {
-    client.close()
-  })
+  afterAll(() => client.close())
 
   const messageOf = (name: string) => standardRegistry().getMessage(name)!
 

@@ -2,12 +2,11 @@ import { dirname, join, normalize } from 'node:path'
 import { status } from '@grpc/grpc-js'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import type { Config } from '../../../src/app/config/settings.ts'
-import { ALL_V2 } from '../../../src/migrate/modes/rules.ts'
 import type { Sandbox } from '../../../src/sandbox/start.ts'
 import { ROWS_MEMORY } from '../../../src/tables/text/engine.ts'
 import { START } from '../../sandbox/stage.ts'
 import { sources } from '../../stage/sources.ts'
-import { type Stage, startProxy, startQuietSandbox, startStage } from '../../stage/stage.ts'
+import { type Stage, startQuietSandbox, startStage } from '../../stage/stage.ts'
 import { answering, startUpstream, type Upstream } from '../../stage/upstream.ts'
 import { type V1Client, v1Client } from '../v1-client.ts'
 
@@ -28,9 +27,7 @@ describe('beyond rest', () => {
   const clientWith = async (values: Partial<Config>) => {
     const proxy = await startStage({ v1: null, sandbox, proxy: values })
     const client = v1Client(proxy.url, sandbox.tokens.owner)
-    onTestFinished(async () => {
-      client.close()
-    })
+    onTestFinished(() => client.close())
     return { proxy, client }
   }
 
@@ -152,9 +149,7 @@ describe('long answers', () => {
     upstream = await startUpstream(answering({ groups: [{ uid, name: 'long', description: LONG }], roles: [{ uid, name: 'short' }] }))
   })
 
-  afterAll(async () => {
-    await Promise.all(ends.map((end) => end()))
-  })
+  afterAll(() => Promise.all(ends.map((end) => end())))
 
   async function clientOf(limits: Partial<Config>): Promise<V1Client> {
     const proxy = await startStage({ v1: null, v2: upstream.url, proxy: limits })
@@ -196,9 +191,7 @@ describe('modes', () => {
     root = (await client.call('iam.Groups/List', { uidp: { in_root: true } })).message.items[0].id
   })
 
-  afterAll(async () => {
-    client.close()
-  })
+  afterAll(() => client.close())
 
   beforeEach(() => stage.clearJournal())
   afterEach(() => stage.clearFaults())
@@ -286,8 +279,7 @@ describe('modes', () => {
   })
 
   it('says UNKNOWN to a write whose answer is too long, because v1 has done it', async () => {
-    const urls = { 'upstream.v2': stage.sandbox.url, 'upstream.v1': stage.sandbox.url }
-    const own = await startProxy({ ...urls, modes: { ...ALL_V2, default: 'v1' }, 'limits.answerBytes': 1 })
+    const own = await startStage({ sandbox: stage.sandbox, mode: 'v1', proxy: { 'limits.answerBytes': 1 } })
     const ownClient = v1Client(own.url, stage.sandbox.tokens.owner)
     const { code } = await ownClient.call('iam.Groups/Create', { parent: root, group: { name: 'too-long' } })
     expect(code).toBe(status.UNKNOWN)

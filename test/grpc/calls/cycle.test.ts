@@ -3,8 +3,7 @@ import { status } from '@grpc/grpc-js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Config } from '../../../src/app/config/settings.ts'
 import { ALL_V2 } from '../../../src/migrate/modes/rules.ts'
-import type { Sandbox } from '../../../src/sandbox/start.ts'
-import { type Stage, startQuietSandbox, startStage, type TestProxy } from '../../stage/stage.ts'
+import { type Stage, startStage } from '../../stage/stage.ts'
 import type { Handler } from '../../stage/upstream.ts'
 import { connect } from '../client.ts'
 import { type V1Client, v1Client } from '../v1-client.ts'
@@ -12,21 +11,17 @@ import { type V1Client, v1Client } from '../v1-client.ts'
 describe('cycle', () => {
   const PAGE = 'https://console.example.com'
 
-  let sandbox: Sandbox
-  let proxy: TestProxy
+  let proxy: Stage<null>
   let client: V1Client
   let root: string
 
   beforeAll(async () => {
-    sandbox = await startQuietSandbox({})
-    proxy = await startStage({ v1: null, sandbox, proxy: { 'v1.deprecation': 1_700_000_000, 'grpc.corsOrigins': PAGE } })
-    client = v1Client(proxy.url, sandbox.tokens.owner)
+    proxy = await startStage({ v1: null, proxy: { 'v1.deprecation': 1_700_000_000, 'grpc.corsOrigins': PAGE } })
+    client = v1Client(proxy.url, proxy.sandbox.tokens.owner)
     root = (await client.call('iam.Groups/List', { uidp: { in_root: true } })).message.items[0].id
   })
 
-  afterAll(async () => {
-    client.close()
-  })
+  afterAll(() => client.close())
 
   const metrics = async () => (await fetch(`${proxy.adminUrl}/metrics`)).text()
 
@@ -112,7 +107,7 @@ describe('cycle', () => {
 
   it('counts one client, whichever protocol it speaks', async () => {
     await client.call('iam.Identities/List', { name: 'none' })
-    const headers = { authorization: `Bearer ${sandbox.tokens.owner}` }
+    const headers = { authorization: `Bearer ${proxy.sandbox.tokens.owner}` }
     await fetch(`${proxy.url}/iam/v1/identities?name=none`, { headers })
     const clients = (await (await fetch(`${proxy.adminUrl}/clients`)).json()) as { operations: { operation: string; calls: number }[] }[]
     expect(clients).toHaveLength(1)
@@ -125,7 +120,7 @@ describe('cycle', () => {
     const post = (method: string, type: string, body: string | Buffer, id: string) =>
       fetch(`${proxy.url}/chainguard.platform.${method}`, {
         method: 'POST',
-        headers: { 'content-type': type, authorization: `Bearer ${sandbox.tokens.owner}`, 'x-request-id': id },
+        headers: { 'content-type': type, authorization: `Bearer ${proxy.sandbox.tokens.owner}`, 'x-request-id': id },
         body: typeof body === 'string' ? body : new Uint8Array(body),
       })
 
@@ -169,7 +164,7 @@ describe('cycle', () => {
     const headers = { origin: PAGE, 'access-control-request-method': 'POST', 'access-control-request-headers': 'authorization' }
     const preflight = await fetch(target, { method: 'OPTIONS', headers })
     expect([preflight.status, preflight.headers.get('access-control-allow-headers')]).toEqual([204, 'authorization'])
-    const asked = { origin: PAGE, authorization: `Bearer ${sandbox.tokens.owner}`, 'content-type': 'application/json' }
+    const asked = { origin: PAGE, authorization: `Bearer ${proxy.sandbox.tokens.owner}`, 'content-type': 'application/json' }
     const answer = await fetch(target, { method: 'POST', headers: asked, body: '{"name":"nothing"}' })
     expect([answer.status, answer.headers.get('access-control-allow-origin'), await answer.json()]).toEqual([200, PAGE, {}])
   })
@@ -215,9 +210,7 @@ describe('writes', () => {
     client = v1Client(proxy.url, 'token')
   })
 
-  afterAll(async () => {
-    client.close()
-  })
+  afterAll(() => client.close())
 
   const answer = (response: ServerResponse, code: number, body: object, headers = {}) =>
     response.writeHead(code, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body))

@@ -2,9 +2,7 @@ import { fromBinary, fromJson, type JsonValue, toBinary, toJson } from '@bufbuil
 import { type Client, Metadata, status } from '@grpc/grpc-js'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import type { Config } from '../../../src/app/config/settings.ts'
-import { ALL_V2 } from '../../../src/migrate/modes/rules.ts'
-import type { Sandbox } from '../../../src/sandbox/start.ts'
-import { startQuietSandbox, startStage, type TestProxy } from '../../stage/stage.ts'
+import { type Stage, startStage } from '../../stage/stage.ts'
 import { answerWith, callPath, connect, down, framed, read, startBareService } from '../client.ts'
 import { rpc } from '../messages.ts'
 
@@ -26,19 +24,15 @@ async function called(client: Client, token: string, name: string, json: JsonVal
 }
 
 describe('a v2 that speaks REST alone', () => {
-  let sandbox: Sandbox
-  let proxy: TestProxy
+  let proxy: Stage<null>
   let client: Client
-  const call = (name: string, json: JsonValue) => called(client, sandbox.tokens.owner, name, json)
+  const call = (name: string, json: JsonValue) => called(client, proxy.sandbox.tokens.owner, name, json)
 
   beforeAll(async () => {
-    sandbox = await startQuietSandbox({})
-    proxy = await startStage({ v1: null, sandbox, proxy: { 'upstream.v2Grpc': 'rest', 'v1.deprecation': 1_700_000_000 } })
+    proxy = await startStage({ v1: null, proxy: { 'upstream.v2Grpc': 'rest', 'v1.deprecation': 1_700_000_000 } })
     client = connect(proxy.url)
   })
-  afterAll(async () => {
-    client.close()
-  })
+  afterAll(() => client.close())
 
   it.each(['v2', 'v2beta1'])('serves the cycle of a group over %s', async (version) => {
     const groups = `iam.${version}.GroupsService`
@@ -106,31 +100,26 @@ describe('a v2 that speaks gRPC', () => {
 })
 
 describe.each(['relay', 'rest'] as const)('the exchange of tokens, upstream.v2Grpc: %s', (v2Grpc) => {
-  let sandbox: Sandbox
-  let proxy: TestProxy
+  let proxy: Stage
   let client: Client
   const STS = 'oidc.SecurityTokenService'
 
   beforeAll(async () => {
-    sandbox = await startQuietSandbox({})
     // v2 gets the exchange in every mode.
-    const modes = { ...ALL_V2, default: 'v1' as const }
-    proxy = await startStage({ sandbox, proxy: { 'upstream.v2Grpc': v2Grpc, modes } })
+    proxy = await startStage({ mode: 'v1', proxy: { 'upstream.v2Grpc': v2Grpc } })
     client = connect(proxy.url)
   })
-  afterAll(async () => {
-    client.close()
-  })
+  afterAll(() => client.close())
 
   /** A token of a user that the sandbox's issuer signed, and the identity that it may assume. */
   async function outsider(): Promise<{ readonly token: string; readonly identity: string }> {
     const send = async (path: string, body: object) => {
-      const headers = { authorization: `Bearer ${sandbox.tokens.owner}` }
-      const answer = await fetch(sandbox.url + path, { method: 'POST', headers, body: JSON.stringify(body) })
+      const headers = { authorization: `Bearer ${proxy.sandbox.tokens.owner}` }
+      const answer = await fetch(proxy.sandbox.url + path, { method: 'POST', headers, body: JSON.stringify(body) })
       return (await answer.json()) as { uid: string; token: string }
     }
-    const claimMatch = { issuer: `${sandbox.url}/ci`, subject: 'build' }
-    const { uid } = await send(`/iam/v2/identities/${sandbox.organization}`, { name: 'ci', claimMatch })
+    const claimMatch = { issuer: `${proxy.sandbox.url}/ci`, subject: 'build' }
+    const { uid } = await send(`/iam/v2/identities/${proxy.sandbox.organization}`, { name: 'ci', claimMatch })
     const { token } = await send('/-/token', claimMatch)
     return { token, identity: uid }
   }
@@ -151,7 +140,7 @@ describe.each(['relay', 'rest'] as const)('the exchange of tokens, upstream.v2Gr
 
   it('lets a client repeat an exchange that v2 could not make', async () => {
     const fault = { match: 'POST /sts/exchange', status: 503, times: 1 }
-    await fetch(`${sandbox.url}/-/faults`, { method: 'POST', body: JSON.stringify(fault) })
+    await fetch(`${proxy.sandbox.url}/-/faults`, { method: 'POST', body: JSON.stringify(fault) })
     const { token, identity } = await outsider()
     expect((await called(client, token, `${STS}/Exchange`, { aud: ['a'], identity })).code).toBe(status.UNAVAILABLE)
     expect((await called(client, token, `${STS}/Exchange`, { aud: ['a'], identity })).code).toBe(status.OK)

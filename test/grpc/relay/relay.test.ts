@@ -410,9 +410,7 @@ describe('odd status', () => {
   let proxy: TestProxy
   const server = net.createServer()
 
-  afterEach(async () => {
-    server.close()
-  })
+  afterEach(() => server.close())
 
   it('ends a call whose service answers with a status below 100 behind an informational one', async () => {
     server.on('connection', (socket) => serve(socket, ['100', '103', '020'])).listen(0, '127.0.0.1')

@@ -11,7 +11,7 @@ import { detailsOf } from '../../../src/grpc/relay/unary.ts'
 import { statusBytes } from '../../../src/grpc/wire/status.ts'
 import type { OnGrpc } from '../../../src/serve/listen/http2.ts'
 import { until } from '../../stage/clocks.ts'
-import { startProxy } from '../../stage/stage.ts'
+import { startStage } from '../../stage/stage.ts'
 import { answerWith, callPath, connect, startBareService } from '../client.ts'
 
 describe('renamed', () => {
@@ -107,20 +107,22 @@ describe('moving', () => {
 
   /** Every carrier of requests, the number of its connections, and what it asks. */
   const CARRIERS = [
-    ['translated calls', 'GET /iam/v1/groups', 64, { 'upstream.v2': 'http://moving.test' }],
-    ['translated calls on one connection', 'GET /iam/v1/groups', 1, { 'upstream.v2': 'http://moving.test' }],
-    ['native reads', 'GET /iam/v2/groups', 64, { 'upstream.v2': 'http://moving.test' }],
-    ['native writes', 'POST /iam/v2/groups', 64, { 'upstream.v2': 'http://moving.test' }],
-    ['requests that v1 answers', 'GET /iam/v1/groups', 64, { 'upstream.v2': 'http://other.test', 'upstream.v1': 'http://moving.test' }],
+    ['translated calls', 'GET /iam/v1/groups', 64, { v2: 'http://moving.test' }],
+    ['translated calls on one connection', 'GET /iam/v1/groups', 1, { v2: 'http://moving.test' }],
+    ['native reads', 'GET /iam/v2/groups', 64, { v2: 'http://moving.test' }],
+    ['native writes', 'POST /iam/v2/groups', 64, { v2: 'http://moving.test' }],
+    ['requests that v1 answers', 'GET /iam/v1/groups', 64, { v2: 'http://other.test', v1: 'http://moving.test' }],
   ] as const
 
   /** Starts both places of the service, and a proxy in front of it. */
-  async function startMoving(connections: number, upstreams: Readonly<Record<string, string>>) {
+  async function startMoving(connections: number, upstreams: { readonly v1?: string; readonly v2: string }) {
     place = ADDRESSES[0]
     const twins = await startTwins(answering)
-    const at = Object.fromEntries(Object.entries(upstreams).map(([key, base]) => [key, `${base}:${twins.port}`]))
-    const modes = { default: 'upstream.v1' in upstreams ? 'v1' : 'v2', rules: [], testers: [] } as never
-    const proxy = await startProxy({ ...at, 'upstream.connections': connections, 'upstream.connectionAgeMs': AGE, modes })
+    const at = (base: string | undefined) => (base === undefined ? null : `${base}:${twins.port}`)
+    const proxy = await startStage({
+      ...{ v1: at(upstreams.v1), v2: at(upstreams.v2), mode: upstreams.v1 ? 'v1' : 'v2' },
+      proxy: { 'upstream.connections': connections, 'upstream.connectionAgeMs': AGE },
+    })
     const end = async () => {
       await proxy.close()
       twins.close()

@@ -244,9 +244,7 @@ describe('transcode', () => {
     transcode = createTranscode(ask, rpc, { messageBytes: 1000, rowsPerRequest: 1000, headerBytes: 65_536 })
   })
 
-  afterAll(async () => {
-    await pool.close()
-  })
+  afterAll(() => pool.close())
 
   const methodOf = (name: string): RpcMethod => {
     const method = rpc.find(`/chainguard.platform.${name}`)

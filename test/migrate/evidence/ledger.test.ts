@@ -79,9 +79,7 @@ describe('ledger', () => {
     it.each(sampled(['diff-v1', 'diff-v2'] as const, 2, first))('in mode %s, with a restart in between', async (mode) => {
       const folder = mkdtempSync(path.join(tmpdir(), 'crosswalk-ledger-'))
       const sandbox = await startQuietSandbox({})
-      onTestFinished(async () => {
-        rmSync(folder, { recursive: true })
-      })
+      onTestFinished(() => rmSync(folder, { recursive: true }))
       const modes = { ...ALL_V2, default: mode }
       let sent: Readonly<Record<string, number>> = {}
       for (const _ of [1, 2]) {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { type CallLimits, ManyCalls } from '../../src/serve/calls.ts'
 import type { JsonObject } from '../../src/tables/json.ts'
 import { type AskTurn, type Call, type CallLanding, type Outcome, replied, type Teller } from '../../src/tables/turn.ts'
@@ -149,7 +149,6 @@ describe('a list whose rows need more than v2 lists', () => {
   beforeAll(async () => {
     stage = await startStage({ proxy: { 'keep.ttlMs': 60_000 } })
   })
-  afterAll(() => stage.close())
 
   async function created(path: string, body: object): Promise<string> {
     const reply = await stage.request('POST', path, { body })

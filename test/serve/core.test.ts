@@ -1,14 +1,14 @@
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { mappings } from '../../mappings/index.ts'
-import { startSandbox } from '../../src/sandbox/start.ts'
+import type { Sandbox } from '../../src/sandbox/start.ts'
 import { createNameForLog, type KnownRead, KnownReads } from '../../src/serve/core.ts'
 import { givingBack } from '../../src/serve/http/v1-surface.ts'
 import { ROWS_MEMORY } from '../../src/tables/text/engine.ts'
-import { bearer, startProxy, type TestProxy } from '../stage/stage.ts'
-import { startUpstream, type Upstream } from '../stage/upstream.ts'
+import { bearer, type Stage, startQuietSandbox, startStage, type TestProxy } from '../stage/stage.ts'
+import type { Handler } from '../stage/upstream.ts'
 
 describe('known reads', () => {
   const read = {} as KnownRead
@@ -41,26 +41,22 @@ describe('known reads', () => {
     expect(reads.find({ method: 'GET', url: '/a' })).toBeUndefined()
   })
 
-  let v2: Upstream
-  let proxy: TestProxy
+  let proxy: Stage<null, Handler>
 
   beforeAll(async () => {
-    v2 = await startUpstream(({ headers }, response) => {
-      if (headers.authorization === 'Bearer b') response.statusCode = 403
-      const answer = { uid: '4d2e'.repeat(10), name: String(headers.authorization) }
-      const details = [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: 'PERMISSION_DENIED' }]
-      response.end(JSON.stringify(response.statusCode === 403 ? { code: 7, message: 'no', details } : answer))
+    proxy = await startStage({
+      v1: null,
+      v2: ({ headers }, response) => {
+        if (headers.authorization === 'Bearer b') response.statusCode = 403
+        const answer = { uid: '4d2e'.repeat(10), name: String(headers.authorization) }
+        const details = [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: 'PERMISSION_DENIED' }]
+        response.end(JSON.stringify(response.statusCode === 403 ? { code: 7, message: 'no', details } : answer))
+      },
     })
-    proxy = await startProxy({ 'upstream.v2': v2.url })
   })
 
   beforeEach(() => {
-    v2.seen.length = 0
-  })
-
-  afterAll(async () => {
-    await proxy.close()
-    await v2.close()
+    proxy.v2.seen.length = 0
   })
 
   it('asks v2 anew for each caller and each request of a known URL', async () => {
@@ -71,7 +67,7 @@ describe('known reads', () => {
     expect(second).toBe(first)
     expect(await ask('b')).toBe('{"items":[]}')
     expect(await ask('c')).toContain('"name":"Bearer c"')
-    expect(v2.seen).toHaveLength(4)
+    expect(proxy.v2.seen).toHaveLength(4)
   })
 
   it('repeats a refusal, and keeps the methods of a URL apart', async () => {
@@ -84,7 +80,7 @@ describe('known reads', () => {
       [400, 3],
     ])
     expect(await ask('PATCH')).toEqual([501, 12])
-    expect(v2.seen).toHaveLength(0)
+    expect(proxy.v2.seen).toHaveLength(0)
   })
 })
 
@@ -122,17 +118,12 @@ describe('no v2', () => {
   const BODY = JSON.stringify({ name: 'x', digest: 'sha256:0' })
   const BATCH = '[]'
 
-  let sandbox: Awaited<ReturnType<typeof startSandbox>>
+  let sandbox: Sandbox
   let proxy: TestProxy
 
   beforeAll(async () => {
-    sandbox = await startSandbox({ port: 0 })
-    proxy = await startProxy({ 'upstream.v2': `${sandbox.url}/wrong/base` })
-  })
-
-  afterAll(async () => {
-    await proxy.close()
-    await sandbox.close()
+    sandbox = await startQuietSandbox()
+    proxy = await startStage({ v1: null, v2: `${sandbox.url}/wrong/base` })
   })
 
   it.each(served.map((operation) => [operation.id, operation] as const))(

@@ -1,29 +1,16 @@
 import { EventEmitter, once } from 'node:events'
 import http, { type IncomingMessage, type ServerResponse } from 'node:http'
 import net from 'node:net'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
 import type { Config } from '../../../src/app/config/settings.ts'
 import { type AdmissionLimits, createAdmission, type Refused } from '../../../src/serve/http/admission.ts'
 import { parseJson } from '../../../src/tables/json.ts'
-import { bearer, startProxy, type TestProxy } from '../../stage/stage.ts'
-import { answering, rawExchange, startUpstream, type Upstream } from '../../stage/upstream.ts'
+import { bearer, startStage } from '../../stage/stage.ts'
+import { answering, type Handler, rawExchange } from '../../stage/upstream.ts'
 
 describe('limits', () => {
-  const open: { close(): Promise<void> }[] = []
-
-  afterEach(async () => {
-    for (const server of open.splice(0)) await server.close()
-  })
-
-  type Handler = Parameters<typeof startUpstream>[0]
-
-  async function setUp(values: Partial<Config>, handle: Handler = answering({ groups: [] })): Promise<TestProxy> {
-    const v2 = await startUpstream(handle)
-    const proxy = await startProxy({ 'upstream.v2': v2.url, ...values })
-    open.push(proxy, v2)
-    return proxy
-  }
+  const setUp = (proxy: Partial<Config>, v2: Handler = answering({ groups: [] })) => startStage({ v1: null, v2, proxy })
 
   const GROUPS = '/iam/v1/groups'
   const uids = (page: number) => Array.from({ length: 10 }, (_, at) => ({ uid: `${page}${at}`.padStart(40, '0') }))
@@ -83,9 +70,7 @@ describe('limits', () => {
   })
 
   it.each(['/registry/v1/vuln_reports', '/iam/v2/groups'])('%s: ends the connection of a body that stops', async (path) => {
-    const upstream = await startUpstream(silent)
-    const proxy = await startProxy({ 'limits.idleTimeoutMs': 100, 'upstream.v1': upstream.url, 'upstream.v2': upstream.url })
-    open.push(proxy, upstream)
+    const proxy = await startStage({ v1: silent, v2: silent, proxy: { 'limits.idleTimeoutMs': 100 } })
     expect(await rawExchange(proxy.url, `POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n{`)).toBe('')
   })
 
@@ -124,11 +109,9 @@ describe('limits', () => {
   })
 
   it('lets a WebSocket be silent for longer than a request', async () => {
-    const upstream = await startUpstream(silent)
-    const sockets = new WebSocketServer({ server: upstream.server })
+    const proxy = await setUp({ 'limits.idleTimeoutMs': 50 }, silent)
+    const sockets = new WebSocketServer({ server: proxy.v2.server })
     sockets.on('connection', (socket) => socket.on('message', (message) => socket.send(message)))
-    const proxy = await startProxy({ 'limits.idleTimeoutMs': 50, 'upstream.v2': upstream.url })
-    open.push(proxy, upstream)
     const client = new WebSocket(`${proxy.url.replace('http', 'ws')}/events`)
     await once(client, 'open')
     // This connection falls silent later and is closed earlier.
@@ -276,23 +259,16 @@ describe('admission', () => {
   })
 
   describe('over HTTP', () => {
-    const open: { close(): Promise<void> }[] = []
-
-    afterEach(async () => {
-      for (const server of open.splice(0)) await server.close()
-    })
-
     it.each(['/iam/v1/groups', '/iam/v2/groups'])(
       '%s: refuses the excess with 503 and Retry-After in v1’s form, and counts it',
       async (path) => {
         const held: (() => void)[] = []
         let arrived = () => {}
-        const v2 = await startUpstream((_, response) => {
+        const v2: Handler = (_, response) => {
           held.push(() => void response.end('{"groups":[]}'))
           arrived()
-        })
-        const proxy = await startProxy({ 'upstream.v2': v2.url, 'limits.requestsInFlight': 1 })
-        open.push(proxy, v2)
+        }
+        const proxy = await startStage({ v1: null, v2, proxy: { 'limits.requestsInFlight': 1 } })
         const waiting = new Promise<void>((resolve) => {
           arrived = resolve
         })
@@ -309,14 +285,12 @@ describe('admission', () => {
         expect(await (await fetch(`${proxy.adminUrl}/metrics`)).text()).toContain('crosswalk_refused_total{reason="overload"} 1')
         for (const release of held) release()
         expect((await first).status).toBe(200)
-        expect(v2.seen).toHaveLength(1)
+        expect(proxy.v2.seen).toHaveLength(1)
       },
     )
 
     it('answers 429 to a caller beyond its rate, and answers other callers', async () => {
-      const v2 = await startUpstream((_, response) => void response.end('{"groups":[]}'))
-      const proxy = await startProxy({ 'upstream.v2': v2.url, 'limits.callerPerSecond': 1 })
-      open.push(proxy, v2)
+      const proxy = await startStage({ v1: null, v2: answering({ groups: [] }), proxy: { 'limits.callerPerSecond': 1 } })
       const ask = async (token: string) => (await fetch(`${proxy.url}/iam/v1/groups`, { headers: bearer(token) })).status
       expect([await ask('a'), await ask('a'), await ask('b')]).toEqual([200, 429, 200])
     })
@@ -324,20 +298,14 @@ describe('admission', () => {
 })
 
 describe('shutdown', () => {
-  let v2: Upstream | undefined
-
-  afterEach(async () => {
-    await v2?.close()
-    v2 = undefined
-  })
+  const start = (proxy: Partial<Config>, v2: Handler = answering({ groups: [] })) => startStage({ v1: null, v2, proxy })
 
   it('finishes a request in flight and accepts no new one', async () => {
     let release = () => {}
-    v2 = await startUpstream((_, response) => {
+    const proxy = await start({}, (_, response) => {
       release = () => response.end('{"groups":[]}')
     })
-    const proxy = await startProxy({ 'upstream.v2': v2.url })
-    const arrived = new Promise((resolve) => v2?.server.once('request', resolve))
+    const arrived = once(proxy.v2.server, 'request')
     const answer = fetch(`${proxy.url}/iam/v1/groups`)
     await arrived
     const closed = proxy.close()
@@ -348,9 +316,8 @@ describe('shutdown', () => {
   })
 
   it('cuts off a request that takes too long', async () => {
-    v2 = await startUpstream(() => {})
-    const proxy = await startProxy({ 'upstream.v2': v2.url, 'limits.shutdownMs': 50 })
-    const arrived = new Promise((resolve) => v2?.server.once('request', resolve))
+    const proxy = await start({ 'limits.shutdownMs': 50 }, () => {})
+    const arrived = once(proxy.v2.server, 'request')
     const answer = fetch(`${proxy.url}/iam/v1/groups`).catch(() => 'cut off')
     await arrived
     await proxy.close()
@@ -358,8 +325,7 @@ describe('shutdown', () => {
   })
 
   it('does not wait for idle kept-alive connections', async () => {
-    v2 = await startUpstream((_, response) => void response.end('{"groups":[]}'))
-    const proxy = await startProxy({ 'upstream.v2': v2.url, 'limits.shutdownMs': 60_000 })
+    const proxy = await start({ 'limits.shutdownMs': 60_000 })
     const agent = new http.Agent({ keepAlive: true })
     await new Promise<void>((resolve) => {
       http.get(`${proxy.url}/iam/v1/groups`, { agent }, (answer) => answer.resume().once('end', resolve))
@@ -378,8 +344,7 @@ describe('shutdown', () => {
       })
 
     it('first says that it is not ready, and serves until the balancer removes it', async () => {
-      v2 = await startUpstream((_, response) => void response.end('{"groups":[]}'))
-      const proxy = await startProxy({ 'upstream.v2': v2.url, 'limits.drainMs': 500 })
+      const proxy = await start({ 'limits.drainMs': 500 })
       const kept = new http.Agent({ keepAlive: true })
       expect(await get(`${proxy.url}/iam/v1/groups`, kept)).toEqual({ status: 200, connection: 'keep-alive' })
       const closed = proxy.close()
@@ -396,8 +361,7 @@ describe('shutdown', () => {
     })
 
     it('refuses new connections and serves open ones, for a balancer that notices that', async () => {
-      v2 = await startUpstream((_, response) => void response.end('{"groups":[]}'))
-      const proxy = await startProxy({ 'upstream.v2': v2.url, 'limits.lingerMs': 60_000 })
+      const proxy = await start({ 'limits.lingerMs': 60_000 })
       const kept = new http.Agent({ keepAlive: true })
       await get(`${proxy.url}/iam/v1/groups`, kept)
       const { url } = proxy
@@ -414,8 +378,7 @@ describe('shutdown', () => {
     })
 
     it('ends idle connections after the time to linger', async () => {
-      v2 = await startUpstream((_, response) => void response.end('{"groups":[]}'))
-      const proxy = await startProxy({ 'upstream.v2': v2.url, 'limits.lingerMs': 50, 'limits.shutdownMs': 60_000 })
+      const proxy = await start({ 'limits.lingerMs': 50, 'limits.shutdownMs': 60_000 })
       const kept = new http.Agent({ keepAlive: true })
       await get(`${proxy.url}/iam/v1/groups`, kept)
       await proxy.close()

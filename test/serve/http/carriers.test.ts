@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto'
 import http from 'node:http'
 import net from 'node:net'
 import { Readable } from 'node:stream'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
 import { until } from '../../stage/clocks.ts'
-import { startProxy, type TestProxy } from '../../stage/stage.ts'
-import { answering, rawExchange, startUpstream, type Upstream } from '../../stage/upstream.ts'
+import { type Stage, startStage, type TestProxy } from '../../stage/stage.ts'
+import { answering, type Handler, rawExchange, startUpstream, type Upstream } from '../../stage/upstream.ts'
 
 describe('passthrough', () => {
   const BODY = Buffer.from(Array.from({ length: 256 }, (_, at) => at))
@@ -47,12 +47,7 @@ describe('passthrough', () => {
     sockets.on('connection', (socket, request) => {
       socket.on('message', (message) => socket.send(`${request.headers.authorization} ${message}`))
     })
-    proxy = await startProxy({ 'upstream.v2': v2.url })
-  })
-
-  afterAll(async () => {
-    await proxy.close()
-    await v2.close()
+    proxy = await startStage({ v1: null, v2: v2.url })
   })
 
   beforeEach(() => {
@@ -129,7 +124,7 @@ describe('passthrough', () => {
         socket.once('data', () => socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: websocket\r\n\r\n'))
       })
       await new Promise<void>((resolve) => odd.listen(0, '127.0.0.1', resolve))
-      const other = await startProxy({ 'upstream.v2': `http://127.0.0.1:${(odd.address() as net.AddressInfo).port}` })
+      const other = await startStage({ v1: null, v2: `http://127.0.0.1:${(odd.address() as net.AddressInfo).port}` })
       expect((await fetch(`${other.url}/iam/v2/groups`)).status).toBe(502)
       await other.close()
       expect(sockets.every(({ readableEnded, destroyed }) => readableEnded || destroyed)).toBe(true)
@@ -159,7 +154,7 @@ describe('passthrough', () => {
 
   describe('a native request with v2 down', () => {
     it('is 503 in the common form, and a WebSocket is refused', async () => {
-      const alone = await startProxy({ 'upstream.v2': 'http://127.0.0.1:1' })
+      const alone = await startStage({ v1: null, v2: 'http://127.0.0.1:1' })
       const answer = await fetch(`${alone.url}/iam/v2/groups`)
       expect(answer.status).toBe(503)
       expect(await answer.json()).toEqual({ code: 14, message: 'the v2 service cannot be reached', details: [] })
@@ -167,7 +162,6 @@ describe('passthrough', () => {
       const socket = new WebSocket(`${alone.url.replace('http', 'ws')}/socket`)
       const refused = await new Promise<Error>((resolve) => socket.once('error', resolve))
       expect(refused.message).toContain('503')
-      await alone.close()
     })
   })
 
@@ -183,7 +177,7 @@ describe('passthrough', () => {
     })
 
     it('end with the proxy', async () => {
-      const other = await startProxy({ 'upstream.v2': v2.url })
+      const other = await startStage({ v1: null, v2: v2.url })
       const socket = new WebSocket(`${other.url.replace('http', 'ws')}/socket`)
       socket.on('error', () => {})
       await new Promise((resolve) => socket.once('open', resolve))
@@ -217,11 +211,9 @@ describe('carriers, v1', () => {
   }
 
   let v1: Upstream
-  let v2: Upstream
-  let proxy: TestProxy
+  let proxy: Stage<string, Handler>
 
   beforeAll(async () => {
-    v2 = await startUpstream(answering({ groups: [] }))
     v1 = await startUpstream((request, response) => {
       if (request.url?.includes('hang')) return
       if (request.url?.includes('busy')) {
@@ -241,13 +233,7 @@ describe('carriers, v1', () => {
       response.writeHead(203, { 'content-type': 'text/html', 'x-v1': 'yes', 'x-request-id': 'of v1', connection: 'x-hop', 'x-hop': 'no' })
       response.end('<v1>')
     })
-    proxy = await startProxy({ 'upstream.v2': v2.url, 'upstream.v1': `${v1.url}/base/` })
-  })
-
-  afterAll(async () => {
-    await proxy.close()
-    await v1.close()
-    await v2.close()
+    proxy = await startStage({ v1: `${v1.url}/base/`, v2: answering({ groups: [] }) })
   })
 
   beforeEach(() => {
@@ -312,7 +298,7 @@ describe('carriers, v1', () => {
     })
 
     it('needs a v1 service', async () => {
-      const alone = await startProxy({ 'upstream.v2': v2.url })
+      const alone = await startStage({ v1: null, v2: proxy.v2.url })
       const answer = await fetch(`${alone.url}/auth/v1/ok`)
       await alone.close()
       const message =
@@ -356,14 +342,13 @@ describe('carriers, v1', () => {
   })
 
   it('answers 503 in v1’s form when v1 is down, 504 when it is silent', async () => {
-    const down = await startProxy({ 'upstream.v2': v2.url, 'upstream.v1': 'http://127.0.0.1:1' })
+    const down = await startStage({ v1: 'http://127.0.0.1:1', v2: proxy.v2.url })
     const refused = await fetch(`${down.url}/registry/v1/vuln_reports`)
     expect([refused.status, await refused.json()]).toEqual([503, { code: 14, message: 'the v1 service cannot be reached', details: [] }])
     await down.close()
-    const silent = await startProxy({ 'upstream.v2': v2.url, 'upstream.v1': v1.url, 'limits.deadlineMs': 100 })
+    const silent = await startStage({ v1: v1.url, v2: proxy.v2.url, proxy: { 'limits.deadlineMs': 100 } })
     const late = await fetch(`${silent.url}/registry/v1/vuln_reports?hang`)
     expect([late.status, await late.json()]).toEqual([504, { code: 4, message: 'the v1 service did not answer in time', details: [] }])
-    await silent.close()
   })
 
   it('answers 500 where no client can be given the answer, and breaks it off', async () => {

@@ -1,11 +1,11 @@
 import http from 'node:http'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
 import type { Config } from '../../../src/app/config/settings.ts'
 import { addressIn, createTrust, elementText, parseForwarded, peerOf, vouchedHops } from '../../../src/serve/http/forwarded.ts'
 import { processorMs } from '../../stage/clocks.ts'
-import { startProxy, type TestProxy } from '../../stage/stage.ts'
-import { startUpstream, type Upstream } from '../../stage/upstream.ts'
+import { startStage } from '../../stage/stage.ts'
+import { answering, type Handler } from '../../stage/upstream.ts'
 
 describe('forwarded chain', () => {
   const isTrusted = createTrust(['10.0.0.0/8', '192.0.2.7', '2001:db8::/32'])
@@ -105,32 +105,18 @@ describe('forwarded', () => {
     forwarded: 'for=2.2.2.2, for=198.51.100.9;proto=https;host=v1.example.com',
   }
 
-  let upstream: Upstream
-  let proxy: TestProxy | undefined
-
-  beforeEach(async () => {
-    upstream = await startUpstream((_, response) => void response.end('{"groups":[]}'))
-  })
-
-  afterEach(async () => {
-    await proxy?.close()
-    await upstream.close()
-  })
-
-  const start = async (values: Partial<Config>) => {
-    proxy = await startProxy({ 'upstream.v2': upstream.url, 'upstream.v1': upstream.url, ...values })
-    return proxy
-  }
+  const both: Handler = answering({ groups: [] })
+  const start = (proxy: Partial<Config>) => startStage({ v1: both, v2: both, proxy })
 
   /** Returns the forwarding headers at the upstream, and the client in the log. */
   async function told(path: string, values: Partial<Config>, headers: Record<string, string> = SPOOFED) {
-    const { url, logged } = await start(values)
+    const { url, logged, v2 } = await start(values)
     await new Promise<void>((resolve, reject) => {
       http
         .get(url + path, { headers: { connection: 'close', ...headers } }, (answer) => answer.resume().once('end', resolve))
         .once('error', reject)
     })
-    const seen = upstream.seen[0]?.headers ?? {}
+    const seen = v2.seen[0]?.headers ?? {}
     const { client } = await logged(({ method }) => method === 'GET')
     return { client, headers: forwarding(seen) }
   }
@@ -150,8 +136,6 @@ describe('forwarded', () => {
           client: '127.0.0.1',
           headers: { 'x-forwarded-for': '127.0.0.1', 'x-forwarded-proto': 'http', 'x-forwarded-host': 'api.example.com:8443' },
         })
-        await proxy?.close()
-        upstream.seen.length = 0
       }
     })
 
@@ -204,9 +188,9 @@ describe('forwarded', () => {
   })
 
   it('names the client of a WebSocket too', async () => {
-    const sockets = new WebSocketServer({ server: upstream.server })
+    const { url, v2 } = await start({ 'forwarded.trusted': undefined })
+    const sockets = new WebSocketServer({ server: v2.server })
     const told = new Promise<http.IncomingHttpHeaders>((resolve) => sockets.once('connection', (_, { headers }) => resolve(headers)))
-    const { url } = await start({ 'forwarded.trusted': undefined })
     const socket = new WebSocket(`${url.replace('http', 'ws')}/events`, { headers: SPOOFED })
     expect(forwarding(await told)).toEqual({
       'x-forwarded-for': '127.0.0.1',

@@ -14,8 +14,8 @@ import { methods } from '../../contract/rpc/protojson.ts'
 import { bytesOf, FLAG, type Frame, frame, headers, PREFACE, readFrames, TYPE, uint32 } from '../../programs/faults/wire.ts'
 import { isFull } from '../../sample.ts'
 import { until } from '../../stage/clocks.ts'
-import { startProxy, type TestProxy } from '../../stage/stage.ts'
-import { startUpstream, type Upstream } from '../../stage/upstream.ts'
+import { type Stage, startStage } from '../../stage/stage.ts'
+import { type Handler, startUpstream, type Upstream } from '../../stage/upstream.ts'
 import { promised } from '../sends.ts'
 
 describe('page memory', () => {
@@ -28,21 +28,16 @@ describe('page memory', () => {
     const tags = Array.from({ length: ROWS }, (_, at) => ({ uid: `a/b/${at}`, name, digest: name.repeat(20) }))
     return JSON.stringify({ tags, totalCount: String(ROWS) })
   }
-
-  let v2: Upstream
-  let proxy: TestProxy
+  let proxy: Stage<null, Handler>
 
   beforeAll(async () => {
-    v2 = await startUpstream(({ url }, response) => {
-      response.writeHead(200, { 'content-type': 'application/json' })
-      response.end(pageOf(new URL(url ?? '', 'http://v2').searchParams.get('name') ?? ''))
+    proxy = await startStage({
+      v1: null,
+      v2: ({ url }, response) => {
+        response.writeHead(200, { 'content-type': 'application/json' })
+        response.end(pageOf(new URL(url ?? '', 'http://v2').searchParams.get('name') ?? ''))
+      },
     })
-    proxy = await startProxy({ 'upstream.v2': v2.url })
-  })
-
-  afterAll(async () => {
-    await proxy.close()
-    await v2.close()
   })
 
   const nameOf = (who: string, nth: number) => `${who}-${String(nth).padStart(20, '0')}`
@@ -142,16 +137,11 @@ describe('reset memory', () => {
     served.set('in a server of somebody else', await startHosted())
   })
 
-  afterAll(async () => {
-    await Promise.all([...served.values()].map(({ close }) => close()))
-    await v2.close()
-  })
+  afterAll(() => Promise.all([...served.values()].map(({ close }) => close())))
 
   async function startItself(): Promise<Served> {
-    const proxy = await startProxy({
-      ...{ 'upstream.v2': v2.url, 'limits.writeTimeoutMs': CUT_OFF },
-      ...{ 'limits.messagesBytes': 2 ** 30, 'log.level': 'silent' },
-    })
+    const limits = { 'limits.writeTimeoutMs': CUT_OFF, 'limits.messagesBytes': 2 ** 30 }
+    const proxy = await startStage({ v1: null, v2: v2.url, proxy: { ...limits, 'log.level': 'silent' } })
     return { url: proxy.url, metrics: async () => (await fetch(`${proxy.adminUrl}/metrics`)).text(), close: proxy.close }
   }
 

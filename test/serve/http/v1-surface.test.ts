@@ -1,34 +1,30 @@
 import http from 'node:http'
 import net from 'node:net'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Config } from '../../../src/app/config/settings.ts'
 import { talk } from '../../programs/faults/wire.ts'
-import { startProxy, type TestProxy } from '../../stage/stage.ts'
-import { answering, rawExchange, startUpstream, type Upstream } from '../../stage/upstream.ts'
+import { type Stage, startStage } from '../../stage/stage.ts'
+import { answering, type Handler, rawExchange } from '../../stage/upstream.ts'
 
 describe('compat', () => {
   const GROUP = 'a'.repeat(40)
-
-  let v2: Upstream
-  let proxy: TestProxy
+  let proxy: Stage<null, Handler>
 
   beforeAll(async () => {
-    v2 = await startUpstream((request, response) => {
-      response.setHeader('content-type', 'application/json')
-      const list = request.method === 'GET' && /\/(groups|repos|tags)(\?|$)/.test(request.url ?? '')
-      if (request.method === 'DELETE') return void response.end()
-      response.end(JSON.stringify(list ? { groups: [{ uid: GROUP }], repos: [], tags: [] } : { uid: GROUP, name: 'x' }))
+    proxy = await startStage({
+      v1: null,
+      v2: (request, response) => {
+        response.setHeader('content-type', 'application/json')
+        const list = request.method === 'GET' && /\/(groups|repos|tags)(\?|$)/.test(request.url ?? '')
+        if (request.method === 'DELETE') return void response.end()
+        response.end(JSON.stringify(list ? { groups: [{ uid: GROUP }], repos: [], tags: [] } : { uid: GROUP, name: 'x' }))
+      },
+      proxy: { 'limits.requestBytes': 1000 },
     })
-    proxy = await startProxy({ 'upstream.v2': v2.url, 'limits.requestBytes': 1000 })
-  })
-
-  afterAll(async () => {
-    await proxy.close()
-    await v2.close()
   })
 
   beforeEach(() => {
-    v2.seen.length = 0
+    proxy.v2.seen.length = 0
   })
 
   const call = async (path: string, init: RequestInit = {}) => {
@@ -46,7 +42,7 @@ describe('compat', () => {
       async (type) => {
         const { status } = await create('{"name":"x"}', { 'content-type': type })
         expect(status).toBe(200)
-        expect(v2.seen[0]).toMatchObject({ method: 'POST', url: `/iam/v2/groups/${GROUP}`, body: '{"name":"x"}' })
+        expect(proxy.v2.seen[0]).toMatchObject({ method: 'POST', url: `/iam/v2/groups/${GROUP}`, body: '{"name":"x"}' })
       },
     )
 
@@ -54,12 +50,12 @@ describe('compat', () => {
       const body = '{"name":"x"}'
       const head = `POST /iam/v1/groups/${GROUP} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: ${body.length}\r\n\r\n`
       expect(await rawExchange(proxy.url, head + body)).toContain('HTTP/1.1 200 OK')
-      expect(v2.seen[0]?.body).toBe(body)
+      expect(proxy.v2.seen[0]?.body).toBe(body)
     })
 
     it('are an empty message when empty', async () => {
       expect((await create(null)).status).toBe(200)
-      expect(v2.seen[0]?.body).toBe('{}')
+      expect(proxy.v2.seen[0]?.body).toBe('{}')
     })
 
     it('are code 3 if they are not JSON', async () => {
@@ -67,7 +63,7 @@ describe('compat', () => {
       expect(status).toBe(400)
       expect(body).toMatchObject({ code: 3, details: [] })
       expect(body.message).toMatch(/^the request body is not JSON/)
-      expect(v2.seen).toEqual([])
+      expect(proxy.v2.seen).toEqual([])
     })
 
     it('are code 3 if they are not UTF-8', async () => {
@@ -91,7 +87,7 @@ describe('compat', () => {
         expect(status).toBe(400)
         expect(answer.message).toBe('the request body is larger than limits.requestBytes (1000) allows')
       }
-      expect(v2.seen).toEqual([])
+      expect(proxy.v2.seen).toEqual([])
     })
 
     it('are joined from pieces of any size', async () => {
@@ -100,13 +96,13 @@ describe('compat', () => {
       const head = `POST /iam/v1/groups/${GROUP} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n`
       const { answers } = await talk(proxy.url, `${head}${pieces.join('')}0\r\n\r\n`)
       expect(answers[0]?.status).toBe(200)
-      expect(v2.seen[0]?.body).toBe(body)
+      expect(proxy.v2.seen[0]?.body).toBe(body)
     })
 
     it('keep long integers exact', async () => {
       const body = '{"github":{"app_installations":{"7":{"installations":[{"installation_id":12345678901234567890}]}}}}'
       await call(`/iam/v1/account_associations/${GROUP}`, { method: 'POST', body })
-      expect(v2.seen[0]?.body).toContain('"installationId":"12345678901234567890"')
+      expect(proxy.v2.seen[0]?.body).toContain('"installationId":"12345678901234567890"')
     })
   })
 
@@ -114,7 +110,7 @@ describe('compat', () => {
     it('is a form on a path that only has a GET', async () => {
       const body = new URLSearchParams({ name: 'x y', page_size: '3' })
       expect((await call('/registry/v1/eoltags?exclude_dates=true', { method: 'POST', body })).status).toBe(200)
-      expect(v2.seen[0]?.url).toBe(
+      expect(proxy.v2.seen[0]?.url).toBe(
         '/registry/v2/tags?name=x%20y&include_dates=false&include_epochs=true&include_referrers=false&page_size=3',
       )
     })
@@ -125,30 +121,30 @@ describe('compat', () => {
 
     it('is possible with X-HTTP-Method-Override', async () => {
       expect((await overriding('get', FORM, 'name=x')).status).toBe(200)
-      expect(v2.seen[0]).toMatchObject({ method: 'GET', url: '/iam/v2/groups?name=x&page_size=200' })
+      expect(proxy.v2.seen[0]).toMatchObject({ method: 'GET', url: '/iam/v2/groups?name=x&page_size=200' })
     })
 
     it.each(['application/json', `${FORM}; charset=utf-8`])('is a POST where v1 ignores that header: %s', async (type) => {
       await overriding('GET', type, '{"name":"x"}')
-      expect(v2.seen[0]).toMatchObject({ method: 'POST', url: '/iam/v2/groups', body: '{"name":"x"}' })
+      expect(proxy.v2.seen[0]).toMatchObject({ method: 'POST', url: '/iam/v2/groups', body: '{"name":"x"}' })
     })
 
     it('cannot become another method by that header', async () => {
       const answer = await overriding('DELETE', FORM, '')
-      expect([answer.status, v2.seen]).toEqual([400, []])
+      expect([answer.status, proxy.v2.seen]).toEqual([400, []])
     })
   })
 
   describe('paths', () => {
     it('mean the same with %2F', async () => {
       await call(`/iam/v1/groups/${GROUP}%2F${'b'.repeat(16)}`, { method: 'DELETE' })
-      expect(v2.seen[0]).toMatchObject({ method: 'DELETE', url: `/iam/v2/groups/${GROUP}/${'b'.repeat(16)}` })
+      expect(proxy.v2.seen[0]).toMatchObject({ method: 'DELETE', url: `/iam/v2/groups/${GROUP}/${'b'.repeat(16)}` })
     })
 
     it('may be long', async () => {
       const uid = Array.from({ length: 60 }, () => 'c'.repeat(16)).join('/')
       expect((await call(`/iam/v1/groups/${uid}`, { method: 'DELETE', headers: { 'content-type': 'application/json' } })).status).toBe(200)
-      expect(v2.seen[0]?.url).toBe(`/iam/v2/groups/${uid}`)
+      expect(proxy.v2.seen[0]?.url).toBe(`/iam/v2/groups/${uid}`)
     })
 
     it('are code 3 with broken percent-encoding', async () => {
@@ -186,7 +182,7 @@ describe('compat', () => {
 
     it('lose parameters that v1 does not know', async () => {
       await call('/iam/v1/groups?colour=red&name=a+b')
-      expect(v2.seen[0]?.url).toBe('/iam/v2/groups?name=a%20b&page_size=200')
+      expect(proxy.v2.seen[0]?.url).toBe('/iam/v2/groups?name=a%20b&page_size=200')
     })
   })
 
@@ -200,35 +196,23 @@ describe('compat', () => {
   it('answers plain application/json and the given request id', async () => {
     const { headers } = await call('/iam/v1/groups', { headers: { 'x-request-id': 'mine-1' } })
     expect([headers.get('content-type'), headers.get('x-request-id')]).toEqual(['application/json', 'mine-1'])
-    expect(v2.seen[0]?.headers['x-request-id']).toBe('mine-1')
+    expect(proxy.v2.seen[0]?.headers['x-request-id']).toBe('mine-1')
   })
 
   it('can refuse unknown parameters', async () => {
-    const strict = await startProxy({ 'upstream.v2': v2.url, unknownParameters: 'refuse' })
+    const strict = await startStage({ v1: null, v2: proxy.v2.url, proxy: { unknownParameters: 'refuse' } })
     const answer = await fetch(`${strict.url}/iam/v1/groups?colour=red`)
     expect([answer.status, await answer.json()]).toMatchObject([
       400,
       { message: 'Invalid argument: colour: is not a parameter of this operation' },
     ])
-    await strict.close()
   })
 })
 
 describe('failures', () => {
-  const open: { close(): Promise<void> }[] = []
-
-  afterEach(async () => {
-    for (const server of open.splice(0)) await server.close()
-  })
-
-  async function setUp(
-    handle: Parameters<typeof startUpstream>[0],
-    values: Partial<Config> = {},
-  ): Promise<{ v2: Upstream; proxy: TestProxy }> {
-    const v2 = await startUpstream(handle)
-    const proxy = await startProxy({ 'upstream.v2': v2.url, ...values })
-    open.push(proxy, v2)
-    return { v2, proxy }
+  async function setUp(v2: Handler, values: Partial<Config> = {}) {
+    const proxy = await startStage({ v1: null, v2, proxy: values })
+    return { v2: proxy.v2, proxy }
   }
 
   const statusOf = async (url: string, init?: RequestInit) => {
@@ -241,8 +225,7 @@ describe('failures', () => {
 
   describe('v2', () => {
     it('causes 503 when it is down', async () => {
-      const proxy = await startProxy({ 'upstream.v2': 'http://127.0.0.1:1' })
-      open.push(proxy)
+      const proxy = await startStage({ v1: null, v2: 'http://127.0.0.1:1' })
       const refused = { status: 503, body: { code: 14, message: 'the v2 service cannot be reached', details: [] } }
       expect(await statusOf(proxy.url + GROUPS)).toEqual(refused)
       expect(await statusOf(proxy.url + GROUPS, POST)).toEqual(refused)

@@ -1,15 +1,14 @@
 import { EventEmitter, once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Config } from '../../../src/app/config/settings.ts'
 import type { Client } from '../../../src/migrate/clients.ts'
 import type { EvidenceReport } from '../../../src/migrate/migration.ts'
-import { startSandbox } from '../../../src/sandbox/start.ts'
 import { runCommand } from '../../app/cli/support.ts'
 import { metric } from '../../programs/faults/process/child.ts'
 import { until } from '../../stage/clocks.ts'
-import { bearer, startProxy, type TestProxy } from '../../stage/stage.ts'
-import { answering, rawExchange, startUpstream, type Upstream } from '../../stage/upstream.ts'
+import { bearer, startStage, type TestProxy } from '../../stage/stage.ts'
+import { answering, type Handler, rawExchange, startUpstream, type Upstream } from '../../stage/upstream.ts'
 
 describe('v1 values', () => {
   const MOVED = 'EVENT_TYPE_FILTER_COMPONENT_LOCATION_CHANGED'
@@ -34,15 +33,13 @@ describe('v1 values', () => {
     v2 = await startUpstream(answering({ uid: 'a'.repeat(40), repos: [], tags: [], artifacts: [], advisories: [] }))
   })
 
-  afterAll(() => Promise.all([v1.close(), v2.close()]))
-
   beforeEach(() => {
     v1.seen.length = 0
     v2.seen.length = 0
   })
 
-  async function withProxy(values: Parameters<typeof startProxy>[0], use: (proxy: TestProxy) => Promise<void>): Promise<void> {
-    const proxy = await startProxy({ 'upstream.v2': v2.url, 'upstream.v1': v1.url, ...values })
+  async function withProxy(values: Partial<Config>, use: (proxy: TestProxy) => Promise<void>): Promise<void> {
+    const proxy = await startStage({ v1: v1.url, v2: v2.url, proxy: values })
     await use(proxy).finally(() => proxy.close())
   }
 
@@ -88,7 +85,7 @@ describe('v1 values', () => {
       }))
 
     it('is refused without a v1 service, with the setting that would help', async () => {
-      const proxy = await startProxy({ 'upstream.v2': v2.url })
+      const proxy = await startStage({ v1: null, v2: v2.url })
       const said = async (path: string) => (await (await fetch(proxy.url + path)).json()) as { code: number; message: string }
       const remedy = 'set upstream.v1 (CROSSWALK_UPSTREAM_V1) to pass it on'
       expect(await said('/libraries/v1/artifacts?ecosystems=GO')).toMatchObject({
@@ -102,7 +99,6 @@ describe('v1 values', () => {
       expect(await said('/libraries/v1/artifacts?ecosystems=BOGUS')).toMatchObject({
         message: 'parsing field "ecosystems": "BOGUS" is not a valid value',
       })
-      await proxy.close()
     })
   })
 
@@ -204,23 +200,14 @@ describe('announce', () => {
     link: '<https://docs.example.com/v2>; rel="successor-version"',
   }
 
-  let upstream: Upstream
   let proxy: TestProxy
 
-  beforeEach(async () => {
-    upstream = await startUpstream((request, response) => {
-      if (request.url?.startsWith('/registry/v1')) response.setHeader('link', '</next>; rel="next"').setHeader('sunset', 'theirs')
-      response.end('{"groups":[]}')
-    })
-  })
-
-  afterEach(async () => {
-    await proxy.close()
-    await upstream.close()
-  })
-
+  const both: Handler = (request, response) => {
+    if (request.url?.startsWith('/registry/v1')) response.setHeader('link', '</next>; rel="next"').setHeader('sunset', 'theirs')
+    response.end('{"groups":[]}')
+  }
   const start = async (values: Partial<Config>) => {
-    proxy = await startProxy({ 'upstream.v2': upstream.url, 'upstream.v1': upstream.url, ...values })
+    proxy = await startStage({ v1: both, v2: both, proxy: values })
   }
 
   const announced = async (path: string, init?: RequestInit) => {
@@ -265,10 +252,9 @@ describe('announce', () => {
 describe('replicas', () => {
   const GROUPS = '/iam/v1/groups'
 
-  /** A sandbox and a way to it that holds the answer to the first read, as it was when the read arrived, until it is released. */
+  /** A proxy of a sandbox, and another by a way to it that holds the answer to the first read, as it was when the read arrived, until it is released. */
   async function slowWay() {
-    const sandbox = await startSandbox({ port: 0, data: 'demo' })
-    onTestFinished(sandbox.close)
+    const { sandbox, ...other } = await startStage({ v1: null, sandbox: { data: 'demo' } })
     const gate = new EventEmitter()
     const held = once(gate, 'held')
     const free = once(gate, 'free')
@@ -281,20 +267,12 @@ describe('replicas', () => {
       if (isFirst) await free
       response.writeHead(answer.status, { 'content-type': 'application/json' }).end(text)
     }
-    const way = await startUpstream((request, response) => void pass(request, response))
-    onTestFinished(way.close)
-    return { sandbox, way, held, letGo: () => gate.emit('free') }
-  }
-
-  async function replica(v2: string): Promise<TestProxy> {
-    const proxy = await startProxy({ 'upstream.v2': v2 })
-    onTestFinished(proxy.close)
-    return proxy
+    const one = await startStage({ v1: null, v2: (request, response) => void pass(request, response) })
+    return { sandbox, one, other, held, letGo: () => gate.emit('free') }
   }
 
   it('shows a caller its write through another replica, despite an older read', async () => {
-    const { sandbox, way, held, letGo } = await slowWay()
-    const [one, other] = [await replica(way.url), await replica(sandbox.url)]
+    const { sandbox, one, other, held, letGo } = await slowWay()
     const headers = { ...bearer(sandbox.tokens.owner), 'content-type': 'application/json' }
     const names = async () => {
       const { items } = (await (await fetch(one.url + GROUPS, { headers })).json()) as { items: { name: string }[] }

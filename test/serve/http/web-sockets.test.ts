@@ -2,31 +2,23 @@ import { once } from 'node:events'
 import { IncomingMessage, ServerResponse } from 'node:http'
 import net, { type AddressInfo, type Socket } from 'node:net'
 import { Duplex } from 'node:stream'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
 import { createWebSockets } from '../../../src/serve/http/web-sockets.ts'
 import type { Native } from '../../../src/serve/upstream/native.ts'
 import { metric } from '../../programs/faults/process/child.ts'
 import { until } from '../../stage/clocks.ts'
-import { startProxy, type TestProxy } from '../../stage/stage.ts'
-import { answering, rawExchange, startUpstream, type Upstream } from '../../stage/upstream.ts'
+import { type Stage, startStage } from '../../stage/stage.ts'
+import { answering, type Handler, rawExchange } from '../../stage/upstream.ts'
 
 const HANDSHAKE =
   'host: x\r\nconnection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n'
-
-let v2: Upstream
-let proxy: TestProxy
+let proxy: Stage<null, Handler>
 
 beforeEach(async () => {
-  v2 = await startUpstream(answering({ groups: [] }))
-  proxy = await startProxy({ 'upstream.v2': v2.url })
-  const server = new WebSocketServer({ server: v2.server, path: '/socket' })
+  proxy = await startStage({ v1: null, v2: answering({ groups: [] }) })
+  const server = new WebSocketServer({ server: proxy.v2.server, path: '/socket' })
   server.on('connection', (socket) => socket.on('message', (message) => socket.send(`${message}!`)))
-})
-
-afterEach(async () => {
-  await proxy.close()
-  await v2.close()
 })
 
 it('logs the handshake and the end of a WebSocket, without its query', async () => {
@@ -49,7 +41,7 @@ it('answers a handshake on a v1 path as an ordinary request', async () => {
   expect(await rawExchange(proxy.url, `GET /iam/v1/groups HTTP/1.1\r\n${HANDSHAKE}`)).toMatch(
     /^HTTP\/1\.1 200 .*connection: close.*\{"items":\[\]\}$/is,
   )
-  expect(v2.seen.map(({ url }) => url.split('?')[0])).toEqual(['/iam/v2/groups'])
+  expect(proxy.v2.seen.map(({ url }) => url.split('?')[0])).toEqual(['/iam/v2/groups'])
 })
 
 it.each([
@@ -60,7 +52,7 @@ it.each([
 ])('refuses a handshake with %s', async (_, method, line) => {
   const answer = await rawExchange(proxy.url, `${method} /socket HTTP/1.1\r\n${line}${HANDSHAKE}`)
   expect(answer).toMatch(/^HTTP\/1\.1 400 .*"message":"a WebSocket handshake is a GET without content-length and transfer-encoding"/s)
-  expect(v2.seen).toEqual([])
+  expect(proxy.v2.seen).toEqual([])
 })
 
 /** A service that answers a handshake with these bytes. */
@@ -84,7 +76,7 @@ it.each([
   ['a status that nobody can write', 'HTTP/1.1 999 Odd\r\ncontent-length: 0\r\n\r\n'],
 ])('answers 502 and closes the connection for %s in a handshake’s answer', async (_, bytes) => {
   const odd = await startOdd(bytes)
-  const other = await startProxy({ 'upstream.v2': odd.url })
+  const other = await startStage({ v1: null, v2: odd.url })
   const answer = await rawExchange(other.url, `GET /socket HTTP/1.1\r\n${HANDSHAKE}`)
   expect(answer).toMatch(
     /^HTTP\/1\.1 502 .*\{"code":13,"message":"the v2 service sent an answer that cannot be passed on","details":\[\]\}$/s,
@@ -97,7 +89,7 @@ it.each([
 })
 
 it('ends the WebSocket at v2 when the client is gone', async () => {
-  const gone = new Promise((resolve) => v2.server.once('upgrade', (_, socket: Socket) => socket.once('close', resolve)))
+  const gone = new Promise((resolve) => proxy.v2.server.once('upgrade', (_, socket: Socket) => socket.once('close', resolve)))
   const socket = new WebSocket(`${proxy.url.replace('http', 'ws')}/socket`)
   await once(socket, 'open')
   socket.terminate()
@@ -109,7 +101,7 @@ it.each([
   ['breaks off', (client: Socket) => client.resetAndDestroy()],
 ])('ends a handshake that v2 never answers when its client %s', async (_, leave) => {
   const odd = await startOdd('')
-  const other = await startProxy({ 'upstream.v2': odd.url })
+  const other = await startStage({ v1: null, v2: odd.url })
   const client = net.connect(Number(new URL(other.url).port), '127.0.0.1')
   client.on('error', () => {}).write(`GET /socket HTTP/1.1\r\n${HANDSHAKE}`)
   await until(async () => odd.sockets.length === 1)
@@ -122,7 +114,7 @@ it.each([
 
 it('ends a handshake that v2 never answers after limits.webSocketIdleMs', async () => {
   const odd = await startOdd('')
-  const other = await startProxy({ 'upstream.v2': odd.url, 'limits.webSocketIdleMs': 100 })
+  const other = await startStage({ v1: null, v2: odd.url, proxy: { 'limits.webSocketIdleMs': 100 } })
   expect(await rawExchange(other.url, `GET /socket HTTP/1.1\r\n${HANDSHAKE}`)).toBe('')
   expect(await metric(other, 'crosswalk_requests_in_flight')).toBe(0)
   await other.close()

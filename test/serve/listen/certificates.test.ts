@@ -16,7 +16,7 @@ import { createServer } from '../../../src/app/server/server.ts'
 import { expiryOf } from '../../../src/serve/listen/listener.ts'
 import { type Echo, startEcho, unary } from '../../grpc/client.ts'
 import { type Issued, openAuthorities } from '../../stage/authority.ts'
-import { startProxy, type TestProxy } from '../../stage/stage.ts'
+import { startStage, type TestProxy } from '../../stage/stage.ts'
 
 describe('certificate', () => {
   const KEY = 'test/certificates/localhost.key'
@@ -93,12 +93,15 @@ describe('client certificates', () => {
     writeFileSync(clientCa, clients.pem)
     echo = await startEcho()
     const { key, cert } = servers.issue('proxy')
-    proxy = await startProxy({ 'upstream.v2': `http://${echo.address}`, 'tls.key': key, 'tls.cert': cert, 'tls.clientCa': clientCa })
+    proxy = await startStage({
+      v1: null,
+      v2: `http://${echo.address}`,
+      proxy: { 'tls.key': key, 'tls.cert': cert, 'tls.clientCa': clientCa },
+    })
   })
 
   afterAll(async () => {
     echo.kill()
-    await proxy.close()
     authorities.close()
   })
 

@@ -10,7 +10,7 @@ import { WebSocket, WebSocketServer } from 'ws'
 import { createHttp2, fewAtOnce, refuseLate } from '../../../src/serve/listen/http2.ts'
 import { bytesOf, FLAG, type Frame, frame, GOAWAY, headers, PREFACE, readFrames, TYPE } from '../../programs/faults/wire.ts'
 import { until } from '../../stage/clocks.ts'
-import { startProxy, type TestProxy } from '../../stage/stage.ts'
+import { startStage, type TestProxy } from '../../stage/stage.ts'
 import { connect2, fetch2, startUpstream, type Upstream } from '../../stage/upstream.ts'
 
 describe('http2', () => {
@@ -66,8 +66,6 @@ describe('http2', () => {
     sockets.on('connection', (socket) => socket.on('message', (message) => socket.send(`${message}!`)))
   })
 
-  afterAll(() => v2.close())
-
   beforeEach(() => {
     v2.seen.length = 0
   })
@@ -77,18 +75,15 @@ describe('http2', () => {
     let session: ClientHttp2Session
 
     beforeAll(async () => {
-      proxy = await startProxy({
-        'upstream.v2': v2.url,
-        'limits.bufferedRows': 0,
-        ...(way === 'TLS' && { 'tls.key': KEY, 'tls.cert': CERT }),
+      proxy = await startStage({
+        v1: null,
+        v2: v2.url,
+        proxy: { 'limits.bufferedRows': 0, ...(way === 'TLS' && { 'tls.key': KEY, 'tls.cert': CERT }) },
       })
       session = await connect2(proxy.url, way === 'TLS' ? ca : undefined)
     })
 
-    afterAll(async () => {
-      await proxy.close()
-      expect(session.destroyed || session.closed).toBe(true)
-    })
+    afterAll(() => expect(session.destroyed || session.closed).toBe(true))
 
     it('serves v1', async () => {
       const answer = await fetch2(session, '/iam/v1/groups?limit=1', { authorization: 'Bearer t', 'x-request-id': 'h2' })
@@ -180,7 +175,7 @@ describe('http2', () => {
 
   describe('a shutdown', () => {
     it('does not wait for idle HTTP/2 connections', async () => {
-      const proxy = await startProxy({ 'upstream.v2': v2.url, 'limits.shutdownMs': 60_000 })
+      const proxy = await startStage({ v1: null, v2: v2.url, proxy: { 'limits.shutdownMs': 60_000 } })
       const session = await connect2(proxy.url)
       const closed = once(session, 'close')
       await fetch2(session, '/x')
@@ -189,7 +184,7 @@ describe('http2', () => {
     })
 
     it('waits for a request in flight and tells its connection to leave at once', async () => {
-      const proxy = await startProxy({ 'upstream.v2': v2.url, 'limits.shutdownMs': 60_000 })
+      const proxy = await startStage({ v1: null, v2: v2.url, proxy: { 'limits.shutdownMs': 60_000 } })
       const session = await connect2(proxy.url)
       const arrived = once(v2.server, 'request')
       const answer = fetch2(session, '/slow')
@@ -203,7 +198,7 @@ describe('http2', () => {
     })
 
     it('cuts off silent connections in the end', async () => {
-      const proxy = await startProxy({ 'upstream.v2': v2.url, 'limits.shutdownMs': 50 })
+      const proxy = await startStage({ v1: null, v2: v2.url, proxy: { 'limits.shutdownMs': 50 } })
       const silent = net.connect(Number(new URL(proxy.url).port), '127.0.0.1')
       await once(silent, 'connect')
       const gone = once(silent, 'close')

@@ -14,8 +14,8 @@ import {
   keptTicks,
 } from '../../../src/serve/listen/times.ts'
 import { whenClosed } from '../../../src/serve/signals.ts'
-import { startProxy } from '../../stage/stage.ts'
-import { startUpstream } from '../../stage/upstream.ts'
+import { startStage } from '../../stage/stage.ts'
+import type { Handler } from '../../stage/upstream.ts'
 
 describe('ticks', () => {
   it('keeps one object of a next tick, however often it is called', async () => {
@@ -360,12 +360,15 @@ describe('rested connections', () => {
     ])('%s: gets an answer to what it asks at rest once there is room again', async (_, certificate) => {
       const held: (() => void)[] = []
       let arrived = () => {}
-      const v2 = await startUpstream((_, response) => {
+      const v2: Handler = (_, response) => {
         held.push(() => void response.end('{"groups":[]}'))
         arrived()
+      }
+      const proxy = await startStage({
+        v1: null,
+        v2,
+        proxy: { 'limits.requestsInFlight': 1, 'limits.refusalsPerSecond': 1, ...certificate },
       })
-      const proxy = await startProxy({ 'upstream.v2': v2.url, 'limits.requestsInFlight': 1, 'limits.refusalsPerSecond': 1, ...certificate })
-      open.push(proxy, v2)
       const waiting = new Promise<void>((resolve) => {
         arrived = resolve
       })

@@ -15,7 +15,7 @@ import { systemReason } from '../../../src/errors.ts'
 import { connect, unary } from '../../grpc/client.ts'
 import { openAuthorities, replace, selfSigned } from '../../stage/authority.ts'
 import { until } from '../../stage/clocks.ts'
-import { startProxy, type TestProxy } from '../../stage/stage.ts'
+import { NOWHERE, startStage, type TestProxy } from '../../stage/stage.ts'
 
 describe('dial', () => {
   const authorities = openAuthorities()
@@ -98,13 +98,7 @@ describe('dial', () => {
   const WELL = { translated: 200, native: 200, v1: 200, webSocket: 101, grpc: 'hi' }
   const FAILED = { translated: 503, native: 503, v1: 503, webSocket: 503, grpc: 14 }
 
-  async function startFor(values: Partial<Config>): Promise<TestProxy> {
-    const proxy = await startProxy(values)
-    onTestFinished(() => proxy.close())
-    return proxy
-  }
-
-  const both = (base: string): Partial<Config> => ({ 'upstream.v2': base, 'upstream.v1': base })
+  const startFor = (v2: string, proxy: Partial<Config> = {}, v1: string | null = v2) => startStage({ v1, v2, proxy })
 
   describe('a service that asks for a certificate', () => {
     const { key, cert } = old.issue('crosswalk')
@@ -113,7 +107,7 @@ describe('dial', () => {
 
     it('gets ours by every carrier, and is trusted by its authority alone', async () => {
       const { port, peers } = await startSecure()
-      const proxy = await startFor({ ...both(`https://127.0.0.1:${port}`), ...files, ...trust })
+      const proxy = await startFor(`https://127.0.0.1:${port}`, { ...files, ...trust })
       expect(await askAll(proxy)).toEqual(WELL)
       const asked = ['/iam/v2/groups', '/registry/v1/vuln_reports', 'WebSocket', 'gRPC']
       expect(asked.filter((one) => !peers.some(([what, name]) => what === one && name === 'crosswalk'))).toEqual([])
@@ -125,7 +119,7 @@ describe('dial', () => {
       ['with another authority', { ...files, 'upstream.v2Ca': other.ca, 'upstream.v1Ca': other.ca }],
     ])('is reached by no carrier %s', async (_, given) => {
       const { port, peers } = await startSecure()
-      expect(await askAll(await startFor({ ...both(`https://127.0.0.1:${port}`), ...given }))).toEqual(FAILED)
+      expect(await askAll(await startFor(`https://127.0.0.1:${port}`, given))).toEqual(FAILED)
       expect(peers).toEqual([])
     })
 
@@ -140,7 +134,7 @@ describe('dial', () => {
       await put(trusted, old.pem)
       const given = { 'upstream.v2Key': mine.key, 'upstream.v2Cert': mine.cert, 'upstream.v2Ca': trusted }
       const own = { 'upstream.v1Key': mine.key, 'upstream.v1Cert': mine.cert, 'upstream.v1Ca': trusted, 'upstream.connectionAgeMs': 50 }
-      const proxy = await startFor({ ...both(`https://127.0.0.1:${port}`), ...given, ...own })
+      const proxy = await startFor(`https://127.0.0.1:${port}`, { ...given, ...own })
       const statuses = new Map<string, number>()
       let isOver = false
       const ask = async () => {
@@ -208,12 +202,8 @@ describe('dial', () => {
       const { key, cert } = old.issue('tunnelled')
       const identity = { 'upstream.v2Key': key, 'upstream.v2Cert': cert, 'upstream.v2Ca': old.ca }
       const v1 = { 'upstream.v1Key': key, 'upstream.v1Cert': cert, 'upstream.v1Ca': old.ca }
-      const proxy = await startFor({
-        ...both(`https://v2.test:${port}`),
-        ...identity,
-        ...v1,
-        'upstream.proxy': `http://me:s3c%3Aret@${host}`,
-      })
+      const through = `http://me:s3c%3Aret@${host}`
+      const proxy = await startFor(`https://v2.test:${port}`, { ...identity, ...v1, 'upstream.proxy': through })
       expect(await askAll(proxy)).toEqual(WELL)
       expect(new Set(peers.map(([, name]) => name))).toEqual(new Set(['tunnelled']))
       expect(new Set(asked.map(String))).toEqual(new Set([`v2.test:${port},Basic ${Buffer.from('me:s3c:ret').toString('base64')}`]))
@@ -230,10 +220,10 @@ describe('dial', () => {
       const { asked, host } = await startConnectProxy()
       const at = ({ address }: Pick<net.Server, 'address'>) => `http://v2.test:${(address() as AddressInfo).port}`
       const [forRest, forGrpc] = [rest, grpc].map((server) => at({ address: () => server.address() }))
-      const first = await startFor({ 'upstream.v2': forRest as string, 'upstream.proxy': `http://${host}` })
+      const first = await startFor(forRest as string, { 'upstream.proxy': `http://${host}` }, null)
       const statuses = ['/iam/v1/groups', '/iam/v2/groups'].map(async (path) => (await fetch(first.url + path)).status)
       expect(await Promise.all(statuses)).toEqual([200, 200])
-      const second = await startFor({ 'upstream.v2': forGrpc as string, 'upstream.proxy': `http://${host}` })
+      const second = await startFor(forGrpc as string, { 'upstream.proxy': `http://${host}` }, null)
       const client = connect(second.url)
       expect((await unary(client, 'Unary', 'hello').answer).messages.map(String)).toEqual(['hi'])
       client.close()
@@ -247,14 +237,14 @@ describe('dial', () => {
     ])('is not asked for %s', async (_, name, noProxy) => {
       const { port } = await startSecure(true)
       const { asked, host } = await startConnectProxy()
-      const given = { ...both(`https://${name}:${port}`), 'upstream.proxy': `http://${host}`, 'upstream.noProxy': noProxy }
-      await askAll(await startFor(given))
+      const given = { 'upstream.proxy': `http://${host}`, 'upstream.noProxy': noProxy }
+      await askAll(await startFor(`https://${name}:${port}`, given))
       expect(asked).toEqual([])
     })
 
     it('that refuses is an unreachable service, and readyz says what it answered', async () => {
       const { host } = await startConnectProxy(407)
-      const proxy = await startFor({ ...both('https://v2.test:1'), 'upstream.proxy': `http://${host}` })
+      const proxy = await startFor('https://v2.test:1', { 'upstream.proxy': `http://${host}` })
       expect(await askAll(proxy)).toEqual(FAILED)
       const ready = await (await fetch(`${proxy.adminUrl}/readyz`)).text()
       expect(ready).toContain('upstream.proxy answers HTTP 407 to a connection to v2.test:1')
@@ -278,19 +268,17 @@ describe('tls', () => {
   afterAll(() => new Promise((resolve) => server.close(resolve)))
 
   it('lets no carrier talk to a server with an unverified certificate', async () => {
-    const proxy = await startProxy({ 'upstream.v2': url, 'upstream.v1': url })
+    const proxy = await startStage({ v1: url, v2: url })
     const translated = await fetch(`${proxy.url}/iam/v1/groups`)
     const native = await fetch(`${proxy.url}/iam/v2/groups`)
     const v1 = await fetch(`${proxy.url}/registry/v1/vuln_reports`)
     expect([translated.status, native.status, v1.status]).toEqual([503, 503, 503])
     expect(asked).toBe(0)
-    await proxy.close()
   })
 
   describe('says in words what is wrong with TLS:', () => {
-    const readiness = async (settings: Parameters<typeof startProxy>[0]) => {
-      const proxy = await startProxy(settings)
-      onTestFinished(() => proxy.close())
+    const readiness = async ({ 'upstream.v2': v2, ...settings }: Partial<Config>) => {
+      const proxy = await startStage({ v1: null, v2: v2 ?? NOWHERE, proxy: settings })
       return ((await (await fetch(`${proxy.adminUrl}/readyz`)).json()) as { readonly message: string }).message
     }
 

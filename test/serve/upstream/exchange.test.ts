@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { ApiError } from '../../../src/errors.ts'
 import { createPool, decode, type Exchange, exchange, type RawAnswer, textOf } from '../../../src/serve/upstream/exchange.ts'
 import { Coalescer, type Landing, type Start, type Underway } from '../../../src/serve/upstream/flights.ts'
-import { startProxy } from '../../stage/stage.ts'
+import { startStage } from '../../stage/stage.ts'
 import { startUpstream } from '../../stage/upstream.ts'
 
 describe('decode', () => {
@@ -171,20 +171,15 @@ describe('exchange', () => {
 })
 
 describe('long answers', () => {
-  const closing: (() => Promise<void>)[] = []
-
-  afterEach(async () => {
-    for (const close of closing.splice(0)) await close()
-  })
-
   /** A proxy before a v2 that answers what `answer` says of a path. */
   async function setUp(answer: (url: URL) => { readonly status?: number; readonly body: unknown }) {
-    const upstream = await startUpstream((request, response) => {
-      const { status = 200, body } = answer(new URL(request.url ?? '', 'http://v2'))
-      response.writeHead(status, { 'content-type': 'application/json' }).end(typeof body === 'string' ? body : JSON.stringify(body))
+    const proxy = await startStage({
+      v1: null,
+      v2: (request, response) => {
+        const { status = 200, body } = answer(new URL(request.url ?? '', 'http://v2'))
+        response.writeHead(status, { 'content-type': 'application/json' }).end(typeof body === 'string' ? body : JSON.stringify(body))
+      },
     })
-    const proxy = await startProxy({ 'upstream.v2': upstream.url })
-    closing.push(proxy.close, upstream.close)
     return {
       async get(path: string) {
         const answered = await fetch(`${proxy.url}${path}`)

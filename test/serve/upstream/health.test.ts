@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { probe } from '../../../src/serve/listen/http2.ts'
 import { createClockWatch, createHealth, type Service } from '../../../src/serve/upstream/health.ts'
 import { bytesOf, FLAG, frame, headerBlock, PREFACE, TYPE } from '../../programs/faults/wire.ts'
-import { startProxy } from '../../stage/stage.ts'
+import { startStage } from '../../stage/stage.ts'
 import { startUpstream } from '../../stage/upstream.ts'
 
 describe('health', () => {
@@ -93,7 +93,7 @@ describe('health', () => {
       response.writeHead(200, { 'content-type': 'application/json', date: new Date(Date.now() - 600_000).toUTCString(), ...kept })
       response.end('{"response":"pong"}')
     }, 'seen')
-    const proxies = [await startProxy({ 'upstream.v2': v2.url }), await startProxy({ 'upstream.v2': v2.url })]
+    const proxies = [await startStage({ v1: null, v2: v2.url }), await startStage({ v1: null, v2: v2.url })]
     onTestFinished(() => Promise.all([...proxies.map((one) => one.close()), v2.close()]).then(() => {}))
     const ready = async (nth: number) => (await fetch(`${proxies[nth]?.adminUrl}/readyz`)).json()
     const clock = 'the clock of v2 is some 10 min behind that of this machine'
@@ -108,8 +108,7 @@ describe('health', () => {
   })
 
   it('says in one line of the log why v2 cannot be reached', async () => {
-    const proxy = await startProxy({ 'upstream.v2': 'http://127.0.0.1:9' })
-    onTestFinished(() => proxy.close())
+    const proxy = await startStage({ v1: null, v2: 'http://127.0.0.1:9' })
     expect((await fetch(`${proxy.url}/iam/v1/groups`)).status).toBe(503)
     expect(await proxy.logged(({ msg }) => msg === 'request')).toMatchObject({ error: { cause: 'nothing listens (127.0.0.1:9)' } })
   })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import undici from 'undici'
 import { describe, expect, inject, it } from 'vitest'
 import { Agent, parseHeaders } from '../../../src/serve/upstream/undici.ts'
-import { startProxy } from '../../stage/stage.ts'
+import { startStage } from '../../stage/stage.ts'
 
 /** Prints the parts of undici that Node has loaded after `module` of the program, without the path before the package. */
 const LISTED = `
@@ -48,7 +48,7 @@ it.each([
   const v2 = createServer((socket) => socket.on('error', () => {}).on('data', () => socket.write(answer)))
   await new Promise<void>((resolve) => v2.listen(0, '127.0.0.1', resolve))
   const address = `http://127.0.0.1:${(v2.address() as AddressInfo).port}`
-  const proxy = await startProxy({ 'upstream.v2': address, 'log.level': 'silent' })
+  const proxy = await startStage({ v1: null, v2: address, proxy: { 'log.level': 'silent' } })
   const statusOf = async (path: string) => (await fetch(proxy.url + path, { headers: { authorization: 'Bearer t' } })).status
   expect([await statusOf('/iam/v1/roles'), await statusOf('/iam/v2/roles')]).toEqual([status, 200])
   await proxy.close()

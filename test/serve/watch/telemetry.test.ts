@@ -1,8 +1,8 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { metricsTargetIn, openMetricsExport } from '../../../src/serve/watch/metrics-export.ts'
 import { metricDataOf } from '../../../src/serve/watch/otlp-metrics.ts'
 import { openTracing } from '../../../src/serve/watch/spans.ts'
-import { startProxy } from '../../stage/stage.ts'
+import { startStage } from '../../stage/stage.ts'
 import { answering, startUpstream, type Upstream } from '../../stage/upstream.ts'
 import { type ReceivedMetrics, seriesOf, startCollector, startMetricsCollector } from './collector.ts'
 
@@ -15,15 +15,11 @@ describe('otlp metrics', () => {
     collector = await startMetricsCollector()
   })
 
-  afterEach(async () => {
-    vi.unstubAllEnvs()
-    await v2.close()
-    await collector.close()
-  })
+  afterEach(() => void vi.unstubAllEnvs())
 
   const open = async (env: Record<string, string> = {}) => {
     const exportMetrics = await openMetricsExport({ OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: `${collector.url}/v1/metrics`, ...env })
-    return startProxy({ 'upstream.v2': v2.url }, { exportMetrics })
+    return startStage({ v1: null, v2: v2.url, exportMetrics })
   }
   const ask = async (url: string, ...paths: readonly string[]) => {
     for (const path of paths) await (await fetch(url + path)).text()
@@ -82,7 +78,6 @@ describe('otlp metrics', () => {
       expect(seriesOf(collector.received.at(-1) as ReceivedMetrics)).toContain(
         'crosswalk_requests_total{operation="iam.groups.list",mode="v2",outcome="ok"} 1',
       )
-      await proxy.close()
     })
   })
 
@@ -184,11 +179,6 @@ describe('tracing', () => {
     collector = await startCollector()
   })
 
-  afterAll(async () => {
-    await v2.close()
-    await collector.close()
-  })
-
   beforeEach(() => {
     v2.seen.length = 0
     collector.received.length = 0
@@ -197,7 +187,7 @@ describe('tracing', () => {
   /** Serves one request with tracing. Its spans have arrived once the proxy is closed. */
   async function traced(path: string, headers: Record<string, string> = {}, env: Record<string, string> = {}, init: RequestInit = {}) {
     const tracing = await openTracing({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ...env })
-    const proxy = await startProxy({ 'upstream.v2': v2.url }, { tracing })
+    const proxy = await startStage({ v1: null, v2: v2.url, tracing })
     await (await fetch(proxy.url + path, { headers, ...init })).text()
     await proxy.close()
     return { spans: collector.received, log: proxy.log }
@@ -273,11 +263,10 @@ describe('tracing', () => {
     )
 
     it('passes on and logs the trace of the client', async () => {
-      const proxy = await startProxy({ 'upstream.v2': v2.url })
+      const proxy = await startStage({ v1: null, v2: v2.url })
       await fetch(proxy.url + PATH, { headers: { traceparent: `00-${TRACE}-${PARENT}-01` } })
       expect(v2.seen[0]?.headers.traceparent).toBe(`00-${TRACE}-${PARENT}-01`)
       expect(await proxy.logged(() => true)).toMatchObject({ trace: TRACE })
-      await proxy.close()
     })
 
     it('delays no answer if the collector is down', async () => {

@@ -83,7 +83,10 @@ describe('http2', () => {
       session = await connect2(proxy.url, way === 'TLS' ? ca : undefined)
     })
 
-    afterAll(() => expect(session.destroyed || session.closed).toBe(true))
+    afterAll(async () => {
+      await proxy.close()
+      expect(session.destroyed || session.closed).toBe(true)
+    })
 
     it('serves v1', async () => {
       const answer = await fetch2(session, '/iam/v1/groups?limit=1', { authorization: 'Bearer t', 'x-request-id': 'h2' })

@@ -6,7 +6,9 @@ import type { Uncompared, UncomparedCounts } from './standing.ts'
 
 /** A whole number as people read it: `12,345`. `toLocaleString` would load the rules of all languages: 8 MiB, and a tenth of the start. */
 export function count(n: number): string {
-  return String(n).replace(/\B(?=(?:\d{3})+$)/g, ',')
+  const digits = String(n)
+  const first = digits.length % 3 || 3
+  return [digits.slice(0, first), ...(digits.slice(first).match(/\d{3}/g) ?? [])].join(',')
 }
 
 /** `1 request`, `2,500 requests`. */

@@ -4,7 +4,7 @@ import http2 from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { CONNECTION_SPECIFIC, grouped, type Head, relayable, relayableGroups, SINGLE_VALUED } from '../src/heads.ts'
-import { endsHere, endToEnd, endToEndRaw, giveHead } from '../src/serve/heads.ts'
+import { endsHere, endToEnd, endToEndRaw, writeHead } from '../src/serve/heads.ts'
 
 describe('head', () => {
   const head = (part: Partial<Head> = {}): Head => ({ status: 200, reason: 'OK', headers: ['x-a', '1'], ...part })
@@ -81,12 +81,12 @@ describe('head', () => {
 
   it('returns what Node still refuses, and does not throw', () => {
     const response = { writeHead: () => {} } as unknown as ServerResponse
-    expect(giveHead(response, head())).toBeUndefined()
+    expect(writeHead(response, head())).toBeUndefined()
     const refusing = new http.ServerResponse(new http.IncomingMessage(undefined as never))
     refusing.writeHead = () => {
       throw Object.assign(new Error('no'), { code: 'ERR_ODD' })
     }
-    expect(giveHead(refusing, head())).toEqual({ problem: 'ERR_ODD' })
+    expect(writeHead(refusing, head())).toEqual({ problem: 'ERR_ODD' })
   })
 
   it.each([

@@ -49,13 +49,13 @@ export interface FleetAnswer<T> {
 export const INCOMPLETE = 'x-crosswalk-incomplete'
 
 /** Characters of that header: clients refuse longer heads. Who shares the store may make any number of sentences necessary. */
-const MOST_TOLD = 2000
+const LONGEST_TEXT = 2000
 
 /** Returns the body of an answer, and says in a header what is missing in it. */
 export function toldBy<T>(reply: FastifyReply, { answer, problems }: FleetAnswer<T>): T {
   if (problems.length === 0) return answer
   const told = problems.join(' ').replace(/[^ -~]/g, '?')
-  reply.header(INCOMPLETE, told.length <= MOST_TOLD ? told : `${told.slice(0, MOST_TOLD)}... (${problems.length} sentences in all)`)
+  reply.header(INCOMPLETE, told.length <= LONGEST_TEXT ? told : `${told.slice(0, LONGEST_TEXT)}... (${problems.length} sentences in all)`)
   return answer
 }
 

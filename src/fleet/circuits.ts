@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Circuit, Opening, Rate } from '../migrate/evidence/circuit.ts'
 import type { Sample } from '../migrate/evidence/evidence.ts'
 import type { Migration } from '../migrate/migration.ts'
-import type { CircuitTeller } from '../migrate/modes/journal.ts'
+import type { CircuitNotes } from '../migrate/modes/journal.ts'
 import type { Budget } from '../migrate/modes/serve.ts'
 import { type FleetClocks, type FleetReading, liveIn, type Part, reading, readText } from './exchange.ts'
 import type { Fleet } from './fleet.ts'
@@ -132,7 +132,7 @@ function obey(
 
 interface CountsParts {
   readonly circuit: Pick<Circuit, 'own'>
-  readonly heard: CircuitTeller['heard']
+  readonly heard: CircuitNotes['heard']
   /** The version of the modes in force. */
   readonly version: () => number
   readonly fleet: Pick<Fleet, 'soon' | 'urgent'>
@@ -265,16 +265,16 @@ function since(before: Sample | undefined, now: Sample): Sample {
 
 /** Shares the circuits of a replica with its fleet: what all see of v2, and which are open. */
 export function shareCircuits({ journal, modes, rollouts }: Migration, fleet: Fleet, { now, ticks }: FleetClocks): void {
-  const { circuit, teller } = journal
+  const { circuit, circuitNotes } = journal
   const version = () => modes.state().version
-  const counts = createOthersCounts({ circuit, heard: teller.heard, version, fleet, ticks })
+  const counts = createOthersCounts({ circuit, heard: circuitNotes.heard, version, fleet, ticks })
   const open = createOpenCircuits({ circuit, version, fleet, moved: rollouts.look, now })
   const turned: typeof open.turned = (operation, note) => {
     // A rollout takes its share to 0 before the store has answered.
     rollouts.look()
     return open.turned(operation, note)
   }
-  teller.follow({ turned, bad: counts.bad })
+  circuitNotes.follow({ turned, bad: counts.bad })
   // What the others saw may open a circuit, which then goes with the same batch.
   fleet.add(counts)
   fleet.add(open)

@@ -278,7 +278,7 @@ export const CLIENTS = 10_000
 const MOST_AT_ONCE = 300
 
 /** Returns the products of a client that the store was not told of, a bounded number of them in all. */
-function createUntold(): (client: string, agents: ReadonlySet<string>) => readonly string[] {
+function createUnreported(): (client: string, agents: ReadonlySet<string>) => readonly string[] {
   const told = new Map<string, ReadonlySet<string>>()
   return (client, agents) => {
     const before = told.get(client) ?? new Set()
@@ -293,7 +293,7 @@ export function createClientsPart({ nth: initial, uncounted, flush, soon, timeOf
   const pending = createPendingUses()
   /** Clients of an epoch that this replica has told of, with their subjects. */
   let told = new Map<string, string | undefined>()
-  let untold = createUntold()
+  let unreported = createUnreported()
   let admitted = new Set<string>()
   let nth = initial
   let further = 0
@@ -312,7 +312,7 @@ export function createClientsPart({ nth: initial, uncounted, flush, soon, timeOf
   }
   const forget = () => {
     told = new Map()
-    untold = createUntold()
+    unreported = createUnreported()
     admitted = new Set()
     pending.forget()
   }
@@ -328,7 +328,7 @@ export function createClientsPart({ nth: initial, uncounted, flush, soon, timeOf
     const isRenamed = subject !== undefined && told.get(known) !== subject
     if (isNew || isRenamed) told.set(known, subject ?? told.get(known))
     const joins: StoreChange = { kind: 'join', name: callersName(use.nth), field: 'callers', member: caller, most: limit }
-    return [...(isNew ? [joins] : []), ...clientChanges(use, isRenamed ? subject : undefined, untold(known, use.agents))]
+    return [...(isNew ? [joins] : []), ...clientChanges(use, isRenamed ? subject : undefined, unreported(known, use.agents))]
   }
   const restOf = (): readonly StoreChange[] => {
     if (further === 0) return []

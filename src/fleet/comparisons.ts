@@ -236,9 +236,9 @@ export function createNotesPart({ id, onNote, follow, hear, soon }: NotesPartSou
 }
 
 /** Takes a note that somebody is to hear of outside of the fleet. `ended` is called when that has ended, well or not. */
-type TellNote = (note: IdentifiedNote, ended: () => void) => void
+type ReportNote = (note: IdentifiedNote, ended: () => void) => void
 
-interface NotesToldSources {
+interface NotesReportedSources {
   readonly fleet: Pick<Fleet, 'state' | 'soon'>
   readonly leader: Pick<Leader, 'isSelf'>
   readonly notes: Pick<NotesPart, 'onLogged'>
@@ -252,13 +252,13 @@ const ALONE_MS = 5000
 /** Milliseconds before the start of this process: older notes are not told of if nobody ever told of one. */
 const RECENT_MS = 60_000
 
-const NOTES_TOLD = 'notified'
+const NOTES_REPORTED = 'notified'
 
 /** Lets one replica tell of the notes of all, each at least once. */
-export function createNotesTold({ fleet, leader, notes, onNote, clocks }: NotesToldSources) {
+export function createNotesReported({ fleet, leader, notes, onNote, clocks }: NotesReportedSources) {
   const { ticks, now } = clocks
   const since = now() - RECENT_MS
-  const listeners: TellNote[] = []
+  const listeners: ReportNote[] = []
   const logged: LoggedNote[] = []
   /** Own notes that the journal of the fleet does not have yet. */
   const unlogged = new Map<string, IdentifiedNote>()
@@ -271,13 +271,13 @@ export function createNotesTold({ fleet, leader, notes, onNote, clocks }: NotesT
     if (!told.add(note.id)) return end()
     for (const listener of listeners) listener(note, end)
   }
-  const cursor = reading('sums', NOTES_TOLD, ({ nth }) => {
+  const cursor = reading('sums', NOTES_REPORTED, ({ nth }) => {
     known = Math.max(nth ?? 0, known ?? 0)
   })
-  const isToBeTold = ({ nth, note }: LoggedNote) => nth > handed && nth > (known ?? 0) && (known || Date.parse(note.at) >= since)
+  const isToBeReported = ({ nth, note }: LoggedNote) => nth > handed && nth > (known ?? 0) && (known || Date.parse(note.at) >= since)
   const tellLogged = () => {
     if (listeners.length === 0 || known === undefined || !leader.isSelf()) return
-    for (const one of logged.filter(isToBeTold)) {
+    for (const one of logged.filter(isToBeReported)) {
       handed = one.nth
       tell(one.note, () => {
         ended = Math.max(ended, one.nth)
@@ -299,11 +299,11 @@ export function createNotesTold({ fleet, leader, notes, onNote, clocks }: NotesT
     changes(): readonly StoreChange[] {
       if (ended <= (known ?? 0)) return []
       known = ended
-      return [{ kind: 'most', name: NOTES_TOLD, sums: { nth: ended } }]
+      return [{ kind: 'most', name: NOTES_REPORTED, sums: { nth: ended } }]
     },
     readings: (): readonly FleetReading[] => [cursor],
     /** Passes on the notes of which this replica is to tell. */
-    onTell: (listener: TellNote): void => void listeners.push(listener),
+    onTell: (listener: ReportNote): void => void listeners.push(listener),
     /** Looks whether there are some. Call it every second. */
     look() {
       tellLogged()

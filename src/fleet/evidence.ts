@@ -266,7 +266,7 @@ export function createWaiting<T extends { readonly at: number }>(most: number = 
   let bad: T[] = []
   let [dropped, lost] = [0, 0]
   /** Makes room for one more. Returns false if there is none. */
-  const makeRoom = (isBad: boolean): boolean => {
+  const trim = (isBad: boolean): boolean => {
     if (clean.length + bad.length < most) return true
     const hasClean = isBad && clean.pop() !== undefined
     if (hasClean || !isBad) dropped += 1
@@ -275,7 +275,7 @@ export function createWaiting<T extends { readonly at: number }>(most: number = 
   }
   return {
     add(observation: T, isBad: boolean) {
-      if (makeRoom(isBad)) (isBad ? bad : clean).push(observation)
+      if (trim(isBad)) (isBad ? bad : clean).push(observation)
     },
     /** Hands over the oldest ones. */
     take(count: number): readonly T[] {
@@ -311,7 +311,7 @@ const KEPT_MS = 10_000
 const MOST = 5000
 
 /** What the store has lately been told. It may lose a second of that, if it dies. `now` gives milliseconds. */
-function createTold<T>(now: () => number) {
+function createReported<T>(now: () => number) {
   let told: readonly { readonly one: T; readonly at: number; readonly batch: number }[] = []
   let batch = 0
   /** The newest batch of which something is kept no longer. */
@@ -368,7 +368,7 @@ interface Waiting extends TimedObservation {
 }
 
 /** Returns a function that says to which kind a request counts: the first ones of each operation are told apart. */
-function createKindRoom(): (one: Pick<Observation, 'operation' | 'shape'>) => string {
+function createKindBudget(): (one: Pick<Observation, 'operation' | 'shape'>) => string {
   const known = new Map<string, Set<string>>()
   return (one) => {
     const kinds = known.get(one.operation) ?? new Set<string>()
@@ -426,12 +426,12 @@ export function createEvidencePart(sources: EvidenceSources) {
   const { replica, counters, restored, soon, now, time } = sources
   let { names } = sources
   const waiting = createWaiting<Waiting>(sources.most)
-  const told = createTold<Waiting>(now)
+  const told = createReported<Waiting>(now)
   const traffic = createCounters(counters.traffic, restored !== undefined)
   const declared = createCounters(counters.declared, restored !== undefined)
   let sums: readonly StoreChange[] = []
-  let lostTold = 0
-  let kinds = createKindRoom()
+  let lostReported = 0
+  let kinds = createKindBudget()
   let wrong = createWrongPart(names)
 
   const collect = (changes: readonly StoreChange[]) => {
@@ -441,8 +441,8 @@ export function createEvidencePart(sources: EvidenceSources) {
     const { lost } = waiting.counts()
     const add = (name: string, grown: Sums): StoreChange => ({ kind: 'add', name, sums: grown })
     collect([add(names.traffic, traffic.grown()), add(names.declared, declared.grown())])
-    if (lost > lostTold) collect([add(names.evidence, { [fieldOf('lost', replica)]: lost - lostTold })])
-    lostTold = lost
+    if (lost > lostReported) collect([add(names.evidence, { [fieldOf('lost', replica)]: lost - lostReported })])
+    lostReported = lost
   }
   const changesOf = (one: Waiting): readonly StoreChange[] => {
     if (time() - one.at < COLLAPSE.windowMs) return evidenceChanges(one, one.names)
@@ -477,8 +477,8 @@ export function createEvidencePart(sources: EvidenceSources) {
     begin(next: EvidenceNames) {
       count()
       waiting.forgive()
-      lostTold = 0
-      kinds = createKindRoom()
+      lostReported = 0
+      kinds = createKindBudget()
       wrong = createWrongPart(next)
       names = next
     },

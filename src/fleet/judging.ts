@@ -63,8 +63,8 @@ export function createSharedNoise(noise: Pick<Noise, 'heard' | 'onLearn'>, fleet
 const habitsSchema = z.array(z.object({ key: z.string(), status: z.number() }))
 
 /** Shares which writes v1 refuses by itself: one replica gave them to v1, and another one gives the next of their kind to v2. */
-export function createSharedRefusals(refusals: Pick<V1Refusals, 'told' | 'onNews'>, fleet: Pick<Fleet, 'id' | 'soon'>): Part {
-  const shared = sharedLog<V1Habit>('refusals', habitsSchema, refusals.told, fleet)
+export function createSharedRefusals(refusals: Pick<V1Refusals, 'learn' | 'onNews'>, fleet: Pick<Fleet, 'id' | 'soon'>): Part {
+  const shared = sharedLog<V1Habit>('refusals', habitsSchema, refusals.learn, fleet)
   refusals.onNews((habit) => {
     // What finds no room is unknown to others, unless it takes something back.
     if (!shared.isFull() || habit.status === 0) shared.add(habit)
@@ -92,8 +92,8 @@ export function createSharedRedactionKey(key: RedactionKey): Part {
 }
 
 interface SharedWritesParts {
-  readonly ownWrites: Pick<OwnWrites, 'begin' | 'heardMany'>
-  readonly recentWrites: Pick<RecentWrites, 'heard' | 'heardMany' | 'own'>
+  readonly ownWrites: Pick<OwnWrites, 'begin' | 'noteMany'>
+  readonly recentWrites: Pick<RecentWrites, 'beginElsewhere' | 'noteMany' | 'own'>
   readonly operations: readonly Operation[]
   readonly fleet: Pick<Fleet, 'id' | 'hear'>
   /** Milliseconds of a monotonic clock. */
@@ -107,7 +107,7 @@ const WRITES_KEPT = 1000
 const KEPT_MS = 60_000
 
 /** Milliseconds for which a comparison waits for the others. */
-const TOLD_MS = 2000
+const REPORT_MS = 2000
 
 const writtenSchema = z.object({
   begun: z.array(
@@ -125,7 +125,7 @@ const writtenSchema = z.object({
   isCut: z.boolean(),
 })
 
-type Written = z.infer<typeof writtenSchema>
+type WrittenByReplica = z.infer<typeof writtenSchema>
 
 /** Writes of others that are under way here, by replica and number. */
 type UnderWay = Map<string, { readonly end: () => void; readonly at: number }>
@@ -136,10 +136,10 @@ export function createSharedWrites({ ownWrites, recentWrites, operations, fleet,
   const underWay: UnderWay = new Map()
   let next = 0
   let active: readonly NamedWrite[] = []
-  const begin = (replica: string, { number, operation: id, params, uids, caller }: Written['begun'][0]) => {
+  const begin = (replica: string, { number, operation: id, params, uids, caller }: WrittenByReplica['begun'][0]) => {
     const operation = known.get(id)
     if (!operation) return
-    const ends = [recentWrites.heard(operation, params, uids), ownWrites.begin(caller)]
+    const ends = [recentWrites.beginElsewhere(operation, params, uids), ownWrites.begin(caller)]
     underWay.set(`${replica} ${number}`, { at: ticks(), end: () => void ends.map((end) => end()) })
   }
   const end = (key: string) => {
@@ -149,7 +149,7 @@ export function createSharedWrites({ ownWrites, recentWrites, operations, fleet,
   const take = ({ replica, text }: LogItem) => {
     const written = replica === fleet.id ? undefined : readText(writtenSchema, text)
     if (!written) return
-    if (written.isCut) for (const writes of [recentWrites, ownWrites]) writes.heardMany()
+    if (written.isCut) for (const writes of [recentWrites, ownWrites]) writes.noteMany()
     for (const one of written.begun) begin(replica, one)
     for (const number of written.ended) end(`${replica} ${number}`)
   }
@@ -164,16 +164,16 @@ export function createSharedWrites({ ownWrites, recentWrites, operations, fleet,
       active = told.filter((write) => write.active)
       const ended = told.filter((write) => !write.active).map(({ number }) => number)
       if (own.writes.length + ended.length === 0 && !own.isCut) return []
-      const written: Written = { begun: own.writes.map(textOf), ended, isCut: own.isCut }
+      const written: WrittenByReplica = { begun: own.writes.map(textOf), ended, isCut: own.isCut }
       return [{ kind: 'log', name: WRITES_LOG, text: JSON.stringify(written), items: WRITES_KEPT, keepMs: KEPT_MS }]
     },
     readings: (): readonly FleetReading[] => [log],
     /** Resolves when this replica knows the writes of all others up to now: true, or false if it cannot know them in time. */
-    told: shared(() => fleet.hear(TOLD_MS)),
+    told: shared(() => fleet.hear(REPORT_MS)),
   }
 }
 
-function textOf({ number, operation, params, uids, caller }: NamedWrite): Written['begun'][0] {
+function textOf({ number, operation, params, uids, caller }: NamedWrite): WrittenByReplica['begun'][0] {
   return { number, operation: operation.id, params, caller, ...(uids && { uids: [...uids] }) }
 }
 
@@ -198,7 +198,7 @@ function shared(ask: () => Promise<boolean>): () => Promise<boolean> {
 /** Shares what the replicas of a fleet need to judge differences alike: noise, writes, and the key of hashes. */
 export function shareJudging({ journal, modes }: Migration, fleet: Fleet, { ticks }: FleetClocks): void {
   const { judging, operations, redaction } = journal
-  const writes = createSharedWrites({ ...modes.witnesses, operations, fleet, ticks })
+  const writes = createSharedWrites({ ...modes.history, operations, fleet, ticks })
   judging.others.askBy(writes.told)
   fleet.add(createSharedNoise(judging.noise, fleet))
   fleet.add(createSharedRefusals(judging.refusals, fleet))

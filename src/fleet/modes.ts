@@ -179,11 +179,11 @@ interface ModesPartSettings {
   readonly now: () => number
   /** Another exchange is due at once: something is to be sent, or other modes are in force. */
   readonly wake: () => void
-  readonly told: ModesTold
+  readonly events: ModesEvents
 }
 
 /** Is told what happens to the modes of this replica. */
-interface ModesTold {
+interface ModesEvents {
   adopted(document: Document): void
   /** This version of Crosswalk cannot read the modes in the store. `isKnown`: earlier ones stay in force. */
   unreadable(unread: UnreadModes, isKnown: boolean): void
@@ -199,13 +199,13 @@ type ModesPart = ReturnType<typeof createModesPart>
  * Keeps the modes of this replica those of the store. Versions only go up: a store that lost the newest version gets it back from any
  * replica that knows it. Of two documents of one version, all replicas choose the same.
  */
-export function createModesPart({ modes, first, now, wake, told }: ModesPartSettings) {
+export function createModesPart({ modes, first, now, wake, events }: ModesPartSettings) {
   let known: Document = { version: 0, text: '' }
   let fileDigest: string | undefined
   /** The store has an older document, or none. */
   let raised: Document | undefined
   let isFirst = false
-  const wish = createFileWish(told.proposed)
+  const wish = createFileWish(events.proposed)
   let unread: UnreadModes | undefined
   const own = new Set<string>()
 
@@ -213,7 +213,7 @@ export function createModesPart({ modes, first, now, wake, told }: ModesPartSett
     const read = readModesDocument(document)
     unread = 'problem' in read ? { ...document, ...read } : undefined
     if ('problem' in read) {
-      told.unreadable({ ...document, ...read }, known.version > 0)
+      events.unreadable({ ...document, ...read }, known.version > 0)
       return wish.missed({ ...document, ...read })
     }
     known = document
@@ -221,7 +221,7 @@ export function createModesPart({ modes, first, now, wake, told }: ModesPartSett
     wish.adopted(fileDigest, known.version)
     modes.adopt(read.shared, own.has(document.text))
     own.clear()
-    told.adopted(document)
+    events.adopted(document)
     wake()
   }
   const next = (rules: ModeRules, by: Actor, file = fileDigest) => {
@@ -231,7 +231,7 @@ export function createModesPart({ modes, first, now, wake, told }: ModesPartSett
   }
   const choose = (document: Document) => {
     const isLost = tagOf(document) > tagOf(known)
-    told.differed({ own: known, stored: document, isLost })
+    events.differed({ own: known, stored: document, isLost })
     if (isLost) return adopt(document)
     raised = { version: known.version + 1, text: known.text }
     adopt(raised)
@@ -397,7 +397,7 @@ interface ShareModesParts {
   /** Milliseconds of silence after which canaries get no v2; 0 = never. */
   readonly leaseMs: number
   readonly clocks: FleetClocks
-  readonly told: Omit<ModesTold, 'adopted'> & { held(isHeld: boolean): void; cached(version: number): void; unknown(why: string): void }
+  readonly events: Omit<ModesEvents, 'adopted'> & { held(isHeld: boolean): void; cached(version: number): void; unknown(why: string): void }
   readonly warn: (text: string) => void
 }
 
@@ -412,7 +412,7 @@ const UNKNOWN = 'this replica does not know the modes: the store does not answer
 export type ShareModes = ReturnType<typeof shareModes>
 
 /** The modes of a replica as those of its fleet. */
-export function shareModes({ fleet, modes, clocks, told, ...parts }: ShareModesParts) {
+export function shareModes({ fleet, modes, clocks, events, ...parts }: ShareModesParts) {
   const { openCircuits, leaseMs } = parts
   const now = (): KeptModes => ({ document: part.known(), open: openCircuits() })
   const cache = parts.cache === undefined ? undefined : createModesCache(parts.cache, now, parts.warn)
@@ -428,12 +428,12 @@ export function shareModes({ fleet, modes, clocks, told, ...parts }: ShareModesP
     const why = unknown()
     if (why !== undefined) modes.refuse(why)
   }
-  const unreadable: ModesTold['unreadable'] = (...unread) => {
+  const unreadable: ModesEvents['unreadable'] = (...unread) => {
     refuse()
-    told.unreadable(...unread)
+    events.unreadable(...unread)
   }
-  const partTold = { ...told, adopted: keep, unreadable }
-  const part = createModesPart({ modes, first: parts.first, now: clocks.now, wake: fleet.now, told: partTold })
+  const partEvents = { ...events, adopted: keep, unreadable }
+  const part = createModesPart({ modes, first: parts.first, now: clocks.now, wake: fleet.now, events: partEvents })
   parts.onTurn(keep)
   fleet.add(part)
   let isHeld = false
@@ -443,7 +443,7 @@ export function shareModes({ fleet, modes, clocks, told, ...parts }: ShareModesP
     if (isLate === isHeld) return
     isHeld = isLate
     modes.hold(isHeld)
-    told.held(isHeld)
+    events.held(isHeld)
   }
   let end = () => {}
   const hasAnswered = () => fleet.state().heardAt !== undefined
@@ -458,8 +458,8 @@ export function shareModes({ fleet, modes, clocks, told, ...parts }: ShareModesP
       // A store without modes takes those of the file with the second exchange.
       if (hasAnswered() && part.known().version === 0) await atMost(fleet.turn(), false, FIRST_MS, clocks)
       refuse()
-      if (part.known().version > 0 && !hasAnswered()) told.cached(part.known().version)
-      else if (part.known().version === 0 && !part.unread()) told.unknown(UNKNOWN)
+      if (part.known().version > 0 && !hasAnswered()) events.cached(part.known().version)
+      else if (part.known().version === 0 && !part.unread()) events.unknown(UNKNOWN)
       if (leaseMs > 0) end = clocks.repeat(look, SHARE_LOOK_MS)
       if (leaseMs > 0) look()
     },
@@ -470,7 +470,7 @@ export function shareModes({ fleet, modes, clocks, told, ...parts }: ShareModesP
       modes.configure(checked)
       part.propose(checked, by)
       const { problem } = fleet.state()
-      if (problem !== undefined) told.proposed({ problem: `${problem}; they are proposed as soon as it answers` })
+      if (problem !== undefined) events.proposed({ problem: `${problem}; they are proposed as soon as it answers` })
       return undefined
     },
     /** Whether any modes are known: of the store, or of the cache while the store has not answered since the start. */

@@ -7,30 +7,30 @@ import { countOf, isRowText } from '../tables/text/engine.ts'
 import {
   type AskTurn,
   type Call,
-  type CallLanding,
+  type CallReceiver,
+  type Executor,
+  type OutcomeReceiver,
   type Reply,
   ROWS,
   type RowsTurn,
   run,
-  type Taker,
-  type Teller,
   type Turn,
 } from '../tables/turn.ts'
 import { type CallLimits, ManyCalls, type Send, tooManyCalls } from './calls.ts'
 
 /** JSON text: pieces of its bytes. A short one is a text with a letter for each byte (Latin-1). */
-export type Written = readonly Buffer[] | string
+export type JsonText = readonly Buffer[] | string
 
 /** The bytes of a written text. */
-export function bytesOf(written: Written): readonly Buffer[] {
-  return typeof written === 'string' ? [Buffer.from(written, 'latin1')] : written
+export function bytesOf(text: JsonText): readonly Buffer[] {
+  return typeof text === 'string' ? [Buffer.from(text, 'latin1')] : text
 }
 
 /** The number of its bytes. */
-export function lengthOf(written: Written): number {
-  if (typeof written === 'string') return written.length
+export function lengthOf(text: JsonText): number {
+  if (typeof text === 'string') return text.length
   let length = 0
-  for (const piece of written) length += piece.length
+  for (const piece of text) length += piece.length
   return length
 }
 
@@ -38,7 +38,7 @@ export function lengthOf(written: Written): number {
 export type Rows = RowsTurn['rows']
 
 /** Writes an answer whose rows are known, some of them as text. */
-export function writtenOf(held: readonly Rows[], body: unknown): Written {
+export function jsonTextWithRows(held: readonly Rows[], body: unknown): JsonText {
   const [only] = held
   if (held.length === 1 && only && isRowText(only) && typeof only.bytes === 'string') {
     const end = endOf(body)
@@ -87,7 +87,7 @@ type Headers = Readonly<Record<string, string | string[]>>
  */
 export type Answer =
   | { readonly status: number; readonly headers: Headers; readonly body: unknown }
-  | { readonly status: number; readonly headers: Headers; readonly written: Written }
+  | { readonly status: number; readonly headers: Headers; readonly text: JsonText }
   | { readonly status: number; readonly headers: Headers; readonly stream: AsyncIterable<Uint8Array> }
 
 const NO_HEADERS = {}
@@ -96,7 +96,7 @@ const NO_HEADERS = {}
  * Answers one request from v2: makes the calls of its operation (`run`), and turns its result into an answer. A list of more than
  * `bufferedRows` rows is streamed. A class, because every request has one.
  */
-export abstract class Answering implements Taker {
+export abstract class Answering implements Executor {
   readonly #limits: AnswerLimits
   readonly #held: Rows[]
   #count: number
@@ -119,21 +119,21 @@ export abstract class Answering implements Taker {
   abstract failed(thrown: unknown): void
 
   /** Makes one call; see `Send`. */
-  abstract send(call: Call, landing: CallLanding): void
+  abstract send(call: Call, receiver: CallReceiver): void
 
-  make(turn: AskTurn, teller: Teller): void {
+  sendCalls(turn: AskTurn, receiver: OutcomeReceiver): void {
     const [only] = turn.calls
     const limits = this.#limits
     if (this.#many || !only || turn.calls.length > 1 || turn.ahead) {
-      this.#many ??= new ManyCalls((call, landing) => this.send(call, landing), limits, this.#made)
-      this.#many.make(turn, teller)
-    } else if (this.#made === limits.callsPerRequest) teller.refused(tooManyCalls(this.#made))
+      this.#many ??= new ManyCalls((call, receiver) => this.send(call, receiver), limits, this.#made)
+      this.#many.sendCalls(turn, receiver)
+    } else if (this.#made === limits.callsPerRequest) receiver.refused(tooManyCalls(this.#made))
     else {
       this.#made += 1
       try {
-        this.send(only, teller)
+        this.send(only, receiver)
       } catch (error) {
-        teller.failed(error as Error)
+        receiver.failed(error as Error)
       }
     }
   }
@@ -150,12 +150,12 @@ export abstract class Answering implements Taker {
   ended({ status, headers = NO_HEADERS, body, rows }: Reply): void {
     const held = this.#held
     if (!rows) this.done({ status, headers, body })
-    else if (held.some(isRowText)) this.done({ status, headers, written: writtenOf(held, body) })
+    else if (held.some(isRowText)) this.done({ status, headers, text: jsonTextWithRows(held, body) })
     else this.done({ status, headers, body: { [ROWS]: held.flat(), ...(body as JsonObject) } })
   }
 
   #streamed(turn: RowsTurn): AsyncGenerator<Uint8Array> {
-    return streamed(this.#held, turn, (asked, teller) => this.make(asked, teller), { count: this.#count, limits: this.#limits })
+    return streamed(this.#held, turn, (asked, receiver) => this.sendCalls(asked, receiver), { count: this.#count, limits: this.#limits })
   }
 }
 
@@ -174,26 +174,31 @@ interface Progress {
  * Yields `{"items":[…rows…], …rest}` one batch at a time; the event loop serves others in between.
  * The generator continues the operation only when a piece is asked for. A client that does not read therefore stops its own calls.
  */
-async function* streamed(held: Rows[], from: RowsTurn, make: Taker['make'], { count, limits }: Progress): AsyncGenerator<Uint8Array> {
+async function* streamed(
+  held: Rows[],
+  from: RowsTurn,
+  sendCalls: Executor['sendCalls'],
+  { count, limits }: Progress,
+): AsyncGenerator<Uint8Array> {
   yield* begun(held)
   held.length = 0
   let rows = count
-  let turn = await after(from, make)
+  let turn = await after(from, sendCalls)
   while ('next' in turn) {
     rows += countOf(turn.rows)
     if (rows > limits.rowsPerRequest) throw tooManyRows(limits)
     if (countOf(turn.rows) > 0) yield textOf(turn.rows)
     await setImmediate()
-    turn = await after(turn, make)
+    turn = await after(turn, sendCalls)
   }
   yield Buffer.from(endOf(turn.body))
 }
 
 /** Returns the next rows, or the reply. */
-function after(turn: RowsTurn, make: Taker['make']): Promise<RowsTurn | Reply> {
+function after(turn: RowsTurn, sendCalls: Executor['sendCalls']): Promise<RowsTurn | Reply> {
   return new Promise((resolve, reject) => {
-    const taker: Taker = {
-      make,
+    const executor: Executor = {
+      sendCalls,
       rows(rows) {
         resolve(rows)
         return false
@@ -201,7 +206,7 @@ function after(turn: RowsTurn, make: Taker['make']): Promise<RowsTurn | Reply> {
       ended: resolve,
       failed: reject,
     }
-    run(turn.next, taker)
+    run(turn.next, executor)
   })
 }
 

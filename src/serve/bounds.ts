@@ -93,14 +93,14 @@ export function createBucket({ most, fillMs }: BucketSettings, now: () => number
 }
 
 /** A number of bytes, or of places, that all users share. */
-export interface Room {
+export interface Budget {
   /** Takes `wanted` of them if that many are left. */
   take(wanted: number): boolean
   give(given: number): void
 }
 
-/** Calls `refused` when a request for room fails. */
-export function createRoom(all: number, refused: () => void = () => {}): Room {
+/** Calls `refused` when the budget is spent. */
+export function createBudget(all: number, refused: () => void = () => {}): Budget {
   let left = all
   return {
     take(wanted) {
@@ -119,22 +119,22 @@ export function createRoom(all: number, refused: () => void = () => {}): Room {
 
 export type Holding = ReturnType<typeof createHolding>
 
-/** What one user holds of a room: it grows bit by bit, and goes back whole. */
-export function createHolding(room: Room) {
+/** What one user holds of a budget: it grows bit by bit, and goes back whole. */
+export function createHolding(budget: Budget) {
   let held = 0
   let isOver = false
   return {
-    /** Makes it this large at least. Returns false, and changes nothing, if the room has not so much left, or if it went back already. */
+    /** Makes it this large at least. Returns false, and changes nothing, if the budget has not so much left, or if it went back already. */
     reach(size: number): boolean {
       if (size <= held) return true
-      if (isOver || !room.take(size - held)) return false
+      if (isOver || !budget.take(size - held)) return false
       held = size
       return true
     },
     /** Gives all of it back. Later calls have no effect. */
     release(): void {
       isOver = true
-      room.give(held)
+      budget.give(held)
       held = 0
     },
   }

@@ -1,9 +1,9 @@
 import { ApiError, asApiError } from '../errors.ts'
 import type { JsonObject } from '../tables/json.ts'
-import type { AskTurn, Call, CallLanding, Outcome, Teller } from '../tables/turn.ts'
+import type { AskTurn, Call, CallReceiver, Outcome, OutcomeReceiver } from '../tables/turn.ts'
 
 /** Makes one v2 call and delivers its JSON body or its error, possibly at once. If it throws, the call ends with that error. */
-export type Send = (call: Call, landing: CallLanding) => void
+export type Send = (call: Call, receiver: CallReceiver) => void
 
 /** Limits of the calls of one v1 request, named as in the configuration. */
 export interface CallLimits {
@@ -24,7 +24,7 @@ export function tooManyCalls(limit: number): ApiError {
 /**
  * Makes the calls of one operation within its limits; `made` calls were made before. Calls that a plan announces begin ahead, while an
  * earlier page is still being written. At most `parallelCalls` of them are begun and not yet asked for. A plan that waits for a slow client
- * therefore holds no more answers than that. It uses no promise: a call whose answer is kept lands at once, and a list has hundreds of those.
+ * therefore holds no more answers than that. It uses no promise: a call whose answer is kept ends at once, and a list has hundreds of those.
  */
 export class ManyCalls {
   readonly #send: Send
@@ -39,7 +39,7 @@ export class ManyCalls {
   #isStarting = false
   #wanted: readonly Begun[] = []
   #missing = 0
-  #teller: Teller | undefined
+  #receiver: OutcomeReceiver | undefined
 
   constructor(send: Send, limits: CallLimits, made = 0) {
     this.#send = send
@@ -47,10 +47,10 @@ export class ManyCalls {
     this.#made = made
   }
 
-  /** Makes the calls of a turn. The teller gets their outcomes once all are there, possibly at once. */
-  make({ calls, ahead }: AskTurn, teller: Teller): void {
+  /** Makes the calls of a turn. The receiver gets their outcomes once all are there, possibly at once. */
+  sendCalls({ calls, ahead }: AskTurn, receiver: OutcomeReceiver): void {
     if (calls.length === 0 && !ahead) {
-      setImmediate(() => teller.told([]))
+      setImmediate(() => receiver.settled([]))
       return
     }
     if (ahead) {
@@ -61,12 +61,12 @@ export class ManyCalls {
     const { callsPerRequest } = this.#limits
     const known = this.#early.length === 0 ? 0 : calls.filter((call) => this.#early.some((other) => other.call === call)).length
     if (this.#made + calls.length - known > callsPerRequest) {
-      teller.refused(tooManyCalls(callsPerRequest))
+      receiver.refused(tooManyCalls(callsPerRequest))
       return
     }
     this.#wanted = calls.map((call) => this.#begunOf(call))
     this.#beginAhead()
-    this.#teller = teller
+    this.#receiver = receiver
     this.#missing = 0
     for (const one of this.#wanted) if (one.want()) this.#missing += 1
     this.#tell()
@@ -95,7 +95,7 @@ export class ManyCalls {
     return begun
   }
 
-  /** Starts what waits, in a loop: a call that lands at once does not grow the stack. */
+  /** Starts what waits, in a loop: a call that ends at once does not grow the stack. */
   #startWaiting(): void {
     if (this.#isStarting) return
     this.#isStarting = true
@@ -121,15 +121,15 @@ export class ManyCalls {
   }
 
   #tell(): void {
-    const teller = this.#teller
-    if (this.#missing > 0 || !teller) return
-    this.#teller = undefined
-    teller.told(this.#wanted.map(({ outcome }) => outcome as Outcome))
+    const receiver = this.#receiver
+    if (this.#missing > 0 || !receiver) return
+    this.#receiver = undefined
+    receiver.settled(this.#wanted.map(({ outcome }) => outcome as Outcome))
   }
 }
 
 /** A call that has begun. A class, because some requests have hundreds. */
-class Begun implements CallLanding {
+class Begun implements CallReceiver {
   readonly call: Call
   outcome: Outcome | undefined
   readonly #calls: ManyCalls
@@ -147,7 +147,7 @@ class Begun implements CallLanding {
     return this.#isWanted
   }
 
-  landed(body: JsonObject): void {
+  received(body: JsonObject): void {
     this.#end({ ok: true, body })
   }
 

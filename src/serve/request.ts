@@ -4,7 +4,7 @@ import { parseJson } from '../tables/json.ts'
 import type { Operation, V1Request } from '../tables/operation.ts'
 import type { Query } from '../tables/query.ts'
 import type { Turn } from '../tables/turn.ts'
-import type { Room } from './bounds.ts'
+import type { Budget } from './bounds.ts'
 import type { Identified } from './caller.ts'
 import type { Found } from './route.ts'
 import { type Closing, type Signal, whenClosed } from './signals.ts'
@@ -68,9 +68,9 @@ export interface BodyBounds {
   /** Maximum bytes of one body. */
   readonly most: number
   /** The bytes of all bodies together. They are given back when the answer ends. */
-  readonly room: Room
+  readonly budget: Budget
   readonly tooLarge: () => Error
-  readonly noRoom: () => Error
+  readonly overBudget: () => Error
 }
 
 /** A request body that arrives: a request, or an HTTP/2 stream. */
@@ -86,7 +86,12 @@ const NOTHING = Buffer.alloc(0)
  * Reads a whole body. Pieces are joined as they arrive: each piece, if kept, would cost a hundred bytes of overhead. `ending` is the
  * answer, or the stream. When `signal` fires, reading fails with its reason.
  */
-export function gather(arriving: Arriving, ending: Closing, { most, room, tooLarge, noRoom }: BodyBounds, signal: Signal): Promise<Buffer> {
+export function gather(
+  arriving: Arriving,
+  ending: Closing,
+  { most, budget, tooLarge, overBudget }: BodyBounds,
+  signal: Signal,
+): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     let body = NOTHING
     let bytes = 0
@@ -98,7 +103,7 @@ export function gather(arriving: Arriving, ending: Closing, { most, room, tooLar
     const give = () => refuse(signal.reason as Error)
     const over = () => {
       wanted = false
-      room.give(body.length)
+      budget.give(body.length)
     }
     if (signal.aborted) return give()
     signal.addEventListener('abort', give)
@@ -115,7 +120,7 @@ export function gather(arriving: Arriving, ending: Closing, { most, room, tooLar
       if (end > most) return refuse(tooLarge())
       if (end > body.length) {
         const larger = Math.max(end, Math.min(2 * body.length, most))
-        if (!room.take(larger - body.length)) return refuse(noRoom())
+        if (!budget.take(larger - body.length)) return refuse(overBudget())
         const before = body
         body = Buffer.allocUnsafe(larger)
         before.copy(body, 0, 0, bytes)
@@ -140,9 +145,9 @@ export interface BodyLimits {
  */
 export type ReadBytes = (response: ServerResponse, signal: Signal) => Promise<Buffer>
 
-/** `room` has the `bodiesBytes` that all bodies share. */
-export function createReadBytes(limits: BodyLimits, room: Room): ReadBytes {
-  const bounds = { most: limits.requestBytes, room, tooLarge: () => tooLarge(limits), noRoom: () => noRoom(limits) }
+/** `budget` has the `bodiesBytes` that all bodies share. */
+export function createReadBytes(limits: BodyLimits, budget: Budget): ReadBytes {
+  const bounds = { most: limits.requestBytes, budget, tooLarge: () => tooLarge(limits), overBudget: () => overBudget(limits) }
   return async (response, signal) => {
     if (Number(response.req.headers['content-length'] ?? 0) > limits.requestBytes) throw tooLarge(limits)
     return gather(response.req, response, bounds, signal)
@@ -166,7 +171,7 @@ function tooLarge({ requestBytes }: BodyLimits): ApiError {
   })
 }
 
-function noRoom({ bodiesBytes }: BodyLimits): ApiError {
+function overBudget({ bodiesBytes }: BodyLimits): ApiError {
   return askAgain('UNAVAILABLE', `the request bodies in memory take more than limits.bodiesBytes (${bodiesBytes})`, { headers: CLOSE })
 }
 

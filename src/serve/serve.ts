@@ -10,7 +10,7 @@
  * It never compares, never decides by evidence, and writes no file. gRPC comes in by `core.ts`, with requests of the same form.
  */
 import { asApiError } from '../errors.ts'
-import { type Call, type CallLanding, run } from '../tables/turn.ts'
+import { type Call, type CallReceiver, run } from '../tables/turn.ts'
 import { type Answer, Answering, begin, refusal, unknownParameters } from './answer.ts'
 import { identify } from './caller.ts'
 import type { Core, KnownRead, RequestRecord } from './core.ts'
@@ -102,7 +102,7 @@ export function count({ modes }: Core, { kind, path, routed, choice, written }: 
     return
   }
   const { operation } = match
-  if (kind === 'pass' && asked && status !== undefined) modes.heard(operation, choice.credential, status, 'v1')
+  if (kind === 'pass' && asked && status !== undefined) modes.noteStatus(operation, choice.credential, status, 'v1')
   written?.()
   const refused = !asked && status !== undefined && status >= 400
   const by = record.mode === 'fallback' ? 'v1' : SERVED_BY[choice.mode]
@@ -167,10 +167,10 @@ export class Conversation extends Answering implements SendContext {
     this.#writer = writer
   }
 
-  send(call: Call, landing: CallLanding): void {
+  send(call: Call, receiver: CallReceiver): void {
     // Also if the call is shared or its answer is kept.
     this.#serving.record.asked = true
-    this.#core.send(this, call, landing)
+    this.#core.send(this, call, receiver)
   }
 
   onWritten(): void {
@@ -188,7 +188,7 @@ export class Conversation extends Answering implements SendContext {
     const { modes, endCall } = this.#core
     endCall(status === undefined ? 'unanswered' : outcomeOf(status), (performance.now() - started) / 1000, span?.recorded)
     span?.end(status)
-    if (status !== undefined) modes.heard(this.#serving.request.operation, this.credential, status, 'v2')
+    if (status !== undefined) modes.noteStatus(this.#serving.request.operation, this.credential, status, 'v2')
   }
 
   onParsed(): void {

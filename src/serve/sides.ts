@@ -95,7 +95,7 @@ export interface Sides {
   /** Notes a write until the returned function ends it. */
   writing(operation: Operation, params: Readonly<Record<string, string>>, choice: Choice): () => void
   /** Notes the status with which a service itself answered: only accepted callers count. */
-  heard(operation: Pick<Operation, 'takesNoToken'>, credential: string, status: number, by: Side): void
+  noteStatus(operation: Pick<Operation, 'takesNoToken'>, credential: string, status: number, by: Side): void
   /** Counts a finished request. One that was refused without asking a service is no traffic. */
   used(choice: Choice, operation: Operation, end: RequestEnd): KeepRequest | undefined
   /** Counts a request that v1 answered well at a path that no table has. */

@@ -148,22 +148,22 @@ export function turnOf(plan: Plan): Turn {
 }
 
 /** Takes the result of a call. */
-export interface CallLanding {
-  landed(body: JsonObject): void
+export interface CallReceiver {
+  received(body: JsonObject): void
   failed(error: Error): void
 }
 
 /** Takes the outcomes of a turn's calls, in order, or the result of its only call. */
-export interface Teller extends CallLanding {
-  told(outcomes: readonly Outcome[]): void
+export interface OutcomeReceiver extends CallReceiver {
+  settled(outcomes: readonly Outcome[]): void
   /** Takes the error that fails the request: its calls may not be made. */
   refused(error: ApiError): void
 }
 
 /** Makes the calls of an operation, and takes its results. */
-export interface Taker {
+export interface Executor {
   /** Makes the calls of a turn and delivers their outcomes, possibly at once. */
-  make(turn: AskTurn, teller: Teller): void
+  sendCalls(turn: AskTurn, receiver: OutcomeReceiver): void
   /** Returns true if the run continues at once; otherwise `turn.next` continues it later. */
   rows(turn: RowsTurn): boolean
   ended(reply: Reply): void
@@ -173,8 +173,8 @@ export interface Taker {
 /**
  * Runs an operation from a turn on. Serving, explaining, comparing and counting all use this driver. It never throws an error of a turn.
  */
-export function run(begin: () => Turn, taker: Taker): void {
-  new Run(taker).go({ next: begin }, NONE)
+export function run(begin: () => Turn, executor: Executor): void {
+  new Run(executor).go({ next: begin }, NONE)
 }
 
 const NONE: readonly Outcome[] = []
@@ -185,18 +185,18 @@ interface Going {
 }
 
 /** One run of an operation. A class, because every request has one. */
-class Run implements Teller {
-  readonly #taker: Taker
+class Run implements OutcomeReceiver {
+  readonly #executor: Executor
   #asked: Going | undefined
-  #told: readonly Outcome[] | undefined
+  #settled: readonly Outcome[] | undefined
   #isMaking: boolean
   /** True once a call had its answer. */
   #hasShown: boolean
 
-  constructor(taker: Taker) {
-    this.#taker = taker
+  constructor(executor: Executor) {
+    this.#executor = executor
     this.#asked = undefined
-    this.#told = undefined
+    this.#settled = undefined
     this.#isMaking = false
     this.#hasShown = false
   }
@@ -204,48 +204,48 @@ class Run implements Teller {
   /** Continues until it waits. Calls that are answered at once continue in this loop, so that a long list does not grow the stack. */
   go(from: Going, outcomes: readonly Outcome[]): void {
     let going = from
-    let told: readonly Outcome[] | undefined = outcomes
-    while (told) {
+    let settled: readonly Outcome[] | undefined = outcomes
+    while (settled) {
       let turn: Turn
       try {
-        turn = going.next(told)
+        turn = going.next(settled)
       } catch (thrown) {
-        this.#taker.failed(this.#isLate(thrown, told) ? lateError(thrown) : thrown)
+        this.#executor.failed(this.#isLate(thrown, settled) ? lateError(thrown) : thrown)
         return
       }
       if (turn.kind === 'reply') {
-        this.#taker.ended(turn.reply)
+        this.#executor.ended(turn.reply)
         return
       }
-      for (const { ok } of told) this.#hasShown ||= ok
+      for (const { ok } of settled) this.#hasShown ||= ok
       going = turn
-      if (turn.kind === 'rows') told = this.#taker.rows(turn) ? NONE : undefined
+      if (turn.kind === 'rows') settled = this.#executor.rows(turn) ? NONE : undefined
       else {
         this.#asked = turn
-        this.#told = undefined
+        this.#settled = undefined
         this.#isMaking = true
-        this.#taker.make(turn, this)
+        this.#executor.sendCalls(turn, this)
         this.#isMaking = false
-        told = this.#told
+        settled = this.#settled
       }
     }
   }
 
-  told(outcomes: readonly Outcome[]): void {
-    if (this.#isMaking) this.#told = outcomes
+  settled(outcomes: readonly Outcome[]): void {
+    if (this.#isMaking) this.#settled = outcomes
     else if (this.#asked) this.go(this.#asked, outcomes)
   }
 
-  landed(body: JsonObject): void {
-    this.told([{ ok: true, body }])
+  received(body: JsonObject): void {
+    this.settled([{ ok: true, body }])
   }
 
   failed(error: Error): void {
-    this.told([{ ok: false, error: asApiError(error) }])
+    this.settled([{ ok: false, error: asApiError(error) }])
   }
 
   refused(error: ApiError): void {
-    this.#taker.failed(error)
+    this.#executor.failed(error)
   }
 
   /** True for the failure of a call if another one had its answer before it or beside it. */

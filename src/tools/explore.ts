@@ -4,7 +4,7 @@ import { isObject, type JsonObject } from '../tables/json.ts'
 import type { Env, Mapping, Operation, V1Request } from '../tables/operation.ts'
 import type { Message, Resource } from '../tables/resource.ts'
 import { differencesOf, operationsOf, type Tables } from '../tables/tables.ts'
-import { type Call, type Outcome, run, type Taker } from '../tables/turn.ts'
+import { type Call, type Executor, type Outcome, run } from '../tables/turn.ts'
 
 /** Returns a call as text. Two calls are the same if their texts are. */
 export function textOf({ method, path, query, body }: Call): string {
@@ -112,13 +112,13 @@ export function follow(
   const { begin } = operation
   if (!begin) return undefined
   let error: ApiError | undefined
-  const make: Taker['make'] = (turn, teller) => {
-    if (goOn()) teller.told(turn.calls.map(answer))
+  const sendCalls: Executor['sendCalls'] = (turn, receiver) => {
+    if (goOn()) receiver.settled(turn.calls.map(answer))
   }
   const failed = (thrown: unknown) => {
     error = asApiError(thrown)
   }
-  run(() => begin(request, env), { make, rows: () => true, ended() {}, failed })
+  run(() => begin(request, env), { sendCalls, rows: () => true, ended() {}, failed })
   return error
 }
 

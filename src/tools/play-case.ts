@@ -55,18 +55,18 @@ export function playV2(recorded: Exhibit['v2']): PlayedV2 {
   const missing: string[] = []
   return {
     missing: () => missing,
-    send(call, landing) {
+    send(call, receiver) {
       const at = left.findIndex(({ method, path }) => method === call.method && path === call.path)
       const [answer] = at < 0 ? [] : left.splice(at, 1)
       if (!answer) {
         missing.push(`${call.method} ${call.path}`)
-        return landing.failed(new ApiError('UNAVAILABLE', 'the record ends here'))
+        return receiver.failed(new ApiError('UNAVAILABLE', 'the record ends here'))
       }
       const pieces = [Buffer.from(JSON.stringify(answer.body ?? {}))]
       try {
-        landing.landed(bodyOf(call, { status: answer.status, headers: [], pieces }, CONTEXT))
+        receiver.received(bodyOf(call, { status: answer.status, headers: [], pieces }, CONTEXT))
       } catch (error) {
-        landing.failed(error as Error)
+        receiver.failed(error as Error)
       }
     },
   }
@@ -128,7 +128,7 @@ const SETTINGS: Omit<TranslateSettings, 'dialect'> = {
 /** The value as it is sent over the wire. */
 function sentValue(answer: Answer): unknown {
   if ('body' in answer) return JSON.parse(JSON.stringify(answer.body))
-  return 'written' in answer ? JSON.parse(Buffer.concat(bytesOf(answer.written)).toString()) : undefined
+  return 'text' in answer ? JSON.parse(Buffer.concat(bytesOf(answer.text)).toString()) : undefined
 }
 
 function counted(findings: readonly Pick<PlayedDifference, 'kind' | 'where'>[]): readonly PlayedDifference[] {

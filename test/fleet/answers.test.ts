@@ -336,9 +336,9 @@ describe('judging', () => {
     const { clocks, join } = stage()
     const replicas = await Promise.all(['a', 'b'].map(join))
     const [always, sometimes] = ['s', 't'].map((shape) => ({ operation: 'registry.repos.update', caller: 'c', shape }))
-    replicas[0]?.refusals.heard(always!, 403)
-    replicas[1]?.refusals.heard(sometimes!, 200)
-    replicas[0]?.refusals.heard(sometimes!, 400)
+    replicas[0]?.refusals.noteStatus(always!, 403)
+    replicas[1]?.refusals.noteStatus(sometimes!, 200)
+    replicas[0]?.refusals.noteStatus(sometimes!, 400)
     await clocks.pass(3000)
     for (const { refusals } of [...replicas, await join('c')]) {
       expect(refusals.has(always!, 403)).toBe(true)

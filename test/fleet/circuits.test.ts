@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createOpenCircuits, createOthersCounts, createSharedBudget } from '../../src/fleet/circuits.ts'
 import { createCircuit } from '../../src/migrate/evidence/circuit.ts'
-import { createCircuitTeller } from '../../src/migrate/modes/journal.ts'
+import { createCircuitNotes } from '../../src/migrate/modes/journal.ts'
 import type { Note } from '../../src/migrate/records/record.ts'
 import { quiet } from '../stage/clocks.ts'
 import { sharedStage } from './stage.ts'
@@ -22,20 +22,21 @@ describe('circuits', () => {
           undefined,
           () => owner && `${owner} ${id}`,
         )
-        const teller = createCircuitTeller({ circuit, note: ({ what, text }) => void notes.push({ what, text, replica: id }) })
+        const circuitNotes = createCircuitNotes({ circuit, note: ({ what, text }) => void notes.push({ what, text, replica: id }) })
         const version = () => modes.version
-        const counts = createOthersCounts({ circuit, heard: teller.heard, version, fleet, ticks: clocks.ticks })
+        const counts = createOthersCounts({ circuit, heard: circuitNotes.heard, version, fleet, ticks: clocks.ticks })
         const open = createOpenCircuits({ circuit, version, fleet, moved: () => {}, now: clocks.now })
-        teller.follow({ turned: open.turned, bad: counts.bad })
+        circuitNotes.follow({ turned: open.turned, bad: counts.bad })
         fleet.add(counts)
         fleet.add(open)
         const answers = (count: number, failed: boolean) => {
-          for (let at = 0; at < count; at += 1) teller.answered(LIST, failed)
+          for (let at = 0; at < count; at += 1) circuitNotes.answered(LIST, failed)
         }
         const comparisons = (count: number, outcome: 'match' | 'mismatch') => {
-          for (let at = 0; at < count; at += 1) teller.compared('diff-v1', { operation: LIST, check: 'read', outcome, v2: { status: 200 } })
+          for (let at = 0; at < count; at += 1)
+            circuitNotes.compared('diff-v1', { operation: LIST, check: 'read', outcome, v2: { status: 200 } })
         }
-        return { circuit, teller, answers, comparisons }
+        return { circuit, circuitNotes, answers, comparisons }
       })
     return { ...shared, notes, join, all: (...ids: string[]) => Promise.all(ids.map(join)) }
   }
@@ -123,7 +124,7 @@ describe('circuits', () => {
     const { clocks, modes, all, join } = stage()
     const replicas = await all('a', 'b')
     replicas[0]?.answers(4, true)
-    for (let at = 0; at < 4; at += 1) replicas[0]?.teller.answered('iam.groups.list', true)
+    for (let at = 0; at < 4; at += 1) replicas[0]?.circuitNotes.answered('iam.groups.list', true)
     await quiet()
     modes.version = 2
     // A rollout of `a` still needs the circuit of the list open; `b` does not know that yet.

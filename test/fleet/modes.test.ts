@@ -165,7 +165,7 @@ describe('modes agree', () => {
       proposed: () => {},
       differed: (conflict: ModesConflict) => void differed.push(conflict),
     }
-    const part = createModesPart({ modes, first: { rules: state.rules, by }, now: clocks.now, wake: fleet.now, told })
+    const part = createModesPart({ modes, first: { rules: state.rules, by }, now: clocks.now, wake: fleet.now, events: told })
     fleet.add(part)
     const put = createPutModes({ fleet, part, modes, clocks })
     return { id, fleet, part, put, state: modes.state, versions, differed, own }

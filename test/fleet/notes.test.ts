@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createNotesPart, createNotesTold, KEPT_NOTES } from '../../src/fleet/comparisons.ts'
+import { createNotesPart, createNotesReported, KEPT_NOTES } from '../../src/fleet/comparisons.ts'
 import { createLeader } from '../../src/fleet/fleet.ts'
 import { createReadinessPart } from '../../src/fleet/judging.ts'
 import { createMemory, type Memory } from '../../src/fleet/store/memory.ts'
@@ -101,7 +101,7 @@ describe('notes told', () => {
     const leader = createLeader(id, clocks.ticks)
     const { onNote } = notes
     const part = createNotesPart({ id, onNote, soon: fleet.soon, follow: () => {}, hear: () => {} })
-    const told = createNotesTold({ fleet, leader, notes: part, onNote, clocks })
+    const told = createNotesReported({ fleet, leader, notes: part, onNote, clocks })
     for (const one of [leader, told, part]) fleet.add(one)
     const texts: string[] = []
     const open: (() => void)[] = []

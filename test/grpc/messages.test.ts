@@ -49,10 +49,10 @@ describe('message of', () => {
 
   it.each<[string, Answer]>([
     ['a value', answer({ body: { items: rows } })],
-    ['a short text', answer({ written: written({ items: rows }) })],
-    ['a short text with spaces', answer({ written: Buffer.from(JSON.stringify({ items: rows }, null, 1)).toString('latin1') })],
-    ['a short text with another list', answer({ written: written({ items: rows, bundles: [{}] }) })],
-    ['pieces of whole rows', answer({ written: own([rows.slice(0, 1), rows.slice(1)]) })],
+    ['a short text', answer({ text: written({ items: rows }) })],
+    ['a short text with spaces', answer({ text: Buffer.from(JSON.stringify({ items: rows }, null, 1)).toString('latin1') })],
+    ['a short text with another list', answer({ text: written({ items: rows, bundles: [{}] }) })],
+    ['pieces of whole rows', answer({ text: own([rows.slice(0, 1), rows.slice(1)]) })],
     ['a stream of whole rows', answer({ stream: streamOf(own([rows.slice(0, 2), rows.slice(2)])) })],
     ['a stream that is cut anywhere', answer({ stream: streamOf(cut(wholeText, 7)) })],
     ['unknown members', answer({ body: { items: rows.map((row) => ({ ...row, colour: 'red' })), more: 1 } })],
@@ -63,14 +63,14 @@ describe('message of', () => {
   it('writes the members around a list in the order of their numbers', async () => {
     const advisories = v1Method('vulnerabilities.v1.Advisories/List')
     const items = [{ id: 'a' }, { id: 'b' }]
-    const given = answer({ written: own([items], '],"nextPageToken":"t","id":"i","totalCount":2}') })
+    const given = answer({ text: own([items], '],"nextPageToken":"t","id":"i","totalCount":2}') })
     expect(await hexOf(given, advisories)).toBe(library({ items, id: 'i', nextPageToken: 't', totalCount: 2 }, advisories))
   })
 
   it('makes no bytes of an empty answer', async () => {
     const remove = v1Method('iam.Groups/Delete')
     expect(await hexOf(answer({ body: {} }), remove)).toBe('')
-    expect(await hexOf(answer({ written: '{"items":[]}' }))).toBe('')
+    expect(await hexOf(answer({ text: '{"items":[]}' }))).toBe('')
     expect(await hexOf(answer({ stream: streamOf(own([])) }))).toBe('')
   })
 
@@ -96,12 +96,12 @@ describe('message of', () => {
     const items = rows.map((row) => ({ ...row, verified: false, resource_limits: { a: 1 }, colour: 'red' }))
     const wanted = { items: rows.map((row) => ({ ...row, resourceLimits: { a: 1 } })) }
     expect(await json(answer({ body: { items } }))).toEqual(wanted)
-    expect(await json(answer({ written: own([items.slice(0, 2), items.slice(2)], '],"x":1}') }))).toEqual(wanted)
-    expect(await json(answer({ written: own([]) }))).toEqual({})
+    expect(await json(answer({ text: own([items.slice(0, 2), items.slice(2)], '],"x":1}') }))).toEqual(wanted)
+    expect(await json(answer({ text: own([]) }))).toEqual({})
   })
 
   it.each<[string, Answer]>([
-    ['no JSON', answer({ written: '<html>' })],
+    ['no JSON', answer({ text: '<html>' })],
     ['a list', answer({ body: [] })],
     ['a truncated list', answer({ stream: streamOf(own([rows], '')) })],
     ['a member of another type', answer({ body: { items: [{ name: 1 }] } })],
@@ -405,7 +405,7 @@ describe('status of', () => {
 
   it.each<[string, Answer, number, string]>([
     ['a number', answer(404, { body: { code: 5, message: 'gone' } }), 5, 'gone'],
-    ['a name', answer(404, { written: '{"code":"NOT_FOUND","message":"gone"}' }), 5, 'gone'],
+    ['a name', answer(404, { text: '{"code":"NOT_FOUND","message":"gone"}' }), 5, 'gone'],
     ['UNKNOWN itself', answer(500, { body: { code: 2, message: 'm' } }), 2, 'm'],
     ['no message', answer(400, { body: { code: 9 } }), 9, ''],
   ])('reads a status with %s', async (_, given, code, message) => {

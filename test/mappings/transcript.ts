@@ -125,7 +125,7 @@ export async function play(transcript: Transcript, router: Router, dialect: Dial
 
 function replyOf(answer: Answer): unknown {
   if ('body' in answer) return answer.body
-  if ('written' in answer) return JSON.parse(Buffer.concat(bytesOf(answer.written)).toString())
+  if ('text' in answer) return JSON.parse(Buffer.concat(bytesOf(answer.text)).toString())
   throw new Error('the answers of transcripts are short: they are never streamed')
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { createBucket, createHolding, createRoom, inTurns } from '../../src/serve/bounds.ts'
+import { createBucket, createBudget, createHolding, inTurns } from '../../src/serve/bounds.ts'
 import { abortSignalOf, Firing } from '../../src/serve/signals.ts'
 
 describe('work in turns', () => {
@@ -50,7 +50,7 @@ describe('bucket', () => {
 
 describe('holding', () => {
   it('grows within the room, and goes back whole', () => {
-    const room = createRoom(100)
+    const room = createBudget(100)
     const [a, b] = [createHolding(room), createHolding(room)]
     expect([a.reach(40), a.reach(30), a.reach(60), b.reach(50), b.reach(40)]).toEqual([true, true, true, false, true])
     a.release()
@@ -62,7 +62,7 @@ describe('holding', () => {
 describe('room', () => {
   it('grants what is left, and again what was returned', () => {
     let refused = 0
-    const room = createRoom(10, () => {
+    const room = createBudget(10, () => {
       refused += 1
     })
     expect([room.take(6), room.take(5), room.take(4), room.take(1)]).toEqual([true, false, true, false])

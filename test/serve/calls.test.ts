@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { type CallLimits, ManyCalls } from '../../src/serve/calls.ts'
 import type { JsonObject } from '../../src/tables/json.ts'
-import { type AskTurn, type Call, type CallLanding, type Outcome, replied, type Teller } from '../../src/tables/turn.ts'
+import { type AskTurn, type Call, type CallReceiver, type Outcome, type OutcomeReceiver, replied } from '../../src/tables/turn.ts'
 import { type Stage, startStage } from '../stage/stage.ts'
 import { sending } from './sends.ts'
 
@@ -14,7 +14,7 @@ describe('calls', () => {
     const many = new ManyCalls(sending(send), limits)
     return (turn: Pick<AskTurn, 'kind' | 'calls' | 'ahead'>) =>
       new Promise<readonly Outcome[]>((told, refused) =>
-        many.make({ ...turn, next: () => replied({ status: 200, body: {} }) }, telling(told, refused)),
+        many.sendCalls({ ...turn, next: () => replied({ status: 200, body: {} }) }, telling(told, refused)),
       )
   }
 
@@ -95,8 +95,8 @@ describe('calls', () => {
 
     it('are told at once, in the order of the calls', () => {
       let told: readonly Outcome[] = []
-      const calls = new ManyCalls(({ path }, landing) => landing.landed({ path }), limits)
-      calls.make(
+      const calls = new ManyCalls(({ path }, landing) => landing.received({ path }), limits)
+      calls.sendCalls(
         turnOf(many),
         telling((outcomes) => (told = outcomes)),
       )
@@ -105,17 +105,17 @@ describe('calls', () => {
 
     it('do not grow the stack when they wait for one that does not', () => {
       let told: readonly Outcome[] = []
-      let first: CallLanding | undefined
+      let first: CallReceiver | undefined
       const calls = new ManyCalls((call, landing) => {
         if (call === many[0]) first = landing
-        else landing.landed({})
+        else landing.received({})
       }, limits)
-      calls.make(
+      calls.sendCalls(
         turnOf(many),
         telling((outcomes) => (told = outcomes)),
       )
       expect(told).toEqual([])
-      first?.landed({})
+      first?.received({})
       expect(told).toHaveLength(many.length)
     })
   })
@@ -125,8 +125,8 @@ describe('calls', () => {
   }
 
   /** Takes the outcomes of several calls: none of them is the only one of its turn. */
-  function telling(told: Teller['told'], refused: Teller['refused'] = fail): Teller {
-    return { told, refused, landed: (body) => fail(body), failed: fail }
+  function telling(told: OutcomeReceiver['settled'], refused: OutcomeReceiver['refused'] = fail): OutcomeReceiver {
+    return { settled: told, refused, received: (body) => fail(body), failed: fail }
   }
 
   function fail(thrown: unknown): void {

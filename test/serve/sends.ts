@@ -6,12 +6,12 @@ import type { Call } from '../../src/tables/turn.ts'
 export function sending(make: (call: Call) => Promise<JsonObject>): Send {
   return (call, landing) =>
     void make(call).then(
-      (body) => landing.landed(body),
+      (body) => landing.received(body),
       (error) => landing.failed(error),
     )
 }
 
 /** Makes calls and returns promises of their answers. */
 export function promised(send: Send): (call: Call) => Promise<JsonObject> {
-  return (call) => new Promise((landed, failed) => send(call, { landed, failed }))
+  return (call) => new Promise((landed, failed) => send(call, { received: landed, failed }))
 }

@@ -34,7 +34,7 @@ export function runFrom<T>(begin: () => Turn, answers: readonly (JsonObject | Ap
     return answer instanceof ApiError ? { ok: false, error: answer } : { ok: true, body: answer }
   }
   drive(begin, {
-    make: (turn, teller) => teller.told(turn.calls.map(outcomeOf)),
+    sendCalls: (turn, teller) => teller.settled(turn.calls.map(outcomeOf)),
     rows(turn) {
       if (isRowText(turn.rows)) throw new Error('rows that are text come only from answers that are')
       rows.push(...turn.rows)

@@ -7,7 +7,7 @@ import type { Tables } from '../../tables/tables.ts'
 import { tlsContradiction } from './certificates.ts'
 import { type FileValue, isSettingKey, membersOf, readConfigFile } from './config-file.ts'
 import { listOf, quotedValue, type SettingKind, secretsIn } from './kinds.ts'
-import { late } from './live.ts'
+import { live } from './live.ts'
 import { type Config, envOf, flagOf, kindOf, SETTING_KEYS, SETTINGS, type SettingKey, shownValue } from './settings.ts'
 
 /** The proxy's own listeners and the consequence of a service at that address. */
@@ -301,7 +301,7 @@ export function poolSettings(config: Config) {
 
 /** The times of calls to v2. */
 export function callTimes(config: Config) {
-  return late(config, { callTimeoutMs: 'limits.callTimeoutMs' })
+  return live(config, { callTimeoutMs: 'limits.callTimeoutMs' })
 }
 
 export function appLimits(config: Config) {
@@ -325,7 +325,7 @@ function streamsOf(config: Config): number {
 }
 
 export function clientTimes(config: Config) {
-  return late(config, {
+  return live(config, {
     bodyMs: 'limits.bodyTimeoutMs',
     writeMs: 'limits.writeTimeoutMs',
     callMs: 'limits.deadlineMs',
@@ -360,7 +360,7 @@ export function grpcSettings(config: Config) {
 }
 
 export function admissionLimits(config: Config) {
-  return late(config, {
+  return live(config, {
     requestsInFlight: 'limits.requestsInFlight',
     callerInFlight: 'limits.callerInFlight',
     callerPerSecond: 'limits.callerPerSecond',
@@ -368,7 +368,7 @@ export function admissionLimits(config: Config) {
 }
 
 export function compatSettings(config: Config, { errors }: Pick<Tables, 'errors'> = {}) {
-  const limits = late(config, {
+  const limits = live(config, {
     callsPerRequest: 'limits.callsPerRequest',
     parallelCalls: 'limits.parallelCalls',
     rowsPerRequest: 'limits.rowsPerRequest',
@@ -376,7 +376,7 @@ export function compatSettings(config: Config, { errors }: Pick<Tables, 'errors'
     requestBytes: 'limits.requestBytes',
     bodiesBytes: 'limits.bodiesBytes',
   })
-  const translation = late(config, {
+  const translation = live(config, {
     dialect: 'v1.dialect',
     maskCase: 'v2.maskCase',
     replaceMask: 'v2.replaceMask',
@@ -392,8 +392,8 @@ const ANSWERS = 9
 
 export function migrationSettings(config: Config) {
   const path = config['records.file']
-  const queue = late(config, { waiting: 'diff.waiting', characters: 'diff.waitingBytes', parallel: 'diff.parallel' })
-  const comparisons = late(config, {
+  const queue = live(config, { waiting: 'diff.waiting', characters: 'diff.waitingBytes', parallel: 'diff.parallel' })
+  const comparisons = live(config, {
     learnEvery: 'diff.learnEvery',
     perSecond: 'diff.perSecond',
     verifyWrites: 'diff.verifyWrites',

@@ -9,7 +9,7 @@ const readers = new WeakMap<Config, (() => void)[]>()
  * `late(config, { deadlineMs: 'limits.deadlineMs' })`. A copy of it (`{ ...late(…) }`) does not change any more. The members are plain:
  * every request reads a dozen of them, and settings hardly ever change (`changeLive`).
  */
-export function late<const Names extends Readonly<Record<string, SettingKey>>>(
+export function live<const Names extends Readonly<Record<string, SettingKey>>>(
   config: Config,
   names: Names,
 ): { readonly [Name in keyof Names]: Config[Names[Name]] } {

@@ -290,7 +290,7 @@ export function comparedFunction(pair: FunctionPair, means: ComparisonMeans): Ca
   }
   const count = (caller: string, mode: Mode) => {
     if (means.isClosed()) return
-    modes.heard(operation, caller, OK, SERVED_BY[mode])
+    modes.noteStatus(operation, caller, OK, SERVED_BY[mode])
     modes.used({ caller, subject: undefined, credential: caller, mode }, operation, { refused: false, by: SERVED_BY[mode] })
   }
   return async function compared(...args) {

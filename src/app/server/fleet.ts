@@ -5,7 +5,7 @@ import type { FleetAnswer, FleetAnswers } from '../../admin/fleet-routes.ts'
 import type { ReportReplica } from '../../admin/report/report.ts'
 import { shareBudget, shareCircuits } from '../../fleet/circuits.ts'
 import { shareClients } from '../../fleet/clients.ts'
-import { createNotesPart, createNotesTold, shareComparisons } from '../../fleet/comparisons.ts'
+import { createNotesPart, createNotesReported, shareComparisons } from '../../fleet/comparisons.ts'
 import { type Epochs, epochHash, tablesHash } from '../../fleet/epochs.ts'
 import { createStoreLog, type FleetReplica, newestOf, type UnreadReplica } from '../../fleet/exchange.ts'
 import {
@@ -80,7 +80,7 @@ export function openSharedModes(
       Object.fromEntries(Array.from(journal.circuit.openings(), ([operation, opening]) => [operation, describeOpening(opening)])),
     reopen: (operation, described) => journal.circuit.reopen(operation, readOpening(described, clocks.now())),
     onTurn: (listener) => onNote(({ what }) => (what === 'circuit' || what === 'circuit-closed') && listener()),
-    told: {
+    events: {
       unreadable: (unread, isKnown) => log.warn({ version: unread.version }, `${unreadText(unread)}: ${isKnown ? KNOWN_STAY : NONE_KNOWN}`),
       differed: (conflict) => note(conflictNote(conflict, config['records.subjects'])),
       proposed(end) {
@@ -239,7 +239,7 @@ export function joinFleet(
     const sharedModes = openSharedModes(fleet, sources, kept)
     const leader = createLeader(replica, clocks.ticks)
     const notes = createNotesPart({ id: replica, onNote, follow, hear, soon: fleet.soon })
-    const told = createNotesTold({ fleet, leader, notes, onNote, clocks })
+    const told = createNotesReported({ fleet, leader, notes, onNote, clocks })
     // Each matter that is shared is one line here: fleet.add(…)
     fleet.add(leader)
     fleet.add(told)

@@ -88,7 +88,7 @@ export interface Front {
 }
 
 /** How a server starts and ends. */
-export type Life = ReturnType<typeof createLife>
+export type Lifecycle = ReturnType<typeof createLifecycle>
 
 interface Living {
   readonly tables: Tables
@@ -110,7 +110,7 @@ interface Living {
   readonly last: () => Promise<unknown>
 }
 
-export function createLife(config: Config, living: Living) {
+export function createLifecycle(config: Config, living: Living) {
   const { tables, front, admin, hasAdmin, isWorker, file, migration, joined, exported, leaving, warn, warned, last } = living
   const release = async () => {
     // The last metrics are read from parts that are closed below.
@@ -256,7 +256,7 @@ export interface WorkersFront extends Front {
 export const ALONE: Role = { hasAdmin: true }
 
 /** What `/metrics` tells, of this process or of a supervisor and its workers. */
-export type ToldMetrics = ReturnType<typeof metricsOf>
+export type ReportedMetrics = ReturnType<typeof metricsOf>
 
 /** Returns what is told of the metrics of this process, together with those of its workers if it has any. */
 export function metricsOf(own: Pick<Metrics, 'values'>, workers: Pick<WorkersFront, 'metricValues'> | undefined) {
@@ -268,7 +268,7 @@ export function metricsOf(own: Pick<Metrics, 'values'>, workers: Pick<WorkersFro
 const UCUM = { seconds: 's', bytes: 'By' } as const
 
 /** Begins to send metrics to a collector, if that is wanted. */
-export function exportOf(start: StartExport | undefined, { values }: ToldMetrics, log: Logger): MetricsExport | undefined {
+export function exportOf(start: StartExport | undefined, { values }: ReportedMetrics, log: Logger): MetricsExport | undefined {
   const families = async () =>
     (await values()).map((one) => {
       const unit = unitOf(one.name)

@@ -8,10 +8,10 @@ import type { RpcParts } from '../../grpc/calls/calls.ts'
 import { createCallLog, createGrpcRoute, createLazyRpc, createLazyStandard, createPairs, type GrpcParts } from '../../grpc/calls/carrier.ts'
 import { createGrpc, noGrpc, refuseGrpc } from '../../grpc/relay/relay.ts'
 import type { Migration } from '../../migrate/migration.ts'
-import { createRoom } from '../../serve/bounds.ts'
+import { createBudget } from '../../serve/bounds.ts'
 import { createCore } from '../../serve/core.ts'
 import { createAdmission, createBounded, createClientLimits } from '../../serve/http/admission.ts'
-import { createAnnounce, createApp, createGate, createServe, serveAll } from '../../serve/http/app.ts'
+import { createAnnounce, createApp, createRequestChecks, createServe, serveAll } from '../../serve/http/app.ts'
 import { createPassthrough, createV1Carrier } from '../../serve/http/carriers.ts'
 import { createForwarded } from '../../serve/http/forwarded.ts'
 import { createHosted, retire } from '../../serve/http/retire.ts'
@@ -41,7 +41,7 @@ import {
   wayGiving,
 } from '../config/config.ts'
 import { listOf } from '../config/kinds.ts'
-import { late } from '../config/live.ts'
+import { live } from '../config/live.ts'
 import type { Config } from '../config/settings.ts'
 import type { Front } from './process.ts'
 
@@ -80,10 +80,10 @@ function createV1Surface(
   v2: string,
   tables: Tables,
   { pool, migration, metrics, tracing }: ProxyParts,
-  given: Pick<CompatParts, 'forwarded' | 'room' | 'signalOf'>,
+  given: Pick<CompatParts, 'forwarded' | 'budget' | 'signalOf'>,
 ) {
   const operations = operationsOf(tables)
-  const keep = late(config, { entries: 'keep.entries', ttlMs: 'keep.ttlMs' })
+  const keep = live(config, { entries: 'keep.entries', ttlMs: 'keep.ttlMs' })
   const bulkCalls = Math.ceil(config['upstream.connections'] * BULK_SHARE)
   const send = createSend({
     pool,
@@ -106,21 +106,21 @@ function createV1Surface(
 }
 
 type SurfaceParts = Pick<ProxyParts, 'pool' | 'dial' | 'metrics' | 'log' | 'tracing' | 'readiness' | 'leaving'> &
-  Pick<RpcParts, 'core' | 'announced' | 'room' | 'failed'> &
-  Pick<GrpcParts, 'admit' | 'gate' | 'forwarded' | 'limits'> & {
+  Pick<RpcParts, 'core' | 'announced' | 'budget' | 'failed'> &
+  Pick<GrpcParts, 'admit' | 'checks' | 'forwarded' | 'limits'> & {
     /** Tables translate the calls of v1's services. */
     readonly hasTables: boolean
   }
 
 /**
- * The maximum bytes of a question of health or reflection. Its stream has no deadline, so that it must not take the room that all bodies
- * share. A probe must also be answered when that room is full.
+ * The maximum bytes of a question of health or reflection. Its stream has no deadline, so that it must not take the budget that all bodies
+ * share. A probe must also be answered when that budget is full.
  */
 const QUESTION_BYTES = 16 * 1024
 
 /** Makes what serves gRPC calls. */
 function createGrpcSurface(config: Config, v2: string, parts: SurfaceParts) {
-  const { pool, dial, metrics, log, gate, forwarded, hasTables } = parts
+  const { pool, dial, metrics, log, checks, forwarded, hasTables } = parts
   const base = config['upstream.v1']
   const isRest = config['upstream.v2Grpc'] === 'rest'
   const toV2 = isRest ? noGrpc : createGrpc(v2, { service: 'v2', dial, ...grpcSettings(config) })
@@ -137,12 +137,12 @@ function createGrpcSurface(config: Config, v2: string, parts: SurfaceParts) {
     asV2: config['grpc.v2beta1'] === 'v2',
     corsOrigins: listOf(config['grpc.corsOrigins']),
   }
-  const rpc = createLazyRpc(hasTables, { ...parts, v1, v2: ask ? { ask } : toV2, classify: gate.classify, settings })
+  const rpc = createLazyRpc(hasTables, { ...parts, v1, v2: ask ? { ask } : toV2, classify: checks.classify, settings })
   const standard = createLazyStandard({
     ...parts,
     operations: parts.core.operations,
     rpc,
-    wire: { ...parts, requestBytes: QUESTION_BYTES, room: createRoom(Number.POSITIVE_INFINITY) },
+    wire: { ...parts, requestBytes: QUESTION_BYTES, budget: createBudget(Number.POSITIVE_INFINITY) },
     settings: { hasV1: base !== undefined, asV2: settings.asV2 || isRest, reflection: hasTables && config['grpc.reflection'] },
   })
   const begin = createCallLog(log, metrics, forwarded)
@@ -182,7 +182,7 @@ export function createProxy(config: Config, v2: string, tables: Tables, parts: P
   )
   const limits = createClientLimits(clientTimes(config), metrics.cut, refuseGrpc)
   const admit = createAdmission(admissionLimits(config), metrics.refused, () => performance.now(), limits.giveUpOne)
-  const gate = createGate(mappings, v2)
+  const checks = createRequestChecks(mappings, v2)
   const listener = createListener((...call) => grpc.route(...call), { certificate, ...appLimits(config) })
   const failed = (error: unknown) => log.error({ err: error }, 'a handler failed')
   const dropped = () => metrics.refused('connections')
@@ -192,22 +192,22 @@ export function createProxy(config: Config, v2: string, tables: Tables, parts: P
   const app = createApp((request, reply) => serve(request, reply), listen, appLimits(config))
   const hosted = createHosted(bounded(NEVER_RESTED, app.routing), failed)
   const begin = createAccessLog(log, metrics, forwarded)
-  const room = createRoom(config['limits.bodiesBytes'], () => metrics.refused('bodies'))
-  const { announce, core, compat } = createV1Surface(app, config, v2, tables, parts, { forwarded, room, signalOf: limits.signalOf })
+  const budget = createBudget(config['limits.bodiesBytes'], () => metrics.refused('bodies'))
+  const { announce, core, compat } = createV1Surface(app, config, v2, tables, parts, { forwarded, budget, signalOf: limits.signalOf })
   const grpc = createGrpcSurface(config, v2, {
     hasTables: tables.hasGrpc === true,
     ...parts,
     core,
     announced: announce.headers,
-    room,
+    budget,
     failed,
     admit,
-    gate,
+    checks,
     forwarded,
     limits,
   })
   const native = createPairs(grpc.rpc, forwarded, passthrough)
-  const serve = createServe({ begin, gate, native, announce, compat, reads: core.reads })
+  const serve = createServe({ begin, checks, native, announce, compat, reads: core.reads })
   serveAll(app, serve)
   const leave = () => {
     passthrough.endWebSockets()

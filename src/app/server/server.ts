@@ -32,27 +32,27 @@ import type { JoinFleet } from './fleet.ts'
 import { assembleMigration, checked, contractOf, currentModesOf, openNotifier, reportNowOf, ruleWarningsOf } from './migration.ts'
 import {
   ALONE,
-  createLife,
+  createLifecycle,
   createLog,
   createReads,
   createReload,
   exportOf,
-  type Life,
+  type Lifecycle,
   metricsOf,
   type Reads,
   type Reload,
+  type ReportedMetrics,
   type Role,
-  type ToldMetrics,
 } from './process.ts'
 import { createProxy, healthOf } from './proxy.ts'
 
 /** The proxy and its admin endpoints. */
-export interface Server extends Life, Reload {
+export interface Server extends Lifecycle, Reload {
   /** Serves a request of a server of somebody else, after `begin`. It cannot throw. Undefined for a supervisor. */
   readonly handler: RequestListener | undefined
   readonly reads: Reads
   /** What `/metrics` tells. */
-  readonly metrics: ToldMetrics
+  readonly metrics: ReportedMetrics
   /** Why requests would fail, as `/readyz` tells it; undefined if they would not. */
   notReady(): Promise<string | undefined>
   /**
@@ -143,13 +143,13 @@ export function createServer(started: Config, tables: Tables, options: ServerOpt
   const last = () => Promise.all([pool.destroy(), askPool.destroy(), tracing?.close(), notifier?.close()])
   const warned = (text: string) => log.warn(text)
   const living = { tables, front: proxy, admin, isWorker, file, migration }
-  const life = createLife(config, { ...living, exported, hasAdmin, joined, leaving, warn, warned, last })
+  const lifecycle = createLifecycle(config, { ...living, exported, hasAdmin, joined, leaving, warn, warned, last })
   const reloaded = { live: config, tables, declarations, migration, isWorker, log, dial, front: proxy }
   const certified = (now: Certificate) => {
     certificate = now
   }
   return {
-    ...life,
+    ...lifecycle,
     ...createReload({ ...reloaded, shown: () => certificate, certified }),
     changeModes(rules, by) {
       const problem = (joined ?? migration).modes.change(rules, by)

@@ -119,7 +119,7 @@ export function createRolloutsPart(sources: RolloutsPartSources) {
     const { problems } = await fleet.settle(SETTLE_MS)
     run.waits = problems.join(' ')
     if (problems.length > 0 || (await within(Promise.all([steps.read(store, run), known.read()]))) === 'down') return undefined
-    return run.proposeAgain(steps.plights(run))
+    return run.proposeAgain(steps.states(run))
   }
   const move = async (run: RolloutRun, proposed: Proposal) => {
     const proposal = proposed.isAdvance ? await settled(run) : proposed
@@ -131,7 +131,7 @@ export function createRolloutsPart(sources: RolloutsPartSources) {
     if (typeof by === 'object') return void (await steer(name, 'abort', by))
     if (!leader.isSelf() || !documents.held(name)) return
     if (!documents.followed(name)) return documents.mayBegin(name) ? begin(run) : undefined
-    const proposal = run.propose(steps.plights(run))
+    const proposal = run.propose(steps.states(run))
     if (proposal) return move(run, proposal)
     run.waits = ''
     if (clocks.ticks() - (writtenAt.get(run) ?? Number.NEGATIVE_INFINITY) < PROGRESS_MS) return

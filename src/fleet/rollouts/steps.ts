@@ -5,7 +5,7 @@ import { UNCOMPARED } from '../../migrate/evidence/standing.ts'
 import { type KnownFigure, knownFigure, type RecordedCounts, type StepNews, type StepTotals } from '../../migrate/rollout/evidence.ts'
 import type { RolloutState } from '../../migrate/rollout/plan.ts'
 import type { Rollouts } from '../../migrate/rollout/rollouts.ts'
-import type { Plight, RolloutRun } from '../../migrate/rollout/run.ts'
+import type { ReplicaState, RolloutRun } from '../../migrate/rollout/run.ts'
 import { fieldOf } from '../evidence.ts'
 import { type FleetReading, reading, readText } from '../exchange.ts'
 import type { Store, StoreChange, Sums } from '../store/store.ts'
@@ -123,20 +123,20 @@ const AGAIN_MS = 5000
 /** Milliseconds after which a replica that repeats nothing has died, or is well again and cut off. */
 const STALE_MS = 30_000
 
-const plightSchema = z.object({
+const replicaStateSchema = z.object({
   unjudged: z.object({ requests: z.number(), ms: z.number() }).optional(),
   unwritten: z.string().optional(),
   opened: z.record(z.string(), z.string()).optional(),
 })
 
 /** What is wrong at each replica in one step. */
-function createPlights(key: string, id: string, ticks: () => number) {
+function createReplicaStates(key: string, id: string, ticks: () => number) {
   const name = `${key}:plights`
-  const heard = new Map<string, { readonly text: string; readonly plight: Plight; readonly at: number }>()
+  const heard = new Map<string, { readonly text: string; readonly state: ReplicaState; readonly at: number }>()
   let told = { text: '', at: Number.NEGATIVE_INFINITY }
   return {
     /** Tells the others what is wrong here. */
-    changes(own: Plight | undefined): readonly StoreChange[] {
+    changes(own: ReplicaState | undefined): readonly StoreChange[] {
       const text = own ? JSON.stringify(own) : ''
       const isSame = (text === '') === (told.text === '')
       if (text === told.text || (isSame && ticks() - told.at < AGAIN_MS)) return []
@@ -146,27 +146,27 @@ function createPlights(key: string, id: string, ticks: () => number) {
     reading: reading('texts', name, (texts) => {
       for (const [replica, text] of Object.entries(texts)) {
         if (replica === id || heard.get(replica)?.text === text) continue
-        heard.set(replica, { text, plight: readPlight(text), at: ticks() })
+        heard.set(replica, { text, state: readReplicaState(text), at: ticks() })
       }
     }),
     /** What is wrong at the other replicas. */
-    others(): readonly Plight[] {
-      return [...heard.values()].flatMap(({ plight, at }): readonly Plight[] => {
-        if (ticks() - at < STALE_MS) return [plight]
+    others(): readonly ReplicaState[] {
+      return [...heard.values()].flatMap(({ state, at }): readonly ReplicaState[] => {
+        if (ticks() - at < STALE_MS) return [state]
         // That it took the share to 0 holds until the fleet did too.
-        return plight.opened ? [{ opened: plight.opened }] : []
+        return state.opened ? [{ opened: state.opened }] : []
       })
     },
   }
 }
 
-function readPlight(text: string): Plight {
-  return (readText(plightSchema, text) ?? {}) as Plight
+function readReplicaState(text: string): ReplicaState {
+  return (readText(replicaStateSchema, text) ?? {}) as ReplicaState
 }
 
 interface Counted {
   readonly key: string
-  readonly plights: ReturnType<typeof createPlights>
+  readonly states: ReturnType<typeof createReplicaStates>
   readonly reading: FleetReading
   readAt: number
 }
@@ -191,7 +191,7 @@ export function createSharedSteps(
     const read = reading('sums', key, (sums) => {
       if (counted.get(run)?.key === key) run.shared()?.evidence.hear(totalsOf(sums))
     })
-    const made = { key, plights: createPlights(key, id, ticks), reading: read, readAt: Number.NEGATIVE_INFINITY }
+    const made = { key, states: createReplicaStates(key, id, ticks), reading: read, readAt: Number.NEGATIVE_INFINITY }
     counted.set(run, made)
     return made
   }
@@ -201,14 +201,14 @@ export function createSharedSteps(
       all().flatMap((run) => {
         const one = countedOf(run)
         const news = run.shared()?.news.take()
-        return one && news ? [...changesOf(one.key, news), ...one.plights.changes(run.plight())] : []
+        return one && news ? [...changesOf(one.key, news), ...one.states.changes(run.replicaState())] : []
       }),
     readings: (isLeader: boolean): readonly FleetReading[] =>
       all().flatMap((run) => {
         const one = countedOf(run)
         if (!one || (!isLeader && ticks() - one.readAt < SHOWN_MS)) return []
         one.readAt = ticks()
-        return [one.reading, one.plights.reading]
+        return [one.reading, one.states.reading]
       }),
     /** Reads the step of one rollout now. Rejects as `Store.read` does. */
     async read(store: Pick<Store, 'read'>, run: RolloutRun) {
@@ -218,9 +218,9 @@ export function createSharedSteps(
       one.reading.take(found)
     },
     /** What is wrong at any replica. */
-    plights(run: RolloutRun): readonly Plight[] {
-      const own = run.plight()
-      return [...(own ? [own] : []), ...(countedOf(run)?.plights.others() ?? [])]
+    states(run: RolloutRun): readonly ReplicaState[] {
+      const own = run.replicaState()
+      return [...(own ? [own] : []), ...(countedOf(run)?.states.others() ?? [])]
     },
     /** Observations and callers that the store does not have yet. */
     waiting: () => all().reduce((sum, run) => sum + (run.shared()?.news.waiting() ?? 0), 0),

@@ -159,7 +159,7 @@ export async function respondOnce(parts: RespondParts, decision: AnswerDecision,
   const { messageBytes } = parts.limits
   const message = await messageOf(method, answer, call.codec, { messageBytes, holding: asked.holding })
   // The message holds none of the rows' bytes.
-  if (isOwn && 'written' in answer && typeof answer.written !== 'string') for (const piece of answer.written) ROWS_MEMORY.give(piece)
+  if (isOwn && 'text' in answer && typeof answer.text !== 'string') for (const piece of answer.text) ROWS_MEMORY.give(piece)
   return { message }
 }
 

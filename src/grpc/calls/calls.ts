@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2'
 import { CODES, codeName } from '../../errors.ts'
-import { createHolding, createRoom, type Holding, type Room } from '../../serve/bounds.ts'
+import { type Budget, createBudget, createHolding, type Holding } from '../../serve/bounds.ts'
 import type { Classify } from '../../serve/classify.ts'
 import { type Core, createCore, type RequestRecord } from '../../serve/core.ts'
 import type { RawHeaders } from '../../serve/http/app.ts'
@@ -44,8 +44,8 @@ export interface RpcParts {
   readonly classify: Classify
   readonly announced: RawHeaders
   readonly tracing: Tracing | undefined
-  /** The room that all bodies share. */
-  readonly room: Room
+  /** The budget that all bodies share. */
+  readonly budget: Budget
   readonly failed: (error: unknown) => void
   readonly settings: RpcSettings
 }
@@ -63,7 +63,7 @@ export interface RpcCalls {
   stop(): void
 }
 
-export function createRpcCalls({ core, v1, v2, classify, announced, tracing, room, failed, settings }: RpcParts): RpcCalls {
+export function createRpcCalls({ core, v1, v2, classify, announced, tracing, budget, failed, settings }: RpcParts): RpcCalls {
   const { requestBytes, deadlineMs, messageBytes, rowsPerRequest, headerBytes, asV2 } = settings
   const limits = { messageBytes, rowsPerRequest, headerBytes }
   const rpc = sharedRpc(core.operations)
@@ -72,13 +72,13 @@ export function createRpcCalls({ core, v1, v2, classify, announced, tracing, roo
   const toV1 = typeof v1 === 'object' ? { ...v1, registry, limits } : v1
   const overGrpc = 'call' in v2 ? { ...published, hasV1: false, send: createSendByGrpc(rpc, v2.call, limits) } : undefined
   const answerV1 = createAnswerV1({ published, compared: core, overGrpc, classify, v1: toV1, registry, limits })
-  const wire = { requestBytes, room, deadlines: createDeadlines(deadlineMs), failed }
+  const wire = { requestBytes, budget, deadlines: createDeadlines(deadlineMs), failed }
   const serveGrpc = createServeGrpc(wire)
   const servePair = createServePair(wire)
   const cors = settings.corsOrigins.length > 0 ? createCors(settings.corsOrigins) : undefined
   const underWay = createUnderWay()
   const ours = announcedMetadata(announced)
-  const longAnswers = createRoom(settings.messagesBytes)
+  const longAnswers = createBudget(settings.messagesBytes)
 
   const begin = (
     { answer, operation, isNative, isSafe }: Destination,

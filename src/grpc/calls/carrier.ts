@@ -17,7 +17,7 @@ import { ApiError, asApiError, askAgain, CODES, codeName, isUnrelayable } from '
 import { pathOf } from '../../serve/classify.ts'
 import { newRequestRecord, type RequestRecord, requestId } from '../../serve/core.ts'
 import { type Admit, type TimedRequest, TimedStream } from '../../serve/http/admission.ts'
-import type { Gate } from '../../serve/http/app.ts'
+import type { RequestChecks } from '../../serve/http/app.ts'
 import type { Passthrough } from '../../serve/http/carriers.ts'
 import type { Forwarded } from '../../serve/http/forwarded.ts'
 import { refuse } from '../../serve/http/v1-surface.ts'
@@ -151,7 +151,7 @@ export interface GrpcParts {
   readonly rpc: LazyRpc
   readonly standard: ReturnType<typeof createLazyStandard>
   readonly admit: Admit
-  readonly gate: Gate
+  readonly checks: RequestChecks
   readonly forwarded: Forwarded
   readonly begin: ReturnType<typeof createCallLog>
   readonly limits: Pick<TimeLimits<TimedRequest, never>, 'watchStream'>
@@ -180,7 +180,7 @@ function createPlaces(most: () => number, full: () => ApiError): (stream: Server
  * Serves gRPC calls of v1, of health and of reflection, and passes all others to v2. Calls are admitted, counted and logged like other
  * requests, and their forwarding headers are corrected. The path is the name of the method.
  */
-export function createGrpcRoute({ grpc, rpc, standard, admit, gate, forwarded, begin, limits, places }: GrpcParts): OnGrpc {
+export function createGrpcRoute({ grpc, rpc, standard, admit, checks, forwarded, begin, limits, places }: GrpcParts): OnGrpc {
   const reflections = createPlaces(
     () => REFLECTIONS,
     () => askAgain('RESOURCE_EXHAUSTED', `more than ${REFLECTIONS} calls of reflection are under way`),
@@ -202,9 +202,9 @@ export function createGrpcRoute({ grpc, rpc, standard, admit, gate, forwarded, b
     const begun = begin(arrived)
     const { record, ended } = begun
     forwarded.rewrite(arrived)
-    const looped = gate.loop.enter(headers)
+    const looped = checks.loop.enter(headers)
     if (looped) record.operation = 'loop'
-    const wrong = looped ?? wrongPath(path, gate)
+    const wrong = looped ?? wrongPath(path, checks)
     if (wrong) return refuseGrpc(stream, wrong, ended)
     if (isReflection) {
       record.operation = 'reflection'
@@ -236,7 +236,7 @@ const METHOD = /^\/(?:\w+\.)+\w+\/\w+$/
  * A gateway reads a body whatever its content type says (facts §12.5). With a gRPC type, a v1 path would bypass the mode rules.
  * Any other path would bypass the path of `upstream.v2`, which gRPC methods do not have.
  */
-function wrongPath(path: string, { classify, isBelow }: Gate): ApiError | undefined {
+function wrongPath(path: string, { classify, isBelow }: RequestChecks): ApiError | undefined {
   const target = classify(path)
   if (target.kind === 'refused') return target.error
   const isMethod = target.kind === 'native' && (!isBelow || METHOD.test(path))

@@ -3,8 +3,8 @@ import type { Holding } from '../../serve/bounds.ts'
 import type { RequestRecord } from '../../serve/core.ts'
 import { MODE_HEADER } from '../../serve/sides.ts'
 import { type CallContext, callHeaders } from '../../serve/upstream/exchange.ts'
-import { tell } from '../../serve/upstream/flights.ts'
 import type { SendIn } from '../../serve/upstream/send.ts'
+import { deliver } from '../../serve/upstream/shared-reads.ts'
 import type { AskRest } from '../../serve/upstream/v1.ts'
 import type { JsonObject } from '../../tables/json.ts'
 import { asksFor, type Call } from '../../tables/turn.ts'
@@ -133,10 +133,10 @@ export function createSendByGrpc({ registry, methods }: Rpc, callUnary: CallUnar
       context.onCallEnd?.(status, started, span)
     }
   }
-  return (context, call, landing) =>
-    tell(
+  return (context, call, receiver) =>
+    deliver(
       send(context, call).catch((thrown) => Promise.reject(asApiError(thrown))),
-      landing,
+      receiver,
     )
 }
 

@@ -316,8 +316,8 @@ const TURN = 256 * 1024
  * Throws an ApiError: RESOURCE_EXHAUSTED beyond `messageBytes` or without room in `holding`, INTERNAL if the answer is none of the method. Throws what a stream breaks with.
  */
 export function messageOf(method: RpcMethod, answer: Answer, codec: Codec, limits: MessageLimits): Pieces | Promise<Pieces> {
-  const isShort = 'written' in answer && typeof answer.written === 'string'
-  return isShort ? ofShort(method, answer.written, codec, limits) : ofLong(method, answer, codec, limits)
+  const isShort = 'text' in answer && typeof answer.text === 'string'
+  return isShort ? ofShort(method, answer.text, codec, limits) : ofLong(method, answer, codec, limits)
 }
 
 /** The bytes of a message, piece by piece. */
@@ -327,7 +327,7 @@ async function ofLong(method: RpcMethod, answer: Answer, codec: Codec, limits: M
   const message = createMessage(method, codec, limits)
   if ('body' in answer) await fromValue(message, answer.body)
   else if ('stream' in answer) for await (const piece of answer.stream) message.text(piece)
-  else await fromPieces(message, bytesOf(answer.written))
+  else await fromPieces(message, bytesOf(answer.text))
   return message.end()
 }
 

@@ -100,7 +100,7 @@ const MOST = 64 * 1024
 async function textOf(answer: Exclude<Answer, { readonly body: unknown }>): Promise<string> {
   const pieces: Uint8Array[] = []
   let size = 0
-  for await (const piece of 'stream' in answer ? answer.stream : bytesOf(answer.written)) {
+  for await (const piece of 'stream' in answer ? answer.stream : bytesOf(answer.text)) {
     size += piece.length
     if (size > MOST) break
     pieces.push(piece)

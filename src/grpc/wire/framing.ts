@@ -3,7 +3,7 @@ import type { ServerHttp2Stream } from 'node:http2'
 import { Readable, type Writable } from 'node:stream'
 import { createGzip, gunzip, gzip as gzipOf } from 'node:zlib'
 import { ApiError, askAgain } from '../../errors.ts'
-import type { Room } from '../../serve/bounds.ts'
+import type { Budget } from '../../serve/bounds.ts'
 import type { Deadlines } from '../../serve/listen/times.ts'
 import { gather } from '../../serve/request.ts'
 import type { Closing, Signal } from '../../serve/signals.ts'
@@ -13,14 +13,14 @@ export interface WireSettings {
   /** Maximum bytes of a request message, as it came and inflated. */
   readonly requestBytes: number
   /** The bytes of all messages together until they are answered. */
-  readonly room: Room
+  readonly budget: Budget
   /** Watches how long each call takes. */
   readonly deadlines: Deadlines
   /** Takes an exception of a handler that is no ApiError. */
   failed(error: unknown): void
 }
 
-function noRoom(): ApiError {
+function overBudget(): ApiError {
   return askAgain('UNAVAILABLE', 'the messages in memory take more than limits.bodiesBytes allows')
 }
 
@@ -90,15 +90,15 @@ export function lengthOf(pieces: readonly Uint8Array[]): number {
 /** Bytes that one byte of gzip can become. */
 const MOST_INFLATION = 1032
 
-/** A message and the room that it holds. */
+/** A message and the budget that it holds. */
 export interface Inflated {
   readonly message: Buffer
-  /** Gives the room back. */
+  /** Gives the budget back. */
   release(): void
 }
 
 /** What bounds a message that is read. */
-type Bounds = Pick<WireSettings, 'requestBytes' | 'room'>
+type Bounds = Pick<WireSettings, 'requestBytes' | 'budget'>
 
 /**
  * Inflates a message, never beyond `requestBytes`; RESOURCE_EXHAUSTED beyond. Room for the most that it can become is taken before.
@@ -106,20 +106,20 @@ type Bounds = Pick<WireSettings, 'requestBytes' | 'room'>
  */
 export async function inflated(
   message: Buffer,
-  { requestBytes, room }: Bounds,
+  { requestBytes, budget }: Bounds,
   malformed: 'INTERNAL' | 'INVALID_ARGUMENT',
 ): Promise<Inflated> {
   if (message.length === 0) return { message, release() {} }
   const most = Math.min(requestBytes, message.length * MOST_INFLATION)
-  if (!room.take(most)) throw noRoom()
+  if (!budget.take(most)) throw overBudget()
   try {
     const bytes = await new Promise<Buffer>((resolve, reject) => {
       gunzip(message, { maxOutputLength: requestBytes }, (error, whole) => (error ? reject(error) : resolve(whole)))
     })
-    room.give(most - bytes.length)
-    return { message: bytes, release: () => room.give(bytes.length) }
+    budget.give(most - bytes.length)
+    return { message: bytes, release: () => budget.give(bytes.length) }
   } catch (error) {
-    room.give(most)
+    budget.give(most)
     if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(requestBytes)
     throw new ApiError(malformed, 'the message cannot be decompressed', { cause: error })
   }
@@ -153,11 +153,11 @@ interface WireRequest {
 
 /** Reads a body of at most `requestBytes` and the bytes of its frame; RESOURCE_EXHAUSTED beyond. */
 export function readBody(request: WireRequest, frameBytes: number, signal: Signal, settings: WireSettings): Promise<Buffer> {
-  const { requestBytes, room } = settings
+  const { requestBytes, budget } = settings
   const most = requestBytes + frameBytes
   const declared = Number(request.headers['content-length'] ?? 0)
   if (declared > most) return refused(declared <= 2 * most ? discarded(request, signal) : undefined, requestBytes)
-  return gather(request.body, request.ending, { most, room, tooLarge: () => tooLarge(requestBytes), noRoom }, signal)
+  return gather(request.body, request.ending, { most, budget, tooLarge: () => tooLarge(requestBytes), overBudget }, signal)
 }
 
 async function refused(until: Promise<void> | undefined, requestBytes: number): Promise<never> {
@@ -255,7 +255,7 @@ export async function* readMessages(
 }
 
 /** Bytes that have arrived, joined at once: each piece, if kept, would cost a hundred bytes of overhead. */
-function createArrived({ requestBytes, room }: Bounds) {
+function createArrived({ requestBytes, budget }: Bounds) {
   let bytes = Buffer.alloc(0)
   let start = 0
   let end = 0
@@ -267,7 +267,7 @@ function createArrived({ requestBytes, room }: Bounds) {
       const wanted = end + piece.length
       if (wanted > bytes.length) {
         const larger = Math.max(wanted, 2 * bytes.length)
-        if (!room.take(larger - bytes.length)) throw noRoom()
+        if (!budget.take(larger - bytes.length)) throw overBudget()
         bytes = Buffer.concat([bytes], larger)
       }
       piece.copy(bytes, end)
@@ -280,7 +280,7 @@ function createArrived({ requestBytes, room }: Bounds) {
       return frame
     },
     length: () => end - start,
-    release: () => room.give(bytes.length),
+    release: () => budget.give(bytes.length),
   }
 }
 
@@ -301,12 +301,12 @@ const AT_ONCE = 2 ** 20
  * No empty piece is written: if the last one of a batch is empty, Node's HTTP/2 tells that all have gone while it still sends them. Their
  * memory may then hold bytes of other answers, and a stream that is broken off may end the process (`Http2Stream::OnTrailers`).
  */
-export function sendPieces(taker: Writable, pieces: Iterable<Uint8Array>, length: number): void {
-  if (length <= COPIED) return void taker.end(Buffer.concat([...pieces], length))
-  if (length > AT_ONCE) return void Readable.from(slicesOf(pieces), { highWaterMark: 1 }).pipe(taker)
-  taker.cork()
-  for (const piece of pieces) if (piece.length > 0) taker.write(piece)
-  taker.end()
+export function sendPieces(sink: Writable, pieces: Iterable<Uint8Array>, length: number): void {
+  if (length <= COPIED) return void sink.end(Buffer.concat([...pieces], length))
+  if (length > AT_ONCE) return void Readable.from(slicesOf(pieces), { highWaterMark: 1 }).pipe(sink)
+  sink.cork()
+  for (const piece of pieces) if (piece.length > 0) sink.write(piece)
+  sink.end()
 }
 
 /** Yields the same bytes in slices that are neither long nor, but for the last one, short. */

@@ -105,12 +105,12 @@ export function createNotes(sources: {
   const { recorder, now, order, replica } = sources
   const told = replica === undefined ? {} : { replica }
   const listeners: ((note: IdentifiedNote) => void)[] = []
-  const untold: IdentifiedNote[] = []
+  const waiting: IdentifiedNote[] = []
   let isTelling = false
   const tell = () => {
     isTelling = true
     try {
-      for (let note = untold.shift(); note; note = untold.shift()) for (const listener of listeners) listener(note)
+      for (let note = waiting.shift(); note; note = waiting.shift()) for (const listener of listeners) listener(note)
     } finally {
       isTelling = false
     }
@@ -120,7 +120,7 @@ export function createNotes(sources: {
     note(made: NewNote): void {
       const note: IdentifiedNote = { kind: 'note', id: randomUUID(), at: new Date(now()).toISOString(), ...made, ...told }
       recorder.record({ ...note, nth: order.next() })
-      untold.push(note)
+      waiting.push(note)
       // A listener may make a note of its own. The others must hear the cause first.
       if (!isTelling) tell()
     },
@@ -140,10 +140,10 @@ export interface CircuitFollower {
 /** What circuits are told of a comparison. */
 type ToldComparison = Pick<Comparison, 'operation' | 'check' | 'outcome'> & { readonly v2: Pick<RecordedSide, 'status'> }
 
-export type CircuitTeller = ReturnType<typeof createCircuitTeller>
+export type CircuitNotes = ReturnType<typeof createCircuitNotes>
 
 /** Tells the circuits what is seen of v2, and notes every circuit that opens or closes. */
-export function createCircuitTeller({ circuit, note }: { readonly circuit: Circuit; readonly note: Notes['note'] }) {
+export function createCircuitNotes({ circuit, note }: { readonly circuit: Circuit; readonly note: Notes['note'] }) {
   let follower: CircuitFollower | undefined
   const turned = (operation: string, state: CircuitState) => {
     const isOpen = state.state === 'open'
@@ -275,7 +275,7 @@ export function createJournal(settings: JournalSettings) {
   }
   const order = createSaveOrder()
   const notes = createNotes({ recorder, now, order, replica: settings.replica })
-  const teller = createCircuitTeller({ circuit, note: notes.note })
+  const circuitNotes = createCircuitNotes({ circuit, note: notes.note })
   return {
     ...{ evidence, inventory, circuit, expected, judging, recorder, tallies, redaction, terms, operations, order },
     ...notes,
@@ -292,7 +292,7 @@ export function createJournal(settings: JournalSettings) {
       const operation = subject.operation.id
       const codes = findings.flatMap(({ code }) => code ?? [])
       expected.count(read.id, outcome, codes)
-      teller.compared(mode, { operation, check, outcome, v2: v2.seen })
+      circuitNotes.compared(mode, { operation, check, outcome, v2: v2.seen })
       if (outcome !== 'match') inventory.compared({ caller, operation, outcome, totals: totalsOf(judgement) })
       if (outcome === 'inconclusive') tallies.uncompared(operation, whyUncompared(compared))
       const counted = count(subject, { operation, caller, shape, mode, weight, check, outcome })
@@ -326,7 +326,7 @@ export function createJournal(settings: JournalSettings) {
       const circumstances = { id: randomUUID(), at: at(), ...head(subject), check: 'write', v2: sideOf(v2) } as const
       const entry = comparisonOf(judgement, circumstances, redacted(subject.operation))
       if (isDifference(entry.outcome)) {
-        teller.compared(subject.mode, entry)
+        circuitNotes.compared(subject.mode, entry)
         inventory.compared(entry)
       }
       const counted = count(subject, entry)
@@ -338,10 +338,10 @@ export function createJournal(settings: JournalSettings) {
     },
     /** Tells the circuit about an answer that v2 gave a client in a term. */
     answered(operation: string, failed: boolean, term: Term): void {
-      if (term === terms.now) teller.answered(operation, failed)
+      if (term === terms.now) circuitNotes.answered(operation, failed)
     },
     /** What a fleet shares of the circuits. */
-    teller,
+    circuitNotes,
   }
 }
 

@@ -11,7 +11,7 @@ import type { Journal } from './journal.ts'
 import { createLatencies } from './latency.ts'
 import { describeChange, describeRules, type ModeRules, needV1, readModeRules } from './rules.ts'
 import { createPagingSides, createRulesInForce, type Positions } from './select.ts'
-import { createWitnesses, servedBy, type V1Side } from './serve.ts'
+import { createWriteHistory, servedBy, type V1Side } from './serve.ts'
 import { createTraffic } from './traffic.ts'
 
 /** The rules in force and what put them there. Every change makes a new state. */
@@ -180,11 +180,11 @@ export type Modes = ReturnType<typeof createModes>
 /** The modes of a migration decide who answers; see `ModeRules`. */
 export function createModes(initial: ModeRules, settings: ModesSettings) {
   const { journal, v1, positions, rollouts, emulated } = settings
-  const witnesses = createWitnesses()
-  const { accepted } = witnesses
+  const history = createWriteHistory()
+  const { accepted } = history
   const pagingSides = createPagingSides()
   const { inForce, ...state } = createModesState(initial, settings)
-  const latencies = createLatencies(inForce, journal.teller.slow, () => performance.now())
+  const latencies = createLatencies(inForce, journal.circuitNotes.slow, () => performance.now())
   const traffic = createTraffic(settings, accepted, pagingSides, latencies)
   const sides: Sides = {
     identify: ({ authorization }) => identify(authorization),
@@ -200,11 +200,11 @@ export function createModes(initial: ModeRules, settings: ModesSettings) {
       // A page that continues a list tells nothing of the share in force.
       return { caller, subject, credential, mode: kept, ...(kept === mode && { round: inForce.round }) }
     },
-    heard: accepted.heard,
+    noteStatus: accepted.noteStatus,
     used: traffic.used,
     usedUnknown: traffic.usedUnknown,
-    writing: witnesses.writing,
-    serve: v1 ? servedBy(v1, witnesses, journal, pagingSides) : (_, request, translated) => translated(request),
+    writing: history.writing,
+    serve: v1 ? servedBy(v1, history, journal, pagingSides) : (_, request, translated) => translated(request),
   }
   return {
     ...sides,
@@ -217,7 +217,7 @@ export function createModes(initial: ModeRules, settings: ModesSettings) {
     rollouts: rollouts.all,
     steer: rollouts.steer,
     /** What a fleet shares of the writes. */
-    witnesses,
+    history,
     /** Records the counts. */
     flush: traffic.flush,
   }

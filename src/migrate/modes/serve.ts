@@ -43,7 +43,7 @@ export function createAccepted(limit: number = CREDENTIALS) {
   const known = new Map<string, Side | 'both'>()
   return {
     /** Notes the status with which a side itself answered a request with this credential. It is forgotten when no side accepts it. */
-    heard({ takesNoToken }: Pick<Operation, 'takesNoToken'>, credential: string, status: number, by: Side): void {
+    noteStatus({ takesNoToken }: Pick<Operation, 'takesNoToken'>, credential: string, status: number, by: Side): void {
       const sides = known.get(credential)
       if (status === UNAUTHENTICATED && sides === by) known.delete(credential)
       if (status === UNAUTHENTICATED && sides === 'both') known.set(credential, otherSide(by))
@@ -133,7 +133,7 @@ export function createOwnWrites(limit: number = CALLERS) {
       }
     },
     /** Notes that other replicas made more writes than are known: any caller may have written. */
-    heardMany(): void {
+    noteMany(): void {
       writes += 1
       forgotten = writes
       for (const [name, { active }] of writers) if (active === 0) writers.delete(name)
@@ -211,14 +211,14 @@ export class RecentWrites {
   }
 
   /** Notes that a write of another replica begins, likewise. `uids` are those that its body names. */
-  heard(operation: Operation, params: V1Request['params'], uids: readonly string[] | undefined): () => void {
+  beginElsewhere(operation: Operation, params: V1Request['params'], uids: readonly string[] | undefined): () => void {
     const write = this.#add(operation, params, { caller: '', isOwn: false })
     write.uids ??= uids
     return endOf(write)
   }
 
   /** Notes that other replicas made more writes than are known. */
-  heardMany(): void {
+  noteMany(): void {
     this.#many = this.#count
     this.#count += 1
   }
@@ -342,10 +342,10 @@ function mayChange(write: RecentWrite, { resource, uid }: WrittenResource): bool
   return write.uids?.includes(uid) === true && (write.resource === undefined || write.resource === resource)
 }
 
-export type Witnesses = ReturnType<typeof createWitnesses>
+export type WriteHistory = ReturnType<typeof createWriteHistory>
 
 /** What is known of the caller, and what tells a race from a difference. */
-export function createWitnesses() {
+export function createWriteHistory() {
   const accepted = createAccepted()
   const ownWrites = createOwnWrites()
   const recentWrites = new RecentWrites()
@@ -369,7 +369,7 @@ const nothingWritten = () => {}
 
 interface Watching {
   readonly observer: Observer
-  readonly witnesses: Witnesses
+  readonly history: WriteHistory
   readonly terms: Pick<Terms, 'now'>
   /** Takes one of the credentials in doubt that may be shown to v1. */
   readonly doubts: Bucket
@@ -391,7 +391,7 @@ class Watched {
   readonly #term: Term
 
   constructor(watching: Watching, mode: Mode, request: ClientRequest) {
-    const { ownWrites, recentWrites } = watching.witnesses
+    const { ownWrites, recentWrites } = watching.history
     this.#watching = watching
     this.#mode = mode
     this.#request = request
@@ -419,8 +419,8 @@ class Watched {
   }
 
   #look(served: Served, kept: Kept | undefined) {
-    const { observer, witnesses, terms, doubts } = this.#watching
-    const { accepted, ownWrites, recentWrites } = witnesses
+    const { observer, history, terms, doubts } = this.#watching
+    const { accepted, ownWrites, recentWrites } = history
     const request = this.#request
     const { operation, caller, credential } = request
     const isKnown = accepted.has(credential)
@@ -434,11 +434,11 @@ class Watched {
     const ms = Math.round(performance.now() - began)
     const wrote = () => ownWrites.hasWritten(caller, this.#wrote)
     const others = () => recentWrites.since(this.#others)
-    const heard = (v1Status: number) => accepted.heard(operation, credential, v1Status, 'v1')
-    observer.look({ request, mode, served, kept, began, ms, wrote, others, heard, isKnown, term })
+    const noteStatus = (v1Status: number) => accepted.noteStatus(operation, credential, v1Status, 'v1')
+    observer.look({ request, mode, served, kept, began, ms, wrote, others, noteStatus, isKnown, term })
   }
 
-  #skip(why: keyof Skipped, isKnown = this.#watching.witnesses.accepted.has(this.#request.credential)): void {
+  #skip(why: keyof Skipped, isKnown = this.#watching.history.accepted.has(this.#request.credential)): void {
     const { observer } = this.#watching
     if (isKnown) observer.skip(this.#request.operation, why, true)
     else observer.skip(this.#request.operation, 'stranger')
@@ -446,9 +446,9 @@ class Watched {
 }
 
 /** Returns a function that begins to watch a request. */
-export function createWatch(observer: Observer, witnesses: Witnesses, terms: Pick<Terms, 'now'>) {
+export function createWatch(observer: Observer, history: WriteHistory, terms: Pick<Terms, 'now'>) {
   const doubts = createBucket({ most: DOUBTS_PER_MINUTE, fillMs: MINUTE }, () => performance.now())
-  const watching: Watching = { observer, witnesses, terms, doubts }
+  const watching: Watching = { observer, history, terms, doubts }
   return (mode: Mode, request: ClientRequest) => new Watched(watching, mode, request)
 }
 
@@ -468,16 +468,16 @@ export interface V1Side {
 /** Returns what serves from the side of a mode, and has the answer compared if the mode says so. */
 export function servedBy(
   { ask, observer, budget }: V1Side,
-  witnesses: Witnesses,
+  history: WriteHistory,
   journal: Pick<Journal, 'answered' | 'terms'>,
   pagingSides: Pick<PagingSides, 'note'>,
 ): Sides['serve'] {
-  const { accepted } = witnesses
-  const watch = createWatch(observer, witnesses, journal.terms)
+  const { accepted } = history
+  const watch = createWatch(observer, history, journal.terms)
   const fromV1: Backend = async (request) => {
     const { raw, client, operation, credential } = request
     const answer = await ask(raw, client)
-    accepted.heard(operation, credential, answer.status, 'v1')
+    accepted.noteStatus(operation, credential, answer.status, 'v1')
     if (!isRead(operation) && accepted.has(credential)) observer.wroteV1(request, answer.status)
     return { answer, by: 'v1' }
   }

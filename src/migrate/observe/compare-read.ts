@@ -1,12 +1,12 @@
 import { promisify } from 'node:util'
 import { brotliDecompress, gunzip, inflate } from 'node:zlib'
 import { asApiError, STATUS_FORM } from '../../errors.ts'
-import { type Answer, begin, bytesOf, type TranslateSettings, translated, type Written } from '../../serve/answer.ts'
+import { type Answer, begin, bytesOf, type JsonText, type TranslateSettings, translated } from '../../serve/answer.ts'
 import { inTurns } from '../../serve/bounds.ts'
 import type { ClientRequest, Request } from '../../serve/request.ts'
 import { otherSide, type Side } from '../../serve/sides.ts'
 import { type Signal, within } from '../../serve/signals.ts'
-import { type AnswerRoom, createAnswerRoom, isExceeded, textOf, weightOf } from '../../serve/upstream/exchange.ts'
+import { type AnswerBudget, createAnswerBudget, isExceeded, textOf, weightOf } from '../../serve/upstream/exchange.ts'
 import type { ReadContext, UnsharedReads } from '../../serve/upstream/send.ts'
 import type { ReadV1 } from '../../serve/upstream/v1.ts'
 import { itemFields, nameIn, readerOf, shownMembers } from '../../tables/compile.ts'
@@ -23,7 +23,7 @@ import { isDifference } from '../evidence/evidence.ts'
 import { withPageToken } from '../modes/select.ts'
 import type { OtherWrites } from '../modes/serve.ts'
 import type { Exchanged, Observed } from '../records/record.ts'
-import { drain, type OtherReplicas, UNTOLD, type V1Refusals } from './observe.ts'
+import { drain, type OtherReplicas, UNKNOWN_WRITES, type V1Refusals } from './observe.ts'
 import { createProofs, type Proofs, type ProvingV1 } from './proofs.ts'
 
 /** An answer that a client got, whole or as far as it was kept. */
@@ -33,7 +33,7 @@ export interface Kept {
   /** `value` was never text, and `written` is the text itself. `pieces` is undefined if the body was larger than the limit. */
   readonly body:
     | { readonly value: unknown }
-    | { readonly written: Written }
+    | { readonly text: JsonText }
     | { readonly pieces: readonly Uint8Array[] | undefined; readonly broken: boolean }
   /** Bytes that it holds in memory; a value is counted by the length of its text. */
   readonly size: number
@@ -57,7 +57,7 @@ async function capturedOf(body: Kept['body'], encoding: string, limit: number, k
     // The client gets the value as text, so the text is compared.
     return capturedText(JSON.stringify(body.value) ?? '', limit, known)
   }
-  const pieces = 'written' in body ? bytesOf(body.written) : body.pieces
+  const pieces = 'text' in body ? bytesOf(body.text) : body.pieces
   if (pieces === undefined) return { kind: 'too-large', limit }
   if ('broken' in body && body.broken) return { kind: 'broken' }
   const plain = encoding === '' || encoding === 'identity'
@@ -300,10 +300,10 @@ export function createAsk({ readV1, unsharedReads, translate: settings, deadline
     // Only this process reads the answer, so that compressing it would be a waste.
     return readV1({ ...raw, url, headers: { ...raw.headers, 'accept-encoding': 'identity' } }, limit, signal)
   }
-  const fromV2 = async (asking: Asking, signal: Signal, room: AnswerRoom, onCall: () => undefined) => {
+  const fromV2 = async (asking: Asking, signal: Signal, budget: AnswerBudget, onCall: () => undefined) => {
     const { operation, raw, read, token, tap } = asking
     const onAnswer = tap && telling(tap)
-    const send = unsharedReads({ headers: raw.headers, requestId: raw.id, signal, room, onCall, onAnswer })
+    const send = unsharedReads({ headers: raw.headers, requestId: raw.id, signal, budget, onCall, onAnswer })
     const request = token === undefined ? read() : paged(operation, read(), token)
     const first = (token === undefined && asking.begin) || (() => begin(operation, request, settings))
     return drain(await translated(operation, first, send, settings), limit)
@@ -311,18 +311,18 @@ export function createAsk({ readV1, unsharedReads, translate: settings, deadline
   return async (side, asking, given) => {
     const began = performance.now()
     const { signal, end } = within(given, deadlineMs, tooLate)
-    const room = createAnswerRoom(limit)
+    const budget = createAnswerBudget(limit)
     let calls = side === 'v1' ? 1 : 0
     const onCall = () => {
       calls += 1
       return undefined
     }
     try {
-      const asked = side === 'v1' ? fromV1(asking, signal) : fromV2(asking, signal, room, onCall)
+      const asked = side === 'v1' ? fromV1(asking, signal) : fromV2(asking, signal, budget, onCall)
       const kept = await asked.catch((thrown) => asAnswer(thrown, settings))
-      const seen = isExceeded(room) ? cutOff(kept, limit, calls) : await seenOf(kept, limit, asking.first?.seen)
+      const seen = isExceeded(budget) ? cutOff(kept, limit, calls) : await seenOf(kept, limit, asking.first?.seen)
       const isCut = 'pieces' in kept.body && kept.body.pieces === undefined
-      const bytes = Math.max(limit - Math.max(0, room.left), isCut ? limit : kept.size)
+      const bytes = Math.max(limit - Math.max(0, budget.left), isCut ? limit : kept.size)
       return { seen: calls === 0 ? { ...seen, unasked: true } : seen, ms: Math.round(performance.now() - began), bytes }
     } finally {
       end()
@@ -495,7 +495,7 @@ async function settled(settle: (meanwhile: Meanwhile) => Promise<Judgement | und
   if (!told) return judgement
   const isKnown = await told
   const again = await settle(isKnown ? writes() : ANYTHING_WRITTEN)
-  return again?.outcome === 'race' && !isKnown ? ({ ...again, outcome: 'inconclusive', reason: UNTOLD } as const) : again
+  return again?.outcome === 'race' && !isKnown ? ({ ...again, outcome: 'inconclusive', reason: UNKNOWN_WRITES } as const) : again
 }
 
 async function learn({ operation }: AskedRead, first: SideAnswer, asked: Asked, judging: Judging): Promise<void> {

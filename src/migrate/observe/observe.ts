@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import { type Answer, lengthOf, type Written } from '../../serve/answer.ts'
+import { type Answer, type JsonText, lengthOf } from '../../serve/answer.ts'
 import { entries } from '../../serve/bounds.ts'
 import type { ClientRequest } from '../../serve/request.ts'
 import { isAccepted, type Mode, type Served } from '../../serve/sides.ts'
@@ -18,7 +18,7 @@ import type { RecordedSide } from '../records/record.ts'
 import type { ComparedRead, Judging, Kept, SideAnswer } from './compare-read.ts'
 
 /** Why nothing is known of a difference that a write through another replica would explain. */
-export const UNTOLD = 'another replica may have written, and the store does not tell'
+export const UNKNOWN_WRITES = 'another replica may have written, and the store does not tell'
 
 export type OtherReplicas = ReturnType<typeof createOtherReplicas>
 
@@ -84,7 +84,7 @@ export function createV1Refusals(most: number = HABITS) {
   }
   return {
     /** Notes the status with which v1 answered a write. */
-    heard(write: KindOfWrite, status: number): void {
+    noteStatus(write: KindOfWrite, status: number): void {
       if (status >= 500 || SAYS_NOTHING.has(status)) return
       const key = keyOf(write)
       const before = known.get(key)
@@ -95,7 +95,7 @@ export function createV1Refusals(most: number = HABITS) {
     /** True if v1 has refused all writes of this caller and kind with this status. */
     has: (write: KindOfWrite, status: number) => status > 0 && known.get(keyOf(write)) === status,
     /** Takes what another replica has found. */
-    told({ key, status }: V1Habit): void {
+    learn({ key, status }: V1Habit): void {
       if (learn(key, status) === 0 && status > 0) tell({ key, status: 0 })
     },
     /** Passes on what this replica finds from now on. */
@@ -192,7 +192,7 @@ export interface WatchedRequest {
   /** Tells what other writes may have done meanwhile. */
   readonly others: () => OtherWrites
   /** Notes the status with which v1 answered the same credential. */
-  readonly heard: (status: number) => void
+  readonly noteStatus: (status: number) => void
   /** A side accepted the credential before. Otherwise only v1's success makes this a use. */
   readonly isKnown: boolean
   readonly term: Term
@@ -205,8 +205,8 @@ export interface WatchedRequest {
  */
 export function tee(answer: Answer, limit: number, done: (kept: Kept | undefined) => void): Answer {
   const { status, headers } = answer
-  if ('written' in answer) {
-    done({ status, headers, ...keptOf(answer.written, limit) })
+  if ('text' in answer) {
+    done({ status, headers, ...keptOf(answer.text, limit) })
     return answer
   }
   if ('stream' in answer) return { status, headers, stream: watched(answer, limit, done) }
@@ -216,9 +216,9 @@ export function tee(answer: Answer, limit: number, done: (kept: Kept | undefined
 
 type Body = Pick<Kept, 'body' | 'size'>
 
-function keptOf(written: Written, limit: number): Body {
-  const size = lengthOf(written)
-  return size > limit ? { body: { pieces: undefined, broken: false }, size: 0 } : { body: { written }, size }
+function keptOf(text: JsonText, limit: number): Body {
+  const size = lengthOf(text)
+  return size > limit ? { body: { pieces: undefined, broken: false }, size: 0 } : { body: { text }, size }
 }
 
 /** An answer that its side broke off. */
@@ -257,7 +257,7 @@ function weightOf(body: unknown): number {
 /** Reads at most `limit` bytes of an answer that no client gets, and hangs up. An answer that breaks off is kept as broken. */
 export async function drain({ status, headers, ...rest }: Answer, limit: number): Promise<Kept> {
   if ('body' in rest) return { status, headers, body: { value: rest.body }, size: 0 }
-  if ('written' in rest) return { status, headers, ...keptOf(rest.written, limit) }
+  if ('text' in rest) return { status, headers, ...keptOf(rest.text, limit) }
   const most = Number(headers['content-length'] ?? 0) > limit ? 0 : limit
   const pieces: Uint8Array[] = []
   let size = 0

@@ -3,7 +3,7 @@ import type { TranslateSettings } from '../../serve/answer.ts'
 import type { ClientRequest } from '../../serve/request.ts'
 import { isAccepted, isRead, otherSide, type Side } from '../../serve/sides.ts'
 import type { Signal } from '../../serve/signals.ts'
-import { createAnswerRoom } from '../../serve/upstream/exchange.ts'
+import { createAnswerBudget } from '../../serve/upstream/exchange.ts'
 import type { UnsharedReads } from '../../serve/upstream/send.ts'
 import type { AskRest, ReadV1 } from '../../serve/upstream/v1.ts'
 import type { Env, Operation } from '../../tables/operation.ts'
@@ -172,7 +172,7 @@ export class Observer {
   /** Notes the status with which v1 answered a write of an accepted caller. */
   wroteV1(request: ClientRequest, status: number): void {
     const { judging, terms } = this.#journal
-    judging.refusals.heard(kindOf(subjectOf({ request, mode: 'v1', term: terms.now })), status)
+    judging.refusals.noteStatus(kindOf(subjectOf({ request, mode: 'v1', term: terms.now })), status)
   }
 
   look(watched: WatchedRequest): void {
@@ -263,7 +263,7 @@ export class Observer {
     const since = judging.now() - (performance.now() - watched.began)
     const compared = await compareRead({ ...asking, by: served.by, since, first, other }, ask, judging, signal)
     if (signal.aborted && isShutDown(signal)) return this.#left(watched, 'waiting')
-    if (served.by === 'v2') watched.heard(compared.v1.seen.status)
+    if (served.by === 'v2') watched.noteStatus(compared.v1.seen.status)
     if (!isKnown && !isAccepted(compared.v1.seen)) return this.skip(operation, 'stranger')
     if (!isKnown) tallies.used(operation.id)
     if (operation.paging) {
@@ -320,7 +320,7 @@ export class Observer {
       isAsked = true
       return undefined
     }
-    const send = unsharedReads({ headers, requestId, signal, room: createAnswerRoom(limit), onCall })
+    const send = unsharedReads({ headers, requestId, signal, budget: createAnswerBudget(limit), onCall })
     const begun = performance.now()
     const made = unreadOf(request) ?? (await wouldSend(subject.operation, subject.request, env, send))
     if (made && !(made instanceof ApiError)) this.#journal.wouldSend(subject, made)

@@ -8,7 +8,7 @@ import { instant } from '../../tables/fields.ts'
 import { at, isObject, type JsonObject } from '../../tables/json.ts'
 import type { Env, Operation, V1Request } from '../../tables/operation.ts'
 import { isReadBack } from '../../tables/operations.ts'
-import { type Call, ROWS, run, type Taker } from '../../tables/turn.ts'
+import { type Call, type Executor, ROWS, run } from '../../tables/turn.ts'
 import { pointerOf, type SeenAnswer, segmentsOf } from '../compare/compare.ts'
 import { ANY_WRITES } from '../compare/expected.ts'
 import { type Explained, type Judgement, unexplained } from '../compare/judge.ts'
@@ -27,7 +27,7 @@ import {
   type SideAnswer,
   seenOf,
 } from './compare-read.ts'
-import { UNTOLD, type WatchedRequest } from './observe.ts'
+import { UNKNOWN_WRITES, type WatchedRequest } from './observe.ts'
 
 /**
  * Compares the items in the answer to a batch with those in its body, a bare array in the same order (facts §3.5).
@@ -272,7 +272,7 @@ async function brokenSurely(promised: Promised, read: unknown, judging: Judging)
   if (!told) return judgement
   if (await told) return brokenPromise(promised, read, judging)
   const excused = brokenPromise({ ...promised, others: ANYTHING }, read, judging)
-  return excused?.outcome === 'race' ? inconclusive(UNTOLD) : excused
+  return excused?.outcome === 'race' ? inconclusive(UNKNOWN_WRITES) : excused
 }
 
 /** What is known of other writes if nobody tells: there may have been any. */
@@ -416,13 +416,13 @@ export function wouldSend({ begin }: Operation, request: V1Request, env: Env, se
   const reads = new ManyCalls(send, LIMITS)
   return new Promise((resolve, reject) => {
     if (!begin) return resolve(undefined)
-    const make: Taker['make'] = (turn, teller) => {
+    const sendCalls: Executor['sendCalls'] = (turn, receiver) => {
       const write = turn.calls.find(({ method }) => method !== 'GET')
       if (write) resolve(write)
-      else reads.make(turn, teller)
+      else reads.sendCalls(turn, receiver)
     }
     const ended = () => resolve(undefined)
     const failed = (thrown: unknown) => (thrown instanceof ApiError ? resolve(thrown) : reject(thrown))
-    run(() => begin(request, env), { make, rows: () => true, ended, failed })
+    run(() => begin(request, env), { sendCalls, rows: () => true, ended, failed })
   })
 }

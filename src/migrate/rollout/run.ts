@@ -142,12 +142,12 @@ const abort: Move = (_, __, { by }) => ({ phase: 'aborted', signal: undefined, r
 
 const OVER = 'is aborted: only other steps, or another name, start it again'
 
-const UNHEARD = 'waits for the store, which has not told yet where it stands'
+const NOT_REPORTED = 'waits for the store, which has not told yet where it stands'
 
 /** What each command means in each phase: a move, `same`, or why it makes no sense. */
 const MEANINGS: Readonly<Record<RolloutCommand, Readonly<Record<RolloutPhase, Move | string>>>> = {
   pause: {
-    waiting: UNHEARD,
+    waiting: NOT_REPORTED,
     running: pause,
     held: pause,
     watching: pause,
@@ -157,7 +157,7 @@ const MEANINGS: Readonly<Record<RolloutCommand, Readonly<Record<RolloutPhase, Mo
     aborted: OVER,
   },
   resume: {
-    waiting: UNHEARD,
+    waiting: NOT_REPORTED,
     running: 'same',
     held: 'same',
     watching: 'same',
@@ -167,7 +167,7 @@ const MEANINGS: Readonly<Record<RolloutCommand, Readonly<Record<RolloutPhase, Mo
     aborted: OVER,
   },
   promote: {
-    waiting: UNHEARD,
+    waiting: NOT_REPORTED,
     running: promote,
     held: promote,
     watching: promote,
@@ -177,7 +177,7 @@ const MEANINGS: Readonly<Record<RolloutCommand, Readonly<Record<RolloutPhase, Mo
     aborted: OVER,
   },
   abort: {
-    waiting: UNHEARD,
+    waiting: NOT_REPORTED,
     running: abort,
     held: abort,
     watching: abort,
@@ -201,7 +201,7 @@ export function steered(plan: RolloutPlan, state: RolloutState, command: Rollout
 }
 
 /** What is wrong at one replica, so that the one that decides must know it. */
-export interface Plight {
+export interface ReplicaState {
   /** Too many requests since the last comparison that said something, and the milliseconds since then. */
   readonly unjudged?: RolloutView['unjudged']
   /** Why its records cannot be written. */
@@ -341,14 +341,14 @@ export class RolloutRun {
   }
 
   /** Looks, as the replica that decides. Returns a move that is due. */
-  propose(plights: readonly Plight[]): Proposal | undefined {
+  propose(states: readonly ReplicaState[]): Proposal | undefined {
     const elapsedMs = this.#elapsedMs()
-    return this.#due(this.#viewOfAll(plights, this.#step.shared?.evidence.requestsSinceLook() ?? 0), elapsedMs)
+    return this.#due(this.#viewOfAll(states, this.#step.shared?.evidence.requestsSinceLook() ?? 0), elapsedMs)
   }
 
   /** Looks once more, because more is known. No time has passed. */
-  proposeAgain(plights: readonly Plight[]): Proposal | undefined {
-    return this.#due(this.#viewOfAll(plights, 0), 0)
+  proposeAgain(states: readonly ReplicaState[]): Proposal | undefined {
+    return this.#due(this.#viewOfAll(states, 0), 0)
   }
 
   /** Returns what a command of a person makes of it. */
@@ -391,10 +391,10 @@ export class RolloutRun {
   }
 
   /** Says what is wrong at this replica, since the last call; undefined if nothing is. */
-  plight(): Plight | undefined {
+  replicaState(): ReplicaState | undefined {
     const { unjudged } = this.#step.evidence.sinceLook()
     const unwritten = this.#sources.journal.recorder.problem()
-    const found: Plight = {
+    const found: ReplicaState = {
       ...(isUnjudged(unjudged) && { unjudged }),
       ...(unwritten !== undefined && { unwritten }),
       ...(this.#isProven() && { opened: this.#pulled?.state.opened }),
@@ -473,12 +473,12 @@ export class RolloutRun {
   }
 
   /** Returns what the replica that decides looks at: what is wrong at one replica is wrong. `requests` came since the last look. */
-  #viewOfAll(plights: readonly Plight[], requests: number): RolloutView {
+  #viewOfAll(states: readonly ReplicaState[], requests: number): RolloutView {
     const view = this.#view({ ...NOTHING_NEW, requests })
-    const unjudged = plights.flatMap((one) => one.unjudged ?? []).sort((a, b) => b.requests - a.requests)[0] ?? view.unjudged
-    const unwritten = view.unwritten ?? plights.find((one) => one.unwritten !== undefined)?.unwritten
+    const unjudged = states.flatMap((one) => one.unjudged ?? []).sort((a, b) => b.requests - a.requests)[0] ?? view.unjudged
+    const unwritten = view.unwritten ?? states.find((one) => one.unwritten !== undefined)?.unwritten
     // A replica that took the share to 0 has been heard once the rollout is turned back.
-    const heard = this.#state.phase === 'turned-back' ? [] : plights
+    const heard = this.#state.phase === 'turned-back' ? [] : states
     return { ...view, unjudged, unwritten, open: { ...Object.assign({}, ...heard.map(({ opened }) => opened)), ...view.open } }
   }
 

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage, RequestListener, ServerRespo
 import { constants, type ServerHttp2Stream } from 'node:http2'
 import { LRUCache } from 'lru-cache'
 import { ApiError, askAgain, RETRY_AFTER } from '../../errors.ts'
-import { type Bucket, createBucket, createRoom, entries } from '../bounds.ts'
+import { type Bucket, createBucket, createBudget, entries } from '../bounds.ts'
 import { credentialHash } from '../caller.ts'
 import { breakOff } from '../listen/http2.ts'
 import { type ClientTimes, type Cut, createTimeLimits, type Late, type RestedConnections, type TimeLimits } from '../listen/times.ts'
@@ -114,7 +114,7 @@ export function createBounded(
   rests: Pick<RestedConnections, 'refused'>,
   handler: RequestListener,
 ): RequestListener {
-  const unread = createRoom(MOST_UNREAD)
+  const unread = createBudget(MOST_UNREAD)
   let known: ApiError | undefined
   let answer = (_: ServerResponse) => {}
   return (request, response) => {

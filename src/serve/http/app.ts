@@ -63,7 +63,7 @@ function headersOf({ deprecation, sunset, successor }: Announcement): { deprecat
 }
 
 /** Examines a request before any carrier gets it. */
-export interface Gate {
+export interface RequestChecks {
   readonly loop: ReturnType<typeof createLoopGuard>
   readonly classify: Classify
   /** True if v2 lives below a path of its server. */
@@ -71,7 +71,7 @@ export interface Gate {
 }
 
 /** `v2` is the base address of the v2 service. */
-export function createGate(mappings: readonly Mapping[], v2: string): Gate {
+export function createRequestChecks(mappings: readonly Mapping[], v2: string): RequestChecks {
   const isBelow = new URL(v2).pathname !== '/'
   return { loop: createLoopGuard(), classify: createClassify(mappings, isBelow), isBelow }
 }
@@ -111,7 +111,7 @@ export function serveAll(app: FastifyInstance, serve: Serve): void {
 
 export interface ServeParts {
   readonly begin: BeginRecord
-  readonly gate: Gate
+  readonly checks: RequestChecks
   /** Serves what is no path of v1. */
   readonly native: Passthrough['serve']
   readonly announce: Announce
@@ -121,18 +121,18 @@ export interface ServeParts {
 }
 
 /** Serves one request: finds its destination and hands it to that carrier. */
-export function createServe({ begin, gate, native, announce, compat, reads }: ServeParts): Serve {
+export function createServe({ begin, checks, native, announce, compat, reads }: ServeParts): Serve {
   return (request, reply) => {
     const { raw } = request
     const record = begin(raw, reply.raw, request.id)
-    record.error = gate.loop.enter(raw.headers)
+    record.error = checks.loop.enter(raw.headers)
     if (record.error) {
       record.operation = 'loop'
       return sendError(reply.header('x-request-id', record.id), record.error, LOOP_DETECTED)
     }
     const problem = problemOf(raw)
     const known = problem === undefined ? reads.find(raw) : undefined
-    const target = problem === undefined ? (known ?? gate.classify(raw.url ?? '')) : refused(problem)
+    const target = problem === undefined ? (known ?? checks.classify(raw.url ?? '')) : refused(problem)
     if (target.kind === 'native') return native(request, reply, record)
     reply.header('x-request-id', record.id)
     announce.put?.(reply)

@@ -6,7 +6,7 @@ import { ApiError, asApiError, fromTransport, isUnrelayable, unrelayable } from 
 import { grouped, type Head } from '../../heads.ts'
 import { SHORT_TEXT } from '../../tables/text/engine.ts'
 import type { RequestRecord } from '../core.ts'
-import { endsHere, endToEnd, endToEndRaw, giveHead } from '../heads.ts'
+import { endsHere, endToEnd, endToEndRaw, writeHead } from '../heads.ts'
 import { answerSignal, createDeadlines } from '../listen/times.ts'
 import { handshakeOf } from '../listen/upgrades.ts'
 import { type Signal, whenClosed } from '../signals.ts'
@@ -165,7 +165,7 @@ class Relay implements Dispatcher.DispatchHandler {
     const { status, reason, headers } = this.#relaying.head(head)
     // A connection of HTTP/1.1 cannot be used again before the body of its request has arrived.
     const closing = this.#request.complete ? [] : ['connection', 'close']
-    return giveHead(this.#response, { status, reason, headers: [...headers, ...closing] })?.problem
+    return writeHead(this.#response, { status, reason, headers: [...headers, ...closing] })?.problem
   }
 
   /** Node joins the head with a text, and with nothing else. A letter for each byte says any bytes. */

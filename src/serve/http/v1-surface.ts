@@ -7,7 +7,7 @@ import { jsonTextOf } from '../../tables/json.ts'
 import { needsV1 } from '../../tables/query.ts'
 import { ROWS_MEMORY, SHORT_TEXT } from '../../tables/text/engine.ts'
 import { type Answer, lengthOf } from '../answer.ts'
-import type { Room } from '../bounds.ts'
+import type { Budget } from '../bounds.ts'
 import type { Core, KnownRead, RequestRecord } from '../core.ts'
 import { clientSignal, type TimeLimits } from '../listen/times.ts'
 import { type BodyLimits, type ClientRequest, createReadBytes, createRequest, takesBody } from '../request.ts'
@@ -74,7 +74,7 @@ export function unserved(routed: Routed): ApiError {
 }
 
 /** An answer; over HTTP/2 it has a stream. */
-interface Taker extends Pick<Writable, 'writableLength'> {
+interface Sink extends Pick<Writable, 'writableLength'> {
   readonly stream?: { readonly destroyed: boolean }
 }
 
@@ -82,7 +82,7 @@ interface Taker extends Pick<Writable, 'writableLength'> {
  * Gives back the memory of pieces that the response has passed to the system. If its stream of HTTP/2 was broken off, it does not: what Node has
  * begun to send of them still goes out on the connection, and Node reports them as passed on.
  */
-export function giveTaken(pieces: readonly Uint8Array[], { stream }: Taker): void {
+export function giveTaken(pieces: readonly Uint8Array[], { stream }: Sink): void {
   if (!stream?.destroyed) for (const piece of pieces) ROWS_MEMORY.give(piece)
 }
 
@@ -90,7 +90,7 @@ export function giveTaken(pieces: readonly Uint8Array[], { stream }: Taker): voi
  * Yields the pieces of an answer, and gives the memory of those back that the response has passed to the system. A reader that waits for
  * one piece at most may not have written the last one yet, so that one is kept.
  */
-export async function* givingBack(stream: AsyncIterable<Uint8Array>, response: Taker): AsyncGenerator<Uint8Array> {
+export async function* givingBack(stream: AsyncIterable<Uint8Array>, response: Sink): AsyncGenerator<Uint8Array> {
   const yielded: Uint8Array[] = []
   for await (const piece of stream) {
     if (response.writableLength === 0) giveTaken(yielded.splice(0, yielded.length - 1), response)
@@ -178,16 +178,16 @@ export interface CompatParts {
   readonly announced: RawHeaders
   /** Undefined when traces are not sent. */
   readonly tracing: Tracing | undefined
-  /** The room that the bodies of all requests share. */
-  readonly room: Room
+  /** The budget that the bodies of all requests share. */
+  readonly budget: Budget
   readonly limits: BodyLimits
   /** Returns the signal of a request, which its deadline fires too. */
   readonly signalOf: TimeLimits<never, ServerResponse>['signalOf']
 }
 
 /** Creates the v1 surface over HTTP. It decides about a request, then passes it on or answers it. */
-export function createCompat({ core, v1, forwarded, announced, tracing, room, limits, signalOf }: CompatParts): Compat {
-  const readBytes = createReadBytes(limits, room)
+export function createCompat({ core, v1, forwarded, announced, tracing, budget, limits, signalOf }: CompatParts): Compat {
+  const readBytes = createReadBytes(limits, budget)
   const { errors } = core.settings
   return (request, reply, path, record, known) => {
     record.span = tracing?.begin(request.raw.headers)
@@ -276,8 +276,8 @@ class ServedRequest implements Writer, OnClose {
         reply.send(addAbortSignal(abortSignalOf(until), Readable.from(stream, ONE_AHEAD)))
         return
       }
-      const isLatin1 = 'written' in answer
-      const body = isLatin1 ? answer.written : jsonTextOf(answer.body)
+      const isLatin1 = 'text' in answer
+      const body = isLatin1 ? answer.text : jsonTextOf(answer.body)
       const length = typeof body !== 'string' ? lengthOf(body) : isLatin1 ? body.length : Buffer.byteLength(body)
       const headers = ['x-request-id', this.#record.id, 'content-type', JSON_TYPE, 'content-length', String(length), ...this.#announced]
       for (const name in answer.headers) headers.push(name, String(answer.headers[name]))

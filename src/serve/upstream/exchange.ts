@@ -10,7 +10,7 @@ import type { Call } from '../../tables/turn.ts'
 import type { Signal } from '../signals.ts'
 import type { CallSpan } from '../watch/spans.ts'
 import { type Connect, connectorOf, DIRECT, type Dial } from './dial.ts'
-import type { Landing, Underway } from './flights.ts'
+import type { Receiver, Underway } from './shared-reads.ts'
 import { Agent, Client, Pool } from './undici.ts'
 
 export interface PoolSettings {
@@ -34,7 +34,7 @@ export function createPool({
   connectionAgeMs = 0,
   dial = DIRECT,
 }: PoolSettings): UndiciAgent {
-  const connect = connectorOf(dial, { timeout: connectTimeoutMs, onread: { buffer: arrived, callback: received } })
+  const connect = connectorOf(dial, { timeout: connectTimeoutMs, onread: { buffer: arrived, callback: pushCopy } })
   const all = { connections, headersTimeout: callTimeoutMs, bodyTimeout: callTimeoutMs, connect }
   if (connectionAgeMs === 0) return new Agent(all)
   const client = (origin: URL, options: object) => new AgingClient(origin, { ...options, connect }, connectionAgeMs)
@@ -82,7 +82,7 @@ class AgingClient extends Client {
 const arrived = Buffer.allocUnsafeSlow(64 * 1024)
 
 /** Passes a copy of what was read on to the socket's stream. A long one is in memory that is used again. Node calls it on the socket. */
-function received(this: Socket, length: number): boolean {
+function pushCopy(this: Socket, length: number): boolean {
   if (length <= SHORT_TEXT) return this.push(Buffer.from(arrived.subarray(0, length)))
   const piece = ARRIVED_MEMORY.take(length)
   arrived.copy(piece, 0, 0, length)
@@ -94,7 +94,7 @@ export interface CallContext {
   readonly headers: IncomingHttpHeaders
   readonly requestId: string
   /** Bounds the answers of all calls together. Without it, each has its own limit only. */
-  readonly room?: AnswerRoom | undefined
+  readonly budget?: AnswerBudget | undefined
   /** Fires when the client goes away (AbortError) or the request's deadline passes (TimeoutError). */
   readonly signal: Signal
   /** Called for every call that is really sent. Returns its span, if the request is traced: v2 gets that as its trace context. */
@@ -150,7 +150,7 @@ export function callHeaders(client: IncomingHttpHeaders, { requestId, traceparen
 }
 
 /** Bytes that all answers to the calls of one v1 request may have together. A call that needs more is broken off. */
-export interface AnswerRoom {
+export interface AnswerBudget {
   /** Bytes that are left; below 0 once an answer needed more. */
   left: number
 }
@@ -158,30 +158,30 @@ export interface AnswerRoom {
 /** Bytes that every answer counts besides its body, so that pages without end come to an end even if they are empty. */
 const HEAD = 1024
 
-export function createAnswerRoom(bytes: number): AnswerRoom {
+export function createAnswerBudget(bytes: number): AnswerBudget {
   return { left: bytes }
 }
 
-export function isExceeded({ left }: AnswerRoom): boolean {
+export function isExceeded({ left }: AnswerBudget): boolean {
   return left < 0
 }
 
 /** Takes an answer's head. Returns false if the body, of this length if it is known, has no room. */
-export function takeHead(room: AnswerRoom, length: number | undefined): boolean {
-  room.left -= HEAD
-  if (length !== undefined && length > room.left) fill(room)
-  return !isExceeded(room)
+export function takeHead(budget: AnswerBudget, length: number | undefined): boolean {
+  budget.left -= HEAD
+  if (length !== undefined && length > budget.left) fill(budget)
+  return !isExceeded(budget)
 }
 
 /** Notes that an answer needs more than is left. */
-export function fill(room: AnswerRoom): void {
-  room.left = -1
+export function fill(budget: AnswerBudget): void {
+  budget.left = -1
 }
 
 /** Takes a piece of a body, of which some bytes may be taken already. Returns false if it has no room. */
-export function takePiece(room: AnswerRoom, piece: Uint8Array, taken = 0): boolean {
-  room.left -= weightOf(piece) - taken
-  return !isExceeded(room)
+export function takePiece(budget: AnswerBudget, piece: Uint8Array, taken = 0): boolean {
+  budget.left -= weightOf(piece) - taken
+  return !isExceeded(budget)
 }
 
 /** Bytes that each value counts at least: what small values cost is the time to compare them. */
@@ -240,18 +240,18 @@ export function tooLarge(limit: number, cause?: unknown): ApiError {
 
 interface Bounds {
   readonly answerBytes: number
-  readonly room?: AnswerRoom | undefined
+  readonly budget?: AnswerBudget | undefined
 }
 
-/** Decodes an answer whose bytes were taken from the room. Its content may be a thousand times as long, and needs room too. */
-export async function decodeWithin({ room, answerBytes }: Bounds, bytes: Buffer, encoding: string): Promise<Buffer> {
-  if (!room) return decode(bytes, encoding, answerBytes)
-  const most = Math.min(answerBytes, bytes.length + Math.max(0, room.left))
+/** Decodes an answer whose bytes were taken from the budget. Its content may be a thousand times as long, and counts too. */
+export async function decodeWithin({ budget, answerBytes }: Bounds, bytes: Buffer, encoding: string): Promise<Buffer> {
+  if (!budget) return decode(bytes, encoding, answerBytes)
+  const most = Math.min(answerBytes, bytes.length + Math.max(0, budget.left))
   const decoded = await decode(bytes, encoding, most).catch((error) => {
-    if (isBeyondOutput(error.cause)) fill(room)
+    if (isBeyondOutput(error.cause)) fill(budget)
     throw error
   })
-  if (!takePiece(room, decoded, bytes.length)) throw tooLarge(answerBytes)
+  if (!takePiece(budget, decoded, bytes.length)) throw tooLarge(answerBytes)
   return decoded
 }
 
@@ -286,7 +286,7 @@ export interface Exchange extends Pick<UndiciDispatcher.DispatchOptions, 'header
   readonly body?: string
   readonly answerBytes: number
   /** Bounds this answer together with others. */
-  readonly room?: AnswerRoom | undefined
+  readonly budget?: AnswerBudget | undefined
 }
 
 export interface RawAnswer {
@@ -301,8 +301,8 @@ export interface RawAnswer {
  * Makes one request and reads its whole answer. A read is repeated once if its connection failed; a write never is (design §6).
  * Our own handler collects the answer: undici's `request` would add a stream and an abort signal to each.
  */
-export function exchange(pool: UndiciAgent, request: Exchange, landing: Landing<RawAnswer>): Underway {
-  const gathering = new Gathering(pool, request, landing, undefined, undefined)
+export function exchange(pool: UndiciAgent, request: Exchange, receiver: Receiver<RawAnswer>): Underway {
+  const gathering = new Gathering(pool, request, receiver, undefined, undefined)
   pool.dispatch(request, gathering)
   return gathering
 }
@@ -317,7 +317,7 @@ const NONE: Buffer[] = []
 class Gathering implements UndiciDispatcher.DispatchHandler, Underway {
   readonly #pool: UndiciAgent
   readonly #request: Exchange
-  #landing: Landing<RawAnswer> | undefined
+  #receiver: Receiver<RawAnswer> | undefined
   #context: CallContext | undefined
   #span: CallSpan | undefined
   readonly #started: number
@@ -332,13 +332,13 @@ class Gathering implements UndiciDispatcher.DispatchHandler, Underway {
   constructor(
     pool: UndiciAgent,
     request: Exchange,
-    landing: Landing<RawAnswer>,
+    receiver: Receiver<RawAnswer>,
     context: CallContext | undefined,
     span: CallSpan | undefined,
   ) {
     this.#pool = pool
     this.#request = request
-    this.#landing = landing
+    this.#receiver = receiver
     this.#context = context
     this.#span = span
     this.#started = performance.now()
@@ -354,16 +354,16 @@ class Gathering implements UndiciDispatcher.DispatchHandler, Underway {
   onHeaders(status: number, headers: Buffer[]): boolean {
     this.#status = status
     this.#headers = headers
-    const { room, answerBytes } = this.#request
-    if (room && !takeHead(room, lengthOf(headers))) this.#abort?.(tooLarge(answerBytes))
+    const { budget, answerBytes } = this.#request
+    if (budget && !takeHead(budget, lengthOf(headers))) this.#abort?.(tooLarge(answerBytes))
     return true
   }
 
   onData(piece: Buffer): boolean {
     this.#bytes += piece.length
-    const { room, answerBytes } = this.#request
-    const hasRoom = this.#bytes <= answerBytes && (!room || takePiece(room, piece))
-    if (!hasRoom) this.#abort?.(tooLarge(answerBytes))
+    const { budget, answerBytes } = this.#request
+    const fits = this.#bytes <= answerBytes && (!budget || takePiece(budget, piece))
+    if (!fits) this.#abort?.(tooLarge(answerBytes))
     else this.#pieces.push(piece)
     return true
   }
@@ -400,33 +400,33 @@ class Gathering implements UndiciDispatcher.DispatchHandler, Underway {
   }
 
   #land(answer: RawAnswer): void {
-    const landing = this.#landing
+    const receiver = this.#receiver
     const context = this.#context
-    this.#landing = undefined
+    this.#receiver = undefined
     this.#context = undefined
     this.#abort = undefined
-    if (!landing) return
+    if (!receiver) return
     context?.onCallEnd?.(answer.status, this.#started, this.#span)
     this.#span = undefined
-    landing.landed(answer)
+    receiver.received(answer)
   }
 
   #refuse(error: unknown): void {
-    const landing = this.#landing
+    const receiver = this.#receiver
     const context = this.#context
-    this.#landing = undefined
+    this.#receiver = undefined
     this.#context = undefined
-    if (!landing) return
+    if (!receiver) return
     context?.onCallEnd?.(undefined, this.#started, this.#span)
     this.#span = undefined
-    landing.failed(fromTransport(error))
+    receiver.failed(fromTransport(error))
   }
 }
 
 /** Failures of a connection, not of a request. */
 const CONNECTION_FAILURES = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
 
-export interface MakeSettings {
+export interface SendCallSettings {
   readonly pool: UndiciAgent
   /** The origin of the v2 service, with an optional path prefix and without a trailing slash. */
   readonly base: string
@@ -438,24 +438,24 @@ export interface MakeSettings {
   readonly errors?: ErrorForm | undefined
 }
 
-export type MakeCall = (context: CallContext, call: Call, target: string, landing: Landing<RawAnswer>) => Underway
+export type SendCall = (context: CallContext, call: Call, target: string, receiver: Receiver<RawAnswer>) => Underway
 
 /** Starts calls on the pool; `target` is a call's path and query. */
-export function createMake({ pool, base, answerBytes, times }: MakeSettings): MakeCall {
+export function createSendCall({ pool, base, answerBytes, times }: SendCallSettings): SendCall {
   const { origin: slice, pathname } = new URL(base)
   // V8 keeps the origin as a slice of the address. undici reads it letter by letter for each call, which took 2 % of a small request.
   const origin = Buffer.from(slice).toString('latin1')
   const prefix = pathname === '/' ? '' : pathname
-  return (context, call, target, landing) => {
+  return (context, call, target, receiver) => {
     const span = context.onCall(call)
     const body = call.body === undefined ? undefined : JSON.stringify(call.body)
     const hasBody = body !== undefined
     const headers = callHeaders(context.headers, { requestId: context.requestId, traceparent: span?.traceparent, hasBody })
-    const { room } = context
+    const { budget } = context
     const ms = times?.callTimeoutMs ?? null
-    const limits = { answerBytes, room, headersTimeout: ms, bodyTimeout: ms }
+    const limits = { answerBytes, budget, headersTimeout: ms, bodyTimeout: ms }
     const request = { origin, path: prefix + target, method: call.method, headers, ...(hasBody && { body }), ...limits }
-    const gathering = new Gathering(pool, request, landing, context, span)
+    const gathering = new Gathering(pool, request, receiver, context, span)
     pool.dispatch(request, gathering)
     return gathering
   }

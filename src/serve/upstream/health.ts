@@ -2,7 +2,7 @@ import type { Agent } from 'undici'
 import { systemReason } from '../../errors.ts'
 import type { Probe } from '../../tables/tables.ts'
 import { type Exchange, exchange, type RawAnswer, textOf } from './exchange.ts'
-import { waitFor } from './flights.ts'
+import { waitFor } from './shared-reads.ts'
 import { parseHeaders } from './undici.ts'
 
 export type Service = 'v2' | 'v1'
@@ -118,7 +118,7 @@ export async function ping(pool: Agent, version: Service, base: string, { probe,
   const path = `${pathname.replace(/\/$/, '')}${probe?.path ?? '/'}`
   const request: Exchange = { origin, path, method: 'GET', headers: HEADERS, answerBytes: ANSWER_BYTES }
   try {
-    const answer = await waitFor<RawAnswer>(AbortSignal.timeout(PATIENCE), (landing) => exchange(pool, request, landing))
+    const answer = await waitFor<RawAnswer>(AbortSignal.timeout(PATIENCE), (receiver) => exchange(pool, request, receiver))
     const { date, age } = parseHeaders(answer.headers)
     if (typeof date === 'string' && age === undefined) clock?.hear(version, date)
     return complaint(version, answer, probe)

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 import { type Duplex, Readable } from 'node:stream'
 import { ProxyServer } from 'http-proxy-3'
 import { ApiError, fromTransport, unrelayable } from '../../errors.ts'
-import { endsHere, endToEndRaw, giveHead } from '../heads.ts'
+import { endsHere, endToEndRaw, writeHead } from '../heads.ts'
 import { guarded, whenClosed } from '../signals.ts'
 import { DIRECT, type Dial } from './dial.ts'
 
@@ -216,7 +216,7 @@ export function isUnframable({ method, headers }: IncomingMessage): boolean {
 function carryAnswer(answer: IncomingMessage, response: ServerResponse): string | undefined {
   response.sendDate = false
   const { statusCode: status = 0, statusMessage: reason = '' } = answer
-  const refused = giveHead(response, { status, reason, headers: endToEndRaw(answer.rawHeaders) })
+  const refused = writeHead(response, { status, reason, headers: endToEndRaw(answer.rawHeaders) })
   if (refused) answer.destroy()
   else carryBody(answer, response)
   return refused?.problem

@@ -8,8 +8,17 @@ import { parseByRows, parseJson, SHORT_JSON } from '../../tables/text/parse-json
 import { asksFor, type Call } from '../../tables/turn.ts'
 import { entries, inTurns, type Steps } from '../bounds.ts'
 import type { Signal } from '../signals.ts'
-import { answeredBy, type CallContext, createMake, type MakeCall, type MakeSettings, type RawAnswer, targetOf, whole } from './exchange.ts'
-import { Coalescer, type Landing, type Passenger, tell, type Underway, waitFor } from './flights.ts'
+import {
+  answeredBy,
+  type CallContext,
+  createSendCall,
+  type RawAnswer,
+  type SendCall,
+  type SendCallSettings,
+  targetOf,
+  whole,
+} from './exchange.ts'
+import { Coalescer, deliver, type Reader, type Receiver, type Underway, waitFor } from './shared-reads.ts'
 import { parseHeaders } from './undici.ts'
 
 /** Returns the answer in the form that the call prefers, or parsed. Throws an ApiError. */
@@ -69,9 +78,9 @@ function longBodyOf(call: Call, raw: RawAnswer, context: CallContext, errors?: E
     const read = call.read && (isLong(raw, PREFERRED) ? unread : call.read)
     return (read && readAs(read, raw, context)) ?? parseLong(call, raw, context.signal, errors)
   })
-  return waitFor(context.signal, (landing) => {
-    tell(reading, landing)
-    return { cancel: (reason) => landing.failed(fromTransport(reason)) }
+  return waitFor(context.signal, (receiver) => {
+    deliver(reading, receiver)
+    return { cancel: (reason) => receiver.failed(fromTransport(reason)) }
   })
 }
 
@@ -103,71 +112,71 @@ function* parsed(pieces: RawAnswer['pieces']): Steps<unknown> {
 const tooMuch = (what: string) => new ApiError('INTERNAL', `the v2 service sent an answer with ${what}`)
 
 /**
- * One read of a request. It waits until the answer lands or the signal fires, delivers the content of the answer and gives its memory back.
+ * One read of a request. It waits until the answer has come or the signal fires, delivers the content of the answer and gives its memory back.
  * Others who share the answer read it in the same turn of the event loop, before further bytes can arrive. A class, because every read has
  * one.
  */
-class Read implements Passenger<RawAnswer> {
+class Read implements Reader<RawAnswer> {
   readonly signal: Signal
-  flight: Passenger<RawAnswer>['flight']
-  readonly #make: MakeCall
+  shared: Reader<RawAnswer>['shared']
+  readonly #sendCall: SendCall
   readonly #context: CallContext
   readonly #call: Call
   readonly #target: string
-  readonly #landing: Landing<JsonObject>
+  readonly #receiver: Receiver<JsonObject>
   readonly #errors: ErrorForm | undefined
 
   constructor(
-    make: MakeCall,
+    sendCall: SendCall,
     context: CallContext,
     call: Call,
     target: string,
-    landing: Landing<JsonObject>,
+    receiver: Receiver<JsonObject>,
     errors: ErrorForm | undefined,
   ) {
     this.signal = context.signal
-    this.flight = undefined
-    this.#make = make
+    this.shared = undefined
+    this.#sendCall = sendCall
     this.#context = context
     this.#call = call
     this.#target = target
-    this.#landing = landing
+    this.#receiver = receiver
     this.#errors = errors
   }
 
-  start(landing: Landing<RawAnswer>): Underway {
-    return this.#make(this.#context, this.#call, this.#target, landing)
+  start(receiver: Receiver<RawAnswer>): Underway {
+    return this.#sendCall(this.#context, this.#call, this.#target, receiver)
   }
 
   handleEvent(): void {
-    this.flight?.leave(this, this.signal.reason as Error)
+    this.shared?.leave(this, this.signal.reason as Error)
   }
 
-  landed(raw: RawAnswer): void {
+  received(raw: RawAnswer): void {
     this.signal.removeEventListener('abort', this)
     const call = this.#call
     const context = this.#context
     // The memory of a long answer is not used again: all who share it read it later.
     if (isLong(raw)) {
-      tell(longBodyOf(call, raw, context, this.#errors), this.#landing)
+      deliver(longBodyOf(call, raw, context, this.#errors), this.#receiver)
       return
     }
     let body: JsonObject
     try {
       body = (call.read && readAs(call.read, raw, context)) ?? parse(call, raw, this.#errors)
     } catch (error) {
-      this.#landing.failed(error as ApiError)
+      this.#receiver.failed(error as ApiError)
       return
     } finally {
       // Short memory is never lent.
       for (const piece of raw.pieces) if (piece.buffer.byteLength > SHORT_TEXT) ARRIVED_MEMORY.give(piece)
     }
-    this.#landing.landed(body)
+    this.#receiver.received(body)
   }
 
   failed(error: Error): void {
     this.signal.removeEventListener('abort', this)
-    this.#landing.failed(error)
+    this.#receiver.failed(error)
   }
 }
 
@@ -269,21 +278,21 @@ export interface ReadContext extends CallContext {
   readonly onAnswer?: ((call: Call, answer: RawAnswer) => void) | undefined
 }
 
-/** Makes v2 reads for one v1 request and delivers the JSON body or an ApiError. The context's `room` bounds all their answers. */
-export type UnsharedReads = (context: ReadContext) => (call: Call, landing: Landing<JsonObject>) => void
+/** Makes v2 reads for one v1 request and delivers the JSON body or an ApiError. The context's `budget` bounds all their answers. */
+export type UnsharedReads = (context: ReadContext) => (call: Call, receiver: Receiver<JsonObject>) => void
 
 /**
  * Sends the calls of a side that is only compared. It can only read: a write reaches exactly one side (design §7).
  * It shares no reads in flight or cached ones, because an older answer than the other side's would look like a difference.
  * Only look-ups within one request are made once.
  */
-export function createUnsharedReads(settings: MakeSettings): UnsharedReads {
-  const make = createMake(settings)
+export function createUnsharedReads(settings: SendCallSettings): UnsharedReads {
+  const sendCall = createSendCall(settings)
   return (context) => {
     const known = new Map<string, Promise<JsonObject>>()
     const read = async (call: Call) => {
       if (call.method !== 'GET') throw new ApiError('INTERNAL', 'a side that is only asked is never written to')
-      const answer = await waitFor<RawAnswer>(context.signal, (landing) => make(context, call, targetOf(call), landing))
+      const answer = await waitFor<RawAnswer>(context.signal, (receiver) => sendCall(context, call, targetOf(call), receiver))
       context.onAnswer?.(call, answer)
       if (isLong(answer)) return longBodyOf(call, answer, context, settings.errors)
       return (call.read && readAs(call.read, answer, context)) ?? parse(call, answer, settings.errors)
@@ -293,11 +302,11 @@ export function createUnsharedReads(settings: MakeSettings): UnsharedReads {
       known.set(key, answer)
       return answer
     }
-    return (call, landing) => tell(call.keep ? shared(call, call.keep.key) : read(call), landing)
+    return (call, receiver) => deliver(call.keep ? shared(call, call.keep.key) : read(call), receiver)
   }
 }
 
-export interface SendSettings extends MakeSettings {
+export interface SendSettings extends SendCallSettings {
   /** Limits of the cache that requests share: the resources that its answers hold, and milliseconds; 0 = no cache. */
   readonly keep: { readonly entries: number; readonly ttlMs: number }
   /**
@@ -322,7 +331,7 @@ export interface SendContext extends CallContext {
  * Makes one v2 call for a v1 request and delivers the JSON body or an ApiError.
  * A read uses no promise, which would be a large part of its cost.
  */
-export type SendIn = (context: SendContext, call: Call, landing: Landing<JsonObject>) => void
+export type SendIn = (context: SendContext, call: Call, receiver: Receiver<JsonObject>) => void
 
 /**
  * Sends calls to v2. Identical reads of one caller are made once, if the first began after the second request had arrived.
@@ -330,28 +339,28 @@ export type SendIn = (context: SendContext, call: Call, landing: Landing<JsonObj
  * A write with that credential ends both. No caller therefore reads data from before its own write, whichever replica it went through.
  */
 export function createSend(settings: SendSettings): SendIn {
-  const flights = new Coalescer<RawAnswer>()
+  const coalescer = new Coalescer<RawAnswer>()
   const kept = new LRUCache<string, JsonObject>({ maxSize: settings.keep.entries })
   const marks = createWriteMarks()
-  const make = createMake(settings)
+  const sendCall = createSendCall(settings)
   const bulk = pLimit(settings.bulkCalls)
 
-  const readNow: SendIn = (context, call, landing) => {
-    context.since ??= flights.turn()
+  const readNow: SendIn = (context, call, receiver) => {
+    context.since ??= coalescer.turn()
     const target = targetOf(call)
     const key = { who: marks.nameOf(context.credential), what: target, headers: context.headers }
-    flights.join(key, context.since, new Read(make, context, call, target, landing, settings.errors))
+    coalescer.join(key, context.since, new Read(sendCall, context, call, target, receiver, settings.errors))
   }
-  const read: SendIn = (context, call, landing) => {
-    if (!call.bulk) return readNow(context, call, landing)
-    const inTurn = bulk(() => new Promise<JsonObject>((landed, failed) => readNow(context, call, { landed, failed })))
-    return tell(inTurn, landing)
+  const read: SendIn = (context, call, receiver) => {
+    if (!call.bulk) return readNow(context, call, receiver)
+    const inTurn = bulk(() => new Promise<JsonObject>((landed, failed) => readNow(context, call, { received: landed, failed })))
+    return deliver(inTurn, receiver)
   }
   const write = async (context: SendContext, call: Call) => {
     const over = marks.begin(context.credential)
     let mayHave = true
     try {
-      const answer = await waitFor<RawAnswer>(context.signal, (landing) => make(context, call, targetOf(call), landing))
+      const answer = await waitFor<RawAnswer>(context.signal, (receiver) => sendCall(context, call, targetOf(call), receiver))
       return isLong(answer) ? await longBodyOf(call, answer, context, settings.errors) : parse(call, answer, settings.errors)
     } catch (error) {
       mayHave = mayHaveWritten(asApiError(error))
@@ -365,33 +374,33 @@ export function createSend(settings: SendSettings): SendIn {
     get: (key) => kept.get(key),
     set: (key, answer, size) => void kept.set(key, answer, { ttl: settings.keep.ttlMs, size }),
   }
-  const readThrough = (store: KeptAnswers, key: string, context: SendContext, call: Call, landing: Landing<JsonObject>) => {
+  const readThrough = (store: KeptAnswers, key: string, context: SendContext, call: Call, receiver: Receiver<JsonObject>) => {
     const known = store.get(key)
     if (known) {
-      landing.landed(known)
+      receiver.received(known)
       return
     }
     const keep = (answer: JsonObject) => {
       store.set(key, answer, call.keep?.size ?? 1)
-      landing.landed(answer)
+      receiver.received(answer)
     }
-    read(context, call, { landed: keep, failed: (error) => landing.failed(error) })
+    read(context, call, { received: keep, failed: (error) => receiver.failed(error) })
   }
-  const readKept = (context: SendContext, call: Call, { key, scope }: NonNullable<Call['keep']>, landing: Landing<JsonObject>) => {
+  const readKept = (context: SendContext, call: Call, { key, scope }: NonNullable<Call['keep']>, receiver: Receiver<JsonObject>) => {
     const who = marks.nameOf(context.credential)
     if (scope === 'request') {
       context.own ??= createOwnAnswers()
-      readThrough(context.own, `${who} ${key}`, context, call, landing)
-    } else if (settings.keep.ttlMs === 0) read(context, call, landing)
+      readThrough(context.own, `${who} ${key}`, context, call, receiver)
+    } else if (settings.keep.ttlMs === 0) read(context, call, receiver)
     else {
       context.by ??= answeredBy(context.headers)
-      readThrough(ofAll, `${who} ${context.by} ${key}`, context, call, landing)
+      readThrough(ofAll, `${who} ${context.by} ${key}`, context, call, receiver)
     }
   }
-  return (context, call, landing) => {
-    if (call.method !== 'GET') tell(write(context, call), landing)
-    else if (call.keep) readKept(context, call, call.keep, landing)
-    else if (call.bulk) read(context, call, landing)
-    else readNow(context, call, landing)
+  return (context, call, receiver) => {
+    if (call.method !== 'GET') deliver(write(context, call), receiver)
+    else if (call.keep) readKept(context, call, call.keep, receiver)
+    else if (call.bulk) read(context, call, receiver)
+    else readNow(context, call, receiver)
   }
 }

@@ -6,7 +6,7 @@ import { ApiError } from '../../../src/errors.ts'
 import type { WireCall } from '../../../src/grpc/wire/call.ts'
 import { createServeGrpcStream, type WireStreamHandler } from '../../../src/grpc/wire/grpc.ts'
 import { closedCode, grpcMessage } from '../../../src/grpc/wire/status.ts'
-import { createRoom } from '../../../src/serve/bounds.ts'
+import { createBudget } from '../../../src/serve/bounds.ts'
 import { processorMs } from '../../stage/clocks.ts'
 import { answerSpecially, echo, frame, SPECIAL, startGrpc } from './stage.ts'
 
@@ -192,8 +192,8 @@ describe('serve grpc', () => {
 
   describe('room for messages', () => {
     it('is refused as UNAVAILABLE when there is none, and given back', async () => {
-      const room = createRoom(20)
-      const stage = await startGrpc({ room })
+      const room = createBudget(20)
+      const stage = await startGrpc({ budget: room })
       expect(await stage.call(HELLO)).toMatchObject({ code: 0 })
       expect(await stage.call(frame(Buffer.alloc(30)))).toMatchObject({ code: 14, message: expect.stringContaining('limits.bodiesBytes') })
       const end = stage.ended()
@@ -203,7 +203,7 @@ describe('serve grpc', () => {
     })
 
     it('is taken for what a message could become before it is inflated', async () => {
-      const { call } = await startGrpc({ room: createRoom(900) })
+      const { call } = await startGrpc({ budget: createBudget(900) })
       expect(await call(frame(gzipSync(Buffer.alloc(800)), 1), GZIP)).toMatchObject({ code: 14 })
     })
   })
@@ -289,8 +289,8 @@ describe('serve grpc stream', () => {
   const HELLO = frame('hello')
   const GZIP = { 'grpc-encoding': 'gzip' }
 
-  const start = (handler: WireStreamHandler, room = createRoom(10_000)) =>
-    startGrpc({ room }, (settings) => {
+  const start = (handler: WireStreamHandler, room = createBudget(10_000)) =>
+    startGrpc({ budget: room }, (settings) => {
       const serve = createServeGrpcStream(settings)
       return (stream, headers, _, ended) => serve(stream, headers, handler, ended)
     })
@@ -371,7 +371,7 @@ describe('serve grpc stream', () => {
   })
 
   it('gives back the room of its messages', async () => {
-    const room = createRoom(100)
+    const room = createBudget(100)
     const { call, ended } = await start(echoAll, room)
     await call([HELLO, frame('a'), HELLO.subarray(0, 3)])
     const end = ended()

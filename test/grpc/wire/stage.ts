@@ -11,13 +11,13 @@ import type { WireHandler } from '../../../src/grpc/wire/call.ts'
 import { createServePair } from '../../../src/grpc/wire/connect.ts'
 import type { WireSettings } from '../../../src/grpc/wire/framing.ts'
 import { createServeGrpc } from '../../../src/grpc/wire/grpc.ts'
-import { createRoom } from '../../../src/serve/bounds.ts'
+import { createBudget } from '../../../src/serve/bounds.ts'
 import { createDeadlines } from '../../../src/serve/listen/times.ts'
 
 /** The settings of a wire under test, and what was reported to them. */
 export function stagedSettings(given: Partial<WireSettings> = {}): WireSettings & { readonly failures: unknown[] } {
   const failures: unknown[] = []
-  const settings = { requestBytes: 1000, room: createRoom(100_000), deadlines: createDeadlines(60_000), ...given }
+  const settings = { requestBytes: 1000, budget: createBudget(100_000), deadlines: createDeadlines(60_000), ...given }
   return { ...settings, failures, failed: (error) => void failures.push(error) }
 }
 

@@ -6,7 +6,7 @@ import {
   createAccepted,
   createOwnWrites,
   createWatch,
-  createWitnesses,
+  createWriteHistory,
   RecentWrites,
   type WrittenResource,
 } from '../../../src/migrate/modes/serve.ts'
@@ -26,59 +26,59 @@ describe('accepted', () => {
   describe('a credential', () => {
     it.each([200, 201, 204, 299])('is accepted by HTTP %i', (status) => {
       const accepted = createAccepted()
-      accepted.heard(guarded, 'a', status, 'v1')
+      accepted.noteStatus(guarded, 'a', status, 'v1')
       expect([accepted.has('a'), accepted.has('b')]).toEqual([true, false])
     })
 
     it.each([101, 302, 304, 400, 401, 403, 404, 409, 429, 500, 503])('is not accepted by HTTP %i', (status) => {
       const accepted = createAccepted()
-      accepted.heard(guarded, 'a', status, 'v1')
+      accepted.noteStatus(guarded, 'a', status, 'v1')
       expect(accepted.has('a')).toBe(false)
     })
 
     it('is not accepted by an operation without one, and no credential never is', () => {
       const accepted = createAccepted()
-      accepted.heard(open, 'a', 200, 'v1')
-      accepted.heard(guarded, ANONYMOUS, 200, 'v1')
+      accepted.noteStatus(open, 'a', 200, 'v1')
+      accepted.noteStatus(guarded, ANONYMOUS, 200, 'v1')
       expect([accepted.has('a'), accepted.has(ANONYMOUS)]).toEqual([false, false])
     })
 
     it('is accepted until a service rejects it', () => {
       const accepted = createAccepted()
-      accepted.heard(guarded, 'a', 200, 'v1')
-      for (const status of [400, 403, 404, 500]) accepted.heard(guarded, 'a', status, 'v1')
+      accepted.noteStatus(guarded, 'a', 200, 'v1')
+      for (const status of [400, 403, 404, 500]) accepted.noteStatus(guarded, 'a', status, 'v1')
       expect(accepted.has('a')).toBe(true)
-      accepted.heard(guarded, 'a', 401, 'v1')
+      accepted.noteStatus(guarded, 'a', 401, 'v1')
       expect(accepted.has('a')).toBe(false)
-      accepted.heard(guarded, 'a', 200, 'v1')
+      accepted.noteStatus(guarded, 'a', 200, 'v1')
       expect(accepted.has('a')).toBe(true)
     })
 
     it('is forgotten only when no side accepts it', () => {
       const accepted = createAccepted()
-      accepted.heard(guarded, 'a', 200, 'v1')
-      accepted.heard(guarded, 'a', 401, 'v2')
+      accepted.noteStatus(guarded, 'a', 200, 'v1')
+      accepted.noteStatus(guarded, 'a', 401, 'v2')
       expect(accepted.has('a')).toBe(true)
-      accepted.heard(guarded, 'a', 200, 'v2')
-      accepted.heard(guarded, 'a', 401, 'v1')
+      accepted.noteStatus(guarded, 'a', 200, 'v2')
+      accepted.noteStatus(guarded, 'a', 401, 'v1')
       expect(accepted.has('a')).toBe(true)
-      accepted.heard(guarded, 'a', 401, 'v2')
+      accepted.noteStatus(guarded, 'a', 401, 'v2')
       expect(accepted.has('a')).toBe(false)
     })
   })
 
   it('remembers a limited number; the oldest is dropped, and returns with a success', () => {
     const accepted = createAccepted(2)
-    for (const credential of ['a', 'b', 'b', 'c']) accepted.heard(guarded, credential, 200, 'v1')
+    for (const credential of ['a', 'b', 'b', 'c']) accepted.noteStatus(guarded, credential, 200, 'v1')
     expect(['a', 'b', 'c'].map(accepted.has)).toEqual([false, true, true])
-    accepted.heard(guarded, 'a', 200, 'v1')
+    accepted.noteStatus(guarded, 'a', 200, 'v1')
     expect(['a', 'b', 'c'].map(accepted.has)).toEqual([true, false, true])
   })
 
   it('strangers take no place', () => {
     const accepted = createAccepted(2)
-    accepted.heard(guarded, 'a', 200, 'v1')
-    for (let nth = 0; nth < 10; nth += 1) accepted.heard(guarded, `forged-${nth}`, 401, 'v1')
+    accepted.noteStatus(guarded, 'a', 200, 'v1')
+    for (let nth = 0; nth < 10; nth += 1) accepted.noteStatus(guarded, `forged-${nth}`, 401, 'v1')
     expect(accepted.has('a')).toBe(true)
   })
 })
@@ -95,8 +95,8 @@ describe('a streamed answer in a diff mode', () => {
       skip: (_: unknown, why: string, isUse?: boolean) => void told.push(isUse ? `${why} use` : why),
       look: () => void told.push('look'),
     } as unknown as Observer
-    const witnesses = createWitnesses()
-    if (isAccepted) witnesses.accepted.heard(operation, 'token', 200, 'v2')
+    const witnesses = createWriteHistory()
+    if (isAccepted) witnesses.accepted.noteStatus(operation, 'token', 200, 'v2')
     const request = {
       operation,
       caller: 'caller',
@@ -278,7 +278,7 @@ describe('recent writes', () => {
     const end = writes.begin(operationOf('events.subscriptions.create'), { parent_id: 'a' })
     writes.begin(operationOf('events.subscriptions.create'), { parent_id: 'b' })()
     const others = writes.since(writes.mark())
-    writes.heard(operationOf('events.subscriptions.delete'), { id: 'a/1' }, undefined)()
+    writes.beginElsewhere(operationOf('events.subscriptions.delete'), { id: 'a/1' }, undefined)()
     writes.begin(operationOf('iam.role_bindings.create_batch'), { parent: 'a' })()
     writes.begin(operationOf('iam.groups.create'), { parent_id: '' })()
     end()
@@ -300,7 +300,7 @@ describe('recent writes', () => {
   it('assumes any write to a list after more writes than it remembers', () => {
     const writes = new RecentWrites()
     const others = writes.since(writes.mark())
-    writes.heardMany()
+    writes.noteMany()
     const { answer } = operationOf('iam.roles.list')
     expect(others.toRows(answer)).toBe(ANY_WRITES)
     expect(writes.since(writes.mark()).toRows(answer)).toMatchObject(NO_COUNTS)

@@ -17,7 +17,7 @@ import { protoFiles } from '../../../src/grpc/proto-files.ts'
 import type { WireCall, WireHandler, WireMetadata, WireReply } from '../../../src/grpc/wire/call.ts'
 import { createServePair } from '../../../src/grpc/wire/connect.ts'
 import { createServeGrpc } from '../../../src/grpc/wire/grpc.ts'
-import { createRoom } from '../../../src/serve/bounds.ts'
+import { createBudget } from '../../../src/serve/bounds.ts'
 import { type Certificate, createListener } from '../../../src/serve/listen/listener.ts'
 import { createDeadlines } from '../../../src/serve/listen/times.ts'
 import { listening } from '../../stage/programs.ts'
@@ -170,7 +170,7 @@ const wanted = fromBinary(messageNamed('ServerCompatRequest'), await firstMessag
 const failed = (error: unknown) => void process.stderr.write(`${(error as Error)?.stack ?? error}\n`)
 const settings = {
   requestBytes: wanted.messageReceiveLimit || 4 * MEBIBYTE,
-  room: createRoom(64 * MEBIBYTE),
+  budget: createBudget(64 * MEBIBYTE),
   deadlines: createDeadlines(60_000),
   failed,
 }

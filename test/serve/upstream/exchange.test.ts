@@ -3,7 +3,7 @@ import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, it } from 'vitest'
 import { ApiError } from '../../../src/errors.ts'
 import { createPool, decode, type Exchange, exchange, type RawAnswer, textOf } from '../../../src/serve/upstream/exchange.ts'
-import { Coalescer, type Landing, type Start, type Underway } from '../../../src/serve/upstream/flights.ts'
+import { Coalescer, type Receiver, type Start, type Underway } from '../../../src/serve/upstream/shared-reads.ts'
 import { startStage } from '../../stage/stage.ts'
 import { startUpstream } from '../../stage/upstream.ts'
 
@@ -67,7 +67,7 @@ describe('exchange', () => {
       const request: Exchange = { origin: upstream.url, path: '/', method: 'GET', headers: [], answerBytes: 1000, ...more }
       let underway: Underway | undefined
       const done = new Promise<RawAnswer>((landed, failed) => {
-        underway = exchange(pool, request, { landed, failed })
+        underway = exchange(pool, request, { received: landed, failed })
       })
       return { done, cancel: (reason: Error) => underway?.cancel(reason) }
     }
@@ -291,12 +291,12 @@ describe('work in flight', () => {
       new Promise<number>((landed, failed) =>
         reads.join({ who: key.slice(0, 1), what: key.slice(1, 2), headers: { 'user-agent': key.slice(2) } }, since, {
           signal,
-          flight: undefined,
+          shared: undefined,
           start,
           handleEvent() {
-            this.flight?.leave(this, signal.reason)
+            this.shared?.leave(this, signal.reason)
           },
-          landed,
+          received: landed,
           failed,
         }),
       )
@@ -304,7 +304,7 @@ describe('work in flight', () => {
   /** Work that lands when the test says so. */
   function setUp() {
     const loop = { turn: 7 }
-    const started: Landing<number>[] = []
+    const started: Receiver<number>[] = []
     const reasons: Error[] = []
     const start: Start<number> = (landing) => {
       started.push(landing)
@@ -329,10 +329,10 @@ describe('work in flight', () => {
     const { join, start, started } = setUp()
     const { signal } = new AbortController()
     const both = Promise.all([join('k', signal, start), join('k', signal, start)])
-    started[0]?.landed(1)
+    started[0]?.received(1)
     expect(await both).toEqual([1, 1])
     const again = join('k', signal, start)
-    started[1]?.landed(2)
+    started[1]?.received(2)
     expect([await again, started.length]).toEqual([2, 2])
   })
 
@@ -342,8 +342,8 @@ describe('work in flight', () => {
     const first = join('k', signal, start)
     loop.turn += 1
     const rest = Promise.all([join('k', signal, start), join('k', signal, start)])
-    started[1]?.landed(2)
-    started[0]?.landed(1)
+    started[1]?.received(2)
+    started[0]?.received(1)
     expect([await first, await rest, started.length]).toEqual([1, [2, 2], 2])
   })
 
@@ -355,7 +355,7 @@ describe('work in flight', () => {
     const first = join('k', signal, start)
     loop.turn += 100
     const late = join('k', signal, start, cameIn)
-    started[0]?.landed(1)
+    started[0]?.received(1)
     expect([await first, await late, started.length]).toEqual([1, 1, 1])
   })
 
@@ -366,7 +366,7 @@ describe('work in flight', () => {
     started[0]?.failed(new Error('broken'))
     expect((await both).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
     const again = join('k', signal, start)
-    started[1]?.landed(2)
+    started[1]?.received(2)
     expect(await again).toBe(2)
   })
 
@@ -379,7 +379,7 @@ describe('work in flight', () => {
     })
     await expect(refused).rejects.toThrow('closed')
     const again = join('k', signal, start)
-    started[0]?.landed(2)
+    started[0]?.received(2)
     expect(await again).toBe(2)
   })
 

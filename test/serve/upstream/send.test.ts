@@ -241,7 +241,7 @@ describe('send', () => {
       const make = createSend({ pool, base: `${V2}/prefix`, answerBytes: 1000, keep: { entries: 10, ttlMs: 60_000 }, bulkCalls: 2 })
       await promised((call, landing) => make(sendingOf(context('alice')), call, landing))(kept)
       const landed: JsonObject[] = []
-      make(sendingOf(context('alice')), kept, { landed: (body) => void landed.push(body), failed: (error) => expect.fail(error.message) })
+      make(sendingOf(context('alice')), kept, { received: (body) => void landed.push(body), failed: (error) => expect.fail(error.message) })
       expect(landed).toEqual([{ uid: 'a' }])
     })
 

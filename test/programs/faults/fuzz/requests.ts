@@ -412,7 +412,7 @@ export async function fuzzAnswers(numRuns: number, seed: number): Promise<Fuzzed
 /** Reads an answer to its end; throws if v1 could not give it. */
 async function statusOf(answer: Answer): Promise<string> {
   if ('stream' in answer) return readStream(answer.stream)
-  const text = 'written' in answer ? Buffer.concat(bytesOf(answer.written)).toString() : jsonOf(answer.body)
+  const text = 'text' in answer ? Buffer.concat(bytesOf(answer.text)).toString() : jsonOf(answer.body)
   if (text === undefined) return 'too deep'
   if (answer.status >= 400 && errorIn(text, 'application/json') === undefined) throw new Error(`not in v1's shape: ${text}`)
   return String(answer.status)

@@ -7,7 +7,7 @@ import { CODES, type CodeName } from '../../../../src/errors.ts'
 import type { WireHandler } from '../../../../src/grpc/wire/call.ts'
 import { createServePair } from '../../../../src/grpc/wire/connect.ts'
 import { createServeGrpc, createServeGrpcStream, type WireStreamHandler } from '../../../../src/grpc/wire/grpc.ts'
-import { createRoom } from '../../../../src/serve/bounds.ts'
+import { createBudget } from '../../../../src/serve/bounds.ts'
 import { createListener } from '../../../../src/serve/listen/listener.ts'
 import { createDeadlines } from '../../../../src/serve/listen/times.ts'
 import { listening } from '../../../stage/programs.ts'
@@ -253,10 +253,10 @@ const echoAll: WireStreamHandler = async function* ({ messages }) {
  * for what was sent or another message, if the wire reports an exception, or if room for messages is lost.
  */
 export async function fuzzWire(cases: number, seed: number): Promise<Fuzzed> {
-  const room = createRoom(ROOM)
+  const budget = createBudget(ROOM)
   const failures: unknown[] = []
   const failed = (error: unknown) => void failures.push(error)
-  const settings = { requestBytes: MOST, room, deadlines: createDeadlines(60_000), failed }
+  const settings = { requestBytes: MOST, budget, deadlines: createDeadlines(60_000), failed }
   const [grpc, stream, pair] = [createServeGrpc(settings), createServeGrpcStream(settings), createServePair(settings)]
   const request: RequestListener = (arrived, response) => pair({ request: arrived, response }, { handler: echo, isSafe: true })
   const listener = createListener(
@@ -288,7 +288,7 @@ export async function fuzzWire(cases: number, seed: number): Promise<Fuzzed> {
     listener.cut()
     server.closeAllConnections()
     await new Promise((resolve) => server.close(resolve))
-    if (!room.take(ROOM)) throw new Error(`CROSSWALK_SEED=${seed}: room for messages was not given back`)
+    if (!budget.take(ROOM)) throw new Error(`CROSSWALK_SEED=${seed}: room for messages was not given back`)
     return { statuses }
   } finally {
     listener.cut()

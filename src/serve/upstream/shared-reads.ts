@@ -5,27 +5,27 @@ import type { Signal } from '../signals.ts'
 import { areAnsweredAlike } from './exchange.ts'
 
 /** Takes the result or the error of work, once. */
-export interface Landing<T> {
-  landed(answer: T): void
+export interface Receiver<T> {
+  received(answer: T): void
   failed(error: Error): void
 }
 
 /** Passes the result of a promise on. */
-export function tell<T>(promised: Promise<T>, landing: Landing<T>): void {
+export function deliver<T>(promised: Promise<T>, receiver: Receiver<T>): void {
   promised.then(
-    (answer) => landing.landed(answer),
-    (error) => landing.failed(error),
+    (answer) => receiver.received(answer),
+    (error) => receiver.failed(error),
   )
 }
 
 /** Work in flight. */
 export interface Underway {
-  /** Cancels the work: the landing gets this reason. Without effect once the work has ended. */
+  /** Cancels the work: the receiver gets this reason. Without effect once the work has ended. */
   cancel(reason: Error): void
 }
 
-/** Starts work; the landing takes its result. */
-export type Start<T> = (landing: Landing<T>) => Underway
+/** Starts work; the receiver takes its result. */
+export type Start<T> = (receiver: Receiver<T>) => Underway
 
 /**
  * Resolves with the result of work. When the signal fires, the work is cancelled for its reason.
@@ -38,7 +38,7 @@ export function waitFor<T>(signal: Signal, start: Start<T>): Promise<T> {
     const cancel = () => work?.cancel(signal.reason as Error)
     signal.addEventListener('abort', cancel)
     work = start({
-      landed(answer) {
+      received(answer) {
         signal.removeEventListener('abort', cancel)
         resolve(answer)
       },
@@ -54,58 +54,58 @@ export function waitFor<T>(signal: Signal, start: Start<T>): Promise<T> {
  * The parts that make work identical. Comparing parts is faster than building one text.
  * `headers` are the client's: v2 gets some of them and may answer by them. Requests with other headers therefore get answers of their own.
  */
-export interface FlightKey {
+export interface SharedReadKey {
   readonly who: string
   readonly what: string
   readonly headers: IncomingHttpHeaders
 }
 
-/** One who waits for shared work until that lands, or the signal fires. */
-export interface Passenger<T> extends Landing<T> {
+/** One who waits for shared work until that ends, or the signal fires. */
+export interface Reader<T> extends Receiver<T> {
   readonly signal: Signal
-  flight: Flight<T> | undefined
-  /** Starts the work if no other passenger has. */
-  start(landing: Landing<T>): Underway
-  /** The signal has fired: leaves the flight. */
+  shared: SharedRead<T> | undefined
+  /** Starts the work if no other reader has. */
+  start(receiver: Receiver<T>): Underway
+  /** The signal has fired: leaves the shared read. */
   handleEvent(): void
 }
 
-/** The passengers of a landed flight: no further one can join. */
+/** The readers of a shared read that is over: no further one can join. */
 const NOBODY: never[] = []
 
-/** Work in flight and its passengers. */
-class Flight<T> implements Landing<T> {
-  readonly key: FlightKey
+/** Work in flight and its readers. */
+class SharedRead<T> implements Receiver<T> {
+  readonly key: SharedReadKey
   readonly turn: number
-  passengers: Passenger<T>[]
+  readers: Reader<T>[]
   work: Underway | undefined
-  /** The flights among which it is found. */
-  readonly #bucket: Flight<T>[]
+  /** The shared reads among which it is found. */
+  readonly #bucket: SharedRead<T>[]
 
-  constructor(key: FlightKey, turn: number, bucket: Flight<T>[], first: Passenger<T>) {
+  constructor(key: SharedReadKey, turn: number, bucket: SharedRead<T>[], first: Reader<T>) {
     this.key = key
     this.turn = turn
-    this.passengers = [first]
+    this.readers = [first]
     this.work = undefined
     this.#bucket = bucket
     bucket.push(this)
   }
 
-  landed(answer: T): void {
-    for (const passenger of this.#over()) passenger.landed(answer)
+  received(answer: T): void {
+    for (const reader of this.#over()) reader.received(answer)
   }
 
   failed(error: Error): void {
-    for (const passenger of this.#over()) passenger.failed(error)
+    for (const reader of this.#over()) reader.failed(error)
   }
 
-  /** Removes one passenger for this reason; the last one cancels the flight. */
-  leave(passenger: Passenger<T>, reason: Error): void {
-    const at = this.passengers.indexOf(passenger)
+  /** Removes one reader for this reason; the last one cancels the shared read. */
+  leave(reader: Reader<T>, reason: Error): void {
+    const at = this.readers.indexOf(reader)
     if (at < 0) return
-    this.passengers.splice(at, 1)
-    passenger.failed(reason)
-    if (this.passengers.length > 0) return
+    this.readers.splice(at, 1)
+    reader.failed(reason)
+    if (this.readers.length > 0) return
     this.forget()
     this.work?.cancel(reason)
   }
@@ -118,12 +118,12 @@ class Flight<T> implements Landing<T> {
     if (last && last !== this) bucket[at] = last
   }
 
-  #over(): readonly Passenger<T>[] {
-    const { passengers } = this
+  #over(): readonly Reader<T>[] {
+    const { readers } = this
     this.forget()
-    this.passengers = NOBODY
+    this.readers = NOBODY
     this.work = undefined
-    return passengers
+    return readers
   }
 }
 
@@ -133,46 +133,46 @@ const BUCKETS = 256
 const HASHED = 5
 
 /**
- * Joins identical work in flight. A request joins a flight only if the flight began after the request had arrived.
- * Then its caller cannot know of a write that the flight missed, even through another process.
+ * Joins identical work in flight. A request joins a shared read only if that began after the request had arrived.
+ * Then its caller cannot know of a write that the shared read missed, even through another process.
  * Turns of the event loop prove that order without a guess: all requests of one turn had arrived before the first of them was examined.
  *
- * Every call adds and removes a flight. A `Map` that changes so often rebuilds its table repeatedly. The old table is collected late and
+ * Every call adds and removes a shared read. A `Map` that changes so often rebuilds its table repeatedly. The old table is collected late and
  * retains what it held. These buckets stay the same.
  */
 export class Coalescer<T> {
   /** Returns the number of the current turn of the event loop. */
   readonly turn: () => number
-  readonly #buckets = Array.from({ length: BUCKETS }, (): Flight<T>[] => [])
+  readonly #buckets = Array.from({ length: BUCKETS }, (): SharedRead<T>[] => [])
 
   constructor(turn: () => number = turnOfLoop) {
     this.turn = turn
   }
 
-  /** Starts the work, or joins a flight with the same key that began in turn `since` or later. A flight without passengers is cancelled. */
-  join(key: FlightKey, since: number, passenger: Passenger<T>): void {
-    const { signal } = passenger
+  /** Starts the work, or joins a shared read with the same key that began in turn `since` or later. One without readers is cancelled. */
+  join(key: SharedReadKey, since: number, reader: Reader<T>): void {
+    const { signal } = reader
     if (signal.aborted) {
-      passenger.failed(fromTransport(signal.reason))
+      reader.failed(fromTransport(signal.reason))
       return
     }
-    signal.addEventListener('abort', passenger)
-    const bucket = this.#buckets[hash(key.who, hash(key.what, 0)) % BUCKETS] as Flight<T>[]
-    let known: Flight<T> | undefined
-    for (const flight of bucket) {
-      const { what, who, headers } = flight.key
-      if (what === key.what && who === key.who && areAnsweredAlike(headers, key.headers)) known = flight
+    signal.addEventListener('abort', reader)
+    const bucket = this.#buckets[hash(key.who, hash(key.what, 0)) % BUCKETS] as SharedRead<T>[]
+    let known: SharedRead<T> | undefined
+    for (const shared of bucket) {
+      const { what, who, headers } = shared.key
+      if (what === key.what && who === key.who && areAnsweredAlike(headers, key.headers)) known = shared
     }
     if (known && known.turn >= since) {
-      known.passengers.push(passenger)
-      passenger.flight = known
+      known.readers.push(reader)
+      reader.shared = known
       return
     }
     known?.forget()
-    const flight = new Flight(key, this.turn(), bucket, passenger)
-    passenger.flight = flight
-    const work = passenger.start(flight)
-    if (flight.passengers.length > 0) flight.work = work
+    const shared = new SharedRead(key, this.turn(), bucket, reader)
+    reader.shared = shared
+    const work = reader.start(shared)
+    if (shared.readers.length > 0) shared.work = work
   }
 }
 

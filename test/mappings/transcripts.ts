@@ -1,3 +1,6 @@
+import { createRouter } from '../../src/serve/route.ts'
+import type { Dialect } from '../../src/tables/uid.ts'
+import { operations } from '../properties/forms.ts'
 import { missingById, refusals, scopes } from './across.ts'
 import { advisory } from './advisory.ts'
 import { events } from './events.ts'
@@ -17,7 +20,7 @@ import { images } from './registry/images.ts'
 import { repos } from './registry/repos.ts'
 import { summaries } from './registry/summaries.ts'
 import { tags } from './registry/tags.ts'
-import type { Transcript } from './transcript.ts'
+import { play, type Transcript } from './transcript.ts'
 import { vulnerabilities } from './vulnerabilities.ts'
 
 export const transcripts: readonly Transcript[] = [
@@ -45,3 +48,18 @@ export const transcripts: readonly Transcript[] = [
   ...scopes,
   ...refusals,
 ]
+
+/** One answer to v1 clients in a transcript. */
+export interface Answered {
+  readonly operation: string
+  readonly title: string
+  readonly status: number
+  readonly reply: unknown
+}
+
+const router = createRouter(operations)
+
+/** Returns the answers of all transcripts, in one dialect. */
+export function answers(dialect: Dialect): Promise<readonly Answered[]> {
+  return Promise.all(transcripts.map(async (transcript) => ({ ...(await play(transcript, router, dialect)), title: transcript.title })))
+}

@@ -11,7 +11,7 @@ import { message, resource } from '../../src/tables/resource.ts'
 import { DIALECTS } from '../../src/tables/uid.ts'
 import { openApiDocument, serverUrl } from '../../src/tools/openapi.ts'
 import { runCommand } from '../app/cli/support.ts'
-import { answers } from '../mappings/answers.ts'
+import { answers } from '../mappings/transcripts.ts'
 import { operations } from '../properties/forms.ts'
 import { createUndescribed, documentOf, documentWith } from './openapi-documents.ts'
 

@@ -9,7 +9,7 @@ import type { Mapping, Operation } from '../../../src/tables/operation.ts'
 import { WINDOW_PARAMETERS } from '../../../src/tables/pages.ts'
 import { asParam, ORDER_PARAMETER } from '../../../src/tables/query.ts'
 import { camelCase, snakeCase, variablesOf } from '../../../src/tables/uid.ts'
-import { answers } from '../../mappings/answers.ts'
+import { answers } from '../../mappings/transcripts.ts'
 import { operations } from '../../properties/forms.ts'
 import { documentOf } from '../../tools/openapi-documents.ts'
 

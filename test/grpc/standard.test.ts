@@ -268,12 +268,13 @@ describe('standard', async () => {
   const requestLines = ({ log }: TestProxy) => log.filter(({ msg }) => msg === 'request')
 
   it('answers health checks without a log line', async () => {
+    const before = requestLines(proxy).length
     const serving = { code: status.OK, answers: [{ status: 'SERVING' }] }
     expect(await check('')).toMatchObject(serving)
     expect(await check('chainguard.platform.iam.Groups')).toMatchObject(serving)
     expect(await check('chainguard.platform.iam.Trees')).toMatchObject({ code: status.NOT_FOUND, text: 'unknown service', answers: [] })
     expect(await check('', 'Drain')).toMatchObject({ code: status.UNIMPLEMENTED })
-    expect(requestLines(proxy)).toEqual([])
+    expect(requestLines(proxy).slice(before)).toEqual([])
   })
 
   it('answers health checks when no other call is admitted', async () => {

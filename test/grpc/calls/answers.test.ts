@@ -193,7 +193,10 @@ describe('modes', () => {
 
   afterAll(() => client.close())
 
-  beforeEach(() => stage.clearJournal())
+  beforeEach(async () => {
+    await stage.idle()
+    await stage.clearJournal()
+  })
   afterEach(() => stage.clearFaults())
 
   /** The sides that were asked since the journal was cleared: `v1` over REST, `v1 gRPC`, `v2`. */
@@ -217,6 +220,7 @@ describe('modes', () => {
     ] as const)('in mode %s has the same answer', async (mode, sides) => {
       const before = await client.call('registry.Registry/ListRepos', {})
       await stage.setModes({ default: mode })
+      await stage.idle()
       await stage.clearJournal()
       const { code, message } = await client.call('registry.Registry/ListRepos', {})
       expect([code, message]).toEqual([status.OK, before.message])

@@ -336,6 +336,7 @@ describe('transcode', () => {
   })
 
   it('refuses the name of a part of a resource', async () => {
+    answer = saying(200, {})
     await expect(call(methodOf('registry.v2.ReposService/GetRepo'), { uid: 'a/readme' })).rejects.toMatchObject({
       code: 'INVALID_ARGUMENT',
     })

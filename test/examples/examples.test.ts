@@ -1,7 +1,7 @@
 import { AssertionError } from 'node:assert'
 import { readFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { createUsers, type User } from '../../examples/compare/users.ts'
 import { startFastifyServer } from '../../examples/library/fastify-server.ts'
 import { startShop } from '../../examples/library/own-tables.ts'
@@ -324,16 +324,16 @@ describe('library', () => {
 describe('resource manager', () => {
   const router = createRouter(operationsOf(tables))
 
-  let sides: ExampleSides
-
-  beforeAll(async () => {
-    sides = await startExample()
-  })
-
-  afterAll(() => sides.close())
-
   describe('the contract of another API', () => {
+    /** Sides of this test alone, because a case changes what both services hold. */
+    async function startSides(): Promise<ExampleSides> {
+      const sides = await startExample()
+      onTestFinished(sides.close)
+      return sides
+    }
+
     it.each(exampleCases)('$name', async (one) => {
+      const sides = await startSides()
       const [genuine, proxied] = await Promise.all([run(one, sides.genuine), run(one, sides.proxied)])
       expect(complaintsOf({ case: one, genuine, proxied }, tables.differences, router)).toEqual([])
     })
@@ -356,7 +356,8 @@ describe('resource manager', () => {
     })
 
     it('is ready when the service answers', async () => {
-      const ready = await fetch(`${sides.proxy.adminUrl}/readyz`)
+      const { proxy } = await startSides()
+      const ready = await fetch(`${proxy.adminUrl}/readyz`)
       expect(ready.status).toBe(200)
     })
   })

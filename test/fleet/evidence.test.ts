@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createWaiting, evidenceNames } from '../../src/fleet/evidence.ts'
 import { createRestored } from '../../src/fleet/report.ts'
 import { createMemory } from '../../src/fleet/store/memory.ts'
@@ -6,9 +6,10 @@ import type { EpochView } from '../../src/migrate/evidence/cutover.ts'
 import type { Observation } from '../../src/migrate/evidence/evidence.ts'
 import type { EvidenceReport } from '../../src/migrate/migration.ts'
 import type { Comparison } from '../../src/migrate/records/record.ts'
+import type { Sandbox } from '../../src/sandbox/start.ts'
 import { runCommand } from '../app/cli/support.ts'
 import { seeded } from '../stage/clocks.ts'
-import { startStage, type TestProxy } from '../stage/stage.ts'
+import { startQuietSandbox, startStage, type TestProxy } from '../stage/stage.ts'
 import {
   type Compared,
   comparisonOf,
@@ -249,11 +250,15 @@ describe('evidence part', () => {
 
 describe('fleet evidence', () => {
   describe('two replicas that share a store', () => {
+    let sandbox: Sandbox
     let pair: Pair
     beforeAll(async () => {
-      pair = await startPair()
+      sandbox = await startQuietSandbox()
     })
-    afterAll(() => pair.close())
+    beforeEach(async () => {
+      pair = await startPair({}, sandbox)
+    })
+    afterEach(() => pair.close())
     const asked = async (one: TestProxy) =>
       (await fetch(`${one.adminUrl}/evidence`)).json() as Promise<EvidenceReport & Required<Pick<EvidenceReport, 'fleet'>>>
     const cutover = (...some: TestProxy[]) =>
@@ -276,7 +281,8 @@ describe('fleet evidence', () => {
     })
 
     it('are one fleet for a cutover that asks both', async () => {
-      const { a, b } = pair
+      const { a, b, get } = pair
+      for (const one of [a, b]) for (const query of ['?limit=1', '?order_by=name']) await get(one, `/iam/v1/groups${query}`)
       const { out, code } = await cutover(a, b)
       expect(out).toContain('after 2 observations')
       expect(out).not.toContain('reached more than one proxy')
@@ -285,6 +291,7 @@ describe('fleet evidence', () => {
 
     it('are not judged while one of them does not hand over what it knows', async () => {
       const { a, b, get, breakable } = pair
+      await get(b, '/iam/v1/roles')
       breakable.broken = 'refuses'
       await get(a, '/iam/v1/roles?limit=1')
       const { fleet } = await asked(b)
@@ -299,6 +306,8 @@ describe('fleet evidence', () => {
 
     it('begin an epoch together, and forget what was seen before', async () => {
       const { a, b, get } = pair
+      await get(a, '/iam/v1/groups')
+      expect(await asked(b)).toMatchObject({ operations: [{ n: 1 }], traffic: { 'iam.groups.list': 1 }, fleet: { epoch: { nth: 0 } } })
       const begun = (await (await fetch(`${a.adminUrl}/evidence/epoch`, { method: 'POST' })).json()) as EpochView
       expect(begun).toMatchObject({ nth: 1, by: { source: 'admin' } })
       expect(await asked(b)).toMatchObject({ operations: [], traffic: {}, fleet: { problems: [], epoch: begun } })
@@ -308,7 +317,8 @@ describe('fleet evidence', () => {
     })
 
     it('say that they are of different epochs', async () => {
-      const { a, another } = pair
+      const { a, b, get, another } = pair
+      await get(b, '/iam/v1/groups')
       const other = await another({ 'upstream.v2Build': 'next' })
       const [here, there] = [await asked(a), await asked(other)]
       await other.close()

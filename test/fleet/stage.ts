@@ -3,6 +3,7 @@ import type { Config } from '../../src/app/config/settings.ts'
 import { createFleet, type Fleet } from '../../src/fleet/fleet.ts'
 import { createMemory } from '../../src/fleet/store/memory.ts'
 import { type Store, StoreDown } from '../../src/fleet/store/store.ts'
+import type { Sandbox, SandboxOptions } from '../../src/sandbox/start.ts'
 import { type ManualClocks, manualClocks } from '../stage/clocks.ts'
 import { startStage, type TestProxy } from '../stage/stage.ts'
 import { breakableStore } from '../stage/stores.ts'
@@ -109,10 +110,10 @@ export function sharedStage(): SharedStage {
 }
 
 /** Two servers in diff-v1 before one sandbox, whose replicas share a store. A test can break the store of the first. */
-export async function startPair(values: Partial<Config> = {}) {
+export async function startPair(values: Partial<Config> = {}, given: Sandbox | SandboxOptions = {}) {
   const memory = createMemory(Date.now)
   const breakable = breakableStore(memory.open())
-  const stage = await startStage({ mode: 'diff-v1', proxy: values, stores: [breakable.store, memory.open()] })
+  const stage = await startStage({ sandbox: given, mode: 'diff-v1', proxy: values, stores: [breakable.store, memory.open()] })
   const { sandbox, close } = stage
   const [a, b] = stage.servers
   return {

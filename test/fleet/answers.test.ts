@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { INCOMPLETE, toldBy } from '../../src/admin/fleet-routes.ts'
 import type { Report } from '../../src/admin/report/report.ts'
 import { changesSaid, isOnlyBusy, sentencesOf } from '../../src/admin/web/words.ts'
@@ -30,6 +30,12 @@ describe('two replicas that share a store', () => {
       body: JSON.stringify(fault),
       headers: { 'content-type': 'application/json' },
     })
+    const { a, b, get } = pair
+    await get(a, '/iam/v1/roles')
+    await get(b, '/iam/v1/roles')
+    await get(b, '/iam/v1/roles', 'admin')
+    await get(a, '/iam/v1/groups')
+    await get(b, '/iam/v1/groups', 'admin')
   })
   afterAll(() => pair.close())
   const ask = async <T>(one: TestProxy, path: string) => {
@@ -38,24 +44,20 @@ describe('two replicas that share a store', () => {
   }
 
   it('say at either one who calls what at both', async () => {
-    const { a, b, get } = pair
-    await get(a, '/iam/v1/roles')
-    await get(b, '/iam/v1/roles')
-    await get(b, '/iam/v1/roles', 'admin')
+    const { a, b } = pair
     const [here, there] = [await ask<Client[]>(a, '/clients'), await ask<Client[]>(b, '/clients')]
     const uses = { operation: 'iam.roles.list', modes: ['diff-v1'], mismatches: 0 }
+    const wrong = { operation: 'iam.groups.list', modes: ['diff-v1'], mismatches: 1, calls: 1 }
     expect(here.body).toMatchObject([
-      { calls: 2, operations: [{ ...uses, calls: 2, requests: [{ samples: 2 }] }] },
-      { calls: 1, operations: [uses] },
+      { calls: 3, operations: [{ ...uses, calls: 2, requests: [{ samples: 2 }] }, wrong] },
+      { calls: 2, operations: [wrong, uses] },
     ])
     expect(there).toEqual(here)
     expect(here.missing).toBeNull()
   })
 
   it('show the differences of both, each with its replica', async () => {
-    const { a, b, get } = pair
-    await get(a, '/iam/v1/groups')
-    await get(b, '/iam/v1/groups', 'admin')
+    const { a, b } = pair
     const [here, there] = [await ask<Comparison[]>(a, '/comparisons'), await ask<Comparison[]>(b, '/comparisons')]
     expect(here.body).toEqual(there.body)
     expect(here.body.map(({ operation, outcome }) => [operation, outcome])).toEqual(Array(2).fill(['iam.groups.list', 'mismatch']))
@@ -94,7 +96,12 @@ describe('two replicas that share a store', () => {
 
   it('say what one of them knows while the store does not answer, and that it is no more', async () => {
     const { a, breakable } = pair
+    // A replica keeps the comparisons of others that it has read.
+    expect((await ask<Comparison[]>(a, '/comparisons')).body).toHaveLength(2)
     breakable.broken = 'refuses'
+    onTestFinished(() => {
+      breakable.broken = undefined
+    })
     const { body, missing } = await ask<Client[]>(a, '/clients')
     expect(body.map(({ calls }) => calls)).toEqual([2])
     expect(missing).toBe('The store does not answer, so nobody knows what the other replicas have seen. This is what this replica knows.')
@@ -105,7 +112,6 @@ describe('two replicas that share a store', () => {
     const { body: report } = await ask<Report>(a, '/report.json')
     expect(report).toMatchObject({ ready: false, fleet: { problems: [expect.stringContaining('store does not answer')] } })
     expect(report.reasons[0]).toContain('store does not answer')
-    breakable.broken = undefined
   })
 })
 

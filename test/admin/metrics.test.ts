@@ -55,6 +55,7 @@ describe('metrics', () => {
     }, 60_000)
 
     it('show the time and the results of calls to v2', async () => {
+      await askAll('0'.repeat(40))
       const text = (await metrics()).join('\n')
       expect(text).toMatch(/crosswalk_v2_call_duration_seconds_count\{outcome="ok"\} [1-9]/)
     })

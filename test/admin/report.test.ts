@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { effectOn, forMost } from '../../src/admin/report/commands.ts'
 import { type ExampleReport, Examples, Steps } from '../../src/admin/report/difference.ts'
 import type { InForce } from '../../src/admin/report/history.ts'
@@ -334,12 +334,15 @@ describe('note words', () => {
 
 describe('in force', () => {
   describe('the report of a running proxy', () => {
+    const rules = [{ operations: 'iam.*', clients: '*', mode: 'diff-v1' as const, canary: { percent: 100, mode: 'v2' as const } }]
+    const modes: ModeRules = { default: 'diff-v1', rules, testers: [] }
     let adminUrl = ''
+    let start: () => Promise<void>
     let fail: () => Promise<void>
 
     beforeAll(async () => {
-      const rules = [{ operations: 'iam.*', clients: '*', mode: 'diff-v1' as const, canary: { percent: 100, mode: 'v2' as const } }]
-      const stage = await startStage({ proxy: { modes: { default: 'diff-v1', rules, testers: [] }, 'log.level': 'silent' } })
+      const stage = await startStage({ proxy: { modes, 'log.level': 'silent' } })
+      start = () => stage.setModes(modes)
       adminUrl = stage.adminUrl
       fail = async () => {
         await stage.request('GET', '/iam/v1/groups')
@@ -349,6 +352,8 @@ describe('in force', () => {
       }
       return () => stage.close()
     })
+
+    beforeEach(() => start())
 
     const ask = (etag?: string) => fetch(`${adminUrl}/report.json`, { headers: etag === undefined ? {} : { 'if-none-match': etag } })
 

@@ -7,7 +7,7 @@ import { createCrosswalk } from '../../src/index.ts'
 import type { RolloutStatus } from '../../src/migrate/rollout/machine.ts'
 import type { OpenApiDocument } from '../../src/tools/openapi.ts'
 import { runCommand } from '../app/cli/support.ts'
-import { bearer, startStage } from '../stage/stage.ts'
+import { bearer, type LogLine, startStage } from '../stage/stage.ts'
 import { documentWith } from '../tools/openapi-documents.ts'
 
 describe('circuit routes', async () => {
@@ -49,10 +49,12 @@ describe('circuit routes', async () => {
         until: 'a person closes it',
       })
       const before = stage.reads.modes().version
+      const from = stage.log.length
       expect(await ask(`/circuits/${LIST}/close`, 'POST')).toEqual({ status: 200, body: { closed: [LIST], kept: [] } })
       expect(await open()).toEqual([ROLES])
       expect(stage.reads.modes().version).toBe(before)
-      const note = await stage.logged(({ what, operation }) => what === 'circuit-closed' && operation === LIST)
+      const isNew = (line: LogLine) => stage.log.indexOf(line) >= from
+      const note = await stage.logged((line) => isNew(line) && line.what === 'circuit-closed' && line.operation === LIST)
       expect(note).toMatchObject({ by: { source: 'admin', token: 'alice' }, msg: expect.stringContaining('it was closed by hand') })
     })
 

@@ -3,7 +3,7 @@ import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { type ModeRules, readModeRules } from '../../../src/migrate/modes/rules.ts'
 import { NOWHERE, startStage, type TestProxy } from '../../stage/stage.ts'
 import { answering, startUpstream } from '../../stage/upstream.ts'
@@ -39,14 +39,18 @@ describe('modes', () => {
   const run = (argv: readonly string[], stdin = '') => runCommand([...argv, '--admin', proxy.adminUrl], TOKEN, stdin)
 
   describe('crosswalk modes', () => {
+    beforeEach(async () => void (await run(['modes', 'set', '-', '--if-match', '*'], '{"default":"v2"}')))
+
     it('tells them, says what a file would change, and puts it in force', async () => {
       const told = await run(['modes'])
-      expect([told.code, ...told.out.split('\n')]).toEqual([0, expect.stringMatching(/^Modes: version 1 since /), '  everything else v2'])
+      const lines = [expect.stringMatching(/^Modes: version \d+ since /), '  everything else v2']
+      expect([told.code, ...told.out.split('\n')]).toEqual([0, ...lines])
+      const version = Number(/\d+/.exec(told.out)?.[0])
       const file = write('shadow.json', { default: 'v1', rules: [{ operations: 'iam.*', mode: 'diff-v1' }] })
       const change = 'iam.*: no rule → diff-v1; default: v2 → v1.'
-      expect(await run(['modes', 'diff', file])).toEqual({ code: 1, out: `Version 1: ${change}`, err: '' })
-      expect(await run(['modes', 'set', file])).toEqual({ code: 0, out: `Version 2: ${change}`, err: '' })
-      expect(await run(['modes', 'diff', file])).toEqual({ code: 0, out: 'Version 2: nothing differs.', err: '' })
+      expect(await run(['modes', 'diff', file])).toEqual({ code: 1, out: `Version ${version}: ${change}`, err: '' })
+      expect(await run(['modes', 'set', file])).toEqual({ code: 0, out: `Version ${version + 1}: ${change}`, err: '' })
+      expect(await run(['modes', 'diff', file])).toEqual({ code: 0, out: `Version ${version + 1}: nothing differs.`, err: '' })
     })
 
     it('writes a file for set, which replaces nothing that came meanwhile', async () => {
@@ -184,13 +188,17 @@ describe('rollouts', () => {
     runCommand(['rollouts', ...argv, '--admin', proxy.adminUrl], env)
 
   describe('rollouts', () => {
+    const steps = [
+      { percent: 10, observations: 5 },
+      { percent: 50, hold: '1h' },
+    ]
+    const iam = { operations: 'iam.*', mode: 'v1', canary: { mode: 'diff-v2', rollout: { name: 'iam', steps } } }
+
+    beforeEach(async () => void (await put([])))
+
     it('lists them, and gives one a command', async () => {
       expect(await rollouts([])).toEqual({ code: 0, out: 'No rule has a rollout.', err: '' })
-      const steps = [
-        { percent: 10, observations: 5 },
-        { percent: 50, hold: '1h' },
-      ]
-      await put([{ operations: 'iam.*', mode: 'v1', canary: { mode: 'diff-v2', rollout: { name: 'iam', steps } } }])
+      await put([iam])
       const listed = await rollouts([])
       expect([listed.code, ...listed.out.split('\n')]).toEqual([
         0,
@@ -208,6 +216,7 @@ describe('rollouts', () => {
     })
 
     it('tells why a command is refused', async () => {
+      await put([iam])
       expect(await rollouts(['iamm', 'pause'])).toEqual({ code: 1, out: '', err: 'there is no rollout "iamm"; did you mean "iam"?' })
       await rollouts(['iam', 'abort'])
       expect(await rollouts(['iam', 'resume'])).toMatchObject({ code: 1, err: expect.stringContaining('The rollout iam is aborted') })

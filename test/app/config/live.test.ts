@@ -201,14 +201,15 @@ describe('reload', () => {
     })
 
     it('in the tokens of the admin port, but for taking the last away', async () => {
-      const status = async (token: string) => (await fetch(`${proxy.adminUrl}/modes`, { headers: bearer(token) })).status
+      const guarded = await startStage({ v1: null, v2: sandbox.url })
+      const status = async (token: string) => (await fetch(`${guarded.adminUrl}/modes`, { headers: bearer(token) })).status
       expect(await status('none')).toBe(200)
-      expect(proxy.reload({ 'admin.token': 'the-first-token-of-all' })).toBeUndefined()
+      expect(guarded.reload({ 'admin.token': 'the-first-token-of-all' })).toBeUndefined()
       expect([await status('none'), await status('the-first-token-of-all')]).toEqual([401, 200])
-      proxy.reload({ 'admin.token': 'the-second-token-of-all' })
+      guarded.reload({ 'admin.token': 'the-second-token-of-all' })
       expect([await status('the-first-token-of-all'), await status('the-second-token-of-all')]).toEqual([401, 200])
-      expect(proxy.reload({ 'admin.token': undefined, unknownParameters: 'refuse' })).toContain('everybody could change modes')
-      expect([await status('none'), (await ask('/iam/v1/groups?zebra=1')).status]).toEqual([401, 200])
+      expect(guarded.reload({ 'admin.token': undefined, unknownParameters: 'refuse' })).toContain('everybody could change modes')
+      expect([await status('none'), (await ask('/iam/v1/groups?zebra=1', guarded.url)).status]).toEqual([401, 200])
     })
 
     it('and the certificate that its files hold', async () => {

@@ -20,7 +20,7 @@ import { type Block, guideBlocks, htmlPage, markdownOf, prose } from '../../src/
 import { createMethodNames, type Guide, guideSchema } from '../../src/tools/guide-request.ts'
 import { findingsIn, folder, hasChromium, OF_LOOKS, open, openBrowser } from '../admin/report-stage.ts'
 import { hasCurl, paste, runCommand } from '../app/cli/support.ts'
-import { type Stage, startStage } from '../stage/stage.ts'
+import { bearer, type Stage, startStage } from '../stage/stage.ts'
 
 const methods = createMethodNames(readFacts())
 
@@ -198,10 +198,12 @@ describe('client guide', () => {
       expect(status).toBe('200')
       const found = JSON.parse(body)
       const [method = '', path = ''] = v1.split(' ')
-      const { items } = (await stage.request(method, path)).body
+      // Past the proxy, which would count the call as one of the client.
+      const asked = await fetch(stage.sandbox.url + path, { method, headers: bearer(stage.sandbox.tokens.owner) })
+      const { items } = (await asked.json()) as { items: readonly Record<string, string>[] }
       expect(items.length).toBeGreaterThan(0)
       const rows: readonly { readonly uid: string; readonly name: string }[] = found.groups ?? [found]
-      expect(rows.map(({ uid, name }) => [uid, name])).toEqual(items.map(({ id, name }: Record<string, string>) => [id, name]))
+      expect(rows.map(({ uid, name }) => [uid, name])).toEqual(items.map(({ id, name }) => [id, name]))
     })
   })
 })

@@ -161,6 +161,7 @@ describe('errors', () => {
         headers: { 'content-type': label },
       })
       expect(reply.json.name).toBe(name)
+      await remove(`/registry/v2/repos/${reply.json.uid}`)
     })
 
     test('except a form posted to a path that only has GET: it is its query', async () => {

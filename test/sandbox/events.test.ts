@@ -157,7 +157,11 @@ describe('subscriptions', () => {
 })
 
 describe('events, v1', () => {
-  const { send, organization } = startV1()
+  let { send, organization } = startV1()
+  beforeEach(() => {
+    ;({ send, organization } = startV1())
+  })
+
   const published = startV1('published')
 
   const PATH = '/events/v1/subscriptions'

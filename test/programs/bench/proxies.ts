@@ -72,15 +72,16 @@ export interface Contestant {
   start(upstream: string): Promise<Child>
 }
 
-/** Starts another proxy. `bare` is the least that translating one resource costs. */
+/** Starts another proxy. `bare` is the least that renaming members costs. */
 function peer(name: string, translates = false): Contestant {
   return { name, translates, start: (upstream) => start(PROXY_CORE, ['node', here('peer.js'), name, upstream]) }
 }
 
 export const BARE = peer('bare', true)
+export const PASSING = peer(BASELINE)
 
 export function contestants(): readonly Contestant[] {
-  return [peer(BASELINE), CROSSWALK, peer('http-proxy-3'), ...(hasNginx() ? [nginx] : [])]
+  return [PASSING, CROSSWALK, peer('http-proxy-3'), ...(hasNginx() ? [nginx] : [])]
 }
 
 export const CROSSWALK: Contestant = { name: 'crosswalk', translates: true, start: (upstream) => startCrosswalk(upstream) }

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
-import { emitter, isShown, placeOf } from '../compile.ts'
-import type { EnumRow, Field, FieldType } from '../fields.ts'
+import { emitter, hasUid, isShown, isShownIn, nameIn, placeOf } from '../compile.ts'
+import type { EnumRow, Field, Fields, FieldType } from '../fields.ts'
 import type { JsonObject } from '../json.ts'
 import { type Dialect, parentUid } from '../uid.ts'
 import { ENGINE } from './engine-module.ts'
@@ -113,8 +113,8 @@ export type Look = (typeof LOOKS)[number]
 export interface Member {
   /** `"name":` */
   readonly name: string
-  /** Made from the value, or from the parent part of a uid. */
-  readonly kind: 'value' | 'parent'
+  /** Made from the value, as the parent part of a uid, or from a list of enum values. */
+  readonly kind: 'value' | 'parent' | 'list'
   /** The v2 member that is its source; undefined if v2 has none. */
   readonly from: string | undefined
   /** The looks of the v2 value whose text can be copied. */
@@ -123,7 +123,7 @@ export interface Member {
   readonly isTime: boolean
   /** The text if v2 lacks the member; undefined if v1 then shows nothing. */
   readonly unset: string | undefined
-  /** The values of an enum. */
+  /** The values of an enum, also of one in a list. */
   readonly choices: readonly EnumRow[] | undefined
   /** Returns the text for any other value. */
   show(value: unknown): string | undefined
@@ -148,8 +148,9 @@ export function memberOf(name: string, field: Field, dialect: Dialect): Member |
   if (source === undefined) return { ...plain, from: undefined }
   if (typeof source === 'string') {
     if (source === '' || source.includes('.')) return undefined
-    const choices = type.kind === 'choice' ? type.of.rows : undefined
-    return { ...plain, from: source, copied: field.zeroIsUnset ? NONE : copiedLooks(type), isTime: type.kind === 'time', choices }
+    const made = { ...plain, from: source, copied: field.zeroIsUnset ? NONE : copiedLooks(type), isTime: type.kind === 'time' }
+    if (type.kind === 'list' && type.of.kind === 'choice') return { ...made, kind: 'list', choices: type.of.of.rows }
+    return { ...made, choices: type.kind === 'choice' ? type.of.rows : undefined }
   }
   if (!('parentOf' in source) || typeof source.parentOf !== 'string' || type.kind !== 'text') return undefined
   return {
@@ -244,12 +245,15 @@ function slotOf(draft: Draft, name: string): readonly number[] {
   return [...key, (1 << Math.min(16, key[1])) - 1, 0, 0, 0, 0]
 }
 
+/** How a member is made; the engine counts them in this order (engine/table.ts). */
+const KINDS: readonly Member['kind'][] = ['value', 'parent', 'list']
+
 function columnOf(draft: Draft, { name, kind, copied, isTime, unset, choices }: Member, slot: number): readonly number[] {
   const label = putText(draft, `,${name}`)
   const empty = unset === undefined ? [0, 0] : putText(draft, `,${name}${unset}`)
-  const known = choices ? putChoices(draft, name, choices) : 0
+  const known = choices ? putChoices(draft, kind === 'list' ? '' : name, choices) : 0
   const mask = LOOKS.reduce((bits, look, at) => bits | (copied.includes(look) ? 1 << at : 0), isTime ? TIMED : 0)
-  return [slot, mask, ...label, ...empty, known, Number(kind === 'parent')]
+  return [slot, mask, ...label, ...empty, known, KINDS.indexOf(kind)]
 }
 
 function putChoices(draft: Draft, name: string, choices: NonNullable<Member['choices']>): number {
@@ -292,18 +296,6 @@ interface Engine {
   translate(table: number, name: number, rows: number): number
 }
 
-/** A translated page. `head` is its text before the rows' name, `tail` its text after the rows. */
-export interface Translated {
-  readonly head: string
-  readonly tail: string
-  readonly rows: Buffer | string
-  readonly count: number
-  readonly first: string
-  readonly last: string
-  /** The position of the comma before the second row. */
-  readonly second: number
-}
-
 const NO_COLUMNS: readonly Member[] = []
 
 /** The parsed values of the current page, the table's columns, and their address. */
@@ -330,33 +322,100 @@ const memory = Buffer.from(engine.memory.buffer)
 
 const numbers = new Int32Array(engine.memory.buffer, TABLE)
 
-/** Turns a page into v1 rows; undefined if it is not as expected. Throws if a value on it is not JSON. */
-export function translatePage(pieces: readonly Uint8Array[], table: Table): Translated | undefined {
-  const end = load(pieces)
-  if (end === undefined) return undefined
-  if (table !== prepared) prepare(table)
-  try {
-    const [at, length] = table.plural
-    const name = engine.find(INPUT, at, length)
-    const behind = name && engine.translate(TABLE, name + length, OUTPUT)
-    if (!behind) return undefined
-    const count = numbers[COUNT] ?? 0
-    const first = count > 0 ? textAt(FIRST) : ''
-    const last = count > 0 ? textAt(LAST) : ''
-    if (first === undefined || last === undefined) return undefined
-    const rows = written(numbers[ROWS_END] ?? 0)
-    const second = count > 0 ? (numbers[SECOND] ?? 0) - OUTPUT : 0
-    return { head: memory.toString('utf8', INPUT, name), tail: memory.toString('utf8', behind, end), rows, count, first, last, second }
-  } finally {
-    values.length = 0
+/** Reads the bytes of a v2 answer; undefined if it is not as expected. */
+export type ReadPageText = (pieces: readonly Uint8Array[]) => JsonObject | undefined
+
+/**
+ * Compiles a reader of v2 list answers that turns the rows into v1 text. Its result is the answer's envelope with that text in place of
+ * the rows. The text equals parsed and rewritten rows byte for byte; wherever that is uncertain, the result is undefined, and the parser
+ * reads the answer. A table with members that need whole rows has no reader.
+ */
+export function compilePage(plural: string, fields: Fields, dialect: Dialect): ReadPageText | undefined {
+  const members = membersOf(fields, dialect)
+  if (!members) return undefined
+  const table = tableOf(plural, members, hasUid(fields))
+  return (pieces) => {
+    try {
+      return translatePage(pieces, table, plural)
+    } catch {
+      return undefined
+    } finally {
+      values.length = 0
+    }
   }
+}
+
+/** The same for the answer of a Get: its one row, under the key of a list's rows. */
+export function compileRow(plural: string, fields: Fields, dialect: Dialect): ReadPageText | undefined {
+  const members = membersOf(fields, dialect)
+  if (!members) return undefined
+  const table = tableOf(plural, members, hasUid(fields))
+  return (pieces) => {
+    try {
+      const bytes = translateRow(pieces, table)
+      return bytes === undefined
+        ? undefined
+        : { [plural]: { [ROW_TEXT]: true, bytes, count: 1, first: '', last: '', second: bytes.length } }
+    } catch {
+      return undefined
+    } finally {
+      values.length = 0
+    }
+  }
+}
+
+/** Returns the members of a v1 row, or undefined if one of them needs the whole v2 row. */
+function membersOf(fields: Fields, dialect: Dialect): readonly Member[] | undefined {
+  const members: Member[] = []
+  for (const [name, field] of Object.entries(fields)) {
+    if (!isShownIn(dialect, field)) continue
+    const member = memberOf(nameIn(dialect, name, field), field, dialect)
+    if (!member) return undefined
+    members.push(member)
+  }
+  return members
+}
+
+/** The text that may follow the rows: the end, or a comma and more. */
+const BEHIND = /^ *(?:\}|,(?! *\}))/
+
+const LEADING_COMMA = /^ *,/
+
+/** Returns the envelope of a page with v1 rows; undefined if it is too large or not as expected. Throws if a value on it is not JSON. */
+function translatePage(pieces: readonly Uint8Array[], table: Table, plural: string): JsonObject | undefined {
+  let end = INPUT
+  for (const piece of pieces) {
+    if (end + piece.length >= OUTPUT) return undefined
+    memory.set(piece, end)
+    end += piece.length
+  }
+  memory[end] = 0
+  if (!isUtf8(memory.subarray(INPUT, end))) return undefined
+  if (table !== prepared) prepare(table)
+  const [at, length] = table.plural
+  const name = engine.find(INPUT, at, length)
+  const behind = name && engine.translate(TABLE, name + length, OUTPUT)
+  if (!behind) return undefined
+  const count = numbers[COUNT] ?? 0
+  const first = count > 0 ? textAt(FIRST) : ''
+  const last = count > 0 ? textAt(LAST) : ''
+  if (first === undefined || last === undefined) return undefined
+  // Their members stand before the name of the rows and after their list.
+  const head = memory.toString('utf8', INPUT, name).trimEnd()
+  const tail = memory.toString('utf8', behind, end)
+  if (!BEHIND.test(tail)) return undefined
+  const envelope = parseJson(head === '{' ? head + tail.replace(LEADING_COMMA, '') : head.slice(0, -1) + tail) as Record<string, unknown>
+  if (Object.hasOwn(envelope, plural)) return undefined
+  const second = count > 0 ? (numbers[SECOND] ?? 0) - OUTPUT : 0
+  envelope[plural] = { [ROW_TEXT]: true, bytes: written(numbers[ROWS_END] ?? 0), count, first, last, second }
+  return envelope as JsonObject
 }
 
 /** The text that makes one row a list: the engine begins after the list's name. */
 const [COLON, OPEN_LIST, CLOSE_LIST] = Buffer.from(':[]')
 
-/** The same for a single row: its v1 form after a comma. */
-export function translateRow(pieces: readonly Uint8Array[], table: Table): Buffer | string | undefined {
+/** Returns a single row in v1's form, after a comma. */
+function translateRow(pieces: readonly Uint8Array[], table: Table): Buffer | string | undefined {
   const [first] = pieces
   const row = pieces.length === 1 && first ? first : Buffer.concat(pieces)
   const end = INPUT + 2 + row.length
@@ -367,12 +426,8 @@ export function translateRow(pieces: readonly Uint8Array[], table: Table): Buffe
   memory[end] = CLOSE_LIST!
   memory[end + 1] = 0
   if (table !== prepared) prepare(table)
-  try {
-    const behind = engine.translate(TABLE, INPUT, OUTPUT)
-    return behind === end + 1 && numbers[COUNT] === 1 ? written(numbers[ROWS_END] ?? 0) : undefined
-  } finally {
-    values.length = 0
-  }
+  const behind = engine.translate(TABLE, INPUT, OUTPUT)
+  return behind === end + 1 && numbers[COUNT] === 1 ? written(numbers[ROWS_END] ?? 0) : undefined
 }
 
 /** Puts a table into memory. It stays until the next one, with the order of members that the engine has learnt. */
@@ -381,18 +436,6 @@ function prepare(table: Table): void {
   memory.set(table.image, TABLE)
   columns = table.columns
   columnsAt = table.columnsAt
-}
-
-/** Puts a text into memory with a zero after it; undefined if it is too large or not UTF-8. */
-function load(pieces: readonly Uint8Array[]): number | undefined {
-  let at = INPUT
-  for (const piece of pieces) {
-    if (at + piece.length >= OUTPUT) return undefined
-    memory.set(piece, at)
-    at += piece.length
-  }
-  memory[at] = 0
-  return isUtf8(memory.subarray(INPUT, at)) ? at : undefined
 }
 
 /** Returns the rows up to `end` in the form of `RowText`. */

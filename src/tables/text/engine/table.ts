@@ -45,10 +45,12 @@ export const UNSET: usize = 16
 export const UNSET_LENGTH: usize = 20
 /** The enum values of an enum. */
 export const CHOICES: usize = 24
-/** 1 if it is the parent part of a uid. */
-export const PARENT: usize = 28
+/** How it is made: from the value, as the parent part of a uid, or from a list of enum values. */
+export const KIND: usize = 28
+export const PARENT: i32 = 1
+export const LIST: i32 = 2
 
-/** In a choice: its text in v2, and the v1 member with its text in v1. A length of 0 follows the last one. */
+/** In a choice: its text in v2, and its v1 member, or in a list its v1 text after a comma. A length of 0 follows the last one. */
 export const CHOICE: usize = 16
 export const V2: usize = 0
 export const V2_LENGTH: usize = 4

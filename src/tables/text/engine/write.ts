@@ -1,6 +1,21 @@
 import { copy, isSame } from './copy'
 import { parse, show } from './host'
-import { ABSENT, CLOSE_OBJECT, INTEGER, isMoment, NULL, OPEN_OBJECT, OTHER, QUOTE, SHORT_INTEGER, TEXT } from './scan'
+import {
+  ABSENT,
+  CLOSE_LIST,
+  CLOSE_OBJECT,
+  INTEGER,
+  isMoment,
+  NULL,
+  nextStop,
+  OPEN_LIST,
+  OPEN_OBJECT,
+  OTHER,
+  QUOTE,
+  SHORT_INTEGER,
+  TEXT,
+  TEXTS,
+} from './scan'
 import {
   BEGIN,
   CHOICE,
@@ -11,8 +26,10 @@ import {
   COPIED,
   END,
   FROM,
+  KIND,
   LABEL,
   LABEL_LENGTH,
+  LIST,
   LOOK,
   PARENT,
   TIMED,
@@ -58,11 +75,16 @@ function isCopied(copied: i32, slot: usize, look: i32): bool {
 function writeMade(column: usize, slot: usize, look: i32, out: usize): usize {
   const begin = load<usize>(slot, BEGIN)
   const end = load<usize>(slot, END)
-  if (look === TEXT && load<i32>(column, PARENT) !== 0) return writeParent(column, begin, end, out)
+  const kind = load<i32>(column, KIND)
   const choice = load<usize>(column, CHOICES)
-  if (look === TEXT && choice !== 0) {
+  if (look === TEXT && kind === PARENT) return writeParent(column, begin, end, out)
+  if (look === TEXT && choice !== 0 && kind !== LIST) {
     const known = choiceOf(choice, begin, end - begin)
     if (known !== 0) return copy(out, load<usize>(known, V1), load<usize>(known, V1_LENGTH))
+  }
+  if (look === TEXTS && kind === LIST) {
+    const written = writeChoices(column, choice, begin, out)
+    if (written !== 0) return written
   }
   return show(column, look === OTHER ? load<i32>(slot, VALUE) : parse(begin, end), out)
 }
@@ -76,6 +98,23 @@ function writeParent(column: usize, begin: usize, end: usize, out: usize): usize
   const parent = copy(label, begin, slash - begin)
   store<u8>(parent, QUOTE)
   return parent + 1
+}
+
+/** Writes a list of enum values; returns 0 if it is empty, or if the enum does not have one of them. */
+function writeChoices(column: usize, choices: usize, begin: usize, out: usize): usize {
+  const list = copy(out, load<usize>(column, LABEL), load<usize>(column, LABEL_LENGTH))
+  let to = list
+  let at = begin
+  do {
+    const end = nextStop(at + 2) + 1
+    const known = choiceOf(choices, at + 1, end - at - 1)
+    if (known === 0) return 0
+    to = copy(to, load<usize>(known, V1), load<usize>(known, V1_LENGTH))
+    at = end
+  } while (load<u8>(at) !== CLOSE_LIST)
+  store<u8>(list, OPEN_LIST)
+  store<u8>(to, CLOSE_LIST)
+  return to + 1
 }
 
 /** Returns the enum value with this text, if the enum has it. */

@@ -37,16 +37,6 @@ export function lengthOf(text: JsonText): number {
 /** One batch of rows. */
 export type Rows = RowsTurn['rows']
 
-/** Writes an answer whose rows are known, some of them as text. */
-export function jsonTextWithRows(held: readonly Rows[], body: unknown): JsonText {
-  const [only] = held
-  if (held.length === 1 && only && isRowText(only) && typeof only.bytes === 'string') {
-    const end = endOf(body)
-    return `${BEGIN_TEXT}${only.bytes.slice(1)}${end === END ? end : Buffer.from(end).toString('latin1')}`
-  }
-  return [...begun(held), Buffer.from(endOf(body))]
-}
-
 const BEGIN_TEXT = `{${JSON.stringify(ROWS)}:[`
 const BEGIN = Buffer.from(BEGIN_TEXT)
 const END = ']}'
@@ -149,8 +139,13 @@ export abstract class Answering implements Executor {
 
   ended({ status, headers = NO_HEADERS, body, rows }: Reply): void {
     const held = this.#held
+    const [only] = held
     if (!rows) this.done({ status, headers, body })
-    else if (held.some(isRowText)) this.done({ status, headers, text: jsonTextWithRows(held, body) })
+    else if (held.length === 1 && only && isRowText(only) && typeof only.bytes === 'string') {
+      const end = endOf(body)
+      const rest = end === END ? end : Buffer.from(end).toString('latin1')
+      this.done({ status, headers, text: `${BEGIN_TEXT}${only.bytes.slice(1)}${rest}` })
+    } else if (held.some(isRowText)) this.done({ status, headers, text: [...begun(held), Buffer.from(endOf(body))] })
     else this.done({ status, headers, body: { [ROWS]: held.flat(), ...(body as JsonObject) } })
   }
 

@@ -254,7 +254,7 @@ function beginRow(wanted: Wanted, filters: Filters, window: Window, sending: Sen
   const send = (found: readonly JsonObject[]) => sent(windowOf(found, window), countedOf(found), sending)
   if (!isUid(uid)) return send(foundIn(undefined, filters, wanted))
   const isText = !sending.enrich && !sending.envelope && window.skip === 0 && passesAll(filters)
-  return asked(byId(resource, uid, isText ? readerIn(rowReaders, compileRow, resource, env) : undefined), (outcome) => {
+  return asked(byId(resource, uid, isText ? readerIn(rowReaders, compileRow, resource, env) : undefined), ([outcome]) => {
     const text = outcome.ok ? outcome.body[resource.plural] : undefined
     return isRowText(text) ? sent(text, {}, sending) : send(foundIn(outcome, filters, wanted))
   })
@@ -263,7 +263,7 @@ function beginRow(wanted: Wanted, filters: Filters, window: Window, sending: Sen
 /** Begins a list with its first page. */
 function beginPages(listing: Listing, window: Window, sending: Sending): Turn {
   const call = firstCall(listing, window)
-  return asked(call, (outcome) => {
+  return asked(call, ([outcome]) => {
     if (!outcome.ok) throw outcome.error
     const first = pageIn(listing, call, outcome.body)
     const whole = wholeIn(listing, window, first)

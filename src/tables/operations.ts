@@ -258,7 +258,7 @@ export function action<Route extends string, V2 extends string, P extends Params
 
 /** Returns the turn of a call that is the whole operation: its answer becomes the reply. */
 export function answeredBy(call: Call, answer: Message, env: Env): Turn {
-  return asked(call, (outcome) => replied(ok(answer.show[env.dialect](bodyOf(outcome, answer)))))
+  return asked(call, ([outcome]) => replied(ok(answer.show[env.dialect](bodyOf(outcome, answer)))))
 }
 
 /**

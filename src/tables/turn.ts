@@ -130,12 +130,12 @@ export function replied(reply: Reply): Turn {
 /**
  * Returns a turn of one call.
  *
- *     asked({ method: 'GET', path: '/iam/v2/roles', query: [] }, (outcome) => replied(ok(bodyOf(outcome, role))))
+ *     asked({ method: 'GET', path: '/iam/v2/roles', query: [] }, ([outcome]) => replied(ok(bodyOf(outcome, role))))
  *
  * @param next makes the next turn from the call's outcome and nothing else, so that the turn can be reused
  */
-export function asked(call: Call, next: (outcome: Outcome) => Turn): AskTurn {
-  return { kind: 'ask', calls: [call], next: (outcomes) => next(outcomes[0] as Outcome), again: true }
+export function asked(call: Call, next: (outcomes: readonly [Outcome]) => Turn): AskTurn {
+  return { kind: 'ask', calls: [call], next: next as AskTurn['next'], again: true }
 }
 
 /** Returns the first turn of a plan. It can be used once: a generator keeps its own position. */

@@ -62,9 +62,9 @@ export function playV2(recorded: Exhibit['v2']): PlayedV2 {
         missing.push(`${call.method} ${call.path}`)
         return receiver.failed(new ApiError('UNAVAILABLE', 'the record ends here'))
       }
-      const pieces = [Buffer.from(JSON.stringify(answer.body ?? {}))]
+      const body = Buffer.from(JSON.stringify(answer.body ?? {}))
       try {
-        receiver.received(bodyOf(call, { status: answer.status, headers: [], pieces }, CONTEXT))
+        receiver.received(bodyOf(call, { status: answer.status, headers: [], pieces: [body], bytes: body.length }, CONTEXT))
       } catch (error) {
         receiver.failed(error as Error)
       }

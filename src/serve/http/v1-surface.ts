@@ -113,20 +113,6 @@ function sendPieces(response: ServerResponse, pieces: readonly Buffer[], areOwn:
   process.nextTick(end, response)
 }
 
-/**
- * Writes head and body at once. Over HTTP/1.1, `end` comes a moment after the body.
- * Otherwise Node would add an empty piece for the end and join the pieces in new memory, the largest cost of a small answer.
- * Plain ASCII is sent as Latin-1, which saves a second pass over the text.
- */
-function sendText(response: ServerResponse, text: string, encoding: 'latin1' | 'utf8', version: number): void {
-  if (text.length > SHORT_TEXT) response.end(Buffer.from(text, encoding))
-  else if (version > 1) response.end(text, encoding)
-  else {
-    response.write(text, encoding)
-    process.nextTick(end, response)
-  }
-}
-
 function end(response: ServerResponse): void {
   response.end()
 }
@@ -262,8 +248,10 @@ class ServedRequest implements Writer, OnClose {
   }
 
   /**
-   * Writes an answer. A stream follows the client's pace, and its failure destroys the connection (design §4): Fastify does that for every
-   * stream that breaks after its first byte. A v1 answer may exceed the request's deadline: only its client ends it.
+   * Writes an answer: head and body at once. Over HTTP/1.1, `end` comes a moment after a short body. Otherwise Node would add an empty piece
+   * for the end and join the pieces in new memory, the largest cost of a small answer. A stream follows the client's pace, and its failure
+   * destroys the connection (design §4): Fastify does that for every stream that breaks after its first byte. A v1 answer may exceed the
+   * request's deadline: only its client ends it.
    */
   write(answer: Answer, by: Side, isOwn: boolean): void {
     const reply = this.#reply
@@ -283,8 +271,18 @@ class ServedRequest implements Writer, OnClose {
       for (const name in answer.headers) headers.push(name, String(answer.headers[name]))
       reply.hijack()
       const response = reply.raw.writeHead(answer.status, headers)
-      if (typeof body !== 'string') sendPieces(response, body, isOwn)
-      else sendText(response, body, isLatin1 || length === body.length ? 'latin1' : 'utf8', reply.request.raw.httpVersionMajor)
+      if (typeof body !== 'string') {
+        sendPieces(response, body, isOwn)
+        return
+      }
+      // Plain ASCII is sent as Latin-1, which saves a second pass over the text.
+      const encoding = isLatin1 || length === body.length ? 'latin1' : 'utf8'
+      if (body.length > SHORT_TEXT) response.end(Buffer.from(body, encoding))
+      else if (reply.request.raw.httpVersionMajor > 1) response.end(body, encoding)
+      else {
+        response.write(body, encoding)
+        process.nextTick(end, response)
+      }
     } catch (thrown) {
       this.failed(thrown)
     }

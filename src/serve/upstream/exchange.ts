@@ -295,6 +295,8 @@ export interface RawAnswer {
   readonly headers: Buffer[]
   /** The body as received. Several requests may share it, so it must not be modified. */
   readonly pieces: readonly Buffer[]
+  /** Bytes of the body. */
+  readonly bytes: number
 }
 
 /**
@@ -372,11 +374,11 @@ class Gathering implements UndiciDispatcher.DispatchHandler, Underway {
     const status = this.#status
     const headers = this.#headers
     const encoding = headerOf(headers, 'content-encoding')
-    if (encoding === undefined || this.#bytes === 0) this.#land({ status, headers, pieces: this.#pieces })
+    if (encoding === undefined || this.#bytes === 0) this.#land({ status, headers, pieces: this.#pieces, bytes: this.#bytes })
     else {
       const decoded = decodeWithin(this.#request, Buffer.concat(this.#pieces, this.#bytes), encoding)
       decoded.then(
-        (bytes) => this.#land({ status, headers, pieces: [bytes] }),
+        (whole) => this.#land({ status, headers, pieces: [whole], bytes: whole.length }),
         (error) => this.#refuse(error),
       )
     }

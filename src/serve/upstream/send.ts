@@ -23,13 +23,16 @@ import { parseHeaders } from './undici.ts'
 
 /** Returns the answer in the form that the call prefers, or parsed. Throws an ApiError. */
 export function bodyOf(call: Call, raw: RawAnswer, context: CallContext, errors?: ErrorForm): JsonObject {
-  return (call.read && readAs(call.read, raw, context)) ?? parse(call, raw, errors)
+  return readAs(call, raw, context) ?? parse(call, raw, errors)
 }
 
-/** Returns the answer in the form that the call prefers, if it is a success and has that form. */
-export function readAs(read: NonNullable<Call['read']>, { status, pieces }: RawAnswer, context: CallContext): JsonObject | undefined {
-  if (status !== 200) return undefined
-  const body = read(pieces)
+/** Bytes of an answer that the preferred form reads in one piece: values that it does not know take longer than a parser needs for them. */
+const PREFERRED = 256 * 1024
+
+/** Returns the answer in the form that the call prefers, if it is a success of at most PREFERRED bytes and has that form. */
+export function readAs({ read }: Call, { status, pieces, bytes }: RawAnswer, context: CallContext): JsonObject | undefined {
+  if (!read || status !== 200) return undefined
+  const body = bytes > PREFERRED ? undefined : read(pieces)
   if (!body) context.onParsed?.()
   return body
 }
@@ -59,32 +62,17 @@ export function parse(call: Call, { status, headers, pieces }: RawAnswer, errors
 
 const NO_OBJECT = 'the body is not a JSON object'
 
-/** Bytes of an answer that the preferred form reads in one piece: values that it does not know take longer than a parser needs for them. */
-const PREFERRED = 256 * 1024
-
 /** A long answer is read alone: the turns of two would be one. */
 const oneByOne = pLimit(1)
 
-/** True if an answer is too long to be parsed in one turn of the event loop. */
-function isLong({ pieces }: RawAnswer, most: number = SHORT_JSON): boolean {
-  let bytes = 0
-  for (const piece of pieces) bytes += piece.length
-  return bytes > most
-}
-
-/** Returns the content of a long answer as `bodyOf` does, and serves others in between. Rejects with an ApiError. */
+/** Returns the content of an answer above SHORT_JSON as `bodyOf` does, and serves others in between. Rejects with an ApiError. */
 function longBodyOf(call: Call, raw: RawAnswer, context: CallContext, errors?: ErrorForm): Promise<JsonObject> {
-  const reading = oneByOne(async () => {
-    const read = call.read && (isLong(raw, PREFERRED) ? unread : call.read)
-    return (read && readAs(read, raw, context)) ?? parseLong(call, raw, context.signal, errors)
-  })
+  const reading = oneByOne(async () => readAs(call, raw, context) ?? parseLong(call, raw, context.signal, errors))
   return waitFor(context.signal, (receiver) => {
     deliver(reading, receiver)
     return { cancel: (reason) => receiver.failed(fromTransport(reason)) }
   })
 }
-
-const unread = () => undefined
 
 async function parseLong(call: Call, raw: RawAnswer, signal: Signal, errors: ErrorForm | undefined): Promise<JsonObject> {
   // No error of v2 is that long: what came is a page of something before it.
@@ -98,7 +86,8 @@ async function parseLong(call: Call, raw: RawAnswer, signal: Signal, errors: Err
 }
 
 function beginningOf({ status, headers, pieces: [first = Buffer.alloc(0)] }: RawAnswer): RawAnswer {
-  return { status, headers, pieces: [first.subarray(0, SHORT_JSON)] }
+  const begun = first.subarray(0, SHORT_JSON)
+  return { status, headers, pieces: [begun], bytes: begun.length }
 }
 
 function* parsed(pieces: RawAnswer['pieces']): Steps<unknown> {
@@ -157,19 +146,19 @@ class Read implements Reader<RawAnswer> {
     const call = this.#call
     const context = this.#context
     // The memory of a long answer is not used again: all who share it read it later.
-    if (isLong(raw)) {
+    if (raw.bytes > SHORT_JSON) {
       deliver(longBodyOf(call, raw, context, this.#errors), this.#receiver)
       return
     }
     let body: JsonObject
     try {
-      body = (call.read && readAs(call.read, raw, context)) ?? parse(call, raw, this.#errors)
+      body = readAs(call, raw, context) ?? parse(call, raw, this.#errors)
     } catch (error) {
       this.#receiver.failed(error as ApiError)
       return
     } finally {
-      // Short memory is never lent.
-      for (const piece of raw.pieces) if (piece.buffer.byteLength > SHORT_TEXT) ARRIVED_MEMORY.give(piece)
+      // A short answer has memory of its own, or is collected with it.
+      if (raw.bytes > SHORT_TEXT) for (const piece of raw.pieces) ARRIVED_MEMORY.give(piece)
     }
     this.#receiver.received(body)
   }
@@ -294,8 +283,8 @@ export function createUnsharedReads(settings: SendCallSettings): UnsharedReads {
       if (call.method !== 'GET') throw new ApiError('INTERNAL', 'a side that is only asked is never written to')
       const answer = await waitFor<RawAnswer>(context.signal, (receiver) => sendCall(context, call, targetOf(call), receiver))
       context.onAnswer?.(call, answer)
-      if (isLong(answer)) return longBodyOf(call, answer, context, settings.errors)
-      return (call.read && readAs(call.read, answer, context)) ?? parse(call, answer, settings.errors)
+      if (answer.bytes > SHORT_JSON) return longBodyOf(call, answer, context, settings.errors)
+      return bodyOf(call, answer, context, settings.errors)
     }
     const shared = (call: Call, key: string) => {
       const answer = known.get(key) ?? read(call)
@@ -345,23 +334,25 @@ export function createSend(settings: SendSettings): SendIn {
   const sendCall = createSendCall(settings)
   const bulk = pLimit(settings.bulkCalls)
 
-  const readNow: SendIn = (context, call, receiver) => {
+  const read: SendIn = (context, call, receiver) => {
+    if (call.method !== 'GET') return deliver(write(context, call), receiver)
+    if (call.keep) return readKept(context, call, call.keep, receiver)
+    if (call.bulk) return readInTurn(context, call, receiver)
     context.since ??= coalescer.turn()
     const target = targetOf(call)
     const key = { who: marks.nameOf(context.credential), what: target, headers: context.headers }
     coalescer.join(key, context.since, new Read(sendCall, context, call, target, receiver, settings.errors))
   }
-  const read: SendIn = (context, call, receiver) => {
-    if (!call.bulk) return readNow(context, call, receiver)
-    const inTurn = bulk(() => new Promise<JsonObject>((landed, failed) => readNow(context, call, { received: landed, failed })))
-    return deliver(inTurn, receiver)
+  const readInTurn: SendIn = (context, { bulk: _, ...call }, receiver) => {
+    const inTurn = bulk(() => new Promise<JsonObject>((received, failed) => read(context, call, { received, failed })))
+    deliver(inTurn, receiver)
   }
   const write = async (context: SendContext, call: Call) => {
     const over = marks.begin(context.credential)
     let mayHave = true
     try {
       const answer = await waitFor<RawAnswer>(context.signal, (receiver) => sendCall(context, call, targetOf(call), receiver))
-      return isLong(answer) ? await longBodyOf(call, answer, context, settings.errors) : parse(call, answer, settings.errors)
+      return answer.bytes > SHORT_JSON ? await longBodyOf(call, answer, context, settings.errors) : parse(call, answer, settings.errors)
     } catch (error) {
       mayHave = mayHaveWritten(asApiError(error))
       throw error
@@ -374,33 +365,26 @@ export function createSend(settings: SendSettings): SendIn {
     get: (key) => kept.get(key),
     set: (key, answer, size) => void kept.set(key, answer, { ttl: settings.keep.ttlMs, size }),
   }
-  const readThrough = (store: KeptAnswers, key: string, context: SendContext, call: Call, receiver: Receiver<JsonObject>) => {
-    const known = store.get(key)
-    if (known) {
-      receiver.received(known)
-      return
-    }
-    const keep = (answer: JsonObject) => {
-      store.set(key, answer, call.keep?.size ?? 1)
+  const readKept = (
+    context: SendContext,
+    call: Call,
+    { key, scope, size = 1 }: NonNullable<Call['keep']>,
+    receiver: Receiver<JsonObject>,
+  ) => {
+    const { keep: _, ...once } = call
+    if (scope === 'caller' && settings.keep.ttlMs === 0) return read(context, once, receiver)
+    const who = marks.nameOf(context.credential)
+    if (scope === 'request') context.own ??= createOwnAnswers()
+    else context.by ??= answeredBy(context.headers)
+    const store = scope === 'request' && context.own ? context.own : ofAll
+    const name = scope === 'request' ? `${who} ${key}` : `${who} ${context.by} ${key}`
+    const known = store.get(name)
+    if (known) return receiver.received(known)
+    const received = (answer: JsonObject) => {
+      store.set(name, answer, size)
       receiver.received(answer)
     }
-    read(context, call, { received: keep, failed: (error) => receiver.failed(error) })
+    read(context, once, { received, failed: (error) => receiver.failed(error) })
   }
-  const readKept = (context: SendContext, call: Call, { key, scope }: NonNullable<Call['keep']>, receiver: Receiver<JsonObject>) => {
-    const who = marks.nameOf(context.credential)
-    if (scope === 'request') {
-      context.own ??= createOwnAnswers()
-      readThrough(context.own, `${who} ${key}`, context, call, receiver)
-    } else if (settings.keep.ttlMs === 0) read(context, call, receiver)
-    else {
-      context.by ??= answeredBy(context.headers)
-      readThrough(ofAll, `${who} ${context.by} ${key}`, context, call, receiver)
-    }
-  }
-  return (context, call, receiver) => {
-    if (call.method !== 'GET') deliver(write(context, call), receiver)
-    else if (call.keep) readKept(context, call, call.keep, receiver)
-    else if (call.bulk) read(context, call, receiver)
-    else readNow(context, call, receiver)
-  }
+  return read
 }

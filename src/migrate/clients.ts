@@ -1,4 +1,4 @@
-import type { Identity } from '../serve/caller.ts'
+import type { Identity } from '../serve/request.ts'
 import { member } from '../tables/compile.ts'
 import type { Fields, FieldType } from '../tables/fields.ts'
 import { isObject, type JsonObject } from '../tables/json.ts'

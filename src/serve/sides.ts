@@ -1,8 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Operation, V1Request } from '../tables/operation.ts'
 import type { Answer } from './answer.ts'
-import type { Identified } from './caller.ts'
-import type { ClientRequest } from './request.ts'
+import type { ClientRequest, Identified } from './request.ts'
 
 /** Says which service answers a v1 operation, and whether the other one is asked too, to compare (design §7). */
 export const MODES = ['v1', 'v2', 'diff-v1', 'diff-v2'] as const

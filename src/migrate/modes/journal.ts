@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Identity } from '../../serve/caller.ts'
+import type { Identity } from '../../serve/request.ts'
 import { hasFailed, isRead, type Mode, SERVED_BY } from '../../serve/sides.ts'
 import type { Operation, V1Request } from '../../tables/operation.ts'
 import type { Call } from '../../tables/turn.ts'

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import { identify } from '../../serve/caller.ts'
+import { identify } from '../../serve/request.ts'
 import { isRead, MODE_HEADER, type Sides } from '../../serve/sides.ts'
 import { suggestion } from '../../tables/check.ts'
 import type { KindOf } from '../clients.ts'

@@ -1,7 +1,6 @@
 import { asApiError } from '../../errors.ts'
 import { type Bucket, createBucket } from '../../serve/bounds.ts'
-import { ANONYMOUS } from '../../serve/caller.ts'
-import type { ClientRequest, Request } from '../../serve/request.ts'
+import { ANONYMOUS, type ClientRequest, type Request } from '../../serve/request.ts'
 import {
   type Backend,
   COMPARING,

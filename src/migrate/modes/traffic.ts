@@ -1,4 +1,4 @@
-import { type Identity, identify } from '../../serve/caller.ts'
+import { type Identity, identify } from '../../serve/request.ts'
 import type { Mode, RequestEnd, Sides } from '../../serve/sides.ts'
 import { addAgent, createUnknownUses, productOf, type RequestKind, type SampledKind } from '../clients.ts'
 import type { TrafficEntry } from '../records/record.ts'

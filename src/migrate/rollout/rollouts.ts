@@ -1,4 +1,4 @@
-import type { Identity } from '../../serve/caller.ts'
+import type { Identity } from '../../serve/request.ts'
 import type { Mode, Side } from '../../serve/sides.ts'
 import { type Opening, readOpening } from '../evidence/circuit.ts'
 import type { Observation } from '../evidence/evidence.ts'

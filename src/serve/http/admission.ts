@@ -3,9 +3,9 @@ import { constants, type ServerHttp2Stream } from 'node:http2'
 import { LRUCache } from 'lru-cache'
 import { ApiError, askAgain, RETRY_AFTER } from '../../errors.ts'
 import { type Bucket, createBucket, createBudget, entries } from '../bounds.ts'
-import { credentialHash } from '../caller.ts'
 import { breakOff } from '../listen/http2.ts'
 import { type ClientTimes, type Cut, createTimeLimits, type Late, type RestedConnections, type TimeLimits } from '../listen/times.ts'
+import { credentialHash } from '../request.ts'
 import { type Closing, whenClosed } from '../signals.ts'
 import { refuse, refusing } from './v1-surface.ts'
 
@@ -190,7 +190,7 @@ export function createClientLimits(
   }
   const isAnonymous = ({ headers }: TimedRequest) => !headers.authorization
   const ends = { late, close, breakOff: breakOffAnswer, cut, isAnonymous }
-  return createTimeLimits(times, ends, () => performance.now())
+  return createTimeLimits(times, ends)
 }
 
 /** HTTP/2 has no header that ends a connection, and Node warns of one. */

@@ -263,12 +263,11 @@ const REST_MS = 500
 
 /**
  * Cuts off clients that send a body for ever or never read their answer, so that their places become free.
- * A check of all requests four times a second costs less than timers for each. `now` is a monotonic clock in milliseconds.
+ * A check of all requests four times a second costs less than timers for each.
  */
 export function createTimeLimits<Request extends Coming, Response extends Going>(
   times: ClientTimes,
   ends: Ends<Request, Response>,
-  now: () => number,
 ): TimeLimits<Request, Response> {
   const all = createChain<WatchedAnswer>()
   let waits = false
@@ -280,7 +279,7 @@ export function createTimeLimits<Request extends Coming, Response extends Going>
     if (waits) setTimeout(look, LOOK_EVERY).unref()
   }
   const look = () => {
-    const at = now()
+    const at = performance.now()
     for (let watched = all.oldest(), newer = watched?.newer; watched; watched = newer, newer = watched?.newer) {
       if (isOver(watched, at)) all.remove(watched)
     }
@@ -320,7 +319,7 @@ export function createTimeLimits<Request extends Coming, Response extends Going>
     return isFew
   }
   const watch = (response: Going, request: Coming | undefined, kind?: StreamKind) => {
-    const watched = new WatchedAnswer(response, request, now(), kind, all)
+    const watched = new WatchedAnswer(response, request, performance.now(), kind, all)
     if (!waits) lookSoon()
     return watched
   }
@@ -328,7 +327,11 @@ export function createTimeLimits<Request extends Coming, Response extends Going>
   /** What began first is due first. One timer serves all, because hardly a request reaches its deadline. */
   const fireDue = () => {
     let watched = all.oldest()
-    for (let newer = watched?.newer; watched && watched.since + times.callMs <= now(); watched = newer, newer = watched?.newer) {
+    for (
+      let newer = watched?.newer;
+      watched && watched.since + times.callMs <= performance.now();
+      watched = newer, newer = watched?.newer
+    ) {
       if (!watched.isSignal) continue
       watched.isSignal = false
       watched.abort(tooLong(times))
@@ -337,7 +340,7 @@ export function createTimeLimits<Request extends Coming, Response extends Going>
     waitsForDue = watched !== undefined
     if (watched) waitForDue(watched)
   }
-  const waitForDue = ({ since }: WatchedAnswer) => void setTimeout(fireDue, Math.max(1, since + times.callMs - now())).unref()
+  const waitForDue = ({ since }: WatchedAnswer) => void setTimeout(fireDue, Math.max(1, since + times.callMs - performance.now())).unref()
   const canBeGivenUp = (watched: WatchedAnswer) =>
     watched.request?.complete === false && isGoingOn(watched) && ends.isAnonymous(watched.request as Request)
   return {
@@ -352,13 +355,13 @@ export function createTimeLimits<Request extends Coming, Response extends Going>
     },
     watchStream: (response, request) => watch(response, request, 'free'),
     giveUpOne() {
-      if (now() < noneUntil) return false
+      if (performance.now() < noneUntil) return false
       let watched = all.oldest()
       while (watched && !canBeGivenUp(watched)) watched = watched.newer
       if (watched) {
-        watched.answeredAt = now()
+        watched.answeredAt = performance.now()
         end(watched, 'place')
-      } else noneUntil = now() + LOOK_EVERY
+      } else noneUntil = performance.now() + LOOK_EVERY
       return watched !== undefined
     },
   }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { identify } from '../../serve/caller.ts'
+import { identify } from '../../serve/request.ts'
 import { FORM } from '../../serve/route.ts'
 import { suggestion } from '../../tables/check.ts'
 import { asText, isObject, type JsonObject } from '../../tables/json.ts'

@@ -9,7 +9,7 @@ import type { OperationView, RolloutStatus, RolloutView } from '../../../src/mig
 import { firstState, planOf, type RolloutPhase, type RolloutPlan, type RolloutState } from '../../../src/migrate/rollout/plan.ts'
 import { createRollouts, type Rollouts } from '../../../src/migrate/rollout/rollouts.ts'
 import type { Clocks } from '../../../src/serve/bounds.ts'
-import { identify } from '../../../src/serve/caller.ts'
+import { identify } from '../../../src/serve/request.ts'
 import { SERVED_BY } from '../../../src/serve/sides.ts'
 import { type Stage, startStage } from '../../stage/stage.ts'
 

@@ -121,7 +121,6 @@ describe('time limits', () => {
         cut: (why) => void cuts.push(why),
         isAnonymous: (request) => request === anonymous,
       },
-      () => performance.now(),
     )
     return { limits, cuts, late, closed, answer: new Answer(), request: { complete: false, moved: 0 }, anonymous }
   }

@@ -1,7 +1,7 @@
 import nock from 'nock'
 import type { Agent } from 'undici'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { credentialHash } from '../../../src/serve/caller.ts'
+import { credentialHash } from '../../../src/serve/request.ts'
 import { type CallContext, createPool } from '../../../src/serve/upstream/exchange.ts'
 import { createOwnAnswers, createSend, createWriteMarks, type SendContext, type SendSettings } from '../../../src/serve/upstream/send.ts'
 import type { JsonObject } from '../../../src/tables/json.ts'

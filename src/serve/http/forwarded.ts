@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
-import { BlockList, isIP, type Socket } from 'node:net'
+import { BlockList, isIP, isIPv4, isIPv6, type Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import { ApiError } from '../../errors.ts'
 import { namedBy } from '../heads.ts'
@@ -73,29 +73,23 @@ export function elementText(parameters: Readonly<Record<string, string>>): strin
 
 export type IsTrusted = (address: string) => boolean
 
-const FAMILIES = { 4: 'ipv4', 6: 'ipv6' } as const
-
-/** Returns a test whether an address is in one of these networks. Without any, no address is trusted. */
+/**
+ * Returns a test whether an address is in one of these networks, which are valid. Without any, no address is trusted. A colon tells IPv6:
+ * compiling the expression by which Node tells it takes 4 ms of each start.
+ */
 export function createTrust(networks: readonly string[]): IsTrusted {
   const list = new BlockList()
   for (const network of networks) {
     const [address = '', prefix] = network.split('/')
-    const family = familyOf(address)
-    if (family && prefix === undefined) list.addAddress(address, family)
-    else if (family) list.addSubnet(address, Number(prefix), family)
+    const family = address.includes(':') ? 'ipv6' : 'ipv4'
+    if (prefix === undefined) list.addAddress(address, family)
+    else list.addSubnet(address, Number(prefix), family)
   }
-  return (address) => {
-    const family = familyOf(address)
-    return family !== undefined && list.check(address, family)
-  }
+  return (address) => (isIPv4(address) ? list.check(address, 'ipv4') : isIPv6(address) && list.check(address, 'ipv6'))
 }
 
 /** True if only this machine can reach the address. */
 export const isLoopback: IsTrusted = createTrust(['127.0.0.0/8', '::1'])
-
-function familyOf(address: string): 'ipv4' | 'ipv6' | undefined {
-  return FAMILIES[isIP(address) as keyof typeof FAMILIES]
-}
 
 export interface ForwardedSettings {
   /** Addresses and networks of trusted proxies in front of us. */

@@ -82,7 +82,7 @@ const GATHERED = [
   'node_modules/undici/lib/dispatcher/agent.js',
   'node_modules/zod/index.js',
   'dist/src/app/cli/commands/serve.js',
-].map((path, at) => ({ name: basename(path, '.js'), test: (id) => id === join(ROOT, path), priority: -at }))
+].map((path, at, all) => ({ name: basename(path, '.js'), test: (id) => id === join(ROOT, path), priority: all.length - at }))
 
 rmSync(FOLDER, { recursive: true, force: true })
 await build({

@@ -1,7 +1,8 @@
 import { writeFile } from 'node:fs/promises'
 import { z } from 'zod'
 import { misuse } from '../../errors.ts'
-import { type CutoverQuestion, coversClient, coversUse } from '../../migrate/evidence/cutover.ts'
+import type { CutoverQuestion } from '../../migrate/evidence/cutover.ts'
+import { coversClient, coversUse } from '../../migrate/evidence/terms.ts'
 import type { SandboxOptions } from '../../sandbox/start.ts'
 import { suggestion } from '../../tables/check.ts'
 import { covers } from '../../tables/operation.ts'
@@ -17,9 +18,9 @@ import {
   unknownVariables,
   variableIn,
 } from '../config/config.ts'
+import { loadTables } from '../config/config-file.ts'
 import { flag, host, integer, quotedValue, type SettingKind } from '../config/kinds.ts'
 import { type Config, defaultOf, envOf, flagOf, SECTIONS, SETTING_KEYS, SETTINGS, type SettingKey, sectionOf } from '../config/settings.ts'
-import { loadTables } from '../server/migration.ts'
 import { type Flag, type Flags, type Io, textOf } from './command.ts'
 
 /** One flag for each of these settings and one for the configuration file. */

@@ -1,8 +1,5 @@
-import { existsSync, statSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { pathToFileURL } from 'node:url'
 import type { Logger } from 'pino'
 import type { Agent } from 'undici'
 import type { FleetAnswers } from '../../admin/fleet-routes.ts'
@@ -32,7 +29,6 @@ import { operationsOf, type Tables } from '../../tables/tables.ts'
 import { DIALECTS } from '../../tables/uid.ts'
 import { type OpenApiDocument, openApiDocument } from '../../tools/openapi.ts'
 import { callTimes, compatSettings, contractSettings, migrationSettings, notifySettings } from '../config/config.ts'
-import { withoutSecrets } from '../config/kinds.ts'
 import type { Config } from '../config/settings.ts'
 
 /** Returns the differences of the tables and those that the operator ignores, or a sentence about a rule that fits nothing. */
@@ -284,38 +280,4 @@ export function reportNowOf(
 export function contractOf(config: Config, tables: Tables): (server: string) => OpenApiDocument {
   const settings = { ...contractSettings(config), operations: [] }
   return (server) => openApiDocument(tables, { ...settings, server })
-}
-
-/**
- * Returns the tables that the module at a path exports as `tables`, or those of this package without a path. Rejects with a sentence if
- * there is no such module, or if it exports something else.
- */
-export async function loadTables(path: string | undefined): Promise<Tables> {
-  if (path === undefined) return (await import('../../../mappings/index.ts')).tables
-  const { tables } = await importFrom(path)
-  if (!isTables(tables))
-    throw new Error(`${withoutSecrets(path)} exports no tables; export them as: export const tables: Tables = { name, mappings, … }`)
-  return tables
-}
-
-async function importFrom(path: string): Promise<{ readonly tables?: unknown }> {
-  try {
-    // Node reads a device until the memory is full.
-    if (existsSync(path) && !statSync(path).isFile()) throw new Error('it is not a file')
-    return await import(pathToFileURL(resolve(path)).href)
-  } catch (error) {
-    const problem = existsSync(path) ? problemIn(error as NodeJS.ErrnoException) : 'there is no such file'
-    throw new Error(`${withoutSecrets(path)} cannot be loaded as tables: ${problem}`, { cause: error })
-  }
-}
-
-function problemIn({ code, message }: NodeJS.ErrnoException): string {
-  if (/outside a module/.test(message)) return `${message}; name it .mjs, or write "type": "module" into package.json`
-  if (code !== 'ERR_UNKNOWN_FILE_EXTENSION') return message
-  return `Node ${process.versions.node} loads JavaScript alone: compile it, or use Node 22.18 or newer for TypeScript`
-}
-
-/** Whether the tables are right is checked when they are used. */
-function isTables(value: unknown): value is Tables {
-  return typeof value === 'object' && value !== null && 'name' in value && 'mappings' in value && Array.isArray(value.mappings)
 }

@@ -1,10 +1,10 @@
 import { hostname } from 'node:os'
 import { createIpcStore } from '../../fleet/store/ipc.ts'
 import { openTracing } from '../../serve/watch/spans.ts'
+import { loadTables } from '../config/config-file.ts'
 import type { Config } from '../config/settings.ts'
 import { joinFleet } from './fleet.ts'
 import { createLine, createSentRecords, failureOf, TOPICS, type WorkerOrders } from './line.ts'
-import { loadTables } from './migration.ts'
 import { createLog } from './process.ts'
 import { createServer } from './server.ts'
 

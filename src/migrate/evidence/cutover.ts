@@ -1,4 +1,4 @@
-import { covers, type Operation } from '../../tables/operation.ts'
+import type { Operation } from '../../tables/operation.ts'
 import { isReadBack } from '../../tables/operations.ts'
 import { type Client, createUseOf, isUnknownUse, shownClient, type Use, unknownUse } from '../clients.ts'
 import type { DeclarationReport } from '../compare/expected.ts'
@@ -8,7 +8,16 @@ import { cleanNeeded, count, many, noEvidence, type OperationEvidence, percent, 
 import { type AskedOperation, type AskedUse, askedOf, type MissingKind } from './kinds.ts'
 import type { Replicas } from './replicas.ts'
 import { aloneOf, aloneReason, type EvidenceStanding, isKnownWrong, reasonOf, standingOf } from './standing.ts'
-import { type Acceptance, type CutoverTerms, type Dismissal, type TermsOfOne, termsOf, USUAL_TERMS } from './terms.ts'
+import {
+  type Acceptance,
+  type CutoverTerms,
+  coversClient,
+  coversUse,
+  type Dismissal,
+  type TermsOfOne,
+  termsOf,
+  USUAL_TERMS,
+} from './terms.ts'
 import { blindSpotOf, judgeWhole, seenText, type WholeQuestion, type WholeVerdict, whenDone } from './whole.ts'
 
 /** The part of the traffic that a cutover is asked about. Patterns are those of mode rules; none stands for everything. */
@@ -34,17 +43,6 @@ export function inScope(seen: Seen, scope: CutoverScope): Seen {
     traffic: new Map([...chosen.traffic].filter(([operation]) => isIn(operation))),
     strangers: new Map([...chosen.strangers].filter(([operation]) => isIn(operation))),
   }
-}
-
-/** True if the pattern covers an operation, or that of a parameter value that only v1 knows (`libraries.artifacts.list?ecosystems`). */
-export function coversUse(pattern: string, use: string): boolean {
-  const [operation = ''] = use.split('?')
-  return covers(pattern, use) || covers(pattern, operation)
-}
-
-/** True if the pattern covers the hash, the subject or the name of a client. */
-export function coversClient(pattern: string, { caller, subject, name }: ClientUses): boolean {
-  return [caller, subject, name].some((one) => one !== undefined && covers(pattern, one))
 }
 
 function ofClients(seen: Seen, patterns: readonly string[]): Seen {

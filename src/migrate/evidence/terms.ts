@@ -1,5 +1,6 @@
 import { suggestion } from '../../tables/check.ts'
 import { covers } from '../../tables/operation.ts'
+import type { Client } from '../clients.ts'
 import type { Note } from '../records/record.ts'
 
 /** A person's word that an operation may move although it is not proven. */
@@ -128,4 +129,15 @@ export function readDismissal(text: string, now: number): Dismissal | { readonly
   return end < now
     ? { problem: `The dismissal of ${called} is over since ${until}: give another date, or leave it out.` }
     : { called, until, reason }
+}
+
+/** True if the pattern covers an operation, or that of a parameter value that only v1 knows (`libraries.artifacts.list?ecosystems`). */
+export function coversUse(pattern: string, use: string): boolean {
+  const [operation = ''] = use.split('?')
+  return covers(pattern, use) || covers(pattern, operation)
+}
+
+/** True if the pattern covers the hash, the subject or the name of a client. */
+export function coversClient(pattern: string, { caller, subject, name }: Pick<Client, 'caller' | 'subject' | 'name'>): boolean {
+  return [caller, subject, name].some((one) => one !== undefined && covers(pattern, one))
 }

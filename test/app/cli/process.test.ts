@@ -136,6 +136,14 @@ describe('bundle', () => {
       expect(loadedWith('worker-main.js')).toContain(chunksNamed('fastify')[0])
       expect(loadedWith('worker-main.js').length).toBeLessThan(14)
     })
+
+    it('loads what serves for the commands that serve alone', () => {
+      const loaded = loadedWith(...chunksNamed('run'))
+      for (const module of ['serve', 'agent', 'fastify']) {
+        expect(chunksNamed(module)).not.toEqual([])
+        expect(loaded).not.toEqual(expect.arrayContaining([expect.stringMatching(`^${module}-`)]))
+      }
+    })
   })
 
   it('may be executed, also after a build that npm does not know of', () => {

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { configDefaults, defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** Files that replace a part of Node, or measure what the whole process holds. */
 const ALONE = ['test/admin/rights.test.ts', 'test/serve/upstream/send.test.ts']
@@ -7,21 +8,28 @@ const ALONE = ['test/admin/rights.test.ts', 'test/serve/upstream/send.test.ts']
 /** Tests and samples of the programs. `.ci/run` runs them, and `npm test` leaves them out. */
 const PROGRAMS = ['test/programs/**/*.test.ts']
 
-/** Files that start the program as it is shipped, or show its page; and those that take longest, because they would be the last. */
-const BUILT = [
-  'test/contract/contract.test.ts',
-  'test/migrate/modes/acceptance.test.ts',
-  'test/tools/agreement.test.ts',
-  'test/app/cli/case.test.ts',
-  'test/app/cli/process.test.ts',
-  'test/app/library/exit.test.ts',
+/** Files that take longest. They begin first, because they would be the last. */
+const LONG = [
   'test/docs/journeys.test.ts',
-  'test/grpc/relay/secure-upstream.test.ts',
-  'test/admin/live.test.ts',
   'test/admin/page.test.ts',
-  'test/serve/path.test.ts',
-  'test/serve/upstream/undici.test.ts',
+  'test/contract/contract.test.ts',
+  'test/migrate/evidence/ledger.test.ts',
+  'test/app/cli/process.test.ts',
+  'test/migrate/modes/acceptance.test.ts',
+  'test/serve/http/memory.test.ts',
+  'test/fleet/modes.test.ts',
 ]
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files)
+    const rank = ({ moduleId }: TestSpecification) => LONG.findIndex((file) => moduleId.endsWith(`/${file}`)) >>> 0
+    return sorted.sort((one, other) => rank(one) - rank(other))
+  }
+}
+
+/** Files in random order have no other one. */
+const isShuffled = process.argv.some((arg) => arg.startsWith('--sequence.shuffle'))
 
 export default defineConfig({
   // Examples import the package by its name, and get the sources.
@@ -39,6 +47,7 @@ export default defineConfig({
     hookTimeout: 60_000,
     // A third of the time of a test is waiting for processes and connections. One worker more keeps the cores busy meanwhile.
     maxWorkers: availableParallelism() + 1,
+    ...(!isShuffled && { sequence: { sequencer: LongestFirst } }),
     // Transforming 1,500 modules costs 3 s of CPU time in each project and in each run. The cache below node_modules goes by their contents.
     experimental: { fsModuleCache: true },
     projects: [
@@ -53,13 +62,13 @@ export default defineConfig({
       },
       { extends: true, test: { name: 'alone', include: ALONE } },
       // The files of a worker share the modules they import: importing them anew for each file costs 0.2 s of CPU time a file.
-      { extends: true, test: { name: 'built', include: BUILT, globalSetup: 'test/app/cli/built.ts', isolate: false } },
       {
         extends: true,
         test: {
           name: 'together',
           include: ['test/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, ...ALONE, ...BUILT, 'test/programs/**'],
+          exclude: [...configDefaults.exclude, ...ALONE, 'test/programs/**'],
+          globalSetup: 'test/app/cli/built.ts',
           isolate: false,
         },
       },

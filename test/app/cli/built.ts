@@ -15,7 +15,21 @@ declare module 'vitest' {
   }
 }
 
-/** Builds the program once, for every test file that starts it or shows its page. */
+/** The files of tests that start the program as it is shipped, or show its page. */
+const STARTING = [
+  'admin/live',
+  'admin/page',
+  'app/cli/case',
+  'app/cli/process',
+  'app/library/exit',
+  'docs/journeys',
+  'grpc/relay/secure-upstream',
+  'serve/path',
+  'serve/upstream/undici',
+].map((name) => `/test/${name}.test.ts`)
+
+/** Builds the program once for the programs that test, and for the tests only if one of these files runs. */
 export function setup(project: TestProject): void {
-  project.provide('cli', buildCli())
+  const starts = project.vitest.state.getPaths().some((path) => STARTING.some((file) => path.endsWith(file)))
+  if (starts || project.name !== 'together') project.provide('cli', buildCli())
 }

@@ -30,7 +30,7 @@ export function bodyOf(call: Call, raw: RawAnswer, context: CallContext, errors?
 const PREFERRED = 256 * 1024
 
 /** Returns the answer in the form that the call prefers, if it is a success of at most PREFERRED bytes and has that form. */
-export function readAs({ read }: Call, { status, pieces, bytes }: RawAnswer, context: CallContext): JsonObject | undefined {
+function readAs({ read }: Call, { status, pieces, bytes }: RawAnswer, context: CallContext): JsonObject | undefined {
   if (!read || status !== 200) return undefined
   const body = bytes > PREFERRED ? undefined : read(pieces)
   if (!body) context.onParsed?.()

@@ -325,37 +325,30 @@ const numbers = new Int32Array(engine.memory.buffer, TABLE)
 /** Reads the bytes of a v2 answer; undefined if it is not as expected. */
 export type ReadPageText = (pieces: readonly Uint8Array[]) => JsonObject | undefined
 
+/** Reads an answer with the table of its rows. Throws if a value in it is not JSON. */
+type Translate = (pieces: readonly Uint8Array[], table: Table, plural: string) => JsonObject | undefined
+
 /**
  * Compiles a reader of v2 list answers that turns the rows into v1 text. Its result is the answer's envelope with that text in place of
  * the rows. The text equals parsed and rewritten rows byte for byte; wherever that is uncertain, the result is undefined, and the parser
  * reads the answer. A table with members that need whole rows has no reader.
  */
 export function compilePage(plural: string, fields: Fields, dialect: Dialect): ReadPageText | undefined {
-  const members = membersOf(fields, dialect)
-  if (!members) return undefined
-  const table = tableOf(plural, members, hasUid(fields))
-  return (pieces) => {
-    try {
-      return translatePage(pieces, table, plural)
-    } catch {
-      return undefined
-    } finally {
-      values.length = 0
-    }
-  }
+  return compiled(translatePage, plural, fields, dialect)
 }
 
 /** The same for the answer of a Get: its one row, under the key of a list's rows. */
 export function compileRow(plural: string, fields: Fields, dialect: Dialect): ReadPageText | undefined {
+  return compiled(translateRow, plural, fields, dialect)
+}
+
+function compiled(translate: Translate, plural: string, fields: Fields, dialect: Dialect): ReadPageText | undefined {
   const members = membersOf(fields, dialect)
   if (!members) return undefined
   const table = tableOf(plural, members, hasUid(fields))
   return (pieces) => {
     try {
-      const bytes = translateRow(pieces, table)
-      return bytes === undefined
-        ? undefined
-        : { [plural]: { [ROW_TEXT]: true, bytes, count: 1, first: '', last: '', second: bytes.length } }
+      return translate(pieces, table, plural)
     } catch {
       return undefined
     } finally {
@@ -381,7 +374,7 @@ const BEHIND = /^ *(?:\}|,(?! *\}))/
 
 const LEADING_COMMA = /^ *,/
 
-/** Returns the envelope of a page with v1 rows; undefined if it is too large or not as expected. Throws if a value on it is not JSON. */
+/** Returns the envelope of a page with v1 rows; undefined if it is too large or not as expected. */
 function translatePage(pieces: readonly Uint8Array[], table: Table, plural: string): JsonObject | undefined {
   let end = INPUT
   for (const piece of pieces) {
@@ -414,8 +407,8 @@ function translatePage(pieces: readonly Uint8Array[], table: Table, plural: stri
 /** The text that makes one row a list: the engine begins after the list's name. */
 const [COLON, OPEN_LIST, CLOSE_LIST] = Buffer.from(':[]')
 
-/** Returns a single row in v1's form, after a comma. */
-function translateRow(pieces: readonly Uint8Array[], table: Table): Buffer | string | undefined {
+/** Returns a single row in v1's form under the key of a list's rows; undefined if it is too large or not as expected. */
+function translateRow(pieces: readonly Uint8Array[], table: Table, plural: string): JsonObject | undefined {
   const [first] = pieces
   const row = pieces.length === 1 && first ? first : Buffer.concat(pieces)
   const end = INPUT + 2 + row.length
@@ -427,7 +420,9 @@ function translateRow(pieces: readonly Uint8Array[], table: Table): Buffer | str
   memory[end + 1] = 0
   if (table !== prepared) prepare(table)
   const behind = engine.translate(TABLE, INPUT, OUTPUT)
-  return behind === end + 1 && numbers[COUNT] === 1 ? written(numbers[ROWS_END] ?? 0) : undefined
+  if (behind !== end + 1 || numbers[COUNT] !== 1) return undefined
+  const bytes = written(numbers[ROWS_END] ?? 0)
+  return { [plural]: { [ROW_TEXT]: true, bytes, count: 1, first: '', last: '', second: bytes.length } }
 }
 
 /** Puts a table into memory. It stays until the next one, with the order of members that the engine has learnt. */

@@ -186,12 +186,9 @@ interface LoggedNote {
   /** Grows with each note of the journal. */
   readonly nth: number
   readonly note: IdentifiedNote
-  readonly isOwn: boolean
 }
 
 interface NotesPartSources {
-  /** This replica. */
-  readonly id: string
   readonly onNote: Notes['onNote']
   /** Passes on every entry that is recorded or read back here. */
   readonly follow: (listener: (entry: Entry) => void) => void
@@ -206,7 +203,7 @@ const NOTES_LOG = 'notes'
 type NotesPart = ReturnType<typeof createNotesPart>
 
 /** The journal of the fleet: the newest notes of all replicas, in one order. */
-export function createNotesPart({ id, onNote, follow, hear, soon }: NotesPartSources) {
+export function createNotesPart({ onNote, follow, hear, soon }: NotesPartSources) {
   const listeners: ((logged: LoggedNote) => void)[] = []
   const own = createOwnLog(NOTES_LOG, KEPT_NOTES)
   const known = createKnownIds(4 * KEPT_NOTES)
@@ -218,19 +215,19 @@ export function createNotesPart({ id, onNote, follow, hear, soon }: NotesPartSou
     soon()
   })
   let lastNth = 0
-  const take = ({ nth, replica, text }: LogItem) => {
+  const take = ({ nth, text }: LogItem) => {
     const note = noteIn(text)
     if (!note || nth <= lastNth) return
     lastNth = nth
     if (known.add(note.id)) hear(note)
-    for (const listener of listeners) listener({ nth, note, isOwn: replica === id })
+    for (const listener of listeners) listener({ nth, note })
   }
   const log = reading('log', NOTES_LOG, (items) => items.forEach(take))
   return {
     changes: own.changes,
     readings: (): readonly FleetReading[] => [log],
     lost: own.lost,
-    /** Passes on every note of the journal once, in its order. `isOwn` says that this replica noted it in this life. */
+    /** Passes on every note of the journal once, in its order. */
     onLogged: (listener: (logged: LoggedNote) => void): void => void listeners.push(listener),
   }
 }

@@ -25,11 +25,11 @@ describe('notes part', () => {
     const heard: string[] = []
     const logged: string[] = []
     const part = createNotesPart({
-      ...{ id, onNote: notes.onNote, soon: fleet.soon },
+      ...{ onNote: notes.onNote, soon: fleet.soon },
       follow: (listener) => void listeners.push(listener),
       hear: ({ text, replica }) => void heard.push(`${text} by ${replica}`),
     })
-    part.onLogged(({ note, isOwn }) => void logged.push(`${note.text}${isOwn ? ' (own)' : ''}`))
+    part.onLogged(({ note }) => void logged.push(note.text))
     fleet.add(part)
     for (const entry of readBack) record(entry)
     await fleet.start()
@@ -53,8 +53,8 @@ describe('notes part', () => {
     await clocks.pass(2000)
     expect([a.heard, b.heard]).toEqual([['2 by b'], ['1 by a']])
     expect([a.logged, b.logged]).toEqual([
-      ['1 (own)', '2'],
-      ['1', '2 (own)'],
+      ['1', '2'],
+      ['1', '2'],
     ])
   })
 
@@ -100,7 +100,7 @@ describe('notes told', () => {
     const fleet = fleetOf(id, cut.store, clocks)
     const leader = createLeader(id, clocks.ticks)
     const { onNote } = notes
-    const part = createNotesPart({ id, onNote, soon: fleet.soon, follow: () => {}, hear: () => {} })
+    const part = createNotesPart({ onNote, soon: fleet.soon, follow: () => {}, hear: () => {} })
     const told = createNotesReported({ fleet, leader, notes: part, onNote, clocks })
     for (const one of [leader, told, part]) fleet.add(one)
     const texts: string[] = []

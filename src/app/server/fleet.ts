@@ -238,7 +238,7 @@ export function joinFleet(
     // The modes come first: what the other parts read belongs to a version of them.
     const sharedModes = openSharedModes(fleet, sources, kept)
     const leader = createLeader(replica, clocks.ticks)
-    const notes = createNotesPart({ id: replica, onNote, follow, hear, soon: fleet.soon })
+    const notes = createNotesPart({ onNote, follow, hear, soon: fleet.soon })
     const told = createNotesReported({ fleet, leader, notes, onNote, clocks })
     // Each matter that is shared is one line here: fleet.add(…)
     fleet.add(leader)

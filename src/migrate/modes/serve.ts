@@ -2,8 +2,8 @@ import { asApiError } from '../../errors.ts'
 import { type Bucket, createBucket } from '../../serve/bounds.ts'
 import { ANONYMOUS, type ClientRequest, type Request } from '../../serve/request.ts'
 import {
+  type Backend,
   COMPARING,
-  type FromV2,
   hasFailed,
   isAccepted,
   isRead,
@@ -11,7 +11,6 @@ import {
   otherSide,
   SERVED_BY,
   type Served,
-  type ServedReceiver,
   type Side,
   type Sides,
 } from '../../serve/sides.ts'
@@ -410,7 +409,7 @@ class Watched {
       return served
     }
     const answer = tee(served.answer, observer.limit, (kept) => this.#look(served, kept))
-    return { ...served, answer, isKept: true }
+    return answer === served.answer ? served : { ...served, answer }
   }
 
   /** Counts that v1, which was to answer, gave no answer. */
@@ -474,7 +473,7 @@ export function servedBy(
 ): Sides['serve'] {
   const { accepted } = history
   const watch = createWatch(observer, history, journal.terms)
-  const fromV1 = async (request: ClientRequest): Promise<Served> => {
+  const fromV1: Backend = async (request) => {
     const { raw, client, operation, credential } = request
     const answer = await ask(raw, client)
     accepted.noteStatus(operation, credential, answer.status, 'v1')
@@ -506,52 +505,32 @@ export function servedBy(
   }
   /**
    * Tells the circuit how v2 answered the client, whether the answer is compared or not. A comparison may be dropped, and it cannot judge a
-   * failed write.
+   * failed write. Returns what was served.
    */
   const tell = ({ operation, credential }: ClientRequest, served: Served, term: Term) => {
     const { status } = served.failed ?? served.answer
     if (!served.unasked && !UNKNOWN.has(status) && accepted.has(credential)) journal.answered(operation.id, hasFailed(status), term)
+    return served
   }
-  /** Most requests of a migration that has come far end here, so that no promise is made for one that v2 answers well. */
-  const byV2 = (request: ClientRequest, watched: Watched | undefined, fromV2: FromV2, receiver: ServedReceiver) => {
+  const fromV2 = (request: ClientRequest, translated: Backend) => {
     const term = journal.terms.now
-    const pass = (served: Served) => {
-      let given = served
-      try {
-        tell(request, served, term)
-        if (watched) given = watched.served(served)
-      } catch (thrown) {
-        return receiver.failed(thrown)
-      }
-      receiver.served(given)
-    }
-    // The observer gets the refusal of the tables as well: v1 may accept what they refuse.
-    const refused = (thrown: unknown) =>
-      void watched?.served({ answer: { status: asApiError(thrown).http, headers: {}, body: undefined }, by: 'v2', unasked: true })
-    try {
-      fromV2({
-        served(served) {
-          if (hasFailed(served.answer.status)) void fallBack(request, served).then(pass)
-          else pass(served)
-        },
-        failed(thrown) {
-          refused(thrown)
-          receiver.failed(thrown)
-        },
-      })
-    } catch (thrown) {
-      refused(thrown)
-      throw thrown
-    }
+    return translated(request).then((served) => {
+      if (!hasFailed(served.answer.status)) return tell(request, served, term)
+      return fallBack(request, served).then((instead) => tell(request, instead, term))
+    })
   }
-  return (mode, request, fromV2, receiver) => {
+  return (mode, request, translated) => {
+    const isByV1 = SERVED_BY[mode] === 'v1'
     const watched = COMPARING.has(mode) ? watch(mode, request) : undefined
-    if (SERVED_BY[mode] === 'v2') return byV2(request, watched, fromV2, receiver)
-    fromV1(request).then(
-      (served) => receiver.served(watched ? watched.served(served) : served),
+    const answered = isByV1 ? fromV1(request) : fromV2(request, translated)
+    if (!watched) return answered
+    return answered.then(
+      (served) => watched.served(served),
       (thrown) => {
-        watched?.failed()
-        receiver.failed(thrown)
+        if (isByV1) watched.failed()
+        // The observer gets the refusal of the tables as well: v1 may accept what they refuse.
+        else watched.served({ answer: { status: asApiError(thrown).http, headers: {}, body: undefined }, by: 'v2', unasked: true })
+        throw thrown
       },
     )
   }

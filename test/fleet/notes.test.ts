@@ -25,7 +25,8 @@ describe('notes part', () => {
     const heard: string[] = []
     const logged: string[] = []
     const part = createNotesPart({
-      ...{ onNote: notes.onNote, soon: fleet.soon },
+      onNote: notes.onNote,
+      soon: fleet.soon,
       follow: (listener) => void listeners.push(listener),
       hear: ({ text, replica }) => void heard.push(`${text} by ${replica}`),
     })

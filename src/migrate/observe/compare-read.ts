@@ -1,12 +1,10 @@
-import { promisify } from 'node:util'
-import { brotliDecompress, gunzip, inflate } from 'node:zlib'
 import { asApiError, STATUS_FORM } from '../../errors.ts'
 import { type Answer, begin, bytesOf, type JsonText, type TranslateSettings, translated } from '../../serve/answer.ts'
 import { inTurns } from '../../serve/bounds.ts'
 import type { ClientRequest, Request } from '../../serve/request.ts'
 import { otherSide, type Side } from '../../serve/sides.ts'
 import { type Signal, within } from '../../serve/signals.ts'
-import { type AnswerBudget, createAnswerBudget, isExceeded, textOf, weightOf } from '../../serve/upstream/exchange.ts'
+import { type AnswerBudget, createAnswerBudget, decode, isExceeded, isTooLarge, textOf, weightOf } from '../../serve/upstream/exchange.ts'
 import type { ReadContext, UnsharedReads } from '../../serve/upstream/send.ts'
 import type { ReadV1 } from '../../serve/upstream/v1.ts'
 import { itemFields, nameIn, readerOf, shownMembers } from '../../tables/compile.ts'
@@ -60,24 +58,13 @@ async function capturedOf(body: Kept['body'], encoding: string, limit: number, k
   const pieces = 'text' in body ? bytesOf(body.text) : body.pieces
   if (pieces === undefined) return { kind: 'too-large', limit }
   if ('broken' in body && body.broken) return { kind: 'broken' }
-  const plain = encoding === '' || encoding === 'identity'
-  const bytes = plain ? Buffer.concat(pieces) : await decoded(Buffer.concat(pieces), encoding, limit)
-  if (!(bytes instanceof Uint8Array)) return bytes
-  return weightOf(bytes) > limit ? { kind: 'too-large', limit } : capturedText(bytes.toString('utf8'), limit, known)
-}
-
-const DECODERS: Readonly<Record<string, (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>>> = {
-  gzip: promisify(gunzip),
-  deflate: promisify(inflate),
-  br: promisify(brotliDecompress),
-}
-
-async function decoded(bytes: Buffer, encoding: string, limit: number): Promise<Buffer | Captured> {
+  let bytes: Buffer = Buffer.concat(pieces)
   try {
-    return (await DECODERS[encoding.toLowerCase()]?.(bytes, { maxOutputLength: limit })) ?? { kind: 'not-json' }
+    if (encoding !== '') bytes = await decode(bytes, encoding, limit)
   } catch (error) {
-    return (error as { code?: string }).code === 'ERR_BUFFER_TOO_LARGE' ? { kind: 'too-large', limit } : { kind: 'not-json' }
+    return isTooLarge(error) ? { kind: 'too-large', limit } : { kind: 'not-json' }
   }
+  return weightOf(bytes) > limit ? { kind: 'too-large', limit } : capturedText(bytes.toString('utf8'), limit, known)
 }
 
 /** True if the JSON text of a value surely has more than `limit` characters. It looks at no more of the value than that. */

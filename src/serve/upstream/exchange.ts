@@ -195,13 +195,27 @@ export function weightOf(text: Uint8Array): number {
   return Math.max(text.length, VALUE * values)
 }
 
-type Decoder = (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>
+type Decoder = (bytes: Buffer, options: { maxOutputLength: number; chunkSize: number }) => Promise<Buffer>
 
-/** `unzip` reads gzip and deflate and tells them apart by their first bytes. */
+const BEYOND_OUTPUT = 'ERR_BUFFER_TOO_LARGE'
+const GZIP = { magic: 0x1f8b, shortest: 18 }
+const inflated = promisify(unzip) as Decoder
+
+/**
+ * Reads gzip and deflate, and tells them apart by their first bytes. A gzip content gives its length, modulo 4 GiB, in its last four bytes
+ * (RFC 1952 §2.3.1). What is too large is refused by that: its pieces would fill the memory faster than V8 collects them at leisure, and every
+ * client would wait for V8.
+ */
+const unzipped: Decoder = async (bytes, options) => {
+  const told = bytes.length >= GZIP.shortest && bytes.readUInt16BE() === GZIP.magic ? bytes.readUInt32LE(bytes.length - 4) : 0
+  if (told > options.maxOutputLength) throw Object.assign(new RangeError(`the content has ${told} bytes`), { code: BEYOND_OUTPUT })
+  return inflated(bytes, options)
+}
+
 const DECODERS: Readonly<Record<string, Decoder>> = {
-  gzip: promisify(unzip) as Decoder,
-  'x-gzip': promisify(unzip) as Decoder,
-  deflate: promisify(unzip) as Decoder,
+  gzip: unzipped,
+  'x-gzip': unzipped,
+  deflate: unzipped,
   br: promisify(brotliDecompress) as Decoder,
   identity: async (bytes) => bytes,
 }
@@ -211,7 +225,7 @@ const MOST_CODINGS = 5
 
 /**
  * Removes the content codings of an answer. We ask for none, but a load balancer or a cache may add one. At most `limit` bytes result, so
- * that a small answer cannot fill the memory. A larger result, too many codings, and an unknown or a broken coding are INTERNAL.
+ * that a small answer cannot fill the memory. A larger result (`isTooLarge`), too many codings, and an unknown or a broken coding are INTERNAL.
  */
 export async function decode(bytes: Buffer, encoding: string, limit: number): Promise<Buffer> {
   const codings = encoding.split(',').map((name) => name.trim().toLowerCase())
@@ -226,9 +240,13 @@ export async function decode(bytes: Buffer, encoding: string, limit: number): Pr
   return decoded
 }
 
+/** Bytes that are decoded at a time. Each piece is a turn of the event loop, and memory of its own: Node's 16 KiB make a large answer slow. */
+const PIECES = { least: 16_384, most: 262_144, perByte: 8 }
+
 async function undone(decoder: Decoder, bytes: Buffer, limit: number): Promise<Buffer> {
   try {
-    return await decoder(bytes, { maxOutputLength: limit })
+    const chunkSize = Math.min(Math.max(PIECES.least, PIECES.perByte * bytes.length), PIECES.most)
+    return await decoder(bytes, { maxOutputLength: limit, chunkSize })
   } catch (error) {
     throw isBeyondOutput(error) ? tooLarge(limit, error) : brokenAnswer(error)
   }
@@ -248,15 +266,20 @@ export async function decodeWithin({ budget, answerBytes }: Bounds, bytes: Buffe
   if (!budget) return decode(bytes, encoding, answerBytes)
   const most = Math.min(answerBytes, bytes.length + Math.max(0, budget.left))
   const decoded = await decode(bytes, encoding, most).catch((error) => {
-    if (isBeyondOutput(error.cause)) fill(budget)
+    if (isTooLarge(error)) fill(budget)
     throw error
   })
   if (!takePiece(budget, decoded, bytes.length)) throw tooLarge(answerBytes)
   return decoded
 }
 
+/** True if `decode` failed because its result would have more than its limit. */
+export function isTooLarge(error: unknown): boolean {
+  return isBeyondOutput((error as Error).cause)
+}
+
 function isBeyondOutput(error: unknown): boolean {
-  return (error as { code?: string } | undefined)?.code === 'ERR_BUFFER_TOO_LARGE'
+  return (error as { code?: string } | undefined)?.code === BEYOND_OUTPUT
 }
 
 export function lengthOf(headers: readonly Buffer[]): number | undefined {

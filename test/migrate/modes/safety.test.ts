@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http'
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import type { Config } from '../../../src/app/config/settings.ts'
 import type { Client } from '../../../src/migrate/clients.ts'
@@ -122,13 +123,19 @@ describe('safety', () => {
       expect(v1.seen[0]?.headers).not.toHaveProperty('x-crosswalk-mode')
     })
 
-    it('may be compressed, and is still compared', async () => {
-      const { gzipSync } = await import('node:zlib')
-      const zipped: Handler = (_, response) => {
-        response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' })
-        response.end(gzipSync(JSON.stringify({ items: [] })))
+    it.each([
+      ['gzip', gzipSync],
+      ['x-gzip', gzipSync],
+      ['deflate', deflateSync],
+      ['br', brotliCompressSync],
+      ['gzip, br', (text: string) => brotliCompressSync(gzipSync(text))],
+      ['identity', Buffer.from],
+    ])('may be in the content coding %s, and is still compared', async (encoding, compress) => {
+      const compressed: Handler = (_, response) => {
+        response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': encoding })
+        response.end(compress(JSON.stringify({ items: [] })))
       }
-      const { proxy } = await stage('diff-v1', { v1: zipped, v2: answering({ groups: [], nextPageToken: '' }) })
+      const { proxy } = await stage('diff-v1', { v1: compressed, v2: answering({ groups: [], nextPageToken: '' }) })
       expect(await (await list(proxy)).json()).toEqual({ items: [] })
       expect((await compared(proxy, 1)).operations).toMatchObject([{ matches: 1 }])
     })

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { gzipSync } from 'node:zlib'
+import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import type { Config } from '../../../src/app/config/settings.ts'
 import { createBudget } from '../../../src/migrate/modes/serve.ts'
@@ -209,6 +209,13 @@ describe('bounds', () => {
     'one endless line': (response) => void pour(response, GARBAGE),
     'a gzip bomb': (response) =>
       void response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(Buffer.alloc(20 * MEGABYTE, ' '))),
+    'a gzip bomb that says it is small': (response) => {
+      const bomb = gzipSync(Buffer.alloc(20 * MEGABYTE, ' '))
+      bomb.writeUInt32LE(2, bomb.length - 4)
+      response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb)
+    },
+    'a brotli bomb': (response) =>
+      void response.writeHead(200, { 'content-encoding': 'br' }).end(brotliCompressSync(Buffer.alloc(2 * MEGABYTE, ' '))),
     'many small values': (response) => void response.end(`{"groups":[${'{},'.repeat(10_000)}{}]}`),
     'an endless error': (response) => void pour(response.writeHead(500), GARBAGE),
   }

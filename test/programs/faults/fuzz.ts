@@ -47,15 +47,17 @@ if (names.some((name) => !KINDS[name])) {
   process.exit(names.includes('--help') ? 0 : 2)
 }
 
-let failures = 0
+const failures: string[] = []
 for (const [name, [usual, fuzz]] of Object.entries(KINDS)) {
   if (names.length > 0 && !names.includes(name)) continue
   const cases = sizeOr(usual)
   // The seed is printed first, so that a crash does not lose it.
   process.stdout.write(`${name}: ${cases} cases, CROSSWALK_SEED=${seed}\n`)
   const begun = performance.now()
-  failures += (await fuzz(cases)).length
+  failures.push(...(await fuzz(cases)))
   say(`${((performance.now() - begun) / 1000).toFixed(0)} s`)
 }
-for (const reason of unhandled) process.stdout.write(`unhandled rejection: ${(reason as Error)?.stack ?? reason}\n`)
-process.exitCode = unhandled.length + failures === 0 ? 0 : 1
+failures.push(...unhandled.map((reason) => `unhandled rejection: ${(reason as Error)?.stack ?? reason}`))
+// They come last, and each of their lines is marked, because the beginning of a long output is often cut.
+for (const failure of failures) process.stdout.write(`${failure.replaceAll(/^/gm, '!! ')}\n`)
+process.exitCode = failures.length === 0 ? 0 : 1

@@ -56,7 +56,6 @@ async function inVictim(settings: VictimSettings, fuzzing: Fuzzing, use: (huntin
     failures.push(...found)
   })
   failures.push(...(await looked(victim)).map((wrong) => `CROSSWALK_SEED=${seed}, afterwards: ${wrong}`))
-  for (const failure of failures) note(failure)
   await victim.stop()
   return failures
 }

@@ -226,13 +226,19 @@ const data = (dice: Dice, flags: number): CallPart => ({
   frame: frame(TYPE.DATA, flags, 1, Buffer.from(dice.one(['\0\0\0\0\x01a', '', 'x', 'y'.repeat(5000)]), 'latin1')),
 })
 
+/** Extensions that nghttp2 reads: one that is cut short ends the connection. What has a number from `UNKNOWN` on is skipped. */
+const ALTSVC = 10
+const ORIGIN = 12
+const UNKNOWN = 17
+
 /** Some end the stream, some the whole connection. */
 function oddFrame(dice: Dice): Frame {
   return dice.weighed<Frame>([
     [6, () => frame(TYPE.RST_STREAM, 0, 1, uint32(dice.below(15)))],
     [2, () => frame(TYPE.WINDOW_UPDATE, 0, 1, uint32(dice.one([1, 2 ** 31 - 1])))],
     [0.1 * BREAKS, () => frame(TYPE.WINDOW_UPDATE, 0, dice.one([0, 1]), uint32(0))],
-    [2, () => frame(10 + dice.below(200), dice.below(256), dice.one([0, 1]), Buffer.alloc(dice.below(20)))],
+    [2, () => frame(UNKNOWN + dice.below(200), dice.below(256), dice.one([0, 1]), Buffer.alloc(dice.below(20)))],
+    [0.1 * BREAKS, () => frame(dice.one([ALTSVC, ORIGIN]), dice.below(256), dice.one([0, 1]), Buffer.alloc(dice.below(20)))],
     [2, () => frame(TYPE.PRIORITY, 0, 1, Buffer.alloc(5))],
     [1, () => frame(TYPE.PING, 0, 0, Buffer.alloc(8))],
     [0.3, () => frame(TYPE.GOAWAY, 0, 0, Buffer.concat([uint32(dice.one([0, 1, 2 ** 31 - 1])), uint32(dice.below(14))]))],

@@ -65,11 +65,14 @@ const UNTOUCHED = new Set([3, 4])
 /** Of 50 callers. */
 const PATIENT_CALLERS = 10
 
+/** Milliseconds without a request after which a client leaves its connection: the server ends it at 10 s, and a request may cross that end. */
+const KEPT_MS = 8000
+
 export type Clients = ReturnType<typeof createClients>
 
 /** Clients on kept connections. Some leave in the middle, send garbage, or do not read. */
 export function createClients(url: string, random: () => number) {
-  const idle: Lane[] = []
+  const idle: { readonly lane: Lane; readonly since: number }[] = []
   const all: Lane[] = []
   const statuses: Record<string, number> = {}
   const wrong: string[] = []
@@ -77,15 +80,18 @@ export function createClients(url: string, random: () => number) {
   const ask = async () => {
     const at = Math.floor(random() * REQUESTS.length)
     const { text, isHead } = REQUESTS[at] ?? asking('/')
-    const lane = idle.pop() ?? openLane(url)
-    if (!all.includes(lane)) all.push(lane)
     const begun = performance.now()
+    const kept = idle.pop()
+    const isFresh = kept && begun - kept.since < KEPT_MS
+    if (kept && !isFresh) kept.lane.close()
+    const lane = isFresh ? kept.lane : openLane(url)
+    if (!all.includes(lane)) all.push(lane)
     const number = Math.floor(random() * 50)
     const isPatient = number < PATIENT_CALLERS
     const caller = `${isPatient ? PATIENT : 'caller-'}${number}`
     const answer = await lane.ask({ text: text.replace('NAME', caller), isHead })
     if (!isPatient) times.push(performance.now() - begun)
-    idle.push(lane)
+    idle.push({ lane, since: performance.now() })
     const status = answer ? String(answer.status) : 'broken off'
     countIn(statuses, status)
     if (!UNTOUCHED.has(at) && !isRight(answer)) wrong.push(`${text.split('\r\n')[0]}: ${answer ? answer.body.slice(0, 200) : 'no answer'}`)

@@ -15,7 +15,7 @@ import { type Answer, Answering, begin, refusal, unknownParameters } from './ans
 import type { Core, KnownRead, RequestRecord } from './core.ts'
 import { type ClientRequest, createRequest, identify, isBodyWithin, parseQuery, type RequestHead, searchOf } from './request.ts'
 import { type Found, isFound, type Routed, routeRequest } from './route.ts'
-import { type Choice, COMPARING, SERVED_BY, type Served, type Side } from './sides.ts'
+import { type Choice, COMPARING, SERVED_BY, type ServedReceiver, type Side } from './sides.ts'
 import type { KeptAnswers, SendContext } from './upstream/send.ts'
 import type { RawRequest } from './upstream/v1.ts'
 import { outcomeOf } from './watch/access-log.ts'
@@ -210,49 +210,53 @@ export class Conversation extends Answering implements SendContext {
 /** Answers a request, possibly at once. Throws the ApiError of an unreadable request. */
 export function respond(core: Core, serving: Serving, writer: Writer): void {
   serving.record.read = serving.request.read
-  if (core.hasV1) {
-    inMode(core, serving).then(
-      (served) => {
-        if (served.failed) serving.record.mode = 'fallback'
-        writer.write(served.answer, served.by, false)
-      },
-      (thrown) => writer.failed(thrown),
-    )
-  } else fromV2(core, serving, writer)
+  if (core.hasV1) inMode(core, serving, writer)
+  else fromV2(core, serving, writer)
 }
 
-/** Returns the answer of the side that the mode chooses. The mode may also have it compared. Throws the ApiError of an unreadable request. */
-function inMode(core: Core, serving: Serving): Promise<Served> {
+/** Answers from the side that the mode chooses. The mode may also have the answer compared. Throws the ApiError of an unreadable request. */
+function inMode(core: Core, serving: Serving, writer: Writer): void {
   const { decision, request, record } = serving
   if (decision.routed.form) record.onlyV1 = core.onlyV1(request.operation, () => request.read().query)
   const mode = record.onlyV1 ? 'v1' : decision.choice.mode
   record.mode = mode
   const asked = COMPARING.has(mode) ? { ...request, begin: () => (decision.known ?? readAnew(core, serving)).first() } : request
-  const serve = () => core.modes.serve(mode, asked, () => servedByV2(core, serving))
-  return SERVED_BY[mode] === 'v1' ? askedV1(record, serve) : serve()
-}
-
-/** Notes whether v1 may have done what it was asked for. */
-async function askedV1(record: RequestRecord, serve: () => Promise<Served>): Promise<Served> {
-  record.asked = true
-  try {
-    const served = await serve()
-    record.written = !NOTHING_DONE.has(served.answer.status)
-    return served
-  } catch (thrown) {
-    record.written = !asApiError(thrown).unsent
-    throw thrown
-  }
+  const isByV1 = SERVED_BY[mode] === 'v1'
+  if (isByV1) record.asked = true
+  core.modes.serve(mode, asked, (receiver) => fromV2(core, serving, new ServedByV2(record, receiver)), {
+    served(served) {
+      // Whether v1 may have done what it was asked for.
+      if (isByV1) record.written = !NOTHING_DONE.has(served.answer.status)
+      if (served.failed) record.mode = 'fallback'
+      writer.write(served.answer, served.by, !served.isKept)
+    },
+    failed(thrown) {
+      if (isByV1) record.written = !asApiError(thrown).unsent
+      writer.failed(thrown)
+    },
+  })
 }
 
 /** The statuses of v1 after which nothing was done: a malformed request, a caller without rights, a rate. */
 const NOTHING_DONE: ReadonlySet<number> = new Set([400, 401, 403, 429])
 
-function servedByV2(core: Core, serving: Serving): Promise<Served> {
-  return new Promise((resolve, failed) => {
-    const write = (given: Answer) => resolve({ answer: given, by: 'v2', ...(!serving.record.asked && { unasked: true }) })
-    fromV2(core, serving, { write, failed })
-  })
+/** Takes v2's answer for a mode. */
+class ServedByV2 implements Writer {
+  readonly #record: RequestRecord
+  readonly #receiver: ServedReceiver
+
+  constructor(record: RequestRecord, receiver: ServedReceiver) {
+    this.#record = record
+    this.#receiver = receiver
+  }
+
+  write(answer: Answer): void {
+    this.#receiver.served(this.#record.asked ? { answer, by: 'v2' } : { answer, by: 'v2', unasked: true })
+  }
+
+  failed(thrown: unknown): void {
+    this.#receiver.failed(thrown)
+  }
 }
 
 /** Answers from v2. Throws the ApiError of an unreadable request. */

@@ -34,10 +34,18 @@ export interface Served {
   readonly unasked?: true
   /** v2's failed answer, if v1 answered in its place. */
   readonly failed?: Answer
+  /** It is compared, so that its bytes are read after the client has them. */
+  readonly isKept?: true
 }
 
-/** Answers v1 requests. There is one backend for v2 and one for v1; modes combine them (design §1). */
-export type Backend = (request: ClientRequest) => Promise<Served>
+/** Takes what was served, or the error that the request ends with instead. */
+export interface ServedReceiver {
+  served(served: Served): void
+  failed(thrown: unknown): void
+}
+
+/** Answers a request from v2, possibly at once. Throws the ApiError of an unreadable request. */
+export type FromV2 = (receiver: ServedReceiver) => void
 
 /** GET is v1's only read. Every other method may change something, and reaches exactly one side. */
 export function isRead({ method }: Operation): boolean {
@@ -89,8 +97,8 @@ export interface Sides {
   choose(operation: Operation, url: string, headers: IncomingHttpHeaders): Choice
   /** Identifies the caller of an operation that only v1 can answer. */
   identify(headers: IncomingHttpHeaders): Identified
-  /** Answers in the chosen mode; `translated` answers from v2. */
-  serve(mode: Mode, request: ClientRequest, translated: Backend): Promise<Served>
+  /** Answers in the chosen mode, possibly at once. Throws the ApiError of an unreadable request. */
+  serve(mode: Mode, request: ClientRequest, fromV2: FromV2, receiver: ServedReceiver): void
   /** Notes a write until the returned function ends it. */
   writing(operation: Operation, params: Readonly<Record<string, string>>, choice: Choice): () => void
   /** Notes the status with which a service itself answered: only accepted callers count. */

@@ -204,7 +204,7 @@ export function createModes(initial: ModeRules, settings: ModesSettings) {
     used: traffic.used,
     usedUnknown: traffic.usedUnknown,
     writing: history.writing,
-    serve: v1 ? servedBy(v1, history, journal, pagingSides) : (_, request, translated) => translated(request),
+    serve: v1 ? servedBy(v1, history, journal, pagingSides) : (_mode, _request, fromV2, receiver) => fromV2(receiver),
   }
   return {
     ...sides,

@@ -2,8 +2,8 @@ import { asApiError } from '../../errors.ts'
 import { type Bucket, createBucket } from '../../serve/bounds.ts'
 import { ANONYMOUS, type ClientRequest, type Request } from '../../serve/request.ts'
 import {
-  type Backend,
   COMPARING,
+  type FromV2,
   hasFailed,
   isAccepted,
   isRead,
@@ -11,6 +11,7 @@ import {
   otherSide,
   SERVED_BY,
   type Served,
+  type ServedReceiver,
   type Side,
   type Sides,
 } from '../../serve/sides.ts'
@@ -409,7 +410,7 @@ class Watched {
       return served
     }
     const answer = tee(served.answer, observer.limit, (kept) => this.#look(served, kept))
-    return answer === served.answer ? served : { ...served, answer }
+    return { ...served, answer, isKept: true }
   }
 
   /** Counts that v1, which was to answer, gave no answer. */
@@ -473,7 +474,7 @@ export function servedBy(
 ): Sides['serve'] {
   const { accepted } = history
   const watch = createWatch(observer, history, journal.terms)
-  const fromV1: Backend = async (request) => {
+  const fromV1 = async (request: ClientRequest): Promise<Served> => {
     const { raw, client, operation, credential } = request
     const answer = await ask(raw, client)
     accepted.noteStatus(operation, credential, answer.status, 'v1')
@@ -505,33 +506,61 @@ export function servedBy(
   }
   /**
    * Tells the circuit how v2 answered the client, whether the answer is compared or not. A comparison may be dropped, and it cannot judge a
-   * failed write. Returns what was served.
+   * failed write.
    */
   const tell = ({ operation, credential }: ClientRequest, served: Served, term: Term) => {
     const { status } = served.failed ?? served.answer
     if (!served.unasked && !UNKNOWN.has(status) && accepted.has(credential)) journal.answered(operation.id, hasFailed(status), term)
-    return served
   }
-  const fromV2 = (request: ClientRequest, translated: Backend) => {
+  /** Most requests of a migration that has come far end here, so that no promise is made for one that v2 answers well. */
+  const byV2 = (request: ClientRequest, watched: Watched | undefined, fromV2: FromV2, receiver: ServedReceiver) => {
     const term = journal.terms.now
-    return translated(request).then((served) => {
-      if (!hasFailed(served.answer.status)) return tell(request, served, term)
-      return fallBack(request, served).then((instead) => tell(request, instead, term))
-    })
+    const pass = (served: Served) => {
+      let given = served
+      try {
+        tell(request, served, term)
+        if (watched) given = watched.served(served)
+      } catch (thrown) {
+        receiver.failed(thrown)
+        return
+      }
+      receiver.served(given)
+    }
+    // The observer gets the refusal of the tables as well: v1 may accept what they refuse.
+    const refused = (thrown: unknown) =>
+      void watched?.served({ answer: { status: asApiError(thrown).http, headers: {}, body: undefined }, by: 'v2', unasked: true })
+    try {
+      fromV2({
+        served(served) {
+          if (hasFailed(served.answer.status)) void fallBack(request, served).then(pass)
+          else pass(served)
+        },
+        failed(thrown) {
+          refused(thrown)
+          receiver.failed(thrown)
+        },
+      })
+    } catch (thrown) {
+      refused(thrown)
+      throw thrown
+    }
   }
-  return (mode, request, translated) => {
-    const isByV1 = SERVED_BY[mode] === 'v1'
+  return (mode, request, fromV2, receiver) => {
     const watched = COMPARING.has(mode) ? watch(mode, request) : undefined
-    const answered = isByV1 ? fromV1(request) : fromV2(request, translated)
-    if (!watched) return answered
-    return answered.then(
-      (served) => watched.served(served),
-      (thrown) => {
-        if (isByV1) watched.failed()
-        // The observer gets the refusal of the tables as well: v1 may accept what they refuse.
-        else watched.served({ answer: { status: asApiError(thrown).http, headers: {}, body: undefined }, by: 'v2', unasked: true })
-        throw thrown
-      },
+    if (SERVED_BY[mode] === 'v2') return byV2(request, watched, fromV2, receiver)
+    const asked = fromV1(request)
+    const answered = watched
+      ? asked.then(
+          (served) => watched.served(served),
+          (thrown) => {
+            watched.failed()
+            throw thrown
+          },
+        )
+      : asked
+    answered.then(
+      (served) => receiver.served(served),
+      (thrown) => receiver.failed(thrown),
     )
   }
 }

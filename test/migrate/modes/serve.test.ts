@@ -109,15 +109,15 @@ describe('a streamed answer in a diff mode', () => {
     const answer: Served = { answer: { status: 200, headers: {}, stream: pieces() }, by: 'v2' }
     const given = createWatch(observer, witnesses, createTerms())('diff-v2', request).served(answer)
     if ('stream' in given.answer) for await (const _ of given.answer.stream);
-    return { isSame: given === answer, told }
+    return { isSame: given === answer, isKept: given.isKept === true, told }
   }
 
   it('is looked at when the client has it', async () => {
-    expect(await served(undefined, true)).toEqual({ isSame: false, told: ['look'] })
+    expect(await served(undefined, true)).toEqual({ isSame: false, isKept: true, told: ['look'] })
   })
 
   it('is passed on as it is, and counted, when the rate is spent', async () => {
-    expect(await served('perSecond', true)).toEqual({ isSame: true, told: ['perSecond use'] })
+    expect(await served('perSecond', true)).toEqual({ isSame: true, isKept: false, told: ['perSecond use'] })
   })
 
   it.each([undefined, 'perSecond'] as const)('is that of a stranger if no service knows the caller (%s)', async (full) => {

@@ -163,7 +163,8 @@ class Awaited extends Duplex {
       socket.on('data', (piece) => void (this.push(piece) || socket.pause()))
       socket.once('end', () => this.push(null))
       socket.once('error', (error) => this.destroy(error))
-      socket.once('close', () => this.destroy())
+      // What came before the end is read first, as from any socket.
+      socket.once('close', () => (socket.readableEnded && !this.readableEnded ? this.once('end', () => this.destroy()) : this.destroy()))
       done()
     }
     this.#opening.then(opened, done)

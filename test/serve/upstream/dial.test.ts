@@ -7,11 +7,14 @@ import https from 'node:https'
 import net, { type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
+import { setImmediate } from 'node:timers/promises'
 import type { TLSSocket } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { readTls } from '../../../src/app/config/certificates.ts'
 import type { Config } from '../../../src/app/config/settings.ts'
 import { systemReason } from '../../../src/errors.ts'
+import { type Dial, http2Options } from '../../../src/serve/upstream/dial.ts'
 import { connect, unary } from '../../grpc/client.ts'
 import { openAuthorities, replace, selfSigned } from '../../stage/authority.ts'
 import { until } from '../../stage/clocks.ts'
@@ -240,6 +243,24 @@ describe('dial', () => {
       const given = { 'upstream.proxy': `http://${host}`, 'upstream.noProxy': noProxy }
       await askAll(await startFor(`https://${name}:${port}`, given))
       expect(asked).toEqual([])
+    })
+
+    it('sends no faster than a carrier reads what comes', async () => {
+      const tunnel = new PassThrough()
+      const dial = { tunnel: () => Promise.resolve(tunnel), identityOf: () => ({}) } as unknown as Dial
+      const options = http2Options(dial, 'http://v2.test')
+      if (!('createConnection' in options)) throw new Error('no tunnel')
+      const connection = options.createConnection()
+      const most = connection.readableHighWaterMark
+      const piece = Buffer.alloc(1024, 'x')
+      for (let bytes = 0; bytes < 2 * most; bytes += piece.length) tunnel.write(piece)
+      tunnel.end()
+      connection.read(0)
+      for (let turn = 0; turn < 100; turn += 1) await setImmediate()
+      expect(connection.readableLength).toBe(most)
+      let received = 0
+      for await (const piece of connection) received += piece.length
+      expect(received).toBe(2 * most)
     })
 
     it('that refuses is an unreachable service, and readyz says what it answered', async () => {

@@ -131,6 +131,53 @@ describe('filters beside an id, checked on the row of the Get (facts §11)', () 
     expect(passes({ uid: 'org/a', artifactName: 'curl' }, query)).toBe(false)
   })
 
+  const advisory = {
+    uid: 'org/cve',
+    artifactName: 'nginx',
+    artifactType: 'APK',
+    artifactArchitecture: 'x86_64',
+    componentName: 'openssl',
+    componentType: 'go-module',
+    componentLocation: '/usr/bin/nginx',
+    advisoryId: 'CGA-1',
+    legacyAdvisoryId: 'CVE-1',
+    aliases: ['GHSA-1', 'CVE-2'],
+    events: [
+      { reviewState: 'REVIEW_STATE_APPROVED', createTime: '2025-01-03T00:00:00Z', author: 'ann', reviewer: 'bob', fixed: {} },
+      { reviewState: 'REVIEW_STATE_APPROVED', createTime: '2025-01-02T00:00:00Z', author: 'eve', reviewer: 'bob', detection: {} },
+      { reviewState: 'REVIEW_STATE_PENDING', createTime: '2025-01-04T00:00:00Z', author: 'ann', reviewer: 'zoe', pendingUpstreamFix: {} },
+    ],
+  }
+
+  it.each([
+    ['artifact_names', 'nginx'],
+    ['artifact_types', 'APK'],
+    ['artifact_architectures', 'x86_64'],
+    ['component_names', 'openssl'],
+    ['component_types', 'go-module'],
+    ['component_locations', '/usr/bin/nginx'],
+    ['advisory_ids', 'CGA-1'],
+    ['legacy_advisory_ids', 'CVE-1'],
+    ['aliases', 'CVE-2'],
+    ['origin', 'nginx'],
+    ['event_review_states', 'REVIEW_STATE_PENDING'],
+    ['event_authors', 'eve'],
+    ['event_reviewers', 'zoe'],
+    ['event_types', 'EVENT_TYPE_FILTER_PENDING_UPSTREAM_FIX'],
+    ['latest_event_type', 'EVENT_TYPE_FILTER_FIXED'],
+  ])('of an advisory: %s takes %s and nothing else', (name, value) => {
+    expect(passes(advisory, [[name, value]])).toBe(true)
+    expect(passes(advisory, [[name, `${value}x`]])).toBe(false)
+    expect(passes({ uid: advisory.uid }, [[name, value]])).toBe(false)
+  })
+
+  it('of an advisory: the latest event is the last one that was approved, and an author may be excluded', () => {
+    expect(passes(advisory, [['latest_event_type', 'EVENT_TYPE_FILTER_DETECTION']])).toBe(false)
+    expect(passes(advisory, [['latest_event_type', 'EVENT_TYPE_FILTER_PENDING_UPSTREAM_FIX']])).toBe(false)
+    expect(passes(advisory, [['exclude_event_authors', 'eve']])).toBe(false)
+    expect(passes(advisory, [['exclude_event_authors', 'zoe']])).toBe(true)
+  })
+
   it('are checked once each, however often they are given', () => {
     const types = Array(100_000).fill(['event_types', 'EVENT_TYPE_FILTER_FIXED'])
     const authors = Array(100_000).fill(['event_authors', 'nobody'])

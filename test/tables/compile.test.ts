@@ -63,6 +63,17 @@ describe('field name', () => {
     expect(nameOf(v2)).toBe(v1)
   })
 
+  it('names the variables of the path first, the first one for the parent', () => {
+    const inPath = v1FieldName({}, request, message('answer', { id: text('uid') }), ['group_id', 'repo'])
+    expect(['parent', 'uid', 'group_uid', 'repo', 'identityUid'].map(inPath)).toEqual([
+      'group_id',
+      'group_id',
+      'group_id',
+      'repo',
+      'identity',
+    ])
+  })
+
   it('keeps a path that is longer than any of the tables', () => {
     const path = `requests${'[]'.repeat(1_000_000)}`
     expect(nameOf(path)).toBe(path)

@@ -107,6 +107,15 @@ describe('detailed', () => {
       })
     })
 
+    it('is the place of the row on each side, where rows before it differ too', () => {
+      const [v1, v2] = [rows(9, 1, 2, 3, 5, 6, 7), rows(1, 2, 3, 4, 5, 6, 7)]
+      const ranges = recordOf({ v1, v2 }).examples.map(({ around }) => around?.rows)
+      expect(ranges).toEqual([
+        { v1: { from: 0, of: 7, at: 0 }, v2: { from: 0, of: 7 } },
+        { v1: { from: 2, of: 7 }, v2: { from: 1, of: 7, at: 3 } },
+      ])
+    })
+
     it('is the end of a list that lacks its last rows, and an empty list', () => {
       expect(exampleOf({ v1: rows(1, 2, 3), v2: rows(1, 2) }).around).toMatchObject({ v2: briefly(1, 2), rows: { v2: { from: 0, of: 2 } } })
       expect(exampleOf({ v1: rows(1, 2, 3), v2: rows() }).around).toMatchObject({ v2: [], rows: { v2: { from: 0, of: 0 } } })
@@ -172,6 +181,12 @@ describe('detailed', () => {
       expect(differsAt).toBe(1_000)
       expect(v1).toMatch(/^…[word ]{60}old end… \(1007 characters\)$/)
       expect(v2).toMatch(/^…[word ]{60}new end… \(1007 characters\)$/)
+    })
+
+    it('are shown from their beginning if they differ there, or so late that too much comes before', () => {
+      const far = 'word '.repeat(20_001)
+      expect(texts(`old ${long}`, `new ${long}`).v1).toMatch(/^old word word /)
+      expect(texts(`${far}old`, `${far}new`).v1).toMatch(/^word word word /)
     })
 
     it('are masked with the place of their difference', () => {

@@ -98,7 +98,7 @@ export function createRpcCalls({ core, v1, v2, classify, announced, tracing, bud
   }
   return {
     rpc,
-    find: createDestinations({ rpc, v1: answerV1, v2, asV2, limits }),
+    find: createDestinations({ rpc, v1: answerV1, hasV1: v1 !== undefined, v2, asV2, limits }),
     serveGrpc(to, stream, headers, { record, ended }) {
       const holding = createHolding(longAnswers)
       const handler = begin(to, record, headers, holding)

@@ -109,7 +109,7 @@ export function createPairs(rpc: LazyRpc, forwarded: Forwarded, passthrough: Pic
       if (!to) return passthrough.serve(request, reply, record)
       reply.hijack()
       record.protocol = protocolOf(request)
-      forwarded.rewrite(request.raw)
+      if (to.isForwarded) forwarded.rewrite(request.raw)
       calls.servePair(to, { request: request.raw, response: reply.raw }, record)
     }
     rpc.use(carry, (thrown) => fail(reply, record, thrown))
@@ -178,7 +178,7 @@ function createPlaces(most: () => number, full: () => ApiError): (stream: Server
 
 /**
  * Serves gRPC calls of v1, of health and of reflection, and passes all others to v2. Calls are admitted, counted and logged like other
- * requests, and their forwarding headers are corrected. The path is the name of the method.
+ * requests. The forwarding headers of those that a service gets are corrected. The path is the name of the method.
  */
 export function createGrpcRoute({ grpc, rpc, standard, admit, checks, forwarded, begin, limits, places }: GrpcParts): OnGrpc {
   const reflections = createPlaces(
@@ -201,7 +201,6 @@ export function createGrpcRoute({ grpc, rpc, standard, admit, checks, forwarded,
     const arrived = { headers, socket: socketOf(stream) }
     const begun = begin(arrived)
     const { record, ended } = begun
-    forwarded.rewrite(arrived)
     const looped = checks.loop.enter(headers)
     if (looped) record.operation = 'loop'
     const wrong = looped ?? wrongPath(path, checks)
@@ -213,6 +212,7 @@ export function createGrpcRoute({ grpc, rpc, standard, admit, checks, forwarded,
     const relay = () => {
       const full = streams(stream)
       if (full) return refuseGrpc(stream, full, ended)
+      forwarded.rewrite(arrived)
       watched.kind = 'stream'
       grpc.relay(stream, headers, raw, ended, { renamed: undefined, timed })
     }
@@ -221,6 +221,7 @@ export function createGrpcRoute({ grpc, rpc, standard, admit, checks, forwarded,
       if (stream.closed || stream.destroyed) return ended({ code: CODES.CANCELLED.number, failure: undefined })
       const to = calls.find(path)
       if (!to) return relay()
+      if (to.isForwarded) forwarded.rewrite(arrived)
       watched.kind = to.relayed ? 'call' : 'body'
       if (to.relayed) grpc.relay(stream, headers, raw, ended, { ...to.relayed, timed })
       else calls.serveGrpc(to, stream, headers, begun)

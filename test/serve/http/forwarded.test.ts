@@ -1,11 +1,14 @@
+import { once } from 'node:events'
 import http from 'node:http'
-import { describe, expect, it } from 'vitest'
+import http2 from 'node:http2'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
 import type { Config } from '../../../src/app/config/settings.ts'
 import { addressIn, createTrust, elementText, parseForwarded, peerOf, vouchedHops } from '../../../src/serve/http/forwarded.ts'
+import { startBareService } from '../../grpc/client.ts'
 import { processorMs } from '../../stage/clocks.ts'
 import { startStage } from '../../stage/stage.ts'
-import { answering, type Handler } from '../../stage/upstream.ts'
+import { answering, type Handler, type Upstream } from '../../stage/upstream.ts'
 
 describe('forwarded chain', () => {
   const isTrusted = createTrust(['10.0.0.0/8', '192.0.2.7', '2001:db8::/32'])
@@ -162,6 +165,63 @@ describe('forwarded', () => {
         client: '198.51.100.9',
         headers: { forwarded: 'for=198.51.100.9;host=v1.example.com;proto=https, for=127.0.0.1' },
       })
+    })
+  })
+
+  describe('a call of gRPC', () => {
+    const PING_V2 = '/chainguard.platform.ping.v2.PingService/Ping'
+    const ROLES = '/chainguard.platform.iam.Roles/List'
+    const { host: _, ...CLAIMED } = SPOOFED
+    const REST = { 'upstream.v2Grpc': 'rest', 'upstream.v1Grpc': 'rest' } as const
+
+    const v2 = answering({ roles: [] })
+    const startBoth = (mode: 'v1' | 'v2', proxy: Partial<Config> = {}) =>
+      startStage({ v1: answering({ items: [] }), v2, mode, proxy: { ...REST, ...proxy } })
+
+    /** Returns the clients that v1 and v2 were told for a call of gRPC and one of Connect. */
+    async function toldOf(
+      path: string,
+      stage: Promise<{ readonly url: string; readonly v1?: Partial<Upstream>; readonly v2: Partial<Upstream> }>,
+    ) {
+      const { url, v1, v2 } = await stage
+      const session = http2.connect(url)
+      const grpc = { ':method': 'POST', ':path': path, 'content-type': 'application/grpc', te: 'trailers', ...CLAIMED }
+      await once(session.request(grpc).end(Buffer.alloc(5)).resume(), 'close')
+      session.close()
+      await (await fetch(url + path, { method: 'POST', headers: { 'content-type': 'application/json', ...CLAIMED }, body: '{}' })).text()
+      return [v1, v2].map((side) => side?.seen?.map(({ headers }) => forwarding(headers)['x-forwarded-for']))
+    }
+
+    it('names our peer to the service that gets it, unless that is trusted', async () => {
+      expect(await toldOf(PING_V2, startBoth('v2'))).toEqual([[], ['127.0.0.1', '127.0.0.1']])
+      expect(await toldOf(ROLES, startBoth('v1'))).toEqual([['127.0.0.1', '127.0.0.1'], []])
+      const [trusted, named] = [{ 'forwarded.trusted': '127.0.0.1' }, '198.51.100.4, 127.0.0.1']
+      expect(await toldOf(PING_V2, startBoth('v2', trusted))).toEqual([[], [named, named]])
+      expect(await toldOf(ROLES, startBoth('v1', trusted))).toEqual([[named, named], []])
+    })
+
+    it('tells v2 nothing about the client where it is translated', async () => {
+      expect(await toldOf(ROLES, startBoth('v2'))).toEqual([[], [undefined, undefined]])
+      const alone = startStage({ v1: null, v2, proxy: { 'upstream.v2Grpc': 'rest' } })
+      expect(await toldOf(ROLES, alone)).toEqual([undefined, [undefined, undefined]])
+    })
+
+    it('names our peer where it is relayed', async () => {
+      const seen: http.IncomingHttpHeaders[] = []
+      const service = await startBareService((stream, headers) => {
+        seen.push(headers)
+        stream.respond({ ':status': 200, 'content-type': 'application/grpc', 'grpc-status': '0' }, { endStream: true })
+      })
+      onTestFinished(service.close)
+      const { url } = await startStage({ v1: null, v2: service.url })
+      const session = http2.connect(url)
+      for (const path of [PING_V2, '/test.Echo/Unary']) {
+        const call = { ':method': 'POST', ':path': path, 'content-type': 'application/grpc', te: 'trailers', ...CLAIMED }
+        await once(session.request(call).end(Buffer.alloc(5)).resume(), 'close')
+      }
+      session.close()
+      const calls = seen.filter(({ 'user-agent': agent }) => agent !== 'crosswalk')
+      expect(calls.map((headers) => forwarding(headers)['x-forwarded-for'])).toEqual(['127.0.0.1', '127.0.0.1'])
     })
   })
 

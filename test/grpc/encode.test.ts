@@ -292,6 +292,11 @@ describe('recode answer', () => {
     await expect(json).rejects.toBe(reason)
   })
 
+  it('passes over members of a newer message', () => {
+    const bytes = bytesOfJson(typeOf('chainguard.platform.iam.v2.Group'), Buffer.from('{"name":"a","newer":{"b":1}}'), registry)
+    expect(bytes).toEqual(new Uint8Array(field(2, 'a')))
+  })
+
   it('reads no JSON with more values or levels than a body may have', () => {
     const group = typeOf('chainguard.platform.iam.v2.Group')
     expect(bytesOfJson(group, Buffer.from('{"name":"a"}'), registry)).toEqual(new Uint8Array(field(2, 'a')))

@@ -11,6 +11,7 @@ import {
   type Observation,
   upperBound,
 } from '../../../src/migrate/evidence/evidence.ts'
+import { joinReplicas, type Replica } from '../../../src/migrate/evidence/replicas.ts'
 import type { Comparison, Entry } from '../../../src/migrate/records/record.ts'
 import { restore } from '../../../src/migrate/records/record-file.ts'
 import { seeded } from '../../stage/clocks.ts'
@@ -127,6 +128,12 @@ describe('evidence', () => {
       expect([at('c', 100), at('a', 101)]).toEqual([true, false])
     })
 
+    it('remembers a pair from the time when it was last counted', () => {
+      const place = createCollapse({ windowMs: 100, entries: 2 })
+      const at = (shape: string, now: number) => place(one({ shape }), now).isFirst
+      expect([at('a', 0), at('a', 100), at('b', 100), at('c', 150), at('a', 160)]).toEqual([true, true, true, false, false])
+    })
+
     it('takes no observation for a repetition that is older than the window', () => {
       const place = createCollapse({ windowMs: 100, entries: 9 })
       expect([1_000, 950, 899, 890].map((now) => place(one(), now).isFirst)).toEqual([true, false, true, false])
@@ -146,6 +153,18 @@ describe('evidence', () => {
       const first = { isFirst: true, isNewOutcome: true }
       expect([place(one(), 0), place(one(), 0)]).toEqual([first, first])
     })
+  })
+})
+
+describe('the evidence of several replicas', () => {
+  it('is from the first comparison of one to the last of another', () => {
+    const replica = (...times: readonly number[]): Replica => {
+      const evidence = createEvidence(() => 0)
+      for (const at of times) evidence.observe({ operation: 'o', caller: `of ${times}`, shape: `${at}`, outcome: 'match' }, at)
+      return { evidence: evidence.all(), clients: [], traffic: {}, strangers: {}, openCircuits: {}, rollouts: [], uncounted: 0 }
+    }
+    const replicas = [replica(2_000, 3_000), replica(1_000, 5_000), replica(4_000)]
+    expect(joinReplicas(replicas).evidence).toMatchObject([{ operation: 'o', n: 5, bad: 0, firstAt: 1_000, lastAt: 5_000 }])
   })
 })
 

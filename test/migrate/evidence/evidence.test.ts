@@ -324,6 +324,18 @@ describe('what is counted without records of its own', () => {
     }
   }
 
+  it('is no observation of its own if it is recorded for a new outcome of a pair', () => {
+    const tallies = createTallies(
+      createEvidence(() => START),
+      { record() {} },
+      () => START,
+    )
+    const seen = { operation: 'one', caller: 'a', shape: 'x' }
+    expect(tallies.count({ ...seen, outcome: 'match' })).toEqual({ ...seen, outcome: 'match' })
+    expect(tallies.count({ ...seen, outcome: 'match' })).toBeUndefined()
+    expect(tallies.count({ ...seen, outcome: 'mismatch' })).toEqual({ ...seen, outcome: 'mismatch', repeat: true })
+  })
+
   it('is read back with them: the evidence is the same', () => {
     const random = seeded(15)
     let now = START

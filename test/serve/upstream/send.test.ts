@@ -54,6 +54,16 @@ describe('write marks', () => {
     expect(nameOf('a')).not.toBe('a')
   })
 
+  it('keeps the name of a write in flight when another one of the caller ends', () => {
+    const { nameOf, begin } = createWriteMarks()
+    const [refused, done] = [begin('a'), begin('a')]
+    const during = nameOf('a')
+    refused(false)
+    expect(nameOf('a')).toBe(during)
+    done(false)
+    expect(nameOf('a')).toBe('a')
+  })
+
   it('never gives an older name back when a write is forgotten', () => {
     const { nameOf, begin } = createWriteMarks(2)
     const old = [nameOf('a')]

@@ -1,14 +1,16 @@
+import { once } from 'node:events'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import http from 'node:http'
+import http, { type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join, normalize } from 'node:path'
 import { Writable } from 'node:stream'
 import pino from 'pino'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { tables as shop } from '../../../examples/library/own-tables.ts'
 import { type Crosswalk, createCrosswalk, type Settings } from '../../../src/index.ts'
 import type { Sandbox } from '../../../src/sandbox/start.ts'
+import { createHosted } from '../../../src/serve/http/retire.ts'
 import { until } from '../../stage/clocks.ts'
 import { sources } from '../../stage/sources.ts'
 import { bearer, startQuietSandbox } from '../../stage/stage.ts'
@@ -69,6 +71,31 @@ describe('create crosswalk', () => {
       expect((await roles(url)).status).toBe(503)
       server.closeAllConnections()
       server.close()
+    })
+
+    it('has drained when the last request of another server is answered, and not before', async () => {
+      const open: ServerResponse[] = []
+      const hosted = createHosted(
+        (_, response) => void open.push(response),
+        () => {},
+      )
+      const server = http.createServer(hosted.handler).listen(0, '127.0.0.1')
+      onTestFinished(() => void server.close())
+      await once(server, 'listening')
+      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+      const answers = ['/a', '/b'].map((path) => fetch(url + path))
+      await until(async () => open.length === 2)
+      let isDrained = false
+      const drained = hosted.drain(600_000).then(() => {
+        isDrained = true
+      })
+      open[0]?.end()
+      await Promise.race(answers)
+      expect(isDrained).toBe(false)
+      open[1]?.end()
+      await drained
+      expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([200, 200])
+      expect((await fetch(url)).status).toBe(503)
     })
 
     it('listens once, says so if the port is taken, and does not open again', async () => {

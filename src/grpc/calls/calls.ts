@@ -55,6 +55,8 @@ export interface RpcCalls {
   readonly rpc: Rpc
   /** What answers a method; undefined if no known service has it, so that its calls pass to v2. */
   find(path: string): Destination | undefined
+  /** True if a service may get the headers of the client, and so those of forwarding. */
+  isForwarded(to: Destination): boolean
   /** Serves one gRPC call on a bare stream. */
   serveGrpc(to: Destination, stream: ServerHttp2Stream, headers: IncomingHttpHeaders, begun: BegunCall): void
   /** Serves one call of gRPC-Web or Connect. */
@@ -98,7 +100,8 @@ export function createRpcCalls({ core, v1, v2, classify, announced, tracing, bud
   }
   return {
     rpc,
-    find: createDestinations({ rpc, v1: answerV1, hasV1: v1 !== undefined, v2, asV2, limits }),
+    find: createDestinations({ rpc, v1: answerV1, v2, asV2, limits }),
+    isForwarded: ({ isNative }) => isNative || v1 !== undefined,
     serveGrpc(to, stream, headers, { record, ended }) {
       const holding = createHolding(longAnswers)
       const handler = begin(to, record, headers, holding)

@@ -109,7 +109,7 @@ export function createPairs(rpc: LazyRpc, forwarded: Forwarded, passthrough: Pic
       if (!to) return passthrough.serve(request, reply, record)
       reply.hijack()
       record.protocol = protocolOf(request)
-      if (to.isForwarded) forwarded.rewrite(request.raw)
+      if (calls.isForwarded(to)) forwarded.rewrite(request.raw)
       calls.servePair(to, { request: request.raw, response: reply.raw }, record)
     }
     rpc.use(carry, (thrown) => fail(reply, record, thrown))
@@ -221,7 +221,7 @@ export function createGrpcRoute({ grpc, rpc, standard, admit, checks, forwarded,
       if (stream.closed || stream.destroyed) return ended({ code: CODES.CANCELLED.number, failure: undefined })
       const to = calls.find(path)
       if (!to) return relay()
-      if (to.isForwarded) forwarded.rewrite(arrived)
+      if (calls.isForwarded(to)) forwarded.rewrite(arrived)
       watched.kind = to.relayed ? 'call' : 'body'
       if (to.relayed) grpc.relay(stream, headers, raw, ended, { ...to.relayed, timed })
       else calls.serveGrpc(to, stream, headers, begun)

@@ -164,8 +164,6 @@ export interface Destination {
   readonly operation: string
   /** True if a service behind the proxy answers without translation. */
   readonly isNative: boolean
-  /** True if a service may get the headers of the client, and so those of forwarding. */
-  readonly isForwarded: boolean
   /** True if the method has no side effects. */
   readonly isSafe: boolean
   /** The service does not have the method. A client that streams may never end its request, so that a call of gRPC is refused unread. */
@@ -181,7 +179,6 @@ export type V2Calls = { readonly call: CallUnary } | { readonly ask: AskRest }
 interface DestinationParts {
   readonly rpc: Rpc
   readonly v1: (call: RpcCall) => Promise<WireReply>
-  readonly hasV1: boolean
   readonly v2: V2Calls
   /** Calls of v2beta1 are calls of v2. */
   readonly asV2: boolean
@@ -189,7 +186,7 @@ interface DestinationParts {
 }
 
 /** Returns what finds the destination of a method by its path; undefined if no known service has it. */
-export function createDestinations({ rpc, v1, hasV1, v2, asV2, limits }: DestinationParts): (path: string) => Destination | undefined {
+export function createDestinations({ rpc, v1, v2, asV2, limits }: DestinationParts): (path: string) => Destination | undefined {
   const { registry } = rpc
   const services = new Set(rpc.methods.filter(({ version }) => version === 'v1').map(({ service }) => service))
   const carry: (call: RpcCall, renamed: Renamed | undefined) => Promise<WireReply> =
@@ -204,20 +201,13 @@ export function createDestinations({ rpc, v1, hasV1, v2, asV2, limits }: Destina
         return { status: statusOfError(record.error, { registry, version: method.version }) }
       }
     }
-    return {
-      answer,
-      operation: 'grpc',
-      isNative: true,
-      isForwarded: true,
-      isSafe: method.isSafe,
-      ...('call' in v2 && { relayed: { renamed } }),
-    }
+    return { answer, operation: 'grpc', isNative: true, isSafe: method.isSafe, ...('call' in v2 && { relayed: { renamed } }) }
   }
   const find = (path: string): Destination | undefined => {
     const method = rpc.find(path)
     if (method?.version === 'v1' && !(method.rule && isOfBoth(method.rule))) {
       const answer: Destination['answer'] = (call, record, holding) => v1({ method, call, record, holding })
-      return { answer, operation: method.operation?.id ?? 'unknown', isNative: false, isForwarded: hasV1, isSafe: method.isSafe }
+      return { answer, operation: method.operation?.id ?? 'unknown', isNative: false, isSafe: method.isSafe }
     }
     if (method) return ofV2(method)
     return services.has(serviceIn(path)) ? missing(path) : undefined
@@ -230,12 +220,5 @@ export function createDestinations({ rpc, v1, hasV1, v2, asV2, limits }: Destina
 function missing(path: string): Destination {
   const message = `unknown method ${methodIn(path)} for service ${serviceIn(path)}`
   const error = new ApiError('UNIMPLEMENTED', message)
-  return {
-    answer: async () => ({ status: failureStatus(error) }),
-    operation: 'unknown',
-    isNative: false,
-    isForwarded: false,
-    isSafe: true,
-    missing: error,
-  }
+  return { answer: async () => ({ status: failureStatus(error) }), operation: 'unknown', isNative: false, isSafe: true, missing: error }
 }

@@ -209,6 +209,7 @@ export function createProxy(config: Config, v2: string, tables: Tables, parts: P
   const native = createPairs(grpc.rpc, forwarded, passthrough)
   const serve = createServe({ begin, checks, native, announce, compat, reads: core.reads })
   serveAll(app, serve)
+  const { isShared = false } = appLimits(config)
   const leave = () => {
     passthrough.endWebSockets()
     listener.leave()
@@ -227,6 +228,7 @@ export function createProxy(config: Config, v2: string, tables: Tables, parts: P
         app,
         { leave, giveUp: grpc.stop, cut: listener.cut },
         app.server.listening ? times : { ...times, drainMs: 0, lingerMs: 0 },
+        isShared && !givesWay,
       )
       await drained
     },

@@ -1,4 +1,5 @@
 import cluster, { type Worker } from 'node:cluster'
+import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { MetricValues } from '../../admin/metrics.ts'
 import { mergedMetrics, withEnded } from '../../admin/metrics-text.ts'
@@ -7,6 +8,7 @@ import { hostStore } from '../../fleet/store/ipc.ts'
 import type { Store } from '../../fleet/store/store.ts'
 import { createRecordFile, RECORD_FILE, type RecordFile } from '../../migrate/records/record-file.ts'
 import { CLOCKS, type Clocks } from '../../serve/bounds.ts'
+import { quiet } from '../../serve/http/retire.ts'
 import { migrationSettings } from '../config/config.ts'
 import { settingsOfWorker } from '../config/live.ts'
 import type { Config, SettingKey } from '../config/settings.ts'
@@ -53,6 +55,10 @@ export interface WorkerProcess {
   readonly ended: Promise<string>
   /** Lets it finish its requests. With `isReplaced`, others serve meanwhile, so that no balancer needs time to notice. */
   leave(isReplaced: boolean): void
+  /** Takes it off the port, once, which closes with the last of them. Connections that are on their way to it still reach it. */
+  offPort(): void
+  /** Resolves when it answers. */
+  ping(): Promise<unknown>
   /** Ends it at once. */
   kill(): void
 }
@@ -97,6 +103,9 @@ function forkWorker(place: number, warn: (text: string) => void) {
     url: () => url,
     // A worker that is still starting hears nothing yet.
     leave: (isReplaced: boolean) => void listens.then(() => line.tell(TOPICS.leave, isReplaced), IGNORED),
+    // The second time, node:cluster would close the channel.
+    offPort: () => void (worker.exitedAfterDisconnect || worker.disconnect()),
+    ping: () => line.ask(TOPICS.ping),
     kill: () => void worker.process.kill('SIGKILL'),
   }
 }
@@ -117,13 +126,10 @@ const PING_MS = 1000
  */
 export const UNANSWERED = 10
 
-/**
- * Kills a worker whose event loop stands. It is watched from when it listens: a start may take long. `ping` resolves when the worker
- * answers.
- */
+/** Kills a worker whose event loop stands. It is watched from when it listens: a start may take long. */
 export function watchPulse(
-  worker: Pick<WorkerProcess, 'place' | 'listens' | 'ended' | 'kill'>,
-  { ping, repeat, warn }: { ping: () => Promise<unknown>; repeat: Clocks['repeat']; warn: (text: string) => void },
+  worker: Pick<WorkerProcess, 'place' | 'listens' | 'ended' | 'ping' | 'kill'>,
+  { repeat, warn }: { repeat: Clocks['repeat']; warn: (text: string) => void },
 ): void {
   const watch = () => {
     let unanswered = 0
@@ -136,7 +142,7 @@ export function watchPulse(
         return worker.kill()
       }
       unanswered += 1
-      ping().then(() => {
+      worker.ping().then(() => {
         unanswered = 0
       }, IGNORED)
     }
@@ -146,21 +152,43 @@ export function watchPulse(
   worker.listens.then(watch, IGNORED)
 }
 
+/** How often workers are asked before their port closes: so many connections may wait for each of them. */
+const ROUNDS = 50
+
+/**
+ * Closes the port that workers share. node:cluster gives a worker the next connection when it has taken the one before, and resets those that
+ * still wait when the last worker leaves. So they are asked again and again first: each answer is a connection that waits no longer. That
+ * takes milliseconds, at most a second. If the last one stopped listening by itself, connections on their way to it would be lost.
+ */
+async function closePort(workers: readonly WorkerProcess[]): Promise<void> {
+  const last = workers.at(-1)
+  const asked = async () => {
+    for (let round = 0; round < ROUNDS; round += 1) await Promise.all(workers.map((worker) => worker.ping()))
+    for (const worker of workers) if (worker !== last) worker.offPort()
+    await quiet(() => delay(1).then(last?.ping))
+  }
+  await inTime(asked()).catch(IGNORED)
+  for (const worker of workers) worker.offPort()
+}
+
 interface CrewSettings<W extends WorkerProcess> {
   readonly workers: number
   readonly fork: (place: number) => W
   /** Milliseconds of a monotonic clock. */
   readonly ticks: () => number
+  /** Milliseconds that those who leave wait before they close the port (`limits.drainMs`). */
+  readonly drainMs: () => number
   readonly warn: (text: string) => void
   /** Is told, in a sentence, that workers die again and again. None is replaced from then on. */
   readonly givenUp: (sentence: string) => void
 }
 
 /** Keeps a number of workers alive. A worker that dies is replaced at once, in its place. */
-export function createCrew<W extends WorkerProcess>({ workers, fork, ticks, warn, givenUp }: CrewSettings<W>) {
+export function createCrew<W extends WorkerProcess>({ workers, fork, ticks, drainMs, warn, givenUp }: CrewSettings<W>) {
   /** The worker of each place. One that leaves has none, and is not replaced. */
   const crew = new Map<number, W>()
   const present = new Set<W>()
+  const starting = new Set<W>()
   const ready = new Set<W>()
   const areTooMany = createDeaths(ticks)
   let isOver = false
@@ -168,7 +196,9 @@ export function createCrew<W extends WorkerProcess>({ workers, fork, ticks, warn
   const begin = (place: number): W => {
     const worker = fork(place)
     present.add(worker)
-    void worker.listens.then(() => void ready.add(worker), IGNORED)
+    starting.add(worker)
+    const settled = () => starting.delete(worker)
+    void worker.listens.then(() => settled() && ready.add(worker), settled)
     void worker.left.then((ending) => left(worker, ending))
     void worker.ended.then(() => void present.delete(worker))
     return worker
@@ -187,18 +217,21 @@ export function createCrew<W extends WorkerProcess>({ workers, fork, ticks, warn
     ready.delete(worker)
     worker.leave(isReplaced)
   }
-  const end = async (how: (worker: W) => void) => {
-    isOver = true
-    for (const worker of present) how(worker)
+  const ended = async () => {
     await Promise.all([...present].map(({ ended }) => ended))
   }
   /** Ends them at once. */
-  const stop = () => end((worker) => worker.kill())
+  const stop = () => {
+    isOver = true
+    for (const worker of present) worker.kill()
+    return ended()
+  }
   const succeed = async (place: number) => {
     const successor = begin(place)
     try {
       await successor.listens
     } catch (error) {
+      if (isOver) return
       throw new Error(`worker ${place} was not replaced: ${(error as Error).message}`)
     }
     const before = crew.get(place)
@@ -227,8 +260,16 @@ export function createCrew<W extends WorkerProcess>({ workers, fork, ticks, warn
     async roll() {
       for (let place = 1; place <= workers && !isOver; place += 1) await succeed(place)
     },
-    /** Lets all of them finish. Resolves when they have ended. */
-    retire: () => end((worker) => release(worker, false)),
+    /** Lets all of them finish, but for one that has not begun. Resolves when they have ended. */
+    async retire() {
+      isOver = true
+      const serving = [...ready]
+      for (const worker of serving) release(worker, false)
+      for (const worker of starting) worker.kill()
+      await delay(drainMs())
+      await closePort(serving)
+      await ended()
+    },
     stop,
     /** Those that listen now. */
     listening: (): readonly W[] => [...ready],
@@ -373,7 +414,7 @@ export function createSupervisor({ config, workers, file, openStore, kept, warn 
       metrics.said(one, metricsIn(values))
       isDone = true
     })
-    watchPulse(worker, { ping: () => line.ask(TOPICS.ping), repeat: CLOCKS.repeat, warn })
+    watchPulse(worker, { repeat: CLOCKS.repeat, warn })
     worker.listens.then(() => void measured.set(worker, one), IGNORED)
     void worker.ended.then(() => {
       measured.delete(worker)
@@ -388,7 +429,8 @@ export function createSupervisor({ config, workers, file, openStore, kept, warn 
   const givenUp = new Promise<string>((resolve) => {
     giveUp = resolve
   })
-  const crew = createCrew<ForkedWorker>({ workers, fork, ticks: () => performance.now(), warn, givenUp: giveUp })
+  const drainMs = () => current['limits.drainMs']
+  const crew = createCrew<ForkedWorker>({ workers, fork, ticks: () => performance.now(), drainMs, warn, givenUp: giveUp })
   const timer = setInterval(() => void metrics.collect(), COLLECT_MS).unref()
   const front: WorkersFront = {
     listen: crew.start,

@@ -1,4 +1,4 @@
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2'
 import net from 'node:net'
 import { setTimeout as delay, setImmediate } from 'node:timers/promises'
@@ -93,14 +93,21 @@ export interface Others {
 
 /**
  * Takes a server out of service without losing a request. A connection must not close while the balancer may be about to use it.
- * So every answer says `connection: close` from the start, and idle connections close only after both times.
- * `others` are the connections that are not HTTP/1.1.
+ * So every answer says `connection: close` first, and idle connections close only after both times.
+ * `others` are the connections that are not HTTP/1.1. If `othersShare` the port, they close it together, after `drainMs` (`closePort`).
  */
-export async function retire(app: FastifyInstance, others: Others, { drainMs, lingerMs, shutdownMs }: Retirement): Promise<void> {
-  if (drainMs + lingerMs > 0) app.server.prependListener('request', lastOfItsConnection)
-  if (drainMs > 0) await delay(drainMs)
+export async function retire(
+  app: FastifyInstance,
+  others: Others,
+  { drainMs, lingerMs, shutdownMs }: Retirement,
+  othersShare = false,
+): Promise<void> {
+  const parting = () => void app.server.prependListener('request', lastOfItsConnection)
+  if (drainMs > 0) parting()
+  if (othersShare) await offPort(app.server)
+  else if (drainMs > 0) await delay(drainMs)
   others.leave()
-  if (lingerMs > 0) await linger(app, lingerMs)
+  if (lingerMs > 0) await linger(app, lingerMs, drainMs > 0 ? () => {} : parting)
   await finish(app, others, shutdownMs)
 }
 
@@ -108,11 +115,30 @@ function lastOfItsConnection(_: IncomingMessage, response: ServerResponse): void
   response.setHeader('connection', 'close')
 }
 
-/** Stops listening only: the HTTP server's own `close` would also end idle connections. */
-async function linger({ server }: FastifyInstance, ms: number): Promise<void> {
+/**
+ * Resolves when node:cluster takes a worker off the port, for which it calls `close` of each server. Open connections stay open. So does the
+ * channel to the supervisor, which node:cluster closes when its callback is called.
+ */
+function offPort(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close = () => {
+      server.close = Object.getPrototypeOf(server).close
+      net.Server.prototype.close.call(server)
+      resolve()
+      return server
+    }
+  })
+}
+
+/**
+ * Stops listening only: the HTTP server's own `close` would also end idle connections. Then calls `parting`: a client that is told to close
+ * its connection earlier may open another one in the instant in which the port closes.
+ */
+async function linger({ server }: FastifyInstance, ms: number, parting: () => void): Promise<void> {
   const over = new AbortController()
-  await quiet()
+  if (server.listening) await quiet()
   net.Server.prototype.close.call(server, () => over.abort())
+  parting()
   await delay(ms, undefined, { signal: over.signal }).catch(() => {})
 }
 
@@ -121,12 +147,12 @@ const EMPTY_MS = 0.05
 const ATTEMPTS = 200
 
 /**
- * Waits for an empty turn of the event loop. A connection that arrived during a turn is not accepted yet. The system resets it when the
- * process stops listening, and the balancer may have sent a write on it. The system hardly interrupts a process that has just slept.
+ * Waits for an empty turn of the event loop, behind `sleep`. A connection that arrived during a turn is not accepted yet. The system resets it
+ * when the process stops listening, and the balancer may have sent a write on it. The system hardly interrupts a process that has just slept.
  */
-async function quiet(): Promise<void> {
+export async function quiet(sleep: () => Promise<unknown> = () => delay(1)): Promise<void> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-    await delay(1)
+    await sleep()
     await setImmediate()
     const began = performance.now()
     await setImmediate()

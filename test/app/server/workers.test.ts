@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events'
 import { describe, expect, it } from 'vitest'
 import { createLine, SENT } from '../../../src/app/server/line.ts'
 import { createCrew, DEATHS, UNANSWERED, type WorkerProcess, watchPulse } from '../../../src/app/server/workers.ts'
-import { manualClocks } from '../../stage/clocks.ts'
+import { manualClocks, until } from '../../stage/clocks.ts'
 
 describe('crew', () => {
   /** Node 20 has no `Promise.withResolvers`. */
@@ -18,6 +18,8 @@ describe('crew', () => {
   interface Puppet extends WorkerProcess {
     listen(): void
     fail(reason: string): void
+    /** Answers pings. */
+    answer(): void
     die(ending: string): void
     readonly asked: string[]
   }
@@ -25,6 +27,7 @@ describe('crew', () => {
   function puppet(place: number): Puppet {
     const listens = withResolvers<void>()
     const ended = withResolvers<string>()
+    const answered = withResolvers<void>()
     listens.promise.catch(() => {})
     const asked: string[] = []
     return {
@@ -33,6 +36,12 @@ describe('crew', () => {
       left: ended.promise,
       ended: ended.promise,
       leave: (isReplaced) => void asked.push(isReplaced ? 'leave, you are replaced' : 'leave'),
+      offPort: () => void asked.push('off the port'),
+      ping() {
+        if (asked.at(-1) !== 'ping') asked.push('ping')
+        return answered.promise
+      },
+      answer: () => answered.resolve(),
       kill() {
         asked.push('end')
         ended.resolve('signal SIGKILL')
@@ -56,7 +65,8 @@ describe('crew', () => {
       forked.push(worker)
       return worker
     }
-    const crew = createCrew({ workers, fork, ticks: () => clock.now, warn: (text) => said.push(text), givenUp: (text) => said.push(text) })
+    const say = (text: string) => said.push(text)
+    const crew = createCrew({ workers, fork, ticks: () => clock.now, drainMs: () => 1, warn: say, givenUp: say })
     const started = async () => {
       const starting = crew.start()
       for (const worker of forked) worker.listen()
@@ -169,8 +179,43 @@ describe('crew', () => {
     expect(forked.map(({ asked }) => asked)).toEqual([['leave'], ['leave']])
     nth(0).die('exit code 0')
     nth(1).die('exit code 0')
+    nth(0).answer()
+    nth(1).answer()
     await retired
     expect(forked).toHaveLength(2)
+  })
+
+  it('closes the port when each worker has taken what was sent to it', async () => {
+    const { crew, started, nth } = stage(2)
+    await started()
+    const retired = crew.retire()
+    await until(async () => nth(1).asked.includes('ping'), 'they are asked')
+    nth(0).answer()
+    await settled()
+    expect([nth(0).asked, nth(1).asked]).toEqual([
+      ['leave', 'ping'],
+      ['leave', 'ping'],
+    ])
+    nth(1).answer()
+    await until(async () => nth(1).asked.at(-1) === 'off the port', 'the port is closed')
+    expect(nth(0).asked).toContain('off the port')
+    nth(0).die('exit code 0')
+    nth(1).die('exit code 0')
+    await retired
+  })
+
+  it('ends a worker that is still starting when all leave', async () => {
+    const { crew, said, started, nth } = stage(2)
+    await started()
+    nth(0).die('signal SIGKILL')
+    await settled()
+    const retired = crew.retire()
+    nth(1).answer()
+    expect([nth(1).asked[0], nth(2).asked]).toEqual(['leave', ['end']])
+    await until(async () => nth(1).asked.at(-1) === 'off the port', 'the port is closed')
+    nth(1).die('exit code 0')
+    await retired
+    expect(said).toHaveLength(1)
   })
 })
 
@@ -197,7 +242,7 @@ describe('pulse', () => {
       state.pings += 1
       return state.answers ? Promise.resolve() : new Promise(() => {})
     }
-    watchPulse({ place: 2, listens, ended, kill }, { ping, repeat: clocks.repeat, warn: (text) => void said.push(text) })
+    watchPulse({ place: 2, listens, ended, ping, kill }, { repeat: clocks.repeat, warn: (text) => void said.push(text) })
     return { clocks, said, state, listen, die: () => die('exit code 0') }
   }
 

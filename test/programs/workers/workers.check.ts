@@ -1,5 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { copyFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import http from 'node:http'
 import { join } from 'node:path'
 import tls from 'node:tls'
 import { describe, expect, inject, it, onTestFinished } from 'vitest'
@@ -175,6 +176,25 @@ describe('two workers', () => {
     process.kill(victim, 'SIGKILL')
     await until(async () => proxy.workers().length === 2 && !proxy.workers().includes(victim), 'its successor starts')
     expect(await proxy.stop('SIGTERM')).toBe(0)
+  })
+
+  it('answer every connection that they accepted before they leave together', async () => {
+    const proxy = await startWorkers(inject('cli'), { CROSSWALK_LINGER_MS: '1000' })
+    const client = async (keepAlive: boolean) => {
+      const agent = new http.Agent({ keepAlive, maxSockets: 1 })
+      for (let answered = 0; ; answered += 1) {
+        const problem = await read(proxy.url, agent)
+        if (problem !== undefined) return { answered, problem }
+      }
+    }
+    const clients = Promise.all(Array.from({ length: 8 }, (_, at) => client(at > 0)))
+    await until(async () => (await proxy.metric('crosswalk_requests_total')) > READS, 'they serve')
+    expect(await proxy.stop('SIGTERM')).toBe(0)
+    const ends = await clients
+    const lost = ends.filter(({ problem }) => !problem.includes('ECONNREFUSED'))
+    console.log(`${ends.reduce((sum, { answered }) => sum + answered, 0)} requests answered, ${lost.length} lost`)
+    // The system may reset one that arrives in the instant in which the port closes.
+    expect(lost.length).toBeLessThan(2)
   })
 
   it('end with their supervisor', async () => {

@@ -370,7 +370,8 @@ describe('shutdown', () => {
       const refused = async () => {
         while ((await get(`${url}/iam/v1/groups`, new http.Agent())).status === 200);
       }
-      await expect(refused()).rejects.toThrow('ECONNREFUSED')
+      // The system resets one that arrives in the instant in which the port closes; nothing was sent on it.
+      await expect(refused()).rejects.toThrow(/^connect ECONN(REFUSED|RESET)/)
       expect(await get(`${url}/iam/v1/groups`, kept)).toEqual({ status: 200, connection: 'close' })
       // After its last connection nothing is left to wait for.
       await closed

@@ -55,7 +55,7 @@ export interface WorkerProcess {
   readonly ended: Promise<string>
   /** Lets it finish its requests. With `isReplaced`, others serve meanwhile, so that no balancer needs time to notice. */
   leave(isReplaced: boolean): void
-  /** Takes it off the port, once, which closes with the last of them. Connections that are on their way to it still reach it. */
+  /** Takes it off the port, which closes with the last of them. Connections that are on their way to it still reach it. */
   offPort(): void
   /** Resolves when it answers. */
   ping(): Promise<unknown>
@@ -266,8 +266,8 @@ export function createCrew<W extends WorkerProcess>({ workers, fork, ticks, drai
       const serving = [...ready]
       for (const worker of serving) release(worker, false)
       for (const worker of starting) worker.kill()
-      await delay(drainMs())
-      await closePort(serving)
+      const closed = delay(drainMs(), undefined, { ref: false }).then(() => closePort(serving))
+      await Promise.race([closed, ended()])
       await ended()
     },
     stop,

@@ -102,13 +102,17 @@ export async function retire(
   { drainMs, lingerMs, shutdownMs }: Retirement,
   othersShare = false,
 ): Promise<void> {
-  const parting = () => void app.server.prependListener('request', lastOfItsConnection)
-  if (drainMs > 0) parting()
-  if (othersShare) await offPort(app.server)
+  if (drainMs > 0) endConnections(app.server)
+  if (othersShare) await whenOffPort(app.server)
   else if (drainMs > 0) await delay(drainMs)
   others.leave()
-  if (lingerMs > 0) await linger(app, lingerMs, drainMs > 0 ? () => {} : parting)
+  if (lingerMs > 0) await linger(app, lingerMs)
   await finish(app, others, shutdownMs)
+}
+
+/** Lets each later answer be the last of its connection. */
+function endConnections(server: Server): void {
+  server.prependListener('request', lastOfItsConnection)
 }
 
 function lastOfItsConnection(_: IncomingMessage, response: ServerResponse): void {
@@ -119,7 +123,7 @@ function lastOfItsConnection(_: IncomingMessage, response: ServerResponse): void
  * Resolves when node:cluster takes a worker off the port, for which it calls `close` of each server. Open connections stay open. So does the
  * channel to the supervisor, which node:cluster closes when its callback is called.
  */
-function offPort(server: Server): Promise<void> {
+function whenOffPort(server: Server): Promise<void> {
   return new Promise((resolve) => {
     server.close = () => {
       server.close = Object.getPrototypeOf(server).close
@@ -131,14 +135,14 @@ function offPort(server: Server): Promise<void> {
 }
 
 /**
- * Stops listening only: the HTTP server's own `close` would also end idle connections. Then calls `parting`: a client that is told to close
- * its connection earlier may open another one in the instant in which the port closes.
+ * Stops listening only: the HTTP server's own `close` would also end idle connections. Answers end their connections afterwards: a client
+ * that is told so earlier may open another one in the instant in which the port closes.
  */
-async function linger({ server }: FastifyInstance, ms: number, parting: () => void): Promise<void> {
+async function linger({ server }: FastifyInstance, ms: number): Promise<void> {
   const over = new AbortController()
   if (server.listening) await quiet()
   net.Server.prototype.close.call(server, () => over.abort())
-  parting()
+  endConnections(server)
   await delay(ms, undefined, { signal: over.signal }).catch(() => {})
 }
 

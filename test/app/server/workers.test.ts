@@ -56,7 +56,7 @@ describe('crew', () => {
   /** Lets every promise that is settled be noticed. */
   const settled = () => new Promise<void>((resolve) => void setImmediate(resolve))
 
-  function stage(workers: number) {
+  function stage(workers: number, drainMs = 1) {
     const forked: Puppet[] = []
     const said: string[] = []
     const clock = { now: 0 }
@@ -66,7 +66,7 @@ describe('crew', () => {
       return worker
     }
     const say = (text: string) => said.push(text)
-    const crew = createCrew({ workers, fork, ticks: () => clock.now, drainMs: () => 1, warn: say, givenUp: say })
+    const crew = createCrew({ workers, fork, ticks: () => clock.now, drainMs: () => drainMs, warn: say, givenUp: say })
     const started = async () => {
       const starting = crew.start()
       for (const worker of forked) worker.listen()
@@ -172,15 +172,13 @@ describe('crew', () => {
     expect(said).toEqual([])
   })
 
-  it('lets all workers finish, and replaces nobody then', async () => {
-    const { crew, forked, started, nth } = stage(2)
+  it('lets all workers finish, replaces nobody then, and waits for nobody who has gone', async () => {
+    const { crew, forked, started, nth } = stage(2, 600_000)
     await started()
     const retired = crew.retire()
     expect(forked.map(({ asked }) => asked)).toEqual([['leave'], ['leave']])
     nth(0).die('exit code 0')
     nth(1).die('exit code 0')
-    nth(0).answer()
-    nth(1).answer()
     await retired
     expect(forked).toHaveLength(2)
   })

@@ -12,12 +12,12 @@ const DIALECTS: readonly Dialect[] = ['specification', 'published']
 /** Every sixteenth case that both dialects know is played in the published one too, unless CROSSWALK_SAMPLE is `full`. */
 const EACH = isFull ? 1 : 16
 
-/** The cases to play: of a sample those with a difference, one at least for each operation, and every third of the others. */
+/** The cases to play: of a sample those with a difference, one at least for each operation, and every eighth of the others. */
 function sampleOf(all: readonly Case[]): readonly Case[] {
   if (isFull) return all
   const shown = new Set(all.flatMap(({ difference, operations }) => (difference ? operations : [])))
   return all.filter(({ difference, operations }, nth) => {
-    const isPlayed = difference !== undefined || nth % 3 === 0 || operations.some((id) => !shown.has(id))
+    const isPlayed = difference !== undefined || nth % 8 === 0 || operations.some((id) => !shown.has(id))
     if (isPlayed) for (const id of operations) shown.add(id)
     return isPlayed
   })

@@ -124,7 +124,7 @@ function pattern(output: string): RegExp {
 }
 
 /** The blocks of a long document that a test runs, unless everything is tried: the first ones, because each builds on those before it. */
-export const SAMPLED = isFull ? undefined : 8
+export const SAMPLED = isFull ? undefined : 4
 
 /**
  * Runs documents word for word and in order, in one shell and an empty folder. Free ports replace 8070, 8080, 8081 and 8090. Fails if an output differs.

@@ -478,8 +478,8 @@ const MADE: Readonly<Record<string, string>> = {
 /** Milliseconds. Steps are counted, not time: a busy machine only needs longer for them. */
 const PATIENCE = 60_000
 
-/** Every sixth hostile text of a pattern of the project is tried, unless CROSSWALK_SAMPLE is `full`. */
-const EACH = isFull ? 1 : 6
+/** Every twelfth hostile text of a pattern of the project is tried, unless CROSSWALK_SAMPLE is `full`. */
+const EACH = isFull ? 1 : 12
 
 /** Some patterns are at several places. */
 const growths = new Map<string, Growth | undefined>()

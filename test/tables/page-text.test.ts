@@ -272,7 +272,7 @@ describe('page text', () => {
   }
 
   /** Pages of each table. */
-  const CASES = Number(process.env.CROSSWALK_CASES ?? (isFull ? 400 : 150))
+  const CASES = Number(process.env.CROSSWALK_CASES ?? (isFull ? 400 : 75))
   /** Pages whose single rows are read. Of fewer, the engine reads too few of some tables. */
   const CUT = Math.max(CASES, 400)
 
@@ -428,7 +428,7 @@ describe('an answer that is parsed row by row', () => {
       fc.property(answer, fc.integer({ min: 1, max: 40 }), fc.constantFrom(0, 1), (body, size, spaces) => {
         same(JSON.stringify(body, undefined, spaces), size)
       }),
-      { numRuns: isFull ? 300 : 60 },
+      { numRuns: isFull ? 300 : 30 },
     )
   })
 
@@ -444,7 +444,7 @@ describe('an answer that is parsed row by row', () => {
       fc.property(damaged, around, fc.integer({ min: 1, max: 9 }), (text, wrap, size) => {
         same(wrap(text), size)
       }),
-      { numRuns: isFull ? 5000 : 1000 },
+      { numRuns: isFull ? 5000 : 300 },
     )
   })
 

@@ -119,8 +119,8 @@ const ODD: readonly Request[] = [
   })),
 ]
 
-/** Every case of the contract, or one of twelve. */
-const EACH = isFull ? 1 : 12
+/** Every case of the contract, or one of 24. */
+const EACH = isFull ? 1 : 24
 
 /** Requests of one form that are tried: values hardly ever decide where it leads, and `ODD` has those that do. */
 const OF_A_FORM = 1

@@ -108,7 +108,7 @@ it('tries every file that a command reads', async () => {
 })
 
 describe.each(Object.keys(HOSTILE).map((what, nth) => [what, nth] as const))('%s', (what, nth) => {
-  it.each(sampled(Object.entries(READ), 2, nth))('ends in a sentence or is read, at %s', async (_, lines) => {
+  it.each(sampled(Object.entries(READ), 4, nth))('ends in a sentence or is read, at %s', async (_, lines) => {
     for (const line of lines) {
       const { code, out, err } = await runCommand(line.map((word) => (word === FILE ? join(folder, `${nth}.json`) : word)))
       expect([line, `${out}\n${err}`]).toEqual([line, expect.not.stringMatching(/\n {4}at |(Range|Type|Syntax)Error/)])

@@ -259,7 +259,7 @@ describe('a wrong address is never printed whole', () => {
 
   const V2 = { CROSSWALK_UPSTREAM_V2: 'http://127.0.0.1:9' }
 
-  it.each(SETTING_KEYS.map((key, nth) => [key, sampled(PLANTED, 3, nth)] as const))('in %s', async (key, some) => {
+  it.each(SETTING_KEYS.map((key, nth) => [key, sampled(PLANTED, 6, nth)] as const))('in %s', async (key, some) => {
     for (const planted of some) {
       const inEnv = await runCommand(['serve', '--check'], { ...V2, [envOf(key)]: planted })
       const asFlag = await runCommand(['serve', '--check', `--${flagOf(key)}=${planted}`], V2)

@@ -58,7 +58,7 @@ async function overConnect(url: string, path: string, type: string, body: Buffer
 
 /** gRPC carries every method, and each other protocol a part of them. */
 const protocols = Object.entries(PROTOCOLS).map(
-  ([name, call], nth) => [name, call, nth === 0 ? passedOn : sampled(passedOn, 8, nth)] as const,
+  ([name, call], nth) => [name, call, nth === 0 ? passedOn : sampled(passedOn, 16, nth)] as const,
 )
 
 let v1: BareService

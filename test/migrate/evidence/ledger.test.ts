@@ -223,12 +223,12 @@ describe('accounts', () => {
     'changes a value': { change: { at: '/groups/0/name', to: 'wrong' } },
   }
 
-  // Of a sample each mode gets every fourth way, from another one on.
+  // Of a sample each mode gets every sixth way, from another one on.
   describe.each([
     ['diff-v1', 0],
     ['diff-v2', 1],
   ] as const)('in mode %s, cutover stops saying READY', (mode, first) => {
-    it.each(sampled(Object.entries(WAYS), 4, first))('when v2 %s', async (_, fault) => {
+    it.each(sampled(Object.entries(WAYS), 6, first))('when v2 %s', async (_, fault) => {
       stage = await startStage({ mode, proxy: { 'fallback.perMinute': 0, 'diff.perSecond': 0 } })
       await ask(KINDS)
       expect(await cutover()).toMatchObject({ code: 0 })

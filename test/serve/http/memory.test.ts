@@ -12,7 +12,7 @@ import type { Call } from '../../../src/tables/turn.ts'
 import { encodeMessage } from '../../contract/rpc/call.ts'
 import { methods } from '../../contract/rpc/protojson.ts'
 import { bytesOf, FLAG, type Frame, frame, headers, PREFACE, readFrames, TYPE, uint32 } from '../../programs/faults/wire.ts'
-import { isFull } from '../../sample.ts'
+import { sampled } from '../../sample.ts'
 import { until } from '../../stage/clocks.ts'
 import { type Stage, startStage } from '../../stage/stage.ts'
 import { type Handler, startUpstream, type Upstream } from '../../stage/upstream.ts'
@@ -231,7 +231,6 @@ describe('reset memory', () => {
     return new Map(streams.map((stream) => [stream, Buffer.concat(ofStream(stream).map(({ payload }) => payload))]))
   }
 
-  /** The last two have each server, protocol and end, and are a sample. */
   const READERS = [
     { server: 'itself', protocol: 'REST', end: 'its streams are reset' },
     { server: 'itself', protocol: 'REST', end: 'its connection is ended' },
@@ -239,7 +238,7 @@ describe('reset memory', () => {
     { server: 'in a server of somebody else', protocol: 'REST', end: 'its connection is ended' },
   ]
 
-  it.each(isFull ? READERS : READERS.slice(2))(
+  it.each(sampled(READERS, 4, 2))(
     'a client of HTTP/2 without TLS that asks Crosswalk $server over $protocol, and reads only when $end, gets nothing but its own answers',
     async ({ server, protocol, end }) => {
       const { url, metrics } = served.get(server)!

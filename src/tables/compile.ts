@@ -313,7 +313,7 @@ function otherSpelling(name: string, { json = camelCase(name) }: Field): string 
 
 function compileFill(fields: Fields): Fill {
   const rows = Object.entries(fields)
-    .filter(([, { access, refused }]) => access === 'readWrite' || access === 'writeOnly' || refused !== undefined)
+    .filter(([, { access, refused }]) => isWritten(access) || refused !== undefined)
     .map(([name, field]) => ({ name, field, other: otherSpelling(name, field), put: compilePut(field) }))
   return (v1, v2, prefix, report, stored) => {
     for (const { name, field, other, put } of rows) {
@@ -434,9 +434,16 @@ export function fieldMask(rule: MaskRule, fields: Fields, body: JsonObject, { ma
 
 type Masks = Pick<Env, 'maskCase' | 'replaceMask'>
 
-/** Returns the v2 members that a v1 body can set. A PUT also replaces messages and maps as a whole. */
+/** Returns the v2 members that a v1 body can set. A PUT also replaces messages and maps as a whole, but v2 has no message for a flat one. */
 function written(fields: Fields): readonly string[] {
-  return Object.values(fields).flatMap(({ source, access }) => (access === 'readWrite' && typeof source === 'string' ? [source] : []))
+  return Object.values(fields).flatMap(({ source, type, access }) => {
+    if (!isWritten(access) || typeof source !== 'string') return []
+    return source === '' && type.kind === 'object' ? written(type.fields) : [source]
+  })
+}
+
+function isWritten(access: Field['access']): boolean {
+  return access === 'readWrite' || access === 'writeOnly'
 }
 
 /** False for absent, null, the empty string and the zero value of an enum. */

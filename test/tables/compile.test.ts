@@ -92,11 +92,13 @@ describe('a field mask (facts §13)', () => {
       id: readOnly('uid'),
       name: text('displayName'),
       part: object('itsPart', { inner: text('inner') }),
+      secret: writeOnly(text('clientSecret')),
+      questions: nested({ company: text('company'), asked: readOnly(time('askTime')) }),
       made: readOnly(time('createTime')),
       lost: gone(text, 'gone'),
     }
-    expect(fieldMask('*', fields, {}, { ...snake, replaceMask: 'known' })).toBe('display_name,its_part')
-    expect(fieldMask('*', fields, {}, { ...camel, replaceMask: 'known' })).toBe('displayName,itsPart')
+    expect(fieldMask('*', fields, {}, { ...snake, replaceMask: 'known' })).toBe('display_name,its_part,client_secret,company')
+    expect(fieldMask('*', fields, {}, { ...camel, replaceMask: 'known' })).toBe('displayName,itsPart,clientSecret,company')
     expect(fieldMask(rule, fields, {}, { ...camel, replaceMask: 'known' })).toBe('name,oidc.clientId')
   })
 

@@ -241,6 +241,13 @@ describe('formats', () => {
       expect([items.length, unreadable]).toEqual([120, 1])
     })
 
+    it('may begin with a longer line than a file has in one piece', async () => {
+      const { format, items } = await readTraffic(await file('kong.log', json(Array(400).fill(KONG), KONG)))
+      let count = 0
+      for await (const item of items) count += Number('url' in item)
+      expect([format, count]).toEqual(['kong', 401])
+    })
+
     it('is no archive of more than 2^28 characters', async () => {
       const piece = Buffer.alloc(2 ** 24, ' ')
       const bytes = (async function* () {

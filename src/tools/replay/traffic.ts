@@ -87,17 +87,19 @@ interface TrafficInput {
   close(): Promise<void>
 }
 
-/** Characters that are enough to recognize the format. */
+/** Characters that are enough to recognize the format, if one of their lines is whole. */
 const BEGINNING = 64 * 1024
 
 /** Opens traffic and unpacks gzip, also of several parts in a row. Rejects if it cannot be read. */
 export async function openTraffic(name: string, bytes: AsyncIterable<Uint8Array> = piecesOf(name)): Promise<TrafficInput> {
   const whole = textOf(unpacked(name, bytes))
   const read: string[] = []
-  for (let length = 0; length < BEGINNING; length += read.at(-1)?.length ?? 0) {
+  let hasLine = false
+  for (let length = 0; length < (hasLine ? BEGINNING : LONGEST); length += read.at(-1)?.length ?? 0) {
     const { value, done } = await whole.next()
     if (done) break
     read.push(value)
+    hasLine ||= value.includes('\n')
   }
   async function* pieces(): AsyncGenerator<string> {
     yield* read

@@ -15,7 +15,7 @@ import {
   text,
   time,
   typed,
-  uidInPath,
+  uidSent,
   type V1Request,
   v2Query,
 } from '../../src/tables/language.ts'
@@ -59,7 +59,7 @@ const MOVING_NAMES = new Set(['latest', 'latest-dev'])
 
 function* tagsSummary({ params, query }: V1Request, env: Env): Plan {
   // Without a repo, the list would have no scope and the summary would cover every tag.
-  const repoId = uidInPath(params.repo_id ?? '', 'repo_id')
+  const repoId = uidSent(params.repo_id ?? '', 'repo_id')
   let tagCount = 0
   let latest: JsonObject | undefined
   let newest: JsonObject | undefined
@@ -92,7 +92,7 @@ function longest(name: string, known: Longest | undefined): Longest {
 }
 
 function* countBySource({ params }: V1Request, env: Env): Plan {
-  const source = uidInPath(params.id ?? '', 'id')
+  const source = uidSent(params.id ?? '', 'id')
   let matching = 0
   yield* eachPage(repos, EVERYTHING, (rows) => {
     for (const { sync_config } of rows) if ((sync_config as JsonObject | null | undefined)?.source === source) matching += 1

@@ -120,7 +120,7 @@ export { asText, isObject, type JsonObject } from './json.ts'
 export type { Enrich } from './list.ts'
 export { EVERYTHING, eachPage, readPage } from './pages.ts'
 export { ask, askAll, bodyOf, type Call, type Expected, type Outcome, type Plan } from './turn.ts'
-export { fillPath, parentUid, told, uidInPath, uidToldInPath } from './uid.ts'
+export { fillPath, parentUid, told, uidInPath, uidSent, uidToldInPath } from './uid.ts'
 export { findAll, hydrate, lookUp, type Reference } from './whole-list.ts'
 
 // Differences that a client can see.

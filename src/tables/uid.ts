@@ -36,7 +36,13 @@ export function uidInPath(uid: string, field: string): string {
   return encoded(uid, field)
 }
 
-/** The same for a uid from an answer of v2. */
+/** Checks a uid from a request likewise, for any other place than a path. */
+export function uidSent(uid: string, field: string): string {
+  if (!isUid(uid)) throw noUid(uid, field)
+  return uid
+}
+
+/** Writes a uid from an answer of v2 there. */
 export function uidToldInPath(uid: string): string {
   return encoded(told(uid), '')
 }

@@ -37,6 +37,14 @@ export const summaries: readonly Transcript[] = [
     .sent('GET /registry/v1/repotagssummary/gone?exclude_dates=true&exclude_epochs=true&exclude_referrers=true')
     .asks(`GET /registry/v2/tags?uidp.children_of=gone&${NO_KIND}&page_size=200`, { tags: [] })
     .answers({ id: 'gone', tag_count: '0', last_updated: null, latest_tag: null, latest_version: '' }),
+  transcript('registry.repo_tags_summary.get', 'a uid is opaque, and no path in a query')
+    .sent('GET /registry/v1/repotagssummary/my org/a:2')
+    .asks(`GET /registry/v2/tags?uidp.children_of=my org/a:2&${EVERY_KIND}&page_size=200`, { tags: [] })
+    .answers({ id: 'my org/a:2', tag_count: '0', last_updated: null, latest_tag: null, latest_version: '' }),
+  transcript('registry.repo_count_by_source.get', 'a uid is opaque, and as v2 shows it')
+    .sent('GET /registry/v1/repocountbysource/my org/a:2')
+    .asks('GET /registry/v2/repos?page_size=200', { repos: [{ uid: 'a/1', sync_config: { source: 'my org/a:2' } }] })
+    .answers({ count: '1' }),
   transcript('registry.repo_count_by_source.get', 'the repos that can be seen are counted')
     .sent('GET /registry/v1/repocountbysource/org/base')
     .asks('GET /registry/v2/repos?page_size=200', {

@@ -344,16 +344,32 @@ function compilePut(field: Field): Put {
   }
 }
 
-/** Refuses a value that is neither unset nor the stored one. Times are alike if they are the same moment, to the last digit (facts §19). */
-function compileRefuse({ type, source }: Field, why: string): Put {
+/** Refuses a value that is neither unset nor the stored one, as v1 shows it. */
+function compileRefuse(field: Field, why: string): Put {
+  const { type } = field
   const take = taker(type)
-  const get = getter(source)
+  const get = shownBy(field)
   const unset = type.kind === 'choice' ? type.of.zero[1] : unsetOf(type)
-  const form = (value: unknown) => (type.kind === 'time' && isTimestamp(value) ? instant(value) : value)
   return (value, _, name, report, stored) => {
     const asked = take(value, name, report)
     if (asked === undefined || isDeepStrictEqual(asked, unset)) return
-    if (!isDeepStrictEqual(form(asked), form(stored && get(stored)))) report(name, why)
+    if (!isDeepStrictEqual(formOf(type, asked), formOf(type, stored && get(stored)))) report(name, why)
+  }
+}
+
+/** Returns one form of a value that ProtoJSON may spell in two. Times are alike if they are the same moment, to the last digit (facts §19). */
+function formOf(type: FieldType, value: unknown): unknown {
+  switch (type.kind) {
+    case 'time':
+      return isTimestamp(value) ? instant(value) : value
+    case 'int':
+      return intIn(value, type.unsigned === true) ?? value
+    case 'long':
+      return longIn(value) ?? value
+    case 'choice':
+      return type.of.toV1.get(value) ?? value
+    default:
+      return value
   }
 }
 

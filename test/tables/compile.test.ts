@@ -5,6 +5,7 @@ import {
   bytes,
   choice,
   choices,
+  converted,
   duration,
   elsewhere,
   enumMap,
@@ -185,6 +186,26 @@ describe('read', () => {
       expect(said({ inner: { ends: '2026-01-01T00:00:00.000000001Z' } }, stored)).toBe('Invalid argument: inner.ends: is set by v2')
       expect(said(repeated)).toBe('Invalid argument: inner.ends: is set by v2; inner.many: is set by v2; flat.tier: is set by v2')
       expect(said({ inner: { ends: 'soon' } }, stored)).toBe('Invalid argument: inner.ends: must be an RFC 3339 timestamp')
+    })
+
+    it('may repeat a member that v2 cannot write as v1 shows it', () => {
+      const number = converted(long('name'), { show: (name) => String(name).replace('projects/', '') })
+      const why = 'is set by v2'
+      const fields = {
+        number: refused(why, number),
+        size: refused(why, long('size')),
+        count: refused(why, int('count')),
+        kind: refused(why, choice('kind', identical('Kind', ['NONE', 'ONE', 'TWO']))),
+      }
+      const stored = { name: 'projects/7', size: 5, count: '3', kind: 1 }
+      const shown = compileShow(fields, 'specification')(stored)
+      expect(shown).toEqual({ number: '7', size: '5', count: 3, kind: 'ONE' })
+      expect(compileRead(fields)(shown, stored)).toEqual({})
+      expect(() => compileRead(fields)({ number: '8', size: '6', count: 4, kind: 'TWO' }, stored)).toThrow(
+        Object.keys(fields)
+          .map((name) => `${name}: ${why}`)
+          .join('; '),
+      )
     })
 
     it('is flat where v2 is flat, and nested where v2 nests', () => {

@@ -1,5 +1,5 @@
 import { ApiError, invalidArgument } from '../errors.ts'
-import { type EnumMap, isTimestamp } from './fields.ts'
+import { type EnumMap, isInt64, isTimestamp } from './fields.ts'
 import type { Operation, V1Request } from './operation.ts'
 import { camelCase, variablesOf } from './uid.ts'
 
@@ -90,7 +90,7 @@ export function needsV1(because: string): string {
 export const PARSERS: Readonly<Record<Param['kind'], (name: string, value: string, param: Param) => string>> = {
   text: (_, value) => value,
   flag: (name, value) => String(readFlag(name, value)),
-  int: readInt,
+  int: (name, value) => readWhole(name, value, 32),
   time: (name, value) => {
     if (!isTimestamp(value)) throw unparsable(name, `${JSON.stringify(value)} is not an RFC 3339 time`)
     return value
@@ -112,20 +112,11 @@ export function readFlag(name: string, value: string): boolean {
   throw unparsable(name, `strconv.ParseBool: parsing ${JSON.stringify(value)}: invalid syntax`)
 }
 
-function readInt(name: string, value: string): string {
-  return readWhole(name, value, 32)
-}
-
-/** True if 64 bits hold it; the longest such number has a sign and 19 digits. */
-function isInt64(digits: string): boolean {
-  const number = digits.length > 20 ? undefined : BigInt(digits.replace('+', ''))
-  return number !== undefined && BigInt.asIntN(64, number) === number
-}
-
 export function readWhole(name: string, value: string, bits: 32 | 64): string {
   if (!/^[+-]?\d+$/.test(value)) throw unparsable(name, `strconv.ParseInt: parsing ${JSON.stringify(value)}: invalid syntax`)
   const number = Number(value)
-  const isHeld = bits === 32 ? number === (number | 0) : isInt64(value)
+  // The longest number of 64 bits has a sign and 19 digits; a longer one would only take time.
+  const isHeld = bits === 32 ? number === (number | 0) : value.length <= 20 && isInt64(value.replace('+', ''))
   if (!isHeld) throw unparsable(name, `strconv.ParseInt: parsing ${JSON.stringify(value)}: value out of range`)
   return String(number)
 }

@@ -314,9 +314,10 @@ describe('a message with as many values as a body may hold', () => {
 
   /** A field of bytes: its tag, its length and what it holds. */
   function field(number: number, bytes: Uint8Array): Buffer {
-    const varint = (value: number): number[] => (value < 128 ? [value] : [(value % 128) + 128, ...varint(Math.floor(value / 128))])
     return Buffer.concat([Buffer.from(varint(number * 8 + 2)), Buffer.from(varint(bytes.length)), bytes])
   }
+
+  const varint = (value: number): number[] => (value < 128 ? [value] : [(value % 128) + 128, ...varint(Math.floor(value / 128))])
 
   const many = (count: number, one: Buffer) => Buffer.concat(Array<Buffer>(count).fill(one))
   const EMPTY = Buffer.alloc(0)
@@ -335,13 +336,12 @@ describe('a message with as many values as a body may hold', () => {
   it.each([
     ['empty messages', 'iam.RoleBindings/CreateBatch', many(MOST + 1, field(2, EMPTY))],
     ['empty texts of a nested message', 'iam.Groups/List', field(2, many(MOST + 1, field(6, EMPTY)))],
-    ['empty texts below an unknown group', 'iam.Groups/List', many(MOST + 1, Buffer.of(0x7b, 0x7c))],
     [
       'messages in the value of a map',
       'iam.GroupAccountAssociations/Create',
       field(9, field(2, Buffer.concat([Buffer.of(8, 7), field(2, many(MOST, field(1, EMPTY)))]))),
     ],
-    ['zeros without end', 'iam.Groups/List', Buffer.alloc(2 ** 20, Buffer.of(0x08, 0))],
+    ['zeros of an unknown field without end', 'iam.Groups/List', Buffer.alloc(2 ** 20, Buffer.of(0x78, 0))],
   ])('is refused with one more: %s', (_, method, bytes) => {
     const refused = expect.objectContaining({ code: 'INVALID_ARGUMENT', message: `the message holds more than ${MOST} values` })
     expect(processorMs(() => expect(read(method, bytes)).toThrow(refused))).toBeLessThan(500)
@@ -352,7 +352,23 @@ describe('a message with as many values as a body may hold', () => {
     expect(read('iam.RoleBindings/CreateBatch', json, 'json')).toThrow(`the request body holds more than ${MOST} values`)
   })
 
-  it('is refused as bytes that are none, whatever they seem to hold', () => {
-    expect(read('iam.Groups/List', Buffer.alloc(3 * MOST, 0xff))).toThrow('grpc: error unmarshalling request')
+  /** Its varint is a letter of UTF-8 and a control character. */
+  const LONG = 21_700
+
+  it.each([
+    ['a tag without end', 'iam.Groups/List', Buffer.alloc(3 * MOST, 0xff)],
+    ['groups', 'iam.Groups/List', many(MOST + 1, Buffer.of(0x7b, 0x7c))],
+    [
+      'a text whose length has more than 32 bits',
+      'iam.RoleBindings/CreateBatch',
+      Buffer.concat([Buffer.of(0x7a, 0x80, 0x80, 0x80, 0x80, 0x10), many(MOST + 1, field(2, EMPTY))]),
+    ],
+    [
+      'a text with the tag of eight bytes',
+      'iam.RoleBindings/CreateBatch',
+      Buffer.concat([Buffer.of(0x09, 11), Buffer.alloc(7), Buffer.of(0x7a, ...varint(LONG)), many(LONG / 2, field(2, EMPTY))]),
+    ],
+  ])('is refused as bytes that are none: %s', (_, method, bytes) => {
+    expect(read(method, bytes)).toThrow('grpc: error unmarshalling request')
   })
 })

@@ -6,6 +6,7 @@ import { ENGINE } from './row-module.ts'
 import {
   ByteWriter,
   DELIMITED,
+  EIGHT_BYTES,
   encodeTimestamp,
   enumReader,
   isDelimited,
@@ -68,9 +69,6 @@ function fieldEncoder(field: DescField): EncodeValue {
     writeScalar(writer, scalar)
   }
 }
-
-/** The wire type of eight bytes. */
-const EIGHT_BYTES = 1
 
 function doubleWriter(field: DescField): EncodeValue {
   const isKept = hasPresence(field)

@@ -127,7 +127,8 @@ export class ByteWriter {
 }
 
 /** Protobuf's wire types, as the last three bits of a tag. */
-const VARINT = 0
+export const VARINT = 0
+export const EIGHT_BYTES = 1
 export const DELIMITED = 2
 
 /** Returns the tag of a field; an enum has no scalar type. */

@@ -151,7 +151,7 @@ function tooMany({ rowsPerRequest }: RecodeLimits): ApiError {
 
 /** Returns the bytes, if they may become JSON in one piece. */
 function bounded(type: DescMessage, bytes: Buffer): Buffer {
-  if (isLongerInJson(bytes, MOST_BYTES) || holdsMore(type, bytes, MOST_FIELDS)) throw tooLarge(type)
+  if (isLongerInJson(bytes, MOST_BYTES) || holdsMore(type, bytes, MOST_FIELDS, () => notOf(type))) throw tooLarge(type)
   return bytes
 }
 

@@ -14,85 +14,74 @@ import { ApiError, invalidArgument } from '../../errors.ts'
 import { LONGEST_QUERY } from '../../serve/request.ts'
 import { asText, at, isObject, type JsonObject, MOST_VALUES, parseJson } from '../../tables/json.ts'
 import { camelCase } from '../../tables/uid.ts'
+import { DELIMITED, EIGHT_BYTES, isDelimited, VARINT } from '../encode/writer.ts'
 import type { HttpRule } from '../facts.ts'
 import type { RpcMethod } from '../proto-files.ts'
 import type { WireCall } from '../wire/call.ts'
+import { fieldsOf } from '../wire/status.ts'
 
 /** The fewest bytes of a field: its tag and an empty value. Elements of a packed list take one each, and are few enough then. */
 const LEAST = 2
 
-/** True if bytes hold more fields than so many. Bytes that are no message are left for the decoder to refuse. */
-export function holdsMore(message: DescMessage, bytes: Uint8Array, most: number): boolean {
-  if (bytes.length <= LEAST * most) return false
-  const reader: Reader = { bytes, at: 0, left: most }
-  countFields(reader, bytes.length, innerOf(message))
-  return reader.left < 0
+/**
+ * True if bytes hold more fields than so many. Throws `broken` if the fields do not end where they say, or are not of their types: the decoder
+ * does not look at the type in a tag, and reads beyond the end of a part, so that it would find other fields in such bytes.
+ */
+export function holdsMore(message: DescMessage, bytes: Uint8Array, most: number, broken: () => Error): boolean {
+  return bytes.length > LEAST * most && fieldsLeft(bytes, innerOf(message), most, broken) < 0
 }
 
-interface Reader {
-  readonly bytes: Uint8Array
-  at: number
-  /** The number of fields that may still come; below 0 once there are too many. */
-  left: number
+/** What stands on the wire for a field: its type, and the fields within it. The elements of a packed list stand in one field. */
+interface Inner {
+  readonly kind: number
+  readonly isPacked: boolean
+  readonly within: Fields | undefined
 }
 
-/** What a field holds: fields of its own, elements, or neither. */
-type Inner = (number: number) => Inner | 'packed' | undefined
+type Fields = (number: number) => Inner | undefined
 
-function countFields(reader: Reader, end: number, inner: Inner): void {
-  while (reader.at < end && reader.left >= 0) {
-    const tag = varint(reader, end)
-    reader.left -= 1
-    const type = tag & 7
-    if (type === VARINT) varint(reader, end)
-    else if (type === LENGTH_DELIMITED) {
-      const length = varint(reader, end)
-      const close = Math.min(end, reader.at + length)
-      const within = inner(Math.floor(tag / 8))
-      if (typeof within === 'function') countFields(reader, close, within)
-      else if (within === 'packed') reader.left -= length
-      reader.at = close
-    } else reader.at += SIZES[type] ?? 0
+/** Returns how many fields of so many may still come; below 0 once there are too many. */
+function fieldsLeft(bytes: Uint8Array, fields: Fields, most: number, broken: () => Error): number {
+  let left = most
+  for (const { number, kind, from, end } of fieldsOf(bytes, broken)) {
+    const inner = fields(number)
+    const isPacked = inner?.isPacked === true && kind === DELIMITED
+    if (inner && kind !== inner.kind && !isPacked) throw broken()
+    left -= isPacked ? 1 + end - from : 1
+    if (inner?.within) left = fieldsLeft(bytes.subarray(from, end), inner.within, left, broken)
+    if (left < 0) break
   }
+  return left
 }
 
-const VARINT = 0
-const LENGTH_DELIMITED = 2
+const inners = new WeakMap<DescMessage, Fields>()
 
-/** Bytes of the values of the other types. A group has none of its own: its fields follow. */
-const SIZES: Readonly<Record<number, number>> = { 1: 8, 5: 4 }
-
-function varint(reader: Reader, end: number): number {
-  let value = 0
-  for (let scale = 1; reader.at < end; scale *= 128) {
-    const byte = reader.bytes[reader.at++]!
-    value += (byte & 127) * scale
-    if (byte < 128) break
+function innerOf(message: DescMessage): Fields {
+  let fields = inners.get(message)
+  if (!fields) {
+    const byNumber = new Map<number, Inner>()
+    fields = (number) => byNumber.get(number)
+    // A message may hold one of its own type.
+    inners.set(message, fields)
+    for (const field of message.fields) byNumber.set(field.number, innerField(field))
   }
-  return value
+  return fields
 }
 
-const inners = new WeakMap<DescMessage, Inner>()
-
-function innerOf(message: DescMessage): Inner {
-  let inner = inners.get(message)
-  if (!inner) {
-    const fields = new Map(message.fields.map((field) => [field.number, field]))
-    inner = (number) => withinField(fields.get(number))
-    inners.set(message, inner)
-  }
-  return inner
+function innerField(field: DescField): Inner {
+  if (field.fieldKind === 'map') return { kind: DELIMITED, isPacked: false, within: entryOf(field) }
+  return { ...innerValue(field), isPacked: field.fieldKind === 'list' && field.packed }
 }
 
-function withinField(field: DescField | undefined): Inner | 'packed' | undefined {
-  if (field?.message) return field.fieldKind === 'map' ? entryOf(field.message) : innerOf(field.message)
-  if (field?.fieldKind === 'map') return entryOf(undefined)
-  return field?.fieldKind === 'list' && field.packed ? 'packed' : undefined
+function innerValue({ message, scalar }: Pick<DescField, 'message' | 'scalar'>): Inner {
+  const kind = message || isDelimited(scalar) ? DELIMITED : scalar === ScalarType.DOUBLE ? EIGHT_BYTES : VARINT
+  return { kind, isPacked: false, within: message && innerOf(message) }
 }
 
 /** An entry of a map holds a key and a value. */
-function entryOf(value: DescMessage | undefined): Inner {
-  return (number) => (number === 2 && value ? innerOf(value) : undefined)
+function entryOf(field: DescField & { readonly fieldKind: 'map' }): Fields {
+  const members = [innerValue({ message: undefined, scalar: field.mapKey }), innerValue(field)]
+  return (number) => members[number - 1]
 }
 
 interface Variable {
@@ -440,7 +429,8 @@ function decode(input: DescMessage, bytes: Uint8Array, codec: Codec, protocol: S
   try {
     if (codec === 'json') return fromJson(input, objectIn(TEXT.decode(bytes)), IGNORE_UNKNOWN)
     // An empty message takes two bytes, and a hundred times as many once it is decoded.
-    if (holdsMore(input, bytes, MOST_VALUES)) throw new ApiError('INVALID_ARGUMENT', `the message holds more than ${MOST_VALUES} values`)
+    if (holdsMore(input, bytes, MOST_VALUES, broken))
+      throw new ApiError('INVALID_ARGUMENT', `the message holds more than ${MOST_VALUES} values`)
     const most = Math.max(MOST_JSON, Math.floor(MOST_GROWTH * bytes.length))
     if (isLongerInJson(bytes, most)) throw new ApiError('RESOURCE_EXHAUSTED', `the message is longer than ${most} bytes as JSON`)
     return fromBinary(input, bytes, NO_UNKNOWN)
@@ -452,6 +442,8 @@ function decode(input: DescMessage, bytes: Uint8Array, codec: Codec, protocol: S
     throw new ApiError('INVALID_ARGUMENT', `the request is not JSON of ${input.typeName}`, { cause })
   }
 }
+
+const broken = () => new RangeError('these bytes are no message')
 
 const TEXT = new TextDecoder('utf-8', { fatal: true })
 

@@ -274,7 +274,7 @@ interface Field {
 }
 
 /** Yields the fields of a message. Throws `broken` if the bytes are none, or if they hold a group, which no message of these services has. */
-export function* fieldsOf(bytes: Buffer, broken: () => Error): Generator<Field> {
+export function* fieldsOf(bytes: Uint8Array, broken: () => Error): Generator<Field> {
   let at = 0
   const read = () => {
     let value = 0

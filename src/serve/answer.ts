@@ -38,7 +38,8 @@ export function lengthOf(text: JsonText): number {
 export type Rows = RowsTurn['rows']
 
 const BEGIN_TEXT = `{${JSON.stringify(ROWS)}:[`
-const BEGIN = Buffer.from(BEGIN_TEXT)
+/** The first piece of a list that is written here. The others hold whole rows; those of a service may end anywhere. */
+export const BEGIN = Buffer.from(BEGIN_TEXT)
 const END = ']}'
 
 /** The part after the rows: the rest of the envelope, which most lists do not have. */

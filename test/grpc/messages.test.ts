@@ -6,7 +6,7 @@ import { requestOf, sameCall } from '../../src/grpc/messages/request-of.ts'
 import { statusOfAnswer, statusOfError } from '../../src/grpc/messages/status-of.ts'
 import type { RpcMethod, RpcVersion } from '../../src/grpc/proto-files.ts'
 import type { WireStatus } from '../../src/grpc/wire/call.ts'
-import type { Answer } from '../../src/serve/answer.ts'
+import { type Answer, BEGIN } from '../../src/serve/answer.ts'
 import { drawFrom, randomJson, rpc, v1Method } from './messages.ts'
 
 describe('message of', () => {
@@ -29,7 +29,7 @@ describe('message of', () => {
   }
 
   const own = (batches: readonly (readonly unknown[])[], end = ']}') => [
-    Buffer.from('{"items":['),
+    BEGIN,
     ...batches.map((batch, at) => Buffer.from((at > 0 ? ',' : '') + batch.map((row) => JSON.stringify(row)).join(','))),
     Buffer.from(end),
   ]
@@ -55,6 +55,10 @@ describe('message of', () => {
     ['pieces of whole rows', answer({ text: own([rows.slice(0, 1), rows.slice(1)]) })],
     ['a stream of whole rows', answer({ stream: streamOf(own([rows.slice(0, 2), rows.slice(2)])) })],
     ['a stream that is cut anywhere', answer({ stream: streamOf(cut(wholeText, 7)) })],
+    [
+      'a stream that begins as our own and is cut anywhere',
+      answer({ stream: streamOf([Buffer.from(BEGIN), ...cut(wholeText.slice(BEGIN.length), 7)]) }),
+    ],
     ['unknown members', answer({ body: { items: rows.map((row) => ({ ...row, colour: 'red' })), more: 1 } })],
   ])('makes one message from %s', async (_, given) => {
     expect(await hexOf(given)).toBe(library({ items: rows }))

@@ -1,8 +1,9 @@
 import { setImmediate } from 'node:timers/promises'
 import { type DescField, type DescMessage, fromJson, type JsonValue, toJson } from '@bufbuild/protobuf'
 import { ApiError } from '../../errors.ts'
-import { type Answer, bytesOf } from '../../serve/answer.ts'
+import { type Answer, BEGIN, bytesOf } from '../../serve/answer.ts'
 import { isObject, type JsonObject } from '../../tables/json.ts'
+import { ROWS } from '../../tables/turn.ts'
 import { type EncodeFields, type EncodeRowsText, fieldsEncoder, messageEncoder, rowsTextEncoder } from '../encode/encode.ts'
 import { ByteWriter, unfit } from '../encode/writer.ts'
 import type { RpcMethod } from '../proto-files.ts'
@@ -97,7 +98,6 @@ type ListText = ReturnType<typeof createListText>
  * once. Pieces of Crosswalk's own writer hold whole rows and are not searched; those of another service may end anywhere.
  */
 function createListText(list: string, sink: Pick<MessageSink, 'rowsText' | 'rest'>) {
-  const begin = Buffer.from(`{${JSON.stringify(list)}:[`)
   let pieces: Uint8Array[] = []
   let size = 0
   let isOwn = false
@@ -107,7 +107,8 @@ function createListText(list: string, sink: Pick<MessageSink, 'rowsText' | 'rest
     if (rows) sink.rowsText(Buffer.from(rows.buffer, rows.byteOffset, rows.length))
   }
   const hold = (piece: Uint8Array) => {
-    if (pieces.length === 0 && begin.equals(piece)) isOwn = true
+    // A service may send the same bytes first, and cut its rows.
+    if (piece === BEGIN && list === ROWS) isOwn = true
     pieces.push(piece)
     size += piece.length
     if (isOwn || size <= SMALL) return

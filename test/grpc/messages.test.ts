@@ -102,6 +102,7 @@ describe('message of', () => {
     expect(await json(answer({ body: { items } }))).toEqual(wanted)
     expect(await json(answer({ text: own([items.slice(0, 2), items.slice(2)], '],"x":1}') }))).toEqual(wanted)
     expect(await json(answer({ text: own([]) }))).toEqual({})
+    expect(await json(answer({ stream: streamOf([]) }))).toEqual({})
   })
 
   it.each<[string, Answer]>([

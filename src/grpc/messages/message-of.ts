@@ -199,7 +199,8 @@ function createJsonSink(message: DescMessage): MessageSink {
       push(text === '{}' ? ']}' : `],${text.slice(1)}`)
     },
     size: () => size,
-    end: () => pieces,
+    // An empty text is no JSON.
+    end: () => (pieces.length === 0 ? [Buffer.from('{}')] : pieces),
   }
 }
 

@@ -111,7 +111,9 @@ export class GrpcHead implements OnClose {
     this.#type = type
     this.#ended = ended
     stream.on('error', ignore)
-    whenClosed(stream, this)
+    // What serves a call may load first. A stream that has closed meanwhile does not tell it again.
+    if (this.isGone()) this.over()
+    else whenClosed(stream, this)
   }
 
   over(): void {
@@ -161,7 +163,7 @@ export class GrpcHead implements OnClose {
   /** Answers an unknown codec: a content type that HTTP does not take (gRPC over HTTP/2, Requests). */
   refuseType(): void {
     this.#stream.resume()
-    this.#stream.respond({ ':status': 415, 'accept-post': TYPES }, WHOLE)
+    this.whole({ ':status': 415, 'accept-post': TYPES })
   }
 
   #sendTrailers(): void {

@@ -341,6 +341,20 @@ describe('serve grpc stream', () => {
     expect(await call(HELLO)).toMatchObject({ body: HELLO, code: 5, message: 'no more' })
   })
 
+  it.each(['application/grpc', 'application/grpc+xml'])('ends a call of %s whose client left before it was served', async (type) => {
+    const { session, ended } = await startGrpc({}, (settings) => {
+      const serve = createServeGrpcStream(settings)
+      return (stream, headers, _, over) => {
+        stream.on('error', () => {}).once('close', () => setImmediate(serve, stream, headers, echoAll, over))
+      }
+    })
+    const end = ended()
+    const stream = session.request({ ':method': 'POST', 'content-type': type }).on('error', () => {})
+    await once(stream, 'ready')
+    stream.close(constants.NGHTTP2_CANCEL)
+    expect(await end).toBe(1)
+  })
+
   it('is OK without a message', async () => {
     const { call } = await start(async function* () {})
     expect(await call(HELLO)).toMatchObject({ code: 0, body: Buffer.alloc(0) })

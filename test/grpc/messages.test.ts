@@ -313,6 +313,10 @@ describe('request of', () => {
     const bytes = Buffer.from('0a0161', 'hex')
     const urls = ['iam.Groups/List', 'iam.Roles/List', 'iam.Groups/List'].map((name) => requestOf(v1Method(name), bytes, 'proto').url)
     expect(urls).toEqual(['/iam/v1/groups?id=a', '/iam/v1/roles?id=a', '/iam/v1/groups?id=a'])
+    requestOf(v1Method('libraries.Artifacts/ListVersions'), bytes, 'proto')
+    const others = Buffer.concat([Buffer.from('Versions'), bytes])
+    const refusal = codeOf(() => requestOf(v1Method('libraries.Artifacts/List'), others, 'proto'))
+    expect(refusal).toEqual(['INTERNAL', 'grpc: error unmarshalling request'])
   })
 })
 

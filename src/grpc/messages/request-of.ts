@@ -365,7 +365,8 @@ const LONGEST = 500
 const reads = new LRUCache<string, RestRequest>({ max: KEPT })
 
 function keyOf({ path }: RpcMethod, { buffer, byteOffset, length }: Uint8Array): string {
-  return path + Buffer.from(buffer, byteOffset, length).toString('latin1')
+  // The name of one method begins with the name of another. No path has a space.
+  return `${path} ${Buffer.from(buffer, byteOffset, length).toString('latin1')}`
 }
 
 type ReadRequest = (message: Message, pathBytes: number) => RestRequest

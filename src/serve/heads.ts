@@ -19,7 +19,7 @@ export function writeHead(response: ServerResponse, head: Head): { readonly prob
 }
 
 /** Headers for one connection only, which are never passed on (RFC 9110 §7.6.1). */
-const HOP_BY_HOP: ReadonlySet<string> = new Set([
+export const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'connection',
   'http2-settings',
   'keep-alive',

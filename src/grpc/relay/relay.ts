@@ -2,22 +2,23 @@ import { type ClientHttp2Stream, constants, type IncomingHttpHeaders, type Outgo
 import type { Duplex } from 'node:stream'
 import { ApiError, asApiError, unrelayable } from '../../errors.ts'
 import { CONNECTION_SPECIFIC, grouped, relayable, relayableHeaders } from '../../heads.ts'
+import { HOP_BY_HOP } from '../../serve/heads.ts'
 import { guarded, whenClosed } from '../../serve/signals.ts'
 import type { Service } from '../../serve/upstream/health.ts'
 import { failureStatus, GrpcHead, grpcTrailers, statusBytes, unpadded } from '../wire/status.ts'
 import { brokenOff, createSessions, foreignAnswer, type Sent, type SessionSettings, stopped, unreachable } from './session.ts'
 import { type CallUnary, createCallUnary, detailsOf, isGrpcType, messageOfStatus } from './unary.ts'
 
-/** Headers that HTTP/2 forbids. `te: trailers` is not among them. */
-const FORBIDDEN = [...CONNECTION_SPECIFIC].filter((name) => name !== 'te')
+/** Headers that end here, and the client's name of the host: it must not differ from `:authority` (RFC 9113 §8.3.1). `te: trailers` goes on. */
+const LEFT = ['host', ...HOP_BY_HOP].filter((name) => name !== 'te')
 
 /**
  * Makes the client's headers those of a call to the service at `url`, in place: a copy would be a tenth of the cost of a call. All stay but the
- * address, another path and those that HTTP/2 forbids.
+ * address, another path and those that end here.
  */
 function callTo({ host, protocol }: URL, headers: IncomingHttpHeaders, raw: readonly string[], path?: string): OutgoingHttpHeaders {
   separate(headers, raw)
-  for (const name of FORBIDDEN) if (headers[name] !== undefined) delete headers[name]
+  for (const name of LEFT) if (headers[name] !== undefined) delete headers[name]
   headers[':authority'] = host
   headers[':scheme'] = protocol === 'https:' ? 'https' : 'http'
   // The log tells the client's path.

@@ -240,6 +240,29 @@ describe('failures', () => {
     bare.close()
   })
 
+  it.each([
+    ['an authority', { ':authority': 'api.example' }],
+    ['a host and an authority', { ':authority': 'other.example', host: 'api.example' }],
+  ])('gets a call with %s under its own authority', async (_, name) => {
+    const heads: http2.IncomingHttpHeaders[] = []
+    const bare = await startBareService((stream, headers) => {
+      heads.push(headers)
+      answerWith(stream, framed('hi'), { 'grpc-status': '0' })
+    })
+    await startAll({ 'upstream.v2': bare.url })
+    const session = http2.connect(proxy.url)
+    const head = { ':method': 'POST', ':path': pathOf('Unary'), 'content-type': 'application/grpc', 'proxy-authorization': 'Basic YTpi' }
+    const stream = session
+      .request({ ...head, ...name })
+      .resume()
+      .end(framed('hi'))
+    await once(stream, 'close')
+    const { ':authority': authority, host, 'x-forwarded-host': forwarded, 'proxy-authorization': credential } = heads[0] ?? {}
+    expect({ authority, host, forwarded, credential }).toEqual({ authority: new URL(bare.url).host, forwarded: 'api.example' })
+    session.close()
+    bare.close()
+  })
+
   it('loses the calls of a client that goes away', async () => {
     await startAll()
     const [hangs, cancelled] = [once(echo.events, 'hang'), once(echo.events, 'cancelled')]

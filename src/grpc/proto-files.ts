@@ -229,8 +229,8 @@ export interface RpcMethod {
 export interface Rpc {
   /** The method of a path: `find('/chainguard.platform.iam.Groups/List')`. */
   find(path: string): RpcMethod | undefined
-  /** Whether a path names a service that is known, whatever its method. */
-  knowsService(path: string): boolean
+  /** Whether a path names a service of v1, whatever its method. Those of v2 may have methods that nobody here knows. */
+  isOfV1(path: string): boolean
   /** Every message, enum and service, the well-known types and the details of errors (`google.rpc`). */
   readonly registry: FileRegistry
   readonly methods: readonly RpcMethod[]
@@ -263,10 +263,10 @@ export function openRpc(operations: readonly Operation[], { v1, v2 }: FactsOfBot
     ),
   )
   const byPath = new Map(methods.map((method) => [method.path, method]))
-  const known = new Set(methods.map(({ service }) => service))
+  const ofV1 = new Set(methods.filter(({ version }) => version === 'v1').map(({ service }) => service))
   return {
     find: (path) => byPath.get(path),
-    knowsService: (path) => known.has(serviceIn(path)),
+    isOfV1: (path) => ofV1.has(serviceIn(path)),
     registry,
     methods,
   }

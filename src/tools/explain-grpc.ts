@@ -82,7 +82,7 @@ export function grpcSubject(rpc: Rpc, name: string, message: Buffer, settings: G
 }
 
 function strange(rpc: Rpc, path: string, { v2Grpc }: GrpcToV2): string {
-  if (rpc.knowsService(path)) return `${path} is not a method of its service: the answer is UNIMPLEMENTED (code 12).`
+  if (rpc.isOfV1(path)) return `${path} is not a method of its service: the answer is UNIMPLEMENTED (code 12).`
   if (v2Grpc === 'rest') return `${path} has no REST request: the answer is UNIMPLEMENTED (code 12), because upstream.v2Grpc is rest.`
   return `${path} is not a method of v1: the proxy passes its calls on to v2 unchanged.`
 }

@@ -263,13 +263,9 @@ describe('open rpc', () => {
     ])
   })
 
-  it('knows a service by any path below it', () => {
-    expect(['/chainguard.platform.iam.Groups/Grow', '/chainguard.platform.iam.Trees/List', '/', ''].map(rpc.knowsService)).toEqual([
-      true,
-      false,
-      false,
-      false,
-    ])
+  it('knows a service of v1 by any path below it', () => {
+    const others = ['/chainguard.platform.iam.v2.GroupsService/Grow', '/chainguard.platform.iam.Trees/List', '/', '']
+    expect(['/chainguard.platform.iam.Groups/Grow', ...others].map(rpc.isOfV1)).toEqual([true, false, false, false, false])
     expect(rpc.find('/chainguard.platform.iam.Groups/Grow')).toBeUndefined()
   })
 

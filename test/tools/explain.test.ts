@@ -292,6 +292,7 @@ describe('explain of a gRPC call', () => {
   it.each([
     ['iam.GroupInvites/CreateWithGroup', {}, 'has no REST request: upstream.v1 answers it over gRPC'],
     ['iam.Groups/Grow', {}, 'is not a method of its service: the answer is UNIMPLEMENTED (code 12)'],
+    ['iam.v2.GroupsService/Grow', {}, 'is not a method of v1: the proxy passes its calls on to v2 unchanged'],
     ['iam.v2.GroupsService/ListGroups', {}, 'passes it on to v2 unchanged (upstream.v2Grpc is relay)'],
     ['iam.v2beta1.GroupsService/ListGroups', { CROSSWALK_GRPC_V2BETA1: 'v2' }, 'as /chainguard.platform.iam.v2.GroupsService/ListGroups'],
     [

@@ -188,7 +188,6 @@ interface DestinationParts {
 /** Returns what finds the destination of a method by its path; undefined if no known service has it. */
 export function createDestinations({ rpc, v1, v2, asV2, limits }: DestinationParts): (path: string) => Destination | undefined {
   const { registry } = rpc
-  const services = new Set(rpc.methods.filter(({ version }) => version === 'v1').map(({ service }) => service))
   const carry: (call: RpcCall, renamed: Renamed | undefined) => Promise<WireReply> =
     'ask' in v2 ? createTranscode(v2.ask, rpc, limits) : (call, renamed) => relayUnary({ call: v2.call, registry, limits, renamed }, call)
   const ofV2 = (method: RpcMethod): Destination => {
@@ -210,7 +209,7 @@ export function createDestinations({ rpc, v1, v2, asV2, limits }: DestinationPar
       return { answer, operation: method.operation?.id ?? 'unknown', isNative: false, isSafe: method.isSafe }
     }
     if (method) return ofV2(method)
-    return services.has(serviceIn(path)) ? missing(path) : undefined
+    return rpc.isOfV1(path) ? missing(path) : undefined
   }
   const known = new Map<string, Destination | undefined>(rpc.methods.map(({ path }) => [path, find(path)]))
   return (path) => (known.has(path) ? known.get(path) : find(path))

@@ -67,6 +67,9 @@ export function createV1Carrier(app: FastifyInstance, pool: Agent, settings: V1C
         record.error = error
         sendError(reply, error)
       },
+      broken(cause) {
+        record.error = fromV1Transport(cause)
+      },
       unrelayable(problem) {
         record.error = unrelayable('v1', problem)
         settings.unrelayable()
@@ -104,6 +107,8 @@ interface Relaying {
   head(head: Head): Head
   /** Answers a request that got no answer. */
   failed(cause: unknown): void
+  /** Notes that the service breaks off an answer that has begun. The answer to the client is broken off next. */
+  broken(cause: unknown): void
   /** Answers a request whose answer cannot be relayed. */
   unrelayable(problem: string): void
 }
@@ -184,8 +189,10 @@ class Relay implements Dispatcher.DispatchHandler {
   onError(error: Error): void {
     if (this.#isOver) return
     this.#over()
-    if (this.#hasBegun) this.#response.destroy()
-    else this.#relaying.failed(error)
+    if (this.#hasBegun) {
+      this.#relaying.broken(error)
+      this.#response.destroy()
+    } else this.#relaying.failed(error)
   }
 
   #over(): void {
@@ -247,6 +254,7 @@ function createReads({ base, connectionMs, ...pooled }: PassthroughSettings, fai
           else if (code === 'UND_ERR_INVALID_ARG') fail(response, unwritable(cause))
           else fail(response, fromTransport(cause))
         },
+        broken: (cause) => fail(response, fromTransport(cause)),
         unrelayable: (problem) => fail(response, unrelayable('v2', problem), BAD_GATEWAY),
       })
       const options = { origin, path: prefix + relay.target, method: 'GET', headers: nativeHeaders(request.headers) } as const

@@ -134,7 +134,7 @@ export function createNative({ base, connections, connectionAgeMs: ageMs = 0, di
     waiting.get(response)?.(call)
   }
   const onAnswer = (answer: IncomingMessage, _: IncomingMessage, response: ServerResponse) => {
-    const problem = carryAnswer(answer, response)
+    const problem = carryAnswer(answer, response, failed)
     if (problem !== undefined) failed(response, unrelayable('v2', problem), BAD_GATEWAY)
   }
   proxy.on('error', careful(onError) as never)
@@ -213,20 +213,22 @@ export function isUnframable({ method, headers }: IncomingMessage): boolean {
 }
 
 /** Relays v2's answer, or returns the problem with its head. If v2 breaks off, the answer to the client does too. */
-function carryAnswer(answer: IncomingMessage, response: ServerResponse): string | undefined {
+function carryAnswer(answer: IncomingMessage, response: ServerResponse, failed: Failed): string | undefined {
   response.sendDate = false
   const { statusCode: status = 0, statusMessage: reason = '' } = answer
   const refused = writeHead(response, { status, reason, headers: endToEndRaw(answer.rawHeaders) })
   if (refused) answer.destroy()
-  else carryBody(answer, response)
+  else carryBody(answer, response, failed)
   return refused?.problem
 }
 
 /** Breaks the answer off as v2 breaks off its own, and v2's as the client its own. `pipeline` would make an AbortController for each answer. */
-function carryBody(answer: IncomingMessage, response: ServerResponse): void {
-  answer.on('error', nothing).once('close', () => {
-    if (!answer.readableEnded) response.destroy()
-  })
+function carryBody(answer: IncomingMessage, response: ServerResponse, failed: Failed): void {
+  answer
+    .on('error', (error) => failed(response, fromTransport(error)))
+    .once('close', () => {
+      if (!answer.readableEnded) response.destroy()
+    })
   response.on('error', nothing)
   whenClosed(response, { over: () => void (answer.readableEnded || answer.destroy()), next: undefined })
   answer.pipe(response)

@@ -112,9 +112,11 @@ describe('passthrough', () => {
       expect(connections).toBeLessThanOrEqual(1)
     })
 
-    it('is broken off if v2 breaks it off', async () => {
-      const answer = await fetch(`${proxy.url}/cut`)
+    it.each(['GET', 'POST'])('is broken off if v2 breaks a %s off, which is a failure of v2', async (method) => {
+      const id = `cut-${method}`
+      const answer = await fetch(`${proxy.url}/cut`, { method, headers: { 'x-request-id': id } })
       await expect(answer.text()).rejects.toThrow()
+      expect(await proxy.logged(({ reqId }) => reqId === id)).toMatchObject({ level: 50, status: 503, error: { code: 'UNAVAILABLE' } })
     })
 
     it('is 502 if v2 switches protocols unasked', async () => {
@@ -338,8 +340,11 @@ describe('carriers, v1', () => {
     expect(v1.seen).toHaveLength(1)
   })
 
-  it('breaks off an answer that v1 breaks off', async () => {
-    await expect((await fetch(`${proxy.url}/registry/v1/vuln_reports?cut`)).text()).rejects.toThrow()
+  it('breaks off an answer that v1 breaks off, which is a failure of v1', async () => {
+    const answer = await fetch(`${proxy.url}/registry/v1/vuln_reports?cut`)
+    await expect(answer.text()).rejects.toThrow()
+    const line = await proxy.logged(({ reqId }) => reqId === answer.headers.get('x-request-id'))
+    expect(line).toMatchObject({ level: 50, status: 503, error: { message: 'the v1 service cannot be reached' } })
   })
 
   it('answers 503 in v1’s form when v1 is down, 504 when it is silent', async () => {

@@ -130,6 +130,19 @@ export function sendError(reply: FastifyReply, error: ApiError, status: number =
     .send(Buffer.from(errorText(error, errors)))
 }
 
+/** Takes the headers of an answer back that breaks before its first byte: its coding, age and cookies are not those of the error. */
+function takeBack(reply: FastifyReply, headers: Answer['headers']): void {
+  const { raw: response } = reply
+  if (response.headersSent) return
+  for (const name in headers) {
+    if (name === 'x-request-id') continue
+    reply.removeHeader(name)
+    response.removeHeader(name)
+  }
+  // To remove a date means to send none.
+  response.sendDate = true
+}
+
 /** Yields the pieces of a stream for this response. Records what breaks it, its side or the signal, before the connection breaks. */
 async function* watched(
   stream: AsyncIterable<Uint8Array>,
@@ -259,9 +272,13 @@ class ServedRequest implements Writer, OnClose {
       if ('stream' in answer) {
         const until = (by === 'v1' ? this.#request?.client : this.#request?.signal) as Signal
         const stream = watched(answer.stream, by, until, this.#record, reply.raw)
-        reply.code(answer.status).header('content-type', JSON_TYPE).headers(answer.headers)
+        reply
+          .code(answer.status)
+          .header('content-type', JSON_TYPE)
+          .headers({ ...answer.headers, 'x-request-id': this.#record.id })
         // The signal ends a stream even while it waits for the client.
-        reply.send(addAbortSignal(abortSignalOf(until), Readable.from(stream, ONE_AHEAD)))
+        const body = addAbortSignal(abortSignalOf(until), Readable.from(stream, ONE_AHEAD))
+        reply.send(body.once('error', () => takeBack(reply, answer.headers)))
         return
       }
       const isLatin1 = 'text' in answer

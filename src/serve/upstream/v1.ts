@@ -98,15 +98,24 @@ function requestHeaders(headers: IncomingHttpHeaders, id: string): Record<string
   return sent
 }
 
-/** Sends a request to the v1 service once. Rejects with an ApiError if no answer arrives. */
+/** Sends a request to the v1 service once. An ApiError says that no answer arrives, or that its body breaks off. */
 export function createAskV1(settings: Omit<AskRestSettings, 'service'>): AskRest {
   const ask = createAskRest({ service: 'v1', ...settings })
   return async (request, signal) => {
     try {
-      return await ask(request, signal)
+      const { stream, ...head } = await ask(request, signal)
+      return { ...head, stream: bodyOf(stream) }
     } catch (error) {
       throw fromV1Transport(error)
     }
+  }
+}
+
+async function* bodyOf(stream: RestAnswer['stream']) {
+  try {
+    yield* stream
+  } catch (error) {
+    throw fromV1Transport(error)
   }
 }
 

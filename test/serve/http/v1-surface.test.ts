@@ -379,4 +379,49 @@ describe('failures', () => {
       socket.destroy()
     })
   })
+
+  describe('an answer of v1 that is compared', () => {
+    const HEADERS = {
+      'content-encoding': 'gzip',
+      'cache-control': 'public',
+      'set-cookie': ['a=1', 'b=2'],
+      date: 'then',
+      'x-request-id': 'of v1',
+    }
+
+    async function asked(ends: (response: http.ServerResponse) => void) {
+      const v1: Handler = (_, response) => ends(response.writeHead(200, HEADERS))
+      const stage = await startStage({ mode: 'diff-v1', v1, v2: answering({ groups: [] }) })
+      const answer = await rawExchange(stage.url, `GET ${GROUPS} HTTP/1.1\r\nhost: x\r\nx-request-id: ours\r\nconnection: close\r\n\r\n`)
+      return { answer, line: await stage.logged(({ reqId }) => reqId === 'ours') }
+    }
+
+    it('has the id of its request, under which the log has it', async () => {
+      const { answer } = await asked((response) => response.end('x'))
+      expect(answer).toContain('x-request-id: ours\r\n')
+      expect(answer).not.toContain('of v1')
+      for (const header of ['content-encoding: gzip', 'set-cookie: b=2', 'date: then']) expect(answer).toContain(`${header}\r\n`)
+    })
+
+    it('is a failure of v1 without the headers of v1 if it breaks before its first byte', async () => {
+      const { answer, line } = await asked((response) => {
+        response.flushHeaders()
+        setImmediate(() => response.destroy())
+      })
+      expect(answer).toMatch(/^HTTP\/1\.1 503 .*"message":"the v1 service cannot be reached"/s)
+      expect(answer).toContain('x-request-id: ours\r\n')
+      expect(answer).not.toMatch(/content-encoding|cache-control|set-cookie|: then/i)
+      expect(answer).toMatch(/\r\ndate: /i)
+      expect(line).toMatchObject({ status: 503, error: { code: 'UNAVAILABLE' } })
+    })
+
+    it('is a failure of v1 if it breaks after that', async () => {
+      const { answer, line } = await asked((response) => {
+        response.write('half')
+        setImmediate(() => response.destroy())
+      })
+      expect(answer).toMatch(/^HTTP\/1\.1 200 .*half/s)
+      expect(line).toMatchObject({ status: 503, error: { code: 'UNAVAILABLE' } })
+    })
+  })
 })

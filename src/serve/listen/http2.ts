@@ -174,9 +174,12 @@ export function asHttp1(request: Http2ServerRequest, response: Http2ServerRespon
   if (request.method === 'HEAD') tellEndOfHead(response)
 }
 
-/** Normalises an HTTP/2 request to HTTP/1.1 headers (the host, and that a body follows), so that carriers handle one format. */
+/**
+ * Normalises an HTTP/2 request to HTTP/1.1 headers (the host, and that a body follows), so that carriers handle one format. A host header
+ * beside an authority has no meaning (RFC 9113 §8.3.1). Node takes it for the authority where that is absent.
+ */
 function speakHttp1({ headers, stream, authority }: Http2ServerRequest): void {
-  headers.host ??= authority
+  if (authority !== undefined) headers.host = authority
   if (!stream.endAfterHeaders && headers['content-length'] === undefined) headers['transfer-encoding'] = 'chunked'
 }
 

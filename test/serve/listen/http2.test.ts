@@ -119,6 +119,12 @@ describe('http2', () => {
       expect((await fetch2(session, '/x', { ':method': method }, 'twelve bytes')).headers['x-bytes']).toBe('12')
     })
 
+    it('is sent to the authority that a request names, whatever its host header says', async () => {
+      await fetch2(session, '/x', { ':authority': 'named.example', host: 'other.example' })
+      await fetch2(session, '/x', { host: 'alone.example' })
+      expect(v2.seen.map(({ headers }) => headers['x-forwarded-host'])).toEqual(['named.example', 'alone.example'])
+    })
+
     it('requires a length for the body of a DELETE', async () => {
       expect((await fetch2(session, '/x', { ':method': 'DELETE' }, 'abc')).status).toBe(411)
       expect((await fetch2(session, '/x', { ':method': 'DELETE', 'content-length': 3 }, 'abc')).headers['x-bytes']).toBe('3')

@@ -4,7 +4,7 @@
  * In order: the codes of v1 with their statuses; `ApiError`; what asks a client to try again; what a mistake of configuration is;
  * the form of errors on the wire; from v2; to v1. It knows no request and no table, and it never shows a cause to a client.
  */
-import { isWritable } from './heads.ts'
+import { isWritable, SINGLE_VALUED } from './heads.ts'
 
 /** The 17 canonical codes of google.rpc and the HTTP status that a gRPC gateway gives each (facts §15, semantics §4.2). */
 export const CODES = {
@@ -379,8 +379,10 @@ const KEPT_HEADERS = ['retry-after', 'www-authenticate'] as const
 export function fromV2({ status, headers, text, asksFor }: Failed, { read }: Pick<ErrorForm, 'read'> = STATUS_FORM): ApiError {
   const kept: Record<string, string> = {}
   for (const name of KEPT_HEADERS) {
-    const value = headers[name]
-    if (typeof value === 'string' && isWritable(value)) kept[name] = value
+    const values = [headers[name] ?? []].flat()
+    // Several challenges are one list (RFC 9110 §11.6.1).
+    const value = SINGLE_VALUED.has(name) ? values[0] : values.join(', ')
+    if (value && isWritable(value)) kept[name] = value
   }
   const said = read({ status, text, asksFor })
   const options = { headers: kept, cause: text.slice(0, 500), ...(said?.foreign !== false && { foreign: true as const }) }

@@ -46,6 +46,14 @@ describe('from v2', () => {
       expect(isSaid(error, 'PERMISSION_DENIED')).toBe(false)
     })
   })
+
+  it('keeps what clients act on, however many headers say it', () => {
+    const headers = { 'www-authenticate': ['Bearer', 'Basic realm="a"'], 'retry-after': ['7', '9'], 'set-cookie': ['a=1'] }
+    expect(fromV2({ status: 401, headers, text: '' }).headers).toEqual({
+      'www-authenticate': 'Bearer, Basic realm="a"',
+      'retry-after': '7',
+    })
+  })
 })
 
 describe('to v1', () => {

@@ -123,6 +123,7 @@ describe('headers that end at a hop', () => {
 
   it('are removed from a header object', () => {
     expect(endToEnd({ connection: 'x-a', 'x-a': '1', 'x-b': '2', 'keep-alive': '3' })).toEqual({ 'x-b': '2' })
+    expect(endToEnd({ connection: ['close', 'X-A'], 'x-a': '1', 'x-b': ['2', '3'] })).toEqual({ 'x-b': ['2', '3'] })
   })
 
   it('are removed from a raw list, which keeps order, case and repetitions', () => {

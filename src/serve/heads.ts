@@ -62,7 +62,7 @@ const KEEP_ALIVE: ReadonlySet<string> = new Set(['keep-alive'])
 /** Returns a header object (lower-case names) without the headers that end at this hop. */
 export function endToEnd<T>(headers: Readonly<Record<string, T>>): Record<string, T> {
   const { connection } = headers as Readonly<Record<string, unknown>>
-  const named = namedBy(typeof connection === 'string' ? connection : undefined)
+  const named = namedBy(Array.isArray(connection) ? connection.join(',') : (connection as string | undefined))
   const kept: Record<string, T> = {}
   for (const name in headers) {
     if (!HOP_BY_HOP.has(name) && !named.has(name) && !name.startsWith(':')) kept[name] = headers[name] as T

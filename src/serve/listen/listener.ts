@@ -191,10 +191,11 @@ export function createListener(onGrpc: OnGrpc, { certificate, ...limits }: Liste
   const secured: SecureServer[] = []
   const open = new Set<Socket>()
   const opened = (socket: Socket) => void open.add(socket.once('close', () => open.delete(socket)))
-  /** The connections that were open when the certificates changed. */
+  /** The connections that were open when the certificates changed: Node chooses those of a handshake before it begins. */
   let trustedBefore: WeakSet<Socket> | undefined
+  const isOfBefore = (socket: Socket) => trustedBefore?.has(belowTls(socket)) === true
   const lastOfItsTrust: RequestListener = ({ socket }, response) => {
-    if (trustedBefore?.has(socket)) response.setHeader('connection', 'close')
+    if (isOfBefore(socket)) response.setHeader('connection', 'close')
   }
   let leaving = false
   const whenKnown: WhenKnown = (socket, known) => {
@@ -205,7 +206,7 @@ export function createListener(onGrpc: OnGrpc, { certificate, ...limits }: Liste
       silent.delete(socket)
       if (certificate && !isHttp2) return void socket.destroy()
       known(isHttp2)
-      if (isHttp2 && trustedBefore?.has(socket)) [...sessions].at(-1)?.close()
+      if (isHttp2 && isOfBefore(socket)) [...sessions].at(-1)?.close()
     })
   }
   return {
@@ -222,7 +223,7 @@ export function createListener(onGrpc: OnGrpc, { certificate, ...limits }: Liste
       })
       http2.on('checkExpectation', careful.expectation as never)
       divert(http1, connectionEvent(certificate), http2, whenKnown)
-      if (certificate) http1.prependListener('secureConnection', opened)
+      if (certificate) http1.prependListener('connection', opened)
       if (limits.isShared && limits.connections > 0) limitConnections(http1, limits.connections, handlers.dropped)
       return http1
     },
@@ -243,6 +244,11 @@ export function createListener(onGrpc: OnGrpc, { certificate, ...limits }: Liste
       for (const session of sessions) cut(session)
     },
   }
+}
+
+/** Returns the connection that a TLS socket is on. Node does not document its name. */
+function belowTls(socket: Socket): Socket {
+  return (socket as Socket & { readonly _parent?: Socket | null })._parent ?? socket
 }
 
 /** Calls `known` as soon as it is known whether a connection speaks HTTP/2. */

@@ -4,8 +4,10 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import http2 from 'node:http2'
 import https from 'node:https'
+import net from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import tls from 'node:tls'
 import { ChannelCredentials, Client } from '@grpc/grpc-js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -213,6 +215,27 @@ describe('client certificates', () => {
     writeFileSync(clientCa, clients.pem)
     proxy.certify()
     agent.destroy()
+  })
+
+  it.each(['http/1.1', 'h2'])('asks who was still in the handshake to connect again (%s)', async (protocol) => {
+    const to = { port: Number(new URL(proxy.url).port), host: '127.0.0.1' }
+    // Its handshake begins after that of the other, which the server took later.
+    const early = net.connect(to)
+    await once(early, 'connect')
+    const other = tls.connect({ ...to, ca: servers.pem, ...alice.pem })
+    await once(other, 'secureConnect')
+    writeFileSync(clientCa, strangers.pem)
+    proxy.certify()
+    const secure = tls.connect({ socket: early, ca: servers.pem, ...alice.pem, ALPNProtocols: [protocol] })
+    await once(secure, 'secureConnect')
+    if (protocol === 'h2') await once(http2.connect(proxy.url, { createConnection: () => secure }), 'close')
+    else {
+      secure.write('GET /iam/v1/groups HTTP/1.1\r\nhost: a\r\n\r\n')
+      expect(await text(secure)).toMatch(/^connection: close\r$/im)
+    }
+    other.destroy()
+    writeFileSync(clientCa, clients.pem)
+    proxy.certify()
   })
 
   it('keeps what was there if a file is wrong', async () => {

@@ -198,8 +198,8 @@ export function createGrpcRoute({ grpc, rpc, standard, admit, checks, forwarded,
     const isReflection = standard.isReflection(path)
     const refused = isReflection ? reflections(stream) : admit({ headers }, stream)
     if (refused) return refuseGrpc(stream, refused)
-    // As any other request of HTTP/2, a call names the host that it is for in `:authority` alone.
-    headers.host ??= headers[':authority']
+    // As any other request of HTTP/2, a call names the host that it is for in `:authority`, whatever its host header says.
+    headers.host = headers[':authority'] ?? headers.host
     const arrived = { headers, socket: socketOf(stream) }
     const begun = begin(arrived)
     const { record, ended } = begun

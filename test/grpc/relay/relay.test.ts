@@ -242,7 +242,7 @@ describe('failures', () => {
 
   it.each([
     ['an authority', { ':authority': 'api.example' }],
-    ['a host and an authority', { ':authority': 'other.example', host: 'api.example' }],
+    ['a host and an authority', { ':authority': 'api.example', host: 'other.example' }],
   ])('gets a call with %s under its own authority', async (_, name) => {
     const heads: http2.IncomingHttpHeaders[] = []
     const bare = await startBareService((stream, headers) => {

@@ -41,6 +41,8 @@ export function createOpenCircuits({ circuit, version, fleet, moved, now }: Open
   let earlier: Turns = new Map()
   let isLost = false
   const take = (texts: Readonly<Record<string, string>>) => {
+    // Other modes came with the same exchange, as they do when a process begins: these are circuits of earlier ones.
+    if (version() !== current) return
     isLost = [...turns].some(([operation, { nth }]) => texts[`${operation} ${nth}`] === undefined)
     const found = [...newestOf(texts)].filter(([operation, { nth }]) => nth >= (turns.get(operation)?.nth ?? 0))
     const isMoved = found.map(([operation, turn]) => obey(circuit, operation, turn, turn.nth > (turns.get(operation)?.nth ?? 0)))
@@ -179,6 +181,8 @@ export function createOthersCounts({ circuit, heard, version, fleet, ticks }: Co
     held = []
   }
   const take = (sums: Readonly<Record<string, number>>) => {
+    // Other modes came with the same exchange: these are counts of earlier ones, and a process that begins still knows nothing.
+    if (version() !== current) return
     const others = new Map(Object.entries(sums).map(([field, count]) => [field, count - (handed.get(field) ?? 0)]))
     const before = known
     known = others
@@ -194,7 +198,7 @@ export function createOthersCounts({ circuit, heard, version, fleet, ticks }: Co
     if (version() === current) return
     current = version()
     handed.clear()
-    known = new Map()
+    known &&= new Map()
     held = []
     sums = reading('sums', countName(current), take)
   }

@@ -14,7 +14,7 @@ describe('circuits', () => {
     const shared = sharedStage()
     const { clocks, modes } = shared
     const notes: (Pick<Note, 'what' | 'text'> & { replica: string })[] = []
-    const join = (id: string) =>
+    const join = (id: string, beginsAt?: number) =>
       shared.join(id, (fleet) => {
         const circuit = createCircuit(
           clocks.now,
@@ -23,7 +23,13 @@ describe('circuits', () => {
           () => owner && `${owner} ${id}`,
         )
         const circuitNotes = createCircuitNotes({ circuit, note: ({ what, text }) => void notes.push({ what, text, replica: id }) })
-        const version = () => modes.version
+        let known = beginsAt ?? modes.version
+        const version = () => (beginsAt === undefined ? modes.version : known)
+        // As the modes of the store do, which a replica that begins knows after its first exchange.
+        const take = () => {
+          known = modes.version
+        }
+        fleet.add({ changes: () => [], readings: () => [{ read: { kind: 'document', name: 'modes' }, take }] })
         const counts = createOthersCounts({ circuit, heard: circuitNotes.heard, version, fleet, ticks: clocks.ticks })
         const open = createOpenCircuits({ circuit, version, fleet, moved: () => {}, now: clocks.now })
         circuitNotes.follow({ turned: open.turned, bad: counts.bad })
@@ -38,7 +44,7 @@ describe('circuits', () => {
         }
         return { circuit, circuitNotes, answers, comparisons }
       })
-    return { ...shared, notes, join, all: (...ids: string[]) => Promise.all(ids.map(join)) }
+    return { ...shared, notes, join, all: (...ids: string[]) => Promise.all(ids.map((id) => join(id))) }
   }
 
   type Replica = Awaited<ReturnType<ReturnType<typeof stage>['join']>>
@@ -165,6 +171,36 @@ describe('circuits', () => {
     }
     expect(open(replicas)).toEqual([false, false, false])
     expect(notes.map(({ what }) => what)).toEqual(['circuit', 'circuit-closed'])
+  })
+
+  it('keeps a circuit open when a replica begins that hears what was seen before in its modes', async () => {
+    const { clocks, modes, notes, all, join } = stage({ isProbed: true })
+    modes.version = 5
+    const [first] = await all('a')
+    first?.answers(1000, false)
+    first?.comparisons(1000, 'match')
+    await clocks.pass(1500)
+    first?.answers(4, true)
+    await clocks.pass(1500)
+    const late = await join('b', 1)
+    await clocks.pass(3000)
+    expect([first, late].map((one) => one?.circuit.isOpen(LIST))).toEqual([true, true])
+    expect(late.circuit.state(LIST).errors).toMatchObject({ n: 0, bad: 0 })
+    expect(notes.map(({ what }) => what)).toEqual(['circuit'])
+  })
+
+  it('leaves a circuit closed that was open in earlier modes when a replica begins', async () => {
+    const { clocks, modes, notes, all, join } = stage()
+    const [first] = await all('a')
+    first?.answers(4, true)
+    await clocks.pass(1500)
+    modes.version = 2
+    first?.circuit.close(() => true)
+    await clocks.pass(1500)
+    const late = await join('b', 1)
+    await clocks.pass(3000)
+    expect([first, late].map((one) => one?.circuit.isOpen(LIST))).toEqual([false, false])
+    expect(notes.map(({ what }) => what)).toEqual(['circuit'])
   })
 
   it('opens a circuit by failures of which each replica saw only one', async () => {

@@ -237,6 +237,8 @@ export function createModesPart({ modes, first, now, wake, events }: ModesPartSe
     adopt(raised)
   }
   const take = (document: Document) => {
+    // The store has lost them.
+    if (unread && document.version < unread.version) unread = undefined
     isFirst = document.version === 0 && known.version === 0
     if (document.version > known.version) adopt(document)
     else if (document.version < known.version) raised = known
@@ -247,7 +249,7 @@ export function createModesPart({ modes, first, now, wake, events }: ModesPartSe
     if (raised) return raised
     if (isFirst) return { version: 1, text: modesText({ ...first, at: modes.state().at }, digestOf(first.rules)) }
     const wished = wish.current()
-    if (!wished || known.version === 0) return undefined
+    if (!wished || known.version === 0 || unread) return undefined
     return { version: known.version + 1, text: next(wished.rules, wished.by, digestOf(wished.rules)) }
   }
   const documents = reading('document', MODES, take)
@@ -328,6 +330,8 @@ export function createPutModes({ fleet, part, modes, clocks }: PutParts) {
       if (!isExpected(tagInForce()) || newest().version === 0) {
         if (!(await fleet.turn())) return DOWN
         if (!isExpected(tagInForce())) return { end: 'overtaken' }
+        // Somebody was told by now that nothing changed.
+        if (clocks.ticks() >= until) return DOWN
       }
       const { version } = newest()
       const { isReplaced, document } = await fleet.store.replace(MODES, version, part.next(rules, by))

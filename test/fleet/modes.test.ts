@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import type { Config } from '../../src/app/config/settings.ts'
 import { joinFleet, storeStandingOf } from '../../src/app/server/fleet.ts'
+import { pause } from '../../src/fleet/exchange.ts'
 import { createFleet, type Fleet } from '../../src/fleet/fleet.ts'
 import {
   conflictNote,
@@ -213,6 +214,45 @@ describe('modes agree', () => {
     const [found] = await b.fleet.store.read([{ kind: 'document', name: 'modes' }])
     expect(found?.value).toMatchObject({ version: 2, text: expect.stringContaining('"v1"') })
     expect([a, b].map(({ versions }) => versions.at(-1))).toEqual([2, 2])
+  })
+
+  it('changes nothing more when the store answers after a person was told that it does not', async () => {
+    const { clocks, a, b } = await three()
+    const { inner } = a.breakable
+    a.breakable.inner = { ...inner, exchange: (batch) => pause(400, clocks).then(() => inner.exchange(batch)) }
+    const before = b.put.put(rulesOf('v1'), ADMIN, () => true)
+    await clocks.pass(5)
+    const { tag } = b.state()
+    const putting = a.put.put(rulesOf('diff-v1'), ADMIN, (expected) => expected === tag)
+    await clocks.pass(260)
+    expect(await putting).toEqual({ end: 'down' })
+    await clocks.pass(2000)
+    await before
+    expect([a, b].map(({ state }) => state().rules.default)).toEqual(['v1', 'v1'])
+  })
+
+  /** A document that these replicas cannot read. */
+  const TOMORROW = JSON.stringify({ rules: { default: 'of tomorrow' }, by: ADMIN, at: 0 })
+
+  it('proposes no modes of a file in place of those that it cannot read', async () => {
+    const { clocks, a } = await three()
+    await a.fleet.store.replace('modes', 1, TOMORROW)
+    await clocks.pass(1200)
+    a.part.propose(rulesOf('v1'), { source: 'file', path: 'crosswalk.json' })
+    await clocks.pass(1200)
+    expect(a.part.changes()).toEqual([])
+  })
+
+  it('puts modes after the store has lost those that it could not read', async () => {
+    const { clocks, a, replaceStore } = await three()
+    await a.fleet.store.replace('modes', 1, TOMORROW)
+    await clocks.pass(1200)
+    await replaceStore()
+    await clocks.pass(1500)
+    const putting = a.put.put(rulesOf('v1'), ADMIN, () => true)
+    await clocks.pass(1500)
+    expect(await putting).toMatchObject({ end: 'put' })
+    expect(a.part.unread()).toBeUndefined()
   })
 
   it('lets the same modes win everywhere, if a store comes back with others of the same version', async () => {

@@ -420,15 +420,20 @@ export function createExchanges({ store, id, clocks, ...parts }: ExchangesParts)
   let unsure: Batch | undefined
   let wanted: Wanted | undefined
   let isRunning = false
+  /** When the store last counted a batch, by its own clock, which may be set forward, in microseconds. */
+  let countedAt: number | undefined
 
   const counted = (batch: Batch, silentMs: number): FleetReading => ({
     ...reading('sums', `batches:${id}`, () => {}),
     take(found) {
+      const { stamp = 0 } = found ?? {}
+      const uncountedMs = Math.max(silentMs, (stamp - (countedAt ?? stamp)) / 1000)
+      countedAt = stamp
       const missing = batch.nth - ((found?.value as Readonly<Record<string, number>> | undefined)?.['sent'] ?? 0)
       if (missing <= forgotten) return
       const lost = missing - forgotten
       forgotten = missing
-      parts.lost(silentMs < COUNTED_MS ? lost : 0)
+      parts.lost(uncountedMs < COUNTED_MS ? lost : 0)
     },
   })
   const hand = (readings: readonly FleetReading[], found: Awaited<ReturnType<Store['exchange']>>) => {

@@ -170,6 +170,36 @@ describe('fleet', () => {
     expect(lost).toEqual([true])
   })
 
+  /** A replica of a store on the same machine, whose clock a test sets by so many milliseconds. */
+  async function onOneMachine() {
+    const clocks = manualClocks()
+    let stepMs = 0
+    const now = () => clocks.now() + stepMs
+    const { fleet } = replicaOf(createMemory(now).open(), 'a', { ...clocks, now })
+    const lost: number[] = []
+    fleet.add({ changes: () => [], readings: () => [], lost: (batches) => void lost.push(batches) })
+    await fleet.start()
+    await clocks.pass(3000)
+    const step = async (ms: number) => {
+      stepMs += ms
+      await clocks.pass(3000)
+    }
+    return { fleet, lost, now, step }
+  }
+
+  it('misses no batch when the clock of the store was set forward', async () => {
+    const { lost, step } = await onOneMachine()
+    await step(11 * 60_000)
+    expect(lost).toEqual([0])
+  })
+
+  it('goes by the clock of the store after that was set back', async () => {
+    const { fleet, now, step } = await onOneMachine()
+    await step(-60 * 60_000)
+    expect(fleet.time()).toBe(now())
+    expect(fleet.aheadMs()).toBe(0)
+  })
+
   it('reports a part that throws, and the others go on', async () => {
     const { clocks, a } = await three()
     a.fleet.add({ changes: () => [], readings: () => [{ read: { kind: 'sums', name: 'x' }, take: () => expect.unreachable() }] })

@@ -142,8 +142,9 @@ const FOUND: { readonly [K in keyof Kinds]: Find<K> } = {
   },
   document: (name, { documents }) => documents.get(name) ?? { stamp: 0, value: { version: 0, text: '' } },
   lease: (name, { leases }) => leases.get(name) ?? { stamp: 0, value: undefined },
-  replicas: (_, { beats, nextStamp }, now) => ({
-    stamp: nextStamp(),
+  // The time itself: stamps stand still for as long as the clock was set back.
+  replicas: (_, { beats }, now) => ({
+    stamp: now * 1000,
     value: beats.entries().map(([replica, { text, at }]) => ({ replica, text, agoMs: now - at })),
   }),
 }

@@ -128,12 +128,15 @@ function areTexts(value: unknown): boolean {
   return Array.isArray(value) && value.every((one) => typeof one === 'string')
 }
 
+/** Also NaN, which says that a value is not known. */
+const anyNumber = z.custom<number>((value) => typeof value === 'number')
+
 /** What a worker may send. A worker that is broken must not break its supervisor, and the others with it. */
 export const SENT = {
   listens: z.string(),
   failed: z.looseObject({ message: z.string() }),
   records: z.object({ lines: z.custom<readonly string[]>(areTexts), waiting: z.int().min(0) }),
-  metrics: z.array(z.looseObject({ name: z.string(), values: z.array(z.looseObject({ value: z.number(), labels: z.looseObject({}) })) })),
+  metrics: z.array(z.looseObject({ name: z.string(), values: z.array(z.looseObject({ value: anyNumber, labels: z.looseObject({}) })) })),
 } as const
 
 /** The members of an error by which a start says what its user can mend (`failureLines`). */

@@ -45,8 +45,14 @@ try {
   const leave = async (isReplaced: boolean, code: number) => {
     if (isLeaving) return
     isLeaving = true
-    await (isReplaced ? server.giveWay() : server.close())
-    await line.ask(TOPICS.done, await server.metrics.values())
+    try {
+      await (isReplaced ? server.giveWay() : server.close())
+      await line.ask(TOPICS.done, await server.metrics.values())
+    } catch (error) {
+      // Its supervisor waits for its end.
+      log.fatal({ err: error }, 'the worker ends without its last metrics')
+      process.exit(1)
+    }
     process.exit(code)
   }
   line.on(TOPICS.leave, (isReplaced) => void leave(isReplaced === true, 0))

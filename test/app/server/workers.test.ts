@@ -354,6 +354,7 @@ describe('line', () => {
 
   it.each([
     ['metrics', [{ name: 'a', values: [{ value: 1, labels: {} }] }], [{ name: 'a', values: 5 }]],
+    ['metrics', [{ name: 'a', values: [{ value: Number.NaN, labels: {} }] }], [{ name: 'a', values: [{ value: '1', labels: {} }] }]],
     ['failed', { message: 'a', code: 'EADDRINUSE' }, null],
     ['listens', 'http://127.0.0.1:1', { toString: 1 }],
     ['records', { lines: ['a'], waiting: 0 }, { lines: [{}], waiting: 0 }],

@@ -100,16 +100,18 @@ function clean({ n, bad }: OperationEvidence): number {
 }
 
 function joinedClients(replicas: readonly Replica[]): readonly ClientUses[] {
-  const known = new Map<string, { subject: string | undefined; readonly uses: Map<string, AskedUse> }>()
-  for (const { caller, subject, operations } of replicas.flatMap(({ clients }) => clients)) {
-    const client = known.get(caller) ?? { subject: undefined, uses: new Map<string, AskedUse>() }
+  const known = new Map<string, { subject: string | undefined; name: string | undefined; readonly uses: Map<string, AskedUse> }>()
+  for (const { caller, subject, name, operations } of replicas.flatMap(({ clients }) => clients)) {
+    const client = known.get(caller) ?? { subject: undefined, name: undefined, uses: new Map<string, AskedUse>() }
     known.set(caller, client)
     client.subject ??= subject
+    client.name ??= name
     for (const use of operations) client.uses.set(use.operation, joinedUse(client.uses.get(use.operation), use))
   }
-  return [...known].map(([caller, { subject, uses }]) => ({
+  return [...known].map(([caller, { subject, name, uses }]) => ({
     caller,
     ...(subject !== undefined && { subject }),
+    ...(name !== undefined && { name }),
     operations: [...uses.values()],
   }))
 }

@@ -394,6 +394,15 @@ describe('replicas', () => {
       expect(clients).toMatchObject([{ caller: 'a', operations: [{ operation: LIST, calls: 20 }] }])
     })
 
+    it('know a client by its name and its subject, whichever of them tells it', () => {
+      const [a, b] = [replica({ caller: 'a', outcomes: {} }), replica({ caller: 'a', outcomes: {} })]
+      const named = (one: Replica, who: { readonly name: string } | { readonly subject: string }): Replica => {
+        return { ...one, clients: one.clients.map((client) => ({ ...client, ...who })) }
+      }
+      const { clients } = joinReplicas([named(a, { name: 'Terraform' }), named(b, { subject: 'ops' })])
+      expect(clients).toMatchObject([{ caller: 'a', name: 'Terraform', subject: 'ops' }])
+    })
+
     it('have as many callers as clients, if each of these reaches one of them', () => {
       const [a, b] = ['a', 'b'].map((caller) => replica({ caller, outcomes: { match: 20 } })) as [Replica, Replica]
       expect(joinReplicas([a, b]).evidence).toMatchObject([

@@ -480,6 +480,11 @@ describe('who', () => {
     const guide = await run('Terraform of ops', '--guide')
     expect(guide.out).toContain('# Move Terraform of ops from v1 to v2')
     expect(guide.out).toContain(`(\`${caller}\`), which calls itself \`terraform-provider-x/1.2\` and \`tool1/1.0\``)
+    const cutover = await runCommand(['cutover', '--admin', stage.adminUrl, '--clients', 'Terraform of ops', '--json'])
+    expect(cutover.err).toBe('')
+    expect(JSON.parse(cutover.out)).toMatchObject({ operations: [{ clients: [{ caller, name: 'Terraform of ops' }] }] })
+    const { err } = await runCommand(['cutover', '--admin', stage.adminUrl, '--clients', 'Terraform of op'])
+    expect(err).toBe('--clients "Terraform of op" fits no client that was seen; did you mean "Terraform of ops"?')
     const report = (await (await fetch(`${stage.adminUrl}/report.json`)).json()) as { readonly clients: readonly Client[] }
     expect(report.clients[0]).toMatchObject({ name: 'Terraform of ops', agents: client?.agents })
 

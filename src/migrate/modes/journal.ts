@@ -255,10 +255,11 @@ export function createJournal(settings: JournalSettings) {
   const redaction = createRedaction(settings)
   const { redacted, whole } = redaction
   const terms = createTerms()
+  const isEarlier = ({ term }: Pick<ComparedRequest, 'term'>) => term !== undefined && term !== terms.now
   /** True for an answer of an earlier term. In another epoch its use is not counted either. */
-  const isDropped = ({ operation, term }: ComparedRequest) => {
-    if (term === undefined || term === terms.now) return false
-    if (term.epoch === terms.now.epoch) tallies.uncompared(operation.id, 'earlier')
+  const isDropped = (answered: Pick<ComparedRequest, 'operation' | 'term'>) => {
+    if (!isEarlier(answered)) return false
+    if (answered.term?.epoch === terms.now.epoch) tallies.uncompared(answered.operation.id, 'earlier')
     return true
   }
   const replica = settings.replica === undefined ? {} : { replica: settings.replica }
@@ -277,7 +278,7 @@ export function createJournal(settings: JournalSettings) {
   const notes = createNotes({ recorder, now, order, replica: settings.replica })
   const circuitNotes = createCircuitNotes({ circuit, note: notes.note })
   return {
-    ...{ evidence, inventory, circuit, expected, judging, recorder, tallies, redaction, terms, operations, order },
+    ...{ evidence, inventory, circuit, expected, judging, recorder, tallies, redaction, terms, operations, order, isDropped },
     ...notes,
     /** Tells of every comparison of an answer that v2 gave a client, with that client. There is one listener at most. */
     onComparison(listener: typeof onComparison): void {
@@ -320,9 +321,12 @@ export function createJournal(settings: JournalSettings) {
       recorder.record(entry)
       return entry
     },
-    /** Counts a write that v2 failed or refused, or of which the tables make no call, so that nothing can be compared. */
+    /**
+     * Counts a write that v2 failed or refused, or of which the tables make no call, so that nothing can be compared. Whoever calls it books the
+     * inconclusive ones.
+     */
     unwritten(subject: ComparedRequest, judgement: Judgement, v2: SideAnswer): void {
-      if (judgement.outcome !== 'inconclusive' && isDropped(subject)) return
+      if (judgement.outcome === 'inconclusive' ? isEarlier(subject) : isDropped(subject)) return
       const circumstances = { id: randomUUID(), at: at(), ...head(subject), check: 'write', v2: sideOf(v2) } as const
       const entry = comparisonOf(judgement, circumstances, redacted(subject.operation))
       if (isDifference(entry.outcome)) {

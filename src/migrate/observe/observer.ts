@@ -239,14 +239,21 @@ export class Observer {
   }
 
   /** Counts a request that was to be compared and was not. A stranger is counted when a side accepts it. */
-  #left({ request, isKnown }: WatchedRequest, why: keyof Skipped): void {
-    this.skip(request.operation, isKnown ? why : 'stranger')
+  #left({ request: { operation }, isKnown, term }: WatchedRequest, why: keyof Skipped): void {
+    if (!isKnown) this.skip(operation, 'stranger')
+    else if (!this.#journal.isDropped({ operation, term })) this.skip(operation, why)
+  }
+
+  /** Counts the use of a caller whom v1 has accepted only now. In another epoch it counts nowhere. */
+  #accepted({ request, isKnown, term }: WatchedRequest): void {
+    const { tallies, terms } = this.#journal
+    if (!isKnown && term.epoch === terms.now.epoch) tallies.used(request.operation.id)
   }
 
   /** Compares a read with the other side's answer. */
   async #lookAtRead(watched: WatchedRequest, subject: ComparedRequest, ask: Ask, signal: Signal): Promise<void> {
     const { request, served, kept, ms, wrote, others, isKnown } = watched
-    const { judging, operations, tallies } = this.#journal
+    const { judging, operations } = this.#journal
     const { operation, caller, raw, read, begin } = request
     const token = operation.paging ? pageTokenOf(operation, raw.url) : undefined
     const otherToken = token === undefined ? undefined : this.#cursors.find(caller, operation.id, token)
@@ -265,7 +272,7 @@ export class Observer {
     if (signal.aborted && isShutDown(signal)) return this.#left(watched, 'waiting')
     if (served.by === 'v2') watched.noteStatus(compared.v1.seen.status)
     if (!isKnown && !isAccepted(compared.v1.seen)) return this.skip(operation, 'stranger')
-    if (!isKnown) tallies.used(operation.id)
+    this.#accepted(watched)
     if (operation.paging) {
       const own = nextTokenOf(operation, compared[served.by].seen)
       const its = nextTokenOf(operation, compared[otherSide(served.by)].seen)
@@ -276,31 +283,30 @@ export class Observer {
 
   /** Judges a write by the side that served it, and reads back what it wrote. */
   async #lookAtWrite(watched: WatchedRequest, ask: Ask, signal: Signal): Promise<void> {
-    const { request, served, kept } = watched
-    const { operation } = request
+    const { served, kept } = watched
     const subject = subjectOf(watched)
     const isDone = isAccepted(kept)
     if (served.by === 'v2' && !isDone && !served.unasked) return this.#lookAtRefusal(watched, subject, ask, signal)
     if (served.by === 'v1' && !(await this.#isTranslated(watched, subject, signal))) return
-    if (!isDone) return this.skip(operation, served.by === 'v1' || this.#isRefusedByV1(subject, kept.status) ? 'refused' : 'writeRefused')
+    if (!isDone) return this.#left(watched, served.by === 'v1' || this.#isRefusedByV1(subject, kept.status) ? 'refused' : 'writeRefused')
     const { live, readingsOf, limit } = this.#settings
-    if (!live.verifyWrites) return this.skip(operation, 'unverified')
+    if (!live.verifyWrites) return this.#left(watched, 'unverified')
     const verified = await verifyWrite(watched, subject, { ask, readingsOf, limit }, this.#journal, signal)
-    if (verified !== 'booked') this.skip(operation, verified)
+    if (verified !== 'booked') this.#left(watched, verified)
   }
 
   /** Counts a write that v2 failed or refused. */
   async #lookAtRefusal(watched: WatchedRequest, subject: ComparedRequest, ask: Ask, signal: Signal): Promise<void> {
     const { request, kept, ms, isKnown } = watched
     const { operation } = request
-    const { operations, tallies } = this.#journal
+    const { operations } = this.#journal
     const asked = judgeWrite(kept.status) ?? (await judgeRefusal(watched, subject, ask, this.#settings.readingsOf, operations, signal))
     const isUnknown = asked !== 'refused by both' && asked.outcome === 'inconclusive'
     const failure = isUnknown && this.#isRefusedByV1(subject, kept.status) ? 'refused by both' : asked
     if (failure === 'refused by both') return this.#left(watched, 'refused')
     if (!isKnown && failure.outcome !== 'mismatch') return this.skip(operation, 'stranger')
-    if (!isKnown) tallies.used(operation.id)
-    if (failure.outcome === 'inconclusive') this.skip(operation, 'writeRefused')
+    this.#accepted(watched)
+    if (failure.outcome === 'inconclusive') this.#left(watched, 'writeRefused')
     this.#journal.unwritten(subject, failure, { seen: await seenOf(kept, this.limit), ms })
   }
 

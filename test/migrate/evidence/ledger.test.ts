@@ -189,6 +189,46 @@ describe('ledger', () => {
       await proxy.idle()
       expect(await listed(proxy)).toMatchObject({ n: 1, bad: 1, booked: { uses: 1, wrong: 1 } })
     })
+
+    /** A write whose caller v2 does not know, while v1 does not tell soon whether it does. */
+    const refuse = async (proxy: Stage) => {
+      const { request, fault, sandbox } = proxy
+      await change(proxy, 'PUT', '/modes', { default: 'diff-v2', rules: [], testers: [] })
+      await request('GET', '/iam/v1/roles')
+      await fault({ match: 'PATCH /iam/v2/groups', times: 1, status: 401 })
+      await fault({ match: 'GET /iam/v1/groups', times: 1, status: 503, delayMs: 1500 })
+      await request('PUT', `/iam/v1/groups/${sandbox.organization}`, { body: { name: 'a' } })
+    }
+    const updated = async (proxy: TestProxy) =>
+      (await evidenceOf(proxy)).operations.find(({ operation }) => operation === 'iam.groups.update')
+
+    it('another epoch counts no write that v2 alone refused', async () => {
+      const { proxy } = await start()
+      await refuse(proxy)
+      await change(proxy, 'POST', '/evidence/epoch')
+      await proxy.idle()
+      expect((await proxy.journal()).at(-1)).toMatchObject({ method: 'GET', path: '/iam/v1/groups' })
+      expect(await updated(proxy)).toBeUndefined()
+    })
+
+    it('a change of the modes leaves out a write that v2 alone refused', async () => {
+      const { proxy } = await start()
+      await refuse(proxy)
+      await change(proxy, 'PUT', '/modes', { default: 'diff-v1', rules: [], testers: [] })
+      await proxy.idle()
+      expect(await updated(proxy)).toMatchObject({ comparisons: 0, booked: { uses: 1 }, uncompared: { earlier: 1 } })
+    })
+
+    it('another epoch counts no use of a caller whom v1 accepted too late', async () => {
+      const { proxy } = await start()
+      await change(proxy, 'PUT', '/modes', { default: 'diff-v2', rules: [], testers: [] })
+      await proxy.fault({ match: 'GET /iam/v2/groups', times: 1, status: 401 })
+      await proxy.fault({ match: 'GET /iam/v1/groups', times: 1, delayMs: 1500 })
+      await proxy.request('GET', '/iam/v1/groups')
+      await change(proxy, 'POST', '/evidence/epoch')
+      await proxy.idle()
+      expect(await listed(proxy)).toBeUndefined()
+    })
   })
 })
 

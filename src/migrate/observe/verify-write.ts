@@ -250,7 +250,11 @@ async function checkReading(write: ServedWrite, reading: Reading, ask: Ask, judg
   // A read too soon after the write may not show it yet; a read of a lost write never does.
   const broken = brokenPromise(promised, bodyOf(first), judging)
   const again = broken && (await ask('v1', asking, signal))
-  const judgement = again && !unreadable(reading, again) ? await brokenSurely(promised, bodyOf(again), judging) : undefined
+  const unreadAgain = again && unreadable(reading, again)
+  if (again && unreadAgain !== undefined) {
+    return { about: reading.operation, compared: { ...compared, v1: again, judgement: inconclusive(unreadAgain) } }
+  }
+  const judgement = again && (await brokenSurely(promised, bodyOf(again), judging))
   if (!judgement) {
     const { item, wanted } = reading
     const reason = 'the write was answered, but not with what it asked for'

@@ -146,6 +146,22 @@ describe('a write that v2 answers but loses', () => {
     expect(await found('create')).toBe('the write was answered, but the resource is not there')
   })
 
+  it.each([429, 503])('proves nothing if v1 answers %i to the second read, which would show it', async (status) => {
+    await start('diff-v2')
+    const uid = `${stage.sandbox.organization}/00000000000000aa`
+    await lose('POST /iam/v2/groups', { uid, name: 'ghost' })
+    await stage.fault({ match: 'GET /iam/v1/groups', times: 1, delayMs: 0 })
+    await stage.fault({ match: 'GET /iam/v1/groups', times: 1, status })
+    await stage.request('POST', `/iam/v1/groups/${stage.sandbox.organization}`, { body: { name: 'ghost' } })
+    expect(await checkedOf('iam.groups.create')).toEqual({
+      outcome: 'inconclusive',
+      reason: `v1 answered HTTP ${status} to the read of what was written`,
+      places: [],
+    })
+    const { operations } = await stage.evidence()
+    expect(operations).toMatchObject([{ operation: 'iam.groups.create', n: 0, matches: 0, uncompared: { v1Failed: 1 } }])
+  })
+
   it('is detected if it was an update', async () => {
     await start('diff-v2')
     const { body } = await stage.request('POST', `/iam/v1/groups/${stage.sandbox.organization}`, {

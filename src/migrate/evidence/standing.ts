@@ -50,6 +50,7 @@ export const UNCOMPARED = {
     change: "give diff-v1 a share, so that v1's own refusals are known",
   },
   untried: { account: 'none', because: 'wrote to v1 alone', change: 'give a share in diff-v2' },
+  undecided: { account: 'none', because: 'wrote to v2, and nothing was learnt of what v2 did' },
   unverified: { account: 'write', because: 'wrote, and diff.verifyWrites is off', change: 'switch diff.verifyWrites on' },
   uncopied: { account: 'unknown', because: 'had arguments that cannot be copied', change: 'give the option copy' },
   malformed: { account: 'unknown', because: 'could not be read by the tables' },
@@ -200,10 +201,10 @@ export function isTooLittleKnown(evidence: OperationEvidence, target: number): b
 
 /**
  * Returns the observations of a write in which v2 itself wrote. A write that v1 served says that the tables make a call of it and read it
- * back, and nothing of what v2 does with the call.
+ * back, and nothing of what v2 does with the call. Nor does one of which the comparison has no result, or in which a race explains it.
  */
-export function triedOf({ n, comparisons, uncompared }: OperationEvidence): number {
-  return Math.min(n, Math.max(0, comparisons - (uncompared.untried ?? 0)))
+export function triedOf({ n, comparisons, uncompared: { untried = 0, undecided = 0 } }: OperationEvidence): number {
+  return Math.min(n, Math.max(0, comparisons - untried - undecided))
 }
 
 function isTooLittleTried(evidence: OperationEvidence, target: number): boolean {
@@ -213,8 +214,8 @@ function isTooLittleTried(evidence: OperationEvidence, target: number): boolean 
 /** Says how often v2 itself wrote, and what more is needed: `3 more until ≤ 1 %`. */
 export function untriedReason(operation: string, tried: number, more: string): string {
   if (tried === 0)
-    return `INCONCLUSIVE, because v2 has never been asked to write this; give it a share: crosswalk rollouts ${operation} start`
-  return `INCONCLUSIVE, because v2 was asked to write this in ${many(tried, 'observation')}; ${more}`
+    return `INCONCLUSIVE, because v2 has never been seen to write this; give it a share: crosswalk rollouts ${operation} start`
+  return `INCONCLUSIVE, because v2 was seen to write this in ${many(tried, 'observation')}; ${more}`
 }
 
 /** Says how many uses are unknown, without the name of the operation. */

@@ -270,7 +270,10 @@ export function createJournal(settings: JournalSettings) {
   const at = () => new Date(now()).toISOString()
   let onComparison: ((client: Identity, seen: SeenComparison) => void) | undefined
   const count = <Seen extends SeenComparison>(subject: ComparedRequest, seen: Seen) => {
-    if (seen.check !== 'read' && SERVED_BY[subject.mode] === 'v1') tallies.uncompared(seen.operation, 'untried')
+    if (seen.check !== 'read') {
+      if (SERVED_BY[subject.mode] === 'v1') tallies.uncompared(seen.operation, 'untried')
+      else if (WEIGHTS[seen.outcome] === 'nothing') tallies.uncompared(seen.operation, 'undecided')
+    }
     if (subject.mode === 'diff-v2') onComparison?.(subject, seen)
     return tallies.count(seen)
   }

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { Config } from '../../../src/app/config/settings.ts'
 import { createMemory } from '../../../src/fleet/store/memory.ts'
-import { type Accounts, accountsOf } from '../../../src/migrate/evidence/standing.ts'
+import { type Accounts, accountsOf, triedOf } from '../../../src/migrate/evidence/standing.ts'
 import type { EvidenceReport } from '../../../src/migrate/migration.ts'
 import { ALL_V2 } from '../../../src/migrate/modes/rules.ts'
 import { runCommand } from '../../app/cli/support.ts'
@@ -316,13 +316,24 @@ describe('accounts', () => {
       expect(await ofUpdates()).toMatchObject({
         code: 1,
         out: expect.stringContaining(
-          'v2 has never been asked to write this;\n         give it a share: crosswalk rollouts iam.groups.update start.',
+          'v2 has never been seen to write this;\n         give it a share: crosswalk rollouts iam.groups.update start.',
         ),
       })
       await stage.setModes({ default: 'diff-v2' })
       await put(path)
       // The kinds that v1 wrote within ten minutes are not seen again before these are over.
       expect(await eachAt('0.9', '--operations', 'iam.groups.update')).toMatchObject({ code: 0 })
+    })
+
+    it('is not ready by what v1 wrote if nothing was learnt of what v2 wrote', async () => {
+      const path = await start('diff-v1')
+      await put(path)
+      await stage.setModes({ default: 'diff-v2' })
+      await stage.fault({ match: 'GET /iam/v1/groups', times: 1000, status: 503 })
+      await put(path)
+      const known = (await updates())!
+      expect(known).toMatchObject({ n: 6, comparisons: 12, uncompared: { untried: 6, undecided: 6, v1Failed: 6 } })
+      expect(triedOf(known)).toBe(0)
     })
 
     it('is wrong in diff-v1 if the tables refuse what v1 accepts', async () => {

@@ -348,7 +348,12 @@ describe('the cutover of all requests together', () => {
     [
       'that v2 never wrote',
       { operation: WRITE, counts: [[500]], uncompared: { untried: 500 } },
-      /v2 has never been asked to write this; give it a share: crosswalk rollouts iam\.groups\.create start\./,
+      /v2 has never been seen to write this; give it a share: crosswalk rollouts iam\.groups\.create start\./,
+    ],
+    [
+      'that v2 wrote in races alone',
+      { operation: WRITE, counts: [[5], [5, 'race']], uncompared: { untried: 5, undecided: 5 } },
+      /v2 has never been seen to write this; .* 5 requests wrote to v2, and nothing was learnt of what v2 did\./,
     ],
     [
       'that v2 wrote once',

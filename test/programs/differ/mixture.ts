@@ -190,7 +190,7 @@ const judge = async () => {
 
 /** Gives v2 the writes that it was never asked for. */
 async function tryWrites({ operations }: CutoverVerdict): Promise<void> {
-  const untried = operations.flatMap(({ operation, blocks, reason }) => (blocks && reason.includes('never been asked') ? [operation] : []))
+  const untried = operations.flatMap(({ operation, blocks, reason }) => (blocks && reason.includes('never been seen') ? [operation] : []))
   const modes = { default: 'diff-v1', rules: [{ operations: untried, mode: 'diff-v2' }] }
   const answer = await fetch(`${child.adminUrl}/modes`, {
     ...{ method: 'PUT', headers: { 'content-type': 'application/json' } },

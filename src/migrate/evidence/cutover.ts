@@ -490,7 +490,8 @@ export function createReadinessMemory() {
         const { isReady, standing } = subject
         const before = said.get(key) ?? UNKNOWN
         const { stoppedAt = Number.NEGATIVE_INFINITY } = before
-        if (isReady && !before.isReady && now - stoppedAt < HOLD_MS) {
+        // A clock may step back, and the time that is left must not grow by that.
+        if (isReady && !before.isReady && Math.abs(now - stoppedAt) < HOLD_MS) {
           isWaiting = true
           return []
         }

@@ -313,6 +313,14 @@ describe('the memory of readiness', () => {
     expect(memory.isWaiting()).toBe(true)
   })
 
+  it('tells what is ready again when the clock has stepped back by hours', () => {
+    const memory = createReadinessMemory()
+    const [hours, ready] = [10_000_000, verdictOf({ [GROUPS]: ENOUGH })]
+    memory.news(ready, hours)
+    memory.news(verdictOf({ [GROUPS]: BAD }), hours)
+    expect(brief(memory.news(ready, 0))).toEqual([`${GROUPS} ready: outside -> inside`, 'all ready: not ready -> ready'])
+  })
+
   it('says nothing again that earlier records know', () => {
     const memory = createReadinessMemory()
     memory.assume(verdictOf({ [GROUPS]: ENOUGH }))

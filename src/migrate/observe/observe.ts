@@ -302,6 +302,11 @@ export interface QueueSettings {
 /** A job that runs when there is time. It must end when the signal fires. */
 export type Job = (signal: Signal) => Promise<void>
 
+/** True if the proxy gave a job up. What the sides answered then says nothing of them. */
+export function isShutDown({ aborted, reason }: Signal): boolean {
+  return aborted && (reason as Error).name === 'AbortError'
+}
+
 export type QueueCounts = ReturnType<Queue['counts']>
 
 /**

@@ -18,6 +18,7 @@ import {
   createSampler,
   drain,
   everyNth,
+  isShutDown,
   type KindOfWrite,
   type LiveComparing,
   nothingSkipped,
@@ -27,11 +28,6 @@ import {
   type WatchedRequest,
 } from './observe.ts'
 import { judgeRefusal, judgeWrite, verifyWrite, wouldSend } from './verify-write.ts'
-
-/** True if the proxy gave a comparison up. What its sides answered then says nothing of them. */
-function isShutDown({ reason }: Signal): boolean {
-  return (reason as Error | undefined)?.name === 'AbortError'
-}
 
 function kindOf({ operation, caller, request, shape = shapeOf(operation, request) }: ComparedRequest): KindOfWrite {
   return { operation: operation.id, caller, shape }
@@ -269,7 +265,7 @@ export class Observer {
     const first = shown ? { seen: shown, ms } : await ask('v2', asking, signal)
     const since = judging.now() - (performance.now() - watched.began)
     const compared = await compareRead({ ...asking, by: served.by, since, first, other }, ask, judging, signal)
-    if (signal.aborted && isShutDown(signal)) return this.#left(watched, 'waiting')
+    if (isShutDown(signal)) return this.#left(watched, 'waiting')
     if (served.by === 'v2') watched.noteStatus(compared.v1.seen.status)
     if (!isKnown && !isAccepted(compared.v1.seen)) return this.skip(operation, 'stranger')
     this.#accepted(watched)
@@ -301,6 +297,7 @@ export class Observer {
     const { operation } = request
     const { operations } = this.#journal
     const asked = judgeWrite(kept.status) ?? (await judgeRefusal(watched, subject, ask, this.#settings.readingsOf, operations, signal))
+    if (isShutDown(signal)) return this.#left(watched, 'waiting')
     const isUnknown = asked !== 'refused by both' && asked.outcome === 'inconclusive'
     const failure = isUnknown && this.#isRefusedByV1(subject, kept.status) ? 'refused by both' : asked
     if (failure === 'refused by both') return this.#left(watched, 'refused')

@@ -27,7 +27,7 @@ import {
   type SideAnswer,
   seenOf,
 } from './compare-read.ts'
-import { UNKNOWN_WRITES, type WatchedRequest } from './observe.ts'
+import { isShutDown, UNKNOWN_WRITES, type WatchedRequest } from './observe.ts'
 
 /**
  * Compares the items in the answer to a batch with those in its body, a bare array in the same order (facts §3.5).
@@ -389,7 +389,7 @@ export async function verifyWrite(
   { ask, readingsOf, limit }: { readonly ask: Ask; readonly readingsOf: ReadingsOf; readonly limit: number },
   journal: Journal,
   signal: Signal,
-): Promise<'booked' | 'unreadable' | 'v2Bytes'> {
+): Promise<'booked' | 'unreadable' | 'v2Bytes' | 'waiting'> {
   const seen = await seenOf(watched.kept, limit)
   const isJson = seen.body.kind === 'json'
   const isTooLarge = seen.body.kind === 'too-large'
@@ -404,6 +404,7 @@ export async function verifyWrite(
   const readings = readingsOf(subject.operation, subject.request, seen.body.kind === 'json' ? seen.body.value : undefined)
   if ('unverifiable' in readings) return unread('inconclusive', `cannot be verified: ${readings.unverifiable}`)
   const checked = await checkWrite({ ...watched, subject, readings }, ask, journal.judging, signal)
+  if (isShutDown(signal)) return 'waiting'
   if (!checked) return unread(isJson ? 'mismatch' : 'inconclusive', 'the answer does not name what was written')
   journal.compared(subject, 'after-write', checked.about, checked.compared)
   return 'booked'

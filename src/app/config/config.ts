@@ -17,15 +17,15 @@ const OTHERS = ['CONFIG', 'SANDBOX_PORT', 'SANDBOX_HOST', 'SEED', 'CASES', 'ROUN
 )
 
 /** What Kubernetes and Docker set in a container for a service or a container whose name begins with `crosswalk`. */
-const LINK = /_(?:SERVICE_(?:HOST$|PORT(?:_|$))|PORT_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?$|ENV_|NAME$)/
+const LINK = /_(?:SERVICE_(?:HOST$|PORT(?:_|$))|PORT_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?$|ENV_)/
 
-/** The value of `…_PORT`, which they set too. No setting has such a value. */
-const LINKED = /^(?:tcp|udp|sctp):\/\//
+/** They set `…_PORT` and `…_NAME` too. Variables of settings end so as well (`CROSSWALK_STORE_NAME`), but have no such value. */
+const LINKED = /^[^=]*(?:_PORT=(?:tcp|udp|sctp):\/\/|_NAME=\/)/
 
 /** Returns the value of a variable. One that is empty counts as unset, and so does what Kubernetes tells of a service. */
 export function variableIn(env: ConfigSources['env'], name: string): string | undefined {
   const value = env[name]
-  const isLink = LINK.test(name) || (name.endsWith('_PORT') && LINKED.test(value ?? ''))
+  const isLink = LINK.test(name) || LINKED.test(`${name}=${value}`)
   return isLink ? undefined : value || undefined
 }
 

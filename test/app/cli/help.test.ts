@@ -289,9 +289,14 @@ describe('a variable', () => {
     expect(unknownVariables({ [name]: 'tcp://10.0.0.1:8080' })).toEqual([])
   })
 
+  it('that Docker sets for a linked container is none of ours', () => {
+    expect(unknownVariables({ CROSSWALK_NAME: '/web/crosswalk', CROSSWALK_STORE_NAME: '/web/store' })).toEqual([])
+  })
+
   it('that is misspelt is refused, its value is not told', () => {
-    expect(unknownVariables({ CROSSWALK_PROT: 'HIDDEN', CROSSWALK_ZEBRAS_IN_LINE: 'HIDDEN' })).toEqual([
+    expect(unknownVariables({ CROSSWALK_PROT: 'HIDDEN', CROSSWALK_STOR_NAME: 'HIDDEN', CROSSWALK_ZEBRAS_IN_LINE: 'HIDDEN' })).toEqual([
       'The environment variable CROSSWALK_PROT is not a setting; did you mean "CROSSWALK_PORT"?',
+      'The environment variable CROSSWALK_STOR_NAME is not a setting; did you mean "CROSSWALK_STORE_NAME"?',
       'The environment variable CROSSWALK_ZEBRAS_IN_LINE is not a setting; crosswalk help serve lists those that are.',
     ])
   })

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { configWith, loadConfig } from '../../../src/app/config/config.ts'
+import { configWith, loadConfig, variableIn } from '../../../src/app/config/config.ts'
 import { envOf, flagOf, SETTING_KEYS, SETTINGS } from '../../../src/app/config/settings.ts'
 import { suggestion } from '../../../src/tables/check.ts'
 
@@ -295,6 +295,11 @@ describe('the table of settings', () => {
   it('gives every setting a unique name', () => {
     expect(new Set(SETTING_KEYS.map(envOf)).size).toBe(SETTING_KEYS.length)
     expect(SETTING_KEYS.map(flagOf)).not.toContain('config')
+  })
+
+  it('reads every setting from its variable', () => {
+    expect(SETTING_KEYS.map(envOf).filter((name) => variableIn({ [name]: 'x' }, name) !== 'x')).toEqual([])
+    expect(load({}, { CROSSWALK_STORE_NAME: 'eu' })).toMatchObject({ config: { 'store.name': 'eu' } })
   })
 
   it('has defaults that it accepts', () => {

@@ -124,12 +124,15 @@ function repeatedIn({ type, children = [] }: Node): Node | undefined {
   return undefined
 }
 
-/** Reads YAML 1.2. The parser is loaded when the first file needs it. */
+/**
+ * Reads YAML 1.2. Names of members are texts as in JSON: the hash of a client may look like a number. The parser is loaded when the first
+ * file needs it.
+ */
 export function parseYaml(text: string): Parsed {
   const deep = tooDeep(text, DEEPEST)
   if (deep !== undefined) return wrongAt(text, deep, `brackets are nested deeper than ${DEEPEST} levels`)
   const { isNode, parseDocument } = createRequire(import.meta.url)('yaml') as typeof Yaml
-  const document = parseDocument(text, { prettyErrors: false, version: '1.2' })
+  const document = parseDocument(text, { prettyErrors: false, version: '1.2', stringKeys: true })
   const [first] = document.errors
   if (first) return wrongAt(text, first.pos[0], `this is not YAML (${first.code.toLowerCase().replaceAll('_', ' ')})`)
   const value = contentOf(document)

@@ -201,6 +201,16 @@ modes: diff-v1
       })
     })
 
+    it('keeps names of YAML that look like numbers as they are written', () => {
+      const names = { '0012345678901234': 'Terraform', '1234567e89012345': 'CI', '9912345678901233': 'Console', '~': 'Nobody' }
+      const rows = Object.entries(names).map(([hash, name]) => `    ${hash}: ${name}\n`)
+      const { config, problems } = read('names.yaml', `clients:\n  names:\n${rows.join('')}`)
+      expect({ problems, names: config['clients.names'] }).toEqual({ problems: [], names })
+      expect(read('numbers.yaml', 'clients:\n  names:\n    0012345678901234: ""\n').problems).toEqual([
+        `clients.names.0012345678901234 in the file ${join(folder, 'numbers.yaml')}:3:23 must be a name of 1 to 60 characters.`,
+      ])
+    })
+
     it.each([
       ['a.json', '{\n  "limits": {\n    "deadlineMs": 5\n    "streams": 1 }\n}', 'line 4, column 5: a comma is missing.'],
       ['a.json', '{ "a": HIDDEN }', 'line 1, column 8: a text needs quotes around it.'],

@@ -44,19 +44,34 @@ interface Copier {
   readonly fill?: (made: never, value: never, inner: (one: unknown) => unknown) => void
 }
 
+/** Members that a symbol names are arguments too: query builders name operators so. */
 const fillMembers = (made: object, value: object, inner: (one: unknown) => unknown) => {
-  for (const [name, one] of Object.entries(value)) {
-    Object.defineProperty(made, name, { value: inner(one), configurable: true, enumerable: true, writable: true })
+  for (const name of Reflect.ownKeys(value)) {
+    if (!Object.prototype.propertyIsEnumerable.call(value, name)) continue
+    const one = inner(Reflect.get(value, name))
+    Object.defineProperty(made, name, { value: one, configurable: true, enumerable: true, writable: true })
   }
 }
 
-const LIST: Copier = { make: () => [], fill: fillMembers }
+const LIST: Copier = {
+  make: () => [],
+  fill(made: unknown[], list: readonly unknown[], inner) {
+    fillMembers(made, list, inner)
+    // The last rows may be empty.
+    made.length = list.length
+  },
+}
 const CLONED: Copier = { make: (value: unknown) => structuredClone(value) }
 
 /** By what an object inherits from: an object of a class that extends one of these is none of them. */
 const COPIERS: ReadonlyMap<unknown, Copier> = new Map<unknown, Copier>([
   [null, { make: () => Object.create(null), fill: fillMembers }],
   [Object.prototype, { make: () => ({}), fill: fillMembers }],
+  // What is cloned of an error lacks its members, such as its code.
+  ...[Error, EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError].map((one): [unknown, Copier] => [
+    one.prototype,
+    { ...CLONED, fill: fillMembers },
+  ]),
   [Date.prototype, CLONED],
   [RegExp.prototype, CLONED],
   [URL.prototype, { make: (url: URL) => new URL(url) }],
@@ -85,7 +100,7 @@ const COPIERS: ReadonlyMap<unknown, Copier> = new Map<unknown, Copier>([
 function copierOf(value: object): Copier {
   const copier = COPIERS.get(Object.getPrototypeOf(value))
   if (copier) return copier
-  if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer || value instanceof Error) return CLONED
+  if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return CLONED
   throw uncopied(`an object of the class ${readOr(() => value.constructor?.name ?? 'unknown', 'unknown')}`)
 }
 

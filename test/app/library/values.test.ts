@@ -144,6 +144,20 @@ describe('values', () => {
       expect((copied[0] as typeof cycle).self).toBe(copied[0])
     })
 
+    it('keep members that a symbol names, and rows that are empty', () => {
+      const less = Symbol('less')
+      const [query, rows] = copyArguments([{ where: { age: { [less]: 30 } } }, new Array(3)], undefined)
+      expect(query).toEqual({ where: { age: { [less]: 30 } } })
+      expect(rows).toEqual(new Array(3))
+    })
+
+    it('keep the code of an error, and its class or nothing', () => {
+      const [copied] = copyArguments([Object.assign(new TypeError('text'), { code: 'E_BAD' })], undefined)
+      expect(copied).toBeInstanceOf(TypeError)
+      expect(copied).toMatchObject({ message: 'text', code: 'E_BAD' })
+      expect(() => copyArguments([new Gone()], undefined)).toThrow(expect.objectContaining({ because: 'an object of the class Gone' }))
+    })
+
     it('keep a member called __proto__ a member', () => {
       const [copied] = copyArguments([JSON.parse('{"__proto__":{"isAdmin":true}}')], undefined)
       expect(Object.getPrototypeOf(copied)).toBe(Object.prototype)

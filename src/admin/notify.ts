@@ -57,7 +57,6 @@ function createDelivery({ receiver, sign, attempts, now, random, pause, warn }: 
     failures = outcome.end === 'again' ? failures + 1 : 0
     restMs = outcome.end === 'again' ? Math.max(pauseAfter(failures, random), outcome.askedMs) : 0
     if (outcome.end === 'gone') isOver = true
-    if (failures === 1) warn(`${problem}: the notification is sent again, ${attempts} times in all`)
   }
   return {
     /** Resolves when the event was taken, was refused, or must not be sent. Never rejects. */
@@ -74,8 +73,9 @@ function createDelivery({ receiver, sign, attempts, now, random, pause, warn }: 
         if (outcome.end === 'refused') warn(`${problem}: the notification ${name} is lost`)
         if (outcome.end !== 'again') return 'failed'
         if (signal.aborted) return 'dropped'
+        if (failures === 1 && nth < attempts) warn(`${problem}: the notification is sent again, ${attempts} times in all`)
       }
-      warn(`${problem}: the notification ${name} is lost after ${attempts} attempts`)
+      warn(`${problem}: the notification ${name} is lost after ${many(attempts, 'attempt')}`)
       return 'failed'
     },
     /** True if nothing is sent any more. */

@@ -127,6 +127,15 @@ describe('delivery', () => {
     expect(notifier.counts().sent).toBe(0)
   })
 
+  it('does not promise an attempt that it does not make', async () => {
+    const { webhook, notifier } = await setUp([500], { attempts: 1 })
+    notifier.send('a')
+    await notifier.idle()
+    expect(notifier.warned).toEqual([
+      `${webhook.url} answers HTTP 500: the notification crosswalk.circuit.opened id-a is lost after 1 attempt`,
+    ])
+  })
+
   it.each([400, 404, 415, 301, 307])('does not repeat an event that is answered %i, and follows no redirect', async (status) => {
     const elsewhere = await startWebhook()
     onTestFinished(elsewhere.close)

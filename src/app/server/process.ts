@@ -155,8 +155,8 @@ export function createLifecycle(config: Config, living: Living) {
      * cannot be written, or the facts of gRPC are wrong; then nothing listens.
      */
     async listen() {
-      await begin()
       try {
+        await begin()
         await front.listen()
         if (hasAdmin) await openAdmin()
       } catch (error) {

@@ -25,7 +25,7 @@ import type { StartExport } from '../../serve/watch/metrics-export.ts'
 import type { Tracing } from '../../serve/watch/spans.ts'
 import { operationsOf, type Tables } from '../../tables/tables.ts'
 import { describeOperations } from '../../tools/explore.ts'
-import { dialOf, readTls } from '../config/certificates.ts'
+import { dialOf } from '../config/certificates.ts'
 import { adminSettings, poolSettings } from '../config/config.ts'
 import type { Config } from '../config/settings.ts'
 import type { JoinFleet } from './fleet.ts'
@@ -100,9 +100,8 @@ export function createServer(started: Config, tables: Tables, options: ServerOpt
   const { log = createLog(config), tracing, file, clocks = CLOCKS, join } = options
   const { hasAdmin, isWorker = false, records, workers } = options.role ?? ALONE
   const { mappings } = tables
-  const { v2, ...known } = checked(config, tables)
+  const { v2, tls, ...known } = checked(config, tables)
   const declarations = [...known.declarations]
-  const tls = readTls(config)
   let certificate = tls.port
   const dial = dialOf(config, tls)
   const pool = createPool({ ...poolSettings(config), dial })

@@ -34,6 +34,19 @@ async function linesUntil(child: ChildProcess, fits: (lines: readonly string[]) 
   return lines
 }
 
+describe('a start that fails', () => {
+  it.each([
+    ['a certificate', ['--tls-key', '/none', '--tls-cert', '/none']],
+    ['a record file', ['--records-file', '/none/records']],
+    ['a record file of workers', ['--records-file', '/none/records', '--workers', '2']],
+  ])('ends although it has a store: %s', async (_, flags) => {
+    const store = ['--upstream-v2', 'http://127.0.0.1:1', '--store-url', 'redis://127.0.0.1:1']
+    const child = start('serve', '--port', '0', '--admin-port', '0', ...store, ...flags)
+    onTestFinished(() => void child.kill('SIGKILL'))
+    expect(await exit(child)).toBeGreaterThan(0)
+  })
+})
+
 const ANY_PORT = ['--port', '0', '--admin-port', '0', '--sandbox-port', '0']
 
 describe('bundle', () => {

@@ -124,6 +124,19 @@ describe('create crosswalk', () => {
       rmSync(folder, { recursive: true })
     })
 
+    it('calls no store when its certificates cannot be read', async () => {
+      let calls = 0
+      const redis = http.createServer().on('connection', () => {
+        calls += 1
+      })
+      redis.listen(0, '127.0.0.1')
+      await once(redis, 'listening')
+      onTestFinished(() => void redis.close())
+      const store = { url: `redis://127.0.0.1:${(redis.address() as AddressInfo).port}` }
+      expect(await refusal({ upstream: { v2: 'https://127.0.0.1:1', v2Ca: '/none' }, store })).toMatch(/^upstream.v2Ca cannot be read/)
+      expect(calls).toBe(0)
+    })
+
     it('opens the admin port if the settings name it, and listens nowhere else', async () => {
       const v1 = await createCrosswalk({ upstream: { v2: sandbox.url }, admin: { port: 0 } })
       expect((await fetch(`${v1.adminUrl}/healthz`)).status).toBe(200)

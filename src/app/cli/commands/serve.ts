@@ -17,7 +17,7 @@ import type { ReadSettings } from '../../config/config.ts'
 import { loadTables } from '../../config/config-file.ts'
 import { TLS_KEYS } from '../../config/contradictions.ts'
 import type { Config, SettingKey } from '../../config/settings.ts'
-import { declarationsWith, wrongTermsOf } from '../../server/migration.ts'
+import { checked, declarationsWith, wrongTermsOf } from '../../server/migration.ts'
 import { openFleet } from '../../server/process.ts'
 import { createServer } from '../../server/server.ts'
 import { type Command, endWith, type Flags, failureLines, type Io, MISUSED } from '../command.ts'
@@ -138,6 +138,8 @@ export const serve: Command = {
     const tables = await io.tables()
     const [problem] = settingsProblems({ config, tables })
     if (problem !== undefined) return endWith(io, MISUSED, problem)
+    // What is opened next would keep the process from ending if no server could be made of it.
+    checked(config, tables)
     const workers = config.workers === 'auto' ? availableParallelism() : config.workers
     if (workers > 1) return (await import('./supervise.ts')).supervise(config, workers, flags, io)
     const { log, release } = openLog(config, io)

@@ -26,7 +26,12 @@ export async function supervise(config: Config, workers: number, flags: Flags, i
     join: joinFleet(store.open(), { isNewStore: config['store.url'] === undefined }),
     role: supervisor.role,
   })
-  await server.listen()
+  try {
+    await server.listen()
+  } catch (error) {
+    await store.close()
+    throw error
+  }
   io.out(
     `Crosswalk serves v1 on ${server.url} from v2 at ${config['upstream.v2']}; admin on ${server.adminUrl}. ${workers} workers share the port.`,
   )

@@ -133,7 +133,8 @@ const LONGEST_NAME = 100
  * admin.tokens.
  */
 function nameOf(payload: JWTPayload, claim: string): string {
-  const isUnverified = claim === 'email' && payload.email_verified === false
+  // Some issuers write the claim as a text.
+  const isUnverified = claim === 'email' && String(payload.email_verified) === 'false'
   const given = isUnverified ? undefined : valuesOf(payload, claim)[0]
   const name = given || payload.sub || 'unknown'
   return `oidc:${name.replace(/[\p{C}\s]+/gu, '?').slice(0, LONGEST_NAME)}`

@@ -252,6 +252,12 @@ describe('the claims of a token', () => {
     ['a verified address', {}, { email: 'a@b.example', email_verified: true }, { right: 'none', token: 'oidc:a@b.example' }],
     ['an unverified address', {}, { email: 'a@b.example', email_verified: false }, { right: 'none', token: 'oidc:u-1' }],
     [
+      'an address that a text calls unverified',
+      {},
+      { email: 'a@b.example', email_verified: 'false' },
+      { right: 'none', token: 'oidc:u-1' },
+    ],
+    [
       'another name',
       { name: 'preferred_username' },
       { preferred_username: 'bob\u001b[2J\nadmin.token' },

@@ -48,9 +48,18 @@ function isHalfOidc(config: Config): string | undefined {
   return 'admin.oidc.issuer is set without admin.oidc.read and admin.oidc.write, so no token would grant a right; give at least one.'
 }
 
-function hasNoRoom({ 'limits.requestBytes': one, 'limits.bodiesBytes': all }: Config): string | undefined {
-  if (one <= all) return undefined
-  return `limits.bodiesBytes (${all}) is less than limits.requestBytes (${one}), so the largest bodies would always be refused; raise the first.`
+function hasNoRoom(config: Config): string | undefined {
+  const {
+    'limits.requestBytes': body,
+    'limits.bodiesBytes': bodies,
+    'limits.messageBytes': message,
+    'limits.messagesBytes': messages,
+  } = config
+  if (body > bodies) {
+    return `limits.bodiesBytes (${bodies}) is less than limits.requestBytes (${body}), so the largest bodies would always be refused; raise the first.`
+  }
+  if (message <= messages) return undefined
+  return `limits.messagesBytes (${messages}) is less than limits.messageBytes (${message}), so the longest answers over gRPC would always be refused; raise the first.`
 }
 
 function isUnsigned({ 'notify.url': url, 'notify.secret': secret }: Config): string | undefined {

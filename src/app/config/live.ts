@@ -251,12 +251,15 @@ const MEANINGS: Readonly<Record<NumberKey, Meaning>> = {
 /** The settings that bound all workers together. */
 export const WORKER_TOTALS = (Object.keys(MEANINGS) as NumberKey[]).filter((key) => MEANINGS[key] === 'total')
 
+/** The setting that bounds one of the things that another bounds together. */
+const LARGEST = { 'limits.bodiesBytes': 'limits.requestBytes', 'limits.messagesBytes': 'limits.messageBytes' } as const
+
 /**
- * Returns the settings of one of several workers: each total is divided and rounded down, but is at least 1. 0 stays 0, because it means
- * none or unlimited. `limits.bodiesBytes` always has room for the largest body.
+ * Returns the settings of one of several workers: each total is divided and rounded down, but is at least 1, and has room for the largest of
+ * what it bounds. 0 stays 0, because it means none or unlimited.
  */
 export function settingsOfWorker(config: Config, workers: number): Config {
-  const least = (key: NumberKey) => (key === 'limits.bodiesBytes' ? config['limits.requestBytes'] : 1)
+  const least = (key: NumberKey) => config[LARGEST[key as keyof typeof LARGEST]] ?? 1
   const share = (key: NumberKey) => (config[key] === 0 ? 0 : Math.max(least(key), Math.floor(config[key] / workers)))
   return { ...config, ...Object.fromEntries(WORKER_TOTALS.map((key) => [key, share(key)])) }
 }

@@ -224,6 +224,10 @@ describe('the configuration', () => {
       problem:
         'limits.bodiesBytes (999999) is less than limits.requestBytes (1000000), so the largest bodies would always be refused; raise the first.',
     })
+    expect(load({ 'message-bytes': '1000000', 'messages-bytes': '999999' })).toEqual({
+      problem:
+        'limits.messagesBytes (999999) is less than limits.messageBytes (1000000), so the longest answers over gRPC would always be refused; raise the first.',
+    })
     expect(load({ 'upstream-v1-grpc': 'rest' })).toEqual({
       problem: 'upstream.v1Grpc is rest without upstream.v1, so no call would reach a v1 service; give upstream.v1 or leave out the first.',
     })

@@ -260,7 +260,8 @@ describe('worker totals', () => {
     const whole = configWith({})
     for (const key of WORKER_TOTALS) {
       const one = settingsOfWorker(whole, workers)[key]
-      const least = key === 'limits.bodiesBytes' ? whole['limits.requestBytes'] : 1
+      const least =
+        { 'limits.bodiesBytes': whole['limits.requestBytes'], 'limits.messagesBytes': whole['limits.messageBytes'] }[key as string] ?? 1
       expect(one, key).toBeGreaterThanOrEqual(Math.min(least, whole[key]))
       if (one > least) expect(workers * one, key).toBeLessThanOrEqual(whole[key])
     }

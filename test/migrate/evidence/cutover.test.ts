@@ -239,7 +239,13 @@ describe('cutover', () => {
       const now = Date.parse('2026-11-26T12:00:00Z')
       const read = (text: string) => readDismissal(text, now)
       expect(read('GET /a until 2026-11-26: why not')).toEqual({ called: 'GET /a', until: '2026-11-26', reason: 'why not' })
-      for (const text of ['GET /a', 'GET /a until 2026-11-26:', '/a until 2026-11-26: b', 'GET /a until 2026-13-26: b']) {
+      for (const text of [
+        'GET /a',
+        'GET /a until 2026-11-26:',
+        '/a until 2026-11-26: b',
+        'GET /a until 2026-13-26: b',
+        'GET /a until 2027-02-30: b',
+      ]) {
         expect(read(text)).toMatchObject({ problem: expect.stringContaining('must be like') })
       }
       expect(read('GET /a until 2026-11-25: b')).toMatchObject({ problem: expect.stringContaining('is over since 2026-11-25') })

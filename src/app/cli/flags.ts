@@ -141,7 +141,7 @@ function patternsFor(operation: string): readonly string[] {
 export function checkClients(patterns: readonly string[], known: CutoverQuestion['clients']): void {
   const unfit = patterns.find((pattern) => !known.some((client) => coversClient(pattern, client)))
   if (unfit === undefined) return
-  const names = known.flatMap(({ caller, subject, name }) => [caller, subject ?? [], name ?? []].flat())
+  const names = known.flatMap(({ caller, subject, name }) => [caller, subject, name].filter((one) => one !== undefined))
   throw misuse(
     `--clients ${JSON.stringify(unfit)} fits no client that was seen; ${suggestion(unfit, names, 'crosswalk clients lists them.')}`,
   )

@@ -19,14 +19,14 @@ const OTHERS = ['CONFIG', 'SANDBOX_PORT', 'SANDBOX_HOST', 'SEED', 'CASES', 'ROUN
 /** What Kubernetes and Docker set in a container for a service or a container whose name begins with `crosswalk`. */
 const LINK = /_(?:SERVICE_(?:HOST$|PORT(?:_|$))|PORT_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?$|ENV_)/
 
-/** They set `…_PORT` and `…_NAME` too. Variables of settings end so as well (`CROSSWALK_STORE_NAME`), but have no such value. */
-const LINKED = /^[^=]*(?:_PORT=(?:tcp|udp|sctp):\/\/|_NAME=\/)/
+/** The ends of others that they set, with their values. Variables of settings end so too (`CROSSWALK_STORE_NAME`), but have no such value. */
+const LINKED = Object.entries({ _PORT: /^(?:tcp|udp|sctp):\/\//, _NAME: /^\// })
 
 /** Returns the value of a variable. One that is empty counts as unset, and so does what Kubernetes tells of a service. */
 export function variableIn(env: ConfigSources['env'], name: string): string | undefined {
   const value = env[name]
-  const isLink = LINK.test(name) || LINKED.test(`${name}=${value}`)
-  return isLink ? undefined : value || undefined
+  if (!value || LINK.test(name) || LINKED.some(([end, form]) => name.endsWith(end) && form.test(value))) return undefined
+  return value
 }
 
 /** Returns a sentence for each variable that looks like a setting and is none. Values are not told. */

@@ -117,11 +117,10 @@ export async function openCrosswalk(
   const idle = [...given].find((key) => key.startsWith('admin.'))
   if (!hasAdmin && idle !== undefined) throw new Error(`${idle} has no effect without admin.port: give the port, or leave out the first.`)
   const known = tables ?? (await loadTables(undefined))
-  // What is opened next would stay open if no server could be made of it.
-  checked(config, known)
+  const made = checked(config, known)
   const [traced, exportMetrics, join] = await Promise.all([openTracing(tracing), openMetricsExport(tracing), openFleet(config)])
   const role = { hasAdmin: false }
-  const server = createServer(config, known, { log: loggerOf(log), tracing: traced, exportMetrics, join, clocks, role })
+  const server = createServer(config, known, { known: made, log: loggerOf(log), tracing: traced, exportMetrics, join, clocks, role })
   try {
     await server.begin()
     if (hasAdmin) await server.openAdmin()

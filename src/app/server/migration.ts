@@ -28,7 +28,7 @@ import type { IgnoreRule } from '../../tables/signs.ts'
 import { operationsOf, type Tables } from '../../tables/tables.ts'
 import { DIALECTS } from '../../tables/uid.ts'
 import { type OpenApiDocument, openApiDocument } from '../../tools/openapi.ts'
-import { readTls, type TlsFiles } from '../config/certificates.ts'
+import { readTls } from '../config/certificates.ts'
 import { callTimes, compatSettings, contractSettings, migrationSettings, notifySettings } from '../config/config.ts'
 import type { Config } from '../config/settings.ts'
 
@@ -105,10 +105,7 @@ export function wrongTermsOf(config: Pick<Config, 'cutover.operations'>, tables:
 }
 
 /** Returns what the server is made from. Throws a sentence if the tables are wrong, or the settings do not go with them. */
-export function checked(
-  config: Config,
-  tables: Tables,
-): { readonly v2: string; readonly declarations: readonly DescribedDeclaration[]; readonly tls: TlsFiles } {
+export function checked(config: Config, tables: Tables) {
   const v2 = config['upstream.v2']
   if (v2 === undefined) throw new Error('upstream.v2 is not set: give the base address of the v2 service')
   if (config['upstream.v1'] === undefined && needV1(config.modes)) throw new Error(NEEDS_V1)
@@ -119,6 +116,8 @@ export function checked(
   if (unfit !== undefined) throw new Error(unfit)
   return { v2, declarations: declared.declarations, tls: readTls(config) }
 }
+
+export type Checked = Readonly<ReturnType<typeof checked>>
 
 /** Returns a reader of the modes in force of every operation that v2 can serve. Without a v1 service, v2 answers everything. */
 export function currentModesOf(

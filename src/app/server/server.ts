@@ -29,7 +29,16 @@ import { dialOf } from '../config/certificates.ts'
 import { adminSettings, poolSettings } from '../config/config.ts'
 import type { Config } from '../config/settings.ts'
 import type { JoinFleet } from './fleet.ts'
-import { assembleMigration, checked, contractOf, currentModesOf, openNotifier, reportNowOf, ruleWarningsOf } from './migration.ts'
+import {
+  assembleMigration,
+  type Checked,
+  checked,
+  contractOf,
+  currentModesOf,
+  openNotifier,
+  reportNowOf,
+  ruleWarningsOf,
+} from './migration.ts'
 import {
   ALONE,
   createLifecycle,
@@ -84,6 +93,8 @@ export interface ServerOptions {
   /** The path of the configuration file: the server tells when other modes than its are in force. */
   readonly file?: string | undefined
   readonly clocks?: Clocks | undefined
+  /** What `checked` returned for the same settings and tables. Who opens a store calls it before, because an open store keeps a process. */
+  readonly known?: Checked
   /** Makes the server one of the replicas that share a store; see `openFleet`. The server closes the store. */
   readonly join?: JoinFleet | undefined
   /** What this process does of a server that several make (`workers`). */
@@ -97,10 +108,10 @@ export interface ServerOptions {
 export function createServer(started: Config, tables: Tables, options: ServerOptions = {}): Server {
   // Its parts read the settings that may change where they need them.
   const config = { ...started }
-  const { log = createLog(config), tracing, file, clocks = CLOCKS, join } = options
+  const { log = createLog(config), known = checked(config, tables), tracing, file, clocks = CLOCKS, join } = options
   const { hasAdmin, isWorker = false, records, workers } = options.role ?? ALONE
   const { mappings } = tables
-  const { v2, tls, ...known } = checked(config, tables)
+  const { v2, tls } = known
   const declarations = [...known.declarations]
   let certificate = tls.port
   const dial = dialOf(config, tls)

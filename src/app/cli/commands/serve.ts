@@ -138,13 +138,12 @@ export const serve: Command = {
     const tables = await io.tables()
     const [problem] = settingsProblems({ config, tables })
     if (problem !== undefined) return endWith(io, MISUSED, problem)
-    // What is opened next would keep the process from ending if no server could be made of it.
-    checked(config, tables)
+    const known = checked(config, tables)
     const workers = config.workers === 'auto' ? availableParallelism() : config.workers
-    if (workers > 1) return (await import('./supervise.ts')).supervise(config, workers, flags, io)
+    if (workers > 1) return (await import('./supervise.ts')).supervise(config, known, workers, flags, io)
     const { log, release } = openLog(config, io)
     const [tracing, exportMetrics, join] = await Promise.all([openTracing(io.env), openMetricsExport(io.env), openFleet(config)])
-    const server = createServer(config, tables, { log, tracing, exportMetrics, join, file: configPath(flags, io) })
+    const server = createServer(config, tables, { known, log, tracing, exportMetrics, join, file: configPath(flags, io) })
     await server.listen()
     io.out(`Crosswalk serves v1 on ${server.url} from v2 at ${config['upstream.v2']}; admin on ${server.adminUrl}.`)
     release()

@@ -5,6 +5,7 @@ import type { Actor } from '../../../migrate/records/record.ts'
 import { openMetricsExport } from '../../../serve/watch/metrics-export.ts'
 import type { Config } from '../../config/settings.ts'
 import { joinFleet } from '../../server/fleet.ts'
+import type { Checked } from '../../server/migration.ts'
 import { createServer, type Server } from '../../server/server.ts'
 import { createSupervisor } from '../../server/workers.ts'
 import { endWith, FAILED, type Flags, type Io } from '../command.ts'
@@ -12,7 +13,7 @@ import { configPath } from '../flags.ts'
 import { openLog, stay, watchCertificates, watchConfig } from '../stay.ts'
 
 /** Runs the proxy in several processes: workers that serve, and this one, which supervises them. */
-export async function supervise(config: Config, workers: number, flags: Flags, io: Io): Promise<number> {
+export async function supervise(config: Config, known: Checked, workers: number, flags: Flags, io: Io): Promise<number> {
   const { log, release } = openLog(config, io)
   const file = configPath(flags, io)
   const store = await openShared(config)
@@ -20,6 +21,7 @@ export async function supervise(config: Config, workers: number, flags: Flags, i
   const kept = () => server.keptModes()
   const supervisor = createSupervisor({ config, workers, file, openStore: store.open, kept, warn })
   const server = createServer(config, await io.tables(), {
+    known,
     log,
     exportMetrics: await openMetricsExport(io.env),
     file,

@@ -2,6 +2,7 @@ import http, { type ClientRequest, type IncomingMessage, type ServerResponse } f
 import https from 'node:https'
 import type { Socket } from 'node:net'
 import { type Duplex, Readable } from 'node:stream'
+import { TLSSocket } from 'node:tls'
 import { ProxyServer } from 'http-proxy-3'
 import { ApiError, fromTransport, unrelayable } from '../../errors.ts'
 import { endsHere, endToEndRaw, writeHead } from '../heads.ts'
@@ -150,7 +151,7 @@ export function createNative({ base, connections, connectionAgeMs: ageMs = 0, di
           switched.destroy()
           failed(response, unrelayable('v2', 'its status 101, which nobody asked for'), BAD_GATEWAY)
         })
-        if (socket?.connecting) socket.once('connect', connected)
+        if (socket && isOpening(socket)) socket.once(isSecure(socket) ? 'secureConnect' : 'connect', connected)
         else connected()
       })
       try {
@@ -180,6 +181,15 @@ export function createNative({ base, connections, connectionAgeMs: ageMs = 0, di
       handshakes.destroy()
     },
   }
+}
+
+/** Node sets `alpnProtocol` when a handshake of TLS is complete; until then it is null. */
+function isOpening(socket: Socket): boolean {
+  return socket.connecting || (isSecure(socket) && socket.alpnProtocol === null)
+}
+
+function isSecure(socket: Socket): socket is TLSSocket {
+  return socket instanceof TLSSocket
 }
 
 /** HTTP/2 allows more in a path than HTTP/1.1 does. */

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { once } from 'node:events'
 import http from 'node:http'
 import net from 'node:net'
 import { Readable } from 'node:stream'
@@ -164,6 +165,20 @@ describe('passthrough', () => {
       const socket = new WebSocket(`${alone.url.replace('http', 'ws')}/socket`)
       const refused = await new Promise<Error>((resolve) => socket.once('error', resolve))
       expect(refused.message).toContain('503')
+    })
+
+    it.each(['GET', 'POST'])('is 503 for a %s if v2 never finishes the TLS handshake', async (method) => {
+      const sockets: net.Socket[] = []
+      const silent = net.createServer((socket) => sockets.push(socket)).listen(0, '127.0.0.1')
+      await once(silent, 'listening')
+      const url = `https://127.0.0.1:${(silent.address() as net.AddressInfo).port}`
+      const alone = await startStage({ v1: null, v2: url, proxy: { 'limits.deadlineMs': 200 } })
+      const answer = await fetch(`${alone.url}/iam/v2/groups`, { method })
+      const message = 'no connection to the v2 service became free within limits.deadlineMs (200)'
+      expect([answer.status, await answer.json()]).toEqual([503, { code: 14, message, details: [] }])
+      await alone.close()
+      for (const socket of sockets) socket.destroy()
+      silent.close()
     })
   })
 

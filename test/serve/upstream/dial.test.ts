@@ -214,6 +214,19 @@ describe('dial', () => {
       expect(asked.length).toBeGreaterThanOrEqual(4)
     })
 
+    it.each(['through it', 'directly'])('lets a native request wait for its answer once it has a connection over TLS, %s', async (how) => {
+      const { key, cert } = old.issue('slow').pem
+      const server = https.createServer({ key, cert }, (_, response) => void setTimeout(() => response.end(), 600)).listen(0, '127.0.0.1')
+      await once(server, 'listening')
+      onTestFinished(() => void server.close())
+      const through = how === 'directly' ? {} : { 'upstream.proxy': `http://${(await startConnectProxy()).host}` }
+      const limits = { 'upstream.v2Ca': old.ca, 'limits.deadlineMs': 300 }
+      const proxy = await startFor(`https://127.0.0.1:${(server.address() as AddressInfo).port}`, { ...limits, ...through }, null)
+      for (const _ of ['a new connection', 'the same again']) {
+        expect((await fetch(`${proxy.url}/iam/v2/groups`, { method: 'POST' })).status).toBe(200)
+      }
+    })
+
     it('carries plain text too', async () => {
       const rest = http.createServer((_, response) => response.setHeader('content-type', 'application/json').end('{"groups":[]}'))
       const grpc = http2.createServer((request, response) => answer(request, response, () => {}))

@@ -437,16 +437,21 @@ export function wrongMember(member: string, must: string): ApiError {
 /** Error codes of Node and undici for an expired time limit. */
 const TIMEOUTS = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'UND_ERR_CONNECT_TIMEOUT', 'ETIMEDOUT'])
 
-/** Maps a call without an answer. Time-out: 504; client gone: 499; everything else (refused, reset, DNS, TLS): 503. */
-export function fromTransport(error: unknown): ApiError {
+/** Error codes of Node and undici for a connection that ended under a request. */
+const BROKEN = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
+
+/** Maps a call of a service without an answer. Time-out: 504; client gone: 499; everything else (refused, reset, DNS, TLS): 503. */
+export function fromTransport(error: unknown, service: 'v1' | 'v2' = 'v2'): ApiError {
   if (error instanceof ApiError) return error
   const { code, name } = error as { code?: string; name?: string }
   const options = { cause: error, ...(isUnsent(error) && { unsent: true as const }) }
   if (name === 'TimeoutError' || TIMEOUTS.has(code ?? '')) {
-    return new ApiError('DEADLINE_EXCEEDED', 'the v2 service did not answer in time', options)
+    return new ApiError('DEADLINE_EXCEEDED', `the ${service} service did not answer in time`, options)
   }
   if (name === 'AbortError') return new ApiError('CANCELLED', 'the client went away', options)
-  return new ApiError('UNAVAILABLE', 'the v2 service cannot be reached', options)
+  const isBroken = BROKEN.has(code ?? '') && !options.unsent
+  const message = isBroken ? `the connection to the ${service} service broke` : `the ${service} service cannot be reached`
+  return new ApiError('UNAVAILABLE', message, options)
 }
 
 /** True if the connection failed before anything could be sent on it: its name is unknown, or nothing answers at its address. */

@@ -220,7 +220,7 @@ describe('the page of errors', () => {
     ['src/tables/fields.ts', ['must be a …', 'must be one of …']],
     ['src/tables/query.ts', ['needs a v1 service: …; set upstream.v1 (CROSSWALK_UPSTREAM_V1) to pass it on', 'is not a valid value']],
     ['src/serve/answer.ts', ['is not a parameter of this operation']],
-    ['src/serve/upstream/v1.ts', ['the v1 service did not answer in time', 'the v1 service cannot be reached']],
+    ['src/serve/upstream/v1.ts', ['the v1 service did not answer in time']],
     ['src/grpc/relay/session.ts', ['the … service does not speak gRPC; set upstream.…Grpc to rest if it speaks REST']],
     ['src/grpc/wire/call.ts', ['the client went away']],
     ['mappings/registry/repos.ts', ['the repo was created with id …, but without its readme', 'the readme had already been replaced']],

@@ -7,14 +7,20 @@ export const serviceErrors: ErrorGroup = {
   rows: [
     {
       code: 'UNAVAILABLE',
-      texts: ['the v2 service cannot be reached', 'the v1 service cannot be reached', 'the … service cannot be reached'],
+      texts: ['the … service cannot be reached'],
       cause:
         'No connection: a wrong address, a name that does not resolve, a refused or untrusted TLS handshake, or a service that is down',
       remedy: 'Compare `upstream.v2` or `upstream.v1`; see [v2 is down](../how-to/requests-fail.md#v2-is-down)',
     },
     {
+      code: 'UNAVAILABLE',
+      texts: ['the connection to the … service broke'],
+      cause: 'The service, or what is in front of it, closed the connection before its answer was complete',
+      remedy: 'Look at its log. A write may have been done: read before you repeat it',
+    },
+    {
       code: 'DEADLINE_EXCEEDED',
-      texts: ['the v2 service did not answer in time', 'the v1 service did not answer in time'],
+      texts: ['the … service did not answer in time', 'the v1 service did not answer in time'],
       cause: 'One call took longer than `limits.callTimeoutMs`',
       remedy: 'See [requests are slow](../how-to/overload.md#requests-are-slow). A write may have been done: read before you repeat it',
     },

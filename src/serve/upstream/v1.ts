@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Agent, Dispatcher } from 'undici'
-import { ApiError, type CodeName, fromTransport, unrelayable } from '../../errors.ts'
+import { ApiError, fromTransport, unrelayable } from '../../errors.ts'
 import { relayableGroups } from '../../heads.ts'
 import { endToEnd } from '../heads.ts'
 import { abortSignalOf, type Signal } from '../signals.ts'
@@ -119,15 +119,11 @@ async function* bodyOf(stream: RestAnswer['stream']) {
   }
 }
 
-const SENTENCES: Partial<Record<CodeName, string>> = {
-  DEADLINE_EXCEEDED: 'the v1 service did not answer in time',
-  UNAVAILABLE: 'the v1 service cannot be reached',
-}
-
 /** The error of a call to v1 without an answer. */
 export function fromV1Transport(cause: unknown): ApiError {
-  const { code, message, unsent } = fromTransport(cause)
-  return new ApiError(code, SENTENCES[code] ?? message, { cause, ...(unsent && { unsent }) })
+  const { code, message, unsent } = fromTransport(cause, 'v1')
+  const said = code === 'DEADLINE_EXCEEDED' ? 'the v1 service did not answer in time' : message
+  return new ApiError(code, said, { cause, ...(unsent && { unsent }) })
 }
 
 /** An answer of v1 that no client gets. */

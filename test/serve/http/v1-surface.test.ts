@@ -408,7 +408,7 @@ describe('failures', () => {
         response.flushHeaders()
         setImmediate(() => response.destroy())
       })
-      expect(answer).toMatch(/^HTTP\/1\.1 503 .*"message":"the v1 service cannot be reached"/s)
+      expect(answer).toMatch(/^HTTP\/1\.1 503 .*"message":"the connection to the v1 service broke"/s)
       expect(answer).toContain('x-request-id: ours\r\n')
       expect(answer).not.toMatch(/content-encoding|cache-control|set-cookie|: then/i)
       expect(answer).toMatch(/\r\ndate: /i)

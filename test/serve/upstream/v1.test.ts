@@ -116,9 +116,9 @@ describe('read v1', () => {
       expect(upstream.seen).toEqual([])
     })
 
-    it('cannot be reached', async () => {
+    it('breaks the connection', async () => {
       const { ask } = await setUp((response) => response.destroy())
-      await expect(ask()).rejects.toMatchObject({ code: 'UNAVAILABLE', message: 'the v1 service cannot be reached' })
+      await expect(ask()).rejects.toMatchObject({ code: 'UNAVAILABLE', message: 'the connection to the v1 service broke' })
     })
 
     it('sends a head that cannot be passed on', async () => {

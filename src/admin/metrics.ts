@@ -235,7 +235,8 @@ function watchMigration(declare: Declare, report: MetricsSources['report']): voi
     ['operation', 'account'],
     ({ operations }) =>
       operations.flatMap((one) => {
-        const { uses: _, ...accounts } = accountsOf(one)
+        // What waits leaves its account again, and a counter never falls.
+        const { uses: _, waiting: __, ...accounts } = accountsOf(one)
         return Object.entries(accounts).map(([account, count]): Row => [one.operation, account, count])
       }),
   )

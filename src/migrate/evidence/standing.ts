@@ -294,10 +294,12 @@ export interface Accounts {
 }
 
 export function accountsOf({ booked, uncompared }: Pick<OperationEvidence, 'booked' | 'uncompared'>): Accounts {
-  const { uses = 0, same = 0, declared = 0, wrong = 0, race = 0 } = booked
+  const { same = 0, declared = 0, wrong = 0, race = 0 } = booked
   const [coin, unknown, alone] = [inAccount(uncompared, 'coin'), inAccount(uncompared, 'unknown'), inAccount(uncompared, 'alone')]
   const [unread, refused] = [inAccount(uncompared, 'write'), inAccount(uncompared, 'stranger')]
   const ended = same + declared + wrong + race + coin + unknown + alone + unread + refused
+  // Records of versions before 0.3 have no uses, and a file that was removed may have held the use of what a later one ends.
+  const uses = Math.max(booked.uses ?? 0, ended)
   return { ...{ uses, same, declared, wrong, race, coin, unknown, alone, unread, refused }, waiting: uses - ended }
 }
 

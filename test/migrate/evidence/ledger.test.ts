@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -125,6 +125,19 @@ describe('ledger', () => {
       expect(await (await fetch(`${stage.adminUrl}/metrics`)).text()).toContain(
         'crosswalk_uses_total{operation="iam.groups.list",account="wrong"} 2',
       )
+    })
+
+    it('is a use whatever the records have lost, and is measured once it is known', async () => {
+      const file = path.join(mkdtempSync(path.join(tmpdir(), 'crosswalk-ledger-')), 'records.ndjson')
+      onTestFinished(() => rmSync(path.dirname(file), { recursive: true }))
+      const tally = (operation: string, booked: object) =>
+        `${JSON.stringify({ kind: 'tally', at: new Date().toISOString(), operation, booked })}\n`
+      writeFileSync(file, tally('iam.groups.list', { uses: 1, same: 2, wrong: 1 }) + tally('iam.roles.list', { uses: 3, same: 1 }))
+      stage = await startStage({ mode: 'diff-v1', proxy: { 'records.file': file } })
+      const metrics = await fetch(`${stage.adminUrl}/metrics`)
+      const uses = (await metrics.text()).split('\n').filter((line) => /^crosswalk_uses_total.* [1-9]/.test(line))
+      expect([metrics.status, uses.map((line) => line.split('account=')[1])]).toEqual([200, ['"same"} 2', '"wrong"} 1', '"same"} 1']])
+      expect(await accounts()).toMatchObject({ uses: 3, same: 2, wrong: 1, waiting: 0 })
     })
 
     it('is unknown if v1 is gone', async () => {

@@ -114,28 +114,25 @@ const DATA = '/report.json'
 
 /**
  * Adds the report page and its data. Other sites may not embed the page and do not learn its address from a link.
- * If the report `isOpen`, the page holds the data. Otherwise it is empty, asks for a token and fetches the data with it.
+ * The page holds the data if who opens it may read. Otherwise it is empty, asks for a token and fetches the data with it.
  * An open page asks again every few seconds, and names what it has: it then gets only what changed since.
  */
 export function addReport(
   app: FastifyInstance,
   {
     reportNow,
-    isOpen,
     rightOf,
   }: {
     readonly reportNow: () => Report | Promise<Report>
-    /** Nobody needs a token. */
-    readonly isOpen: boolean
-    /** The right of who asks. The page offers changes only to a token that may make them. */
+    /** The right of who asks, by the tokens that count now. The page offers changes only to a token that may make them. */
     readonly rightOf: (request: FastifyRequest) => Right
   },
 ): void {
   let assets: PageAssets | undefined
   app.get(ROOT, async (_, reply) => reply.redirect(PAGE))
-  app.get(PAGE, async (_, reply) => {
+  app.get(PAGE, async (request, reply) => {
     assets ??= readAssets()
-    const { html, policy } = pageOf(isOpen ? await reportNow() : undefined, assets, DATA)
+    const { html, policy } = pageOf(rightOf(request) === 'none' ? undefined : await reportNow(), assets, DATA)
     reply.headers({ 'content-security-policy': policy, 'referrer-policy': 'no-referrer', 'cross-origin-opener-policy': 'same-origin' })
     reply.type('text/html; charset=utf-8')
     return html

@@ -203,8 +203,10 @@ describe('reload', () => {
     it('in the tokens of the admin port, but for taking the last away', async () => {
       const guarded = await startStage({ v1: null, v2: sandbox.url })
       const status = async (token: string) => (await fetch(`${guarded.adminUrl}/modes`, { headers: bearer(token) })).status
-      expect(await status('none')).toBe(200)
+      const isShown = async () => (await (await fetch(`${guarded.adminUrl}/report`)).text()).includes('{"format":"crosswalk-report-1"')
+      expect([await status('none'), await isShown()]).toEqual([200, true])
       expect(guarded.reload({ 'admin.token': 'the-first-token-of-all' })).toBeUndefined()
+      expect(await isShown()).toBe(false)
       expect([await status('none'), await status('the-first-token-of-all')]).toEqual([401, 200])
       guarded.reload({ 'admin.token': 'the-second-token-of-all' })
       expect([await status('the-first-token-of-all'), await status('the-second-token-of-all')]).toEqual([401, 200])

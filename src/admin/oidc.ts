@@ -136,7 +136,8 @@ function nameOf(payload: JWTPayload, claim: string): string {
   // Some issuers write the claim as a text.
   const isUnverified = claim === 'email' && String(payload.email_verified) === 'false'
   const given = isUnverified ? undefined : valuesOf(payload, claim)[0]
-  const name = given || payload.sub || 'unknown'
+  // Some issuers number their users.
+  const name = String(given || payload.sub || 'unknown')
   return `oidc:${name.replace(/[\p{C}\s]+/gu, '?').slice(0, LONGEST_NAME)}`
 }
 

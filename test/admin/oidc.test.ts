@@ -250,6 +250,7 @@ describe('the claims of a token', () => {
     ['no inherited member', { claim: 'constructor.name', write: ['Object'] }, {}, { right: 'none', token: 'oidc:u-1' }],
     ['both rights', {}, { groups: ['engineers', 'platform'] }, { right: 'change', token: 'oidc:u-1' }],
     ['a verified address', {}, { email: 'a@b.example', email_verified: true }, { right: 'none', token: 'oidc:a@b.example' }],
+    ['a number for a subject', {}, { sub: 4711 as never, groups: ['platform'] }, { right: 'change', token: 'oidc:4711' }],
     ['an unverified address', {}, { email: 'a@b.example', email_verified: false }, { right: 'none', token: 'oidc:u-1' }],
     [
       'an address that a text calls unverified',

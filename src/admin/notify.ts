@@ -42,6 +42,7 @@ function createDelivery({ receiver, sign, attempts, now, random, pause, warn }: 
   /** Failed attempts in a row, of whichever events: the pauses grow as long as the receiver is away. */
   let failures = 0
   let restMs = 0
+  let triedAt = 0
   let isOver = false
   let problem: string | undefined
 
@@ -56,6 +57,7 @@ function createDelivery({ receiver, sign, attempts, now, random, pause, warn }: 
     problem = outcome.end === 'sent' ? undefined : `${receiver.origin} ${outcome.problem}`
     failures = outcome.end === 'again' ? failures + 1 : 0
     restMs = outcome.end === 'again' ? Math.max(pauseAfter(failures, random), outcome.askedMs) : 0
+    triedAt = now()
     if (outcome.end === 'gone') isOver = true
   }
   return {
@@ -63,7 +65,8 @@ function createDelivery({ receiver, sign, attempts, now, random, pause, warn }: 
     async deliver(event: WaitingEvent): Promise<'sent' | 'failed' | 'dropped'> {
       const name = `${event.type} ${event.id}`
       for (let nth = 1; nth <= attempts; nth += 1) {
-        if (restMs > 0) await pause(restMs, signal)
+        const leftMs = restMs - Math.max(0, now() - triedAt)
+        if (leftMs > 0) await pause(leftMs, signal)
         if (isOver) return 'dropped'
         const outcome = await attempt(event)
         if (isOver) return 'dropped'

@@ -73,6 +73,24 @@ describe('delivery', () => {
     expect(notifier.pauses).toEqual([7000, 60_000, 3_600_000, 8000])
   })
 
+  it('does not wait again for an event that comes when the pause is over', async () => {
+    let clock = Date.now()
+    const { webhook, notifier } = await setUp([500, [429, { 'retry-after': '60' }], 429], { attempts: 1, now: () => clock })
+    for (const [name, later] of [
+      ['a', 400],
+      ['b', 3_600_000],
+      ['c', -3_600_000],
+      ['d', 0],
+    ] as const) {
+      notifier.send(name)
+      await notifier.idle()
+      clock += later
+    }
+    expect(webhook.seen).toHaveLength(4)
+    // The third event comes an hour later. After it, the clock steps back.
+    expect(notifier.pauses).toEqual([600, 4000])
+  })
+
   it.each<[string, Parameters<typeof startWebhook>[0]]>([
     ['resets the connection', [({ socket }) => void socket.resetAndDestroy()]],
     ['answers something else than HTTP', [({ socket }) => void socket.end('hello\r\n\r\n')]],

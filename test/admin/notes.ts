@@ -150,17 +150,18 @@ export interface TestNotifier extends Notifier {
   idle(): Promise<void>
 }
 
-/** A notifier for a receiver. Chance gives 0, so that every pause has its whole length. */
+/** A notifier for a receiver. Chance gives 0 and its clock stands still, so that every pause has its whole length. */
 export function notifierFor({ url }: Pick<Upstream, 'url'>, settings: Partial<NotifierSettings> = {}): TestNotifier {
   const pauses: number[] = []
   const warned: string[] = []
+  const started = Date.now()
   const notifier = createNotifier({
     receiver: createReceiver(`${url}/hook?token=hidden`, 30_000),
     sign: createSign([SECRET]),
     source: 'urn:crosswalk:test',
     attempts: 5,
     room: ROOM,
-    now: Date.now,
+    now: () => started,
     random: () => 0,
     pause: async (ms) => void pauses.push(ms),
     warn: (text) => warned.push(text),

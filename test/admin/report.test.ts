@@ -86,7 +86,7 @@ describe('report', () => {
         })
       const report = await reportOf([
         mismatch(1),
-        mismatch(2, { mode: 'diff-v2' }),
+        mismatch(2, { mode: 'diff-v2', replica: 'b' }),
         mismatch(3, { caller: 'two' }),
         mismatch(4, shows({ ...example, v2: 'OTHER' })),
         mismatch(5),
@@ -102,6 +102,7 @@ describe('report', () => {
         id: 'c2',
         at: START + 2 * HOUR,
         mode: 'diff-v2',
+        replica: 'b',
         request: { method: 'GET', url: '/registry/v1/repos?limit=2' },
         v1Side: { status: 200, ms: 12 },
         v2Side: { status: 200, ms: 20 },

@@ -287,8 +287,8 @@ export class Examples {
   }
 }
 
-function briefly({ id, at, mode, request, v1Side, v2Side }: ExampleReport): EqualExample {
-  return { id, at, mode, ...(request && { request }), ...(v1Side && { v1Side }), v2Side }
+function briefly({ id, at, mode, replica, request, v1Side, v2Side }: ExampleReport): EqualExample {
+  return { id, at, mode, ...(replica !== undefined && { replica }), ...(request && { request }), ...(v1Side && { v1Side }), v2Side }
 }
 
 /** Examples with the same key show the same: only their times, their modes and the values of their parameters differ. */

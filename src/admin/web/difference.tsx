@@ -137,6 +137,7 @@ function EqualExamples({ example, isMismatch }: { readonly example: ExampleRepor
         {all.slice(0, MOST).map((one) => (
           <li key={one.id}>
             <span>{time(one.at)}</span> <span>{one.mode}</span>
+            {one.replica !== undefined && <code>{one.replica}</code>}
             <span class="quiet">{[latency('v1', one.v1Side?.ms), latency('v2', one.v2Side.ms)].filter(Boolean).join(', ')}</span>
             {one.request && one.request.url !== example.request?.url && <code>{one.request.url}</code>}
             {isMismatch && isOfRequest(one) && (

@@ -96,6 +96,18 @@ describe('next step', () => {
 
     it('suggests declarations that the configuration takes', () => {
       const { commands } = nextStep(wrong, report, ADMIN)
+    it('leaves who answers and the guardrail of a share as they are', () => {
+      const rules = (operation: Partial<OperationReport>, own: ModeRule) => {
+        const { commands } = nextStep({ ...wrong, ...operation }, { ...report, now: inForce([own]) }, ADMIN)
+        return JSON.parse(/-d '(.*)'/s.exec(commands[0]?.text ?? '')?.[1] ?? '{}').rules
+      }
+      const share = (percent: number, mode: 'v2' | 'diff-v2') => ({ canary: { percent, mode, guardrail: { p99: 1.5 } } })
+      const quiet = { standing: 'inconclusive' as const, differences: [] }
+      expect(rules(quiet, rule({ mode: 'v1', ...share(5, 'v2') }))).toEqual([{ operations: LIST, mode: 'diff-v1', ...share(5, 'diff-v2') }])
+      const inside = { standing: 'inside' as const }
+      expect(rules(inside, rule(share(5, 'diff-v2')))).toEqual([{ operations: LIST, mode: 'diff-v1', ...share(25, 'diff-v2') }])
+    })
+
       const ignore = JSON.parse(commands.find(({ into }) => into === 'config')?.text ?? '').diff.ignore
       const read = configWith({ 'diff.ignore': ignore.map((one: { until: string }) => ({ ...one, until: Date.parse(one.until) })) })
       expect(declarationsWith(read['diff.ignore'], tables)).not.toHaveProperty('problem')

@@ -106,6 +106,12 @@ export function forMost({ rules }: Effect): RuleEffect {
   return rules.at(-1) ?? rules[0]
 }
 
+/** The mode of those clients. A share of all of them leaves none to the mode of its rule. */
+export function modeForMost(effect: Effect): Mode {
+  const { mode, share } = forMost(effect)
+  return share?.percent === 100 ? share.mode : mode
+}
+
 function effectOf({ clients, mode, canary }: ModeRule, rule: number, rollouts: InForce['rollouts'], isOpen: boolean): RuleEffect {
   const allClients = [clients].flat().includes('*')
   if (!canary) return { rule, allClients, mode }
@@ -132,10 +138,33 @@ export function nextShare(percent: number): number | undefined {
   return SHARES.find((share) => share > percent)
 }
 
-/** Gives a share of an operation's callers to v2, which is compared with v1. All other rules stay as they are. */
+/** Gives a share of an operation's callers to v2, which is compared with v1. All other rules stay as they are, and so does its guardrail. */
 export function withShare(rules: ModeRules, operation: string, effect: Effect, percent: number): ModeRules {
   const base = { operations: operation, clients: '*', mode: 'diff-v2' as const }
-  return withOwnRule(rules, effect, percent === 100 ? base : { ...base, mode: 'diff-v1', canary: { percent, mode: 'diff-v2' } })
+  const canary = { ...guardrailOf(rules, effect), percent, mode: 'diff-v2' as const }
+  return withOwnRule(rules, effect, percent === 100 ? base : { ...base, mode: 'diff-v1', canary })
+}
+
+/** The canary of the rule that decides for most clients. */
+function canaryOf({ rules }: ModeRules, effect: Effect): ModeRule['canary'] {
+  return rules[forMost(effect).rule ?? rules.length]?.canary
+}
+
+function guardrailOf(rules: ModeRules, effect: Effect): Pick<NonNullable<ModeRule['canary']>, 'guardrail'> {
+  const { guardrail } = canaryOf(rules, effect) ?? {}
+  return guardrail ? { guardrail } : {}
+}
+
+/** Compares an operation for the clients that no rule names. The same side answers each of them as before. */
+export function withComparison(rules: ModeRules, operation: string, effect: Effect): ModeRules {
+  const canary = canaryOf(rules, effect)
+  const own = { operations: operation, clients: '*', mode: compared(forMost(effect).mode) }
+  return withOwnRule(rules, effect, canary ? { ...own, canary: { ...canary, mode: compared(canary.mode) } } : own)
+}
+
+/** The same mode with the other side asked, too. */
+export function compared(mode: Mode): Mode {
+  return `diff-${SERVED_BY[mode]}`
 }
 
 /** Gives an operation another mode for the clients that no rule names. */
@@ -149,7 +178,8 @@ export function withRollout(rules: ModeRules, operation: string, effect: Effect)
   const tries = Array.from({ length: names.size + 1 }, (_, nth) => (nth === 0 ? operation : `${operation}-${nth + 1}`))
   const name = tries.find((one) => !names.has(one)) ?? operation
   const rollout = { name, target: 0.001, retries: 2, watch: '24h', steps: STEPS }
-  return withOwnRule(rules, effect, { operations: operation, clients: '*', mode: 'diff-v1', canary: { mode: 'diff-v2', rollout } })
+  const canary = { ...guardrailOf(rules, effect), mode: 'diff-v2' as const, rollout }
+  return withOwnRule(rules, effect, { operations: operation, clients: '*', mode: 'diff-v1', canary })
 }
 
 /** Lets v1 answer every client of an operation. What is compared now is compared further. */

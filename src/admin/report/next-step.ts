@@ -7,15 +7,18 @@ import {
   type AdminAddress,
   askCrosswalk,
   backToV1,
+  compared,
   declarationText,
   type Effect,
   effectOn,
   forMost,
   ignoreText,
   isDeclarable,
+  modeForMost,
   nextShare,
   postRollout,
   putModes,
+  withComparison,
   withMode,
   withRollout,
   withShare,
@@ -124,10 +127,10 @@ function whileInconclusive(situation: Situation): NextStep {
   const { operation, effect, target, now } = situation
   const modes = effect.rules.flatMap(({ mode, share }) => [mode, share?.mode ?? mode])
   if (!modes.some((mode) => COMPARING.has(mode))) {
-    const mode = SERVED_BY[forMost(effect).mode] === 'v1' ? 'diff-v1' : 'diff-v2'
+    const title = `Compare it (${compared(modeForMost(effect))})`
     return {
       sentence: 'Nothing compares it. Put it into a diff mode.',
-      commands: [put(situation, `Compare it (${mode})`, withMode(now.rules, operation.operation, effect, mode))],
+      commands: [put(situation, title, withComparison(now.rules, operation.operation, effect))],
     }
   }
   const [hint = ''] = uncomparedSentences(operation.uncompared)

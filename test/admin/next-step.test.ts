@@ -54,8 +54,21 @@ describe('next step', () => {
       ['gives a first share to what is inside', inForce([]), 'Give v2 a first share', 'Give v2 a share of 1 %', 'Let a rollout'],
       ['raises a share', inForce([canary(5)]), 'Raise the share', 'Raise the share to 25 %', 'Go back to v1'],
       ['ends a canary', inForce([canary(50)]), 'Raise the share', 'Let v2 answer all clients', 'Go back to v1'],
+      [
+        'knows a canary of all',
+        inForce([canary(100)]),
+        'v2 answers all its clients, and v1 is still',
+        'Stop comparing it',
+        'Go back to v1',
+      ],
       ['stops comparing', inForce([rule({ mode: 'diff-v2' })]), 'v1 is still asked', 'Stop comparing it', 'Go back to v1'],
       ['leaves alone what is done', inForce([rule({ mode: 'v2' })]), 'There is nothing to do', 'Go back to v1'],
+      [
+        'names who is left',
+        inForce([rule({ clients: 'some', mode: 'v1' }), rule({ mode: 'v2' })]),
+        'but those that a rule leaves to v1. Move these',
+        'Go back to v1',
+      ],
       ['needs a v1 service', inForce([], { hasV1: false }), 'there is no v1 service'],
     ])('%s', (_, now, ...said: readonly string[]) => {
       const found = step({ standing: 'inside' }, now)
@@ -83,6 +96,18 @@ describe('next step', () => {
       ])
     })
 
+    it('leaves who answers and the guardrail of a share as they are', () => {
+      const rules = (operation: Partial<OperationReport>, own: ModeRule) => {
+        const { commands } = nextStep({ ...wrong, ...operation }, { ...report, now: inForce([own]) }, ADMIN)
+        return JSON.parse(/-d '(.*)'/s.exec(commands[0]?.text ?? '')?.[1] ?? '{}').rules
+      }
+      const share = (percent: number, mode: 'v2' | 'diff-v2') => ({ canary: { percent, mode, guardrail: { p99: 1.5 } } })
+      const quiet = { standing: 'inconclusive' as const, differences: [] }
+      expect(rules(quiet, rule({ mode: 'v1', ...share(5, 'v2') }))).toEqual([{ operations: LIST, mode: 'diff-v1', ...share(5, 'diff-v2') }])
+      const inside = { standing: 'inside' as const }
+      expect(rules(inside, rule(share(5, 'diff-v2')))).toEqual([{ operations: LIST, mode: 'diff-v1', ...share(25, 'diff-v2') }])
+    })
+
     it('leads to differences alone in a report of files', () => {
       const { sentence, commands } = nextStep(wrong, report, ADMIN)
       expect([sentence, commands[0]?.text]).toEqual(['Fix or declare 1 difference.', 'crosswalk case c2 --records FILE'])
@@ -96,18 +121,6 @@ describe('next step', () => {
 
     it('suggests declarations that the configuration takes', () => {
       const { commands } = nextStep(wrong, report, ADMIN)
-    it('leaves who answers and the guardrail of a share as they are', () => {
-      const rules = (operation: Partial<OperationReport>, own: ModeRule) => {
-        const { commands } = nextStep({ ...wrong, ...operation }, { ...report, now: inForce([own]) }, ADMIN)
-        return JSON.parse(/-d '(.*)'/s.exec(commands[0]?.text ?? '')?.[1] ?? '{}').rules
-      }
-      const share = (percent: number, mode: 'v2' | 'diff-v2') => ({ canary: { percent, mode, guardrail: { p99: 1.5 } } })
-      const quiet = { standing: 'inconclusive' as const, differences: [] }
-      expect(rules(quiet, rule({ mode: 'v1', ...share(5, 'v2') }))).toEqual([{ operations: LIST, mode: 'diff-v1', ...share(5, 'diff-v2') }])
-      const inside = { standing: 'inside' as const }
-      expect(rules(inside, rule(share(5, 'diff-v2')))).toEqual([{ operations: LIST, mode: 'diff-v1', ...share(25, 'diff-v2') }])
-    })
-
       const ignore = JSON.parse(commands.find(({ into }) => into === 'config')?.text ?? '').diff.ignore
       const read = configWith({ 'diff.ignore': ignore.map((one: { until: string }) => ({ ...one, until: Date.parse(one.until) })) })
       expect(declarationsWith(read['diff.ignore'], tables)).not.toHaveProperty('problem')

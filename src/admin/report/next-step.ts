@@ -140,12 +140,17 @@ function whileInconclusive(situation: Situation): NextStep {
 
 function forward(situation: Situation): NextStep {
   const { operation, effect, now } = situation
-  const { mode, share } = forMost(effect)
+  const [mode, { share }] = [modeForMost(effect), forMost(effect)]
+  const isWhole = !effect.rules.some(leavesToV1)
+  const whom = isWhole ? 'all its clients' : 'all its clients but those that a rule leaves to v1'
   const known =
     operation.standing === 'unverifiable' ? 'No read can show what it writes, so the errors of v2 decide.' : 'It is inside the target.'
-  if (mode === 'v2') return { sentence: 'v2 answers all its clients. There is nothing to do.', commands: back(situation) }
+  if (mode === 'v2') {
+    const rest = isWhole ? 'There is nothing to do.' : 'Move these before v1 goes.'
+    return { sentence: `v2 answers ${whom}. ${rest}`, commands: back(situation) }
+  }
   if (mode === 'diff-v2') {
-    const sentence = `${known} v2 answers all its clients, and v1 is still asked. Stop that when v1 goes.`
+    const sentence = `${known} v2 answers ${whom}, and v1 is still asked. Stop that when v1 goes.`
     return { sentence, commands: [stopComparing(situation), ...back(situation)] }
   }
   const percent = share && SERVED_BY[share.mode] === 'v2' ? share.percent : 0
@@ -180,6 +185,11 @@ function put({ now: { tag }, admin }: Situation, title: string, rules: ModeRules
 
 function asked({ admin }: Situation, title: string, words: readonly string[]): PasteText {
   return { title, text: askCrosswalk(admin, words), into: 'shell' }
+}
+
+function leavesToV1({ mode, share }: Effect['rules'][number]): boolean {
+  const isAll = share?.percent === 100
+  return (SERVED_BY[mode] === 'v1' && !isAll) || (share !== undefined && SERVED_BY[share.mode] === 'v1' && share.percent > 0)
 }
 
 export function isServedByV2({ rules }: Effect): boolean {

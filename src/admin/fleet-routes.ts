@@ -28,6 +28,11 @@ export function ifMatch(header: string | undefined, tag: string): IfMatch {
   return tags.includes(tag) ? 'met' : 'failed'
 }
 
+/** True if `If-None-Match` lists the present tag, weak or not (RFC 9110 §13.1.2): a reverse proxy that compresses an answer makes it weak. */
+export function hasTag(header: string | undefined, tag: string): boolean {
+  return [...(header ?? '').matchAll(TAGS)].some(([one]) => one.replace(/^W\//, '') === tag)
+}
+
 /** What all replicas know together. */
 export interface FleetAnswers {
   clients(): Promise<FleetAnswer<readonly Client[]>>

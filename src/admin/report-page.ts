@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { htmlDocument, sourceOf } from '../tools/markup.ts'
 import type { Right } from './admin.ts'
+import { hasTag } from './fleet-routes.ts'
 import type { Report } from './report/report.ts'
 
 /** Returns the address of the view of an operation (`web/kit.tsx`), or of the page if there is none. */
@@ -142,7 +143,7 @@ export function addReport(
     const known = request.headers['if-none-match']
     const { text, etag } = await (known === undefined ? maker.made() : maker.recent())
     reply.headers({ etag, 'x-crosswalk-right': rightOf(request) })
-    if (known === etag) return reply.code(304).send()
+    if (hasTag(known, etag)) return reply.code(304).send()
     return reply.type('application/json; charset=utf-8').send(text)
   })
 }

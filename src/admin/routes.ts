@@ -26,7 +26,7 @@ import { createOnlyV1 } from '../tables/operation.ts'
 import type { Tables } from '../tables/tables.ts'
 import { type OpenApiDocument, serverUrl } from '../tools/openapi.ts'
 import type { ActorOf } from './admin.ts'
-import { addReplicas, type FleetAnswers, ifMatch, MALFORMED, putShared, type ReplicasSources, toldBy } from './fleet-routes.ts'
+import { addReplicas, type FleetAnswers, hasTag, ifMatch, MALFORMED, putShared, type ReplicasSources, toldBy } from './fleet-routes.ts'
 import { CONTENT_TYPES, type MetricsFormat } from './metrics-text.ts'
 import type { Notifier } from './notify.ts'
 
@@ -49,7 +49,7 @@ export function addContract(app: FastifyInstance, contract: (server: string) => 
     }
     const { text, etag } = last
     reply.header('etag', etag)
-    if (headers['if-none-match'] === etag) return reply.code(304).send()
+    if (hasTag(headers['if-none-match'], etag)) return reply.code(304).send()
     return reply.type('application/json; charset=utf-8').send(text)
   })
 }

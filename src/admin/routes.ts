@@ -198,10 +198,15 @@ export function rehearsalOf({ rehearse }: Pick<Migration, 'rehearse'>, { mapping
     last += 1
     const request = createRequest(routed, { id: `rehearsal-${last}`, method: 'GET', url, headers, body: undefined })
     const { operation, read } = request
+    try {
+      read()
+    } catch {
+      // Its own error quotes the query, and the log tells what was refused.
+      throw wrongUrl('has a query that cannot be decoded')
+    }
     if (!operation.begin || onlyV1(operation, () => read().query)) throw wrongUrl('is one that only v1 answers')
     if (!isRead(operation)) throw wrongUrl('is no read: a write gets its trials by a share')
     if (pageTokenOf(operation, url) !== undefined) throw wrongUrl('has a page token, which only one side knows')
-    read()
     const signal = new Firing()
     return rehearse({ ...request, ...identify(headers.authorization), client: signal, signal }, signal)
   }

@@ -75,6 +75,8 @@ describe('a rehearsal', () => {
     expect(await refused('/registry/v1/vuln_reports')).toContain('url: is one that only v1 answers')
     expect(await refused('http://127.0.0.1:1/iam/v1/roles')).toBeDefined()
     expect(await refused(7)).toContain('url must be the path')
+    expect(await refused('/iam/v1/groups?name=hidden%zz')).toContain('url: has a query that cannot be decoded')
+    expect(JSON.stringify(stage.log)).not.toContain('hidden')
     expect(await refused('/iam/v1/roles', 'two words')).toContain('token must be a bearer token')
     expect((await post([])).body.message).toBe('the body must be an object {"url", "token"}')
     expect((await post({ url: '/iam/v1/roles', token: 'x', more: 1 })).status).toBe(400)

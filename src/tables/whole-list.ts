@@ -191,16 +191,16 @@ export function wholeList(id: string, route: string, { row, envelope, byId, read
       const turned = byId && readOrder(request.query) === 'uid desc'
       const found = yield* read(request)
       const rows = rowsIn(found)
-      const ordered = turned ? rows.reverse() : rows
-      yield* emitShown(ordered.slice(skip, take === undefined ? undefined : skip + take), row.show[dialect], isLongList(ordered))
+      const ordered = turned ? rows.toReversed() : rows
+      yield* emitShown(ordered.slice(skip, take === undefined ? undefined : skip + take), row.show[dialect], isLongList(rows))
       return items(envelope?.show[dialect](found.envelope ?? {}))
     },
   })
 }
 
 /** An empty list may be absent. Throws INTERNAL if the rows are no list of objects, or if one is there twice. */
-function rowsIn({ rows }: { readonly rows: unknown }): JsonObject[] {
+function rowsIn({ rows }: { readonly rows: unknown }): readonly JsonObject[] {
   if (rows === undefined || rows === null) return []
   if (!Array.isArray(rows) || !rows.every(isObject) || isAnyTwice(rows)) throw notAnswer({ rows })
-  return [...rows]
+  return rows
 }

@@ -6,8 +6,10 @@ import { beginList, type ListOptions } from '../../src/tables/list.ts'
 import type { Env } from '../../src/tables/operation.ts'
 import { flagParam, scope } from '../../src/tables/query.ts'
 import { resource } from '../../src/tables/resource.ts'
-import type { Reply } from '../../src/tables/turn.ts'
-import { findAll, hydrate, lookUp } from '../../src/tables/whole-list.ts'
+import { isRowText } from '../../src/tables/text/engine.ts'
+import { markLong } from '../../src/tables/text/parse-json.ts'
+import { ask, type Reply } from '../../src/tables/turn.ts'
+import { findAll, hydrate, lookUp, wholeList } from '../../src/tables/whole-list.ts'
 import { queryOf, run, runFrom } from './run.ts'
 
 describe('list', () => {
@@ -79,6 +81,28 @@ describe('list', () => {
     })
 
     it('filters nothing by an empty id', () => expect(listed('id=', [{ things: [] }]).calls[0]?.path).toBe('/things'))
+  })
+
+  describe('a list that v2 answers at once', () => {
+    it('is written row by row if it was parsed so, in either order', () => {
+      const whole = wholeList('things.list', 'GET /things', {
+        calls: [],
+        row: thing,
+        byId: true,
+        *read() {
+          return { rows: (yield* ask({ method: 'GET', path: '/things', query: [] }, { isAnswer: () => true })).things }
+        },
+      })
+      const written = (search: string) => {
+        const texts: string[] = []
+        let turn = whole.begin?.({ params: {}, query: queryOf(search), body: undefined }, env)
+        if (turn?.kind === 'ask') turn = turn.next([{ ok: true, body: { things: markLong([{ uid: 'a' }, { uid: 'b' }]) } }])
+        for (; turn?.kind === 'rows'; turn = turn.next()) texts.push(isRowText(turn.rows) ? String(turn.rows.bytes) : 'objects')
+        return texts
+      }
+      expect(written('')).toEqual([',{"id":"a","name":""}', ',{"id":"b","name":""}'])
+      expect(written('order_by=id desc&limit=1')).toEqual([',{"id":"b","name":""}'])
+    })
   })
 })
 

@@ -218,10 +218,11 @@ function unknownChoice(value: unknown, { name, rows }: EnumMap, place: string): 
 /** A number as ProtoJSON writes it: as such, or as text. */
 const NUMBER = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 
+/** A negative number of v2 has the bits of an unsigned one above 2^31 (ASSUMPTIONS.md of the sandbox, "Genuine v1"). */
 function intIn(value: unknown, isUnsigned: boolean): number | undefined {
   const number = typeof value === 'string' && NUMBER.test(value) ? Number(value) : value
-  if (typeof number !== 'number' || !Number.isInteger(number)) return undefined
-  return isUnsigned ? (number >= 0 && number < 2 ** 32 ? number : undefined) : number >= -(2 ** 31) && number < 2 ** 31 ? number : undefined
+  if (typeof number !== 'number' || !Number.isInteger(number) || !isInt32(number)) return undefined
+  return isUnsigned ? number >>> 0 : number < 2 ** 31 ? number : undefined
 }
 
 function longIn(value: unknown): string | undefined {

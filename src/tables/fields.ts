@@ -167,7 +167,7 @@ export const text = <const S extends Source>(source: S): Field<S> => field({ kin
 export const flag = <const S extends Source>(source: S): Field<S> => field({ kind: 'flag' }, source)
 /** 32-bit, a JSON number: `epoch: int('epoch')`. */
 export const int = <const S extends Source>(source: S): Field<S> => field({ kind: 'int' }, source)
-/** Unsigned in v1, signed in v2: from 0 to 2^31 - 1 is what both can hold. */
+/** Unsigned in v1, signed in v2: from 0 to 2^31 - 1 is what both can write. v2 shows a larger one with a sign. */
 export const uint = <const S extends Source>(source: S): Field<S> => field({ kind: 'int', unsigned: true }, source)
 /** 64-bit, a JSON string on both sides: `tag_count: long('tagCount')`. */
 export const long = <const S extends Source>(source: S): Field<S> => field({ kind: 'long' }, source)

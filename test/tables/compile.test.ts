@@ -24,6 +24,7 @@ import {
   objects,
   oneof,
   optional,
+  optionalInV1,
   parentOf,
   readOnly,
   refused,
@@ -31,6 +32,7 @@ import {
   textMap,
   texts,
   time,
+  uint,
   writeOnly,
 } from '../../src/tables/fields.ts'
 import type { JsonObject } from '../../src/tables/json.ts'
@@ -424,6 +426,13 @@ describe('show', () => {
     it('are read in both spellings of ProtoJSON', () => {
       const shown = show({ anInt: '1e2', aLong: '5e1', aTime: null, aChoice: 1, someChoices: [1, 99] })
       expect(shown).toMatchObject({ an_int: 100, a_long: '50', a_time: null, a_choice: 'RED', some_choices: ['RED'] })
+    })
+
+    it('have the same bits where v1 has no sign', () => {
+      const unsigned = compileShow({ id: uint('id'), gid: optionalInV1(uint('gid')) }, 'specification')
+      expect(unsigned({ id: -2, gid: '-1' })).toEqual({ id: 4294967294, gid: 4294967295 })
+      expect(unsigned({ id: 2 ** 31 - 1, gid: 0 })).toEqual({ id: 2147483647 })
+      for (const id of [-(2 ** 31) - 1, 2 ** 32]) expect(() => unsigned({ id })).toThrow('id must be a 32-bit integer')
     })
 
     it('keep a key named __proto__ as data', () => {

@@ -58,8 +58,13 @@ const CHECKS: Readonly<Record<string, Check>> = {
   include_epochs: (row) => !/-r\d+$/.test(asText(row.name)),
 }
 
-/** Filters that another filter disables: v2 ignores names if there is an origin (facts §5.1). */
-const OVERRULED: Readonly<Record<string, string>> = { artifact_names: 'origin' }
+/** Filters that another one disables: an origin the names (facts §5.1), an exact name what hides forms of tags (semantics §3.11). */
+const OVERRULED: Readonly<Record<string, string>> = {
+  artifact_names: 'origin',
+  include_referrers: 'name',
+  include_dates: 'name',
+  include_epochs: 'name',
+}
 
 function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : []

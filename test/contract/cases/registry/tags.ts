@@ -76,6 +76,7 @@ export const tags: readonly Case[] = [
     const id = dates[0].id
     same(await names({ id, name: dated, digest: make.digest('c') }), [dated], 'by id and all that fits')
     same(await names({ id, exclude_dates: true }), [], 'by id, excluded')
+    same(await names({ id, name: dated, exclude_dates: true }), [dated], 'by id and its exact name, which finds every form')
     same(await names({ id, name: latest }), [], 'by id and another name')
   }),
   shows('tags: updated since', ['registry.tags.list'], async (api) => {

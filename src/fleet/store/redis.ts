@@ -174,7 +174,7 @@ const LONGEST_NEWS = 100
  * Makes one connection, for commands and for news, or gives up waiting after `ANSWER_MS`: it is then made in the background. It is made again
  * whenever it is lost; nothing waits for it meanwhile.
  */
-export async function connectRedis(address: RedisAddress, channel: string, onMessage: (text: string) => void) {
+export async function connectRedis(address: RedisAddress, root: string, onMessage: (text: string) => void) {
   const redis = new (await loadClient())(clientOptions(address))
   const secrets = [address.username, address.password].filter((secret) => secret !== undefined && secret !== '') as string[]
   const down = (what: string, foreignKey?: string) => new StoreDown(`the store at ${address.shown} ${what}`, foreignKey)
@@ -214,7 +214,7 @@ export async function connectRedis(address: RedisAddress, channel: string, onMes
     }
     // ioredis goes on with another database if it cannot select this one.
     if (address.database > 0) await redis.select(address.database)
-    await redis.subscribe(channel)
+    await redis.subscribe(`${root}news`)
   }
   /** Once for each connection, and again after it has failed. */
   const beFit = () => {
@@ -253,9 +253,9 @@ export async function connectRedis(address: RedisAddress, channel: string, onMes
 /** What a Redis says that may serve later, and one that nobody reached. */
 const PASSES = / (?:cannot be reached|did not answer|closed the connection|still loads|is busy)/
 
-/** Connects once. Returns why a Redis that answers could not be used; undefined if it could, or if nothing answers. */
-export async function whyRefused(address: RedisAddress): Promise<string | undefined> {
-  const connection = await connectRedis(address, 'crosswalk:check', () => {})
+/** Connects once as `openRedis` does. Returns why a Redis that answers could not be used; undefined if it could, or if nothing answers. */
+export async function whyRefused(address: RedisAddress, name: string): Promise<string | undefined> {
+  const connection = await connectRedis(address, rootOf(name), () => {})
   try {
     await connection.ask(ANSWER_MS, (redis) => redis.ping())
     return undefined
@@ -411,12 +411,15 @@ type Scripts = Redis & {
   crosswalkReplace(root: string, ...texts: readonly (string | number)[]): Promise<[result: string, version: string, text: string]>
 }
 
-/** A store in Redis. All its keys begin with `{crosswalk:NAME}:`, so that they share one slot, and several fleets one Redis. */
+/** All keys begin so, so that they share one slot, and several fleets one Redis. A user may have rights on this part alone. */
+const rootOf = (name: string) => `{crosswalk:${name}}:`
+
+/** A store in Redis. */
 export async function openRedis(address: RedisAddress, name: string): Promise<Store> {
-  const root = `{crosswalk:${name}}:`
+  const root = rootOf(name)
   const me = randomUUID()
   const listeners: (() => void)[] = []
-  const connection = await connectRedis(address, `${root}news`, (sender) => {
+  const connection = await connectRedis(address, root, (sender) => {
     if (sender !== me) for (const listener of listeners) listener()
   })
   /** What the clock of Redis shows more than the one here, in milliseconds. */

@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { Batch } from '../../../src/fleet/store/store.ts'
+import { runCommand } from '../../app/cli/support.ts'
 import { anyChange, PLACES } from '../../fleet/store-contract.ts'
 import { startOwnTime, until } from '../../stage/clocks.ts'
 import { hasRedis, startRedisReplica } from '../../stage/stores.ts'
@@ -249,7 +250,12 @@ describe('redis refusals', () => {
       const redis = await start()
       const [, rights = ''] = /`(ACL SETUSER [^`]*)`/.exec(readFileSync('docs/how-to/replicas.md', 'utf8')) ?? []
       await redis.command(...rights.replace('PASSWORD', 'some-password').split(' '))
-      const [one, two] = [await open(redis.url.replace('//', '//crosswalk:some-password@')), await open(redis.url)]
+      const url = redis.url.replace('//', '//crosswalk:some-password@')
+      expect(await runCommand(['serve', '--check', '--upstream-v2', 'http://v2.test', '--store-url', url])).toMatchObject({
+        code: 0,
+        err: '',
+      })
+      const [one, two] = [await open(url), await open(redis.url)]
       const changes = fc.sample(anyChange, { numRuns: 200, seed: 1 })
       const reads = PLACES.map(([kind, name]) => ({ kind, name }))
       const heard = new Promise<void>((resolve) => two.onNews(resolve))

@@ -56,7 +56,7 @@ const MACHINE_CHECKS: readonly StartCheck[] = [
   { of: [...TLS_KEYS, 'upstream.v1', 'upstream.v2'], why: ({ config }) => thrown(() => readTls(config)) },
   { of: ['records.file'], why: ({ config }) => whyUnwritable('records.file', config['records.file']) },
   { of: ['store.cache'], why: ({ config }) => whyUnwritable('store.cache', config['store.cache']) },
-  { of: ['store.url'], why: ({ config }) => whyNoStore(config['store.url']) },
+  { of: ['store.url', 'store.name'], why: ({ config }) => whyNoStore(config) },
   { of: [], why: ({ tables }) => [...mappingProblems(tables.mappings)].map((problem) => `${problem}.`) },
   { of: [], why: ({ tables }) => thrown(() => tables.hasGrpc && checkAtStart(tables.mappings, tables.shapes)) },
   { of: [], why: ({ env }) => thrown(async () => (await openTracing(env))?.close()) },
@@ -96,14 +96,14 @@ async function thrown(run: () => unknown): Promise<string | undefined> {
   }
 }
 
-function whyNoStore(url: string | undefined): Promise<string | undefined> {
+function whyNoStore({ 'store.url': url, 'store.name': name }: Config): Promise<string | undefined> {
   return thrown(async () => {
     const address = url === undefined ? undefined : readStoreUrl(url)
     if (address === undefined) return
     const problem =
       address.carrier === 'file'
         ? await whyUnwritable('store.url', address.path)
-        : await (await import('../../../fleet/store/redis.ts')).whyRefused(address)
+        : await (await import('../../../fleet/store/redis.ts')).whyRefused(address, name)
     if (problem !== undefined) throw new Error(problem)
     if (address.carrier !== 'file') return
     const text = await fileWithin(address.path, MOST_SAVED).catch((error: NodeJS.ErrnoException) => {

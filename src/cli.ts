@@ -8,11 +8,17 @@ const { run } = await import('./app/cli/run.ts')
 /** True for a command that serves until it is stopped. */
 let isServing = false
 
-/** Resolves on the first signal to stop. A second signal stops the process at once. */
+const STOP = ['SIGTERM', 'SIGINT'] as const
+
+/** Resolves on the first signal to stop. A second one, of either kind, stops the process at once: nobody listens any more. */
 function untilStopped(): Promise<void> {
   isServing = true
   return new Promise((resolve) => {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve())
+    const stop = () => {
+      for (const signal of STOP) process.off(signal, stop)
+      resolve()
+    }
+    for (const signal of STOP) process.on(signal, stop)
   })
 }
 

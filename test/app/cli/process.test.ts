@@ -456,6 +456,18 @@ describe('signals', () => {
     120_000,
   )
 
+  it('ends serve at once by a second signal, also one of another kind', async () => {
+    const child = start('serve', '--upstream-v2', 'http://127.0.0.1:1', '--port', '0', '--admin-port', '0', '--drain-ms', '600000')
+    onTestFinished(() => void child.kill('SIGKILL'))
+    const ended = once(child, 'exit')
+    const [line = ''] = await linesUntil(child, () => true)
+    const [, admin = ''] = /admin on (\S+)\.$/.exec(line) ?? []
+    child.kill('SIGTERM')
+    await until(async () => (await (await fetch(`${admin}/readyz`)).text()).includes('shutting down'))
+    child.kill('SIGINT')
+    expect(await ended).toEqual([null, 'SIGINT'])
+  })
+
   it('prints on a terminal where it serves, before any line of the log', async () => {
     const argv = ['serve', '--upstream-v2', 'http://127.0.0.1:1', '--port', '0', '--admin-port', '0', '--admin-host', '0.0.0.0']
     // `script` of util-linux gives it a terminal. `exec`, because a shell that waits ends with 130 by the same Ctrl-C.

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { startReceiver } from '../../../src/app/cli/commands/demo.ts'
 import { keepCompiled } from '../../../src/app/cli/compile-cache.ts'
 import { run } from '../../../src/app/cli/run.ts'
@@ -168,6 +168,15 @@ describe('demo events', () => {
     expect([root.status, root.headers.get('location')]).toEqual([302, '/report'])
     stop()
     expect(await code).toBe(0)
+  })
+
+  it('remembers what it counted where its settings say', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'crosswalk-demo-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const store = join(folder, 'store')
+    const argv = ['--store-url', `file:${store}`, '--port', '0', '--admin-port', '0', '--sandbox-port', '0', '--log-level', 'silent']
+    expect(await runCommand(['demo', ...argv])).toMatchObject({ code: 0, err: '' })
+    expect(existsSync(store)).toBe(true)
   })
 
   it('refuses what is no event', async () => {

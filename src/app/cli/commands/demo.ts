@@ -7,6 +7,8 @@ import { openMetricsExport } from '../../../serve/watch/metrics-export.ts'
 import { openTracing } from '../../../serve/watch/spans.ts'
 import { addressOf, whySamePort } from '../../config/contradictions.ts'
 import { type Config, SETTING_KEYS } from '../../config/settings.ts'
+import { checked } from '../../server/migration.ts'
+import { openFleet } from '../../server/process.ts'
 import { createServer as createProxyServer, type Server } from '../../server/server.ts'
 import { type Command, endWith, MISUSED } from '../command.ts'
 import { configFlags, configOf, configPath, sandboxFlags, sandboxOptions } from '../flags.ts'
@@ -63,8 +65,10 @@ export const demo: Command = {
       open.unshift(sandbox)
       const config = withUpstreams(given, sandbox.url)
       const { log, release } = openLog(config, io)
-      const [tracing, exportMetrics] = await Promise.all([openTracing(io.env), openMetricsExport(io.env)])
-      const server = createProxyServer(config, await io.tables(), { log, tracing, exportMetrics, file: configPath(flags, io) })
+      const tables = await io.tables()
+      const known = checked(config, tables)
+      const [tracing, exportMetrics, join] = await Promise.all([openTracing(io.env), openMetricsExport(io.env), openFleet(config)])
+      const server = createProxyServer(config, tables, { known, log, tracing, exportMetrics, join, file: configPath(flags, io) })
       await server.listen()
       for (const line of welcome(server, sandbox, receiver)) io.out(line)
       release()

@@ -526,7 +526,7 @@ export function createMetrics(sources: MetricsSources): Metrics {
   )
   if (expiry !== undefined) {
     const help = 'When the certificate of the proxy ends, in seconds since 1970'
-    declare.gauge('crosswalk_certificate_expiry_seconds', help, 'max', [], () => [[expiry()]])
+    declare.gauge('crosswalk_certificate_expiry_seconds', help, 'min', [], () => [[expiry()]])
   }
   return Object.assign(requests, {
     endCall: callDuration.observe,

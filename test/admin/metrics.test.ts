@@ -74,6 +74,13 @@ describe('metrics', () => {
       const text = await (await fetch(`${secure.adminUrl}/metrics`)).text()
       const [, seconds] = /crosswalk_certificate_expiry_seconds (\d+)/.exec(text) ?? []
       expect(Number(seconds)).toBeGreaterThan(Date.now() / 1000)
+      // A worker that could not be replaced still shows the old one.
+      const [old, renewed] = [await secure.metrics.values(), structuredClone(await secure.metrics.values())]
+      const expiryIn = (values: MetricValues) => values.find(({ name }) => name === 'crosswalk_certificate_expiry_seconds')?.values[0]
+      Object.assign(expiryIn(renewed) ?? {}, { value: Number(seconds) + 1000 })
+      const workers = [old, renewed].map((values, nth) => ({ place: nth + 1, values }))
+      const merged = await mergedMetrics({ supervisor: [], workers, ended: [], listening: 2, deaths: 0 })
+      expect(expiryIn(merged)?.value).toBe(Number(seconds))
     })
   })
 })

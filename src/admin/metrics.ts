@@ -385,7 +385,7 @@ function orUnknown(read: () => number): number {
 const STORE_BUCKETS = [0.001, 0.005, 0.02, 0.1, 0.5, 2]
 
 /** How this replica stands with the store. Only replicas of a fleet have these metrics. */
-function watchStore(declare: Declare, { fleet, onExchange }: NonNullable<MetricsSources['joined']>, registry: Registry): void {
+function watchStore(declare: Declare, { fleet, onExchange, needsMatch }: NonNullable<MetricsSources['joined']>, registry: Registry): void {
   const gauge = (name: string, help: string, aggregator: Aggregator, read: () => number) =>
     declare.gauge(name, help, aggregator, [], () => [[read()]])
   gauge('crosswalk_store_up', '1 while the store answers', 'min', () => {
@@ -394,7 +394,10 @@ function watchStore(declare: Declare, { fleet, onExchange }: NonNullable<Metrics
   })
   gauge('crosswalk_store_silent_seconds', 'Time since the store last answered', 'max', () => fleet.state().silentMs / 1000)
   gauge('crosswalk_store_waiting', 'Observations that the store does not have yet', 'sum', () => fleet.state().waiting)
-  gauge('crosswalk_replicas', 'Replicas that the store heard from in the last seconds', 'first', () => liveIn(fleet))
+  if (needsMatch) {
+    const help = 'Replicas that the store heard from in the last seconds; not of a file, which one process has'
+    gauge('crosswalk_replicas', help, 'first', () => liveIn(fleet))
+  }
   declare.gauge(
     'crosswalk_store_foreign_key',
     '1 for the key that somebody else wrote in the store, so it takes nothing',
@@ -481,6 +484,8 @@ interface MetricsSources {
   readonly joined?:
     | {
         readonly fleet: Pick<Fleet, 'state' | 'replicas' | 'unread'>
+        /** Several processes of different machines may share the store. */
+        readonly needsMatch: boolean
         onExchange(listener: (isAnswered: boolean, seconds: number) => void): void
       }
     | undefined

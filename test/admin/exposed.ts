@@ -7,8 +7,11 @@ import { startStage } from '../stage/stage.ts'
 
 /** Returns what a proxy and its workers expose. The proxy uses TLS and a store, and therefore has all metrics. */
 export async function exposedText(): Promise<string> {
-  const tls = { 'tls.key': 'test/certificates/localhost.key', 'tls.cert': 'test/certificates/localhost.crt' }
-  const proxy = await startStage({ v1: null, v2: 'http://127.0.0.1:1', proxy: tls, stores: [createMemory(Date.now).open()] })
+  const settings = {
+    ...{ 'tls.key': 'test/certificates/localhost.key', 'tls.cert': 'test/certificates/localhost.crt' },
+    'store.url': 'redis://in.memory',
+  }
+  const proxy = await startStage({ v1: null, v2: 'http://127.0.0.1:1', proxy: settings, stores: [createMemory(Date.now).open()] })
   const text = await (await fetch(`${proxy.adminUrl}/metrics`)).text()
   const values = await proxy.metrics.values()
   await proxy.close()

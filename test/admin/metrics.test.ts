@@ -6,6 +6,7 @@ import { mappings } from '../../mappings/index.ts'
 import { createDurations, type MetricValues } from '../../src/admin/metrics.ts'
 import { mergedMetrics, metricsText, unitOf, withEnded } from '../../src/admin/metrics-text.ts'
 import { metricsFormatOf } from '../../src/admin/routes.ts'
+import { createMemory } from '../../src/fleet/store/memory.ts'
 import { modesSchema } from '../../src/migrate/modes/rules.ts'
 import { ROLLOUT_PHASES } from '../../src/migrate/rollout/plan.ts'
 import { openTracing } from '../../src/serve/watch/spans.ts'
@@ -81,6 +82,17 @@ describe('metrics', () => {
       const workers = [old, renewed].map((values, nth) => ({ place: nth + 1, values }))
       const merged = await mergedMetrics({ supervisor: [], workers, ended: [], listening: 2, deaths: 0 })
       expect(expiryIn(merged)?.value).toBe(Number(seconds))
+    })
+
+    it.each([
+      [undefined, []],
+      ['file:store', ['crosswalk_store_up']],
+      ['redis://in.memory', ['crosswalk_store_up', 'crosswalk_replicas']],
+    ])('tell of the store %s, and of replicas only if it has several', async (url, shown) => {
+      const stores = [createMemory(Date.now).open()]
+      const { adminUrl } = await startStage({ v1: null, v2: proxy.v2.url, stores, proxy: url === undefined ? {} : { 'store.url': url } })
+      const text = await (await fetch(`${adminUrl}/metrics`)).text()
+      expect(text.match(/^crosswalk_(?:store_up|replicas)\b/gm) ?? []).toEqual(shown)
     })
   })
 })

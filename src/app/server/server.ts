@@ -130,7 +130,9 @@ export function createServer(started: Config, tables: Tables, options: ServerOpt
   const { report, modes, onNote } = migration
   const currentModes = currentModesOf(migration, mappings, config)
   const expiry = certificate && !workers ? () => (certificate ? expiryOf(certificate) : 0) : undefined
-  const watched = { pool, report, modes, currentModes, onNote, health, clock, expiry, joined }
+  // What workers share in memory is no store of an operator.
+  const stored = config['store.url'] === undefined ? undefined : joined
+  const watched = { pool, report, modes, currentModes, onNote, health, clock, expiry, joined: stored }
   const metrics = createMetrics({ ...watched, page: adminSettings(config).page, now: clocks.now, notified: notifier?.counts })
   const leaving = new AbortController()
   const readiness = createReady(health, () => leaving.signal.aborted, workers?.isServing, joined?.standing, clock)

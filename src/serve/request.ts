@@ -256,8 +256,8 @@ const hashes = new LRUCache<string, string>({ max: 1000 })
 const LONGEST_CREDENTIAL = 8192
 
 /**
- * Returns a short stable name for a credential: the first 16 hex digits of its SHA-256. Admission, shared reads, logs and evidence use it,
- * never the token. A credential is one caller however its scheme is spelled.
+ * Returns a short stable name for a credential: the first 16 hex digits of its SHA-256. Admission, shared reads and accepted credentials
+ * go by it, never by the token. A credential is one caller however its scheme is spelled.
  */
 export function credentialHash(authorization: string | undefined): string {
   if (!authorization) return ANONYMOUS

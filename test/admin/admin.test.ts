@@ -60,6 +60,19 @@ describe('admin', () => {
       expect(a1?.caller).toBe(a2?.caller)
       expect(a1?.caller).not.toBe(b1?.caller)
     })
+
+    it('gives a caller the name that /clients and rules know, also with another token', async () => {
+      const stage = await startStage({ v1: NOWHERE, v2: v2.url })
+      const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
+      for (const exp of [1, 2]) {
+        const token = `${part({ alg: 'none' })}.${part({ iss: 'https://issuer.test', sub: 'ci', exp })}.c2ln`
+        await fetch(`${stage.url}/iam/v1/groups`, { headers: { ...bearer(token), 'x-request-id': `ci-${exp}` } })
+      }
+      const logged = await Promise.all(['ci-1', 'ci-2'].map((id) => stage.logged(({ reqId }) => reqId === id)))
+      const clients = (await (await fetch(`${stage.adminUrl}/clients`)).json()) as readonly { readonly caller: string }[]
+      expect(logged.map(({ caller }) => caller)).toEqual([clients[0]?.caller, clients[0]?.caller])
+      expect(clients).toHaveLength(1)
+    })
   })
 
   describe('the admin port', () => {

@@ -7,7 +7,7 @@ import type { Refused } from '../http/admission.ts'
 import type { Forwarded } from '../http/forwarded.ts'
 import type { WebSocketEnd } from '../http/web-sockets.ts'
 import type { Cut } from '../listen/times.ts'
-import { credentialHash } from '../request.ts'
+import { identify } from '../request.ts'
 import { hasFailed } from '../sides.ts'
 import { whenClosed } from '../signals.ts'
 
@@ -71,8 +71,9 @@ export type BeginRecord = (request: IncomingMessage, response: ServerResponse, i
 const NAMED = 20
 
 /**
- * Writes one log line a request. It never holds a header, a body or a query, because those carry tokens. The hash of the credential names
- * the caller. The response's `close` event is used because finished, broken and passed-through answers all have it.
+ * Writes one log line a request. It never holds a header, a body or a query, because those carry tokens. The caller has the name that
+ * rules and `/clients` know; nobody has verified its subject yet. The response's `close` event is used because finished, broken and
+ * passed-through answers all have it.
  */
 export function createAccessLog(log: Logger, metrics: RequestMetrics, forwarded: Forwarded): BeginRecord {
   return (request, response, id) => {
@@ -118,7 +119,7 @@ export function lineOf(record: RequestRecord, request: Logged, status: number, m
     ...(record.grpcStatus && { protocol: record.protocol, grpcStatus: record.grpcStatus }),
     ms: Math.round(ms * 10) / 10,
     client,
-    caller: credentialHash(request.headers.authorization),
+    caller: identify(request.headers.authorization).caller,
     ...traceOf(record, request),
     ...(record.error && { error: described(record.error) }),
   }
@@ -161,7 +162,7 @@ export function createWebSocketLog(log: Logger, forwarded: Forwarded) {
       received,
       sent,
       client: forwarded.clientOf(request),
-      caller: credentialHash(request.headers.authorization),
+      caller: identify(request.headers.authorization).caller,
     }
     log.info(line, 'websocket')
   }

@@ -259,6 +259,12 @@ describe('formats', () => {
       )
     })
 
+    it('is an archive if --format says so, whatever it begins with', async () => {
+      const entries = [{ request: { method: 'GET', url: 'https://v1.test/iam/v1/groups' } }]
+      const { format, items } = await read(JSON.stringify({ comment: '', log: { entries } }), { format: 'har' })
+      expect([format, items.map((item) => 'url' in item && item.url)]).toEqual(['har', ['/iam/v1/groups']])
+    })
+
     it('is described once', async () => {
       expect(await runCommand(['replay', '-', '--format', 'alb', '--fields', 'request=r'])).toMatchObject({
         code: 2,

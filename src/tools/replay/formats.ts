@@ -432,6 +432,11 @@ export interface LineReader {
   readonly read: ReadLine
 }
 
+/** An archive has no lines: it is read whole. */
+export interface ArchiveReader {
+  readonly format: 'har'
+}
+
 /** Returns the reader that reads one of the first lines. The first line may be torn or from another program, but not all of them. */
 export function recognized(lines: readonly string[]): LineReader | undefined {
   const format = KNOWN.find((name) => lines.some((line) => LINE_FORMATS[name].read(line) !== undefined))
@@ -451,7 +456,7 @@ export function formatsText(): string {
 export function chosenReader(
   format: string | undefined,
   fields: string | undefined,
-): LineReader | undefined | { readonly problem: string } {
+): LineReader | ArchiveReader | undefined | { readonly problem: string } {
   if (format !== undefined && fields !== undefined) return { problem: '--format and --fields describe the same lines; give one of them.' }
   if (fields !== undefined) return fieldsReader(fields)
   if (format === undefined) return undefined
@@ -459,9 +464,10 @@ export function chosenReader(
     const made = readNginxFormat(format)
     return 'problem' in made ? { problem: `--format cannot be read: ${made.problem}` } : { format: 'nginx', read: made.read }
   }
+  if (format === 'har') return { format }
   const name = KNOWN.find((known) => known === format)
   if (name) return { format: name, read: LINE_FORMATS[name].read }
-  return { problem: `--format ${JSON.stringify(format)} is unknown; ${suggestion(format, KNOWN, formatsText())}` }
+  return { problem: `--format ${JSON.stringify(format)} is unknown; ${suggestion(format, ['har', ...KNOWN], formatsText())}` }
 }
 
 const FORMAT_NAME = 'method=req.method,path=req.url,status=res.status'

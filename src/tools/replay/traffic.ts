@@ -8,7 +8,7 @@ import { pathOf } from '../../serve/classify.ts'
 import type { Mapping } from '../../tables/operation.ts'
 import { operationsOf } from '../../tables/tables.ts'
 import { rulesOf } from '../guide-request.ts'
-import { formatsText, type LineReader, readHar, recognized } from './formats.ts'
+import { type ArchiveReader, formatsText, type LineReader, readHar, recognized } from './formats.ts'
 
 /** What is known of the time and the client of a request. */
 interface Circumstances {
@@ -160,9 +160,9 @@ function cut(line: string): string {
  * Reads recorded traffic: `await readTraffic('access.log')`, or `bytes` that are called so. Without a `reader`, the beginning tells the
  * format. Rejects with a sentence if it does not, or if the traffic cannot be read.
  */
-export async function readTraffic(name: string, reader?: LineReader, bytes?: AsyncIterable<Uint8Array>): Promise<Traffic> {
+export async function readTraffic(name: string, reader?: LineReader | ArchiveReader, bytes?: AsyncIterable<Uint8Array>): Promise<Traffic> {
   const input = await openTraffic(name, bytes)
-  if (reader) return readLines(input, reader)
+  if (reader) return 'read' in reader ? readLines(input, reader) : readArchive(input)
   if (/^\s*\{\s*"log"\s*:/.test(input.beginning)) return readArchive(input)
   const found = recognized(input.beginning.split('\n', LINES))
   if (found) return readLines(input, found)

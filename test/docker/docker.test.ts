@@ -7,7 +7,7 @@ import { listOf } from '../../src/app/config/kinds.ts'
 import { envOf, SETTING_KEYS } from '../../src/app/config/settings.ts'
 import { createTrust } from '../../src/serve/http/forwarded.ts'
 import { memoryOf } from '../docs/generated.ts'
-import { type Stage, startStage } from '../stage/stage.ts'
+import { bearer, type Stage, startStage } from '../stage/stage.ts'
 import { answering, type Handler } from '../stage/upstream.ts'
 import { BASE, checkInPod, compose, configOf, type Manifest, manifests } from './read.ts'
 
@@ -228,6 +228,16 @@ describe('dockerfile', () => {
       await proxy.close()
       expect(await check(port)).toBe(1)
     })
+  })
+})
+
+describe('the notes of the chart', () => {
+  it('show a request that answers whoever has the token that reads', async () => {
+    const notes = readFileSync('docker/helm/crosswalk/templates/NOTES.txt', 'utf8')
+    const [, path = ''] = /^ {2}curl .* http:\/\/127\.0\.0\.1:8081(\S+)$/m.exec(notes) ?? []
+    const proxy = await startStage({ v1: null, v2: answering({}), proxy: { 'admin.readToken': 'the-token-that-reads' } })
+    const answer = await fetch(proxy.adminUrl + path, { headers: bearer('the-token-that-reads') })
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8'])
   })
 })
 

@@ -21,6 +21,7 @@ type Several = string | readonly string[]
 /** How these settings are written; every other one is written as it is read. */
 interface WrittenSettings {
   readonly modes: Mode | WrittenModes
+  readonly 'upstream.noProxy': Several
   readonly 'v1.deprecation': string
   readonly 'v1.sunset': string
   readonly 'admin.names': Several

@@ -240,7 +240,7 @@ describe('create crosswalk', () => {
 
     it('do not compile', () => {
       const right: Settings = {
-        upstream,
+        upstream: { ...upstream, noProxy: ['.internal', '10.0.0.7'] },
         modes: { default: 'v2', rules: [{ mode: 'v2' }] },
         v1: { sunset: '2027-03-01' },
         unknownParameters: 'drop',

@@ -179,6 +179,8 @@ export interface AskedReplica {
   readonly fleet?: FleetView
   /** What persons decided about the verdict. */
   readonly terms?: CutoverTerms
+  /** Comparisons are in progress. A fleet says itself which of them are missing. */
+  readonly isComparing?: boolean
 }
 
 /** Asks every admin port of `--admin`, or the own one. Rejects with a misuse if the settings are wrong. */
@@ -216,11 +218,11 @@ async function askOne({ ask }: AdminPort, admin: string): Promise<AskedReplica> 
   if ('problem' in clients) return { admin, problem: clients.problem }
   const rollouts = await ask<readonly RolloutOutlook[]>('/rollouts', admin)
   if ('problem' in rollouts) return { admin, problem: rollouts.problem }
-  const { operations, traffic, strangers, uncounted, circuits, fleet, page, terms } = evidence
+  const { operations, traffic, strangers, uncounted, circuits, queue, fleet, page, terms } = evidence
   const isWhole =
     [operations, clients, rollouts].every(Array.isArray) &&
     rollouts.every(({ reach }) => Array.isArray(reach)) &&
-    [traffic, strangers, circuits].every(isObject)
+    [traffic, strangers, circuits, queue].every(isObject)
   if (!isWhole) return { admin, problem: `${admin} answers, but not as the admin port of this version of Crosswalk.` }
   const open = Object.entries(circuits).flatMap(([id, { state, reason }]) => (state === 'open' ? [[id, reason] as const] : []))
   return {
@@ -228,6 +230,7 @@ async function askOne({ ask }: AdminPort, admin: string): Promise<AskedReplica> 
     ...(page !== undefined && { page }),
     ...(fleet && { fleet }),
     ...(terms && { terms }),
+    isComparing: fleet === undefined && queue.waiting + queue.running > 0,
     replica: { evidence: operations, traffic, strangers, clients, uncounted, openCircuits: Object.fromEntries(open), rollouts },
   }
 }

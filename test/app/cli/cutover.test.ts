@@ -54,6 +54,13 @@ describe('cutover', () => {
     )
   })
 
+  it('waits for comparisons that are in progress', async () => {
+    await stage.fault({ match: 'GET /iam/v2/groups', delayMs: 1200 })
+    await stage.request('GET', '/iam/v1/groups')
+    const { out } = await cutover('--json', '--wait', '30')
+    expect(JSON.parse(out)).toMatchObject({ operations: [{ operation: 'iam.groups.list', evidence: { n: 1 } }] })
+  })
+
   it('tells CI the answer as JUnit', async () => {
     const file = join(mkdtempSync(join(tmpdir(), 'crosswalk-junit-')), 'cutover.xml')
     const asked = async (...argv: string[]) => {
@@ -248,7 +255,11 @@ describe('cutover', () => {
 
 it.each([
   ['is no admin port', { operations: 'many' }, []],
-  ['tells less of its rollouts', { operations: [], traffic: {}, strangers: {}, circuits: {} }, [{ name: 'iam', operations: ['iam.*'] }]],
+  [
+    'tells less of its rollouts',
+    { operations: [], traffic: {}, strangers: {}, circuits: {}, queue: {} },
+    [{ name: 'iam', operations: ['iam.*'] }],
+  ],
 ])('cutover cannot ask a server that %s', async (_, body, rollouts) => {
   const answers: Readonly<Record<string, unknown>> = { '/clients': [], '/rollouts': rollouts }
   const other = await startUpstream((request, ...rest) => answering(answers[request.url ?? ''] ?? body)(request, ...rest))

@@ -152,7 +152,7 @@ describe('modes', () => {
       let asked = 0
       const busy = 'Replica b still compares.'
       const fleet = () => ({ self: 'a', problems: asked++ < times ? [busy] : [], epoch: { nth: 0, tables: '' }, replicas: [] })
-      const evidence = () => ({ operations: [], traffic: {}, strangers: {}, uncounted: 0, circuits: {}, fleet: fleet() })
+      const evidence = () => ({ operations: [], traffic: {}, strangers: {}, uncounted: 0, circuits: {}, queue: {}, fleet: fleet() })
       const server = http.createServer((request, response) => response.end(JSON.stringify(request.url === '/evidence' ? evidence() : [])))
       await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
       onTestFinished(() => void server.close())

@@ -78,7 +78,7 @@ describe('terminal', () => {
     })
 
     it('cutover', async () => {
-      const evidence = { operations: [], traffic: { [HOSTILE]: 1 }, strangers: { [HOSTILE]: 1 }, uncounted: 0, circuits: {} }
+      const evidence = { operations: [], traffic: { [HOSTILE]: 1 }, strangers: { [HOSTILE]: 1 }, uncounted: 0, circuits: {}, queue: {} }
       expectHarmless(await runCommand(['cutover', ...(await admin(evidence, clients))]))
       expectHarmless(await runCommand(['cutover', '--operations', HOSTILE]))
       expectHarmless(await runCommand(['cutover', '--clients', HOSTILE.slice(1), ...(await admin(evidence, clients))]))

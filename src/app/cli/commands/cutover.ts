@@ -197,7 +197,8 @@ const AGAIN_MS = 500
 async function askUntilTold(ask: () => Promise<readonly AskedReplica[]>, withinMs: number): Promise<readonly AskedReplica[]> {
   for (const until = performance.now() + withinMs; ; await wait(AGAIN_MS)) {
     const asked = await ask()
-    if (missingIn(asked).length === 0 || performance.now() + AGAIN_MS > until) return asked
+    const isTold = missingIn(asked).length === 0 && !asked.some(({ isComparing }) => isComparing)
+    if (isTold || performance.now() + AGAIN_MS > until) return asked
   }
 }
 

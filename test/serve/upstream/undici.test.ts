@@ -14,9 +14,10 @@ const LISTED = `
   console.log(loaded.map((path) => path.replace(/.*node_modules.undici./, '')).join(' '))
 `
 
-function loadedAfter(module: string): readonly string[] {
+/** Runs a script in a process that has not loaded the index of the package. */
+function ran(script: string, module: string): string {
   const path = join(inject('cli'), '../../src', module)
-  return execFileSync(process.execPath, ['--input-type=module', '-e', LISTED, path], { encoding: 'utf8' }).trim().split(' ')
+  return execFileSync(process.execPath, ['--input-type=module', '-e', script, path], { encoding: 'utf8' }).trim()
 }
 
 describe('the parts of undici', () => {
@@ -27,11 +28,12 @@ describe('the parts of undici', () => {
 
   it('give an agent the methods that the index gives it', () => {
     expect(Agent.prototype.request).toBe(undici.Dispatcher.prototype.request)
-    expect(Agent.prototype.request).toBeTypeOf('function')
+    const script = `const { Agent } = await import(process.argv[1]); console.log(typeof Agent.prototype.request)`
+    expect(ran(script, 'serve/upstream/undici.js')).toBe('function')
   })
 
   it('are all that a start loads of it', () => {
-    const loaded = loadedAfter('app/server/server.js')
+    const loaded = ran(LISTED, 'app/server/server.js').split(' ')
     expect(loaded).toContain('lib/dispatcher/agent.js')
     expect(loaded.filter((path) => /^index|\/(web|mock|cache|interceptor)\//.test(path))).toEqual([])
   })

@@ -329,7 +329,10 @@ export function createMigration(settings: MigrationSettings) {
     async restore() {
       const count = nothingRead()
       const take = [acceptances.recall, all.tell]
-      for await (const entry of earlierEntries(records, count)) if (restore(entry, journal)) for (const one of take) one(entry)
+      for await (const entry of earlierEntries(records, count)) {
+        const counted = restore(entry, journal)
+        if (counted) for (const one of take) one(counted)
+      }
       readiness?.start()
       if (count.entries > 0) {
         const text = `${many(count.entries, 'record')} ${count.entries === 1 ? 'was' : 'were'} read back`

@@ -122,6 +122,15 @@ describe('report', () => {
       expect(operation(await reportOf(polls))).toMatchObject({ comparisons: 500, repeats: { n: 499 }, n: 1, trend: [{ n: 1 }] })
     })
 
+    it('draws the bound of the observations that count, whichever replica or lost file has the first of a pair', async () => {
+      const one = (nth: number, members: Partial<Comparison>) => comparison(nth, { caller: 'one', ...members })
+      const wrong = { outcome: 'mismatch', ...shows(TIER) } as const
+      const replicas = operation(await reportOf([one(1, { replica: 'a' }), one(2, { replica: 'b', ...wrong })]))
+      const cut = operation(await reportOf([one(2, { repeat: true, ...wrong })]))
+      for (const { n, bad, bound, trend } of [replicas, cut]) expect(trend.at(-1)).toMatchObject({ n, bad, bound })
+      expect([replicas.n, replicas.bad, cut.n, cut.bad]).toEqual([1, 0, 1, 1])
+    })
+
     it('groups differences by state, kind and place, worst first, with both sides', async () => {
       const details = { kind: 'value', at: '/details', where: '/details', code: 'error-details', v1: [], v2: ['more'] } as const
       const report = await reportOf([

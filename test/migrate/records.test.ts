@@ -417,7 +417,7 @@ describe('restored records', () => {
     expect(inventory.clients()).toMatchObject([{ caller: 'c', subject: 'alice', calls: 500, mismatches: 2, lastSeen: Date.parse(at) }])
     expect(evidence.of(LIST)).toMatchObject({ comparisons: 5, repeats: { n: 0 } })
     const ofAnother: Entry = { ...comparison(3, 'match'), id: '7' }
-    expect([restore(ofAnother, ledger), restore({ ...ofAnother, id: '8' }, ledger)]).toEqual([true, false])
+    expect([restore(ofAnother, ledger), restore({ ...ofAnother, id: '8' }, ledger)]).toEqual([{ ...ofAnother, repeat: true }, undefined])
     expect(evidence.of(LIST)).toMatchObject({ comparisons: 7, n: 4, matches: 2, repeats: { n: 2, bad: 0, requests: 2 } })
     expect(expected.report()).toEqual([{ code: 'x', state: 'matched', findings: 2, comparisons: 6 }])
   })

@@ -306,7 +306,10 @@ export async function readReport(
   }
   const reporter = createReporter({ ledger, operations, describe })
   const count = nothingRead()
-  for await (const entry of mergedEntries(await filesIn(paths), count)) if (restore(entry, ledger)) reporter.add(entry)
+  for await (const entry of mergedEntries(await filesIn(paths), count)) {
+    const counted = restore(entry, ledger)
+    if (counted) reporter.add(counted)
+  }
   return reporter.report({ ...question, now, read: count })
 }
 

@@ -197,7 +197,7 @@ function isCounted({ isFirst, isNewOutcome }: Place): boolean {
 }
 
 /** True for a comparison that says something about v2, but is no observation. */
-function isRepeat({ outcome }: Pick<Observation, 'outcome'>, { isFirst }: Place): boolean {
+export function isRepeat({ outcome }: Pick<Observation, 'outcome'>, { isFirst }: Place): boolean {
   return !isFirst && WEIGHTS[outcome] !== 'nothing'
 }
 

@@ -5,7 +5,7 @@ import { systemReason } from '../../errors.ts'
 import { opened, piecesOf, textOf, untilHopeless } from '../../files.ts'
 import type { Inventory } from '../clients.ts'
 import type { ExpectedDifferences } from '../compare/expected.ts'
-import { type Evidence, repeatOf } from '../evidence/evidence.ts'
+import { type Evidence, isRepeat, repeatOf } from '../evidence/evidence.ts'
 import { entryOf } from './read-entry.ts'
 import type { Comparison, Entry, TrafficEntry } from './record.ts'
 
@@ -285,21 +285,23 @@ export interface Ledger {
 
 /**
  * Counts one recorded entry as it was counted when it was made. Entries must come in the order of their times.
- * Returns false for an entry without a time, and for a comparison that is a repeat among those of all replicas.
+ * Returns it as it counts here, where another replica may have the first of its pair, or nobody any more. Returns undefined for an entry
+ * without a time, and for a comparison whose pair and outcome were counted.
  */
-export function restore(entry: Entry, { evidence, inventory, expected }: Ledger): boolean {
+export function restore(entry: Entry, { evidence, inventory, expected }: Ledger): Entry | undefined {
   const at = Date.parse(entry.at)
-  if (Number.isNaN(at)) return false
+  if (Number.isNaN(at)) return undefined
   if (entry.kind === 'traffic') countTraffic(entry, inventory, at)
   if (entry.kind === 'tally') evidence.add(entry.operation, entry, at)
   if (entry.kind === 'rehearsal') evidence.observe({ ...entry, rehearsed: true }, at)
-  if (entry.kind !== 'comparison') return true
-  const counted = evidence.observe(entry, at) !== undefined
+  if (entry.kind !== 'comparison') return entry
+  const place = evidence.observe(entry, at)
   // Another replica has counted its pair and outcome: a process that had served the clients of both would have counted a repeat.
-  if (!counted) evidence.add(entry.operation, { comparisons: 1, repeats: repeatOf(entry) }, at)
+  if (!place) evidence.add(entry.operation, { comparisons: 1, repeats: repeatOf(entry) }, at)
   expected.count(entry.operation, entry.outcome, codesOf(entry))
   inventory.compared(entry)
-  return counted
+  const { repeat: _, ...first } = entry
+  return place && (isRepeat(entry, place) ? { ...first, repeat: true } : first)
 }
 
 function countTraffic(entry: TrafficEntry, inventory: Inventory, at: number): void {

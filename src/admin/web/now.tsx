@@ -19,12 +19,14 @@ type Change =
   | { readonly what: 'rollout'; readonly name: string; readonly command: 'pause' | 'resume' }
   | { readonly what: 'circuit'; readonly operation: string }
 
-/** Sends a change to the proxy. Returns undefined, or a sentence that says why nothing was changed. */
+/** Sends a change to the proxy. Returns undefined, or a sentence that says what is known of it if it was not made. */
 async function makeChange(change: Change): Promise<string | undefined> {
   try {
     const answer = await send(change)
     if (answer.ok) return undefined
     const { message = `HTTP ${answer.status}` } = (await answer.json().catch(() => ({}))) as { message?: string }
+    // A store that answers too late may have taken the change, and so may a proxy behind a gateway.
+    if (answer.status >= 500) return `It is not known whether something was changed: ${message}.`
     return answer.status === 412 ? `Somebody else was faster: ${message}. Nothing was changed.` : `Nothing was changed: ${message}.`
   } catch {
     return 'The proxy cannot be reached, so it is not known whether something was changed. Look at what is active.'

@@ -188,6 +188,8 @@ function stateOf(outcome: Comparison['outcome'], { code, noise }: Total): Differ
   if (outcome === 'race') return 'race'
   if (code !== undefined) return 'declared'
   if (noise) return 'noise'
+  // A replica that could not tell of its writes may have made the one that explains it.
+  if (outcome === 'inconclusive') return 'open'
   return outcome === 'transient' ? 'transient' : 'unexplained'
 }
 

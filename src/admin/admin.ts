@@ -21,7 +21,7 @@ import { createBucket } from '../serve/bounds.ts'
 import { NO_SCHEMAS } from '../serve/http/app.ts'
 import { hasPassed, isLoopback, peerOf } from '../serve/http/forwarded.ts'
 import { notFound, refuseExpectation, refuseSocket, sendError } from '../serve/http/v1-surface.ts'
-import { inTurn, whenAnswered } from '../serve/listen/upgrades.ts'
+import { awaitsAnswer, inTurn, whenAnswered } from '../serve/listen/upgrades.ts'
 import type { Readiness } from '../serve/upstream/health.ts'
 import { isObject } from '../tables/json.ts'
 import type { OperationRow } from '../tools/explore.ts'
@@ -327,7 +327,9 @@ function createPort(refuse: (request: FastifyRequest, reply: FastifyReply) => Pr
     bodyLimit: MOST.bytes,
     schemaController: NO_SCHEMAS,
     serverFactory(handler) {
-      const server = http.createServer(TIMES, inTurn(handler, MOST.waiting)).setTimeout(MOST.silentMs)
+      // A rehearsal takes as long as a side that hangs.
+      const silent = (socket: Socket) => void (awaitsAnswer(socket) || socket.destroy())
+      const server = http.createServer(TIMES, inTurn(handler, MOST.waiting)).setTimeout(MOST.silentMs, silent)
       server.maxConnections = MOST.connections
       // Connections that wait for their next request give way, so that there is room for a probe.
       server.on('connection', () => server.getConnections((_, count) => count > MOST.connections - ROOM && server.closeIdleConnections()))

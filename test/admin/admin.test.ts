@@ -1,8 +1,8 @@
 import { once } from 'node:events'
-import type { ServerResponse } from 'node:http'
+import http, { type ServerResponse } from 'node:http'
 import net from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { mappings } from '../../mappings/index.ts'
 import { createForeign, createRefusedAttempts } from '../../src/admin/admin.ts'
 import { ifMatch } from '../../src/admin/fleet-routes.ts'
@@ -493,6 +493,25 @@ describe('refused attempts', () => {
     expect(lines.at(-1)).toMatchObject({ suppressed: 980 })
     attempt('wrong')
     expect(lines.at(-1)).not.toHaveProperty('suppressed')
+  })
+})
+
+describe('a silent connection', () => {
+  it('is not ended while it waits for an answer', async () => {
+    type SetTimeout = (this: http.Server, ms: number, ended?: (socket: net.Socket) => void) => http.Server
+    const usual: SetTimeout = http.Server.prototype.setTimeout
+    const sooner: SetTimeout = function (ms, ended) {
+      return usual.call(this, ms === 30_000 ? 50 : ms, ended)
+    }
+    vi.spyOn(http.Server.prototype, 'setTimeout').mockImplementation(sooner as typeof http.Server.prototype.setTimeout)
+    onTestFinished(() => void vi.restoreAllMocks())
+    const { adminUrl } = await startStage({ v1: answering({ items: [] }), v2: () => {}, proxy: { 'diff.deadlineMs': 500 } })
+    const body = JSON.stringify({ url: '/iam/v1/groups', token: 'x' })
+    const answer = await fetch(`${adminUrl}/rehearsals`, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+    expect([answer.status, await answer.json()]).toMatchObject([200, { v1: 200, v2: 504 }])
+    // Nobody waits for a request whose body does not come.
+    const head = `POST /rehearsals HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{`
+    expect(await rawExchange(adminUrl, head)).toBe('')
   })
 })
 

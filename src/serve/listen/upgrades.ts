@@ -53,6 +53,12 @@ function noteAnswer(socket: Socket, response: ServerResponse): void {
   connection[LAST] = response
 }
 
+/** True if a connection is silent because its only request, which is whole, waits for its answer. */
+export function awaitsAnswer(socket: Socket): boolean {
+  const { [LAST]: last, [BEFORE]: before }: Connection = socket
+  return last?.req.complete === true && !last.headersSent && !last.closed && before?.closed !== false
+}
+
 /**
  * Calls `then` when every complete request of this connection is answered; never if the connection is gone by then.
  * Bytes written before Node's answers would be read as one of them.

@@ -75,6 +75,11 @@ describe('next step', () => {
       expect(found.map((text, at) => (text.includes(said[at] ?? '') ? said[at] : text))).toEqual(said)
     })
 
+    it('says how many observations and requests were wrong, whatever each caller got besides', () => {
+      const outside = { standing: 'outside', n: 1, bad: 1, share: 0.25, mismatches: 1, transients: 1, errors: 1 } as const
+      expect(step(outside, inForce([]))[0]).toMatch(/^1 of 1 observation and 25 % of the requests were wrong\. Fix v2/)
+    })
+
     it('closes a circuit after the difference is fixed', () => {
       expect(step({}, inForce([canary(5)], { circuits: { [LIST]: 'errors' } }))).toEqual([
         expect.stringMatching(/^Its circuit is open/),

@@ -58,6 +58,13 @@ describe.skipIf(!hasChromium())('the page of the report in Chromium', () => {
     expect({ said, asked }).toEqual({ said: [], asked: [] })
   })
 
+  it('draws the share of the observations that were wrong, which is never above its bound', async () => {
+    const repeats = [1, 2].map((nth) => comparison(100 + nth, { caller: `caller-${nth}`, outcome: 'mismatch', repeat: true }))
+    const firsts = Array.from({ length: 40 }, (_, nth) => comparison(nth, { caller: `caller-${nth}` }))
+    const { page } = await openFile(browser, await reportOf([...firsts, ...repeats]), assets)
+    await page.getByRole('img', { name: /^wrong 0 %, bound \d\.\d+ %/ }).waitFor()
+  })
+
   it('draws no comparisons over time before the first one', async () => {
     const { span: _, ...counted } = await reportOf(week(10))
     const { page } = await openFile(browser, { ...counted, timeline: { stepMs: 1000, steps: [], notes: [] } }, assets)

@@ -1,4 +1,4 @@
-import { many, wrongOf } from '../../migrate/evidence/evidence.ts'
+import { count, many, percent } from '../../migrate/evidence/evidence.ts'
 import { timeNeeded, uncomparedSentences } from '../../migrate/evidence/standing.ts'
 import type { ModeRules } from '../../migrate/modes/rules.ts'
 import type { RolloutStatus } from '../../migrate/rollout/machine.ts'
@@ -82,7 +82,9 @@ function stepOf(situation: Situation): NextStep {
     return { sentence, commands: [...mend(situation), close, ...back(situation)] }
   }
   if (operation.standing === 'outside') {
-    const sentence = `${many(wrongOf(operation), 'answer')} of ${many(operation.n, 'observation')} ${wrongOf(operation) === 1 ? 'was' : 'were'} wrong. Fix v2 or declare the difference before more clients move.`
+    const { n, bad, share } = operation
+    const wrong = `${count(bad)} of ${many(n, 'observation')} and ${percent(share)} of the requests were wrong.`
+    const sentence = `${wrong} Fix v2 or declare the difference before more clients move.`
     return { sentence, commands: [...mend(situation), ...back(situation)] }
   }
   if (operation.standing === 'held-back') {

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { ComparisonOutcome } from '../../migrate/compare/judge.ts'
-import { count, percent, wrongOf } from '../../migrate/evidence/evidence.ts'
+import { count, percent } from '../../migrate/evidence/evidence.ts'
 import type { OperationReport, Report, TimeStep, TrendPoint } from '../report/report.ts'
 import { duration, tick, time } from './words.ts'
 
@@ -263,7 +263,7 @@ export function BoundChart({
           <Shares width={width} target={report.target} />
           <TimeAxis span={span} width={width} x={x(width)} y={HEIGHT - 8} />
           <Markers notes={notes} x={x(width)} top={EDGE.top} bottom={BASE} />
-          {wrongOf(operation) > 0 && (
+          {operation.bad > 0 && (
             <polyline
               class="line-rate"
               points={line(
@@ -444,10 +444,10 @@ export function isComparable({ standing }: OperationReport): boolean {
  * The dashed line is the target. A hollow dot is the bound in the older report.
  */
 export function RangePlot({ operation, target }: { readonly operation: OperationReport; readonly target: number }) {
-  const { n, bound, standing, before } = operation
+  const { n, bad, bound, standing, before } = operation
   if (!isComparable(operation) || n === 0)
     return <span class="quiet">{isComparable(operation) ? 'not compared yet' : 'not comparable'}</span>
-  const rate = wrongOf(operation) / n
+  const rate = bad / n
   return (
     <svg
       class={`range is-${standing}`}

@@ -235,6 +235,9 @@ export function restartDetector(order: string, first: Page, last: Page): (page: 
 /** The rows that each window adds: all but the first, which it shares with the window before. */
 const STEP = PAGE_SIZE - 1
 
+/** The windows of a million rows; the cursor reads what is behind them. A wrong count could ask for more than memory holds. */
+const MOST_WINDOWS = 5000
+
 /** The progress of the windows. */
 export interface Verified {
   /** The last page whose place in the list is proven; its cursor continues. */
@@ -253,7 +256,7 @@ export function windowsBehind(listing: Listing, window: Window, first: Page): re
   const begin = window.skip + countOf(first.rows)
   const end = Math.min(total, window.skip + (window.take ?? total))
   if (!Number.isSafeInteger(total) || end - begin <= PAGE_SIZE || !isAscending(uidsIn(first))) return []
-  const windows = Math.ceil((end - begin) / STEP)
+  const windows = Math.min(MOST_WINDOWS, Math.ceil((end - begin) / STEP))
   return Array.from({ length: windows }, (_, at) => {
     const skip = begin - 1 + at * STEP
     const size = window.take === undefined ? PAGE_SIZE : Math.min(PAGE_SIZE, end - skip)

@@ -4,7 +4,7 @@ import type { ApiError } from '../../src/errors.ts'
 import { type Answer, answer } from '../../src/serve/answer.ts'
 import { isIdentified } from '../../src/tables/compile.ts'
 import type { JsonObject } from '../../src/tables/json.ts'
-import { eachPage, type Listing } from '../../src/tables/pages.ts'
+import { EVERYTHING, eachPage, type Listing, windowsBehind } from '../../src/tables/pages.ts'
 import { type Call, emit, type Plan, type Reply, turnOf } from '../../src/tables/turn.ts'
 import { sending } from '../serve/sends.ts'
 
@@ -146,6 +146,24 @@ describe('a list of more than two pages', () => {
       if (calls === 2) for (let at = 0; at < 1500; at += 1) list.remove(400)
     })
     expect(uids).toEqual(list.always())
+  })
+
+  it('is read to its end if its first page counts more rows than any list has', async () => {
+    const list = movingList(uidsUpTo(700))
+    const miscounted: MovingList = {
+      ...list,
+      answer(call) {
+        const page = list.answer(call)
+        return page.skipped === 0 ? { ...page, totalCount: String(Number.MAX_SAFE_INTEGER) } : page
+      },
+    }
+    expect((await read(miscounted)).uids).toEqual(list.always())
+  })
+
+  it('is read by its cursor behind a million rows', () => {
+    const rows = uidsUpTo(200).map((uid) => ({ uid }))
+    const first = { rows, nextPageToken: 'next', totalCount: '2000000', skipped: 0 }
+    expect(windowsBehind(listing, EVERYTHING, first)).toHaveLength(5000)
   })
 
   it('is ABORTED if the cursor too has begun anew', async () => {

@@ -157,7 +157,7 @@ function merge(params: Params, filters: Filters): Filters | undefined {
       .map(({ v2 }) => v2),
   )
   // A false flag filters nothing (proto3), so it does not contradict the same flag from another v1 filter.
-  const wanted = new Set(filters.filter(([, value]) => value === 'true').map(([name]) => name))
+  const wanted = new Set(filters.filter(([name, value]) => value === 'true' && !repeated.has(name)).map(([name]) => name))
   const asked = filters.filter(([name, value]) => value !== 'false' || !wanted.has(name))
   const merged = new Map<string, string>()
   const sent: Filters[number][] = []

@@ -43,6 +43,11 @@ describe('list', () => {
       expect(query.filter(([name]) => name === 'uidp.ids')).toHaveLength(100_001)
     })
 
+    it('sends every text of a repeated filter, also those that spell a flag', () => {
+      const { calls } = listed('uidp.ids=true&uidp.ids=false', [{ things: [] }])
+      expect(calls[0]?.query.filter(([name]) => name === 'uidp.ids').map(([, value]) => value)).toEqual(['true', 'false'])
+    })
+
     it('is empty without a call if two such filters differ', () => expect(listed('group=org&uidp.children_of=other', []).calls).toEqual([]))
 
     it('asks for its order, and keeps it on every page', () => {

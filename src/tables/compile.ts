@@ -432,10 +432,17 @@ function taker(type: FieldType): Take {
       const take = taker(type.of)
       return (value, field, report) =>
         isObject(value)
-          ? Object.fromEntries(Object.entries(value).map(([key, item]) => [key, take(item, `${field}["${key}"]`, report)]))
+          ? Object.fromEntries(Object.entries(value).map(([key, item]) => [key, take(item, `${field}["${shortened(key)}"]`, report)]))
           : report(field, 'must be an object')
     }
   }
+}
+
+/** The characters of a user's key that an error repeats. A key may be as long as a body, and a hundred wrong members may lie below it. */
+const MOST_OF_KEY = 100
+
+function shortened(key: string): string {
+  return key.length > MOST_OF_KEY ? `${key.slice(0, MOST_OF_KEY)}…` : key
 }
 
 /**

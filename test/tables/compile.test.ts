@@ -293,6 +293,13 @@ describe('read', () => {
       expect(named.match(/must be a string/g)).toHaveLength(100)
       expect(named).toMatch(/; a\[99\]: must be a string$/)
     })
+
+    it('is reported with the beginning of the key below which it lies', () => {
+      const below = (key: string) => violations({ a: objectMap('a', { b: long('b') }) }, { a: { [key]: { b: true } } })
+      const why = 'b: must be a 64-bit integer, as a string'
+      expect(below('k'.repeat(100))).toBe(`Invalid argument: a["${'k'.repeat(100)}"].${why}`)
+      expect(below('k'.repeat(1_000_000))).toBe(`Invalid argument: a["${'k'.repeat(100)}…"].${why}`)
+    })
   })
 })
 

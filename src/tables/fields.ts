@@ -439,9 +439,9 @@ export function isDuration(value: unknown): boolean {
 
 const [LEAST_INT64, MOST_INT64] = [-(2n ** 63n), 2n ** 63n - 1n]
 
-/** True if the digits are a signed 64-bit number. */
+/** True if the digits are a signed 64-bit number. The longest has a sign and 19 digits; a longer one would only take time. */
 export function isInt64(digits: string): boolean {
-  return digits.length < 19 || (BigInt(digits) >= LEAST_INT64 && BigInt(digits) <= MOST_INT64)
+  return digits.length < 19 || (digits.length <= 20 && BigInt(digits) >= LEAST_INT64 && BigInt(digits) <= MOST_INT64)
 }
 
 /** True for base64, in either alphabet. */

@@ -115,8 +115,7 @@ export function readFlag(name: string, value: string): boolean {
 export function readWhole(name: string, value: string, bits: 32 | 64): string {
   if (!/^[+-]?\d+$/.test(value)) throw unparsable(name, `strconv.ParseInt: parsing ${JSON.stringify(value)}: invalid syntax`)
   const number = Number(value)
-  // The longest number of 64 bits has a sign and 19 digits; a longer one would only take time.
-  const isHeld = bits === 32 ? number === (number | 0) : value.length <= 20 && isInt64(value.replace('+', ''))
+  const isHeld = bits === 32 ? number === (number | 0) : isInt64(value.replace('+', ''))
   if (!isHeld) throw unparsable(name, `strconv.ParseInt: parsing ${JSON.stringify(value)}: value out of range`)
   return String(number)
 }

@@ -1,6 +1,6 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { invalidArgument } from '../../src/errors.ts'
-import { enumMap, identical, object, objects, prefixed, readOnly, requirement, text } from '../../src/tables/fields.ts'
+import { enumMap, identical, isInt64, object, objects, prefixed, readOnly, requirement, text } from '../../src/tables/fields.ts'
 import { action, list } from '../../src/tables/operations.ts'
 import { message, resource } from '../../src/tables/resource.ts'
 import { camelCase, fillPath, isBelow, isUid, parentUid, snakeCase, uidInPath } from '../../src/tables/uid.ts'
@@ -96,6 +96,22 @@ describe('the variables of a v2 path', () => {
     action('x.things.get', 'GET /x/v1/things/{id}', { v2: `GET ${thing.v2}/{id}/parts/{part}` })
     // @ts-expect-error {parent} is not a variable of GET /x/v1/{group=**}/things
     list('x.things.list', 'GET /x/v1/{group=**}/things', thing, { v2: '/x/v2/{parent}/things' })
+  })
+})
+
+describe('a number of 64 bits', () => {
+  it.each([
+    ['9223372036854775807', true],
+    ['9223372036854775808', false],
+    ['-9223372036854775808', true],
+    ['-9223372036854775809', false],
+  ])('is %s: %s', (digits, is) => expect(isInt64(digits)).toBe(is))
+
+  it('is none of many digits, which are not counted together', () => {
+    const sum = vi.spyOn(globalThis, 'BigInt')
+    expect(isInt64('9'.repeat(1_000_000))).toBe(false)
+    expect(sum).not.toHaveBeenCalled()
+    sum.mockRestore()
   })
 })
 

@@ -1,4 +1,4 @@
-import { wrongMember } from '../../src/errors.ts'
+import { invalidArgument, wrongMember } from '../../src/errors.ts'
 import {
   ask,
   create,
@@ -167,9 +167,15 @@ export const roleBindingOperations: readonly Operation[] = [
   remove('iam.role_bindings.delete', 'DELETE /iam/v1/rolebindings/{id=**}', binding),
 ]
 
+/** The characters of a parent in a batch, however often: far more than 25 uids have, and as many as a body. */
+const MOST_REPEATED = 1_000_000
+
 /** The v1 body is a bare JSON array. v2 requires the parent beside it and in every request. All or nothing, at most 25 (facts §3.5). */
-function* createBatch({ params: { parent }, body }: V1Request, env: Env): Plan {
+function* createBatch({ params: { parent = '' }, body }: V1Request, env: Env): Plan {
   const { requests = [] } = batch.read({ role_bindings: body }) as { requests?: readonly JsonObject[] }
+  if (requests.length * parent.length > MOST_REPEATED) {
+    throw invalidArgument({ field: 'role_bindings', description: 'must be fewer below a parent with so long an id' })
+  }
   const inParent = { parent, requests: requests.map((request) => ({ parent, ...request })) }
   return ok(created.show[env.dialect](yield* ask({ method: 'POST', path: BATCH_CREATE, query: [], body: inParent }, created)))
 }

@@ -219,6 +219,9 @@ export const roleBindings: readonly Transcript[] = [
       new ApiError('INVALID_ARGUMENT', 'Invalid argument: requests: must hold 1 to 25 entries'),
     )
     .refuses('INVALID_ARGUMENT', 'Invalid argument: requests: must hold 1 to 25 entries'),
+  transcript('iam.role_bindings.create_batch', 'v2 gets the parent as often as a body has room for it')
+    .sent(`POST /iam/v1/rolebindings/batch/${'a'.repeat(1001)}`, Array(1000).fill({ role: 'viewer' }))
+    .finds(['role_bindings', 'must be fewer below a parent with so long an id']),
   transcript('iam.role_bindings.create_batch', 'anything but an array is refused')
     .sent('POST /iam/v1/rolebindings/batch/org', { identity: 'alice', role: 'viewer' })
     .finds(['role_bindings', 'must be a list']),

@@ -38,14 +38,14 @@ function tagOf(text: string): string {
   return `"${createHash('sha256').update(text).digest('hex').slice(0, 16)}"`
 }
 
-/** Adds the v1 contract as OpenAPI. It is made when somebody first asks, and again if the machine is then called by another name. */
+/** Adds the v1 contract as OpenAPI. Its text is made when somebody first asks, and again if `contract` returns another one. */
 export function addContract(app: FastifyInstance, contract: (server: string) => OpenApiDocument, proxyUrl: () => string): void {
-  let last = { server: '', text: '', etag: '' }
+  let last: { readonly document?: OpenApiDocument; readonly text: string; readonly etag: string } = { text: '', etag: '' }
   app.get('/openapi.json', async ({ headers, hostname }, reply) => {
-    const server = serverUrl(proxyUrl(), hostname)
-    if (last.server !== server) {
-      const text = `${JSON.stringify(contract(server), null, 2)}\n`
-      last = { server, text, etag: tagOf(text) }
+    const document = contract(serverUrl(proxyUrl(), hostname))
+    if (last.document !== document) {
+      const text = `${JSON.stringify(document, null, 2)}\n`
+      last = { document, text, etag: tagOf(text) }
     }
     const { text, etag } = last
     reply.header('etag', etag)

@@ -116,6 +116,9 @@ describe('admin', () => {
       const etag = String(first.headers.get('etag'))
       const again = (known: string) => fetch(`${proxy.adminUrl}/openapi.json`, { headers: { 'if-none-match': known } })
       expect([(await again(etag)).status, (await again('"other"')).status]).toEqual([304, 200])
+      expect(proxy.reload({ 'errors.notFound': 'error' })).toBeUndefined()
+      onTestFinished(() => void proxy.reload({ 'errors.notFound': 'empty' }))
+      expect(await (await again(etag)).json()).toEqual(documentWith({ server: proxy.url, notFound: 'error' }))
     })
 
     it('answers everything else with 404 in the common form', async () => {

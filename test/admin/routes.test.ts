@@ -148,14 +148,23 @@ describe('circuit routes', async () => {
 })
 
 describe('contract route', () => {
-  it('makes the document once for each name of the machine', async () => {
+  it('writes the document once for each name of the machine', async () => {
     const made: string[] = []
     const app = Fastify()
     const contract = (server: string): OpenApiDocument => {
-      made.push(server)
-      return documentWith({ server, operations: ['ping.*'] })
+      const document = documentWith({ server, operations: ['ping.*'] })
+      const toJSON = () => {
+        made.push(server)
+        return document
+      }
+      return Object.assign({ ...document }, { toJSON })
     }
-    addContract(app, contract, () => 'http://0.0.0.0:8080')
+    const documents = new Map(['a', 'b'].map((name) => [name, contract(`http://${name}.example:8080`)]))
+    addContract(
+      app,
+      (server) => documents.get(new URL(server).hostname.slice(0, 1)) as OpenApiDocument,
+      () => 'http://0.0.0.0:8080',
+    )
     const ask = (host: string, known = '') => app.inject({ url: '/openapi.json', headers: { host, 'if-none-match': known } })
     const first = await ask('a.example:8081')
     expect(first.json().servers).toEqual([{ url: 'http://a.example:8080' }])

@@ -1,5 +1,6 @@
 import { hostname } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
 import type { Logger } from 'pino'
 import type { Agent } from 'undici'
 import type { FleetAnswers } from '../../admin/fleet-routes.ts'
@@ -27,7 +28,7 @@ import { paramsOf } from '../../tables/query.ts'
 import type { IgnoreRule } from '../../tables/signs.ts'
 import { operationsOf, type Tables } from '../../tables/tables.ts'
 import { DIALECTS } from '../../tables/uid.ts'
-import { type OpenApiDocument, openApiDocument } from '../../tools/openapi.ts'
+import { type DocumentSettings, type OpenApiDocument, openApiDocument } from '../../tools/openapi.ts'
 import { readTls } from '../config/certificates.ts'
 import { callTimes, compatSettings, contractSettings, migrationSettings, notifySettings } from '../config/config.ts'
 import type { Config } from '../config/settings.ts'
@@ -279,8 +280,12 @@ export function reportNowOf(
   return answers ? async () => made(await answers.counted()) : () => made()
 }
 
-/** Returns what makes the v1 contract of the proxy at an address. */
+/** Returns what makes the v1 contract of the proxy at an address: the same document, until a setting is another. */
 export function contractOf(config: Config, tables: Tables): (server: string) => OpenApiDocument {
-  const settings = { ...contractSettings(config), operations: [] }
-  return (server) => openApiDocument(tables, { ...settings, server })
+  let last: { readonly settings: DocumentSettings; readonly document: OpenApiDocument } | undefined
+  return (server) => {
+    const settings = { ...contractSettings(config), operations: [], server }
+    if (!last || !isDeepStrictEqual(last.settings, settings)) last = { settings, document: openApiDocument(tables, settings) }
+    return last.document
+  }
 }

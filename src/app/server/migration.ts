@@ -20,6 +20,7 @@ import type { Note } from '../../migrate/records/record.ts'
 import type { RecordFile } from '../../migrate/records/record-file.ts'
 import type { Clocks } from '../../serve/bounds.ts'
 import { isRead } from '../../serve/sides.ts'
+import type { Carries } from '../../serve/upstream/exchange.ts'
 import { createUnsharedReads } from '../../serve/upstream/send.ts'
 import { createAskV1, createReadV1 } from '../../serve/upstream/v1.ts'
 import { checkMappings, suggestion } from '../../tables/check.ts'
@@ -203,7 +204,7 @@ export function openNotifier(config: Config, onNote: NoteStream, log: Logger): N
 interface AskCarriers {
   readonly pool: Agent
   /** Connections for comparison only: a side that hangs must not block those that clients wait for. */
-  readonly askPool: Agent
+  readonly askPool: Carries
   readonly log: Logger
   /** The path of the configuration file, if there is one. */
   readonly file: string | undefined

@@ -19,7 +19,7 @@ import type { ModeRules } from '../../migrate/modes/rules.ts'
 import type { Actor } from '../../migrate/records/record.ts'
 import { CLOCKS, type Clocks } from '../../serve/bounds.ts'
 import { type Certificate, expiryOf, urlOf } from '../../serve/listen/listener.ts'
-import { createPool } from '../../serve/upstream/exchange.ts'
+import { createLivePool, createPool } from '../../serve/upstream/exchange.ts'
 import { createClockWatch, createReady } from '../../serve/upstream/health.ts'
 import type { StartExport } from '../../serve/watch/metrics-export.ts'
 import type { Tracing } from '../../serve/watch/spans.ts'
@@ -116,7 +116,7 @@ export function createServer(started: Config, tables: Tables, options: ServerOpt
   let certificate = tls.port
   const dial = dialOf(config, tls)
   const pool = createPool({ ...poolSettings(config), dial })
-  const askPool = createPool({ ...poolSettings(config), dial, connections: 2 * config['diff.parallel'] })
+  const askPool = createLivePool({ ...poolSettings(config), dial }, () => 2 * config['diff.parallel'])
   const asking = { pool, askPool, log, file, clocks, records, replica: join?.replica }
   const migration = assembleMigration(config, v2, tables, declarations, asking)
   const joined = join?.join({ config, migration, operations: operationsOf(tables), log, clocks, file })

@@ -41,6 +41,32 @@ export function createPool({
   return new Agent({ ...all, factory: (origin, options) => new Pool(origin, { ...options, factory: client }) })
 }
 
+/** What carries requests to a service. */
+export type Carries = Pick<UndiciAgent, 'dispatch'>
+
+/** A pool that follows a live setting: requests that come after a change take other connections, and those under way keep theirs. */
+export function createLivePool(settings: Omit<PoolSettings, 'connections'>, connections: () => number) {
+  const make = (connections: number) => ({ connections, pool: createPool({ ...settings, connections }) })
+  const leaving = new Set<UndiciAgent>()
+  let current = make(connections())
+  const renew = () => {
+    const { pool } = current
+    current = make(connections())
+    leaving.add(pool)
+    const left = () => void leaving.delete(pool)
+    pool.close().then(left, left)
+  }
+  return {
+    dispatch(...request: Parameters<Carries['dispatch']>): boolean {
+      if (connections() !== current.connections) renew()
+      return current.pool.dispatch(...request)
+    },
+    async destroy(): Promise<void> {
+      await Promise.all([current.pool, ...leaving].map((pool) => pool.destroy()))
+    },
+  }
+}
+
 /**
  * One connection at a time. One that is too old takes no further request: it closes while it rests, or when the next request comes, which
  * opens another. `clientTtl` of undici's pools would leave requests waiting for ever if all connections of a pool are too old at once.
@@ -326,7 +352,7 @@ export interface RawAnswer {
  * Makes one request and reads its whole answer. A read is repeated once if its connection failed; a write never is (design §6).
  * Our own handler collects the answer: undici's `request` would add a stream and an abort signal to each.
  */
-export function exchange(pool: UndiciAgent, request: Exchange, receiver: Receiver<RawAnswer>): Underway {
+export function exchange(pool: Carries, request: Exchange, receiver: Receiver<RawAnswer>): Underway {
   const gathering = new Gathering(pool, request, receiver, undefined, undefined)
   pool.dispatch(request, gathering)
   return gathering
@@ -340,7 +366,7 @@ const NONE: Buffer[] = []
  * the handler of its last request; the handler therefore drops the answer, its listener and the span at the end.
  */
 class Gathering implements UndiciDispatcher.DispatchHandler, Underway {
-  readonly #pool: UndiciAgent
+  readonly #pool: Carries
   readonly #request: Exchange
   #receiver: Receiver<RawAnswer> | undefined
   #context: CallContext | undefined
@@ -355,7 +381,7 @@ class Gathering implements UndiciDispatcher.DispatchHandler, Underway {
   #bytes = 0
 
   constructor(
-    pool: UndiciAgent,
+    pool: Carries,
     request: Exchange,
     receiver: Receiver<RawAnswer>,
     context: CallContext | undefined,
@@ -452,7 +478,7 @@ class Gathering implements UndiciDispatcher.DispatchHandler, Underway {
 const CONNECTION_FAILURES = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
 
 export interface SendCallSettings {
-  readonly pool: UndiciAgent
+  readonly pool: Carries
   /** The origin of the v2 service, with an optional path prefix and without a trailing slash. */
   readonly base: string
   /** The maximum size of a v2 answer in bytes. */

@@ -4,6 +4,7 @@ import { ApiError, fromTransport, unrelayable } from '../../errors.ts'
 import { relayableGroups } from '../../heads.ts'
 import { endToEnd } from '../heads.ts'
 import { abortSignalOf, type Signal } from '../signals.ts'
+import type { Carries } from './exchange.ts'
 import type { Service } from './health.ts'
 import { parseHeaders } from './undici.ts'
 
@@ -138,7 +139,7 @@ export interface ReadAnswer extends RestHead {
 export type ReadV1 = (request: RawRequest, limit: number, signal: Signal) => Promise<ReadAnswer>
 
 /** Reads with a handler of its own: undici's `request` would add a stream and an abort signal to each. */
-export function createReadV1({ pool, ...place }: Omit<AskRestSettings, 'service'>): ReadV1 {
+export function createReadV1({ pool, ...place }: Omit<AskRestSettings, 'service' | 'pool'> & { readonly pool: Carries }): ReadV1 {
   const sent = createSent(place)
   return (request, limit, signal) =>
     new Promise((landed, failed) => {

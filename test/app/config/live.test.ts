@@ -1,4 +1,5 @@
 import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import type { ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import tls from 'node:tls'
@@ -16,7 +17,9 @@ import {
 import { changedBetween, changeLive, whyRestart } from '../../../src/app/config/live.ts'
 import { type Config, SETTING_KEYS, type SettingKey } from '../../../src/app/config/settings.ts'
 import type { Sandbox } from '../../../src/sandbox/start.ts'
+import { until } from '../../stage/clocks.ts'
 import { bearer, type Stage, startStage } from '../../stage/stage.ts'
+import { answering, type Handler } from '../../stage/upstream.ts'
 
 describe('live settings', () => {
   type Read = (config: Config) => () => unknown
@@ -131,6 +134,21 @@ describe('reload', () => {
   }
 
   describe('a server takes other settings while it serves', () => {
+    it('in how many comparisons ask at once', async () => {
+      const held: ServerResponse[] = []
+      const v2: Handler = (request, response, body) =>
+        request.url?.startsWith('/iam/v2/groups') ? void held.push(response) : answering({ response: 'pong' })(request, response, body)
+      const stage = await startStage({ v1: answering({ items: [] }), v2, mode: 'diff-v1', proxy: { 'diff.parallel': 1 } })
+      await stage.request('GET', '/iam/v1/groups')
+      await until(async () => held.length === 1)
+      expect(stage.reload({ 'diff.parallel': 10 })).toBeUndefined()
+      for (let nth = 1; nth < 10; nth += 1) await stage.request('GET', `/iam/v1/groups?limit=${nth}`)
+      await until(async () => held.length === 10)
+      for (const response of held) response.end('{"groups":[]}')
+      await stage.settled()
+      expect((await stage.evidence()).queue).toMatchObject({ done: 10, failed: 0 })
+    })
+
     it.each<[string, Partial<Config>, Partial<Config>, string, number]>([
       ['unknown parameters', { unknownParameters: 'refuse' }, { unknownParameters: 'drop' }, '/iam/v1/groups?zebra=1', 400],
       [

@@ -278,7 +278,7 @@ export function createMigration(settings: MigrationSettings) {
   const isShared = settings.replica !== undefined
   const rollouts = createRollouts(rules, {
     journal,
-    ...verifiable(operations, settings.verifyWrites),
+    ...verifiable(operations, settings),
     now,
     ticks: settings.ticks,
     isShared,

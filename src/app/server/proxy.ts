@@ -130,10 +130,12 @@ function createGrpcSurface(config: Config, v2: string, parts: SurfaceParts) {
   const settings = {
     requestBytes: config['limits.requestBytes'],
     deadlineMs: config['limits.deadlineMs'],
-    messageBytes: config['limits.messageBytes'],
+    limits: live(config, {
+      messageBytes: 'limits.messageBytes',
+      rowsPerRequest: 'limits.rowsPerRequest',
+      headerBytes: 'limits.headerBytes',
+    }),
     messagesBytes: config['limits.messagesBytes'],
-    rowsPerRequest: config['limits.rowsPerRequest'],
-    headerBytes: config['limits.headerBytes'],
     asV2: config['grpc.v2beta1'] === 'v2',
     corsOrigins: listOf(config['grpc.corsOrigins']),
   }

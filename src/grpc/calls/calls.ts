@@ -13,19 +13,17 @@ import type { WireHandler, WireMetadata, WireReply } from '../wire/call.ts'
 import { createCors, createServePair } from '../wire/connect.ts'
 import { createServeGrpc } from '../wire/grpc.ts'
 import { createAnswerV1 } from './answer-v1.ts'
-import { codeOf, createUnderWay } from './call.ts'
+import { type CallLimits, codeOf, createUnderWay } from './call.ts'
 import type { BegunCall } from './carrier.ts'
 import { createDestinations, createSendByGrpc, type Destination, type V2Calls } from './destinations.ts'
 
 interface RpcSettings {
   readonly requestBytes: number
   readonly deadlineMs: number
-  /** The maximum number of bytes of one answer, and of all long answers that are held. */
-  readonly messageBytes: number
+  /** Of one answer. They may change. */
+  readonly limits: CallLimits
+  /** The maximum number of bytes of all long answers that are held. */
   readonly messagesBytes: number
-  /** The maximum number of rows of one answer in JSON, and of bytes in a path. */
-  readonly rowsPerRequest: number
-  readonly headerBytes: number
   /** Calls of v2beta1 are calls of v2. */
   readonly asV2: boolean
   /** The origins whose pages may call. */
@@ -66,8 +64,7 @@ export interface RpcCalls {
 }
 
 export function createRpcCalls({ core, v1, v2, classify, announced, tracing, budget, failed, settings }: RpcParts): RpcCalls {
-  const { requestBytes, deadlineMs, messageBytes, rowsPerRequest, headerBytes, asV2 } = settings
-  const limits = { messageBytes, rowsPerRequest, headerBytes }
+  const { requestBytes, deadlineMs, limits, asV2 } = settings
   const rpc = sharedRpc(core.operations)
   const { registry } = rpc
   const published = createCore({ ...core, settings: { ...core.settings, dialect: 'published' } })

@@ -368,14 +368,17 @@ function wrong(reason: string): Judgement {
 }
 
 /**
- * The operations that v2 has, and whether comparisons can judge them: reads, and writes that are read back. With `verifyWrites`, writes are
- * read back where their tables say how.
+ * The operations that v2 has, and whether comparisons can judge them: reads, and writes that are read back. While `verifyWrites` is true,
+ * writes are read back where their tables say how.
  */
-export function verifiable(operations: readonly Operation[], verifyWrites: boolean) {
-  const judged = operations.filter((one) => isRead(one) || (verifyWrites && one.readBack !== undefined && isReadBack(one.readBack)))
-  const ids = new Set(judged.map(({ id }) => id))
-  const shared = operations.filter(({ kind }) => kind !== 'v1-only')
-  return { operations: shared.map(({ id }) => id), canBeJudged: (operation: string) => ids.has(operation) }
+export function verifiable(operations: readonly Operation[], live: { readonly verifyWrites: boolean }) {
+  const idsOf = (some: readonly Operation[]) => some.map(({ id }) => id)
+  const reads = new Set(idsOf(operations.filter(isRead)))
+  const readBack = new Set(idsOf(operations.filter((one) => one.readBack !== undefined && isReadBack(one.readBack))))
+  return {
+    operations: idsOf(operations.filter(({ kind }) => kind !== 'v1-only')),
+    canBeJudged: (operation: string) => reads.has(operation) || (live.verifyWrites && readBack.has(operation)),
+  }
 }
 
 /**

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import tls from 'node:tls'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { tables } from '../../../mappings/index.ts'
 import {
   adminTokens,
   admissionLimits,
@@ -16,7 +17,9 @@ import {
 } from '../../../src/app/config/config.ts'
 import { changedBetween, changeLive, whyRestart } from '../../../src/app/config/live.ts'
 import { type Config, SETTING_KEYS, type SettingKey } from '../../../src/app/config/settings.ts'
+import { verifiable } from '../../../src/migrate/observe/verify-write.ts'
 import type { Sandbox } from '../../../src/sandbox/start.ts'
+import { operationsOf } from '../../../src/tables/tables.ts'
 import { until } from '../../stage/clocks.ts'
 import { bearer, type Stage, startStage } from '../../stage/stage.ts'
 import { answering, type Handler } from '../../stage/upstream.ts'
@@ -51,7 +54,13 @@ describe('live settings', () => {
     'circuit.probePercent': [7, comparing(({ probePercent }) => probePercent)],
     'diff.learnEvery': [7, comparing(({ learnEvery }) => learnEvery)],
     'diff.perSecond': [7, comparing(({ perSecond }) => perSecond)],
-    'diff.verifyWrites': [false, comparing(({ verifyWrites }) => verifyWrites)],
+    'diff.verifyWrites': [
+      false,
+      partOf(
+        (config) => verifiable(operationsOf(tables), migrationSettings(config)),
+        ({ canBeJudged }) => canBeJudged('iam.groups.create'),
+      ),
+    ],
     'diff.waiting': [7, comparing(({ queue }) => queue.waiting)],
     'diff.waitingBytes': [7, comparing(({ queue }) => queue.characters)],
     'clients.names': [{ a: 'x' }, comparing(({ names }) => names())],
@@ -134,6 +143,18 @@ describe('reload', () => {
   }
 
   describe('a server takes other settings while it serves', () => {
+    it('in how many rows a message may have as JSON', async () => {
+      const stage = await startStage({ mode: 'v1', sandbox: { data: 'large', tags: 1000 } })
+      const list = async () => {
+        const headers = { ...bearer('demo-owner'), 'content-type': 'application/json' }
+        const answer = await fetch(`${stage.url}/chainguard.platform.registry.Registry/ListTags`, { method: 'POST', headers, body: '{}' })
+        return [answer.status, await answer.text()] as const
+      }
+      expect((await list())[0]).toBe(200)
+      expect(stage.reload({ 'limits.rowsPerRequest': 10 })).toBeUndefined()
+      expect(await list()).toEqual([429, expect.stringContaining('limits.rowsPerRequest (10)')])
+    })
+
     it('in how many comparisons ask at once', async () => {
       const held: ServerResponse[] = []
       const v2: Handler = (request, response, body) =>

@@ -226,7 +226,8 @@ export function admissionLimits(config: Config) {
   })
 }
 
-export function compatSettings(config: Config, { errors }: Pick<Tables, 'errors'> = {}) {
+/** How v1 requests are translated, in the dialect of the settings or in another one. */
+export function compatSettings(config: Config, { errors }: Pick<Tables, 'errors'> = {}, dialect = config['v1.dialect']) {
   const limits = live(config, {
     callsPerRequest: 'limits.callsPerRequest',
     parallelCalls: 'limits.parallelCalls',
@@ -236,14 +237,13 @@ export function compatSettings(config: Config, { errors }: Pick<Tables, 'errors'
     bodiesBytes: 'limits.bodiesBytes',
   })
   const translation = live(config, {
-    dialect: 'v1.dialect',
     maskCase: 'v2.maskCase',
     replaceMask: 'v2.replaceMask',
     readmes: 'registry.readmes',
     notFound: 'errors.notFound',
     unknownParameters: 'unknownParameters',
   })
-  return Object.assign(translation, { limits, errors })
+  return Object.assign(translation, { dialect, limits, errors })
 }
 
 /** The most responses one comparison requests in turn: the other side, v1 to learn, v1 again, and three times v2 and v1 while v1 moves. */

@@ -9,7 +9,7 @@ import { createCallLog, createGrpcRoute, createLazyRpc, createLazyStandard, crea
 import { createGrpc, noGrpc, refuseGrpc } from '../../grpc/relay/relay.ts'
 import type { Migration } from '../../migrate/migration.ts'
 import { createBudget } from '../../serve/bounds.ts'
-import { createCore } from '../../serve/core.ts'
+import { type CoreSettings, createCore } from '../../serve/core.ts'
 import { createAdmission, createBounded, createClientLimits } from '../../serve/http/admission.ts'
 import { createAnnounce, createApp, createRequestChecks, createServe, serveAll } from '../../serve/http/app.ts'
 import { createPassthrough, createV1Carrier } from '../../serve/http/carriers.ts'
@@ -110,6 +110,8 @@ type SurfaceParts = Pick<ProxyParts, 'pool' | 'dial' | 'metrics' | 'log' | 'trac
   Pick<GrpcParts, 'admit' | 'checks' | 'forwarded' | 'limits'> & {
     /** Tables translate the calls of v1's services. */
     readonly hasTables: boolean
+    /** How they do it: as over REST, under the published names. */
+    readonly translation: CoreSettings
   }
 
 /**
@@ -120,7 +122,7 @@ const QUESTION_BYTES = 16 * 1024
 
 /** Makes what serves gRPC calls. */
 function createGrpcSurface(config: Config, v2: string, parts: SurfaceParts) {
-  const { pool, dial, metrics, log, checks, forwarded, hasTables } = parts
+  const { pool, dial, metrics, log, checks, forwarded, hasTables, translation } = parts
   const base = config['upstream.v1']
   const isRest = config['upstream.v2Grpc'] === 'rest'
   const toV2 = isRest ? noGrpc : createGrpc(v2, { service: 'v2', dial, ...grpcSettings(config) })
@@ -136,6 +138,7 @@ function createGrpcSurface(config: Config, v2: string, parts: SurfaceParts) {
       headerBytes: 'limits.headerBytes',
     }),
     messagesBytes: config['limits.messagesBytes'],
+    translation,
     asV2: config['grpc.v2beta1'] === 'v2',
     corsOrigins: listOf(config['grpc.corsOrigins']),
   }
@@ -198,6 +201,7 @@ export function createProxy(config: Config, v2: string, tables: Tables, parts: P
   const { announce, core, compat } = createV1Surface(app, config, v2, tables, parts, { forwarded, budget, signalOf: limits.signalOf })
   const grpc = createGrpcSurface(config, v2, {
     hasTables: tables.hasGrpc === true,
+    translation: compatSettings(config, tables, 'published'),
     ...parts,
     core,
     announced: announce.headers,

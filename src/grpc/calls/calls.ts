@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2'
 import { CODES, codeName } from '../../errors.ts'
 import { type Budget, createBudget, createHolding, type Holding } from '../../serve/bounds.ts'
 import type { Classify } from '../../serve/classify.ts'
-import { type Core, createCore, type RequestRecord } from '../../serve/core.ts'
+import { type Core, type CoreSettings, createCore, type RequestRecord } from '../../serve/core.ts'
 import type { RawHeaders } from '../../serve/http/app.ts'
 import { createDeadlines } from '../../serve/listen/times.ts'
 import type { Tracing } from '../../serve/watch/spans.ts'
@@ -24,6 +24,8 @@ interface RpcSettings {
   readonly limits: CallLimits
   /** The maximum number of bytes of all long answers that are held. */
   readonly messagesBytes: number
+  /** How a call is translated: as over REST, under the published names. It may change. */
+  readonly translation: CoreSettings
   /** Calls of v2beta1 are calls of v2. */
   readonly asV2: boolean
   /** The origins whose pages may call. */
@@ -67,7 +69,7 @@ export function createRpcCalls({ core, v1, v2, classify, announced, tracing, bud
   const { requestBytes, deadlineMs, limits, asV2 } = settings
   const rpc = sharedRpc(core.operations)
   const { registry } = rpc
-  const published = createCore({ ...core, settings: { ...core.settings, dialect: 'published' } })
+  const published = createCore({ ...core, settings: settings.translation })
   const toV1 = typeof v1 === 'object' ? { ...v1, registry, limits } : v1
   const overGrpc = 'call' in v2 ? { ...published, hasV1: false, send: createSendByGrpc(rpc, v2.call, limits) } : undefined
   const answerV1 = createAnswerV1({ published, compared: core, overGrpc, classify, v1: toV1, registry, limits })

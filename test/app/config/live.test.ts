@@ -143,6 +143,25 @@ describe('reload', () => {
   }
 
   describe('a server takes other settings while it serves', () => {
+    it('in its answers to calls', async () => {
+      const call = async (method: string, message = {}) => {
+        const headers = { ...bearer('demo-owner'), 'content-type': 'application/json' }
+        const answer = await fetch(`${proxy.url}/chainguard.platform.${method}`, { method: 'POST', headers, body: JSON.stringify(message) })
+        return answer.status
+      }
+      const readmes = async () => {
+        await proxy.clearJournal()
+        expect(await call('registry.Registry/ListRepos')).toBe(200)
+        return (await proxy.journal()).filter(({ path }) => path.includes('eadme')).length
+      }
+      const missing = () => call('iam.Groups/List', { id: `${sandbox.organization}/0000000000000000` })
+      expect([await missing(), await missing()]).toEqual([200, 200])
+      expect(await readmes()).toBeGreaterThan(0)
+      const back = { 'errors.notFound': 'empty', 'registry.readmes': true } as const
+      expect(changed({ 'errors.notFound': 'error', 'registry.readmes': false }, back)).toBeUndefined()
+      expect([await missing(), await readmes()]).toEqual([404, 0])
+    })
+
     it('in how many rows a message may have as JSON', async () => {
       const stage = await startStage({ mode: 'v1', sandbox: { data: 'large', tags: 1000 } })
       const list = async () => {

@@ -119,7 +119,8 @@ export async function openCrosswalk(
   if (!hasAdmin && idle !== undefined) throw new Error(`${idle} has no effect without admin.port: give the port, or leave out the first.`)
   const known = tables ?? (await loadTables(undefined))
   const made = checked(config, known)
-  const [traced, exportMetrics, join] = await Promise.all([openTracing(tracing), openMetricsExport(tracing), openFleet(config)])
+  const [traced, exportMetrics] = await Promise.all([openTracing(tracing), openMetricsExport(tracing)])
+  const join = await openFleet(config)
   const role = { hasAdmin: false }
   const server = createServer(config, known, { known: made, log: loggerOf(log), tracing: traced, exportMetrics, join, clocks, role })
   try {

@@ -36,12 +36,15 @@ async function linesUntil(child: ChildProcess, fits: (lines: readonly string[]) 
 
 describe('a start that fails', () => {
   it.each([
-    ['a certificate', ['--tls-key', '/none', '--tls-cert', '/none']],
-    ['a record file', ['--records-file', '/none/records']],
-    ['a record file of workers', ['--records-file', '/none/records', '--workers', '2']],
-  ])('ends although it has a store: %s', async (_, flags) => {
+    ['a certificate', ['--tls-key', '/none', '--tls-cert', '/none'], {}],
+    ['a record file', ['--records-file', '/none/records'], {}],
+    ['a record file of workers', ['--records-file', '/none/records', '--workers', '2'], {}],
+    ['a collector', [], { OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: 'nonsense' }],
+    ['a collector of workers', ['--workers', '2'], { OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: 'nonsense' }],
+  ])('ends although it has a store: %s', async (_, flags, env) => {
     const store = ['--upstream-v2', 'http://127.0.0.1:1', '--store-url', 'redis://127.0.0.1:1']
-    const child = start('serve', '--port', '0', '--admin-port', '0', ...store, ...flags)
+    const argv = [inject('cli'), 'serve', '--port', '0', '--admin-port', '0', ...store, ...flags]
+    const child = spawn(process.execPath, argv, { env: { ...process.env, ...env }, stdio: 'ignore' })
     onTestFinished(() => void child.kill('SIGKILL'))
     expect(await exit(child)).toBeGreaterThan(0)
   })

@@ -16,14 +16,16 @@ import { openLog, stay, watchCertificates, watchConfig } from '../stay.ts'
 export async function supervise(config: Config, known: Checked, workers: number, flags: Flags, io: Io): Promise<number> {
   const { log, release } = openLog(config, io)
   const file = configPath(flags, io)
+  // The store keeps the process, so that what else may fail comes before it.
+  const [tables, exportMetrics] = await Promise.all([io.tables(), openMetricsExport(io.env)])
   const store = await openShared(config)
   const warn = (text: string) => log.warn(text)
   const kept = () => server.keptModes()
   const supervisor = createSupervisor({ config, workers, file, openStore: store.open, kept, warn })
-  const server = createServer(config, await io.tables(), {
+  const server = createServer(config, tables, {
     known,
     log,
-    exportMetrics: await openMetricsExport(io.env),
+    exportMetrics,
     file,
     join: joinFleet(store.open(), { isNewStore: config['store.url'] === undefined }),
     role: supervisor.role,

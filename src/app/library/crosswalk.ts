@@ -135,13 +135,12 @@ export async function openCrosswalk(
 
 function crosswalkOf(server: Server, { mappings }: Tables): Crosswalk {
   const classify = createClassify(mappings)
-  let [listening, closed]: (Promise<void> | undefined)[] = []
+  let closed: Promise<void> | undefined
   return {
     ...server.reads,
     listen() {
       if (closed !== undefined) return Promise.reject(new Error('This Crosswalk is closed: make another one.'))
-      listening ??= server.listen()
-      return listening
+      return server.listen()
     },
     get url() {
       return server.url || undefined

@@ -147,26 +147,35 @@ export function createLifecycle(config: Config, living: Living) {
     prepared ??= prepare()
     return prepared
   }
+  const open = async () => {
+    try {
+      await begin()
+      await front.listen()
+      if (hasAdmin) await openAdmin()
+    } catch (error) {
+      await front.stop()
+      await release()
+      throw error
+    }
+  }
+  let opened: Promise<void> | undefined
   return {
     begin,
     openAdmin,
     /**
      * Starts to listen, after `begin`: opens both ports, or none of them. A worker opens one. Rejects if a port is taken, `records.file`
-     * cannot be written, or the facts of gRPC are wrong; then nothing listens.
+     * cannot be written, or the facts of gRPC are wrong; then nothing listens. Later calls wait for the first.
      */
     async listen() {
-      try {
-        await begin()
-        await front.listen()
-        if (hasAdmin) await openAdmin()
-      } catch (error) {
-        await front.stop()
-        await release()
-        throw error
-      }
+      opened ??= open()
+      await opened
     },
     /** Leaves the balancer (`limits.drainMs`, `limits.lingerMs`), lets requests finish for `limits.shutdownMs`, then closes every connection. */
-    close: () => leave(false),
+    async close() {
+      // A port that opens meanwhile would stay open.
+      await opened?.catch(() => {})
+      await leave(false)
+    },
     /** Closes as `close` does, but another process listens in its place, so that no balancer needs time to notice. */
     giveWay: () => leave(true),
   }

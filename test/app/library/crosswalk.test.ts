@@ -57,6 +57,14 @@ describe('create crosswalk', () => {
       await expect(fetch(`${url}/iam/v1/roles`)).rejects.toThrow()
     })
 
+    it('leaves no port open when it is closed while it begins to listen', async () => {
+      const v1 = await createCrosswalk({ upstream: { v2: sandbox.url } })
+      const listening = v1.listen().catch(() => {})
+      await v1.close()
+      await listening
+      await expect(fetch(`${v1.url}/iam/v1/roles`)).rejects.toThrow()
+    })
+
     it('serves requests that a server of node:http accepted', async () => {
       const v1 = await createCrosswalk({ upstream: { v2: sandbox.url } })
       const server = http.createServer((request, response) => {

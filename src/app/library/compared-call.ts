@@ -198,7 +198,12 @@ function watchCall(pair: FunctionPair, self: unknown, given: readonly unknown[],
     return undefined
   }
   if (strays.isFull() || queue.refuses(0)) return skip('waiting')
-  const shown = once(() => snapshotOf(options.shape ? options.shape(...given) : given, means.shown))
+  const shown = once(() =>
+    snapshotOf(
+      likenessOf(options, given, (text) => means.warn(operation.id, text)),
+      means.shown,
+    ),
+  )
   const shape = once(() => shapeOf(operation.id, shown().body, journal.redaction.key.text()))
   const chosen = sampler.choose({ user, caller, shape })
   if (typeof chosen === 'string') return skip(chosen)
@@ -234,6 +239,17 @@ function watchCall(pair: FunctionPair, self: unknown, given: readonly unknown[],
   return {
     returned: (value: unknown) => end(seenReturn(value, shownWith)),
     threw: (thrown: unknown) => end(seenThrow(thrown, shownWith)),
+  }
+}
+
+/** Returns what a call has in common with those that tell the same: all arguments if the option cannot say it. */
+function likenessOf({ shape }: CompareOptions, given: readonly unknown[], warn: (text: string) => void): unknown {
+  if (!shape) return given
+  try {
+    return shape(...given)
+  } catch (thrown) {
+    warn(`the option shape threw ${thrownText(thrown)}; all arguments are taken`)
+    return given
   }
 }
 

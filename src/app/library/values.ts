@@ -119,7 +119,7 @@ const MOST_OPTIONS = 1000
 function optionsIn(argument: unknown): readonly unknown[] {
   if (typeof argument !== 'object' || argument === null || ArrayBuffer.isView(argument)) return []
   const names = Object.keys(argument)
-  return names.length > MOST_OPTIONS ? [] : names.map((name) => (argument as JsonObject)[name])
+  return names.length > MOST_OPTIONS ? [] : names.map((name) => readOr(() => (argument as JsonObject)[name], undefined))
 }
 
 /** Levels of a value that are looked at. JSON has no cycle, so that one is found by its depth. */

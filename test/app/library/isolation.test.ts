@@ -161,6 +161,33 @@ describe('the caller', () => {
     expect([all?.uncompared, all?.n, one?.n]).toEqual([{ uncopied: 2 }, 0, 1])
   })
 
+  it('is counted when the option shape throws', async () => {
+    const { comparison, warnings } = startComparison()
+    const side = async (user: { readonly id: string } | undefined) => user?.id
+    const getUser = comparison.compare(side, side, { ...READ, shape: (user) => (user as { readonly id: string }).id })
+    await getUser({ id: 'a' })
+    for (let n = 0; n < 9; n += 1) await getUser(undefined)
+    await comparison.idle()
+    const [all] = comparison.report().operations
+    expect(warnings).toEqual([expect.stringContaining('the option shape threw TypeError')])
+    expect([all?.booked?.uses, all?.calls]).toEqual([10, 10])
+  })
+
+  it('is compared with an argument whose getter throws, if the option copy can copy it', async () => {
+    const { comparison } = startComparison()
+    const side = async ({ id }: { readonly id: number }) => id
+    const getUser = comparison.compare(side, side, { ...READ, copy: ([{ id }]) => [{ id }] })
+    const lazy = {
+      id: 1,
+      get orders(): never {
+        throw new Error('not loaded')
+      },
+    }
+    await getUser(lazy)
+    await comparison.idle()
+    expect(comparison.report().operations[0]).toMatchObject({ matches: 1, calls: 1 })
+  })
+
   it('is as before when the options themselves fail', async () => {
     const { comparison, warnings } = startComparison(
       {},

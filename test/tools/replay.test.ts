@@ -358,6 +358,15 @@ describe('crosswalk replay --against', () => {
     expect(JSON.parse(out)).toMatchObject({ rows: [{}, {}], left: { beyond: 1 } })
   })
 
+  it('sends and records nothing once it is stopped', async () => {
+    const { url } = await sandbox()
+    const path = await file('traffic.har', ARCHIVE)
+    const records = join(dirname(path), 'records.ndjson')
+    const flags = ['--against', url, '--upstream-v2', url, '--rate', '1000', '--records', records]
+    expect(await runCommand(['replay', path, ...flags], { TOKEN })).toMatchObject({ code: 1, err: expect.stringContaining('aborted') })
+    expect(await readFile(records, 'utf8').catch(() => '')).toBe('')
+  })
+
   it('says what it needs', async () => {
     const path = await file('traffic.har', ARCHIVE)
     const [v1, v2] = [

@@ -60,6 +60,7 @@ export async function replayAgainst(traffic: Traffic, settings: AgainstSettings)
   for (const [nth, read] of reads.entries()) {
     const due = began + (1000 * nth) / settings.perSecond - performance.now()
     if (due > 0) await wait(due, undefined, { signal: settings.signal })
+    settings.signal.throwIfAborted()
     rows.push(await send(read, nth, settings))
   }
   return { rows, left }

@@ -289,7 +289,7 @@ describe('formats', () => {
       { kind: 'traffic', operation: 'iam.groups.list', at: '2026-01-01T00:00:00Z', calls: 1e308 },
       { kind: 'traffic', operation: 'iam.groups.list', at: '2026-01-01T00:00:00Z', calls: -1 },
     ])('of records is read or counted as unreadable: %j', async (line) => {
-      const good = { kind: 'traffic', operation: 'iam.groups.list', at: '2026-01-01T00:00:00Z', calls: 3 }
+      const good = { kind: 'traffic', caller: 'a', operation: 'iam.groups.list', mode: 'v1', at: '2026-01-01T00:00:00Z', calls: 3 }
       const { items, unreadable } = await read(`${JSON.stringify(good)}\n${JSON.stringify(line)}\n`)
       expect(items.length + unreadable).toBe(2)
       expect(items.every((item) => !('times' in item) || Number.isSafeInteger(item.times))).toBe(true)

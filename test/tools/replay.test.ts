@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { run } from '../../src/app/cli/run.ts'
+import type { Entry } from '../../src/migrate/records/record.ts'
 import { startSandbox } from '../../src/sandbox/start.ts'
 import { identify } from '../../src/serve/request.ts'
 import type { Replayed } from '../../src/tools/replay/summary.ts'
@@ -259,6 +260,18 @@ describe('replay', () => {
       ])
     })
 
+    it('tell no request in what is recorded of none', async () => {
+      const at = '2027-01-01T00:00:00.000Z'
+      const others = [
+        { kind: 'note', at, what: 'epoch', text: 'epoch 1 begins' },
+        { kind: 'tally', at, operation: 'iam.groups.list', comparisons: 3 },
+        { kind: 'rollout', at, name: 'iam', digest: 'x' },
+        { ...comparison(1), kind: 'rehearsal' },
+      ]
+      const told = await replayed(await file('records.ndjson', lines([traffic('c', 'iam.groups.list', 2), ...(others as Entry[])])))
+      expect(told).toMatchObject({ requests: 2, unreadable: 0 })
+    })
+
     it('without sums are counted one by one, like lines of the proxy’s own log', async () => {
       const single = await replayed(await file('records.ndjson', lines([comparison(1), comparison(2)])), '--rows', '3')
       expect(single).toMatchObject({ requests: 2, operations: [{ operation: 'registry.repos.list', requests: 2, v2Calls: 8 }] })
@@ -281,6 +294,23 @@ describe('replay', () => {
       expect(await runCommand(['replay', '/nowhere.har'])).toMatchObject({ code: 2, err: expect.stringContaining('/nowhere.har') })
       expect(await runCommand(['replay', 'x', '--rows', 'many'])).toMatchObject({ code: 2 })
     })
+  })
+})
+
+describe('records that Crosswalk did not write', () => {
+  const line = (members: object) =>
+    `${JSON.stringify({ kind: 'traffic', caller: 'a', operation: 'iam.roles.list', mode: 'v1', calls: 1, ...members })}\n`
+
+  it.each([
+    ['a time beyond all', { kind: undefined, reqId: 'x', time: 1e300 }],
+    ['requests that are none', { requests: [null] }],
+    ['requests without members', { requests: [{}] }],
+  ])('are read or counted as unreadable: %s', async (_, members) => {
+    const path = await file('records.ndjson', line({ at: '2026-01-01T00:00:00Z' }) + line({ at: '2026-01-01T00:00:00Z', ...members }))
+    for (const flags of [[], ['--guide', 'a']]) {
+      const { code, err } = await runCommand(['replay', path, ...flags])
+      expect([flags, code, err]).toEqual([flags, 0, ''])
+    }
   })
 })
 

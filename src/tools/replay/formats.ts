@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { entryOf } from '../../migrate/records/read-entry.ts'
+import type { Entry } from '../../migrate/records/record.ts'
 import { identify } from '../../serve/request.ts'
 import { FORM } from '../../serve/route.ts'
 import { suggestion } from '../../tables/check.ts'
@@ -384,33 +386,28 @@ function combined(names: readonly string[], values: readonly string[]): LinePart
  * A line about no request has none; a line that Crosswalk did not write is not read.
  */
 const readRecordLine: ReadLine = (line) => {
+  const entry = entryOf(line)
+  if (entry) return recordedIn(entry)
   const value = parsed(line)
-  if (!isObject(value)) return undefined
-  if (value.kind === 'note') return []
-  if (typeof value.operation !== 'string') return isOwnLine(value) ? [] : undefined
-  const times = timesOf(value)
-  if (times === undefined) return undefined
-  const at = typeof value.time === 'number' ? value.time : Date.parse(asText(value.at))
-  const counted: Counted = {
-    operation: value.operation,
-    times,
-    ...(typeof value.shape === 'string' && { shape: value.shape }),
-    ...(Array.isArray(value.requests) && { requests: value.requests }),
-    ...(typeof value.caller === 'string' && { client: value.caller }),
-    ...(!Number.isNaN(at) && { at }),
-  }
-  return [counted]
+  if (!isObject(value) || value.kind !== undefined) return undefined
+  const { operation, reqId, caller, time } = value
+  if (typeof operation !== 'string') return isOwnLine(value) ? [] : undefined
+  if (typeof reqId !== 'string') return undefined
+  const at = typeof time === 'number' ? new Date(time).getTime() : Number.NaN
+  return [{ operation, times: 1, ...(typeof caller === 'string' && { client: caller }), ...(!Number.isNaN(at) && { at }) }]
+}
+
+function recordedIn(entry: Entry): readonly Counted[] {
+  if (entry.kind !== 'traffic' && entry.kind !== 'comparison' && entry.kind !== 'would-send') return []
+  const { operation, caller: client } = entry
+  const counted = { operation, client, at: Date.parse(entry.at) }
+  if (entry.kind !== 'traffic') return [{ ...counted, times: 0, shape: entry.shape }]
+  return [{ ...counted, times: entry.calls, ...(entry.requests && { requests: entry.requests }) }]
 }
 
 /** The log of Crosswalk names neither its process nor a request object, as logs of other programs with the same logger do. */
 function isOwnLine(value: Readonly<Record<string, unknown>>): boolean {
   return typeof value.msg === 'string' && !('pid' in value) && !('req' in value)
-}
-
-function timesOf({ kind, calls, reqId }: Readonly<Record<string, unknown>>): number | undefined {
-  if (kind === 'traffic' && Number.isSafeInteger(calls) && Number(calls) >= 0) return Number(calls)
-  if (kind === 'comparison' || kind === 'would-send') return 0
-  return kind === undefined && typeof reqId === 'string' ? 1 : undefined
 }
 
 /** The formats of lines that are recognized, in the order in which they are tried: the lines of a program with more marks come first. */

@@ -43,9 +43,20 @@ export async function* piecesOf(path: string): AsyncGenerator<Buffer> {
 /** Bytes of a configuration file, of a certificate, or of a file that holds a secret. */
 const SMALL = 2 ** 20
 
+/** What pipes have given, by their numbers in the system: a pipe gives it once, and settings are read again and again. */
+const given = new Map<string, string>()
+
 /** Reads a small file at once, as settings do. */
 export function smallFile(path: string, patienceMs = PATIENCE_MS): string {
-  const isPipe = statSync(path).isFIFO()
+  const found = statSync(path)
+  if (!found.isFIFO()) return readSmall(path, patienceMs, false)
+  const number = `${path} ${found.dev} ${found.ino}`
+  const text = given.get(number) ?? readSmall(path, patienceMs, true)
+  given.set(number, text)
+  return text
+}
+
+function readSmall(path: string, patienceMs: number, isPipe: boolean): string {
   const file = openSync(path, isPipe ? O_RDONLY | O_NONBLOCK : O_RDONLY)
   try {
     const bytes = Buffer.alloc(SMALL + 1)

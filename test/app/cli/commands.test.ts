@@ -322,6 +322,12 @@ describe('pipes', () => {
       await close()
     })
 
+    it('is the configuration file of a command that reads it more than once', async () => {
+      const config = pipe()
+      written(config, '{ "upstream": { "v2": "http://127.0.0.1:1" }, "listen": { "port": 0 }, "admin": { "port": 0 } }')
+      expect(await runCommand(['serve', '--config', config, '--log-level', 'silent'])).toMatchObject({ code: 0, err: '' })
+    })
+
     it('is a configuration file and a document of a command', async () => {
       const [config, data] = [pipe(), pipe()]
       written(config, '{ "upstream": { "v2": "http://127.0.0.1:1" }, "port": "none" }')

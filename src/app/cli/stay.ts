@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Logger } from 'pino'
 import { smallFile } from '../../files.ts'
 import { describeRules } from '../../migrate/modes/rules.ts'
-import { readTls } from '../config/certificates.ts'
+import { readTls, type TlsFiles } from '../config/certificates.ts'
 import { TLS_KEYS } from '../config/contradictions.ts'
 import { changedBetween, whyRestart } from '../config/live.ts'
 import type { Config } from '../config/settings.ts'
@@ -53,13 +53,13 @@ function contentOf(path: string): string {
 }
 
 /**
- * Calls `changed` when the files of TLS hold something else. A wrong file changes nothing; the reason is printed. Key and certificate are
- * written one after the other, so that it may be printed while they change.
+ * Calls `changed` when the files of TLS hold something else than what the server was made of. A wrong file changes nothing; the reason is
+ * printed. Key and certificate are written one after the other, so that it may be printed while they change.
  */
-export function watchCertificates(config: Config, io: Pick<Io, 'err'>, changed: () => void): Watch {
+export function watchCertificates(config: Config, started: TlsFiles, io: Pick<Io, 'err'>, changed: () => void): Watch {
   const paths = [...new Set(TLS_KEYS.flatMap((key) => config[key] ?? []))]
   if (paths.length === 0) return UNWATCHED
-  let known = readTls(config)
+  let known = started
   const look = () => {
     try {
       const now = readTls(config)

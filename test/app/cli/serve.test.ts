@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -7,7 +7,9 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { startReceiver } from '../../../src/app/cli/commands/demo.ts'
 import { keepCompiled } from '../../../src/app/cli/compile-cache.ts'
 import { run } from '../../../src/app/cli/run.ts'
-import { stay } from '../../../src/app/cli/stay.ts'
+import { stay, watchCertificates } from '../../../src/app/cli/stay.ts'
+import { readTls } from '../../../src/app/config/certificates.ts'
+import { configWith } from '../../../src/app/config/config.ts'
 import { runCommand, untilEscaped } from './support.ts'
 
 describe('check', () => {
@@ -215,6 +217,28 @@ describe('stay', () => {
     expect(await code).toBe(0)
     const looks = ['info', 'look at settings', 'look at certificate']
     expect(happened).toEqual([...looks, ...looks, 'end settings', 'end certificate', 'close'])
+  })
+})
+
+describe('certificates that change while a start goes on', () => {
+  it('are taken when they are looked at, and a half of them ends nothing', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'crosswalk-rotated-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const [key, cert] = [join(folder, 'tls.key'), join(folder, 'tls.crt')]
+    copyFileSync('test/certificates/localhost.key', key)
+    copyFileSync('test/certificates/localhost.crt', cert)
+    const config = configWith({ 'tls.key': key, 'tls.cert': cert })
+    const started = readTls(config)
+    copyFileSync('test/certificates/other.key', key)
+    const [errors, changes]: [string[], unknown[]] = [[], []]
+    const watch = watchCertificates(config, started, { err: (line) => errors.push(line) }, () => changes.push('changed'))
+    onTestFinished(watch.end)
+    watch.look()
+    expect([errors, changes]).toEqual([[expect.stringMatching(/^The certificates stay as they were\. /)], []])
+    copyFileSync('test/certificates/other.crt', cert)
+    watch.look()
+    watch.look()
+    expect([errors.length, changes]).toEqual([1, ['changed']])
   })
 })
 

@@ -65,14 +65,15 @@ export const demo: Command = {
       open.unshift(sandbox)
       const config = withUpstreams(given, sandbox.url)
       const { log, release } = openLog(config, io)
+      const [tracing, exportMetrics] = await Promise.all([openTracing(io.env), openMetricsExport(io.env)])
       const tables = await io.tables()
       const known = checked(config, tables)
-      const [tracing, exportMetrics, join] = await Promise.all([openTracing(io.env), openMetricsExport(io.env), openFleet(config)])
+      const join = await openFleet(config)
       const server = createProxyServer(config, tables, { known, log, tracing, exportMetrics, join, file: configPath(flags, io) })
       await server.listen()
       for (const line of welcome(server, sandbox, receiver)) io.out(line)
       release()
-      return await stay(server, log, io, [watchConfig(flags, io, server, given), watchCertificates(config, io, server.certify)])
+      return await stay(server, log, io, [watchConfig(flags, io, server, given), watchCertificates(config, known.tls, io, server.certify)])
     } finally {
       for (const one of open) await one.close()
     }

@@ -149,7 +149,7 @@ export const serve: Command = {
     await server.listen()
     io.out(`Crosswalk serves v1 on ${server.url} from v2 at ${config['upstream.v2']}; admin on ${server.adminUrl}.`)
     release()
-    return stay(server, log, io, [watchConfig(flags, io, server, config), watchCertificates(config, io, server.certify)])
+    return stay(server, log, io, [watchConfig(flags, io, server, config), watchCertificates(config, known.tls, io, server.certify)])
   },
 }
 

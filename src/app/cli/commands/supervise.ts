@@ -49,7 +49,7 @@ export async function supervise(config: Config, known: Checked, workers: number,
     }
     rolled = rolled.then(roll).catch((error: Error) => log.error(error.message))
   }
-  const certificate = watchCertificates(config, io, () => {
+  const certificate = watchCertificates(config, known.tls, io, () => {
     server.certify()
     roll('the certificates changed')
   })

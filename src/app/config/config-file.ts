@@ -177,13 +177,17 @@ export function readConfigFile(path: string): ReadFile {
   const { $schema: _, ...content } = value
   const members = [...membersOf(content)]
   const unknown = members.filter(({ key }) => !isSettingKey(key))
+  const repeated = members.filter(({ key }, nth) => isSettingKey(key) && members.findIndex((one) => one.key === key) < nth)
   return {
     values: new Map(
       members.flatMap(({ key, at, value }) => (isSettingKey(key) ? [[key, { value, placeOf: placesIn(path, parsed, at) }] as const] : [])),
     ),
-    problems: unknown.map(({ key }) => {
-      return `The configuration file ${path} has an unknown key "${key}"; ${suggestion(key, SETTING_KEYS, 'crosswalk config lists the keys.')}`
-    }),
+    problems: [
+      ...unknown.map(({ key }) => {
+        return `The configuration file ${path} has an unknown key "${key}"; ${suggestion(key, SETTING_KEYS, 'crosswalk config lists the keys.')}`
+      }),
+      ...repeated.map(({ key }) => `The configuration file ${path} has ${key} twice, in a group and by its whole name; leave one out.`),
+    ],
   }
 }
 

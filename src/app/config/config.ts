@@ -418,6 +418,7 @@ export function readGivenSettings(
     const instead = refused[key]
     const read = SETTINGS[key].kind.schema.safeParse(given)
     if (instead !== undefined) problems.push(`${key} cannot be given here: ${instead}.`)
+    else if (key in values) problems.push(`The settings have ${key} twice, in a group and by its whole name; leave one out.`)
     else if (read.success) values[key] = read.data
     else problems.push(...wrongValues(key, { value: given, source: () => 'the settings' }, read.error.issues))
   }

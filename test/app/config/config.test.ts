@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { configWith, loadConfig, variableIn } from '../../../src/app/config/config.ts'
+import { configWith, loadConfig, readGivenSettings, variableIn } from '../../../src/app/config/config.ts'
 import { envOf, flagOf, SETTING_KEYS, SETTINGS } from '../../../src/app/config/settings.ts'
 import { suggestion } from '../../../src/tables/check.ts'
 
@@ -49,6 +49,12 @@ describe('the configuration', () => {
     const values = { 'registry.readmes': false, 'limits.deadlineMs': 5 }
     expect(load({}, {}, content)).toMatchObject({ config: values })
     expect(load({ readmes: 'false', 'deadline-ms': '5' })).toMatchObject({ config: values })
+  })
+
+  it('refuses a setting that the file gives twice', () => {
+    const content = { limits: { deadlineMs: 5 }, 'limits.deadlineMs': 6 }
+    expect(load({}, {}, content)).toHaveProperty('problem', expect.stringMatching(/has limits\.deadlineMs twice/))
+    expect(readGivenSettings(content, {})).toHaveProperty('problem', expect.stringMatching(/have limits\.deadlineMs twice/))
   })
 
   it('removes the trailing slash of an address', () => {

@@ -149,9 +149,9 @@ describe.skipIf(!hasChromium())('the page while a proxy runs', () => {
       'log.level': 'info',
       modes: { default: 'diff-v1', rules: [CANARY], testers: [] },
       'admin.oidc.issuer': issuer.url,
-      'admin.oidc.audience': 'crosswalk-admin',
-      'admin.oidc.write': 'platform',
-      'admin.oidc.read': 'engineers',
+      'admin.oidc.audience': ['crosswalk-admin'],
+      'admin.oidc.write': ['platform'],
+      'admin.oidc.read': ['engineers'],
     })
     await ask('/iam/v1/groups')
     const tokenOf = (email: string, group: string, until = '5 min') =>

@@ -45,9 +45,9 @@ beforeAll(async () => {
     proxy: {
       'admin.token': 'the-token-that-changes',
       'admin.oidc.issuer': issuer.url,
-      'admin.oidc.audience': AUDIENCE,
-      'admin.oidc.write': 'platform,on-call',
-      'admin.oidc.read': 'engineers',
+      'admin.oidc.audience': [AUDIENCE],
+      'admin.oidc.write': ['platform', 'on-call'],
+      'admin.oidc.read': ['engineers'],
     },
   })
 })

@@ -298,10 +298,10 @@ function oidcSettings(config: Config) {
   if (issuer === undefined) return undefined
   return {
     issuer,
-    audience: listOf(config['admin.oidc.audience']),
+    audience: config['admin.oidc.audience'] ?? [],
     claim: config['admin.oidc.claim'],
-    write: listOf(config['admin.oidc.write']),
-    read: listOf(config['admin.oidc.read']),
+    write: config['admin.oidc.write'] ?? [],
+    read: config['admin.oidc.read'] ?? [],
     name: config['admin.oidc.name'],
   }
 }

@@ -264,7 +264,17 @@ export const directNames = several(
 
 export const origins = several(isOrigin, 'origins with commas between them, such as https://console.example.com, or *', 'ORIGINS')
 
-export const texts = several((text) => text !== '', 'texts with commas between them', 'TEXTS')
+/** Texts that may have commas of their own, such as names of a directory: an array of the file keeps them. */
+export const texts: SettingKind<readonly string[] | undefined> = {
+  schema: fromText(listOf, z.custom(isTexts)) as z.ZodType<readonly string[]>,
+  inFile: z.union([z.string(), z.array(z.string())]),
+  allowed: 'texts with commas between them',
+  value: 'TEXTS',
+}
+
+function isTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === 'string' && one !== '')
+}
 
 /** Splits such a text; undefined gives none. */
 export function listOf(text: string | undefined): readonly string[] {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { configWith, loadConfig, readGivenSettings, variableIn } from '../../../src/app/config/config.ts'
+import { adminSettings, configWith, loadConfig, readGivenSettings, variableIn } from '../../../src/app/config/config.ts'
 import { envOf, flagOf, SETTING_KEYS, SETTINGS } from '../../../src/app/config/settings.ts'
 import { suggestion } from '../../../src/tables/check.ts'
 
@@ -55,6 +55,12 @@ describe('the configuration', () => {
     const content = { limits: { deadlineMs: 5 }, 'limits.deadlineMs': 6 }
     expect(load({}, {}, content)).toHaveProperty('problem', expect.stringMatching(/has limits\.deadlineMs twice/))
     expect(readGivenSettings(content, {})).toHaveProperty('problem', expect.stringMatching(/have limits\.deadlineMs twice/))
+  })
+
+  it('keeps a text with a comma whole in a list', () => {
+    const oidc = { issuer: 'https://login.example.com/', audience: 'api', write: ['CN=ops,OU=groups', 'b'] }
+    const loaded = load({}, {}, { admin: { oidc } })
+    expect('config' in loaded && adminSettings(loaded.config).oidc?.write).toEqual(['CN=ops,OU=groups', 'b'])
   })
 
   it('removes the trailing slash of an address', () => {
@@ -210,7 +216,11 @@ describe('the configuration', () => {
     }
     const oidc = { issuer: 'https://login.example.com/', audience: 'api', write: ['platform', 'on-call'], claim: 'realm_access.roles' }
     expect(load({}, {}, { admin: { oidc } })).toMatchObject({
-      config: { 'admin.oidc.issuer': 'https://login.example.com/', 'admin.oidc.write': 'platform,on-call', 'admin.oidc.name': 'email' },
+      config: {
+        'admin.oidc.issuer': 'https://login.example.com/',
+        'admin.oidc.write': ['platform', 'on-call'],
+        'admin.oidc.name': 'email',
+      },
     })
   })
 

@@ -361,6 +361,12 @@ describe('sarif', () => {
       expect(isValid(JSON.parse(JSON.stringify({ ...log, runs: [{ ...run, results }] })))).toBe(false)
     })
 
+    it('name a file whose name has the marks of a query and a fragment', () => {
+      const row = { operation: 'iam.roles.list', shape: 's', v1: 200, v2: 200, differences: [], outcome: 'mismatch' as const }
+      const left = { writes: 0, forms: 0, repeated: 0, pageTokens: 0, v1Only: 0, other: 0, beyond: 0 }
+      expect(JSON.stringify(againstSarif({ rows: [row], left }, 'logs/access #1?.log'))).toContain('"uri":"logs/access%20%231%3F.log"')
+    })
+
     it('tell what differed when reads were sent', () => {
       const row = { operation: 'iam.roles.list', shape: 's', v1: 200, v2: 200, differences: ['value /items/*/name'] }
       const log = againstSarif(

@@ -238,7 +238,7 @@ function logOf(findings: readonly Finding[], rules: Readonly<Record<string, Rule
     // The traffic is the file at hand. Code hosts show no result without one.
     locations: [
       {
-        physicalLocation: { artifactLocation: { uri: encodeURI(file.replaceAll('\\', '/')) }, region: { startLine: 1 } },
+        physicalLocation: { artifactLocation: { uri: uriOf(file) }, region: { startLine: 1 } },
         logicalLocations: [{ fullyQualifiedName: subject, kind: 'function' }],
       },
     ],
@@ -246,6 +246,11 @@ function logOf(findings: readonly Finding[], rules: Readonly<Record<string, Rule
     partialFingerprints: { 'crosswalk/v1': createHash('sha256').update(`${rule} ${subject}`).digest('hex') },
   }))
   return { $schema: SCHEMA, version: '2.1.0', runs: [{ tool: { driver }, results }] }
+}
+
+/** In the path of a URI, `?` and `#` would end it. */
+function uriOf(file: string): string {
+  return encodeURI(file.replaceAll('\\', '/')).replace(/[?#]/g, encodeURIComponent)
 }
 
 const SCHEMA = 'https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json'

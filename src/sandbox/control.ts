@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { ok, type Route } from './http/route.ts'
+import { ok, type Route, valuesByName } from './http/route.ts'
 import { CODES, malformed } from './status.ts'
 import { timestamp } from './world/store.ts'
 
@@ -160,11 +160,8 @@ export const createJournal = () => {
 }
 
 /** Query pairs as an object. */
-export const queryObject = (pairs: readonly (readonly [string, string])[]): JournalEntry['query'] => {
-  const values = new Map<string, readonly string[]>()
-  for (const [name, value] of pairs) values.set(name, [...(values.get(name) ?? []), value])
-  return Object.fromEntries([...values].map(([name, all]) => [name, all.length === 1 ? all[0]! : all]))
-}
+export const queryObject = (pairs: readonly (readonly [string, string])[]): JournalEntry['query'] =>
+  Object.fromEntries([...valuesByName(pairs)].map(([name, all]) => [name, all.length === 1 ? all[0]! : all]))
 
 /** The journal's form of a body. */
 export const bodyEntry = (text: string): unknown => {

@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
+import { queryObject } from '../../src/sandbox/control.ts'
 import { createRouter, ok, type Route } from '../../src/sandbox/http/route.ts'
 import { type SandboxOptions, startSandbox } from '../../src/sandbox/start.ts'
 import { column, running, START } from './stage.ts'
@@ -171,6 +172,14 @@ describe('errors', () => {
       expect(posted.json).toEqual((await get(`/iam/v2/identities:lookupIdentity?${query}`)).json)
       expect(posted.json.uid).toMatch(/^[0-9a-f]{40}$/)
     })
+
+    test('and may repeat one parameter 50,000 times', async () => {
+      const pairs = Array.from({ length: 50_000 }, (): [string, string] => ['cves', 'a'])
+      const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+      const { json } = await call('POST', '/advisory/v2/documents', { text: `${new URLSearchParams(pairs)}`, headers, token: null })
+      expect(json).toEqual({ documents: [] })
+      expect(queryObject(pairs)['cves']).toHaveLength(50_000)
+    }, 10_000)
 
     test('and may be missing from a DELETE, even with a uid above 100 characters', async () => {
       const deep = `${sandbox().organization}${'/0123456789abcdef'.repeat(8)}`

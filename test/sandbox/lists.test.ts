@@ -100,6 +100,14 @@ describe('lists', () => {
       expect(forged.json.message).toBe('Invalid argument: page_token: is not valid')
     })
 
+    test('are refused by another collection, whose columns may differ', async () => {
+      for (const order of ['last_seen_time', 'name']) {
+        const { nextPageToken } = (await get(`/iam/v2/identities?order_by=${order}&page_size=1`)).json
+        const reply = await get(`/iam/v2/groups?page_token=${nextPageToken}`)
+        expect(reply.json.message).toBe('Invalid argument: page_token: was made for a listing with other filters')
+      }
+    })
+
     test('expire after three days, and the list silently restarts (specification §8)', async () => {
       const first = (await repos('order_by=name&page_size=4')).json
       await call('POST', '/-/clock', { body: { advanceMs: 3 * DAY_MS - 1 } })

@@ -284,8 +284,9 @@ const listAdvisories: Operation = {
   answer: (ask, world) => {
     const uidp = readUidp(ask.query)
     const filters = [...equals<Advisory>(ask.query, 'id', ({ uid }) => uid), ...advisoryFilters(readV1Wish(ask.query))]
-    const key = filterKey(uidp, filters)
-    const paging = readPaging(pagedQuery(ask.query), world, { sortable, order: { name: 'uid', descending: false }, filterKey: key })
+    const key = `${advisories.plural} ${filterKey(uidp, filters)}`
+    const list = { sortable, order: { name: 'uid', descending: false }, filterKey: key }
+    const paging = readPaging(pagedQuery(ask.query), world, list)
     const inReach = visible(world, callerOf(ask), 'advisories.list')
     const rows = selectRows(world.store.advisories, uidp, filters).filter(({ uid }) => inReach(uid))
     const { rows: page, ...envelope } = pageOf(world, sortRows(rows, paging.order, sortable), paging, sortable)

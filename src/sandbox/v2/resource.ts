@@ -171,7 +171,8 @@ const list = <R extends Row>(resource: Resource<R>, ask: Ask, world: World) => {
   const sortable = { ...SORTABLE, ...resource.sortable }
   const uidp = readUidp(ask.query)
   const filters = resource.filters?.(ask.query) ?? []
-  const key = filterKey(uidp, filters)
+  // A page token of another collection may be sorted by a column that this one lacks.
+  const key = `${resource.plural} ${filterKey(uidp, filters)}`
   const paging = readPaging(ask.query, world, { sortable, order: resource.order ?? UID_ASCENDING, filterKey: key })
   const table = resource.table(world.store)
   const sorted = table.derived(`sorted ${paging.order.name} ${paging.order.descending} ${key}`, () =>

@@ -148,6 +148,33 @@ describe('the token exchange (semantics §2.6)', () => {
     }
   })
 
+  const unsigned = (claims: object, header: object = {}): string =>
+    [{ alg: 'RS256', ...header }, claims, ''].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.')
+
+  it.each([
+    ['issuer', unsigned({ iss: 5 })],
+    ['issuer of an access token', unsigned({ iss: 5 }, { typ: 'at+jwt' })],
+    ['type', unsigned({ iss: ['x'] }, { typ: 5 })],
+  ])('refuses a token whose %s is no text', async (_, token) => {
+    expect(await exchange(token, { aud: 'x' })).toMatchObject({ status: 401 })
+  })
+
+  it.each([1, { kty: 'RSA', alg: 'RS256', kid: 'k' }])('denies a token whose identity stores the broken key %j', async (key) => {
+    const staticKeys = { issuer: 'https://far.example', subject: 's', issuerKeys: JSON.stringify({ keys: [key] }) }
+    const uid = await viewer({ staticKeys })
+    const reply = await exchange(await sign({ iss: 'https://far.example', sub: 's' }), { aud: 'x', identity: uid })
+    expect(reply).toMatchObject({ status: 403, body: { message: expect.stringContaining('verifying token: ') } })
+  })
+
+  it.each(['null', '{"jwks_uri":"http://localhost:99999/"}'])('denies a token whose issuer is configured as %s', async (configuration) => {
+    const issuer = createServer((_request, response) => response.end(configuration))
+    await new Promise<void>((resolve) => issuer.listen(0, '127.0.0.1', resolve))
+    const iss = `http://127.0.0.1:${(issuer.address() as AddressInfo).port}`
+    const reply = await exchange(await sign({ iss }), { aud: 'x' })
+    issuer.close()
+    expect(reply).toMatchObject({ status: 403, body: { message: expect.stringContaining('names no usable jwks_uri') } })
+  })
+
   it('requires a token and an existing identity that can be assumed', async () => {
     expect(await exchange(undefined, { aud: 'x' })).toMatchObject({ status: 401 })
     expect(await exchange('nonsense', { aud: 'x', identity: await viewer(matchCi()) })).toMatchObject({ status: 401 })

@@ -115,7 +115,8 @@ const bearerOf = (authorization: string | undefined): string | undefined => /^(?
 
 const typeOf = (token: string): string | undefined => {
   try {
-    return decodeProtectedHeader(token).typ
+    // A foreign header may hold anything.
+    return String(decodeProtectedHeader(token).typ)
   } catch {
     return undefined
   }

@@ -12,6 +12,7 @@ import {
   jwtVerify,
   SignJWT,
 } from 'jose'
+import { isObject } from '../messages/message.ts'
 import { invalidField, notFound, permissionDenied, unauthenticated } from '../status.ts'
 import type { ClaimMatch, Identity } from '../world/model.ts'
 import type { Store, World } from '../world/store.ts'
@@ -124,16 +125,17 @@ const discoverKeys = async (issuer: string): Promise<JWTVerifyGetKey> => {
   if (!isLoopback(issuer))
     return permissionDenied(`verifying token: issuer ${issuer} is not on this machine; store its keys as static_keys`)
   const configuration = await readConfiguration(issuer).catch(() => permissionDenied(`verifying token: issuer ${issuer} does not answer`))
-  const { jwks_uri: keysUrl } = configuration as { readonly jwks_uri?: unknown }
-  if (typeof keysUrl !== 'string' || !isLoopback(keysUrl))
+  const keysUrl = isObject(configuration) ? configuration['jwks_uri'] : undefined
+  if (typeof keysUrl !== 'string' || !isLoopback(keysUrl) || !URL.canParse(keysUrl))
     return permissionDenied(`verifying token: issuer ${issuer} names no usable jwks_uri`)
   return createRemoteJWKSet(new URL(keysUrl))
 }
 
-/** Reads the claims without verification, only to choose how to verify. UNAUTHENTICATED if the token is not a JWT. */
+/** Reads the claims without verification, only to choose how to verify. UNAUTHENTICATED if the token is no JWT, or its issuer no text. */
 export const peek = (token: string): JWTPayload => {
   try {
-    return decodeJwt(token)
+    const claims: JWTPayload & { readonly iss?: unknown } = decodeJwt(token)
+    return typeof (claims.iss ?? '') === 'string' ? claims : unauthenticated()
   } catch {
     return unauthenticated()
   }
@@ -147,8 +149,8 @@ const refuse = (error: unknown): never => {
   if (error instanceof errors.JWTExpired) {
     return permissionDenied(`verifying token: oidc: token is expired (Token Expiry: ${expiryText(error.payload.exp)})`)
   }
-  if (error instanceof errors.JOSEError || error instanceof TypeError) return permissionDenied(`verifying token: ${error.message}`)
-  throw error
+  // Keys come from outside: a broken one is an error of jose, of Node or of its WebCrypto.
+  return permissionDenied(`verifying token: ${error instanceof Error ? error.message : String(error)}`)
 }
 
 const verify = async (world: World, token: string, keys: JWTVerifyGetKey): Promise<JWTPayload> => {
@@ -168,10 +170,8 @@ export const verifyWithIssuerKeys = async (world: World, token: string): Promise
 }
 
 /** The same with a stored key set (static_keys); the issuer is not contacted. */
-export const verifyWithStoredKeys = (world: World, token: string, issuerKeys: string): Promise<JWTPayload> => {
-  const keys = JSON.parse(issuerKeys) as JSONWebKeySet
-  return verify(world, token, createLocalJWKSet(keys))
-}
+export const verifyWithStoredKeys = (world: World, token: string, issuerKeys: string): Promise<JWTPayload> =>
+  verify(world, token, (...asked) => createLocalJWKSet(JSON.parse(issuerKeys) as JSONWebKeySet)(...asked))
 
 /** A pattern must match the whole value. An invalid regular expression matches nothing (ASSUMPTIONS.md, "Tokens"). */
 export const matchesPattern = (pattern: string, value: string): boolean => {

@@ -7,8 +7,8 @@ import { type FieldViolation, invalidArgument, malformed } from './status.ts'
 import { type Advisory, latestApproved, type Repo, type Severity, type Tag, type TagPoint } from './world/model.ts'
 import { rootOf, type World } from './world/store.ts'
 
-/** The current target of a tag. */
-const pointOf = ({ digest, updateTime }: Tag): TagPoint => ({ digest, updateTime })
+/** The current target of a tag. Flags and bundles may have changed since. */
+const pointOf = ({ digest, updateTime, since = updateTime }: Tag): TagPoint => ({ digest, updateTime: since })
 
 /** Every target of a tag, oldest first, the current one last. */
 export const pointsOf = (tag: Tag): readonly TagPoint[] => [...(tag.history ?? []), pointOf(tag)]
@@ -16,7 +16,8 @@ export const pointsOf = (tag: Tag): readonly TagPoint[] => [...(tag.history ?? [
 /** `tag` with its earlier targets. A write with the same digest adds none. */
 export const remembering = (tag: Tag, previous: Tag | undefined): Tag => {
   if (!previous) return tag
-  return { ...tag, history: previous.digest === tag.digest ? previous.history : pointsOf(previous) }
+  if (previous.digest !== tag.digest) return { ...tag, since: undefined, history: pointsOf(previous) }
+  return { ...tag, since: pointOf(previous).updateTime, history: previous.history }
 }
 
 /** The severity of a vulnerability, in the words of reports. */

@@ -351,6 +351,23 @@ describe('registry', () => {
       expect(column(items, 'digest')).toEqual([a, b, c])
     })
 
+    test('keeps the time of a target when a write changes flags alone', async () => {
+      const { send, world, organization } = startV1()
+      const { body: repo } = await send(`POST /registry/v1/repos/${organization}`, { name: 'kept' })
+      const digest = `sha256:${'a'.repeat(64)}`
+      const { body: made } = await send(`POST /registry/v1/tags/${repo.id}`, { name: 'latest', digest })
+      const history = async () => (await send(`GET /registry/v1/tags/${made.id}/history`)).body.items
+      const first = await history()
+      for (const request of [`PUT /registry/v1/tags/${made.id}`, `POST /registry/v1/tags/${repo.id}`]) {
+        world.clock.advance(24 * 60 * 60 * 1000)
+        await send(request, { name: 'latest', deprecated: true })
+        expect(await history()).toEqual(first)
+      }
+      world.clock.advance(24 * 60 * 60 * 1000)
+      const { body: moved } = await send(`PUT /registry/v1/tags/${made.id}`, { digest: `sha256:${'b'.repeat(64)}` })
+      expect(await history()).toEqual([...first, { update_timestamp: moved.last_updated, digest: moved.digest }])
+    })
+
     test('is empty for a missing tag and refused to a stranger', async () => {
       expect(await get(`/registry/v1/tags/${await repoId('static')}/0123456789abcdef/history`)).toEqual({
         status: 200,

@@ -179,8 +179,13 @@ export type CustomOverlay = NonNullable<Repo['customOverlay']>
 /** Keyed by the repo's uid. A repo without a row has an empty readme. */
 export type Readme = RowOf<typeof readmeMessage>
 
-/** A tag has no create time (facts §4.2). Its parent is its repo. `history` are its earlier targets, oldest first. */
-export type Tag = RowOf<typeof tagMessage> & { readonly history?: readonly TagPoint[] | undefined }
+/** A tag has no create time (facts §4.2). Its parent is its repo. */
+export type Tag = RowOf<typeof tagMessage> & {
+  /** The earlier targets, oldest first. */
+  readonly history?: readonly TagPoint[] | undefined
+  /** The time from which it points to its digest, if it was written since. */
+  readonly since?: string | undefined
+}
 
 /** A digest that a tag pointed to, and the time from which it did. */
 export type TagPoint = { readonly digest: string; readonly updateTime: string }

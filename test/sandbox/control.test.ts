@@ -94,6 +94,19 @@ describe('control', () => {
       expect([reply.status, reply.headers.get('x-slow')]).toEqual([200, 'yes'])
     })
 
+    test('delay a request for longer than a timer can wait', async () => {
+      const { url, close } = await startSandbox({ port: 0 })
+      await fetch(`${url}/-/faults`, { method: 'POST', body: JSON.stringify({ match: 'GET /ping', delayMs: 2 ** 31 }) })
+      const pending = fetch(`${url}/ping/v2/ping`).then(
+        () => 'answered',
+        () => 'cut off',
+      )
+      while ((await (await fetch(`${url}/-/journal`)).text()) === '[]');
+      await fetch(`${url}/nowhere`)
+      await close()
+      expect(await pending).toBe('cut off')
+    })
+
     test('keep requests in the journal and change nothing', async () => {
       await fault({ match: 'POST /registry/v2/repos', times: 1, status: 503 })
       await post(`/registry/v2/repos/${sandbox().organization}`, { name: 'ghost' })

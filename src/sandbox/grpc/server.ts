@@ -11,7 +11,15 @@ import { gunzip, gzip } from 'node:zlib'
 import protojson from 'protobufjs/ext/protojson.js'
 import protobuf, { type Field, type Root, type Type } from 'protobufjs/light.js'
 import { type Fault, faultStatus, queryObject, shifted } from '../control.ts'
-import { dispatchCall, outcomeOf, type RequestEntry, type RequestOutcome, type ServerParts, splitUrl } from '../http/dispatch.ts'
+import {
+  dispatchCall,
+  LONGEST_MS,
+  outcomeOf,
+  type RequestEntry,
+  type RequestOutcome,
+  type ServerParts,
+  splitUrl,
+} from '../http/dispatch.ts'
 import { type Answer, pairsOf } from '../http/route.ts'
 import { CODES, gatewayError, isStatusError, malformed } from '../status.ts'
 import type { World } from '../world/store.ts'
@@ -19,9 +27,6 @@ import { createProtos, type PublishedRule, readPublishedFacts } from './protos.t
 
 /** Milliseconds of each unit. */
 const UNITS: Readonly<Record<string, number>> = { H: 3_600_000, M: 60_000, S: 1000, m: 1, u: 1e-3, n: 1e-6 }
-
-/** The longest delay of a timer. A deadline further away does not fire. */
-const LONGEST_MS = 2 ** 31 - 1
 
 /** Reads `grpc-timeout`, e.g. `1500m`, in milliseconds; undefined without one. Code 13 for a malformed one, as grpc-go answers. */
 const readTimeout = (value: string | undefined): number | undefined => {

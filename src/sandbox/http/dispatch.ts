@@ -24,9 +24,12 @@ export type RequestOutcome =
 /** A request as the journal shows it. */
 export type RequestEntry = Omit<JournalEntry, 'at'>
 
+/** The longest delay of a timer. Node fires one with a longer delay at once. */
+export const LONGEST_MS = 2 ** 31 - 1
+
 /** Returns false if `ending` fires meanwhile: a delay must not hold up the shutdown. */
 const pause = (ms: number, ending: AbortSignal): Promise<boolean> =>
-  ms === 0 ? Promise.resolve(true) : delay(ms, true, { signal: ending }).catch(() => false)
+  ms === 0 ? Promise.resolve(true) : delay(Math.min(ms, LONGEST_MS), true, { signal: ending }).catch(() => false)
 
 /** Records a request, waits as told, and lets the next fault for it answer, or `ask`. The fault passed to `ask` may shift its list. */
 export const outcomeOf = async (

@@ -8,19 +8,21 @@ export const snakeCase = (name: string): string => name.replace(/[A-Z]/g, (lette
 
 const RFC3339 = /^(\d{4}-\d{2}-\d{2})[Tt](?:[01]\d|2[0-3]):\d{2}:\d{2}(?:\.\d{1,9})?(?:[Zz]|[+-]\d{2}:\d{2})$/
 
+/** The first and the last time that a message holds, in milliseconds since the epoch. */
+const FIRST_TIME = Date.parse('0001-01-01T00:00:00.000Z')
+export const LAST_TIME = Date.parse('9999-12-31T23:59:59.999Z')
+
 /**
  * Parses an RFC 3339 time with any offset (facts §19) to milliseconds since the epoch. Undefined if the text is not one, if the calendar does
- * not have its day (`2024-02-30`), or if it is of the year 0.
+ * not have its day (`2024-02-30`), or if no message holds it in UTC.
  */
 export const parseTimestamp = (text: string): number | undefined => {
   const day = RFC3339.exec(text)?.[1]
-  if (day === undefined || day < '0001') return undefined
+  if (day === undefined) return undefined
   const [milliseconds, midnight] = [Date.parse(text.toUpperCase()), Date.parse(day)]
-  return Number.isNaN(milliseconds) || new Date(midnight).toISOString().slice(0, 10) !== day ? undefined : milliseconds
+  const isHeld = milliseconds >= FIRST_TIME && milliseconds <= LAST_TIME
+  return isHeld && new Date(midnight).toISOString().slice(0, 10) === day ? milliseconds : undefined
 }
-
-/** The last time that a message holds, in milliseconds since the epoch. */
-export const LAST_TIME = Date.parse('9999-12-31T23:59:59.999Z')
 
 /** Seconds. The most that a google.protobuf.Duration holds. */
 const LONGEST_DURATION = 315_576_000_000

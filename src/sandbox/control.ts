@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ok, type Route, valuesByName } from './http/route.ts'
+import { LAST_TIME } from './messages/message.ts'
 import { CODES, malformed } from './status.ts'
 import { timestamp } from './world/store.ts'
 
@@ -112,6 +113,7 @@ const clockRoute: Route = {
   handle: ({ body }, { clock }) => {
     const read = clockBody.safeParse(body)
     if (!read.success) return malformed('the body must be {"advanceMs": <milliseconds, not negative>}')
+    if (clock.now().getTime() + read.data.advanceMs > LAST_TIME) return malformed('the clock must stay before the year 10000')
     clock.advance(read.data.advanceMs)
     return ok({ now: timestamp(clock) })
   },

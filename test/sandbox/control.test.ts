@@ -156,6 +156,13 @@ describe('control', () => {
     expect((await call('POST', '/-/clock', { body: { advanceMs: -1 } })).status).toBe(400)
   })
 
+  test('keeps the clock before the year 10000', async () => {
+    for (const advanceMs of [1e300, Date.parse('9999-12-31T23:59:59.999Z') - START + 1]) {
+      expect((await call('POST', '/-/clock', { body: { advanceMs } })).status).toBe(400)
+    }
+    expect((await get('/registry/v2/repos')).status).toBe(200)
+  })
+
   test('closes despite a running delay', async () => {
     const slow = await startSandbox({ port: 0, latencyMs: 600_000 })
     const pending = fetch(`${slow.url}/ping/v2/ping`).then(

@@ -344,6 +344,13 @@ describe('the sandbox as an issuer', () => {
     )
   })
 
+  it.each([999_999_999_999_999, -999_999_999_999_999])('mints no token that lives for %d seconds', async (lifetimeSeconds) => {
+    expect(await bench.told('POST /-/token', { subject: 'robot', lifetimeSeconds }, undefined)).toMatchObject({
+      status: 400,
+      fields: ['lifetimeSeconds'],
+    })
+  })
+
   it('acts as other issuers below its own address and as no others', async () => {
     const issuer = `${BASE_URL}/other`
     await viewer({ claimMatch: { issuer, subject: 'robot', audience: 'me' } })

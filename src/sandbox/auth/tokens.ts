@@ -12,7 +12,7 @@ import {
   jwtVerify,
   SignJWT,
 } from 'jose'
-import { isObject } from '../messages/message.ts'
+import { isObject, LAST_TIME } from '../messages/message.ts'
 import { invalidField, notFound, permissionDenied, unauthenticated } from '../status.ts'
 import type { ClaimMatch, Identity } from '../world/model.ts'
 import type { Store, World } from '../world/store.ts'
@@ -273,6 +273,7 @@ const mintIdentityToken = async (world: World, options: Extract<MintOptions, { r
   const { subject, issuer: iss = world.baseUrl(), audience = world.baseUrl(), claims = {}, lifetimeSeconds = 3600 } = options
   if (!isOwnIssuer(world, iss)) invalidField('issuer', `must be ${world.baseUrl()} or a URL below it`)
   const times = lifetime(world, lifetimeSeconds)
+  if (Math.abs(times.exp) * 1000 > LAST_TIME) invalidField('lifetimeSeconds', 'must end before the year 10000')
   const aud = typeof audience === 'string' ? audience : [...audience]
   const issuer = await issuerOf(world)
   const token = await issuer.sign({ ...claims, iss, sub: subject, aud, ...times }, 'JWT')

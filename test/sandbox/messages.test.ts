@@ -91,9 +91,12 @@ describe('field mask', () => {
     })
   })
 
-  test.each(['0001-01-01T00:59:59+01:00', '9999-12-31T23:59:59-00:01', '0000-06-01T00:00:00Z'])('refuses %s, which no message holds', (time) => {
-    expect(() => decode(message, { seen_time: time })).toThrow(`proto: invalid value for time field seenTime: "${time}"`)
-  })
+  test.each(['0001-01-01T00:59:59+01:00', '9999-12-31T23:59:59-00:01', '0000-06-01T00:00:00Z'])(
+    'refuses %s, which no message holds',
+    (time) => {
+      expect(() => decode(message, { seen_time: time })).toThrow(`proto: invalid value for time field seenTime: "${time}"`)
+    },
+  )
 
   test('recognises parents, members and elements in touches', () => {
     const mask = explicitMask(message, 'inner.left,items')

@@ -207,8 +207,11 @@ export const resolvedVulns = (ask: Ask, world: World, [start, end]: readonly [st
     return rows.flatMap((tag) => (repo && (tags.length === 0 || tags.includes(tag.name)) ? [{ repo, tag }] : []))
   })
   const unfixed = createUnfixed(world)
+  // A start in the year 1 asks for 700,000 days on which no image was there.
+  const born = images.reduce((first, { tag }) => Math.min(first, Date.parse(pointsOf(tag)[0]!.updateTime)), Number.POSITIVE_INFINITY)
   return daysBetween(from, Math.min(to, world.clock.now().getTime())).map((day) => {
-    const found = new Map(images.flatMap(({ repo, tag }) => resolvedOn(unfixed, repo, tag, day)).map((finding) => [finding.id, finding]))
+    const present = day + DAY_MS > born ? images : []
+    const found = new Map(present.flatMap(({ repo, tag }) => resolvedOn(unfixed, repo, tag, day)).map((finding) => [finding.id, finding]))
     return { date: formatTimestamp(day), resolvedVulns: [...found.values()].map(resolvedVuln) }
   })
 }

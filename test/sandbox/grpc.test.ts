@@ -131,6 +131,12 @@ describe('grpc alone', () => {
     expect({ query, body }).toEqual({ query: { start_time: to, end_time: to }, body: { imageRefs: [{ repo: 'nginx' }] } })
   })
 
+  test('reports centuries before an image in the time of its own days', async () => {
+    const days = { startTime: '1800-01-01T00:00:00Z', endTime: '1999-12-31T00:00:00Z' }
+    const { json } = await call(V2, { imageRefs: [{ repo: 'python' }], ...days })
+    expect(json.resolvedVulnsReports).toHaveLength(73_048)
+  }, 10_000)
+
   test('requires images and both ends of resolved vulnerabilities', async () => {
     expect(await call(V1)).toMatchObject({
       code: status.INVALID_ARGUMENT,

@@ -28,15 +28,6 @@ describe('errors', () => {
       })
     })
 
-    test('rule 2: deleting a group with children is a failed precondition, HTTP 400', async () => {
-      const reply = await remove(`/iam/v2/groups/${sandbox().organization}`)
-      expect(reply).toMatchObject({ status: 400, json: { code: 9 } })
-      expect(reply.json.message).toMatch(/^Precondition failed: /)
-      expect(reply.json.details[0]).toEqual({ '@type': `${GOOGLE}ErrorInfo`, reason: 'FAILED_PRECONDITION', domain: 'iam.chainguard.dev' })
-      expect(reply.json.details[1]['@type']).toBe(`${GOOGLE}PreconditionFailure`)
-      expect(reply.json.details[1].violations[0]).toMatchObject({ type: 'RESOURCE_NOT_EMPTY', description: expect.any(String) })
-    })
-
     test('rule 3: a missing resource is 404 with its type and the requested name', async () => {
       const reply = await get(`/registry/v2/repos/${missing()}`)
       expect(reply.status).toBe(404)

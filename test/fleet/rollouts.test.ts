@@ -19,8 +19,7 @@ import type { RolloutStatus } from '../../src/migrate/rollout/machine.ts'
 import { planOf, shareOf } from '../../src/migrate/rollout/plan.ts'
 import { createRollouts } from '../../src/migrate/rollout/rollouts.ts'
 import type { RolloutCommand } from '../../src/migrate/rollout/run.ts'
-import { SERVED_BY } from '../../src/serve/sides.ts'
-import { callerAt, iamRules, OPERATIONS, PERSON } from '../migrate/rollout/stage.ts'
+import { askOnce, iamRules, movesIn, OPERATIONS, PERSON, placeOf, recording } from '../migrate/rollout/stage.ts'
 import { type ManualClocks, manualClocks, seeded, until } from '../stage/clocks.ts'
 import { NOWHERE, startStage } from '../stage/stage.ts'
 import { cuttable, fleetOf } from './stage.ts'
@@ -36,14 +35,7 @@ interface Rules {
 /** A replica with real circuits, real evidence and clients that only count. It begins where `earlier` entries ended. */
 async function simulateReplica(id: string, inner: Store, clocks: ManualClocks, given: Rules, earlier: readonly Entry[] = []) {
   const { now, ticks } = clocks
-  const entries: Entry[] = []
-  const recorder = {
-    record: (entry: Entry) => void entries.push(JSON.parse(JSON.stringify(entry)) as Entry),
-    problem: () => replica.problem,
-    comparisons: () => [],
-    dropped: () => 0,
-    close: async () => {},
-  }
+  const { entries, recorder } = recording(() => replica.problem)
   const evidence = createEvidence(now)
   const circuit = createCircuit(now, () => false)
   const order = createSaveOrder()
@@ -84,28 +76,19 @@ async function simulateReplica(id: string, inner: Store, clocks: ManualClocks, g
     problem: undefined as string | undefined,
     failures: [] as unknown[],
     /** The caller asks something new, v2 or v1 answers as the share says, and both are compared. */
-    ask(nth: number, { isWrong = false, shape = `${id} ${asked}`, operation = 'iam.a' } = {}) {
-      asked += 1
-      const client = { caller: callerAt(nth), subject: undefined }
-      const mode = select({ ...client, operation, circuit: circuit.isOpen(operation) ? 'open' : 'closed' })
-      rollouts.used({ ...client, mode, round: rollouts.round() }, operation, SERVED_BY[mode])
-      const comparison = { operation, caller: client.caller, shape, outcome: isWrong ? 'mismatch' : 'match', mode } as const
-      const turned = [circuit.observe(operation, 'errors', false), circuit.observe(operation, 'mismatches', isWrong)].find(Boolean)
-      if (evidence.observe(comparison)) observed.push({ ...comparison, at: now() })
-      if (mode === 'diff-v2') rollouts.compared(client, comparison)
-      if (turned) notes.note({ what: 'circuit', text: turned.reason, operation })
-      return mode
+    ask(nth: number, given: { isWrong?: boolean; shape?: string; operation?: string } = {}) {
+      const parts = { rollouts, circuit, evidence, select, position: 'open', ...notes } as const
+      const { comparison, isObserved } = askOnce(parts, nth, { shape: `${id} ${asked++}`, ...given })
+      if (isObserved) observed.push({ ...comparison, at: now() })
+      return comparison.mode
     },
     /** v2 refuses so many writes of `iam.a`, and nobody knows whether v1 would. */
     refuse: (count: number) => void refused.push(...tallyChanges('iam.a', { uncompared: { writeRefused: count } }, now(), NAMES)),
     steer: (command: RolloutCommand) => part.steer('iam', command, PERSON),
-    place() {
-      const [{ phase, step, percent } = { phase: 'ended', step: 0, percent: 0 }] = rollouts.all()
-      return `${phase} ${step} ${percent}`
-    },
+    place: () => placeOf(rollouts),
     share: () => rollouts.all()[0]?.percent ?? 0,
     reason: () => rollouts.all()[0]?.reason ?? '',
-    moves: () => entries.flatMap((entry) => (entry.kind === 'note' && entry.what === 'rollout' ? [entry.to] : [])),
+    moves: () => movesIn(entries),
     /** Puts other rules in force: at the replica where a person put them, or where they are taken over. */
     change(changed: ModeRules, isOwn: boolean) {
       rules = changed

@@ -160,6 +160,52 @@ export const callerAt = (nth: number) =>
     .toString(16)
     .padStart(8, '0')}00000000`
 
+/** Where a rollout of the rules is: its phase, its step and its share. */
+export function placeOf(rollouts: Rollouts): string {
+  const [{ phase, step, percent } = { phase: 'ended', step: 0, percent: 0 }] = rollouts.all()
+  return `${phase} ${step} ${percent}`
+}
+
+/** The states after each note of a rollout. */
+export const movesIn = (entries: readonly Entry[]) =>
+  entries.flatMap((entry) => (entry.kind === 'note' && entry.what === 'rollout' ? [entry.to] : []))
+
+/** A recorder that keeps entries as a file would have them. */
+export function recording(problem: () => string | undefined) {
+  const entries: Entry[] = []
+  const record = (entry: Entry) => void entries.push(JSON.parse(JSON.stringify(entry)) as Entry)
+  return { entries, recorder: { record, problem, comparisons: () => [], dropped: () => 0, close: async () => {} } }
+}
+
+interface Asking extends Pick<ReturnType<typeof createNotes>, 'note'> {
+  readonly rollouts: Rollouts
+  readonly circuit: ReturnType<typeof createCircuit>
+  readonly evidence: ReturnType<typeof createEvidence>
+  readonly select: ReturnType<typeof createSelect>
+  /** Where an open circuit leaves the requests. */
+  readonly position: 'open' | 'probed'
+}
+
+/** The nth caller asks: v2 or v1 answers as the share says, and both are compared. Returns the comparison, and whether it is an observation. */
+export function askOnce({ rollouts, circuit, evidence, select, position, note }: Asking, nth: number, asked: Asked) {
+  const { operation = 'iam.a', isWrong = false, shape } = asked
+  const client = { caller: callerAt(nth), subject: undefined }
+  const mode = select({ ...client, operation, circuit: circuit.isOpen(operation) ? position : 'closed' })
+  rollouts.used({ ...client, mode, round: rollouts.round() }, operation, SERVED_BY[mode])
+  const comparison = { operation, caller: client.caller, shape, outcome: isWrong ? 'mismatch' : 'match', mode } as const
+  const turned = [circuit.observe(operation, 'errors', false), circuit.observe(operation, 'mismatches', isWrong)].find(Boolean)
+  const isObserved = evidence.observe(comparison) !== undefined
+  if (mode === 'diff-v2') rollouts.compared(client, comparison)
+  if (turned) note({ what: turned.state === 'open' ? 'circuit' : 'circuit-closed', text: turned.reason, operation })
+  return { comparison, isObserved }
+}
+
+interface Asked {
+  readonly operation?: string | undefined
+  readonly isWrong?: boolean | undefined
+  readonly shape: string
+}
+
 /** Rollouts with real circuits and real evidence, and clients that only count. */
 export interface Simulation {
   readonly rollouts: Rollouts
@@ -184,14 +230,7 @@ export interface Simulation {
 export function simulate(rules: ModeRules, earlier: readonly Entry[] = [], probed = false): Simulation {
   let [wall, ticks, asked] = [1e12, 0, 0]
   const now = () => wall
-  const entries: Entry[] = []
-  const recorder = {
-    record: (entry: Entry) => void entries.push(JSON.parse(JSON.stringify(entry)) as Entry),
-    problem: () => simulation.problem,
-    comparisons: () => [],
-    dropped: () => 0,
-    close: async () => {},
-  }
+  const { entries, recorder } = recording(() => simulation.problem)
   const evidence = createEvidence(now)
   const circuit = createCircuit(now, () => probed)
   const order = createSaveOrder()
@@ -214,18 +253,10 @@ export function simulate(rules: ModeRules, earlier: readonly Entry[] = [], probe
     rollouts,
     entries,
     problem: undefined,
-    moves: () => entries.flatMap((entry) => (entry.kind === 'note' && entry.what === 'rollout' ? [entry.to] : [])),
-    ask(nth, { operation = 'iam.a', isWrong = false, shape = `shape ${asked}` } = {}) {
-      asked += 1
-      const client = { caller: callerAt(nth), subject: undefined }
-      const mode = select({ ...client, operation, circuit: circuit.isOpen(operation) ? (probed ? 'probed' : 'open') : 'closed' })
-      rollouts.used({ ...client, mode, round: rollouts.round() }, operation, SERVED_BY[mode])
-      const outcome = isWrong ? 'mismatch' : 'match'
-      const comparison = { operation, caller: client.caller, shape, outcome, mode } as const
-      const turned = [circuit.observe(operation, 'errors', false), circuit.observe(operation, 'mismatches', isWrong)].find(Boolean)
-      evidence.observe(comparison)
-      if (mode === 'diff-v2') rollouts.compared(client, comparison)
-      if (turned) notes.note({ what: turned.state === 'open' ? 'circuit' : 'circuit-closed', text: turned.reason, operation })
+    moves: () => movesIn(entries),
+    ask(nth, given = {}) {
+      const position = probed ? 'probed' : 'open'
+      askOnce({ rollouts, circuit, evidence, select, position, ...notes }, nth, { shape: `shape ${asked++}`, ...given })
     },
     refuse: (count) => evidence.add('iam.a', { uncompared: { writeRefused: count } }),
     minutes(count, callers = [5, 50, 500]) {
@@ -242,10 +273,7 @@ export function simulate(rules: ModeRules, earlier: readonly Entry[] = [], probe
     setWall: (ms) => {
       wall = ms
     },
-    place() {
-      const [{ phase, step, percent } = { phase: 'ended', step: 0, percent: 0 }] = rollouts.all()
-      return `${phase} ${step} ${percent}`
-    },
+    place: () => placeOf(rollouts),
     isOpen: circuit.isOpen,
     change(changed) {
       inForce = changed

@@ -28,6 +28,11 @@ describe('race', () => {
 
   type Case = [name: string, answers: readonly Answer[], outcome: ComparisonOutcome, known?: Known]
 
+  /** v2 answers otherwise each time, in its first answer, or both sides from the second answer on. */
+  const always = (v1: Answer, v2: Answer) => [v1, v2, v1, v2, v1]
+  const once = (v1: Answer, v2: Answer) => [v1, v2, v1, v1, v1]
+  const since = (first: Answer, then: Answer) => [first, then, then, then, then]
+
   const answer = (given: Answer): SeenAnswer => ('status' in given && 'headers' in given ? (given as SeenAnswer) : seen(given))
 
   const bares = (...nths: readonly number[]) => list(...nths.map((nth) => bare(nth)))
@@ -78,32 +83,24 @@ describe('race', () => {
   describe('a difference after an answer of v1', () => {
     const cases: Case[] = [
       // What stays.
-      ['a wrong value', [right, wrong, right, wrong, right], 'mismatch'],
-      ['a lost row', [right, first, right, first, right], 'mismatch'],
+      ['a wrong value', always(right, wrong), 'mismatch'],
+      ['a lost row', always(right, first), 'mismatch'],
       ['another lost row each time', [right, first, right, last, right], 'mismatch'],
-      ['another order', [right, swapped, right, swapped, right], 'mismatch'],
-      ['a row that v1 never has', [first, list(row(1), fresh(2)), first, list(row(1), fresh(2)), first], 'mismatch'],
+      ['another order', always(right, swapped), 'mismatch'],
+      ['a row that v1 never has', always(first, list(row(1), fresh(2))), 'mismatch'],
       ['a wrong value in another row than v1 writes', [right, wrong, right, wrong, list(row(1), row(2, written))], 'mismatch'],
       ['a wrong value while rows are added', [right, wrong, right, wrong, list(row(0), row(1), row(2))], 'mismatch'],
       ['a wrong value while v1 sorts at random', [right, wrong, right, wrong, swapped], 'mismatch'],
-      ['a wrong value, though the caller writes', [right, wrong, right, wrong, right], 'mismatch', { wrote: true }],
+      ['a wrong value, though the caller writes', always(right, wrong), 'mismatch', { wrote: true }],
       // What is gone, and nothing explains it.
-      ['a value that was wrong once', [right, wrong, right, right, right], 'transient'],
-      ['a row that was lost once', [right, first, right, right, right], 'transient'],
-      ['all rows lost once', [right, list(), right, right, right], 'transient'],
-      ['a row that v2 doubled once', [right, list(row(1), row(2), row(2)), right, right, right], 'transient'],
-      ['a row that is old and v1 never has', [first, right, first, first, first], 'transient'],
-      ['another order once', [right, swapped, right, right, right], 'transient'],
-      [
-        'a list without ids that lacked an element once',
-        [list(bare(1)), list(bare(1, { bundles: ['x'] })), list(bare(1)), list(bare(1)), list(bare(1))],
-        'transient',
-      ],
-      [
-        'a list without ids that was empty once',
-        [list(bare(1)), list(bare(1, { bundles: [] })), list(bare(1)), list(bare(1)), list(bare(1))],
-        'transient',
-      ],
+      ['a value that was wrong once', once(right, wrong), 'transient'],
+      ['a row that was lost once', once(right, first), 'transient'],
+      ['all rows lost once', once(right, list()), 'transient'],
+      ['a row that v2 doubled once', once(right, list(row(1), row(2), row(2))), 'transient'],
+      ['a row that is old and v1 never has', once(first, right), 'transient'],
+      ['another order once', once(right, swapped), 'transient'],
+      ['a list without ids that lacked an element once', once(list(bare(1)), list(bare(1, { bundles: ['x'] }))), 'transient'],
+      ['a list without ids that was empty once', once(list(bare(1)), list(bare(1, { bundles: [] }))), 'transient'],
       ['a row lost once while v1 writes it', [right, last, after, after, after], 'transient'],
       [
         'a member lost once while v1 writes it',
@@ -116,7 +113,7 @@ describe('race', () => {
         'transient',
       ],
       // What v1 explains.
-      ['a row written between v1 and v2', [right, after, after, after, after], 'race'],
+      ['a row written between v1 and v2', since(right, after), 'race'],
       ['a row written all the time', [right, after, right, after, list(row(1, { ...written, description: 'z' }), row(2))], 'race'],
       [
         'a row written there and back',
@@ -129,26 +126,22 @@ describe('race', () => {
         ],
         'race',
       ],
-      ['a row created between v1 and v2', [first, right, right, right, right], 'race'],
-      ['a row deleted between v1 and v2', [right, first, first, first, first], 'race'],
+      ['a row created between v1 and v2', since(first, right), 'race'],
+      ['a row deleted between v1 and v2', since(right, first), 'race'],
       ['a row that is sorted at random by v1', [right, swapped, right, swapped, swapped], 'race'],
       // What no answer of v1 shows.
-      ['a row that came and went', [first, list(row(1), fresh(2)), first, first, first], 'race'],
-      [
-        'a row without times that came and went',
-        [list(bare(1)), list(bare(1), bare(2)), list(bare(1)), list(bare(1)), list(bare(1))],
-        'race',
-      ],
+      ['a row that came and went', once(first, list(row(1), fresh(2))), 'race'],
+      ['a row without times that came and went', once(list(bare(1)), list(bare(1), bare(2))), 'race'],
       ['rows that come and go each time', [first, list(row(1), fresh(2)), first, list(row(1), fresh(3)), first, first, first], 'race'],
       [
         'rows that come and go up to the last answer',
         [first, list(row(1), fresh(2)), first, list(row(1), fresh(3)), first, list(row(1), fresh(4)), first],
         'race',
       ],
-      ['a wrong value once, while the caller wrote', [right, wrong, right, right, right], 'race', { wrote: true }],
+      ['a wrong value once, while the caller wrote', once(right, wrong), 'race', { wrote: true }],
       [
         'a role renamed there and back, as v2 shows',
-        [list(bare(1)), list(bare(1, { name: 'b' })), list(bare(1)), list(bare(1)), list(bare(1))],
+        once(list(bare(1)), list(bare(1, { name: 'b' }))),
         'race',
         { stamps: new Map([[child(1), { updated: NOW }]]) },
       ],
@@ -163,7 +156,7 @@ describe('race', () => {
       }),
       [
         'a wrong value once, of a row that v2 wrote long ago',
-        [list(bare(1)), list(bare(1, { name: 'b' })), list(bare(1)), list(bare(1)), list(bare(1))],
+        once(list(bare(1)), list(bare(1, { name: 'b' }))),
         'transient',
         { stamps: new Map([[child(1), { updated: NOW - 60_000 }]]) },
       ],
@@ -177,61 +170,39 @@ describe('race', () => {
     const cases: Case[] = [
       ['a wrong value', [wrong, right, right, wrong, right], 'mismatch'],
       ['a lost row', [first, right, right, first, right], 'mismatch'],
-      ['a value that was wrong once', [wrong, right, right, right, right], 'transient'],
-      ['a row that was lost once', [first, right, right, right, right], 'transient'],
-      ['another order once', [swapped, right, right, right, right], 'transient'],
-      ['a row that v2 doubled once', [list(row(1), row(1), row(2)), right, right, right, right], 'transient'],
-      ['a row written before v1 was asked', [right, after, after, after, after], 'race'],
-      [
-        'a row created before v1 was asked',
-        [first, list(row(1), fresh(2)), list(row(1), fresh(2)), list(row(1), fresh(2)), list(row(1), fresh(2))],
-        'race',
-      ],
-      ['a row deleted before v1 was asked', [right, first, first, first, first], 'race'],
-      [
-        'a row written once while v2 lost it',
-        [first, list(row(1), row(2, written)), list(row(1), row(2, written)), list(row(1), row(2, written)), list(row(1), row(2, written))],
-        'transient',
-      ],
-      [
-        'a wrong value in another row than was written',
-        [wrong, list(row(1), row(2, written)), list(row(1), row(2, written)), list(row(1), row(2, written)), list(row(1), row(2, written))],
-        'transient',
-      ],
+      ['a value that was wrong once', since(wrong, right), 'transient'],
+      ['a row that was lost once', since(first, right), 'transient'],
+      ['another order once', since(swapped, right), 'transient'],
+      ['a row that v2 doubled once', since(list(row(1), row(1), row(2)), right), 'transient'],
+      ['a row written before v1 was asked', since(right, after), 'race'],
+      ['a row created before v1 was asked', since(first, list(row(1), fresh(2))), 'race'],
+      ['a row deleted before v1 was asked', since(right, first), 'race'],
+      ['a row written once while v2 lost it', since(first, list(row(1), row(2, written))), 'transient'],
+      ['a wrong value in another row than was written', since(wrong, list(row(1), row(2, written))), 'transient'],
       [
         'a row without times, created as v2 shows',
-        [list(bare(1)), list(bare(1), bare(2)), list(bare(1), bare(2)), list(bare(1), bare(2)), list(bare(1), bare(2))],
+        since(list(bare(1)), list(bare(1), bare(2))),
         'race',
         { stamps: new Map([[child(2), { created: NOW }]]) },
       ],
-      ['a row without times, and nobody created one', [bares(1), bares(1, 2), bares(1, 2), bares(1, 2), bares(1, 2)], 'transient'],
-      [
-        'a row without times that a known create made',
-        [bares(1), bares(1, 2), bares(1, 2), bares(1, 2), bares(1, 2)],
-        'race',
-        creates([ROOT_UID, 1]),
-      ],
-      [
-        'two rows without times, and one create is known',
-        [bares(1), bares(1, 2, 3), bares(1, 2, 3), bares(1, 2, 3), bares(1, 2, 3)],
-        'transient',
-        creates([ROOT_UID, 1]),
-      ],
+      ['a row without times, and nobody created one', since(bares(1), bares(1, 2)), 'transient'],
+      ['a row without times that a known create made', since(bares(1), bares(1, 2)), 'race', creates([ROOT_UID, 1])],
+      ['two rows without times, and one create is known', since(bares(1), bares(1, 2, 3)), 'transient', creates([ROOT_UID, 1])],
       [
         'three rows without times of a batch and a create',
-        [bares(1), bares(1, 2, 3, 4), bares(1, 2, 3, 4), bares(1, 2, 3, 4), bares(1, 2, 3, 4)],
+        since(bares(1), bares(1, 2, 3, 4)),
         'race',
         creates([ROOT_UID, 1], [ROOT_UID, 25]),
       ],
       [
         'a row without times, and a create below another parent is known',
-        [bares(1), bares(1, 2), bares(1, 2), bares(1, 2), bares(1, 2)],
+        since(bares(1), bares(1, 2)),
         'transient',
         creates(['b'.repeat(40), 1]),
       ],
       [
         'a row that v2 says is old, though a create is known',
-        [bares(1), bares(1, 2), bares(1, 2), bares(1, 2), bares(1, 2)],
+        since(bares(1), bares(1, 2)),
         'transient',
         { ...creates([ROOT_UID, 1]), stamps: new Map([[child(2), { created: NOW - 60_000 }]]) },
       ],
@@ -275,9 +246,9 @@ describe('race', () => {
 
   describe('a settled difference', () => {
     it('gives its reason', () => {
-      expect(settled([right, wrong, right, right, right]).reason).toMatch(/^v2 answered rightly/)
-      expect(settled([first, right, right, right, right]).reason).toMatch(/^v1 changed/)
-      expect(settled([first, list(row(1), fresh(2)), first, first, first]).reason).toMatch(/^a row came and went/)
+      expect(settled(once(right, wrong)).reason).toMatch(/^v2 answered rightly/)
+      expect(settled(since(first, right)).reason).toMatch(/^v1 changed/)
+      expect(settled(once(first, list(row(1), fresh(2)))).reason).toMatch(/^a row came and went/)
     })
 
     it('names no place in which v1 moved', () => {
@@ -303,7 +274,7 @@ describe('race', () => {
     it('finds a change of v1 among as many as there are rows', () => {
       const many = Array.from({ length: 20_000 }, (_, nth) => nth)
       const all = (members: object) => list(...many.map((nth) => row(nth, members)))
-      expect(settled([all({}), all(written), all(written), all(written), all(written)]).outcome).toBe('race')
+      expect(settled(since(all({}), all(written))).outcome).toBe('race')
     })
 
     it('does not take noise for a change of v1', () => {
@@ -323,10 +294,10 @@ describe('race', () => {
 
     it('is a race if a resource was deleted, or created and deleted', () => {
       const gone = seen({ code: 5, message: 'gone', details: [] }, 404)
-      expect(settled([right, gone, gone, gone, gone]).outcome).toBe('race')
-      expect(settled([gone, fresh(1), gone, gone, gone]).outcome).toBe('race')
-      expect(settled([gone, row(1), gone, gone, gone]).outcome).toBe('transient')
-      expect(settled([right, gone, right, right, right]).outcome).toBe('transient')
+      expect(settled(since(right, gone)).outcome).toBe('race')
+      expect(settled(once(gone, fresh(1))).outcome).toBe('race')
+      expect(settled(once(gone, row(1))).outcome).toBe('transient')
+      expect(settled(once(right, gone)).outcome).toBe('transient')
     })
   })
 })

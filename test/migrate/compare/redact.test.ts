@@ -377,23 +377,21 @@ describe('redact', () => {
     })
   })
 
-  describe('the v2 call that a write would have made', () => {
-    it('keeps its shape and loses its texts', () => {
-      const operation = operationOf('iam.identity_providers.create')
-      const body = { name: PLANTED, oidc: { issuer: PLANTED, clientSecret: PLANTED, additionalScopes: [PLANTED] }, [PLANTED]: PLANTED }
-      const query = [['updateMask', 'name']] as const
-      const call = recordedCall(
-        { method: 'POST', path: `/iam/v2/identityProviders/${ROOT_UID}`, query, body },
-        redactedFor(operation, redactor()),
-      )
-      expect(call).toMatchObject({
-        method: 'POST',
-        path: `/iam/v2/identityProviders/${ROOT_UID}`,
-        query: [['updateMask', 'name']],
-        body: { name: expect.stringMatching(/^text-/), oidc: { clientSecret: '[hidden]' } },
-      })
-      expect(JSON.stringify(call)).not.toContain('planted')
+  it('the v2 call that a write would have made keeps its shape and loses its texts', () => {
+    const operation = operationOf('iam.identity_providers.create')
+    const body = { name: PLANTED, oidc: { issuer: PLANTED, clientSecret: PLANTED, additionalScopes: [PLANTED] }, [PLANTED]: PLANTED }
+    const query = [['updateMask', 'name']] as const
+    const call = recordedCall(
+      { method: 'POST', path: `/iam/v2/identityProviders/${ROOT_UID}`, query, body },
+      redactedFor(operation, redactor()),
+    )
+    expect(call).toMatchObject({
+      method: 'POST',
+      path: `/iam/v2/identityProviders/${ROOT_UID}`,
+      query: [['updateMask', 'name']],
+      body: { name: expect.stringMatching(/^text-/), oidc: { clientSecret: '[hidden]' } },
     })
+    expect(JSON.stringify(call)).not.toContain('planted')
   })
 
   describe('secrets', () => {

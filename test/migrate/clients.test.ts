@@ -124,15 +124,13 @@ describe('inventory', () => {
     })
   })
 
-  describe('what is kept of all clients', () => {
-    it('has one bound', () => {
-      const uses = createKeptUses(2)
-      const [one, other] = [emptyUse(), emptyUse()]
-      for (const use of [one, other, one, other]) uses.addKind(use, { shape: 'a', path: [], query: [] }, 1)
-      uses.addKind(one, { shape: 'b', path: [], query: [] }, 3)
-      uses.addDifferences(other, { totals: [{ kind: 'value', where: '/a', count: 1 }] })
-      expect([one.kinds.length, one.otherSamples, other.kinds[0]?.samples, other.places]).toEqual([1, 3, 2, []])
-    })
+  it('what is kept of all clients has one bound', () => {
+    const uses = createKeptUses(2)
+    const [one, other] = [emptyUse(), emptyUse()]
+    for (const use of [one, other, one, other]) uses.addKind(use, { shape: 'a', path: [], query: [] }, 1)
+    uses.addKind(one, { shape: 'b', path: [], query: [] }, 3)
+    uses.addDifferences(other, { totals: [{ kind: 'value', where: '/a', count: 1 }] })
+    expect([one.kinds.length, one.otherSamples, other.kinds[0]?.samples, other.places]).toEqual([1, 3, 2, []])
   })
 
   describe('CSV output', () => {

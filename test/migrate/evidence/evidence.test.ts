@@ -168,11 +168,9 @@ describe('the evidence of several replicas', () => {
   })
 })
 
-describe('a count', () => {
-  it('has commas as in English', () => {
-    const numbers = [0, 7, 12, 999, 1000, 12_345, 100_000, 999_999, 1_000_000, 9_007_199_254_740_991]
-    expect(numbers.map(count)).toEqual(numbers.map((n) => n.toLocaleString('en-US')))
-  })
+it('a count has commas as in English', () => {
+  const numbers = [0, 7, 12, 999, 1000, 12_345, 100_000, 999_999, 1_000_000, 9_007_199_254_740_991]
+  expect(numbers.map(count)).toEqual(numbers.map((n) => n.toLocaleString('en-US')))
 })
 
 describe('bound', () => {

@@ -292,25 +292,23 @@ describe('request shape', () => {
     })
   })
 
-  describe('the class of a value', () => {
-    it.each([
-      ['', 'empty'],
-      ['true', 'flag'],
-      ['F', 'flag'],
-      ['0', 'zero'],
-      ['-3', 'negative'],
-      ['200', 'small'],
-      ['201', 'large'],
-      [ROOT_UID, 'root'],
-      [child(1), 'child'],
-      [`${child(1)}/${'0'.repeat(16)}`, 'deep'],
-      [`sha256:${'a'.repeat(64)}`, 'digest'],
-      ['2026-01-02T03:04:05Z', 'time'],
-      ['name desc', 'descending'],
-      ['anything', 'text'],
-    ])('of %j is %s', (text, expected) => {
-      expect(classOf(text)).toBe(expected)
-    })
+  it.each([
+    ['', 'empty'],
+    ['true', 'flag'],
+    ['F', 'flag'],
+    ['0', 'zero'],
+    ['-3', 'negative'],
+    ['200', 'small'],
+    ['201', 'large'],
+    [ROOT_UID, 'root'],
+    [child(1), 'child'],
+    [`${child(1)}/${'0'.repeat(16)}`, 'deep'],
+    [`sha256:${'a'.repeat(64)}`, 'digest'],
+    ['2026-01-02T03:04:05Z', 'time'],
+    ['name desc', 'descending'],
+    ['anything', 'text'],
+  ])('the class of the value %j is %s', (text, expected) => {
+    expect(classOf(text)).toBe(expected)
   })
 
   describe('cursors', () => {

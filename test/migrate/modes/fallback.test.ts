@@ -296,55 +296,13 @@ describe('fallback', () => {
     })
   })
 
-  it('a write that v2 fails is never answered from v1', async () => {
-    stage = await startStage()
-    await stage.fault({ match: 'POST /iam/v2/', status: 503 })
-    const { status } = await stage.request('POST', `/iam/v1/groups/${stage.sandbox.organization}`, { body: { name: 'made' } })
-    expect(status).toBe(503)
-    expect((await stage.journal()).filter(({ path }) => path.startsWith('/iam/v1/'))).toEqual([])
-  })
-
-  describe('the circuit', () => {
-    const canary = {
-      ...ALL_V2,
-      rules: [{ operations: 'registry.*', clients: '*', mode: 'v1' as const, canary: { percent: 100, mode: 'v2' as const } }],
-    }
-    const side = async (path: string) => {
-      await stage.clearJournal()
-      await stage.request('GET', path)
-      return (await stage.journal())[0]?.path.split('/')[2]
-    }
-
-    it('opens when v2 fails too often: share 0 until a person changes the modes', async () => {
-      stage = await startStage({ proxy: { modes: canary } })
-      expect(await side(REPOS)).toBe('v2')
-      await stage.fault(failing)
-      for (let nth = 0; nth < 10; nth += 1) expect((await stage.request('GET', REPOS)).status).toBe(200)
-      await stage.clearFaults()
-      expect(await side(REPOS)).toBe('v1')
-      expect(await side('/registry/v1/tags?limit=1')).toBe('v2')
-      expect(stage.log.filter(({ msg }) => String(msg).includes('the circuit of registry.repos.list is open'))).toHaveLength(1)
-      await stage.setModes(canary)
-      expect(await side(REPOS)).toBe('v2')
-    })
-
-    it('opens when the answers of v2 differ', async () => {
-      stage = await startStage({ mode: 'diff-v1' })
-      await stage.fault({ match: 'GET /registry/v2/repos', change: { at: '/repos/0/name', to: 'wrong' } })
-      for (let nth = 0; nth < 3; nth += 1) await stage.request('GET', REPOS)
-      await stage.settled()
-      expect((await stage.evidence()).operations).toMatchObject([
-        { circuit: { state: 'open', reason: expect.stringMatching(/^mismatches: /) } },
-      ])
-    })
-
-    it('says INCONCLUSIVE while there is little traffic', async () => {
-      stage = await startStage({ mode: 'diff-v1' })
-      await stage.request('GET', REPOS)
-      await stage.settled()
-      expect((await stage.evidence()).operations).toMatchObject([
-        { circuit: { state: 'inconclusive', reason: expect.stringMatching(/^INCONCLUSIVE/) } },
-      ])
-    })
+  it('the circuit opens when the answers of v2 differ', async () => {
+    stage = await startStage({ mode: 'diff-v1' })
+    await stage.fault({ match: 'GET /registry/v2/repos', change: { at: '/repos/0/name', to: 'wrong' } })
+    for (let nth = 0; nth < 3; nth += 1) await stage.request('GET', REPOS)
+    await stage.settled()
+    expect((await stage.evidence()).operations).toMatchObject([
+      { circuit: { state: 'open', reason: expect.stringMatching(/^mismatches: /) } },
+    ])
   })
 })

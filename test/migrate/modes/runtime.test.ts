@@ -70,27 +70,23 @@ describe('runtime', () => {
     })
   })
 
-  describe('a tester', () => {
-    let stage: Stage
-
-    it('chooses the mode of a request, and other callers cannot', async () => {
-      stage = await startStage()
-      await stage.request('GET', '/iam/v1/groups')
-      const [{ caller }] = (await (await fetch(`${stage.adminUrl}/clients`)).json()) as [{ caller: string }]
-      await stage.setModes({ testers: [caller] })
-      const side = async (token: string, mode: string) => {
-        await stage.clearJournal()
-        const { status } = await stage.request('GET', '/iam/v1/groups', { token, headers: { 'x-crosswalk-mode': mode } })
-        return status === 200 ? (await stage.journal())[0]?.path.split('/')[2] : status
-      }
-      const { owner, viewer } = stage.sandbox.tokens
-      expect([await side(owner, 'v1'), await side(viewer, 'v1'), await side(owner, 'v3'), await side(viewer, 'v3')]).toEqual([
-        'v1',
-        'v2',
-        400,
-        'v2',
-      ])
-    })
+  it('a tester chooses the mode of a request, and other callers cannot', async () => {
+    const stage = await startStage()
+    await stage.request('GET', '/iam/v1/groups')
+    const [{ caller }] = (await (await fetch(`${stage.adminUrl}/clients`)).json()) as [{ caller: string }]
+    await stage.setModes({ testers: [caller] })
+    const side = async (token: string, mode: string) => {
+      await stage.clearJournal()
+      const { status } = await stage.request('GET', '/iam/v1/groups', { token, headers: { 'x-crosswalk-mode': mode } })
+      return status === 200 ? (await stage.journal())[0]?.path.split('/')[2] : status
+    }
+    const { owner, viewer } = stage.sandbox.tokens
+    expect([await side(owner, 'v1'), await side(viewer, 'v1'), await side(owner, 'v3'), await side(viewer, 'v3')]).toEqual([
+      'v1',
+      'v2',
+      400,
+      'v2',
+    ])
   })
 
   it('a change of modes does not affect requests under way', async () => {
@@ -116,28 +112,26 @@ describe('runtime', () => {
   })
 })
 
-describe('serving', () => {
+describe('a read', () => {
   let stage: Stage
 
   const REPOS = '/registry/v1/repos?order_by=name'
 
-  describe('a read', () => {
-    it.each(['v1', 'v2', 'diff-v1', 'diff-v2'] as const)('in mode %s has the same answer', async (mode) => {
-      stage = await startStage()
-      const before = await stage.request('GET', REPOS)
-      await stage.clearJournal()
-      await stage.setModes({ default: mode })
-      const { status, body } = await stage.request('GET', REPOS)
-      expect([status, body]).toEqual([200, before.body])
-      await stage.settled()
-      const sides = new Set((await stage.journal()).map(({ path }) => path.split('/')[2]))
-      const asked = { v1: ['v1'], v2: ['v2'], 'diff-v1': ['v1', 'v2'], 'diff-v2': ['v1', 'v2'] }[mode]
-      expect([...sides].sort()).toEqual(asked)
-      const { operations } = await stage.evidence()
-      expect(operations.map(({ operation, matches, mismatches }) => ({ operation, matches, mismatches }))).toEqual(
-        asked.length === 2 ? [{ operation: 'registry.repos.list', matches: 1, mismatches: 0 }] : [],
-      )
-    })
+  it.each(['v1', 'v2', 'diff-v1', 'diff-v2'] as const)('in mode %s has the same answer', async (mode) => {
+    stage = await startStage()
+    const before = await stage.request('GET', REPOS)
+    await stage.clearJournal()
+    await stage.setModes({ default: mode })
+    const { status, body } = await stage.request('GET', REPOS)
+    expect([status, body]).toEqual([200, before.body])
+    await stage.settled()
+    const sides = new Set((await stage.journal()).map(({ path }) => path.split('/')[2]))
+    const asked = { v1: ['v1'], v2: ['v2'], 'diff-v1': ['v1', 'v2'], 'diff-v2': ['v1', 'v2'] }[mode]
+    expect([...sides].sort()).toEqual(asked)
+    const { operations } = await stage.evidence()
+    expect(operations.map(({ operation, matches, mismatches }) => ({ operation, matches, mismatches }))).toEqual(
+      asked.length === 2 ? [{ operation: 'registry.repos.list', matches: 1, mismatches: 0 }] : [],
+    )
   })
 })
 

@@ -38,12 +38,10 @@ describe('safety', () => {
     return { arrived, handler }
   }
 
-  const evidence = async (proxy: TestProxy) => (await fetch(`${proxy.adminUrl}/evidence`)).json() as Promise<EvidenceReport>
-
   /** Resolves when the queue has completed this many comparisons. */
-  async function compared(proxy: TestProxy, done: number): Promise<EvidenceReport> {
+  async function compared(proxy: Pick<Stage, 'evidence'>, done: number): Promise<EvidenceReport> {
     for (;;) {
-      const report = await evidence(proxy)
+      const report = await proxy.evidence()
       if (report.queue.done >= done) return report
     }
   }
@@ -61,16 +59,16 @@ describe('safety', () => {
       expect([answer.status, ((await answer.json()) as typeof V1).items[0]?.name]).toEqual([200, 'a'])
       const pending = await arrived
       expect(pending.writableEnded).toBe(false)
-      expect((await evidence(proxy)).queue).toMatchObject({ running: 1, done: 0 })
+      expect((await proxy.evidence()).queue).toMatchObject({ running: 1, done: 0 })
       for (let more = 0; more < 20; more += 1) expect((await list(proxy)).status).toBe(200)
-      expect((await evidence(proxy)).operations).toMatchObject([{ comparisons: 0, booked: { uses: 21 }, uncompared: {} }])
+      expect((await proxy.evidence()).operations).toMatchObject([{ comparisons: 0, booked: { uses: 21 }, uncompared: {} }])
     })
 
     it('answers clients while the other side hangs on all its connections', async () => {
       const { handler } = hanging()
       const { proxy } = await stage(mode, { [asked]: handler }, { 'upstream.connections': 1, 'diff.parallel': 8, 'diff.perSecond': 0 })
       for (let nth = 0; nth < 20; nth += 1) expect((await list(proxy)).status).toBe(200)
-      expect((await evidence(proxy)).queue.running).toBe(8)
+      expect((await proxy.evidence()).queue.running).toBe(8)
     })
 
     it.each<[string, Handler]>([
@@ -104,7 +102,7 @@ describe('safety', () => {
       for (const query of ['a', 'a&b', 'a&b&c', 'a&b&c&d', 'a&b&c&d&e']) {
         await fetch(`${proxy.url}/iam/v1/groups?${query}`, { headers: bearer('t') })
       }
-      expect((await evidence(proxy)).queue).toMatchObject({ running: 1, waiting: 2, dropped: 3 })
+      expect((await proxy.evidence()).queue).toMatchObject({ running: 1, waiting: 2, dropped: 3 })
     })
   })
 
@@ -161,7 +159,7 @@ describe('safety', () => {
       const { proxy } = await stage('diff-v1', { v1: halfAnAnswer })
       await expect((await list(proxy)).text()).rejects.toThrow()
       await proxy.idle()
-      expect((await evidence(proxy)).operations).toMatchObject([{ inconclusive: 1, n: 0, uncompared: { v1Failed: 1 } }])
+      expect((await proxy.evidence()).operations).toMatchObject([{ inconclusive: 1, n: 0, uncompared: { v1Failed: 1 } }])
     })
   })
 
@@ -287,23 +285,21 @@ describe('strangers', () => {
     expect((await stage.evidence()).traffic).toEqual({ 'iam.groups.list': 1 })
   })
 
-  describe('a cutover', () => {
-    it('becomes ready in spite of strangers', async () => {
-      stage = await startStage({
-        proxy: { modes: { ...ALL_V2, rules: [{ operations: 'iam.groups.list', clients: '*', mode: 'diff-v1' }] } },
-      })
-      const queries = ['', '?limit=5', '?limit=500', '?limit=0', '?offset=1', '?order_by=name', '?id=x']
-      for (const query of queries) await stage.request('GET', `/iam/v1/groups${query}`)
-      await stage.settled()
-      expect(await cutover()).toContain('All 1 operations with traffic')
-      for (const path of ['/registry/v1/vuln_reports', '/events/v1/subscriptions?limit=abc', '/ping/v1/ping', ...ODD]) {
-        await stage.request('GET', path, { token: 'junk' })
-        await stage.request('GET', path, { token: '' })
-      }
-      await stage.settled()
-      expect(await cutover()).toContain('All 1 operations with traffic')
-      expect(await cutover()).toContain('Not counted: 14 requests of strangers to 7 operations: no side accepted a credential of theirs.')
+  it('a cutover becomes ready in spite of strangers', async () => {
+    stage = await startStage({
+      proxy: { modes: { ...ALL_V2, rules: [{ operations: 'iam.groups.list', clients: '*', mode: 'diff-v1' }] } },
     })
+    const queries = ['', '?limit=5', '?limit=500', '?limit=0', '?offset=1', '?order_by=name', '?id=x']
+    for (const query of queries) await stage.request('GET', `/iam/v1/groups${query}`)
+    await stage.settled()
+    expect(await cutover()).toContain('All 1 operations with traffic')
+    for (const path of ['/registry/v1/vuln_reports', '/events/v1/subscriptions?limit=abc', '/ping/v1/ping', ...ODD]) {
+      await stage.request('GET', path, { token: 'junk' })
+      await stage.request('GET', path, { token: '' })
+    }
+    await stage.settled()
+    expect(await cutover()).toContain('All 1 operations with traffic')
+    expect(await cutover()).toContain('Not counted: 14 requests of strangers to 7 operations: no side accepted a credential of theirs.')
   })
 
   describe('a circuit', () => {

@@ -9,7 +9,7 @@ import { createPositions, createSelect, operationModes, type Question, ruleWarni
 import type { Mode } from '../../../src/serve/sides.ts'
 import { runCommand } from '../../app/cli/support.ts'
 import { seeded } from '../../stage/clocks.ts'
-import { type Stage, startStage } from '../../stage/stage.ts'
+import { startStage } from '../../stage/stage.ts'
 import { answering } from '../../stage/upstream.ts'
 import { operationOf } from '../given.ts'
 
@@ -395,24 +395,20 @@ describe('select', () => {
   })
 })
 
-describe('text', () => {
-  let stage: Stage
-
-  it.each(['diff-v1', 'diff-v2'] as const)('in mode %s v2 is compared as clients get it, rows as text included', async (mode) => {
-    stage = await startStage({ mode })
-    const plain = await stage.request('GET', '/iam/v1/groups', { headers: { 'x-crosswalk-mode': 'v2' } })
-    await stage.settled()
-    await stage.setModes({ default: 'v2' })
-    const served = await stage.request('GET', '/iam/v1/groups')
-    expect(served.body).toEqual(plain.body)
-    expect(served.headers.get('content-length')).toMatch(/^\d+$/)
-    await stage.setModes({ default: mode })
-    const compared = await stage.request('GET', '/iam/v1/groups')
-    await stage.settled()
-    expect(compared.body).toEqual(served.body)
-    if (mode === 'diff-v2') expect(compared.headers.get('content-length')).toBe(served.headers.get('content-length'))
-    expect((await stage.evidence()).operations).toMatchObject([{ matches: 1, mismatches: 0, inconclusive: 0 }])
-  })
+it.each(['diff-v1', 'diff-v2'] as const)('in mode %s v2 is compared as clients get it, rows as text included', async (mode) => {
+  const stage = await startStage({ mode })
+  const plain = await stage.request('GET', '/iam/v1/groups', { headers: { 'x-crosswalk-mode': 'v2' } })
+  await stage.settled()
+  await stage.setModes({ default: 'v2' })
+  const served = await stage.request('GET', '/iam/v1/groups')
+  expect(served.body).toEqual(plain.body)
+  expect(served.headers.get('content-length')).toMatch(/^\d+$/)
+  await stage.setModes({ default: mode })
+  const compared = await stage.request('GET', '/iam/v1/groups')
+  await stage.settled()
+  expect(compared.body).toEqual(served.body)
+  if (mode === 'diff-v2') expect(compared.headers.get('content-length')).toBe(served.headers.get('content-length'))
+  expect((await stage.evidence()).operations).toMatchObject([{ matches: 1, mismatches: 0, inconclusive: 0 }])
 })
 
 describe('who', () => {

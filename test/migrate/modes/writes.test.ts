@@ -62,33 +62,31 @@ describe.each(MODES)('in mode %s', (mode) => {
   })
 })
 
-describe('the v2 call of a write', () => {
-  it('is recorded if v1 served the write, and is not sent', async () => {
-    const file = await start('diff-v1')
-    const { organization } = stage.sandbox
-    const made = await stage.request('POST', `/registry/v1/repos/${organization}`, { body: { name: 'made', description: 'one' } })
-    await stage.request('PUT', `/registry/v1/repos/${made.body.id}`, { body: { name: 'made', catalogTier: 'BASE' } })
-    await stage.settled()
-    expect((await writes()).filter((write) => write.includes('/v2/'))).toEqual([])
-    await stage.servers[0].close()
-    const sent = records(file).filter((entry): entry is WouldSend => entry.kind === 'would-send')
-    expect(sent.map(({ operation, call }) => ({ operation, ...call }))).toEqual([
-      {
-        operation: 'registry.repos.create',
-        method: 'POST',
-        path: `/registry/v2/repos/${organization}`,
-        query: [],
-        body: expect.objectContaining({ name: 'made', description: 'one' }),
-      },
-      {
-        operation: 'registry.repos.update',
-        method: 'PATCH',
-        path: `/registry/v2/repos/${made.body.id}`,
-        query: [['updateMask', '*']],
-        body: expect.objectContaining({ catalogTier: 'CATALOG_TIER_BASE' }),
-      },
-    ])
-  })
+it('the v2 call of a write is recorded if v1 served the write, and is not sent', async () => {
+  const file = await start('diff-v1')
+  const { organization } = stage.sandbox
+  const made = await stage.request('POST', `/registry/v1/repos/${organization}`, { body: { name: 'made', description: 'one' } })
+  await stage.request('PUT', `/registry/v1/repos/${made.body.id}`, { body: { name: 'made', catalogTier: 'BASE' } })
+  await stage.settled()
+  expect((await writes()).filter((write) => write.includes('/v2/'))).toEqual([])
+  await stage.servers[0].close()
+  const sent = records(file).filter((entry): entry is WouldSend => entry.kind === 'would-send')
+  expect(sent.map(({ operation, call }) => ({ operation, ...call }))).toEqual([
+    {
+      operation: 'registry.repos.create',
+      method: 'POST',
+      path: `/registry/v2/repos/${organization}`,
+      query: [],
+      body: expect.objectContaining({ name: 'made', description: 'one' }),
+    },
+    {
+      operation: 'registry.repos.update',
+      method: 'PATCH',
+      path: `/registry/v2/repos/${made.body.id}`,
+      query: [['updateMask', '*']],
+      body: expect.objectContaining({ catalogTier: 'CATALOG_TIER_BASE' }),
+    },
+  ])
 })
 
 /** Returns the first comparison of an operation, and whether it is the only one and counts against v2. */
@@ -153,20 +151,6 @@ describe('a write that v2 answers but loses', () => {
     return first?.reason
   }
 
-  it('is detected if it was a create', async () => {
-    await start('diff-v2')
-    const uid = `${stage.sandbox.organization}/00000000000000aa`
-    await lose('POST /iam/v2/groups', {
-      uid,
-      name: 'ghost',
-      createTime: '2026-01-01T00:00:00.000Z',
-      updateTime: '2026-01-01T00:00:00.000Z',
-    })
-    const { status, body } = await stage.request('POST', `/iam/v1/groups/${stage.sandbox.organization}`, { body: { name: 'ghost' } })
-    expect([status, body.id]).toEqual([200, uid])
-    expect(await found('create')).toBe('the write was answered, but the resource is not there')
-  })
-
   it.each([429, 503])('proves nothing if v1 answers %i to the second read, which would show it', async (status) => {
     await start('diff-v2')
     const uid = `${stage.sandbox.organization}/00000000000000aa`
@@ -183,21 +167,6 @@ describe('a write that v2 answers but loses', () => {
     expect(operations).toMatchObject([{ operation: 'iam.groups.create', n: 0, matches: 0, uncompared: { v1Failed: 1 } }])
   })
 
-  it('is detected if it was an update', async () => {
-    await start('diff-v2')
-    const { body } = await stage.request('POST', `/iam/v1/groups/${stage.sandbox.organization}`, {
-      body: { name: 'made', description: 'one' },
-    })
-    await lose('PATCH /iam/v2/groups', {
-      uid: body.id,
-      name: 'made',
-      description: 'two',
-      updateTime: new Date(Date.now() + 1000).toISOString(),
-    })
-    await stage.request('PUT', `/iam/v1/groups/${body.id}`, { body: { name: 'made', description: 'two' } })
-    expect(await found('update')).toBe('the write was answered, but the resource is as old as before')
-  })
-
   it.each([
     { asked: { name: 'made', description: 'two' }, of: 'a text' },
     { asked: { name: 'other' }, of: 'a name without the description' },
@@ -209,14 +178,6 @@ describe('a write that v2 answers but loses', () => {
     await lose('PATCH /iam/v2/groups', list.groups.find(({ uid }) => uid === group.id) ?? {})
     await stage.request('PUT', `/iam/v1/groups/${group.id}`, { body: asked })
     expect(await found('update')).toBe('the write was answered, but not with what it asked for')
-  })
-
-  it('is detected if it was a delete', async () => {
-    await start('diff-v2')
-    const { body } = await stage.request('POST', `/iam/v1/groups/${stage.sandbox.organization}`, { body: { name: 'made' } })
-    await lose('DELETE /iam/v2/groups', {})
-    await stage.request('DELETE', `/iam/v1/groups/${body.id}`)
-    expect(await found('delete')).toBe('the delete was answered, but the resource is still there')
   })
 
   it.each(['create', 'update', 'delete'])('is detected if it was the %s of an account association', async (verb) => {

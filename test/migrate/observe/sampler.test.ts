@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createEvidence, repeatOf } from '../../../src/migrate/evidence/evidence.ts'
 import { createSampler, reservesOf, type Sampled, type Stock } from '../../../src/migrate/observe/observe.ts'
-import { seeded } from '../../stage/clocks.ts'
+import { seeded, zipf } from '../../stage/clocks.ts'
 
 const ROOM: Stock = { most: 100, left: () => 100, usedBy: () => 0 }
 
@@ -173,10 +173,9 @@ describe('what an operation leaves to others', () => {
    * third operation was dropped after a day in which a third of all requests was observed.
    */
   function spread(isKnown: boolean) {
-    const weights = Array.from({ length: 45 }, (_, nth) => 1 / (nth + 1))
-    const all = weights.reduce((sum, one) => sum + one, 0)
+    const places = zipf(45)
     const [random, clock] = [seeded(45), { now: 0 }]
-    const traffic = new Map(weights.map((weight, nth) => [`o${nth}`, Math.round((weight / all) * 20_000)]))
+    const traffic = new Map(Array.from({ length: 45 }, (_, nth) => [`o${nth}`, Math.round(places.shareOf(nth) * 20_000)]))
     const observed = new Map([...traffic].map(([user, requests], nth) => [user, nth % 3 === 0 ? 0 : Math.round(requests / 3)]))
     let [readAt, reserves] = [-1_000, reservesBy(observed, traffic)]
     const reserve = (user: string) => {
@@ -187,12 +186,7 @@ describe('what an operation leaves to others', () => {
     let chosen = 0
     for (let nth = 0; nth < 60 * 900; nth++) {
       clock.now -= Math.log1p(-random()) * (1_000 / 60)
-      let left = random() * all
-      const place = weights.findIndex((weight) => {
-        left -= weight
-        return left < 0
-      })
-      const user = `o${Math.max(0, place)}`
+      const user = `o${places.draw(random)}`
       traffic.set(user, (traffic.get(user) ?? 0) + 1)
       if (!isChosen(choose({ user, caller: `${nth}` }))) continue
       chosen += 1

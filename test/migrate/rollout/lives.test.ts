@@ -15,20 +15,21 @@ const atSecondStep = () => {
 const openCircuit = (one: Simulation) => {
   for (let nth = 0; nth < 4; nth += 1) one.ask(50, { isWrong: true })
 }
+/** What is recorded of a process that dies before it can record more than that a circuit opened. */
+const untilDeath = ({ entries }: Simulation) =>
+  entries.slice(0, entries.findIndex((entry) => entry.kind === 'note' && entry.what === 'circuit') + 1)
 const status = (one: Simulation) => one.rollouts.all()[0]
 
-describe('a rollout that v2 alone refuses a part of', () => {
-  it('does not advance until enough is clean', () => {
-    const one = simulate(iamRules())
-    prove(one)
-    one.refuse(10)
-    one.minutes(10)
-    expect(one.place()).toBe('running 1 1')
-    expect(status(one)?.reason).toContain('as v2 alone left 10 requests of it without a comparison')
-    for (let nth = 0; nth < 4; nth += 1) prove(one)
-    one.minutes(1)
-    expect(one.place()).toBe('running 2 10')
-  })
+it('a rollout that v2 alone refuses a part of does not advance until enough is clean', () => {
+  const one = simulate(iamRules())
+  prove(one)
+  one.refuse(10)
+  one.minutes(10)
+  expect(one.place()).toBe('running 1 1')
+  expect(status(one)?.reason).toContain('as v2 alone left 10 requests of it without a comparison')
+  for (let nth = 0; nth < 4; nth += 1) prove(one)
+  one.minutes(1)
+  expect(one.place()).toBe('running 2 10')
 })
 
 describe('after a restart, a rollout', () => {
@@ -94,9 +95,8 @@ describe('after a restart, a rollout', () => {
   it('turns back if the process died before it could record that it had turned back', () => {
     const before = atSecondStep()
     openCircuit(before)
-    const died = before.entries.findIndex((entry) => entry.kind === 'note' && entry.what === 'circuit') + 1
     const placeAfter = (what: 'restart' | 'modes') => {
-      return simulate(iamRules(), [...before.entries.slice(0, died), { kind: 'note', at: '', what, text: '' }]).place()
+      return simulate(iamRules(), [...untilDeath(before), { kind: 'note', at: '', what, text: '' }]).place()
     }
     expect(placeAfter('restart')).toBe('turned-back 2 0')
     expect(placeAfter('modes')).toBe('running 2 10')
@@ -139,8 +139,7 @@ describe('after a restart, a rollout', () => {
     before.rollouts.flush()
     before.setWall(0)
     openCircuit(before)
-    const died = before.entries.findIndex((entry) => entry.kind === 'note' && entry.what === 'circuit') + 1
-    const inTimeOrder = before.entries.slice(0, died).toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at))
+    const inTimeOrder = untilDeath(before).toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at))
     expect(inTimeOrder[0]).toMatchObject({ what: 'circuit' })
     expect(simulate(iamRules(), inTimeOrder).place()).toBe('turned-back 2 0')
   })
@@ -148,18 +147,16 @@ describe('after a restart, a rollout', () => {
   it('does not turn back for a circuit that a change of modes had closed, whatever the clock said', () => {
     const before = atSecondStep()
     openCircuit(before)
-    const died = before.entries.findIndex((entry) => entry.kind === 'note' && entry.what === 'circuit') + 1
     const change = { kind: 'note', at: '', what: 'modes', text: '', nth: 1000 } as const
-    expect(simulate(iamRules(), [change, ...before.entries.slice(0, died)]).place()).toBe('running 2 10')
+    expect(simulate(iamRules(), [change, ...untilDeath(before)]).place()).toBe('running 2 10')
   })
 
   it('neither turns back nor opens a circuit for an operation that an earlier rule takes', () => {
     const before = atSecondStep()
     openCircuit(before)
-    const died = before.entries.findIndex((entry) => entry.kind === 'note' && entry.what === 'circuit') + 1
     const rules = withOwnRule('iam.a')
-    for (const entries of [before.entries, before.entries.slice(0, died)]) expect(simulate(rules, entries).isOpen('iam.a')).toBe(false)
-    expect(simulate(rules, before.entries.slice(0, died)).place()).toBe('running 2 10')
+    for (const entries of [before.entries, untilDeath(before)]) expect(simulate(rules, entries).isOpen('iam.a')).toBe(false)
+    expect(simulate(rules, untilDeath(before)).place()).toBe('running 2 10')
   })
 
   it('that the modes have no more is told once, and does not come back later', () => {

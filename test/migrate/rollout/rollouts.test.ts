@@ -407,11 +407,6 @@ describe('steer', () => {
         'same',
       ],
     ],
-  ] as const)('commands of a rollout that is %s do what they can', (phase, results) => {
-    expect(ROLLOUT_COMMANDS.map((command) => steer(inPhase(phase), command))).toEqual(results)
-  })
-
-  it.each([
     ['watching', ['paused (50 %)', 'same', 'done (50 %)', 'aborted (0 %)']],
     [
       'done',
@@ -423,7 +418,8 @@ describe('steer', () => {
       ],
     ],
   ] as const)('commands of a rollout that is %s do what they can', (phase, results) => {
-    expect(ROLLOUT_COMMANDS.map((command) => steer(inPhase(phase, 2), command))).toEqual(results)
+    const at = phase === 'watching' || phase === 'done' ? 2 : 0
+    expect(ROLLOUT_COMMANDS.map((command) => steer(inPhase(phase, at), command))).toEqual(results)
   })
 
   it('a promotion leads from the last step to the watch', () => {

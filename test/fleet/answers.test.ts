@@ -189,22 +189,20 @@ describe('upstreams', () => {
   })
 })
 
-describe('held', () => {
-  it('gives no canary v2 while the store is silent for longer than the lease', async () => {
-    const breakable = breakableStore(createMemory(Date.now).open())
-    const canary = { operations: '*', clients: '*', mode: 'v1', canary: { percent: 100, mode: 'v2' } } as const
-    const proxy = await startStage({
-      ...{ v1: NOWHERE, v2: NOWHERE, stores: [breakable.store] },
-      proxy: { modes: { default: 'v1', rules: [canary], testers: [] }, 'store.leaseMs': 1500 },
-    })
-    const shares = async () => (await (await fetch(`${proxy.adminUrl}/metrics`)).text()).match(/^crosswalk_canary_share\{.*/gm)?.length ?? 0
-    const share = await shares()
-    expect(share).toBeGreaterThan(0)
-    breakable.broken = 'refuses'
-    await until(async () => (await shares()) === 0)
-    breakable.broken = undefined
-    await until(async () => (await shares()) === share)
+it('a replica gives no canary v2 while the store is silent for longer than the lease', async () => {
+  const breakable = breakableStore(createMemory(Date.now).open())
+  const canary = { operations: '*', clients: '*', mode: 'v1', canary: { percent: 100, mode: 'v2' } } as const
+  const proxy = await startStage({
+    ...{ v1: NOWHERE, v2: NOWHERE, stores: [breakable.store] },
+    proxy: { modes: { default: 'v1', rules: [canary], testers: [] }, 'store.leaseMs': 1500 },
   })
+  const shares = async () => (await (await fetch(`${proxy.adminUrl}/metrics`)).text()).match(/^crosswalk_canary_share\{.*/gm)?.length ?? 0
+  const share = await shares()
+  expect(share).toBeGreaterThan(0)
+  breakable.broken = 'refuses'
+  await until(async () => (await shares()) === 0)
+  breakable.broken = undefined
+  await until(async () => (await shares()) === share)
 })
 
 describe('joined', () => {
@@ -354,15 +352,13 @@ describe('judging', () => {
   })
 })
 
-describe('the header that tells what is missing', () => {
-  it('stays short, however many sentences there are', () => {
-    const headers: Record<string, string> = {}
-    const reply = { header: (name: string, value: string) => Object.assign(headers, { [name]: value }) }
-    const told = (problems: readonly string[]) => toldBy(reply as never, { answer: 'x', problems })
-    expect([told([]), headers]).toEqual(['x', {}])
-    told(['One is silent.'])
-    expect(headers[INCOMPLETE]).toBe('One is silent.')
-    told(Array(30_000).fill('One is silent.'))
-    expect(headers[INCOMPLETE]).toMatch(/^(One is silent\. ){133}One i\.\.\. \(30000 sentences in all\)$/)
-  })
+it('the header of what is missing stays short, however many sentences there are', () => {
+  const headers: Record<string, string> = {}
+  const reply = { header: (name: string, value: string) => Object.assign(headers, { [name]: value }) }
+  const told = (problems: readonly string[]) => toldBy(reply as never, { answer: 'x', problems })
+  expect([told([]), headers]).toEqual(['x', {}])
+  told(['One is silent.'])
+  expect(headers[INCOMPLETE]).toBe('One is silent.')
+  told(Array(30_000).fill('One is silent.'))
+  expect(headers[INCOMPLETE]).toMatch(/^(One is silent\. ){133}One i\.\.\. \(30000 sentences in all\)$/)
 })

@@ -1,14 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import { mappings } from '../../mappings/index.ts'
 import { type Part, type PartState, reading } from '../../src/fleet/exchange.ts'
 import { createFleet, type Fleet, type FleetSettings } from '../../src/fleet/fleet.ts'
 import { createSharedWrites } from '../../src/fleet/judging.ts'
 import { createMemory } from '../../src/fleet/store/memory.ts'
-import { type Batch, type Store, StoreDown } from '../../src/fleet/store/store.ts'
+import type { Store } from '../../src/fleet/store/store.ts'
 import { createOwnWrites, RecentWrites, type WrittenResource } from '../../src/migrate/modes/serve.ts'
 import { isReadBack } from '../../src/tables/operations.ts'
+import { operationOf, operations } from '../migrate/given.ts'
 import { type ManualClocks, manualClocks, quiet } from '../stage/clocks.ts'
 import { startStage, type TestProxy } from '../stage/stage.ts'
+import { breakableStore } from '../stage/stores.ts'
 import { sharedStage } from './stage.ts'
 
 describe('fleet', () => {
@@ -33,23 +34,6 @@ describe('fleet', () => {
     return { part, seen, state, count }
   }
 
-  /** A store whose answers a test can lose or hold back, before or after the batch is applied. */
-  function breakable(store: Store) {
-    const sent: Batch[] = []
-    const breaks = { before: false, after: false }
-    const broken: Store = {
-      ...store,
-      async exchange(batch) {
-        sent.push(batch)
-        if (breaks.before) throw new StoreDown('the store does not answer')
-        const found = await store.exchange(batch)
-        if (breaks.after) throw new StoreDown('the answer was lost')
-        return found
-      },
-    }
-    return { store: broken, sent, breaks }
-  }
-
   function replicaOf(store: Store, id: string, clocks: ManualClocks) {
     const ends: boolean[] = []
     const failed: unknown[] = []
@@ -65,8 +49,8 @@ describe('fleet', () => {
     const clocks = manualClocks()
     const memory = createMemory(clocks.now)
     const replicas = ['a', 'b', 'c'].map((id) => {
-      const { store, ...broken } = breakable(memory.open())
-      return { ...replicaOf(store, id, clocks), ...broken }
+      const breakable = breakableStore(memory.open())
+      return { ...replicaOf(breakable.store, id, clocks), breakable, sent: breakable.sent }
     })
     for (const { fleet } of replicas) await fleet.start()
     const [a, b, c] = replicas as [(typeof replicas)[0], (typeof replicas)[0], (typeof replicas)[0]]
@@ -98,16 +82,19 @@ describe('fleet', () => {
     ])
   })
 
-  it.each(['before', 'after'] as const)('sends a batch again that failed %s the store applied it, and counts it once', async (when) => {
+  it.each([
+    ['before', 'refuses'],
+    ['after', 'loses answers'],
+  ] as const)('sends a batch again that failed %s the store applied it, and counts it once', async (_, broken) => {
     const { clocks, a, b } = await three()
-    a.breaks[when] = true
+    a.breakable.broken = broken
     a.count(1)
     a.fleet.urgent()
     await quiet()
     a.count(2)
     await clocks.pass(1000)
     expect(a.fleet.state()).toMatchObject({ problem: expect.any(String), downSince: 0 })
-    a.breaks[when] = false
+    a.breakable.broken = undefined
     await clocks.pass(2000)
     expect(b.seen.at(-1)).toBe(3)
     expect(a.fleet.state().problem).toBeUndefined()
@@ -118,7 +105,7 @@ describe('fleet', () => {
 
   it('tries four times a second while the store does not answer', async () => {
     const { clocks, a } = await three()
-    a.breaks.before = true
+    a.breakable.broken = 'refuses'
     await clocks.pass(1000)
     const before = a.sent.length
     await clocks.pass(10_000)
@@ -139,7 +126,7 @@ describe('fleet', () => {
   it('lists a replica that fell silent as such for five minutes', async () => {
     const { clocks, a, b } = await three()
     await clocks.pass(1000)
-    b.breaks.before = true
+    b.breakable.broken = 'refuses'
     await clocks.pass(5000)
     expect(a.fleet.replicas().map(({ isLive }) => isLive)).toEqual([true, false, true])
   })
@@ -223,7 +210,7 @@ describe('fleet', () => {
   it('names the replicas that do not settle', async () => {
     const { clocks, a, b, c } = await three()
     await clocks.pass(1000)
-    b.breaks.before = true
+    b.breakable.broken = 'refuses'
     Object.assign(c.state, { waiting: 4, lost: 2 })
     const settling = a.fleet.settle(1000)
     await clocks.pass(1100)
@@ -266,7 +253,7 @@ describe('fleet', () => {
 
   it('does not settle without the store', async () => {
     const { clocks, a } = await three()
-    a.breaks.before = true
+    a.breakable.broken = 'refuses'
     const settling = a.fleet.settle(1000)
     await clocks.pass(1100)
     expect((await settling).problems).toEqual([expect.stringContaining('The store does not answer')])
@@ -289,13 +276,6 @@ describe('fleet', () => {
 })
 
 describe('writes', () => {
-  const operations = mappings.flatMap((mapping) => mapping.operations)
-  const operationOf = (id: string) => {
-    const found = operations.find((operation) => operation.id === id)
-    if (!found) throw new Error(`no operation ${id}`)
-    return found
-  }
-
   const DELETE = operationOf('iam.roles.delete')
   const { readBack } = DELETE
   const ROLE: WrittenResource | undefined =
@@ -381,37 +361,27 @@ describe('writes', () => {
     })
   })
 
-  describe('a resource that was created through one replica and deleted through another', () => {
-    it.each([
-      ['a race', false, { races: 1, mismatches: 0 }],
-      ['inconclusive while the store does not answer', true, { inconclusive: 1, mismatches: 0 }],
-    ])('is %s', async (_, isDown, outcome) => {
-      const memory = createMemory(Date.now)
-      const breaks = { all: false }
-      const store = () => {
-        const opened = memory.open()
-        const exchange: typeof opened.exchange = async (batch) => {
-          if (breaks.all) throw new StoreDown('the store does not answer')
-          return opened.exchange(batch)
-        }
-        return { ...opened, exchange }
-      }
-      const stage = await startStage({ mode: 'diff-v2', stores: [store(), store()] })
-      const send = async (through: TestProxy, method: string, path: string, body?: object) => {
-        const answer = await stage.request(method, path, { body, through })
-        expect(answer.status).toBe(200)
-        return answer.body as { id: string }
-      }
-      const [a, b] = stage.servers
-      for (const proxy of [a, b]) await send(proxy, 'GET', '/iam/v1/groups')
-      await Promise.all([a, b].map((proxy) => proxy.idle()))
-      await stage.fault({ match: 'GET /iam/v1/groups', delayMs: 200, times: 1 })
-      breaks.all = isDown
-      const { id } = await send(a, 'POST', `/iam/v1/groups/${stage.sandbox.organization}`, { name: 'made' })
-      await send(b, 'DELETE', `/iam/v1/groups/${id}`)
-      await Promise.all([a, b].map((proxy) => proxy.idle()))
-      const { operations: rows } = await stage.evidence()
-      expect(rows.find(({ operation }) => operation === 'iam.groups.create')).toMatchObject(outcome)
-    })
+  it.each([
+    ['a race', false, { races: 1, mismatches: 0 }],
+    ['inconclusive while the store does not answer', true, { inconclusive: 1, mismatches: 0 }],
+  ])('a resource that is created through one replica and deleted through another is %s', async (_, isDown, outcome) => {
+    const memory = createMemory(Date.now)
+    const [one, other] = [breakableStore(memory.open()), breakableStore(memory.open())]
+    const stage = await startStage({ mode: 'diff-v2', stores: [one.store, other.store] })
+    const send = async (through: TestProxy, method: string, path: string, body?: object) => {
+      const answer = await stage.request(method, path, { body, through })
+      expect(answer.status).toBe(200)
+      return answer.body as { id: string }
+    }
+    const [a, b] = stage.servers
+    for (const proxy of [a, b]) await send(proxy, 'GET', '/iam/v1/groups')
+    await Promise.all([a, b].map((proxy) => proxy.idle()))
+    await stage.fault({ match: 'GET /iam/v1/groups', delayMs: 200, times: 1 })
+    for (const each of [one, other]) each.broken = isDown ? 'refuses' : undefined
+    const { id } = await send(a, 'POST', `/iam/v1/groups/${stage.sandbox.organization}`, { name: 'made' })
+    await send(b, 'DELETE', `/iam/v1/groups/${id}`)
+    await Promise.all([a, b].map((proxy) => proxy.idle()))
+    const { operations: rows } = await stage.evidence()
+    expect(rows.find(({ operation }) => operation === 'iam.groups.create')).toMatchObject(outcome)
   })
 })

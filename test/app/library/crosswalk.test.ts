@@ -1,7 +1,5 @@
-import { once } from 'node:events'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import http, { type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join, normalize } from 'node:path'
 import { Writable } from 'node:stream'
@@ -12,6 +10,7 @@ import { type Crosswalk, createCrosswalk, type Settings } from '../../../src/ind
 import type { Sandbox } from '../../../src/sandbox/start.ts'
 import { createHosted } from '../../../src/serve/http/retire.ts'
 import { until } from '../../stage/clocks.ts'
+import { listening } from '../../stage/programs.ts'
 import { sources } from '../../stage/sources.ts'
 import { bearer, startQuietSandbox } from '../../stage/stage.ts'
 import { answering, startUpstream } from '../../stage/upstream.ts'
@@ -71,8 +70,7 @@ describe('create crosswalk', () => {
         if (v1.servesPath(request.url ?? '')) v1.handler(request, response)
         else response.end('own')
       })
-      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+      const { url } = await listening(server)
       expect((await roles(url)).body.items).toHaveLength(1)
       expect(await (await fetch(url)).text()).toBe('own')
       await v1.close()
@@ -87,10 +85,9 @@ describe('create crosswalk', () => {
         (_, response) => void open.push(response),
         () => {},
       )
-      const server = http.createServer(hosted.handler).listen(0, '127.0.0.1')
+      const server = http.createServer(hosted.handler)
       onTestFinished(() => void server.close())
-      await once(server, 'listening')
-      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+      const { url } = await listening(server)
       const answers = ['/a', '/b'].map((path) => fetch(url + path))
       await until(async () => open.length === 2)
       let isDrained = false
@@ -137,10 +134,8 @@ describe('create crosswalk', () => {
       const redis = http.createServer().on('connection', () => {
         calls += 1
       })
-      redis.listen(0, '127.0.0.1')
-      await once(redis, 'listening')
       onTestFinished(() => void redis.close())
-      const store = { url: `redis://127.0.0.1:${(redis.address() as AddressInfo).port}` }
+      const store = { url: `redis://127.0.0.1:${(await listening(redis)).port}` }
       expect(await refusal({ upstream: { v2: 'https://127.0.0.1:1', v2Ca: '/none' }, store })).toMatch(/^upstream.v2Ca cannot be read/)
       expect(calls).toBe(0)
     })
@@ -180,8 +175,7 @@ describe('create crosswalk', () => {
     })
   })
 
-  describe('two of them in one process', () => {
-    it('share nothing', async () => {
+  it('two of them in one process share nothing', async () => {
       const v2 = await startUpstream(answering({ uid: '7', name: 'a book' }))
       const [first, second] = [logged(), logged()]
       const one = await createCrosswalk(
@@ -216,7 +210,6 @@ describe('create crosswalk', () => {
       ]
       expect([operations(first.lines), operations(second.lines)]).toEqual([['iam.roles.list'], ['shop.items.get']])
     })
-  })
 
   describe('settings that are wrong', () => {
     const upstream = { v2: 'http://127.0.0.1:1' }

@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import net from 'node:net'
-import Fastify from 'fastify'
-import { afterEach, describe, expect, it } from 'vitest'
-import { type Crosswalk, createCrosswalk, crosswalk, type Settings } from '../../../src/index.ts'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { createCrosswalk, type Settings } from '../../../src/index.ts'
 import { until } from '../../stage/clocks.ts'
+import { listening } from '../../stage/programs.ts'
 import { answering, rawExchange, startUpstream, type Upstream } from '../../stage/upstream.ts'
 import { type Host, type HostOptions, startHost } from './stage.ts'
 
@@ -11,28 +11,16 @@ const ROLE = { uid: 'a'.repeat(40), name: 'one', capabilities: [] }
 const LIST = answering({ roles: [ROLE], totalCount: '1' })
 const ROLES = 'GET /iam/v1/roles HTTP/1.1\r\nhost: a\r\n\r\n'
 
-const closing: (() => Promise<unknown>)[] = []
-afterEach(async () => {
-  for (const close of closing.splice(0).reverse()) await close()
-})
-
-interface Hosted extends Host {
-  readonly v1: Crosswalk
-  /** Resolves when the Crosswalk serves so many requests. */
-  inFlight(count: number): Promise<unknown>
-  /** Sends bytes on a connection of its own. */
-  connect(bytes: string): net.Socket
-}
-
-async function hosted(v2: Upstream, limits: NonNullable<Settings['limits']> = {}, options: HostOptions = {}): Promise<Hosted> {
+async function hosted(v2: Pick<Upstream, 'url'>, limits: NonNullable<Settings['limits']> = {}, options: HostOptions = {}) {
   const v1 = await createCrosswalk({ upstream: { v2: v2.url }, limits })
   const host = await startHost({ crosswalk: v1 }, { own: (app) => app.get('/own', async () => 'mine'), ...options })
-  closing.push(v2.close, () => host.app.close())
   return {
     ...host,
-    v1,
-    inFlight: (count) => until(async () => (await v1.metrics()).includes(`crosswalk_requests_in_flight ${count}\n`), `${count} in flight`),
-    connect(bytes) {
+    /** Resolves when the Crosswalk serves so many requests. */
+    inFlight: (count: number) =>
+      until(async () => (await v1.metrics()).includes(`crosswalk_requests_in_flight ${count}\n`), `${count} in flight`),
+    /** Sends bytes on a connection of its own. */
+    connect(bytes: string) {
       const { hostname, port } = new URL(host.url)
       const socket = net.connect(Number(port), hostname, () => socket.write(bytes))
       return socket.on('error', () => {}).resume()
@@ -183,10 +171,8 @@ describe('the time and size limits', () => {
       received = body.length
       response.end('done')
     })
-    const app = Fastify({ bodyLimit: 1 })
-    await app.register(crosswalk, { settings: { upstream: { v2: v2.url }, limits: { requestBytes: 1 } }, passthrough: true })
-    closing.push(v2.close, () => app.close())
-    const url = await app.listen({ host: '127.0.0.1', port: 0 })
+    const settings = { upstream: { v2: v2.url }, limits: { requestBytes: 1 } }
+    const { url } = await startHost({ settings, passthrough: true }, { server: { bodyLimit: 1 } })
     const answer = await fetch(`${url}/upload`, { method: 'PUT', body: 'a'.repeat(size), headers: { 'content-type': 'application/json' } })
     expect([answer.status, await answer.text(), received]).toEqual([200, 'done', size])
   })
@@ -268,10 +254,8 @@ describe('what clients and v2 do wrong', () => {
     ['with no HTTP', (socket: net.Socket) => socket.end('hello\r\n\r\n')],
   ])('does not reach the owner: v2 breaks off %s', async (_, end) => {
     const server = net.createServer((socket) => void socket.on('error', () => {}).once('data', () => end(socket)))
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    const { port } = server.address() as net.AddressInfo
-    const close = () => new Promise<void>((resolve) => void server.close(() => resolve()))
-    const { url, inFlight } = await hosted({ url: `http://127.0.0.1:${port}`, close } as Upstream)
+    onTestFinished(() => void server.close())
+    const { url, inFlight } = await hosted(await listening(server))
     const answer = await fetch(`${url}/iam/v1/roles`)
     expect(answer.status).toBe(503)
     await inFlight(0)

@@ -8,6 +8,7 @@ import {
 } from '../../../src/app/library/compare.ts'
 import { type CrosswalkPluginOptions, crosswalk } from '../../../src/index.ts'
 import type { Clocks } from '../../../src/serve/bounds.ts'
+import { closedLater } from '../../stage/upstream.ts'
 
 /** A clock that a test moves. A timer that is due runs when it is moved. */
 export interface TestClock {
@@ -76,17 +77,6 @@ export async function callMany(call: (n: number) => Promise<unknown>, count: num
   await comparison.idle()
 }
 
-/** Small random numbers from a seed, so that a failure can be repeated (mulberry32). */
-export function randomFrom(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296
-  }
-}
-
 /** A server of somebody else, with the plugin in it. */
 export interface Host {
   readonly app: FastifyInstance
@@ -100,7 +90,7 @@ export interface HostOptions {
   readonly own?: (app: FastifyInstance) => void
 }
 
-/** Starts such a server on a free port. */
+/** Starts such a server on a free port. It is closed after its test. */
 export async function startHost(
   options: CrosswalkPluginOptions,
   { server = {}, prefix = '', own = () => {} }: HostOptions = {},
@@ -108,5 +98,6 @@ export async function startHost(
   const app = Fastify({ forceCloseConnections: true, ...server })
   own(app)
   await app.register(crosswalk, { ...options, prefix })
+  closedLater(async () => void (await app.close()))
   return { app, url: await app.listen({ host: '127.0.0.1', port: 0 }) }
 }

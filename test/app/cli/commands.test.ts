@@ -1,8 +1,7 @@
 import { execFile, execFileSync } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import http from 'node:http'
-import net, { type AddressInfo } from 'node:net'
+import net from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { getGlobalDispatcher, ProxyAgent, setGlobalDispatcher } from 'undici'
@@ -15,6 +14,7 @@ import { readEntries } from '../../../src/migrate/records/record-file.ts'
 import { type Sandbox, startSandbox } from '../../../src/sandbox/start.ts'
 import type { OperationRow } from '../../../src/tools/explore.ts'
 import { openTraffic } from '../../../src/tools/replay/traffic.ts'
+import { listening } from '../../stage/programs.ts'
 import { answering, startUpstream } from '../../stage/upstream.ts'
 import { runCommand } from './support.ts'
 
@@ -125,18 +125,9 @@ describe('commands', () => {
     })
   })
 
-  it.each([
-    [['explain', 'PUT /registry/v1/repos/aa/bb', '--data', '/none'], '/none cannot be opened: there is no such file or folder.'],
-    [['replay', '/none'], '/none cannot be opened: there is no such file or folder.'],
-    [['case', 'x', '--records', '/none'], '/none cannot be opened: there is no such file or folder.'],
-  ])('rejects %j and names the missing file', async (argv, err) => {
-    expect(await runCommand(argv)).toEqual({ code: 2, out: '', err })
-  })
-
   it('names a port that is taken in one sentence', async () => {
     const taken = net.createServer()
-    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve))
-    const { port } = taken.address() as AddressInfo
+    const { port } = await listening(taken)
     const sentence = `Port ${port} of 127.0.0.1 is taken; stop what listens there or choose another port (0 = any).`
     const argv = ['--port', String(port), '--admin-port', '0']
     expect(await runCommand(['serve', '--upstream-v2', 'http://127.0.0.1:1', ...argv])).toEqual({ code: 1, out: '', err: sentence })
@@ -217,12 +208,11 @@ describe('direct', () => {
       asked.push(request.url)
       socket.end('HTTP/1.1 502 Bad Gateway\r\n\r\n')
     })
-    proxy.listen(0, '127.0.0.1')
-    await once(proxy, 'listening')
+    const { url } = await listening(proxy)
     const admin = await startUpstream((_, response) => response.setHeader('content-type', 'application/json').end('[]'))
     const before = getGlobalDispatcher()
     // NODE_USE_ENV_PROXY does this in Node 24.
-    setGlobalDispatcher(new ProxyAgent(`http://127.0.0.1:${(proxy.address() as AddressInfo).port}`))
+    setGlobalDispatcher(new ProxyAgent(url))
     onTestFinished(async () => {
       setGlobalDispatcher(before)
       proxy.close()

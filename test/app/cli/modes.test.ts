@@ -1,10 +1,10 @@
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import http from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { type ModeRules, readModeRules } from '../../../src/migrate/modes/rules.ts'
+import { listening } from '../../stage/programs.ts'
 import { NOWHERE, startStage, type TestProxy } from '../../stage/stage.ts'
 import { answering, startUpstream } from '../../stage/upstream.ts'
 import { runCommand } from './support.ts'
@@ -154,9 +154,8 @@ describe('modes', () => {
       const fleet = () => ({ self: 'a', problems: asked++ < times ? [busy] : [], epoch: { nth: 0, tables: '' }, replicas: [] })
       const evidence = () => ({ operations: [], traffic: {}, strangers: {}, uncounted: 0, circuits: {}, queue: {}, fleet: fleet() })
       const server = http.createServer((request, response) => response.end(JSON.stringify(request.url === '/evidence' ? evidence() : [])))
-      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
       onTestFinished(() => void server.close())
-      return { admin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked: () => asked }
+      return { admin: (await listening(server)).url, asked: () => asked }
     }
 
     it('asks again until replicas have told all', async () => {
@@ -187,57 +186,55 @@ describe('rollouts', () => {
   const rollouts = (argv: readonly string[], env: Record<string, string> = TOKEN) =>
     runCommand(['rollouts', ...argv, '--admin', proxy.adminUrl], env)
 
-  describe('rollouts', () => {
-    const steps = [
-      { percent: 10, observations: 5 },
-      { percent: 50, hold: '1h' },
-    ]
-    const iam = { operations: 'iam.*', mode: 'v1', canary: { mode: 'diff-v2', rollout: { name: 'iam', steps } } }
+  const steps = [
+    { percent: 10, observations: 5 },
+    { percent: 50, hold: '1h' },
+  ]
+  const iam = { operations: 'iam.*', mode: 'v1', canary: { mode: 'diff-v2', rollout: { name: 'iam', steps } } }
 
-    beforeEach(async () => void (await put([])))
+  beforeEach(async () => void (await put([])))
 
-    it('lists them, and gives one a command', async () => {
-      expect(await rollouts([])).toEqual({ code: 0, out: 'No rule has a rollout.', err: '' })
-      await put([iam])
-      const listed = await rollouts([])
-      expect([listed.code, ...listed.out.split('\n')]).toEqual([
-        0,
-        'iam  running, step 1 of 2, 10 % of the callers, 0 of 5 observations, 2 retries left',
-        expect.stringMatching(/^ {2}It starts at its first step\. /),
-      ])
-      const paused = await rollouts(['iam', 'pause'])
-      expect([paused.code, paused.out.split('\n')[0]]).toEqual([
-        0,
-        'iam  paused, step 1 of 2, 10 % of the callers, 0 of 5 observations, 2 retries left',
-      ])
-      const promoted = await rollouts(['iam', 'promote', '--json'])
-      expect(JSON.parse(promoted.out)).toMatchObject({ name: 'iam', phase: 'running', step: 2, percent: 50 })
-      expect(JSON.parse((await rollouts(['--json'])).out)).toMatchObject([{ name: 'iam', step: 2 }])
-    })
+  it('lists them, and gives one a command', async () => {
+    expect(await rollouts([])).toEqual({ code: 0, out: 'No rule has a rollout.', err: '' })
+    await put([iam])
+    const listed = await rollouts([])
+    expect([listed.code, ...listed.out.split('\n')]).toEqual([
+      0,
+      'iam  running, step 1 of 2, 10 % of the callers, 0 of 5 observations, 2 retries left',
+      expect.stringMatching(/^ {2}It starts at its first step\. /),
+    ])
+    const paused = await rollouts(['iam', 'pause'])
+    expect([paused.code, paused.out.split('\n')[0]]).toEqual([
+      0,
+      'iam  paused, step 1 of 2, 10 % of the callers, 0 of 5 observations, 2 retries left',
+    ])
+    const promoted = await rollouts(['iam', 'promote', '--json'])
+    expect(JSON.parse(promoted.out)).toMatchObject({ name: 'iam', phase: 'running', step: 2, percent: 50 })
+    expect(JSON.parse((await rollouts(['--json'])).out)).toMatchObject([{ name: 'iam', step: 2 }])
+  })
 
-    it('tells why a command is refused', async () => {
-      await put([iam])
-      expect(await rollouts(['iamm', 'pause'])).toEqual({ code: 1, out: '', err: 'there is no rollout "iamm"; did you mean "iam"?' })
-      await rollouts(['iam', 'abort'])
-      expect(await rollouts(['iam', 'resume'])).toMatchObject({ code: 1, err: expect.stringContaining('The rollout iam is aborted') })
-      expect(await rollouts(['iam', 'pause'], {})).toMatchObject({ code: 1, err: expect.stringContaining('asks for a token') })
-      expect(await rollouts(['iam', 'pause'], READER)).toMatchObject({ code: 1, err: expect.stringContaining('only reads') })
-    })
+  it('tells why a command is refused', async () => {
+    await put([iam])
+    expect(await rollouts(['iamm', 'pause'])).toEqual({ code: 1, out: '', err: 'there is no rollout "iamm"; did you mean "iam"?' })
+    await rollouts(['iam', 'abort'])
+    expect(await rollouts(['iam', 'resume'])).toMatchObject({ code: 1, err: expect.stringContaining('The rollout iam is aborted') })
+    expect(await rollouts(['iam', 'pause'], {})).toMatchObject({ code: 1, err: expect.stringContaining('asks for a token') })
+    expect(await rollouts(['iam', 'pause'], READER)).toMatchObject({ code: 1, err: expect.stringContaining('only reads') })
+  })
 
-    it.each([
-      [['iam'], 'Usage: crosswalk rollouts [NAME pause|resume|promote|abort | OPERATION start]'],
-      [['iam', 'pause', 'now'], 'Usage: crosswalk rollouts [NAME pause|resume|promote|abort | OPERATION start]'],
-      [['iam', 'promot'], 'There is no rollout command "promot"; did you mean "promote"?'],
-      [['iam', 'zebra'], 'There is no rollout command "zebra"; use start|pause|resume|promote|abort.'],
-    ])('refuses %j', async (argv, err) => {
-      expect(await rollouts(argv)).toEqual({ code: 2, out: '', err })
-    })
+  it.each([
+    [['iam'], 'Usage: crosswalk rollouts [NAME pause|resume|promote|abort | OPERATION start]'],
+    [['iam', 'pause', 'now'], 'Usage: crosswalk rollouts [NAME pause|resume|promote|abort | OPERATION start]'],
+    [['iam', 'promot'], 'There is no rollout command "promot"; did you mean "promote"?'],
+    [['iam', 'zebra'], 'There is no rollout command "zebra"; use start|pause|resume|promote|abort.'],
+  ])('refuses %j', async (argv, err) => {
+    expect(await rollouts(argv)).toEqual({ code: 2, out: '', err })
+  })
 
-    it('says that no proxy answers', async () => {
-      const gone = await startUpstream(answering({}))
-      await gone.close()
-      const { code, err } = await runCommand(['rollouts', '--admin', gone.url])
-      expect([code, err]).toEqual([1, expect.stringContaining('No proxy answers')])
-    })
+  it('says that no proxy answers', async () => {
+    const gone = await startUpstream(answering({}))
+    await gone.close()
+    const { code, err } = await runCommand(['rollouts', '--admin', gone.url])
+    expect([code, err]).toEqual([1, expect.stringContaining('No proxy answers')])
   })
 })

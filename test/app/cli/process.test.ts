@@ -1,9 +1,8 @@
 import { type ChildProcess, execFileSync, type StdioOptions, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
 import { isBuiltin } from 'node:module'
-import net, { type AddressInfo } from 'node:net'
+import net from 'node:net'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -13,8 +12,9 @@ import { parseAst } from 'vite'
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
 import { isFull, sampled } from '../../sample.ts'
 import { until } from '../../stage/clocks.ts'
+import { listening } from '../../stage/programs.ts'
 import { startStage } from '../../stage/stage.ts'
-import { freePort } from '../../stage/upstream.ts'
+import { answering, freePort, startUpstream } from '../../stage/upstream.ts'
 import { hasCurl, paste, runCommand } from './support.ts'
 
 /** Starts a command of the program as it is shipped. */
@@ -34,20 +34,18 @@ async function linesUntil(child: ChildProcess, fits: (lines: readonly string[]) 
   return lines
 }
 
-describe('a start that fails', () => {
-  it.each([
-    ['a certificate', ['--tls-key', '/none', '--tls-cert', '/none'], {}],
-    ['a record file', ['--records-file', '/none/records'], {}],
-    ['a record file of workers', ['--records-file', '/none/records', '--workers', '2'], {}],
-    ['a collector', [], { OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: 'nonsense' }],
-    ['a collector of workers', ['--workers', '2'], { OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: 'nonsense' }],
-  ])('ends although it has a store: %s', async (_, flags, env) => {
-    const store = ['--upstream-v2', 'http://127.0.0.1:1', '--store-url', 'redis://127.0.0.1:1']
-    const argv = [inject('cli'), 'serve', '--port', '0', '--admin-port', '0', ...store, ...flags]
-    const child = spawn(process.execPath, argv, { env: { ...process.env, ...env }, stdio: 'ignore' })
-    onTestFinished(() => void child.kill('SIGKILL'))
-    expect(await exit(child)).toBeGreaterThan(0)
-  })
+it.each([
+  ['a certificate', ['--tls-key', '/none', '--tls-cert', '/none'], {}],
+  ['a record file', ['--records-file', '/none/records'], {}],
+  ['a record file of workers', ['--records-file', '/none/records', '--workers', '2'], {}],
+  ['a collector', [], { OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: 'nonsense' }],
+  ['a collector of workers', ['--workers', '2'], { OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: 'nonsense' }],
+])('a start that fails ends although it has a store: %s', async (_, flags, env) => {
+  const store = ['--upstream-v2', 'http://127.0.0.1:1', '--store-url', 'redis://127.0.0.1:1']
+  const argv = [inject('cli'), 'serve', '--port', '0', '--admin-port', '0', ...store, ...flags]
+  const child = spawn(process.execPath, argv, { env: { ...process.env, ...env }, stdio: 'ignore' })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  expect(await exit(child)).toBeGreaterThan(0)
 })
 
 const ANY_PORT = ['--port', '0', '--admin-port', '0', '--sandbox-port', '0']
@@ -206,20 +204,13 @@ export const tables = {
   })
 
   /** A service with two items. */
-  function startShop() {
-    const items = UIDS.map((uid) => ({ uid, name: `the ${uid[0]}` }))
-    const server = createServer((request, response) => {
+  const startShop = () =>
+    startUpstream((request, response, body) => {
+      const items = UIDS.map((uid) => ({ uid, name: `the ${uid[0]}` }))
       const [, uid] = /items\/(\w+)/.exec(request.url ?? '') ?? []
       const found = uid === undefined ? { items } : items.find((item) => item.uid === uid)
-      response.writeHead(found ? 200 : 404, { 'content-type': 'application/json' })
-      response.end(JSON.stringify(found ?? notFound(uid)))
+      return (found ? answering(found) : answering(notFound(uid), 404))(request, response, body)
     })
-    return new Promise<{ url: string; close(): void }>((started) => {
-      server.listen(0, '127.0.0.1', () => {
-        started({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close: () => void server.close() })
-      })
-    })
-  }
 
   it('the program serves tables that import the package', async () => {
     const path = join(folder, 'tables.mjs')
@@ -245,7 +236,6 @@ export const tables = {
     ])
     child.kill('SIGTERM')
     expect(await ended).toBe(0)
-    shop.close()
   })
 })
 
@@ -319,10 +309,6 @@ describe('process', () => {
     expect(await ended).toBe(0)
   })
 
-  it('exits with code 2 when misused', async () => {
-    expect(await exit(start('serve'))).toBe(2)
-  })
-
   it('knows its version in the build', () => {
     const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
     expect(execFileSync(process.execPath, [inject('cli'), '--version'], { encoding: 'utf8' })).toBe(`${version}\n`)
@@ -340,9 +326,8 @@ describe('process', () => {
     let taken: net.Server
     let port: number
     beforeAll(async () => {
-      taken = net.createServer().listen(0, '127.0.0.1')
-      await once(taken, 'listening')
-      port = (taken.address() as AddressInfo).port
+      taken = net.createServer()
+      port = (await listening(taken)).port
     })
     afterAll(() => void taken.close())
 

@@ -202,23 +202,21 @@ describe('a daily operation of which v2 fails', () => {
   })
 })
 
-describe('the rollout of one operation', () => {
-  it('is started by its name, before the other rules', async () => {
-    const stage = await startStage({
-      proxy: { modes: { default: 'v1', rules: [{ operations: 'iam.*', clients: '*', mode: 'diff-v1' }], testers: [] } as never },
-    })
-    const rollouts = (...argv: string[]) => runCommand(['rollouts', ...argv, '--admin', stage.adminUrl])
-    expect(await rollouts('iam.groups.create', 'start')).toMatchObject({
-      code: 0,
-      out: expect.stringMatching(
-        /^Version \d+: iam\.groups\.create: no rule → diff-v1, rollout iam\.groups\.create \(1 %, 10 %, 50 %, 100 %\) diff-v2/,
-      ),
-    })
-    expect((await rollouts()).out).toMatch(/^iam\.groups\.create {2}running, step 1 of 4, 1 % of the callers/)
-    expect(await rollouts('iam.groups.create', 'start')).toMatchObject({ code: 2, err: expect.stringContaining('already') })
-    expect(await rollouts('iam.groups.crate', 'start')).toMatchObject({
-      code: 2,
-      err: expect.stringContaining('did you mean "iam.groups.create"?'),
-    })
+it('the rollout of one operation is started by its name, before the other rules', async () => {
+  const stage = await startStage({
+    proxy: { modes: { default: 'v1', rules: [{ operations: 'iam.*', clients: '*', mode: 'diff-v1' }], testers: [] } as never },
+  })
+  const rollouts = (...argv: string[]) => runCommand(['rollouts', ...argv, '--admin', stage.adminUrl])
+  expect(await rollouts('iam.groups.create', 'start')).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(
+      /^Version \d+: iam\.groups\.create: no rule → diff-v1, rollout iam\.groups\.create \(1 %, 10 %, 50 %, 100 %\) diff-v2/,
+    ),
+  })
+  expect((await rollouts()).out).toMatch(/^iam\.groups\.create {2}running, step 1 of 4, 1 % of the callers/)
+  expect(await rollouts('iam.groups.create', 'start')).toMatchObject({ code: 2, err: expect.stringContaining('already') })
+  expect(await rollouts('iam.groups.crate', 'start')).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('did you mean "iam.groups.create"?'),
   })
 })

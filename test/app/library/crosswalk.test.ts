@@ -176,40 +176,40 @@ describe('create crosswalk', () => {
   })
 
   it('two of them in one process share nothing', async () => {
-      const v2 = await startUpstream(answering({ uid: '7', name: 'a book' }))
-      const [first, second] = [logged(), logged()]
-      const one = await createCrosswalk(
-        { upstream: { v2: sandbox.url, v1: sandbox.url }, modes: 'diff-v1', diff: { perSecond: 0 } },
-        { log: first.log },
-      )
-      const two = await createCrosswalk({ upstream: { v2: v2.url } }, { tables: shop, log: second.log })
-      const listeners = () => process.eventNames().map((name) => [name, process.listenerCount(name)])
-      const before = listeners()
-      await Promise.all([one.listen(), two.listen()])
-      expect(listeners()).toEqual(before)
-      const book = async ({ url }: Crosswalk) => (await fetch(`${url}/shop/v1/items/7`)).json()
-      const answers = await Promise.all([1, 2, 3].flatMap(() => [roles(one.url), book(two)]))
-      for (const [nth, answer] of answers.entries()) {
-        if (nth % 2 === 0) expect(answer).toMatchObject({ status: 200, body: { items: [{}] } })
-        else expect(answer).toEqual({ id: '7', title: 'a book' })
-      }
-      await until(async () => (await one.evidence()).operations[0]?.comparisons === 3, 'the answers are compared')
-      two.changeModes({ default: 'v2' })
-      expect([one.modes().version, two.modes().version]).toEqual([1, 2])
-      expect([one.prefixes.includes('/shop/v1'), two.prefixes]).toEqual([false, ['/shop/v1']])
-      const counted = (text: string) =>
-        [...text.matchAll(/^crosswalk_requests_total\{operation="([^"]+)"[^}]*\} (\d+)/gm)].map(([, id, count]) => [id, count])
-      expect(counted(await one.metrics())).toEqual([['iam.roles.list', '3']])
-      expect(counted(await two.metrics())).toEqual([['shop.items.get', '3']])
-      expect([(await one.evidence()).operations.length, (await two.evidence()).operations.length]).toEqual([1, 0])
-      await one.close()
-      expect(await book(two)).toEqual({ id: '7', title: 'a book' })
-      await two.close()
-      const operations = (lines: readonly Record<string, unknown>[]) => [
-        ...new Set(lines.filter(({ msg }) => msg === 'request').map((line) => line['operation'])),
-      ]
-      expect([operations(first.lines), operations(second.lines)]).toEqual([['iam.roles.list'], ['shop.items.get']])
-    })
+    const v2 = await startUpstream(answering({ uid: '7', name: 'a book' }))
+    const [first, second] = [logged(), logged()]
+    const one = await createCrosswalk(
+      { upstream: { v2: sandbox.url, v1: sandbox.url }, modes: 'diff-v1', diff: { perSecond: 0 } },
+      { log: first.log },
+    )
+    const two = await createCrosswalk({ upstream: { v2: v2.url } }, { tables: shop, log: second.log })
+    const listeners = () => process.eventNames().map((name) => [name, process.listenerCount(name)])
+    const before = listeners()
+    await Promise.all([one.listen(), two.listen()])
+    expect(listeners()).toEqual(before)
+    const book = async ({ url }: Crosswalk) => (await fetch(`${url}/shop/v1/items/7`)).json()
+    const answers = await Promise.all([1, 2, 3].flatMap(() => [roles(one.url), book(two)]))
+    for (const [nth, answer] of answers.entries()) {
+      if (nth % 2 === 0) expect(answer).toMatchObject({ status: 200, body: { items: [{}] } })
+      else expect(answer).toEqual({ id: '7', title: 'a book' })
+    }
+    await until(async () => (await one.evidence()).operations[0]?.comparisons === 3, 'the answers are compared')
+    two.changeModes({ default: 'v2' })
+    expect([one.modes().version, two.modes().version]).toEqual([1, 2])
+    expect([one.prefixes.includes('/shop/v1'), two.prefixes]).toEqual([false, ['/shop/v1']])
+    const counted = (text: string) =>
+      [...text.matchAll(/^crosswalk_requests_total\{operation="([^"]+)"[^}]*\} (\d+)/gm)].map(([, id, count]) => [id, count])
+    expect(counted(await one.metrics())).toEqual([['iam.roles.list', '3']])
+    expect(counted(await two.metrics())).toEqual([['shop.items.get', '3']])
+    expect([(await one.evidence()).operations.length, (await two.evidence()).operations.length]).toEqual([1, 0])
+    await one.close()
+    expect(await book(two)).toEqual({ id: '7', title: 'a book' })
+    await two.close()
+    const operations = (lines: readonly Record<string, unknown>[]) => [
+      ...new Set(lines.filter(({ msg }) => msg === 'request').map((line) => line['operation'])),
+    ]
+    expect([operations(first.lines), operations(second.lines)]).toEqual([['iam.roles.list'], ['shop.items.get']])
+  })
 
   describe('settings that are wrong', () => {
     const upstream = { v2: 'http://127.0.0.1:1' }

@@ -9,43 +9,26 @@ import { createRolloutsPart } from '../../src/fleet/rollouts/rollouts.ts'
 import { createMemory, type Memory } from '../../src/fleet/store/memory.ts'
 import { openStore } from '../../src/fleet/store/open.ts'
 import type { Store, StoreChange } from '../../src/fleet/store/store.ts'
-import { createCircuit } from '../../src/migrate/evidence/circuit.ts'
-import { createEvidence } from '../../src/migrate/evidence/evidence.ts'
-import { createNotes, createSaveOrder } from '../../src/migrate/modes/journal.ts'
 import type { ModeRules } from '../../src/migrate/modes/rules.ts'
-import { createSelect } from '../../src/migrate/modes/select.ts'
-import type { Entry } from '../../src/migrate/records/record.ts'
 import type { RolloutStatus } from '../../src/migrate/rollout/machine.ts'
 import { planOf, shareOf } from '../../src/migrate/rollout/plan.ts'
-import { createRollouts } from '../../src/migrate/rollout/rollouts.ts'
 import type { RolloutCommand } from '../../src/migrate/rollout/run.ts'
-import { askOnce, iamRules, movesIn, OPERATIONS, PERSON, placeOf, recording } from '../migrate/rollout/stage.ts'
+import { createCallers, iamRules, PERSON } from '../migrate/rollout/stage.ts'
 import { type ManualClocks, manualClocks, seeded, until } from '../stage/clocks.ts'
 import { NOWHERE, startStage } from '../stage/stage.ts'
 import { cuttable, fleetOf } from './stage.ts'
 
 const NAMES = evidenceNames({ nth: 0, hash: 'tables' })
 
-/** Rules and their version. */
-interface Rules {
-  readonly rules: ModeRules
-  readonly version: number
-}
-
-/** A replica with real circuits, real evidence and clients that only count. It begins where `earlier` entries ended. */
-async function simulateReplica(id: string, inner: Store, clocks: ManualClocks, given: Rules, earlier: readonly Entry[] = []) {
+/** A replica with real circuits, real evidence and clients that only count. */
+async function simulateReplica(id: string, inner: Store, clocks: ManualClocks, rules: ModeRules) {
   const { now, ticks } = clocks
-  const { entries, recorder } = recording(() => replica.problem)
-  const evidence = createEvidence(now)
-  const circuit = createCircuit(now, () => false)
-  const order = createSaveOrder()
-  const notes = createNotes({ recorder, now, order, replica: id })
-  const sources = { operations: OPERATIONS, canBeJudged: () => true, now, ticks, isShared: true }
-  const rollouts = createRollouts(given.rules, { journal: { circuit, evidence, recorder, order, ...notes }, ...sources })
+  const callers = createCallers({ rules, now, ticks, problem: () => replica.problem, replica: id })
+  const { rollouts, follow } = callers
   const cut = cuttable(inner)
   const fleet = fleetOf(id, cut.store, clocks)
   const leader = createLeader(id, ticks)
-  let { rules, version } = given
+  let version = 1
   const failed = (error: unknown) => void replica.failures.push(error)
   const part = createRolloutsPart({
     fleet,
@@ -64,38 +47,28 @@ async function simulateReplica(id: string, inner: Store, clocks: ManualClocks, g
     changes: () => [...refused.splice(0), ...observed.splice(0).flatMap((one) => evidenceChanges(one, NAMES))],
     readings: () => [],
   })
-  let select = createSelect(rollouts.inForce(rules))
-  const follow = () => {
-    select = createSelect(rollouts.inForce(rules))
-  }
-  rollouts.onMove(follow)
-  let asked = 0
   const ends: (() => void)[] = []
   const replica = {
-    ...{ id, cut, fleet, leader, rollouts, entries, circuit },
+    ...{ ...callers, id, cut, fleet, leader },
     problem: undefined as string | undefined,
     failures: [] as unknown[],
     /** The caller asks something new, v2 or v1 answers as the share says, and both are compared. */
-    ask(nth: number, given: { isWrong?: boolean; shape?: string; operation?: string } = {}) {
-      const parts = { rollouts, circuit, evidence, select, position: 'open', ...notes } as const
-      const { comparison, isObserved } = askOnce(parts, nth, { shape: `${id} ${asked++}`, ...given })
+    ask(...asked: Parameters<typeof callers.ask>) {
+      const { comparison, isObserved } = callers.ask(...asked)
       if (isObserved) observed.push({ ...comparison, at: now() })
       return comparison.mode
     },
     /** v2 refuses so many writes of `iam.a`, and nobody knows whether v1 would. */
     refuse: (count: number) => void refused.push(...tallyChanges('iam.a', { uncompared: { writeRefused: count } }, now(), NAMES)),
     steer: (command: RolloutCommand) => part.steer('iam', command, PERSON),
-    place: () => placeOf(rollouts),
     share: () => rollouts.all()[0]?.percent ?? 0,
     reason: () => rollouts.all()[0]?.reason ?? '',
-    moves: () => movesIn(entries),
     /** Puts other rules in force: at the replica where a person put them, or where they are taken over. */
     change(changed: ModeRules, isOwn: boolean) {
-      rules = changed
       version += 1
       if (isOwn) rollouts.change(changed, PERSON)
       else rollouts.adopt(changed)
-      follow()
+      follow(changed)
     },
     /** Ends without a word. */
     kill() {
@@ -103,7 +76,6 @@ async function simulateReplica(id: string, inner: Store, clocks: ManualClocks, g
       cut.cut = 'requests'
     },
   }
-  for (const entry of earlier) rollouts.entry(entry)
   rollouts.start()
   await fleet.start()
   ends.push(
@@ -163,7 +135,7 @@ describe('random fleets', () => {
     else if (kind < 0.35) {
       one.kill()
       world.killed += 1
-      replicas[at] = await simulateReplica(`${one.id}${nth}`, memory.open(), clocks, { rules: RULES, version: 1 })
+      replicas[at] = await simulateReplica(`${one.id}${nth}`, memory.open(), clocks, RULES)
     }
   }
 
@@ -183,7 +155,7 @@ describe('random fleets', () => {
     const clocks = manualClocks()
     const memory = createMemory(clocks.now)
     const world: World = { clocks, memory, random: seeded(seed), replicas: [], killed: 0, seen: new Map() }
-    for (const id of ['a', 'b', 'c']) world.replicas.push(await simulateReplica(id, memory.open(), clocks, { rules: RULES, version: 1 }))
+    for (const id of ['a', 'b', 'c']) world.replicas.push(await simulateReplica(id, memory.open(), clocks, RULES))
     const store = memory.open()
     const wrong: string[] = []
     let differs = 0
@@ -242,7 +214,7 @@ describe('rollouts part', () => {
     const clocks = manualClocks()
     const memory = createMemory(clocks.now)
     const rules = iamRules(rollout)
-    const start = (id: string) => simulateReplica(id, memory.open(), clocks, { rules, version: 1 })
+    const start = (id: string) => simulateReplica(id, memory.open(), clocks, rules)
     const [a, b, c] = [await start('a'), await start('b'), await start('c')]
     const all = [a, b, c]
     await clocks.pass(3000)
@@ -412,7 +384,7 @@ describe('rollouts part', () => {
     onTestFinished(() => rmSync(folder, { recursive: true }))
     const url = `file:${join(folder, 'store.json')}`
     const clocks = manualClocks()
-    const given = { rules: iamRules({ steps: STEPS }), version: 1 }
+    const given = iamRules({ steps: STEPS })
     const first = await simulateReplica('a', await openStore(url, 'crosswalk'), clocks, given)
     await settle(clocks, () => first.place() === 'running 1 1')
     const promoted = first.steer('promote')

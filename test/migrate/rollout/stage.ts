@@ -7,7 +7,7 @@ import { createSelect, isWithinShare } from '../../../src/migrate/modes/select.t
 import type { Entry } from '../../../src/migrate/records/record.ts'
 import type { OperationView, RolloutStatus, RolloutView } from '../../../src/migrate/rollout/machine.ts'
 import { firstState, planOf, type RolloutPhase, type RolloutPlan, type RolloutState } from '../../../src/migrate/rollout/plan.ts'
-import { createRollouts, type Rollouts } from '../../../src/migrate/rollout/rollouts.ts'
+import { createRollouts } from '../../../src/migrate/rollout/rollouts.ts'
 import type { Clocks } from '../../../src/serve/bounds.ts'
 import { identify } from '../../../src/serve/request.ts'
 import { SERVED_BY } from '../../../src/serve/sides.ts'
@@ -160,129 +160,103 @@ export const callerAt = (nth: number) =>
     .toString(16)
     .padStart(8, '0')}00000000`
 
-/** Where a rollout of the rules is: its phase, its step and its share. */
-export function placeOf(rollouts: Rollouts): string {
-  const [{ phase, step, percent } = { phase: 'ended', step: 0, percent: 0 }] = rollouts.all()
-  return `${phase} ${step} ${percent}`
-}
-
-/** The states after each note of a rollout. */
-export const movesIn = (entries: readonly Entry[]) =>
-  entries.flatMap((entry) => (entry.kind === 'note' && entry.what === 'rollout' ? [entry.to] : []))
-
-/** A recorder that keeps entries as a file would have them. */
-export function recording(problem: () => string | undefined) {
-  const entries: Entry[] = []
-  const record = (entry: Entry) => void entries.push(JSON.parse(JSON.stringify(entry)) as Entry)
-  return { entries, recorder: { record, problem, comparisons: () => [], dropped: () => 0, close: async () => {} } }
-}
-
-interface Asking extends Pick<ReturnType<typeof createNotes>, 'note'> {
-  readonly rollouts: Rollouts
-  readonly circuit: ReturnType<typeof createCircuit>
-  readonly evidence: ReturnType<typeof createEvidence>
-  readonly select: ReturnType<typeof createSelect>
-  /** Where an open circuit leaves the requests. */
-  readonly position: 'open' | 'probed'
-}
-
-/** The nth caller asks: v2 or v1 answers as the share says, and both are compared. Returns the comparison, and whether it is an observation. */
-export function askOnce({ rollouts, circuit, evidence, select, position, note }: Asking, nth: number, asked: Asked) {
-  const { operation = 'iam.a', isWrong = false, shape } = asked
-  const client = { caller: callerAt(nth), subject: undefined }
-  const mode = select({ ...client, operation, circuit: circuit.isOpen(operation) ? position : 'closed' })
-  rollouts.used({ ...client, mode, round: rollouts.round() }, operation, SERVED_BY[mode])
-  const comparison = { operation, caller: client.caller, shape, outcome: isWrong ? 'mismatch' : 'match', mode } as const
-  const turned = [circuit.observe(operation, 'errors', false), circuit.observe(operation, 'mismatches', isWrong)].find(Boolean)
-  const isObserved = evidence.observe(comparison) !== undefined
-  if (mode === 'diff-v2') rollouts.compared(client, comparison)
-  if (turned) note({ what: turned.state === 'open' ? 'circuit' : 'circuit-closed', text: turned.reason, operation })
-  return { comparison, isObserved }
-}
-
-interface Asked {
-  readonly operation?: string | undefined
-  readonly isWrong?: boolean | undefined
-  readonly shape: string
+interface Callers extends Pick<Clocks, 'now' | 'ticks'> {
+  readonly rules: ModeRules
+  /** Why the records cannot be written. */
+  readonly problem: () => string | undefined
+  readonly isProbed?: boolean
+  /** Its name among others that share the rollouts. */
+  readonly replica?: string
 }
 
 /** Rollouts with real circuits and real evidence, and clients that only count. */
-export interface Simulation {
-  readonly rollouts: Rollouts
-  readonly entries: Entry[]
-  /** Notes of rollouts: the state after each. */
-  moves(): readonly (string | undefined)[]
-  /** The caller asks something new, v2 or v1 answers as the share says, and both are compared. */
-  ask(nth: number, options?: { readonly operation?: string; readonly isWrong?: boolean; readonly shape?: string }): void
-  /** v2 refuses so many writes of `iam.a`, and nobody knows whether v1 would. */
-  refuse(count: number): void
-  /** Lets callers ask for so many minutes, each minute once. */
-  minutes(count: number, callers?: readonly number[]): void
-  pass(ms: number): void
-  setWall(ms: number): void
-  place(): string
-  isOpen(operation: string): boolean
-  change(rules: ModeRules): void
-  problem: string | undefined
+export function createCallers({ rules, now, ticks, problem, isProbed = false, replica }: Callers) {
+  const entries: Entry[] = []
+  const record = (entry: Entry) => void entries.push(JSON.parse(JSON.stringify(entry)) as Entry)
+  const recorder = { record, problem, comparisons: () => [], dropped: () => 0, close: async () => {} }
+  const evidence = createEvidence(now)
+  const circuit = createCircuit(now, () => isProbed)
+  const order = createSaveOrder()
+  const { note, onNote } = createNotes({ recorder, now, order, ...(replica !== undefined && { replica }) })
+  const rollouts = createRollouts(rules, {
+    journal: { circuit, evidence, recorder, order, note, onNote },
+    ...{ operations: OPERATIONS, canBeJudged: () => true, now, ticks, isShared: replica !== undefined },
+  })
+  let [inForce, asked] = [rules, 0]
+  let select = createSelect(rollouts.inForce(rules))
+  /** Puts rules in force. */
+  const follow = (changed = inForce) => {
+    inForce = changed
+    select = createSelect(rollouts.inForce(changed))
+  }
+  rollouts.onMove(() => follow())
+  return {
+    ...{ rollouts, entries, circuit, evidence, follow },
+    /** The nth caller asks something new, v2 or v1 answers as the share says, and both are compared. */
+    ask(nth: number, { operation = 'iam.a', isWrong = false, shape = `${replica ?? 'shape'} ${asked}` }: Asked = {}) {
+      asked += 1
+      const client = { caller: callerAt(nth), subject: undefined }
+      const mode = select({ ...client, operation, circuit: circuit.isOpen(operation) ? (isProbed ? 'probed' : 'open') : 'closed' })
+      rollouts.used({ ...client, mode, round: rollouts.round() }, operation, SERVED_BY[mode])
+      const comparison = { operation, caller: client.caller, shape, outcome: isWrong ? 'mismatch' : 'match', mode } as const
+      const turned = [circuit.observe(operation, 'errors', false), circuit.observe(operation, 'mismatches', isWrong)].find(Boolean)
+      const isObserved = evidence.observe(comparison) !== undefined
+      if (mode === 'diff-v2') rollouts.compared(client, comparison)
+      if (turned) note({ what: turned.state === 'open' ? 'circuit' : 'circuit-closed', text: turned.reason, operation })
+      return { comparison, isObserved }
+    },
+    place() {
+      const [{ phase, step, percent } = { phase: 'ended', step: 0, percent: 0 }] = rollouts.all()
+      return `${phase} ${step} ${percent}`
+    },
+    /** Notes of rollouts: the state after each. */
+    moves: () => entries.flatMap((entry) => (entry.kind === 'note' && entry.what === 'rollout' ? [entry.to] : [])),
+  }
 }
 
-/** Begins where `earlier` entries ended. */
-export function simulate(rules: ModeRules, earlier: readonly Entry[] = [], probed = false): Simulation {
-  let [wall, ticks, asked] = [1e12, 0, 0]
-  const now = () => wall
-  const { entries, recorder } = recording(() => simulation.problem)
-  const evidence = createEvidence(now)
-  const circuit = createCircuit(now, () => probed)
-  const order = createSaveOrder()
-  const notes = createNotes({ recorder, now, order })
-  const sources = {
-    journal: { circuit, evidence, recorder, order, ...notes },
-    operations: OPERATIONS,
-    canBeJudged: () => true,
-    now,
-    ticks: () => ticks,
-    isShared: false,
-  }
-  const rollouts = createRollouts(rules, sources)
-  let inForce = rules
-  let select = createSelect(rollouts.inForce(inForce))
-  rollouts.onMove(() => {
-    select = createSelect(rollouts.inForce(inForce))
-  })
-  const simulation: Simulation = {
-    rollouts,
-    entries,
-    problem: undefined,
-    moves: () => movesIn(entries),
-    ask(nth, given = {}) {
-      const position = probed ? 'probed' : 'open'
-      askOnce({ rollouts, circuit, evidence, select, position, ...notes }, nth, { shape: `shape ${asked++}`, ...given })
-    },
-    refuse: (count) => evidence.add('iam.a', { uncompared: { writeRefused: count } }),
-    minutes(count, callers = [5, 50, 500]) {
+interface Asked {
+  readonly operation?: string
+  readonly isWrong?: boolean
+  readonly shape?: string
+}
+
+/** Callers of one process, whose time a test moves. It begins where `earlier` entries ended. */
+export function simulate(rules: ModeRules, earlier: readonly Entry[] = [], isProbed = false) {
+  let [wall, ticks] = [1e12, 0]
+  const clocks = { now: () => wall, ticks: () => ticks }
+  const { ask, follow, ...callers } = createCallers({ rules, ...clocks, problem: () => simulation.problem, isProbed })
+  const { rollouts, circuit, evidence } = callers
+  const simulation = {
+    ...callers,
+    problem: undefined as string | undefined,
+    ask: (...asked: Parameters<typeof ask>) => void ask(...asked),
+    /** v2 refuses so many writes of `iam.a`, and nobody knows whether v1 would. */
+    refuse: (count: number) => evidence.add('iam.a', { uncompared: { writeRefused: count } }),
+    /** Lets callers ask for so many minutes, each minute once. */
+    minutes(count: number, asking: readonly number[] = [5, 50, 500]) {
       for (let minute = 0; minute < count; minute += 1) {
-        for (const caller of callers) simulation.ask(caller)
+        for (const caller of asking) ask(caller)
         simulation.pass(60_000)
       }
     },
-    pass(ms) {
+    pass(ms: number) {
       wall += ms
       ticks += ms
       rollouts.look()
     },
-    setWall: (ms) => {
+    setWall: (ms: number) => {
       wall = ms
     },
-    place: () => placeOf(rollouts),
     isOpen: circuit.isOpen,
-    change(changed) {
-      inForce = changed
+    change(changed: ModeRules) {
       rollouts.change(changed, PERSON)
       circuit.close((operation) => rollouts.keptOpenBy(operation) === undefined)
-      select = createSelect(rollouts.inForce(changed))
+      follow(changed)
     },
   }
   for (const entry of earlier) rollouts.entry(entry)
   rollouts.start()
   return simulation
 }
+
+export type Simulation = ReturnType<typeof simulate>

@@ -1,7 +1,5 @@
-import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -13,49 +11,41 @@ import { operationsOf, type Tables } from '../../src/tables/tables.ts'
 import { readDocument } from '../../src/tools/contract.ts'
 import { draftTables } from '../../src/tools/draft.ts'
 import { runCommand } from '../app/cli/support.ts'
+import { listening } from '../stage/programs.ts'
 
-describe('draft command', () => {
+const folder = mkdtempSync(join(tmpdir(), 'crosswalk-draft-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+describe('crosswalk draft', () => {
   const [V1, V3] = ['v1', 'v3'].map((version) => `examples/resource-manager/openapi-${version}.json`) as [string, string]
 
-  let folder: string
-
-  beforeAll(() => {
-    folder = mkdtempSync(join(tmpdir(), 'crosswalk-draft-'))
+  it('writes the draft to a file and prints what is left to decide', async () => {
+    const out = join(folder, 'tables.ts')
+    const ran = await runCommand(['draft', '--v1', V1, '--v2', V3, '--name', 'resourcemanager', '--out', out])
+    expect(readFileSync(out, 'utf8')).toBe(readFileSync('examples/resource-manager/drafted.ts', 'utf8'))
+    expect(ran.out).toMatch(/^written to .*tables\.ts\nto decide: GET \/v1\/projects: GET \/v3\/projects has its path, but needs parent\n/)
   })
 
-  afterAll(() => rmSync(folder, { recursive: true }))
+  it('writes JavaScript without types where the name of the file says so', async () => {
+    const out = join(folder, 'tables.mjs')
+    await runCommand(['draft', '--v1', V1, '--v2', V3, '--name', 'resourcemanager', '--out', out])
+    const [typed, plain] = [readFileSync('examples/resource-manager/drafted.ts', 'utf8'), readFileSync(out, 'utf8')]
+    const untyped = typed
+      .replace(/^interface .*\n(?:^ .*\n)*\}\n\n/gm, '')
+      .replace(/^interface .*\{\}\n\n/gm, '')
+      .replace(/rows<\w+, \w+>\(\)\((\{[\s\S]*?\n\})\)/g, '$1')
+      .replaceAll(/, type \w+|(?<= )rows, /g, '')
+      .replaceAll(/: (?:Mapping|Tables|readonly Acknowledged\[\]) =/g, ' =')
+    expect(plain).toBe(untyped)
+  })
 
-  describe('crosswalk draft', () => {
-    it('writes the draft to a file and prints what is left to decide', async () => {
-      const out = join(folder, 'tables.ts')
-      const ran = await runCommand(['draft', '--v1', V1, '--v2', V3, '--name', 'resourcemanager', '--out', out])
-      expect(readFileSync(out, 'utf8')).toBe(readFileSync('examples/resource-manager/drafted.ts', 'utf8'))
-      expect(ran.out).toMatch(
-        /^written to .*tables\.ts\nto decide: GET \/v1\/projects: GET \/v3\/projects has its path, but needs parent\n/,
-      )
-    })
-
-    it('writes JavaScript without types where the name of the file says so', async () => {
-      const out = join(folder, 'tables.mjs')
-      await runCommand(['draft', '--v1', V1, '--v2', V3, '--name', 'resourcemanager', '--out', out])
-      const [typed, plain] = [readFileSync('examples/resource-manager/drafted.ts', 'utf8'), readFileSync(out, 'utf8')]
-      const untyped = typed
-        .replace(/^interface .*\n(?:^ .*\n)*\}\n\n/gm, '')
-        .replace(/^interface .*\{\}\n\n/gm, '')
-        .replace(/rows<\w+, \w+>\(\)\((\{[\s\S]*?\n\})\)/g, '$1')
-        .replaceAll(/, type \w+|(?<= )rows, /g, '')
-        .replaceAll(/: (?:Mapping|Tables|readonly Acknowledged\[\]) =/g, ' =')
-      expect(plain).toBe(untyped)
-    })
-
-    it.each([
-      [['--v1', V1], 2, 'draft needs two OpenAPI documents: --v1 FILE --v2 FILE.'],
-      [['--v1', V1, '--v2', V3, '--name', 'a b'], 2, 'name is "a b", but it must be letters and digits such as "shop".'],
-      [['--v1', 'none.json', '--v2', V3], 2, 'a document cannot be read: there is no such file or folder (none.json)'],
-    ])('says what is wrong with %j', async (argv, code, sentence) => {
-      const ran = await runCommand(['draft', ...argv])
-      expect([ran.code, ran.err.trim()]).toEqual([code, sentence])
-    })
+  it.each([
+    [['--v1', V1], 2, 'draft needs two OpenAPI documents: --v1 FILE --v2 FILE.'],
+    [['--v1', V1, '--v2', V3, '--name', 'a b'], 2, 'name is "a b", but it must be letters and digits such as "shop".'],
+    [['--v1', 'none.json', '--v2', V3], 2, 'a document cannot be read: there is no such file or folder (none.json)'],
+  ])('says what is wrong with %j', async (argv, code, sentence) => {
+    const ran = await runCommand(['draft', ...argv])
+    expect([ran.code, ran.err.trim()]).toEqual([code, sentence])
   })
 })
 
@@ -112,14 +102,6 @@ describe('a draft of the example', () => {
 })
 
 describe('odd documents', () => {
-  let folder: string
-
-  beforeAll(() => {
-    folder = mkdtempSync(join(tmpdir(), 'crosswalk-draft-'))
-  })
-
-  afterAll(() => rmSync(folder, { recursive: true }))
-
   function written(name: string, document: unknown): string {
     const path = join(folder, name)
     writeFileSync(path, typeof document === 'string' ? document : JSON.stringify(document))
@@ -193,6 +175,7 @@ describe('odd documents', () => {
       const SCHEMA = '{"type":"object","properties":{"hidden":{"type":"string"}}}'
       let outside: string
       let server: Server
+      let url = ''
       const asked: string[] = []
 
       beforeAll(async () => {
@@ -204,7 +187,7 @@ describe('odd documents', () => {
           asked.push(request.url ?? '')
           response.setHeader('content-type', 'application/json').end(SCHEMA)
         })
-        await once(server.listen(0, '127.0.0.1'), 'listening')
+        url = (await listening(server)).url
       })
 
       afterAll(() => {
@@ -213,8 +196,8 @@ describe('odd documents', () => {
       })
 
       const refs = (): Readonly<Record<string, string>> => ({
-        host: `http://127.0.0.1:${(server.address() as AddressInfo).port}/latest/meta-data`,
-        scheme: `HTTP://127.0.0.1:${(server.address() as AddressInfo).port}/upper`,
+        host: `${url}/latest/meta-data`,
+        scheme: `${url.replace('http', 'HTTP')}/upper`,
         absolute: join(outside, 'secret.json'),
         above: `../${basename(outside)}/secret.json`,
         folder: `linked/secret.json`,

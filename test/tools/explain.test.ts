@@ -1,8 +1,8 @@
-import { afterEach, describe, expect, it } from 'vitest'
-import { mappings } from '../../mappings/index.ts'
-import { type Sandbox, startSandbox } from '../../src/sandbox/start.ts'
+import { describe, expect, it } from 'vitest'
+import type { Sandbox } from '../../src/sandbox/start.ts'
 import { hasCurl, paste, runCommand } from '../app/cli/support.ts'
-import { bearer, startStage } from '../stage/stage.ts'
+import { operationOf } from '../migrate/given.ts'
+import { bearer, type Entry, startQuietSandbox, startStage } from '../stage/stage.ts'
 
 describe('explain', () => {
   const explain = (line: string, body?: unknown, ...flags: string[]) =>
@@ -69,8 +69,7 @@ describe('explain', () => {
 
     it('states what cannot be known in advance', async () => {
       const { out } = await explain('GET /registry/v1/eoltags')
-      const operation = mappings.flatMap(({ operations }) => operations).find(({ id }) => id === 'registry.eol_tags.list')
-      expect(out).toContain(`# cannot be known: ${operation?.because}`)
+      expect(out).toContain(`# cannot be known: ${operationOf('registry.eol_tags.list').because}`)
       expect(out).toContain('# cannot be known: main_package_name: ')
     })
 
@@ -131,7 +130,7 @@ describe('explain', () => {
   })
 
   /** Twin sandboxes: the same data, uids and clock. */
-  const twin = () => startSandbox({ port: 0, now: Date.parse('2026-11-20T00:00:00.000Z') })
+  const twin = () => startQuietSandbox({ now: Date.parse('2026-11-20T00:00:00.000Z') })
 
   const WRITES = ['POST', 'PATCH', 'DELETE']
   const COLLECTIONS = [
@@ -142,13 +141,6 @@ describe('explain', () => {
     '/registry/v2/repos',
     '/registry/v2/tags',
   ]
-
-  interface Entry {
-    readonly method: string
-    readonly path: string
-    readonly query: unknown
-    readonly body: unknown
-  }
 
   async function journal({ url }: Sandbox): Promise<readonly Entry[]> {
     const entries = (await (await fetch(`${url}/-/journal`)).json()) as readonly Entry[]
@@ -165,11 +157,6 @@ describe('explain', () => {
   const sorted = (entries: readonly Entry[]) => entries.map((entry) => JSON.stringify(entry)).sort()
 
   describe.runIf(hasCurl())('what explain prints, pasted into sh', () => {
-    const open: { close(): Promise<void> }[] = []
-    afterEach(async () => {
-      for (const server of open.splice(0)) await server.close()
-    })
-
     async function first(sandbox: Sandbox, path: string): Promise<string> {
       const answer = await fetch(sandbox.url + path, { headers: bearer(sandbox.tokens.admin) })
       const [rows] = Object.values((await answer.json()) as Record<string, { uid: string }[]>)
@@ -226,7 +213,6 @@ describe('explain', () => {
     ])('makes the same change as the v1 call: %s', async (_, lineOf, body, user = 'owner') => {
       const [served, pasted] = [await twin(), await twin()]
       const proxy = await startStage({ v1: null, v2: served.url })
-      open.push(proxy, served, pasted)
       const line = await lineOf(served)
       for (const { url } of [served, pasted]) await fetch(`${url}/-/journal`, { method: 'DELETE' })
 

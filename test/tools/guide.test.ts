@@ -20,11 +20,10 @@ import { type Block, guideBlocks, htmlPage, markdownOf, prose } from '../../src/
 import { createMethodNames, type Guide, guideSchema } from '../../src/tools/guide-request.ts'
 import { findingsIn, folder, hasChromium, OF_LOOKS, open, openBrowser } from '../admin/report-stage.ts'
 import { hasCurl, paste, runCommand } from '../app/cli/support.ts'
+import { operationOf, operations } from '../migrate/given.ts'
 import { bearer, type Stage, startStage } from '../stage/stage.ts'
 
 const methods = createMethodNames(readFacts())
-
-const operations = mappings.flatMap((mapping) => mapping.operations)
 
 function contextOf(dialect: Dialect, base = 'https://v2.example.com'): SectionContext {
   return {
@@ -145,12 +144,10 @@ describe('client guide', () => {
     })
   })
 
-  describe('the report', () => {
-    it('leaves out the parameters of requests, which only a guide needs', async () => {
-      const { clients: known } = (await (await fetch(`${stage.adminUrl}/report.json`)).json()) as { clients: readonly Client[] }
-      expect(known[0]?.operations[0]).toMatchObject({ operation: 'iam.groups.list', calls: 3 })
-      expect(known[0]?.operations[0]).not.toHaveProperty('requests')
-    })
+  it('the report leaves out the parameters of requests, which only a guide needs', async () => {
+    const { clients: known } = (await (await fetch(`${stage.adminUrl}/report.json`)).json()) as { clients: readonly Client[] }
+    expect(known[0]?.operations[0]).toMatchObject({ operation: 'iam.groups.list', calls: 3 })
+    expect(known[0]?.operations[0]).not.toHaveProperty('requests')
   })
 
   describe('crosswalk clients', () => {
@@ -208,33 +205,31 @@ describe('client guide', () => {
   })
 })
 
-describe('guide page', () => {
-  /** A list, a write with a mask, an emulation, and what v2 lacks. */
-  const SHOWN = ['iam.terms.list', 'iam.groups.update', 'registry.tags.update', 'registry.vuln_reports.list']
+/** A list, a write with a mask, an emulation, and what v2 lacks. */
+const SHOWN = ['iam.terms.list', 'iam.groups.update', 'registry.tags.update', 'registry.vuln_reports.list']
 
-  describe.skipIf(!hasChromium())('the page of a guide in Chromium', () => {
-    let browser: Browser
-    beforeAll(async () => {
-      browser = await openBrowser()
-    })
-    afterAll(() => browser.close())
+describe.skipIf(!hasChromium())('the page of a guide in Chromium', () => {
+  let browser: Browser
+  beforeAll(async () => {
+    browser = await openBrowser()
+  })
+  afterAll(() => browser.close())
 
-    it('is accessible on a wide screen and on a phone, in both themes, and asks for nothing', async () => {
-      const shown = operations.filter(({ id }) => SHOWN.includes(id))
-      const path = join(await folder(), 'guide.html')
-      await writeFile(path, htmlPage('A guide', guideBlocks(operationGuide(shown, 'A guide', contextOf('specification')))))
-      const { page, said, asked } = await open(browser, pathToFileURL(path).href, { bypassCSP: true })
-      for (const [width, colorScheme, rules] of [
-        [1440, 'light', undefined],
-        [390, 'dark', OF_LOOKS],
-      ] as const) {
-        await page.setViewportSize({ width, height: 900 })
-        await page.emulateMedia({ colorScheme })
-        expect(await findingsIn(page, rules)).toEqual([])
-        expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)
-      }
-      expect({ said, asked }).toEqual({ said: [], asked: [] })
-    })
+  it('is accessible on a wide screen and on a phone, in both themes, and asks for nothing', async () => {
+    const shown = operations.filter(({ id }) => SHOWN.includes(id))
+    const path = join(await folder(), 'guide.html')
+    await writeFile(path, htmlPage('A guide', guideBlocks(operationGuide(shown, 'A guide', contextOf('specification')))))
+    const { page, said, asked } = await open(browser, pathToFileURL(path).href, { bypassCSP: true })
+    for (const [width, colorScheme, rules] of [
+      [1440, 'light', undefined],
+      [390, 'dark', OF_LOOKS],
+    ] as const) {
+      await page.setViewportSize({ width, height: 900 })
+      await page.emulateMedia({ colorScheme })
+      expect(await findingsIn(page, rules)).toEqual([])
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)
+    }
+    expect({ said, asked }).toEqual({ said: [], asked: [] })
   })
 })
 
@@ -372,7 +367,7 @@ describe('operation guides', () => {
   })
 
   describe('the members of a guide', () => {
-    const guideFor = (id: string) => guideOf(operations.find((one) => one.id === id) as Operation, 'specification')
+    const guideFor = (id: string) => guideOf(operationOf(id), 'specification')
     const members = (id: string) => guideFor(id).sections[0]?.answer.map(({ v1, v2, fate }) => [v1, v2, fate])
 
     it('have their names in the object that another call has', () => {
@@ -388,16 +383,14 @@ describe('operation guides', () => {
     })
   })
 
-  describe('the requests that can meet a difference', () => {
-    it('are told by parameters and members that the operations have', () => {
-      for (const { code, operations: patterns, met } of differences) {
-        if (!met) continue
-        const covered = operations.filter(({ id }) => patterns.some((pattern) => covers(pattern, id)))
-        const names = covered.flatMap((operation) => [...paramsOf(operation), ...Object.keys(operation.request?.fields ?? {})])
-        for (const name of [met.given, met.sent, met.missing].flatMap((list) => list ?? []))
-          expect([code, names.includes(name)]).toEqual([code, true])
-      }
-    })
+  it('tells requests that can meet a difference by what the operations have', () => {
+    for (const { code, operations: patterns, met } of differences) {
+      if (!met) continue
+      const covered = operations.filter(({ id }) => patterns.some((pattern) => covers(pattern, id)))
+      const names = covered.flatMap((operation) => [...paramsOf(operation), ...Object.keys(operation.request?.fields ?? {})])
+      for (const name of [met.given, met.sent, met.missing].flatMap((list) => list ?? []))
+        expect([code, names.includes(name)]).toEqual([code, true])
+    }
   })
 })
 
@@ -421,12 +414,10 @@ describe('render', () => {
     it('keeps code in our own prose', () => expect(markdownOf([{ kind: 'text', text: prose('`id` is `uid`.') }])).toBe('`id` is `uid`.\n'))
   })
 
-  describe('a guide as a page', () => {
-    it('runs nothing and loads nothing', () => {
-      const page = htmlPage(HOSTILE, blocks)
-      expect(page).not.toMatch(/<script|javascript:1"|<b>/)
-      expect(page).toMatch(/content="default-src 'none'; style-src 'sha256-[\w+/=]+'; base-uri 'none'; form-action 'none'"/)
-      expect(page).not.toMatch(/(?:src|href)="(?!data:,)/)
-    })
+  it('a guide as a page runs nothing and loads nothing', () => {
+    const page = htmlPage(HOSTILE, blocks)
+    expect(page).not.toMatch(/<script|javascript:1"|<b>/)
+    expect(page).toMatch(/content="default-src 'none'; style-src 'sha256-[\w+/=]+'; base-uri 'none'; form-action 'none'"/)
+    expect(page).not.toMatch(/(?:src|href)="(?!data:,)/)
   })
 })

@@ -317,6 +317,8 @@ describe('sarif', () => {
     readonly locations: readonly { readonly logicalLocations: readonly { readonly fullyQualifiedName: string }[] }[]
   }
 
+  const left = { writes: 0, forms: 0, repeated: 0, pageTokens: 0, v1Only: 0, other: 0, beyond: 0 }
+
   const told = ({ runs: [{ results }] }: Log) =>
     results.map((one) => [one.ruleId, one.level, one.occurrenceCount, one.locations[0]?.logicalLocations[0]?.fullyQualifiedName])
 
@@ -353,7 +355,6 @@ describe('sarif', () => {
       ['a line before the first', { locations: [{ physicalLocation: { artifactLocation: { uri: 'a' }, region: { startLine: 0 } } }] }],
     ])('would be noticed with %s', (_, change) => {
       const row = { operation: 'iam.roles.list', shape: 's', v1: 200, v2: 200, differences: ['value /items/*/name'] }
-      const left = { writes: 0, forms: 0, repeated: 0, pageTokens: 0, v1Only: 0, other: 0, beyond: 0 }
       const log = JSON.parse(JSON.stringify(againstSarif({ rows: [{ ...row, outcome: 'mismatch' }], left }, 'stdin')))
       expect(isValid(log)).toBe(true)
       const [run] = log.runs
@@ -377,7 +378,7 @@ describe('sarif', () => {
             { ...row, outcome: 'match', differences: [] },
             { ...row, outcome: 'inconclusive', differences: [], reason: 'too long' },
           ],
-          left: { writes: 0, forms: 0, repeated: 0, pageTokens: 0, v1Only: 0, other: 0, beyond: 0 },
+          left,
         },
         'stdin',
       )
@@ -393,7 +394,6 @@ describe('sarif', () => {
 
   it('tells CI every read that was sent, as JUnit', async () => {
     const row = { operation: 'iam.roles.list', shape: 'iam.roles.list?name=<&"', v1: 200, v2: 200 }
-    const left = {} as Parameters<typeof againstJunit>[0]['left']
     const cases = againstJunit({
       rows: [
         { ...row, outcome: 'match', differences: [] },

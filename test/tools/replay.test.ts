@@ -1,13 +1,13 @@
 import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { run } from '../../src/app/cli/run.ts'
 import type { Entry } from '../../src/migrate/records/record.ts'
-import { startSandbox } from '../../src/sandbox/start.ts'
 import { identify } from '../../src/serve/request.ts'
 import type { Replayed } from '../../src/tools/replay/summary.ts'
 import { comparison, lines, traffic } from '../admin/report-stage.ts'
 import { runCommand } from '../app/cli/support.ts'
+import { startQuietSandbox } from '../stage/stage.ts'
 import { file, har, logLine, ORG, REPO } from './replay-files.ts'
 
 describe('replay', () => {
@@ -285,15 +285,13 @@ describe('replay', () => {
     })
   })
 
-  describe('crosswalk replay', () => {
-    it('refuses files that are no traffic or cannot be read', async () => {
-      expect(await runCommand(['replay', await file('a.txt', 'hello\n')])).toMatchObject({
-        code: 2,
-        err: expect.stringContaining('is in no format that is recognized'),
-      })
-      expect(await runCommand(['replay', '/nowhere.har'])).toMatchObject({ code: 2, err: expect.stringContaining('/nowhere.har') })
-      expect(await runCommand(['replay', 'x', '--rows', 'many'])).toMatchObject({ code: 2 })
+  it('crosswalk replay refuses files that are no traffic or cannot be read', async () => {
+    expect(await runCommand(['replay', await file('a.txt', 'hello\n')])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('is in no format that is recognized'),
     })
+    expect(await runCommand(['replay', '/nowhere.har'])).toMatchObject({ code: 2, err: expect.stringContaining('/nowhere.har') })
+    expect(await runCommand(['replay', 'x', '--rows', 'many'])).toMatchObject({ code: 2 })
   })
 })
 
@@ -316,12 +314,6 @@ describe('records that Crosswalk did not write', () => {
 
 describe('crosswalk replay --against', () => {
   const TOKEN = 'demo-owner'
-
-  async function sandbox() {
-    const running = await startSandbox({ port: 0 })
-    onTestFinished(() => running.close())
-    return running
-  }
 
   /** Runs the command without interrupting it. */
   async function sent(argv: readonly string[], env: Record<string, string> = { TOKEN }) {
@@ -346,7 +338,7 @@ describe('crosswalk replay --against', () => {
   const journalOf = async (url: string) => (await (await fetch(`${url}/-/journal`)).json()) as readonly { method: string }[]
 
   it('sends every different read to both sides, and nothing else', async () => {
-    const { url } = await sandbox()
+    const { url } = await startQuietSandbox()
     const path = await file('traffic.har', ARCHIVE)
     const flags = ['--against', url, '--upstream-v2', url, '--rate', '1000']
     const { code, out, err } = await sent(['replay', path, ...flags, '--json'])
@@ -362,7 +354,7 @@ describe('crosswalk replay --against', () => {
   })
 
   it('finds and records the effect of an injected bug, and exits with its code', async () => {
-    const { url } = await sandbox()
+    const { url } = await startQuietSandbox()
     const fault = { match: 'GET /iam/v2/groups', change: { at: '/groups/0/name', to: 'another' } }
     await fetch(`${url}/-/faults`, { method: 'POST', body: JSON.stringify(fault), headers: { 'content-type': 'application/json' } })
     const path = await file('traffic.har', ARCHIVE)
@@ -380,7 +372,7 @@ describe('crosswalk replay --against', () => {
   })
 
   it('observes its limits', async () => {
-    const { url } = await sandbox()
+    const { url } = await startQuietSandbox()
     const path = await file('traffic.har', ARCHIVE)
     const began = performance.now()
     const { out } = await sent(['replay', path, '--against', url, '--upstream-v2', url, '--rate', '10', '--max', '2', '--json'])
@@ -389,7 +381,7 @@ describe('crosswalk replay --against', () => {
   })
 
   it('sends and records nothing once it is stopped', async () => {
-    const { url } = await sandbox()
+    const { url } = await startQuietSandbox()
     const path = await file('traffic.har', ARCHIVE)
     const records = join(dirname(path), 'records.ndjson')
     const flags = ['--against', url, '--upstream-v2', url, '--rate', '1000', '--records', records]

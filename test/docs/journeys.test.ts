@@ -4,25 +4,16 @@ import { hasCurl } from '../app/cli/support.ts'
 import { sampled } from '../sample.ts'
 import { ALONE, MIGRATION, OPERATIONS, SAMPLED, walkThrough } from './pages.ts'
 
-describe('migration', () => {
-  it.skipIf(!hasCurl())(
-    'runs the pages of a migration word for word on the sandbox',
-    async () => {
-      expect(await walkThrough(MIGRATION, SAMPLED)).toBeGreaterThan(SAMPLED ? 2 : 11)
-    },
-    240_000,
-  )
-})
-
-describe('operations', () => {
-  it.skipIf(!hasCurl())(
-    'runs the pages for the person on call word for word on the sandbox',
-    async () => {
-      expect(await walkThrough(OPERATIONS, SAMPLED)).toBeGreaterThan(SAMPLED ? 2 : 12)
-    },
-    240_000,
-  )
-})
+it.skipIf(!hasCurl()).each([
+  ['of a migration', MIGRATION, 11],
+  ['for the person on call', OPERATIONS, 12],
+] as const)(
+  'the pages %s run word for word on the sandbox',
+  async (_, pages, outputs) => {
+    expect(await walkThrough(pages, SAMPLED)).toBeGreaterThan(SAMPLED ? 2 : outputs)
+  },
+  240_000,
+)
 
 describe('pages', () => {
   it.skipIf(!hasCurl()).each(sampled(ALONE, 7))(

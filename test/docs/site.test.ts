@@ -323,7 +323,7 @@ describe('looks', () => {
   })
 })
 
-describe('make site', () => {
+describe('the site of the documents', () => {
   /** What `npm run site` builds besides. Their content is not looked at here. */
   const ASSETS = ['assets/site.css', 'assets/site.js', 'assets/theme.js'].map((path) => [path, ''] as const)
 
@@ -342,7 +342,6 @@ describe('make site', () => {
       .replaceAll('&lt;', '<')
       .replaceAll('&gt;', '>')
 
-  describe('the site of the documents', () => {
     it('has no link that leads nowhere', () => {
       expect(brokenLinks(files)).toEqual([])
     })
@@ -388,5 +387,4 @@ describe('make site', () => {
     it('shows the members of what only v1 answers, as far as its contract is known', () => {
       expect(wordsOf('operations/auth.auth.validate.html')).toMatch(/Answer[\s\S]*subject\s+text/)
     })
-  })
 })

@@ -383,8 +383,7 @@ describe('foreign', () => {
   })
 })
 
-describe('if match', () => {
-  it.each([
+it.each([
     [undefined, 'met'],
     ['*', 'met'],
     [' * ', 'met'],
@@ -402,8 +401,7 @@ describe('if match', () => {
     [',', 'malformed'],
     ['"a-2" "a-2', 'malformed'],
     ['*, "a-2"', 'malformed'],
-  ] as const)('says of If-Match %j: %s', (header, said) => expect(ifMatch(header, '"a-2"')).toBe(said))
-})
+] as const)('if match says of If-Match %j: %s', (header, said) => expect(ifMatch(header, '"a-2"')).toBe(said))
 
 describe('ready', () => {
   const REFUSED = /^the v2 service does not answer its ping: nothing listens/

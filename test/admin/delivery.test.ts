@@ -1,13 +1,13 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
 import https from 'node:https'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createReceiver, type NotifyCounts } from '../../src/admin/notify.ts'
 import { selfSigned } from '../stage/authority.ts'
+import { listening } from '../stage/programs.ts'
 import { bearer, startStage } from '../stage/stage.ts'
 import { notifierFor, problemsOf, SECRET, startWebhook, WRONG } from './notes.ts'
 
@@ -16,10 +16,6 @@ describe('delivery', () => {
   async function setUp(turns: Parameters<typeof startWebhook>[0] = [], settings: Parameters<typeof notifierFor>[1] = {}) {
     const webhook = await startWebhook(turns)
     const notifier = notifierFor(webhook, settings)
-    onTestFinished(async () => {
-      await notifier.close()
-      await webhook.close()
-    })
     const names = () => webhook.events().map(({ subject }) => subject)
     return { webhook, notifier, names }
   }
@@ -115,14 +111,12 @@ describe('delivery', () => {
       },
     ])
     let isHeld = false
-    onTestFinished(webhook.close)
     const expire = () => {
       const timer = new AbortController()
       timers.push(timer)
       return timer.signal
     }
     const notifier = notifierFor(webhook, { receiver: createReceiver(webhook.url, 15_000, expire) })
-    onTestFinished(notifier.close)
     notifier.send('a', 'b')
     while (!isHeld) await setImmediate()
     timers[0]?.abort()
@@ -137,7 +131,6 @@ describe('delivery', () => {
     const three = notifierFor(webhook, { attempts: 3 })
     three.send('a', 'b')
     await three.idle()
-    await three.close()
     expect(names()).toEqual(['a', 'a', 'a', 'b', 'b'])
     expect(three.pauses).toEqual([1000, 2000, 4000, 8000])
     expect(three.counts()).toEqual({ sent: 1, failed: 1, dropped: 0, waiting: 0 })
@@ -156,7 +149,6 @@ describe('delivery', () => {
 
   it.each([400, 404, 415, 301, 307])('does not repeat an event that is answered %i, and follows no redirect', async (status) => {
     const elsewhere = await startWebhook()
-    onTestFinished(elsewhere.close)
     const { webhook, notifier, names } = await setUp([[status, { location: elsewhere.url }]])
     notifier.send('a', 'b')
     await notifier.idle()
@@ -203,12 +195,11 @@ describe('delivery', () => {
       asked += 1
       response.end()
     })
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     onTestFinished(() => void server.close())
-    const notifier = notifierFor({ url: `https://127.0.0.1:${(server.address() as AddressInfo).port}` }, { attempts: 1 })
+    const { port } = await listening(server)
+    const notifier = notifierFor({ url: `https://127.0.0.1:${port}` }, { attempts: 1 })
     notifier.send('a')
     await notifier.idle()
-    await notifier.close()
     expect(notifier.warned[0]).toMatch(/^https:\/\/127\.0\.0\.1:\d+ cannot be reached: self-signed certificate/)
     expect([asked, notifier.counts().failed]).toEqual([0, 1])
   })
@@ -258,14 +249,12 @@ describe('end to end', () => {
     })
     await stage.close()
     expect(JSON.stringify([stage.log, events])).not.toMatch(/hidden|the-token-that/)
-    await webhook.close()
   }, 30_000)
 
   it('does not send the events of earlier records again', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'crosswalk-notify-'))
     onTestFinished(() => rmSync(folder, { recursive: true }))
     const webhook = await startWebhook()
-    onTestFinished(webhook.close)
     const settings = { 'notify.url': webhook.url, 'notify.secret': SECRET, 'records.file': join(folder, 'records.ndjson') }
     const first = await startStage({ proxy: settings })
     await first.setModes({ default: 'diff-v1' })
@@ -288,7 +277,6 @@ describe('end to end', () => {
     const folder = mkdtempSync(join(tmpdir(), 'crosswalk-notify-'))
     onTestFinished(() => rmSync(folder, { recursive: true }))
     const webhook = await startWebhook()
-    onTestFinished(webhook.close)
     const at = new Date().toISOString()
     const records = [
       { kind: 'note', id: 'n', at, what: 'ready', operation: 'iam.groups.list', text: '', from: 'inconclusive', to: 'inside' },
@@ -328,7 +316,6 @@ describe('end to end', () => {
     const notifier = notifierFor({ url: proxy.adminUrl }, { receiver: createReceiver(`${proxy.adminUrl}/notify/test`, 30_000) })
     notifier.ping()
     await notifier.idle()
-    await notifier.close()
     expect(notifier.warned[0]).toContain('answers HTTP 403')
   })
 })

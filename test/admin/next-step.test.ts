@@ -144,8 +144,7 @@ describe('next step', () => {
     })
   })
 
-  describe('everything back to v1', () => {
-    it('leaves no client to v2, and compares what was compared', () => {
+  it('everything back to v1 leaves no client to v2, and compares what was compared', () => {
       const rules = [canary(5), rule({ operations: 'iam.*', mode: 'v2' }), rule({ operations: '*.get', mode: 'v1' })]
       expect(allBackToV1({ default: 'diff-v2', rules, testers: ['a'] })).toEqual({
         default: 'diff-v1',
@@ -153,7 +152,6 @@ describe('next step', () => {
         testers: ['a'],
       })
     })
-  })
 
   describe.skipIf(!hasCurl())('the printed commands', () => {
     let stage: Stage

@@ -5,7 +5,7 @@ import addFormats from 'ajv-formats'
 import { Webhook } from 'standardwebhooks'
 import { createNotifier, createReceiver, createSign, type Notifier, type NotifierSettings, ROOM } from '../../src/admin/notify.ts'
 import type { Note } from '../../src/migrate/records/record.ts'
-import { type Seen, startUpstream, type Upstream } from '../stage/upstream.ts'
+import { closedLater, type Seen, startUpstream, type Upstream } from '../stage/upstream.ts'
 
 const schema = JSON.parse(readFileSync('docs/notification.schema.json', 'utf8'))
 const ajv = new Ajv({ allErrors: true })
@@ -150,7 +150,7 @@ export interface TestNotifier extends Notifier {
   idle(): Promise<void>
 }
 
-/** A notifier for a receiver. Chance gives 0 and its clock stands still, so that every pause has its whole length. */
+/** A notifier for a receiver, closed after its test. Chance gives 0 and its clock stands still: every pause has its whole length. */
 export function notifierFor({ url }: Pick<Upstream, 'url'>, settings: Partial<NotifierSettings> = {}): TestNotifier {
   const pauses: number[] = []
   const warned: string[] = []
@@ -169,6 +169,7 @@ export function notifierFor({ url }: Pick<Upstream, 'url'>, settings: Partial<No
   })
   return {
     ...notifier,
+    close: closedLater(notifier.close),
     pauses,
     warned,
     send(...operations) {

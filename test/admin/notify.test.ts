@@ -3,23 +3,11 @@ import type { ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { askedPause, createSign, EVENT_TYPES, notificationOf, PING, pauseAfter, pingOf, WHOLE_TYPES } from '../../src/admin/notify.ts'
 import { loadConfig, notifySettings } from '../../src/app/config/config.ts'
 import { iamRules, PERSON, simulate } from '../migrate/rollout/stage.ts'
-import {
-  NEXT,
-  notifierFor,
-  problemsOf,
-  SAMPLES,
-  SECRET,
-  startWebhook,
-  type TestNotifier,
-  type TestWebhook,
-  TYPES,
-  verified,
-  WRONG,
-} from './notes.ts'
+import { NEXT, notifierFor, problemsOf, SAMPLES, SECRET, startWebhook, type TestWebhook, TYPES, verified, WRONG } from './notes.ts'
 
 describe('notification', () => {
   const [AT, SOURCE] = ['2026-01-01T00:00:00.000Z', 'urn:crosswalk:test']
@@ -72,7 +60,6 @@ describe('notifier', () => {
     const webhook = await startWebhook(
       Array(2000).fill((_: unknown, response: ServerResponse) => void (isOpen ? response.writeHead(204).end() : waiting.push(response))),
     )
-    onTestFinished(webhook.close)
     return {
       ...webhook,
       open() {
@@ -88,15 +75,10 @@ describe('notifier', () => {
   const names = (count: number) => Array.from({ length: count }, (_, nth) => `n${nth}`)
   const subjects = (webhook: TestWebhook) => webhook.events().map(({ subject }) => subject)
 
-  const closed = (notifier: TestNotifier) => {
-    onTestFinished(notifier.close)
-    return notifier
-  }
-
   describe('a notifier', () => {
     it('sends nothing before the caller has gone on', async () => {
       const webhook = await startSlow()
-      const notifier = closed(notifierFor(webhook))
+      const notifier = notifierFor(webhook)
       notifier.send('a')
       await Promise.resolve()
       expect(notifier.counts()).toEqual({ sent: 0, failed: 0, dropped: 0, waiting: 1 })
@@ -110,7 +92,7 @@ describe('notifier', () => {
       webhook.server.on('connection', () => {
         connections += 1
       })
-      const notifier = closed(notifierFor(webhook, { closingMs: 1 }))
+      const notifier = notifierFor(webhook, { closingMs: 1 })
       notifier.send(...names(1000))
       await webhook.held()
       expect(notifier.counts()).toEqual({ sent: 0, failed: 0, dropped: 0, waiting: 1000 })
@@ -123,7 +105,7 @@ describe('notifier', () => {
 
     it('drops the oldest events when too many wait, counts them and says so once', async () => {
       const webhook = await startSlow()
-      const notifier = closed(notifierFor(webhook, { room: { events: 10, bytes: 100_000 } }))
+      const notifier = notifierFor(webhook, { room: { events: 10, bytes: 100_000 } })
       notifier.send('first')
       await webhook.held()
       notifier.send(...names(100))
@@ -136,7 +118,7 @@ describe('notifier', () => {
 
     it('holds a bounded number of bytes', async () => {
       const webhook = await startSlow()
-      const notifier = closed(notifierFor(webhook, { room: { events: 10, bytes: 1000 } }))
+      const notifier = notifierFor(webhook, { room: { events: 10, bytes: 1000 } })
       notifier.send('first')
       await webhook.held()
       notifier.send(...names(8))
@@ -148,8 +130,7 @@ describe('notifier', () => {
 
     it('sends a test event, and returns its id', async () => {
       const webhook = await startWebhook()
-      onTestFinished(webhook.close)
-      const notifier = closed(notifierFor(webhook))
+      const notifier = notifierFor(webhook)
       const id = notifier.ping()
       await notifier.idle()
       expect(webhook.events()).toMatchObject([{ id, type: 'crosswalk.ping', data: { what: 'ping' } }])
@@ -159,7 +140,6 @@ describe('notifier', () => {
   describe('a notifier that is closed', () => {
     it('sends what waits first', async () => {
       const webhook = await startWebhook()
-      onTestFinished(webhook.close)
       const notifier = notifierFor(webhook)
       notifier.send(...names(20))
       await notifier.close()
@@ -169,7 +149,6 @@ describe('notifier', () => {
 
     it('ends a pause, tries each event once more, and says what is lost', async () => {
       const webhook = await startWebhook([500, 500, 204, 500])
-      onTestFinished(webhook.close)
       const pausing: AbortSignal[] = []
       const notifier = notifierFor(webhook, {
         pause: (_, signal) =>

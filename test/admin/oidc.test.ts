@@ -52,9 +52,7 @@ beforeAll(async () => {
   })
 })
 
-afterAll(async () => {
-  await issuer.close()
-})
+afterAll(() => issuer.close())
 
 async function ask(token: string | undefined, method = 'GET', path = '/modes', body?: object) {
   const headers = { ...(token !== undefined && bearer(token)), ...(body && { 'content-type': 'application/json' }) }
@@ -236,8 +234,7 @@ describe('an issuer', () => {
   })
 })
 
-describe('the claims of a token', () => {
-  it.each<[string, Partial<OidcSettings>, JWTPayload, object]>([
+it.each<[string, Partial<OidcSettings>, JWTPayload, object]>([
     ['a path', { claim: 'realm_access.roles' }, { realm_access: { roles: ['platform'] } }, { right: 'change', token: 'oidc:u-1' }],
     [
       'a name with dots',
@@ -252,20 +249,14 @@ describe('the claims of a token', () => {
     ['a verified address', {}, { email: 'a@b.example', email_verified: true }, { right: 'none', token: 'oidc:a@b.example' }],
     ['a number for a subject', {}, { sub: 4711 as never, groups: ['platform'] }, { right: 'change', token: 'oidc:4711' }],
     ['an unverified address', {}, { email: 'a@b.example', email_verified: false }, { right: 'none', token: 'oidc:u-1' }],
-    [
-      'an address that a text calls unverified',
-      {},
-      { email: 'a@b.example', email_verified: 'false' },
-      { right: 'none', token: 'oidc:u-1' },
-    ],
+  ['an address that a text calls unverified', {}, { email: 'a@b.example', email_verified: 'false' }, { right: 'none', token: 'oidc:u-1' }],
     [
       'another name',
       { name: 'preferred_username' },
       { preferred_username: 'bob\u001b[2J\nadmin.token' },
       { right: 'none', token: 'oidc:bob?[2J?admin.token' },
     ],
-  ])('give %s', async (_, settings, claims, grant) => {
+])('the claims of a token give %s', async (_, settings, claims, grant) => {
     const { here, verify } = await another(settings)
     expect(await verify(await tokenOf({ sub: 'u-1', ...claims }, { iss: here.url }))).toMatchObject(grant)
-  })
 })

@@ -108,27 +108,25 @@ describe('a page that asks again and again', () => {
   })
 })
 
-describe('what screen readers are told', () => {
-  it('names circuits, a verdict that turned and a restart', async () => {
-    const report = await reportOf([])
-    const state = {
-      rules: { default: 'v1' as const, rules: [], testers: [] },
-      version: 1,
-      tag: 'a-1',
-      by: { source: 'start' as const },
-      at: 0,
-    }
-    const now = (startedAt: number, circuits: Readonly<Record<string, string>>): InForce => {
-      return { ...state, startedAt, rollouts: [], circuits, v1First: [], hasV1: true }
-    }
-    const before = { ...report, ready: true, now: now(1, { 'a.b.list': 'x' }) }
-    const after = { ...report, ready: false, now: now(2, { 'c.d.list': 'y' }) }
-    expect(changesSaid(before, after)).toEqual([
-      'The proxy restarted.',
-      'The circuit of c.d.list opened.',
-      'The circuit of a.b.list is closed again.',
-      'No longer ready to cut over.',
-    ])
-    expect(changesSaid(before, before)).toEqual([])
-  })
+it('what screen readers are told names circuits, a verdict that turned and a restart', async () => {
+  const report = await reportOf([])
+  const state = {
+    rules: { default: 'v1' as const, rules: [], testers: [] },
+    version: 1,
+    tag: 'a-1',
+    by: { source: 'start' as const },
+    at: 0,
+  }
+  const now = (startedAt: number, circuits: Readonly<Record<string, string>>): InForce => {
+    return { ...state, startedAt, rollouts: [], circuits, v1First: [], hasV1: true }
+  }
+  const before = { ...report, ready: true, now: now(1, { 'a.b.list': 'x' }) }
+  const after = { ...report, ready: false, now: now(2, { 'c.d.list': 'y' }) }
+  expect(changesSaid(before, after)).toEqual([
+    'The proxy restarted.',
+    'The circuit of c.d.list opened.',
+    'The circuit of a.b.list is closed again.',
+    'No longer ready to cut over.',
+  ])
+  expect(changesSaid(before, before)).toEqual([])
 })

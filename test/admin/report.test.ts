@@ -300,8 +300,7 @@ describe('what is active for an operation', () => {
   })
 })
 
-describe('note words', () => {
-  it.each([
+it.each([
     [{ what: 'circuit', text: 'errors: 3 of 9' }, 'Circuit opened | errors: 3 of 9'],
     [{ what: 'circuit-closed', text: 'the modes changed', from: 'open', to: 'closed' }, 'Circuit closed | the modes changed'],
     ...(
@@ -338,10 +337,9 @@ describe('note words', () => {
     [{ what: 'modes', text: 'of an older version' }, 'Modes changed | of an older version'],
     [{ what: 'conflict', text: 'why', from: 'x', to: 'y' }, 'One of two changes of modes is lost | why | x → y'],
     [{ what: 'ready', text: 'inside' }, 'Became ready to move | inside'],
-  ] as const)('tells note %# with a verb, and what it changed', (note, said) => {
+] as const)('note words tells note %# with a verb, and what it changed', (note, said) => {
     const { verb, text, change } = wordsOf({ at: 0, ...note })
     expect([verb, text, ...(change ? [`${change.from} → ${change.to}`] : [])].join(' | ')).toBe(said)
-  })
 })
 
 describe('in force', () => {
@@ -411,11 +409,9 @@ describe('in force', () => {
     })
   })
 
-  describe('a report of record files', () => {
-    it('says nothing of what is active', async () => {
+  it('a report of record files says nothing of what is active', async () => {
       expect(await reportOf([])).not.toHaveProperty('now')
     })
-  })
 
   describe('the maker of reports', () => {
     it('makes few for pages that ask often, and fewer if they take long', async () => {

@@ -143,22 +143,22 @@ describe('openmetrics', () => {
   const PROMETHEUS_2 = `${OPEN};version=1.0.0,${OPEN};version=0.0.1;q=0.75,text/plain;version=0.0.4;q=0.5,*/*;q=0.1`
   const PROMETHEUS_3 = `${OPEN};version=1.0.0;escaping=allow-utf-8;q=0.5,${OPEN};version=0.0.1;q=0.4,text/plain;version=1.0.0;escaping=allow-utf-8;q=0.3,text/plain;version=0.0.4;q=0.2,*/*;q=0.1`
 
-    it.each([
-      [PROMETHEUS_2, 'openmetrics'],
-      [PROMETHEUS_3, 'openmetrics'],
-      [OPEN, 'openmetrics'],
-      [`${OPEN}; version=1.0.0; charset=utf-8`, 'openmetrics'],
-      [`text/plain, ${OPEN}`, 'openmetrics'],
-      [`text/plain, ${OPEN};q=0.5`, 'prometheus'],
-      [`${OPEN};version=0.0.1`, 'prometheus'],
-      [`${OPEN};q=0`, 'prometheus'],
-      [`${OPEN};q=x`, 'prometheus'],
-      ['*/*', 'prometheus'],
-      ['text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', 'prometheus'],
-      ['', 'prometheus'],
+  it.each([
+    [PROMETHEUS_2, 'openmetrics'],
+    [PROMETHEUS_3, 'openmetrics'],
+    [OPEN, 'openmetrics'],
+    [`${OPEN}; version=1.0.0; charset=utf-8`, 'openmetrics'],
+    [`text/plain, ${OPEN}`, 'openmetrics'],
+    [`text/plain, ${OPEN};q=0.5`, 'prometheus'],
+    [`${OPEN};version=0.0.1`, 'prometheus'],
+    [`${OPEN};q=0`, 'prometheus'],
+    [`${OPEN};q=x`, 'prometheus'],
+    ['*/*', 'prometheus'],
+    ['text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', 'prometheus'],
+    ['', 'prometheus'],
   ])('the format for "%s" is %s', (accept, format) => {
-      expect(metricsFormatOf(accept)).toBe(format)
-    })
+    expect(metricsFormatOf(accept)).toBe(format)
+  })
 
   /** One counter and one histogram, of which two observations have a trace. */
   function measured(start = 1000) {

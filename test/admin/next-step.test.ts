@@ -145,13 +145,13 @@ describe('next step', () => {
   })
 
   it('everything back to v1 leaves no client to v2, and compares what was compared', () => {
-      const rules = [canary(5), rule({ operations: 'iam.*', mode: 'v2' }), rule({ operations: '*.get', mode: 'v1' })]
-      expect(allBackToV1({ default: 'diff-v2', rules, testers: ['a'] })).toEqual({
-        default: 'diff-v1',
-        rules: [rule({}), rule({ operations: 'iam.*', mode: 'v1' }), rule({ operations: '*.get', mode: 'v1' })],
-        testers: ['a'],
-      })
+    const rules = [canary(5), rule({ operations: 'iam.*', mode: 'v2' }), rule({ operations: '*.get', mode: 'v1' })]
+    expect(allBackToV1({ default: 'diff-v2', rules, testers: ['a'] })).toEqual({
+      default: 'diff-v1',
+      rules: [rule({}), rule({ operations: 'iam.*', mode: 'v1' }), rule({ operations: '*.get', mode: 'v1' })],
+      testers: ['a'],
     })
+  })
 
   describe.skipIf(!hasCurl())('the printed commands', () => {
     let stage: Stage

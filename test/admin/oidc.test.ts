@@ -235,28 +235,28 @@ describe('an issuer', () => {
 })
 
 it.each<[string, Partial<OidcSettings>, JWTPayload, object]>([
-    ['a path', { claim: 'realm_access.roles' }, { realm_access: { roles: ['platform'] } }, { right: 'change', token: 'oidc:u-1' }],
-    [
-      'a name with dots',
-      { claim: 'https://example.com/roles' },
-      { 'https://example.com/roles': 'engineers' },
-      { right: 'read', token: 'oidc:u-1' },
-    ],
-    ['words', { claim: 'scope' }, { scope: 'openid platform' }, { right: 'change', token: 'oidc:u-1' }],
-    ['one text, not its words', {}, { groups: 'no platform' }, { right: 'none', token: 'oidc:u-1' }],
-    ['no inherited member', { claim: 'constructor.name', write: ['Object'] }, {}, { right: 'none', token: 'oidc:u-1' }],
-    ['both rights', {}, { groups: ['engineers', 'platform'] }, { right: 'change', token: 'oidc:u-1' }],
-    ['a verified address', {}, { email: 'a@b.example', email_verified: true }, { right: 'none', token: 'oidc:a@b.example' }],
-    ['a number for a subject', {}, { sub: 4711 as never, groups: ['platform'] }, { right: 'change', token: 'oidc:4711' }],
-    ['an unverified address', {}, { email: 'a@b.example', email_verified: false }, { right: 'none', token: 'oidc:u-1' }],
+  ['a path', { claim: 'realm_access.roles' }, { realm_access: { roles: ['platform'] } }, { right: 'change', token: 'oidc:u-1' }],
+  [
+    'a name with dots',
+    { claim: 'https://example.com/roles' },
+    { 'https://example.com/roles': 'engineers' },
+    { right: 'read', token: 'oidc:u-1' },
+  ],
+  ['words', { claim: 'scope' }, { scope: 'openid platform' }, { right: 'change', token: 'oidc:u-1' }],
+  ['one text, not its words', {}, { groups: 'no platform' }, { right: 'none', token: 'oidc:u-1' }],
+  ['no inherited member', { claim: 'constructor.name', write: ['Object'] }, {}, { right: 'none', token: 'oidc:u-1' }],
+  ['both rights', {}, { groups: ['engineers', 'platform'] }, { right: 'change', token: 'oidc:u-1' }],
+  ['a verified address', {}, { email: 'a@b.example', email_verified: true }, { right: 'none', token: 'oidc:a@b.example' }],
+  ['a number for a subject', {}, { sub: 4711 as never, groups: ['platform'] }, { right: 'change', token: 'oidc:4711' }],
+  ['an unverified address', {}, { email: 'a@b.example', email_verified: false }, { right: 'none', token: 'oidc:u-1' }],
   ['an address that a text calls unverified', {}, { email: 'a@b.example', email_verified: 'false' }, { right: 'none', token: 'oidc:u-1' }],
-    [
-      'another name',
-      { name: 'preferred_username' },
-      { preferred_username: 'bob\u001b[2J\nadmin.token' },
-      { right: 'none', token: 'oidc:bob?[2J?admin.token' },
-    ],
+  [
+    'another name',
+    { name: 'preferred_username' },
+    { preferred_username: 'bob\u001b[2J\nadmin.token' },
+    { right: 'none', token: 'oidc:bob?[2J?admin.token' },
+  ],
 ])('the claims of a token give %s', async (_, settings, claims, grant) => {
-    const { here, verify } = await another(settings)
-    expect(await verify(await tokenOf({ sub: 'u-1', ...claims }, { iss: here.url }))).toMatchObject(grant)
+  const { here, verify } = await another(settings)
+  expect(await verify(await tokenOf({ sub: 'u-1', ...claims }, { iss: here.url }))).toMatchObject(grant)
 })

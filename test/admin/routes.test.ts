@@ -229,10 +229,10 @@ describe('rollout routes', async () => {
   })
 
   it('a command needs no body, whatever type it names', async () => {
-      const { status, body } = await command('/rollouts/iam/pause', { headers: { 'content-type': 'application/json' } })
-      expect([status, body.phase]).toEqual([200, 'paused'])
-      expect((await ask('/modes', { method: 'PUT', headers: { 'content-type': 'application/json' } })).status).toBe(400)
-    })
+    const { status, body } = await command('/rollouts/iam/pause', { headers: { 'content-type': 'application/json' } })
+    expect([status, body.phase]).toEqual([200, 'paused'])
+    expect((await ask('/modes', { method: 'PUT', headers: { 'content-type': 'application/json' } })).status).toBe(400)
+  })
 
   describe('GET /rollouts', () => {
     it('tells every rollout in force', async () => {

@@ -107,7 +107,7 @@ export const limitErrors: ErrorGroup = {
     {
       code: 'UNAVAILABLE',
       texts: ['no connection to the v2 service became free within limits.deadlineMs (…)'],
-      cause: 'All connections for native traffic are busy',
+      cause: 'All connections for native traffic are busy, or v2 does not finish its TLS handshake',
       remedy: 'Raise `upstream.connections`',
     },
     {

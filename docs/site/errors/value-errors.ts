@@ -27,7 +27,12 @@ export const valueErrors: ErrorGroup = {
     },
     {
       code: 'INVALID_ARGUMENT',
-      texts: ['… is not a valid uid', 'must not be empty', 'must not have a slash: it is one segment of a path'],
+      texts: [
+        '… is not a valid uid',
+        'must not be empty',
+        'must not have a slash: it is one segment of a path',
+        'must be fewer below a parent with so long an id',
+      ],
       cause: 'A value that cannot be an id, such as a name or an empty text',
       remedy: 'Send the `id` that a v1 list returns',
     },

@@ -228,6 +228,14 @@ describe('memory', () => {
     expect(await one.value('document', 'modes')).toEqual({ version: 1, text: 'x' })
   })
 
+  it('finds heartbeats again within one tick of its clock', async () => {
+    const store = createMemory(() => 1).open()
+    const ask = (nth: number, known?: number) =>
+      store.exchange({ replica: 'a', nth, changes: [], reads: [{ kind: 'replicas', name: '', ...(known && { known }) }], isUrgent: false })
+    const [first] = await ask(1)
+    expect(await ask(2, first?.stamp)).toEqual([{ stamp: first?.stamp, value: [] }])
+  })
+
   it('a shelf holds no more than twice of what is not forgotten', () => {
     let now = 0
     const shelf = createShelf<number>(() => now)

@@ -120,7 +120,7 @@ function change<T>(
 export function find({ kind, name, known }: StoreRead, shelves: Shelves, now: number): StoreFound {
   const { stamp, value } = FOUND[kind](name, shelves, now, known)
   // Not "less than": the stamp of a name that was forgotten is 0.
-  return stamp === known ? undefined : { stamp, value }
+  return stamp === known && kind !== 'replicas' ? undefined : { stamp, value }
 }
 
 /** Keeps what a live replica reads, unless it was meant for a short time. */

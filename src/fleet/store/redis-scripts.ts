@@ -221,7 +221,7 @@ end
 local function find(read)
   local isKnown = (read.kind == 'sums' or read.kind == 'texts') and stampOf(read.kind, read.name) == read.known
   local found = not isKnown and FOUND[read.kind](read.name, read.known)
-  return found and found[1] ~= read.known and found
+  return found and (read.kind == 'replicas' or found[1] ~= read.known) and found
 end
 local function bytesOf(found)
   local bytes = 0

@@ -27,6 +27,7 @@ import { operationsOf, type Tables } from '../../tables/tables.ts'
 import { describeOperations } from '../../tools/explore.ts'
 import { dialOf } from '../config/certificates.ts'
 import { adminSettings, poolSettings } from '../config/config.ts'
+import { live } from '../config/live.ts'
 import type { Config } from '../config/settings.ts'
 import type { JoinFleet } from './fleet.ts'
 import {
@@ -116,7 +117,7 @@ export function createServer(started: Config, tables: Tables, options: ServerOpt
   let certificate = tls.port
   const dial = dialOf(config, tls)
   const pool = createPool({ ...poolSettings(config), dial })
-  const askPool = createLivePool({ ...poolSettings(config), dial }, () => 2 * config['diff.parallel'])
+  const askPool = createLivePool({ ...poolSettings(config), dial }, live(config, { parallel: 'diff.parallel' }))
   const asking = { pool, askPool, log, file, clocks, records, replica: join?.replica }
   const migration = assembleMigration(config, v2, tables, declarations, asking)
   const joined = join?.join({ config, migration, operations: operationsOf(tables), log, clocks, file })

@@ -44,21 +44,24 @@ export function createPool({
 /** What carries requests to a service. */
 export type Carries = Pick<UndiciAgent, 'dispatch'>
 
-/** A pool that follows a live setting: requests that come after a change take other connections, and those under way keep theirs. */
-export function createLivePool(settings: Omit<PoolSettings, 'connections'>, connections: () => number) {
-  const make = (connections: number) => ({ connections, pool: createPool({ ...settings, connections }) })
+/**
+ * A pool with two connections, one for each service, for each of `parallel` comparisons. The setting is live: requests that come after a
+ * change take other connections, and those under way keep theirs.
+ */
+export function createLivePool(settings: Omit<PoolSettings, 'connections'>, live: { readonly parallel: number }) {
+  const make = (parallel: number) => ({ parallel, pool: createPool({ ...settings, connections: 2 * parallel }) })
   const leaving = new Set<UndiciAgent>()
-  let current = make(connections())
+  let current = make(live.parallel)
   const renew = () => {
     const { pool } = current
-    current = make(connections())
+    current = make(live.parallel)
     leaving.add(pool)
     const left = () => void leaving.delete(pool)
     pool.close().then(left, left)
   }
   return {
     dispatch(...request: Parameters<Carries['dispatch']>): boolean {
-      if (connections() !== current.connections) renew()
+      if (live.parallel !== current.parallel) renew()
       return current.pool.dispatch(...request)
     },
     async destroy(): Promise<void> {

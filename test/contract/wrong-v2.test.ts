@@ -334,7 +334,7 @@ describe('a member of a wrong type is no value', () => {
     ['source', { sync_config: { source: ['x'] } }],
     ['gracePeriod', { sync_config: { gracePeriod: 'yes' } }],
     ['customOverlay', { customOverlay: [] }],
-    ['gid', { customOverlay: { accounts: { groups: [{ gid: -1 }] } } }],
+    ['gid', { customOverlay: { accounts: { groups: [{ gid: 2 ** 32 }] } } }],
   ])('in a message within a repo: %s', async (_, wrong) => {
     for (const path of ['/registry/v1/repos', `/registry/v1/repocountbysource/${uid(1)}`]) {
       const answers = await ask(path, (at) =>

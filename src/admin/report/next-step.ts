@@ -155,18 +155,18 @@ function forward(situation: Situation): NextStep {
     const sentence = `${known} v2 answers ${whom}, and v1 is still asked. Stop that when v1 goes.`
     return { sentence, commands: [stopComparing(situation), ...back(situation)] }
   }
-  const percent = share && SERVED_BY[share.mode] === 'v2' ? share.percent : 0
-  const sentence = percent === 0 ? `${known} Give v2 a first share of its clients.` : `${known} Raise the share.`
+  const reached = share && SERVED_BY[share.mode] === 'v2' ? share.percent : 0
+  const sentence = reached === 0 ? `${known} Give v2 a first share of its clients.` : `${known} Raise the share.`
   const title = 'Let a rollout raise the share by itself, from 1 % to 100 %'
-  const rollout = percent === 0 ? [put(situation, title, withRollout(now.rules, operation.operation, effect))] : []
-  return { sentence, commands: [...raise(situation, percent), ...rollout, ...back(situation)] }
+  const rollout = reached === 0 ? [put(situation, title, withRollout(now.rules, operation.operation, effect))] : []
+  return { sentence, commands: [...raise(situation, reached), ...rollout, ...back(situation)] }
 }
 
-function raise(situation: Situation, percent: number): readonly PasteText[] {
+function raise(situation: Situation, reached: number): readonly PasteText[] {
   const { operation, effect, now } = situation
-  const share = nextShare(percent)
+  const share = nextShare(reached)
   if (share === undefined) return []
-  const title = share === 100 ? 'Let v2 answer all clients' : `${percent === 0 ? 'Give v2 a share of' : 'Raise the share to'} ${share} %`
+  const title = share === 100 ? 'Let v2 answer all clients' : `${reached === 0 ? 'Give v2 a share of' : 'Raise the share to'} ${share} %`
   return [put(situation, title, withShare(now.rules, operation.operation, effect, share))]
 }
 

@@ -198,12 +198,8 @@ function watchCall(pair: FunctionPair, self: unknown, given: readonly unknown[],
     return undefined
   }
   if (strays.isFull() || queue.refuses(0)) return skip('waiting')
-  const shown = once(() =>
-    snapshotOf(
-      likenessOf(options, given, (text) => means.warn(operation.id, text)),
-      means.shown,
-    ),
-  )
+  const warn = (text: string) => means.warn(operation.id, text)
+  const shown = once(() => snapshotOf(likenessOf(options, given, warn), means.shown))
   const shape = once(() => shapeOf(operation.id, shown().body, journal.redaction.key.text()))
   const chosen = sampler.choose({ user, caller, shape })
   if (typeof chosen === 'string') return skip(chosen)
@@ -212,7 +208,7 @@ function watchCall(pair: FunctionPair, self: unknown, given: readonly unknown[],
   try {
     args = copy(given, undefined)
   } catch (thrown) {
-    means.warn(operation.id, uncopied(thrown))
+    warn(uncopied(thrown))
     return skip('uncopied')
   }
   const [since, began, size] = [clocks.now(), clocks.ticks(), shown().size]

@@ -116,7 +116,7 @@ function change<T>(
   held.stamp = nextStamp(held.stamp)
 }
 
-/** Finds what a read asks for, if it is newer than what is known. */
+/** Finds what a read asks for, if it is newer than what is known. Heartbeats are always found. */
 export function find({ kind, name, known }: StoreRead, shelves: Shelves, now: number): StoreFound {
   const { stamp, value } = FOUND[kind](name, shelves, now, known)
   // Not "less than": the stamp of a name that was forgotten is 0.

@@ -99,12 +99,13 @@ export const modes: SettingKind<ModeRules> = {
 
 export const host: SettingKind<string> = { schema: z.string().min(1), allowed: 'a host name or an IP address', value: 'HOST' }
 
-/** A base address; a trailing slash is removed. Credentials are refused, because they would end up in logs. */
+/** A base address, as URLs are written; trailing slashes are removed. Credentials are refused, because they would end up in logs. */
 export const url: SettingKind<string | undefined> = {
   schema: z
     .string()
     .refine(isBase)
-    .transform((text) => text.replace(/(?<!\/)\/+$/, '')),
+    .transform((text) => new URL(text))
+    .transform(({ origin, pathname }) => origin + pathname.replace(/(?<!\/)\/+$/, '')),
   allowed: 'an address such as https://api.example.com, without credentials, query and fragment',
   value: 'URL',
 }

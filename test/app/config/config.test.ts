@@ -63,10 +63,12 @@ describe('the configuration', () => {
     expect('config' in loaded && adminSettings(loaded.config).oidc?.write).toEqual(['CN=ops,OU=groups', 'b'])
   })
 
-  it('removes the trailing slash of an address', () => {
-    expect(load({ 'upstream-v2': 'https://api.example.com/base/' })).toMatchObject({
-      config: { 'upstream.v2': 'https://api.example.com/base' },
-    })
+  it.each([
+    ['a trailing slash', 'https://api.example.com/base/'],
+    ['an empty query', 'https://api.example.com/base/?'],
+    ['a space', ' https://api.example.com/base\n'],
+  ])('removes %s of an address', (_, address) => {
+    expect(load({ 'upstream-v2': address })).toMatchObject({ config: { 'upstream.v2': 'https://api.example.com/base' } })
   })
 
   it.each([

@@ -18,17 +18,17 @@ export const MALFORMED = new ApiError('INVALID_ARGUMENT', 'If-Match must be * or
 const TAGS = /(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"/g
 
 /**
- * Compares `If-Match` with the present tag (RFC 9110 §13.1.1): no header, `*` and a list that holds the tag are met. A weak tag never is.
- * `ifMatch('"a-1", "a-2"', '"a-2"')` is `met`.
+ * Compares `If-Match` with the present tag (RFC 9110 §13.1.1): no header, `*` and a list that holds the tag are met. So is a weak tag: a
+ * reverse proxy that compresses makes one of each, and a tag names a version of the rules, not bytes. `ifMatch('"a-1", "a-2"', '"a-2"')`
+ * is `met`.
  */
 export function ifMatch(header: string | undefined, tag: string): IfMatch {
   if (header === undefined || header.trim() === '*') return 'met'
-  const tags = [...header.matchAll(TAGS)].map(([one]) => one)
-  if (tags.length === 0 || !/^[\s,]*$/.test(header.replaceAll(TAGS, ''))) return 'malformed'
-  return tags.includes(tag) ? 'met' : 'failed'
+  if (!header.match(TAGS) || !/^[\s,]*$/.test(header.replaceAll(TAGS, ''))) return 'malformed'
+  return hasTag(header, tag) ? 'met' : 'failed'
 }
 
-/** True if `If-None-Match` lists the present tag, weak or not (RFC 9110 §13.1.2): a reverse proxy that compresses an answer makes it weak. */
+/** True if `If-None-Match` lists the present tag, weak or not (RFC 9110 §13.1.2). */
 export function hasTag(header: string | undefined, tag: string): boolean {
   return [...(header ?? '').matchAll(TAGS)].some(([one]) => one.replace(/^W\//, '') === tag)
 }

@@ -321,14 +321,13 @@ describe('change', () => {
       expect((await ask()).body).toEqual(first.body)
     })
 
-    it.each(['*', '"other", %', undefined])('takes If-Match %j', async (header) => {
+    it.each(['*', '"other", %', 'W/%', undefined])('takes If-Match %j', async (header) => {
       const { etag } = await ask()
       expect((await put('v1', header?.replace('%', etag))).status).toBe(200)
     })
 
     it.each([
       ['"other"', 412],
-      ['W/%', 412],
       ['%x', 400],
     ])('refuses If-Match %j with %i', async (header, status) => {
       const before = await ask()

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { LRUCache } from 'lru-cache'
 import { ApiError, askAgain } from '../errors.ts'
 import { isObject, parseJson } from '../tables/json.ts'
@@ -148,10 +148,11 @@ export type ReadBytes = (response: ServerResponse, signal: Signal) => Promise<Bu
 
 /** `budget` has the `bodiesBytes` that all bodies share. */
 export function createReadBytes(limits: BodyLimits, budget: Budget): ReadBytes {
-  const bounds = { most: limits.requestBytes, budget, tooLarge: () => tooLarge(limits), overBudget: () => overBudget(limits) }
   return async (response, signal) => {
-    if (Number(response.req.headers['content-length'] ?? 0) > limits.requestBytes) throw tooLarge(limits)
-    return gather(response.req, response, bounds, signal)
+    const { req } = response
+    const bounds = { most: limits.requestBytes, budget, tooLarge: () => tooLarge(limits, req), overBudget: () => overBudget(limits, req) }
+    if (Number(req.headers['content-length'] ?? 0) > limits.requestBytes) throw tooLarge(limits, req)
+    return gather(req, response, bounds, signal)
   }
 }
 
@@ -164,16 +165,19 @@ export function utf8(bytes: Buffer): string {
   }
 }
 
-const CLOSE = { connection: 'close' }
-
-function tooLarge({ requestBytes }: BodyLimits): ApiError {
-  return new ApiError('INVALID_ARGUMENT', `the request body is larger than limits.requestBytes (${requestBytes}) allows`, {
-    headers: CLOSE,
-  })
+/** The header that ends the connection of a body that is not read. HTTP/2 has none, and Node warns of one. */
+export function closing({ httpVersionMajor }: IncomingMessage): Readonly<Record<string, string>> {
+  return httpVersionMajor === 1 ? { connection: 'close' } : {}
 }
 
-function overBudget({ bodiesBytes }: BodyLimits): ApiError {
-  return askAgain('UNAVAILABLE', `the request bodies in memory take more than limits.bodiesBytes (${bodiesBytes})`, { headers: CLOSE })
+function tooLarge({ requestBytes }: BodyLimits, request: IncomingMessage): ApiError {
+  const message = `the request body is larger than limits.requestBytes (${requestBytes}) allows`
+  return new ApiError('INVALID_ARGUMENT', message, { headers: closing(request) })
+}
+
+function overBudget({ bodiesBytes }: BodyLimits, request: IncomingMessage): ApiError {
+  const message = `the request bodies in memory take more than limits.bodiesBytes (${bodiesBytes})`
+  return askAgain('UNAVAILABLE', message, { headers: closing(request) })
 }
 
 /** One v1 request, raw and as the tables read it. Serving, explain, replay and comparison all use it. */

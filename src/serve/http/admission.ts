@@ -5,7 +5,7 @@ import { ApiError, askAgain, RETRY_AFTER } from '../../errors.ts'
 import { type Bucket, createBucket, createBudget, entries } from '../bounds.ts'
 import { breakOff } from '../listen/http2.ts'
 import { type ClientTimes, type Cut, createTimeLimits, type Late, type RestedConnections, type TimeLimits } from '../listen/times.ts'
-import { credentialHash } from '../request.ts'
+import { closing, credentialHash } from '../request.ts'
 import { type Closing, whenClosed } from '../signals.ts'
 import { refuse, refusing } from './v1-surface.ts'
 
@@ -183,8 +183,7 @@ export function createClientLimits(
   endCall: EndCall,
 ): TimeLimits<TimedRequest, ServerResponse> {
   const late = (response: ServerResponse | ServerHttp2Stream, why: Late) => {
-    if (!('rstCode' in response))
-      refuse(response, endedError(times, why, 'stream' in response), why === 'body' ? REQUEST_TIMEOUT : undefined)
+    if (!('rstCode' in response)) refuse(response, endedError(times, why, response.req), why === 'body' ? REQUEST_TIMEOUT : undefined)
     else if (response.headersSent) breakOff(response)
     else endCall(response, endedCall(times, why))
   }
@@ -193,9 +192,8 @@ export function createClientLimits(
   return createTimeLimits(times, ends)
 }
 
-/** HTTP/2 has no header that ends a connection, and Node warns of one. */
-function endedError({ bodyMs }: ClientTimes, why: Late, isHttp2: boolean): ApiError {
-  const headers: Readonly<Record<string, string>> = isHttp2 ? {} : { connection: 'close' }
+function endedError({ bodyMs }: ClientTimes, why: Late, request: IncomingMessage): ApiError {
+  const headers = closing(request)
   if (why === 'place') return givenUp(headers)
   const message = `the request body did not come within limits.bodyTimeoutMs (${bodyMs})`
   return new ApiError('INVALID_ARGUMENT', message, { headers })

@@ -9,6 +9,7 @@ import type { RequestRecord } from '../core.ts'
 import { endsHere, endToEnd, endToEndRaw, writeHead } from '../heads.ts'
 import { answerSignal, createDeadlines } from '../listen/times.ts'
 import { handshakeOf } from '../listen/upgrades.ts'
+import { closing } from '../request.ts'
 import { type Signal, whenClosed } from '../signals.ts'
 import { createPool } from '../upstream/exchange.ts'
 import { BAD_GATEWAY, createNative, type Failed, isUnframable, type NativeSettings, unwritable } from '../upstream/native.ts'
@@ -322,7 +323,7 @@ export function createPassthrough(settings: PassthroughSettings, { forwarded, me
   const carry = (request: FastifyRequest, response: ServerResponse, record: RequestRecord) => {
     const handshake = handshakeOf(request.raw)
     if (handshake) webSockets.open(request.raw, response, handshake, (end) => webSocketEnded(request.raw, record, end))
-    else if (isUnframable(request.raw)) fail(response, lengthRequired(), LENGTH_REQUIRED)
+    else if (isUnframable(request.raw)) fail(response, lengthRequired(request.raw), LENGTH_REQUIRED)
     else {
       const waiting = { late: () => fail(response, noConnection(settings.connectionMs)) }
       const connected = () => waits.forget(waiting)
@@ -359,7 +360,7 @@ function noConnection(ms: number): ApiError {
   return new ApiError('UNAVAILABLE', `no connection to the v2 service became free within limits.deadlineMs (${ms})`)
 }
 
-function lengthRequired(): ApiError {
+function lengthRequired(request: IncomingMessage): ApiError {
   const message = 'a DELETE or OPTIONS request with a body needs a content-length header'
-  return new ApiError('INVALID_ARGUMENT', message, { headers: { connection: 'close' } })
+  return new ApiError('INVALID_ARGUMENT', message, { headers: closing(request) })
 }

@@ -5,7 +5,7 @@ import http2, { type ClientHttp2Session, type Http2Server, type ServerHttp2Sessi
 import https from 'node:https'
 import net, { type AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
 import { createHttp2, fewAtOnce, refuseLate } from '../../../src/serve/listen/http2.ts'
 import { bytesOf, FLAG, type Frame, frame, GOAWAY, headers, PREFACE, readFrames, TYPE } from '../../programs/faults/wire.ts'
@@ -17,6 +17,13 @@ describe('http2', () => {
   const KEY = 'test/certificates/localhost.key'
   const CERT = 'test/certificates/localhost.crt'
   const ca = readFileSync(CERT, 'utf8')
+  const warned = vi.spyOn(process, 'emitWarning')
+
+  // Node warns of a connection header, which HTTP/2 does not have.
+  afterAll(() => {
+    expect(warned.mock.calls).toEqual([])
+    warned.mockRestore()
+  })
 
   let v2: Upstream
   /** Lets v2 answer `/slow`. */
@@ -78,7 +85,7 @@ describe('http2', () => {
       proxy = await startStage({
         v1: null,
         v2: v2.url,
-        proxy: { 'limits.bufferedRows': 0, ...(way === 'TLS' && { 'tls.key': KEY, 'tls.cert': CERT }) },
+        proxy: { 'limits.bufferedRows': 0, 'limits.requestBytes': 4096, ...(way === 'TLS' && { 'tls.key': KEY, 'tls.cert': CERT }) },
       })
       session = await connect2(proxy.url, way === 'TLS' ? ca : undefined)
     })
@@ -130,6 +137,11 @@ describe('http2', () => {
       expect((await fetch2(session, '/x', { ':method': 'DELETE', 'content-length': 3 }, 'abc')).headers['x-bytes']).toBe('3')
       expect((await fetch2(session, '/x', { ':method': 'DELETE' })).status).toBe(200)
       expect(v2.seen).toHaveLength(2)
+    })
+
+    it('refuses a body that is too long', async () => {
+      const refused = { status: 400, headers: expect.not.objectContaining({ connection: 'close' }) }
+      expect(await fetch2(session, '/iam/v1/groups', { ':method': 'POST' }, 'x'.repeat(5000))).toMatchObject(refused)
     })
 
     it('breaks off what v2 breaks off', async () => {

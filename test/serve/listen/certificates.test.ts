@@ -153,7 +153,11 @@ describe('client certificates', () => {
   it.each(WHO)('grpc-js with %s', async (_, issued, isServed) => {
     const pair = issued ? [Buffer.from(issued.pem.key), Buffer.from(issued.pem.cert)] : []
     const secure = ChannelCredentials.createSsl(Buffer.from(servers.pem), ...pair)
-    const client = new Client(new URL(proxy.url).host, secure, { 'grpc.enable_retries': 0, 'grpc.use_local_subchannel_pool': 1 })
+    const client = new Client(new URL(proxy.url).host, secure, {
+      'grpc.enable_retries': 0,
+      'grpc.use_local_subchannel_pool': 1,
+      'grpc.ssl_target_name_override': 'localhost',
+    })
     const { messages, status } = await unary(client, 'Unary', 'hello').answer
     client.close()
     expect(isServed ? messages.map(String) : status.code).toEqual(isServed ? ['hello'] : 14)

@@ -214,11 +214,11 @@ export function createNotesPart({ onNote, follow, hear, soon }: NotesPartSources
     own.add(textOfNote(note))
     soon()
   })
-  let lastNth = 0
+  const logged = createKnownIds(4 * KEPT_NOTES)
   const take = ({ nth, text }: LogItem) => {
     const note = noteIn(text)
-    if (!note || nth <= lastNth) return
-    lastNth = nth
+    // What a store lost is told again, under another number.
+    if (!note || !logged.add(note.id)) return
     if (known.add(note.id)) hear(note)
     for (const listener of listeners) listener({ nth, note })
   }

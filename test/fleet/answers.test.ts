@@ -325,6 +325,21 @@ describe('judging', () => {
     for (const { noise } of [...replicas, await join('c')]) expect(noise.isNoise(LIST, DOWNLOADS)).toBe(false)
   })
 
+  it('learns each double read once, also if the store came back older', async () => {
+    const { clocks, backUp, join } = stage()
+    const [a, b] = [await join('a'), await join('b')]
+    a.noise.learn(LIST, [DOWNLOADS])
+    await clocks.pass(1500)
+    const restore = backUp()
+    for (let at = 0; at < 2; at += 1) {
+      a.noise.learn(LIST, [])
+      await clocks.pass(1500)
+      restore()
+      await clocks.pass(1500)
+    }
+    for (const { noise } of [a, b]) expect(noise.isNoise(LIST, DOWNLOADS)).toBe(false)
+  })
+
   it('hashes texts on all replicas with the key of the first, and tells it again to a store that lost it', async () => {
     const { clocks, lose, join } = stage()
     const [first, second] = [await join('a'), await join('b')]

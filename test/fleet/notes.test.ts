@@ -8,7 +8,7 @@ import type { CutoverVerdict, OperationVerdict } from '../../src/migrate/evidenc
 import { createNotes, createSaveOrder } from '../../src/migrate/modes/journal.ts'
 import type { Entry } from '../../src/migrate/records/record.ts'
 import { type ManualClocks, manualClocks, seeded } from '../stage/clocks.ts'
-import { cuttable, fleetOf } from './stage.ts'
+import { cuttable, fleetOf, losable } from './stage.ts'
 
 describe('notes part', () => {
   /** A replica that makes notes, and `heard`: what it heard of those of others. */
@@ -80,6 +80,28 @@ describe('notes part', () => {
     a.cut.cut = 'no'
     await clocks.pass(3000)
     expect(b.heard).toEqual(['1 by a', '2 by a'])
+  })
+
+  it('hears what is noted after the store came back older', async () => {
+    const clocks = manualClocks()
+    const { open, backUp } = losable(clocks.now)
+    const a = await replicaOf('a', open(), clocks)
+    const b = await replicaOf('b', open(), clocks)
+    a.say('1')
+    await clocks.pass(2000)
+    const restore = backUp()
+    const gone = await replicaOf('gone', open(), clocks)
+    for (const text of ['2', '3', '4']) gone.say(text)
+    await clocks.pass(2000)
+    await gone.fleet.close()
+    restore()
+    await clocks.pass(2000)
+    b.say('5')
+    await clocks.pass(2000)
+    expect([a.heard, b.logged]).toEqual([
+      ['2 by gone', '3 by gone', '4 by gone', '5 by b'],
+      ['1', '2', '3', '4', '5'],
+    ])
   })
 
   it('bounds what waits, and shortens long texts', async () => {

@@ -1,7 +1,8 @@
 import { expect } from 'vitest'
 import type { Config } from '../../src/app/config/settings.ts'
 import { createFleet, type Fleet } from '../../src/fleet/fleet.ts'
-import { createMemory } from '../../src/fleet/store/memory.ts'
+import { createMemory, createShelves, type Shelves } from '../../src/fleet/store/memory.ts'
+import { decodeShelves, encodeShelves } from '../../src/fleet/store/saved.ts'
 import { type Store, StoreDown } from '../../src/fleet/store/store.ts'
 import type { Sandbox, SandboxOptions } from '../../src/sandbox/start.ts'
 import { type ManualClocks, manualClocks } from '../stage/clocks.ts'
@@ -51,13 +52,20 @@ export interface SharedStage {
   store(): Store
   /** Lets the store come back empty. */
   lose(): void
+  /** Returns a function that lets the store come back as it is now. */
+  backUp(): () => void
   /** Adds a replica: `add` makes its parts. */
   join<T>(id: string, add: (fleet: Fleet) => T): Promise<T & { readonly id: string; readonly fleet: Fleet }>
 }
 
-/** A store that can come back empty, as a Redis without a file does. */
+/** A store that can come back empty, as a Redis without a file does, or older, as one from a backup does. */
 export function losable(now: () => number) {
-  let memory = createMemory(now)
+  let shelves = createShelves(now)
+  let memory = createMemory(now, shelves)
+  const become = (other: Shelves | undefined) => {
+    shelves = other ?? createShelves(now)
+    memory = createMemory(now, shelves)
+  }
   return {
     /** Opens it for one more replica. It goes on with what the store is by then. */
     open(): Store {
@@ -76,8 +84,11 @@ export function losable(now: () => number) {
     },
     /** Opens what the store is now. */
     now: () => memory.open(),
-    lose() {
-      memory = createMemory(now)
+    lose: () => become(undefined),
+    /** Makes a backup. Returns a function that lets the store come back as it is now. */
+    backUp() {
+      const text = encodeShelves(shelves)
+      return () => become(decodeShelves(text, now))
     },
   }
 }
@@ -86,9 +97,9 @@ export function sharedStage(): SharedStage {
   const clocks = manualClocks()
   const modes = { version: 1, tag: 'one' }
   const breaks = { all: false }
-  const { open, now, lose } = losable(clocks.now)
+  const { open, now, lose, backUp } = losable(clocks.now)
   return {
-    ...{ clocks, modes, breaks, store: now, lose },
+    ...{ clocks, modes, breaks, store: now, lose, backUp },
     async join(id, add) {
       const own = open()
       const orBroken = () => {

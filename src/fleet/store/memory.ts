@@ -61,9 +61,7 @@ const APPLIED: Applied = {
   mark: ({ name, field, text, keepMs }, to) => write(name, field, (held) => held ?? text, to, keepMs),
   log({ name, text, items, keepMs = KEPT_MS }, { shelves: { logs, nextStamp }, replica, now }) {
     const held: readonly LogItem[] = logs.get(name)?.value ?? []
-    // A log that was lost begins again with a higher number, so that a replica that knows the lost one reads all of the new one.
-    const before = held.at(-1)?.nth
-    const nth = before === undefined ? nextStamp() : before + 1
+    const nth = nextStamp(held.at(-1)?.nth)
     logs.set(name, { value: [...held, { nth, replica, text }].slice(-items), stamp: nth }, now + keepMs)
   },
   lease({ name, ms }, { shelves: { leases, nextStamp }, replica, now }) {
@@ -138,7 +136,7 @@ const FOUND: { readonly [K in keyof Kinds]: Find<K> } = {
   texts: (name, { texts }) => byField(texts.get(name)),
   log(name, { logs }, _, known = 0) {
     const { stamp, value } = logs.get(name) ?? { stamp: 0, value: [] }
-    return { stamp, value: known > stamp ? value : value.filter(({ nth }) => nth > known) }
+    return { stamp, value: value.filter(({ nth }) => nth > known) }
   },
   document: (name, { documents }) => documents.get(name) ?? { stamp: 0, value: { version: 0, text: '' } },
   lease: (name, { leases }) => leases.get(name) ?? { stamp: 0, value: undefined },

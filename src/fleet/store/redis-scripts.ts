@@ -82,12 +82,12 @@ function CHANGES.mark(name, ms) write(name, ms, true) end
 function CHANGES.log(name, ms)
   local given, items, key = text(), text(), root .. 'log:' .. name
   local last = call('XREVRANGE', key, '+', '-', 'COUNT', 1)[1]
-  local before = last and whole(string.match(last[1], '%d+')) or now - 1
-  local function add(nth, run) return run('XADD', key, 'MAXLEN', '=', items, written(nth) .. '-0', 'replica', replica, 'text', given) end
+  local nth = after(last and string.match(last[1], '%d+'))
+  local function add(nth, run) return run('XADD', key, 'MAXLEN', '=', items, nth .. '-0', 'replica', replica, 'text', given) end
   -- Nothing can follow the highest number, which somebody else may have written.
-  if type(add(before + 1, redis.pcall)) == 'table' then
+  if type(add(nth, redis.pcall)) == 'table' then
     call('DEL', key)
-    add(now, call)
+    add(written(now), call)
   end
   keep(key, ms)
 end
@@ -185,7 +185,7 @@ function FOUND.log(name, known)
   local last = call('XREVRANGE', key, '+', '-', 'COUNT', 1)[1]
   local stamp = last and string.match(last[1], '%d+') or '0'
   if not whole(stamp) then return { '0' } end
-  local from = known ~= '' and tonumber(known) <= tonumber(stamp) and '(' .. known .. '-0' or '-'
+  local from = known ~= '' and '(' .. known .. '-0' or '-'
   local found = { stamp }
   for _, item in ipairs(stamp ~= known and call('XRANGE', key, from, '+') or {}) do
     local members = item[2]

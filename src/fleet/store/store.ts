@@ -120,7 +120,7 @@ export interface StoreRead<K extends keyof Kinds = keyof Kinds> {
 export type StoreFound<K extends keyof Kinds = keyof Kinds> = { readonly stamp: number; readonly value: Kinds[K] } | undefined
 
 export interface LogItem {
-  /** Grows by 1 with each item of its log. The first one is a time, so that a log that was lost does not begin with a number again. */
+  /** Grows with each item of its log. It is a time, so that a log that came back empty or older gives no number again. */
   readonly nth: number
   readonly replica: string
   readonly text: string

@@ -226,7 +226,7 @@ describe('redis model', () => {
   function withoutTimes(found: StoreFound): unknown {
     if (!Array.isArray(found?.value)) return found?.value
     const rows = found.value as readonly (LogItem | Kinds['replicas'][number])[]
-    return rows.map((row) => ('nth' in row ? [row.nth - found.stamp, row.replica, row.text] : [row.replica, row.text])).sort()
+    return rows.map((row, at) => ('nth' in row ? [at, row.replica, row.text] : [row.replica, row.text])).sort()
   }
 })
 

@@ -64,12 +64,17 @@ export function createEpochs({ store, tables, build, note, now, hasEarlier, fail
     names = evidenceNames({ nth: known.version, hash })
     for (const listener of listeners) listener()
   }
-  const document = reading('document', NAME, take)
-  const marker = createMarker({ store, note, now, hasEarlier, failed, nth: () => known.version })
+  const current = reading('document', NAME, take)
+  const knowsMore = () => held < known.version || hasEarlier()
+  const marker = createMarker({ store, note, now, hasEarlier: knowsMore, failed, nth: () => known.version })
   const view = (): EpochView => ({ nth: known.version, tables, ...(build !== undefined && { build }), ...begunIn(known.text) })
   return {
     names: (): EvidenceNames => names,
     now: view,
+    /** The document of the epoch; undefined before the first that a person began. */
+    document: (): Document | undefined => (known.version > 0 ? known : undefined),
+    /** Takes what the store holds, or held when it last answered. */
+    take,
     /** Is called when another epoch has begun, here or elsewhere. */
     onBegin: (listener: () => void): void => void listeners.push(listener),
     /** Begins another epoch, and notes that, unless somebody has just done so. Rejects as `Store.replace` does. */
@@ -81,7 +86,7 @@ export function createEpochs({ store, tables, build, note, now, hasEarlier, fail
     },
     // A store that has lost an epoch must not go back to an older one.
     changes: (): readonly StoreChange[] => (held < known.version ? [{ kind: 'raise', name: NAME, ...known }] : []),
-    readings: (): readonly FleetReading[] => [document, marker.reading],
+    readings: (): readonly FleetReading[] => [current, marker.reading],
     /** The store came back older, without observations of this epoch that nobody can tell it again. */
     miss: marker.miss,
     /** Says in a sentence that the store lost what it knew of this epoch; undefined if it did not. */

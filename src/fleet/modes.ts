@@ -5,6 +5,7 @@ import type { Modes, ModesState, SharedModes } from '../migrate/modes/modes.ts'
 import { describeRules, type ModeRules, readModeRules } from '../migrate/modes/rules.ts'
 import { actorSchema } from '../migrate/records/read-entry.ts'
 import { type Actor, describeActor, type Note } from '../migrate/records/record.ts'
+import type { Epochs } from './epochs.ts'
 import { atMost, type BeatText, type FleetClocks, type FleetReplica, pause, reading, readText, type UnreadReplica } from './exchange.ts'
 import type { Fleet, FleetState } from './fleet.ts'
 import { openAtomicFile } from './store/saved.ts'
@@ -98,15 +99,20 @@ export interface KeptModes {
   readonly document: Document
   /** Why each open circuit opened, by operation. */
   readonly open: Readonly<Record<string, string>>
+  /** The epoch to which evidence belongs. Older versions kept none. */
+  readonly epoch?: Document | undefined
 }
 
+const keptDocument = z.object({ version: z.number().int().positive(), text: z.string() })
+
 const keptSchema = z.object({
-  document: z.object({ version: z.number().int().positive(), text: z.string() }),
+  document: keptDocument,
   open: z.record(z.string(), z.string()),
+  epoch: keptDocument.optional(),
 })
 
 /**
- * Keeps the last known modes and the open circuits in a file, for a start while the store does not answer.
+ * Keeps the last known modes, the open circuits and the epoch in a file, for a start while the store does not answer.
  * `warn` is given a sentence if the file cannot be read or written.
  */
 export function createModesCache(path: string, now: () => KeptModes, warn: (text: string) => void) {
@@ -391,6 +397,8 @@ interface ShareModesParts {
   /** Open circuits by operation, described in a line each; and how to open one again by that line. */
   readonly openCircuits: () => Readonly<Record<string, string>>
   readonly reopen: (operation: string, described: string) => void
+  /** The epoch, which is known by the time of the start. */
+  readonly epochs: () => Pick<Epochs, 'document' | 'take'>
   /** Calls a listener when a circuit opens or closes. */
   readonly onTurn: (listener: () => void) => void
   readonly first: { readonly rules: ModeRules; readonly by: Actor }
@@ -418,7 +426,7 @@ export type ShareModes = ReturnType<typeof shareModes>
 /** The modes of a replica as those of its fleet. */
 export function shareModes({ fleet, modes, clocks, events, ...parts }: ShareModesParts) {
   const { openCircuits, leaseMs } = parts
-  const now = (): KeptModes => ({ document: part.known(), open: openCircuits() })
+  const now = (): KeptModes => ({ document: part.known(), open: openCircuits(), epoch: parts.epochs().document() })
   const cache = parts.cache === undefined ? undefined : createModesCache(parts.cache, now, parts.warn)
   const keep = () => {
     if (part.known().version > 0) cache?.keep()
@@ -457,6 +465,8 @@ export function shareModes({ fleet, modes, clocks, events, ...parts }: ShareMode
     async start() {
       const kept = parts.given ?? (await cache?.read())
       if (kept) part.take(kept.document)
+      // What is seen before the store answers belongs to it.
+      if (kept?.epoch) parts.epochs().take(kept.epoch)
       for (const [operation, described] of Object.entries(kept?.open ?? {})) parts.reopen(operation, described)
       await fleet.start()
       // A store without modes takes those of the file with the second exchange.
@@ -477,6 +487,8 @@ export function shareModes({ fleet, modes, clocks, events, ...parts }: ShareMode
       if (problem !== undefined) events.proposed({ problem: `${problem}; they are proposed as soon as it answers` })
       return undefined
     },
+    /** Keeps in the cache what is known by now. */
+    keep,
     /** Whether any modes are known: of the store, or of the cache while the store has not answered since the start. */
     known: (): 'store' | 'cache' | 'none' => (part.known().version === 0 ? 'none' : hasAnswered() ? 'store' : 'cache'),
     /** Why no modes are known, in a sentence; undefined if some are. */

@@ -1,7 +1,12 @@
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { joinFleet } from '../../src/app/server/fleet.ts'
 import { createWaiting, evidenceNames } from '../../src/fleet/evidence.ts'
 import { createRestored } from '../../src/fleet/report.ts'
 import { createMemory } from '../../src/fleet/store/memory.ts'
+import type { Store } from '../../src/fleet/store/store.ts'
 import type { EpochView } from '../../src/migrate/evidence/cutover.ts'
 import type { Observation } from '../../src/migrate/evidence/evidence.ts'
 import type { EvidenceReport } from '../../src/migrate/migration.ts'
@@ -10,6 +15,7 @@ import type { Sandbox } from '../../src/sandbox/start.ts'
 import { runCommand } from '../app/cli/support.ts'
 import { seeded } from '../stage/clocks.ts'
 import { startQuietSandbox, startStage, type TestProxy } from '../stage/stage.ts'
+import { breakableStore } from '../stage/stores.ts'
 import {
   type Compared,
   comparisonOf,
@@ -314,6 +320,49 @@ describe('fleet evidence', () => {
       await get(b, '/iam/v1/groups')
       expect(await asked(a)).toMatchObject({ operations: [{ operation: 'iam.groups.list', n: 1 }], traffic: { 'iam.groups.list': 1 } })
       expect(a.log.filter(({ what }) => what === 'epoch')).toHaveLength(1)
+    })
+
+    describe('a process that begins while the store does not answer', () => {
+      let late: TestProxy
+      afterEach(() => late.close())
+      /** It knows what an earlier one kept. */
+      async function begin(inner: Store) {
+        const { a, another } = pair
+        const folder = mkdtempSync(join(tmpdir(), 'crosswalk-cache-'))
+        onTestFinished(() => rmSync(folder, { recursive: true }))
+        const kept = { 'store.cache': join(folder, 'modes.json') }
+        const earlier = await another(kept)
+        await fetch(`${a.adminUrl}/evidence/epoch`, { method: 'POST' })
+        expect(await asked(earlier)).toMatchObject({ fleet: { epoch: { nth: 1 } } })
+        await earlier.close()
+        const breakable = breakableStore(inner)
+        breakable.broken = 'refuses'
+        const stage = await startStage({ sandbox, mode: 'diff-v1', proxy: kept, join: joinFleet(breakable.store) })
+        late = stage
+        return { stage, breakable }
+      }
+
+      it('counts in the epoch that it knows', async () => {
+        const { stage, breakable } = await begin(pair.open())
+        await stage.request('GET', '/iam/v1/groups')
+        await stage.settled()
+        breakable.broken = undefined
+        await asked(stage)
+        expect(await asked(pair.b)).toMatchObject({
+          operations: [{ operation: 'iam.groups.list', n: 1 }],
+          traffic: { 'iam.groups.list': 1 },
+          fleet: { epoch: { nth: 1 }, problems: [] },
+        })
+        const clients = await (await fetch(`${pair.b.adminUrl}/clients`)).json()
+        expect(clients).toMatchObject([{ operations: [{ operation: 'iam.groups.list' }] }])
+      })
+
+      it('says that a store which has no such epoch lost it', async () => {
+        const { stage, breakable } = await begin(createMemory(Date.now).open())
+        breakable.broken = undefined
+        const { fleet } = await asked(stage)
+        expect(fleet).toMatchObject({ epoch: { nth: 1 }, problems: [expect.stringMatching(/^The store lost what it knew/)] })
+      })
     })
 
     it('say that they are of different epochs', async () => {

@@ -26,7 +26,8 @@ import { type Broken, breakableStore } from '../stage/stores.ts'
 import { answering } from '../stage/upstream.ts'
 
 describe('modes cache', () => {
-  const KEPT: KeptModes = { document: { version: 7, text: '{"rules":{}}' }, open: { 'iam.roles.list': 'errors' } }
+  const document = { version: 7, text: '{"rules":{}}' }
+  const KEPT: KeptModes = { document, open: { 'iam.roles.list': 'errors' }, epoch: { version: 2, text: '{}' } }
 
   function stage(text: string) {
     const folder = mkdtempSync(join(tmpdir(), 'crosswalk-cache-'))

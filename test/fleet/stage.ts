@@ -128,7 +128,7 @@ export async function startPair(values: Partial<Config> = {}, given: Sandbox | S
   const { sandbox, close } = stage
   const [a, b] = stage.servers
   return {
-    ...{ sandbox, close, breakable, a, b },
+    ...{ sandbox, close, breakable, a, b, open: memory.open },
     /** Starts one more replica. */
     another: (more: Partial<Config>) => startStage({ sandbox, mode: 'diff-v1', proxy: { ...values, ...more }, stores: [memory.open()] }),
     /** Sends a v1 request through one of them, and waits until it is over. */

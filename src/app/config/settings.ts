@@ -371,7 +371,7 @@ export const SETTINGS = {
   'store.cache': optional(
     file,
     'STORE_CACHE',
-    'File with the last known modes and open circuits. A start while the store does not answer uses them. Without it, such a start is not ready',
+    'File with the last known modes, open circuits and epoch. A start while the store does not answer uses them. Without it, such a start is not ready',
   ),
   'store.leaseMs': setting(
     integer(0, HOUR),

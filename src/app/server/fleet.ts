@@ -69,11 +69,12 @@ export function openSharedModes(
   fleet: Fleet,
   { config, migration, log, clocks, file }: FleetSources,
   given: KeptModes | undefined,
+  epochs: () => Epochs,
 ): ShareModes {
   const { modes, journal, note, onNote } = migration
   const first = { rules: config.modes, by: { source: 'start', ...(file !== undefined && { path: file }) } } as const
   return shareModes({
-    ...{ fleet, modes, clocks, first, given },
+    ...{ fleet, modes, clocks, first, given, epochs },
     cache: config['store.cache'],
     leaseMs: config['store.leaseMs'],
     openCircuits: () =>
@@ -236,7 +237,7 @@ export function joinFleet(
     }
     const fleet = createFleet({ store, name, clocks, failed, id: replica, modes: () => sharedModes.said(), counts, ended })
     // The modes come first: what the other parts read belongs to a version of them.
-    const sharedModes = openSharedModes(fleet, sources, kept)
+    const sharedModes = openSharedModes(fleet, sources, kept, () => evidence.epochs)
     const leader = createLeader(replica, clocks.ticks)
     const notes = createNotesPart({ onNote, follow, hear, soon: fleet.soon })
     const told = createNotesReported({ fleet, leader, notes, onNote, clocks })
@@ -249,6 +250,7 @@ export function joinFleet(
     fleet.add(shareBudget(config['fallback.perMinute'], migration.budget, fleet))
     const evidence = shareEvidence(migration, fleet, clocks, { ...origin, isNewStore, failed })
     const answers = shareAnswers({ ...sources, isNewStore }, fleet, leader, evidence)
+    evidence.epochs.onBegin(sharedModes.keep)
     const evidenceName = () => evidence.epochs.names().evidence
     const modesVersion = () => modes.state().version
     const shared = createRolloutsPart({ fleet, leader, rollouts, modesVersion, evidenceName, clocks, failed })

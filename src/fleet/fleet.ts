@@ -31,7 +31,7 @@ import {
   sumOf,
   type UnreadReplica,
 } from './exchange.ts'
-import type { Store, StoreChange } from './store/store.ts'
+import { downReason, type Store, type StoreChange } from './store/store.ts'
 
 /** The most changes of one batch: a replica that catches up must not keep the store from the others. */
 const MOST_CHANGES = 10_000
@@ -171,8 +171,8 @@ export interface Fleet {
   /** The same, read from the store now. Rejects as `Store.read` does. */
   readReplicas(): Promise<readonly FleetReplica[]>
   state(): FleetState
-  /** Says goodbye to the store, if it answers, and closes it. */
-  close(): Promise<void>
+  /** Says goodbye to the store, and closes it. Resolves with why the store lacks what this replica knew last; undefined if it has all. */
+  close(): Promise<string | undefined>
 }
 
 /** How this replica stands with the store. */
@@ -266,10 +266,11 @@ export function createFleet({ store, id, name, clocks, modes, counts = { epoch: 
       end()
       isLeaving = true
       const last = async () => {
-        while ((await turn()) && parts.hasMore());
+        while (await turn()) if (!parts.hasMore()) return undefined
+        return exchanges.state().problem
       }
-      await atMost(last(), undefined, START_MS, clocks)
-      await store.close()
+      const problem = await atMost(last(), 'the store did not answer in time', START_MS, clocks)
+      return store.close().then(() => problem, downReason)
     },
   }
 }

@@ -2,10 +2,11 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { INCOMPLETE, toldBy } from '../../src/admin/fleet-routes.ts'
 import type { Report } from '../../src/admin/report/report.ts'
 import { changesSaid, isOnlyBusy, sentencesOf } from '../../src/admin/web/words.ts'
-import { joinFleet } from '../../src/app/server/fleet.ts'
+import { joinFleet, UNTOLD } from '../../src/app/server/fleet.ts'
 import { createLeader, LEASE_MS } from '../../src/fleet/fleet.ts'
 import { createSharedNoise, createSharedRedactionKey, createSharedRefusals } from '../../src/fleet/judging.ts'
 import { createMemory, type Memory } from '../../src/fleet/store/memory.ts'
+import { StoreDown } from '../../src/fleet/store/store.ts'
 import type { Client } from '../../src/migrate/clients.ts'
 import { createNoise } from '../../src/migrate/compare/judge.ts'
 import { createRedactionKey } from '../../src/migrate/compare/redact.ts'
@@ -206,6 +207,19 @@ it('a replica gives no canary v2 while the store is silent for longer than the l
 })
 
 describe('joined', () => {
+  it.each([
+    ['does not answer', 'nothing listens there'],
+    ['cannot be written', 'the disk is full'],
+  ])('says what ends with a process whose store %s', async (_, why) => {
+    const breakable = breakableStore(createMemory(Date.now).open())
+    const close = () => Promise.reject(new StoreDown(why))
+    const store = why === 'the disk is full' ? { ...breakable.store, close } : breakable.store
+    const server = await startStage({ v1: NOWHERE, v2: NOWHERE, stores: [store] })
+    breakable.broken = why === 'the disk is full' ? undefined : 'refuses'
+    await server.close()
+    expect(server.log.map(({ msg }) => msg)).toContain(`${why}: ${UNTOLD}`)
+  })
+
   it('starts and ends servers that share a store', async () => {
     const memory = createMemory(Date.now)
     const replicas = () => memory.open().read([{ kind: 'replicas', name: '' }])

@@ -105,6 +105,9 @@ const NONE_KNOWN = 'none are known here, so this replica is not ready'
 
 const HELD = 'the store was silent for longer than store.leaseMs: no canary gets v2'
 
+/** What ends with a process whose store does not take it. */
+export const UNTOLD = 'what it was not told is lost, wrong answers among it; begin a new epoch if there may be some'
+
 const CACHED = 'the store does not answer: the last known modes are active, those of store.cache'
 
 const GIVEN = 'the store does not answer: the last known modes are active, those of the supervisor'
@@ -283,7 +286,8 @@ export function joinFleet(
       async close() {
         end()
         leader.resign()
-        await Promise.all([fleet.close(), sharedModes.close()])
+        const [problem] = await Promise.all([fleet.close(), sharedModes.close()])
+        if (problem !== undefined) log.warn(`${problem}: ${UNTOLD}`)
       },
     }
   }

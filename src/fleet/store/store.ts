@@ -56,6 +56,12 @@ export class StoreDown extends Error {
   }
 }
 
+/** Returns why a store is down. Throws what is a defect. */
+export function downReason(error: unknown): string {
+  if (error instanceof StoreDown) return error.message
+  throw error
+}
+
 /**
  * What the replicas of a fleet share: named sums, texts, logs, documents and leases. A store knows nothing of what they mean.
  * A name that nobody changes, or reads in an exchange, for a while is forgotten (`KEPT_MS`). Documents are never forgotten.
@@ -76,6 +82,7 @@ export interface Store {
   replace(name: string, version: number, text: string): Promise<Replaced>
   /** Calls a listener soon after another replica has sent an urgent batch or replaced a document. Such calls may be lost. */
   onNews(listener: () => void): void
+  /** Rejects with a `StoreDown` if it cannot keep what it was told. */
   close(): Promise<void>
 }
 

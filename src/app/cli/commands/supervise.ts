@@ -1,10 +1,10 @@
 import { createMemory } from '../../../fleet/store/memory.ts'
 import { openStore } from '../../../fleet/store/open.ts'
-import { type SplitStore, splitStore } from '../../../fleet/store/store.ts'
+import { downReason, type SplitStore, splitStore } from '../../../fleet/store/store.ts'
 import type { Actor } from '../../../migrate/records/record.ts'
 import { openMetricsExport } from '../../../serve/watch/metrics-export.ts'
 import type { Config } from '../../config/settings.ts'
-import { joinFleet } from '../../server/fleet.ts'
+import { joinFleet, UNTOLD } from '../../server/fleet.ts'
 import type { Checked } from '../../server/migration.ts'
 import { createServer, type Server } from '../../server/server.ts'
 import { createSupervisor } from '../../server/workers.ts'
@@ -60,7 +60,8 @@ export async function supervise(config: Config, known: Checked, workers: number,
   })
   const untilStopped = () => Promise.race([io.untilStopped(), givenUp])
   const code = await stay(server, log, { ...io, untilStopped }, watches)
-  await store.close()
+  const problem = await store.close().catch(downReason)
+  if (problem !== undefined) log.warn(`${problem}: ${UNTOLD}`)
   return sentence === undefined ? code : endWith(io, FAILED, `Crosswalk ends: ${sentence}.`)
 }
 

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import { asApiError, STATUS_FORM } from '../../errors.ts'
 import { type Answer, begin, bytesOf, type JsonText, type TranslateSettings, translated } from '../../serve/answer.ts'
 import { inTurns } from '../../serve/bounds.ts'
@@ -281,11 +282,24 @@ export interface AskSettings {
   readonly limit: number
 }
 
+/** The conditions and ranges of a client, left out: they are about what that client has, and v2 is asked without them (RFC 9110 §13, §14). */
+const UNCONDITIONAL: IncomingHttpHeaders = {
+  'if-match': undefined,
+  'if-modified-since': undefined,
+  'if-none-match': undefined,
+  'if-range': undefined,
+  'if-unmodified-since': undefined,
+  range: undefined,
+}
+
+/** The statuses with which v1 answers a condition or a range. They are not its answer to what v2 is asked. */
+export const CONDITIONAL: ReadonlySet<number> = new Set([206, 304, 412, 416])
+
 export function createAsk({ readV1, unsharedReads, translate: settings, deadlineMs, limit }: AskSettings): Ask {
   const fromV1 = async ({ operation, raw, token }: Asking, signal: Signal) => {
     const url = token === undefined ? raw.url : withPageToken(operation, raw.url, token)
     // Only this process reads the answer, so that compressing it would be a waste.
-    return readV1({ ...raw, url, headers: { ...raw.headers, 'accept-encoding': 'identity' } }, limit, signal)
+    return readV1({ ...raw, url, headers: { ...raw.headers, ...UNCONDITIONAL, 'accept-encoding': 'identity' } }, limit, signal)
   }
   const fromV2 = async (asking: Asking, signal: Signal, budget: AnswerBudget, onCall: () => undefined) => {
     const { operation, raw, read, token, tap } = asking

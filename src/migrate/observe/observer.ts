@@ -12,7 +12,18 @@ import type { ComparisonOutcome } from '../compare/judge.ts'
 import { createReadShapes, shapeOf } from '../evidence/standing.ts'
 import type { ComparedRequest, Journal } from '../modes/journal.ts'
 import { nextTokenOf, pageTokenOf } from '../modes/select.ts'
-import { type Ask, compareRead, createAsk, createReadingsOf, provingBy, type ReadingsOf, readOf, seenOf, UNREAD } from './compare-read.ts'
+import {
+  type Ask,
+  CONDITIONAL,
+  compareRead,
+  createAsk,
+  createReadingsOf,
+  provingBy,
+  type ReadingsOf,
+  readOf,
+  seenOf,
+  UNREAD,
+} from './compare-read.ts'
 import {
   createCursors,
   createSampler,
@@ -258,11 +269,11 @@ export class Observer {
     const other = served.failed && { seen: await seenOf(await drain(served.failed, limit), limit), ms }
     const proving = () => provingBy(ask, operations, raw, signal)
     const asking = { operation, raw, read, begin, wrote, others, otherToken, proving, learn: this.#learning(operation.id) }
-    // What the tables refuse without a call is asked of them again: that costs nothing.
-    const isAsked = served.by === 'v2' && served.unasked
+    // What the tables refuse without a call is asked of them again: that costs nothing. So is v1 for the whole answer.
+    const isAsked = served.by === 'v2' ? served.unasked : CONDITIONAL.has(kept.status)
     const seen = isAsked ? undefined : await seenOf(kept, limit)
     const shown = seen && served.unasked ? { ...seen, unasked: true as const } : seen
-    const first = shown ? { seen: shown, ms } : await ask('v2', asking, signal)
+    const first = shown ? { seen: shown, ms } : await ask(served.by, asking, signal)
     const since = judging.now() - (performance.now() - watched.began)
     const compared = await compareRead({ ...asking, by: served.by, since, first, other }, ask, judging, signal)
     if (isShutDown(signal)) return this.#left(watched, 'waiting')

@@ -11,6 +11,7 @@ import { Firing } from '../../../src/serve/signals.ts'
 import { runCommand } from '../../app/cli/support.ts'
 import { seeded } from '../../stage/clocks.ts'
 import { startStage } from '../../stage/stage.ts'
+import { answering } from '../../stage/upstream.ts'
 import { asked, child, court, operationOf, operations, seen } from '../given.ts'
 
 describe('compare read', () => {
@@ -280,4 +281,27 @@ it('an answer that is too large to be compared names the setting in /evidence an
   expect(operations).toMatchObject([{ operation: 'iam.groups.list', n: 0, callers: 0, uncompared: { answerBytes: 1 }, hints: [hint] }])
   const { out } = await runCommand(['cutover', '--admin', stage.adminUrl])
   expect(out).toContain(hint)
+})
+
+describe.each(['diff-v1', 'diff-v2'] as const)('%s', (mode) => {
+  it.each([
+    ['a condition', { 'if-none-match': '"1"' }],
+    ['a range', { range: 'bytes=0-3' }],
+  ])('compares whole answers to a request with %s', async (_, headers) => {
+    const answer = JSON.stringify({ items: [] })
+    const stage = await startStage({
+      mode,
+      v1({ headers: { range, 'if-none-match': known } }, response) {
+        if (known !== undefined) response.writeHead(304, { etag: '"1"' }).end()
+        else if (range !== undefined) response.writeHead(206, { 'content-range': `bytes 0-3/${answer.length}` }).end(answer.slice(0, 4))
+        else response.end(answer)
+      },
+      v2: answering({ groups: [], totalCount: '0' }),
+    })
+    // A caller has got what it holds.
+    for (const held of [{}, headers]) await stage.request('GET', '/iam/v1/groups', { headers: held })
+    await stage.settled()
+    const { operations } = await stage.evidence()
+    expect(operations).toMatchObject([{ operation: 'iam.groups.list', booked: { uses: 2, same: 2 }, uncompared: {} }])
+  })
 })

@@ -5,7 +5,16 @@ import { inTurns } from '../../serve/bounds.ts'
 import type { ClientRequest, Request } from '../../serve/request.ts'
 import { otherSide, type Side } from '../../serve/sides.ts'
 import { type Signal, within } from '../../serve/signals.ts'
-import { type AnswerBudget, createAnswerBudget, decode, isExceeded, isTooLarge, textOf, weightOf } from '../../serve/upstream/exchange.ts'
+import {
+  type AnswerBudget,
+  canDecode,
+  createAnswerBudget,
+  decode,
+  isExceeded,
+  isTooLarge,
+  textOf,
+  weightOf,
+} from '../../serve/upstream/exchange.ts'
 import type { ReadContext, UnsharedReads } from '../../serve/upstream/send.ts'
 import type { ReadV1 } from '../../serve/upstream/v1.ts'
 import { itemFields, nameIn, readerOf, shownMembers } from '../../tables/compile.ts'
@@ -293,7 +302,12 @@ const UNCONDITIONAL: IncomingHttpHeaders = {
 }
 
 /** The statuses with which v1 answers a condition or a range. They are not its answer to what v2 is asked. */
-export const CONDITIONAL: ReadonlySet<number> = new Set([206, 304, 412, 416])
+const CONDITIONAL: ReadonlySet<number> = new Set([206, 304, 412, 416])
+
+/** False for an answer that only its client can use, by a condition, a range or a coding. v1 must then be asked again, without them. */
+export function isForAll({ status, headers }: Kept): boolean {
+  return !CONDITIONAL.has(status) && canDecode(String(headers['content-encoding'] ?? 'identity'))
+}
 
 export function createAsk({ readV1, unsharedReads, translate: settings, deadlineMs, limit }: AskSettings): Ask {
   const fromV1 = async ({ operation, raw, token }: Asking, signal: Signal) => {

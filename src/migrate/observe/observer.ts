@@ -14,10 +14,10 @@ import type { ComparedRequest, Journal } from '../modes/journal.ts'
 import { nextTokenOf, pageTokenOf } from '../modes/select.ts'
 import {
   type Ask,
-  CONDITIONAL,
   compareRead,
   createAsk,
   createReadingsOf,
+  isForAll,
   provingBy,
   type ReadingsOf,
   readOf,
@@ -269,8 +269,8 @@ export class Observer {
     const other = served.failed && { seen: await seenOf(await drain(served.failed, limit), limit), ms }
     const proving = () => provingBy(ask, operations, raw, signal)
     const asking = { operation, raw, read, begin, wrote, others, otherToken, proving, learn: this.#learning(operation.id) }
-    // What the tables refuse without a call is asked of them again: that costs nothing. So is v1 for the whole answer.
-    const isAsked = served.by === 'v2' ? served.unasked : CONDITIONAL.has(kept.status)
+    // What the tables refuse without a call is asked of them again: that costs nothing. v1 is asked again if only the client can use its answer.
+    const isAsked = served.by === 'v2' ? served.unasked : !isForAll(kept)
     const seen = isAsked ? undefined : await seenOf(kept, limit)
     const shown = seen && served.unasked ? { ...seen, unasked: true as const } : seen
     const first = shown ? { seen: shown, ms } : await ask(served.by, asking, signal)

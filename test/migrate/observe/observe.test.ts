@@ -287,13 +287,15 @@ describe.each(['diff-v1', 'diff-v2'] as const)('%s', (mode) => {
   it.each([
     ['a condition', { 'if-none-match': '"1"' }],
     ['a range', { range: 'bytes=0-3' }],
+    ['a coding that only the client reads', { 'accept-encoding': 'zstd' }],
   ])('compares whole answers to a request with %s', async (_, headers) => {
     const answer = JSON.stringify({ items: [] })
     const stage = await startStage({
       mode,
-      v1({ headers: { range, 'if-none-match': known } }, response) {
+      v1({ headers: { range, 'if-none-match': known, 'accept-encoding': coding } }, response) {
         if (known !== undefined) response.writeHead(304, { etag: '"1"' }).end()
         else if (range !== undefined) response.writeHead(206, { 'content-range': `bytes 0-3/${answer.length}` }).end(answer.slice(0, 4))
+        else if (coding === 'zstd') response.writeHead(200, { 'content-encoding': coding }).end('packed')
         else response.end(answer)
       },
       v2: answering({ groups: [], totalCount: '0' }),

@@ -126,6 +126,8 @@ class Relay implements Dispatcher.DispatchHandler {
   readonly #signal: Signal
   #abort: ((reason: Error) => void) | undefined
   #hasBegun = false
+  /** The head goes with the first piece of the body. */
+  #isHeadHeld = false
   #isOver = false
 
   constructor(request: IncomingMessage, response: ServerResponse, relaying: Relaying) {
@@ -163,8 +165,16 @@ class Relay implements Dispatcher.DispatchHandler {
       return false
     }
     this.#hasBegun = true
+    this.#isHeadHeld = true
     response.on('error', nothing).on('drain', resume)
+    // What came with the head is passed on before.
+    process.nextTick(sendHead, this)
     return true
+  }
+
+  /** Sends a head whose body has not begun: a client of an event stream waits for it. */
+  sendHead(): void {
+    if (this.#isHeadHeld && !this.#isOver) this.#response.flushHeaders()
   }
 
   #give(head: Head): string | undefined {
@@ -177,6 +187,7 @@ class Relay implements Dispatcher.DispatchHandler {
   /** Node joins the head with a text, and with nothing else. A letter for each byte says any bytes. */
   onData(piece: Buffer): boolean {
     const response = this.#response
+    this.#isHeadHeld = false
     if (response.destroyed) return true
     return piece.length > SHORT_TEXT ? response.write(piece) : response.write(piece.toString('latin1'), 'latin1')
   }
@@ -215,6 +226,10 @@ function nothing(): void {}
 
 function end(response: ServerResponse): void {
   response.end()
+}
+
+function sendHead(relay: Relay): void {
+  relay.sendHead()
 }
 
 function hasBody({ method, headers }: FastifyRequest): boolean {

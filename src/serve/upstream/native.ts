@@ -242,6 +242,10 @@ function carryBody(answer: IncomingMessage, response: ServerResponse, failed: Fa
   response.on('error', nothing)
   whenClosed(response, { over: () => void (answer.readableEnded || answer.destroy()), next: undefined })
   answer.pipe(response)
+  // A client of an event stream waits for the head; what came with it is passed on before.
+  process.nextTick(() => {
+    if (!answer.readableDidRead) response.flushHeaders()
+  })
 }
 
 /** Every stream of an exchange says its end by `close` as well. */

@@ -218,6 +218,22 @@ describe('passthrough', () => {
   })
 })
 
+it.each([
+  ['GET', '/iam/v2/events'],
+  ['POST', '/iam/v2/events'],
+  ['GET', '/iam/v1/unknown'],
+])('%s %s has its head before the first piece of its body', async (method, path) => {
+  let finish = () => {}
+  const begin: Handler = (_, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders()
+    finish = () => response.end('data: 1\n\n')
+  }
+  const stage = await startStage({ v1: begin, v2: begin })
+  const answer = await fetch(stage.url + path, { method })
+  finish()
+  expect(await answer.text()).toBe('data: 1\n\n')
+})
+
 describe('carriers, v1', () => {
   /** Pieces of an answer: more than all buffers between v1 and a client hold. */
   const PIECES = 512

@@ -274,8 +274,7 @@ class ServedRequest implements Writer, OnClose {
         const stream = watched(answer.stream, by, until, this.#record, reply.raw)
         reply
           .code(answer.status)
-          .header('content-type', JSON_TYPE)
-          .headers({ ...answer.headers, 'x-request-id': this.#record.id })
+          .headers({ ...(by === 'v2' && { 'content-type': JSON_TYPE }), ...answer.headers, 'x-request-id': this.#record.id })
         // The signal ends a stream even while it waits for the client.
         const body = addAbortSignal(abortSignalOf(until), Readable.from(stream, ONE_AHEAD))
         reply.send(body.once('error', () => takeBack(reply, answer.headers)))

@@ -138,6 +138,12 @@ describe('safety', () => {
       expect((await compared(proxy, 1)).operations).toMatchObject([{ matches: 1 }])
     })
 
+    it('keeps its body without a content type', async () => {
+      const { proxy } = await stage('diff-v1', { v1: (_, response) => void response.writeHead(502).end('down') })
+      const answer = await list(proxy)
+      expect([answer.status, answer.headers.has('content-type'), await answer.text()]).toEqual([502, false, 'down'])
+    })
+
     it('goes to the client if it is a failure, and is no evidence', async () => {
       const down = answering({ code: 14, message: 'down', details: [] }, 503)
       const v1: Handler = (request, ...rest) => (request.url === '/iam/v1/groups' ? down : answering(V1))(request, ...rest)

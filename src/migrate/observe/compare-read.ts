@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import { isDeepStrictEqual } from 'node:util'
 import { asApiError, STATUS_FORM } from '../../errors.ts'
 import { type Answer, begin, bytesOf, type JsonText, type TranslateSettings, translated } from '../../serve/answer.ts'
 import { inTurns } from '../../serve/bounds.ts'
@@ -19,7 +20,7 @@ import type { ReadContext, UnsharedReads } from '../../serve/upstream/send.ts'
 import type { ReadV1 } from '../../serve/upstream/v1.ts'
 import { itemFields, nameIn, readerOf, shownMembers } from '../../tables/compile.ts'
 import type { Fields, FieldType } from '../../tables/fields.ts'
-import { at, isObject, type JsonObject } from '../../tables/json.ts'
+import { isObject, type JsonObject } from '../../tables/json.ts'
 import type { Operation, V1Request } from '../../tables/operation.ts'
 import { isReadBack, type Unverifiable } from '../../tables/operations.ts'
 import { spellings } from '../../tables/query.ts'
@@ -196,19 +197,17 @@ const REPEATED: ReadonlySet<FieldType['kind']> = new Set(['text', 'flag', 'int',
 
 /**
  * Returns the members that the body sets and the answer shows of the same v2 member, as v1 shows them. A v2 that writes something else,
- * and says so in its answer, agrees with every later read.
+ * and says so in its answer, agrees with every later read. An unset value, written out or not, lets the service keep or choose its own.
  */
 function wantedOf({ request, answer }: Operation, { readBack, members }: WriteTable, { body }: V1Request, dialect: Dialect): JsonObject {
   if (!request || readBack.gone || 'rows' in readBack.named || 'body' in readBack.named || readBack.listed) return {}
   const { shown, show } = answer ?? readBack.resource
-  const v2 = request.read(body)
-  const whole = show[dialect](v2)
-  const wanted = members.filter(({ where }) => {
+  const [whole, unset] = [request.read(body), {}].map(show[dialect]) as [JsonObject, JsonObject]
+  const wanted = members.filter(({ name, where }) => {
     const [asked, told] = [request.fields[where], shown[where]]
-    if (asked?.access !== 'readWrite' || asked.source !== told?.source) return false
-    if (typeof asked.source !== 'string' || asked.source === CONDITION) return false
+    if (asked?.access !== 'readWrite' || asked.source !== told?.source || asked.source === CONDITION) return false
     const kind = asked.type.kind === 'list' || asked.type.kind === 'map' ? asked.type.of.kind : asked.type.kind
-    return REPEATED.has(kind) && at(v2, asked.source.split('.')) !== undefined
+    return REPEATED.has(kind) && !isDeepStrictEqual(whole[name], unset[name])
   })
   return Object.fromEntries(wanted.map(({ name }) => [name, whole[name]]))
 }

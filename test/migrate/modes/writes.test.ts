@@ -227,6 +227,24 @@ describe('a write that v2 answers but loses', () => {
   })
 })
 
+describe('a write that v2 did well', () => {
+  const judged = async () => {
+    await stage.settled()
+    return (await stage.evidence()).operations.map(({ matches, mismatches, uncompared }) => ({ matches, mismatches, uncompared }))
+  }
+  const WELL = [{ matches: 1, mismatches: 0, uncompared: {} }]
+  const synced = { name: 'synced', sync_config: { source: 'chainguard/nginx' } }
+
+  it.each([
+    { of: 'a group', path: '/iam/v1/groups', body: { name: 'made', kind: 'ORG_KIND_UNSPECIFIED', verified: false } },
+    { of: 'a synced repo', path: '/registry/v1/repos', body: { ...synced, description: '', catalog_tier: 'UNKNOWN', bundles: [] } },
+  ])('is no alarm if the create of $of writes unset values out', async ({ path, body }) => {
+    await start('diff-v2')
+    expect((await stage.request('POST', `${path}/${stage.sandbox.organization}`, { body })).status).toBe(200)
+    expect(await judged()).toEqual(WELL)
+  })
+})
+
 describe('what else is read after a write', () => {
   const provider = async () => {
     const { organization } = stage.sandbox

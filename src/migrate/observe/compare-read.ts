@@ -18,7 +18,7 @@ import {
 } from '../../serve/upstream/exchange.ts'
 import type { ReadContext, UnsharedReads } from '../../serve/upstream/send.ts'
 import type { ReadV1 } from '../../serve/upstream/v1.ts'
-import { itemFields, nameIn, readerOf, shownMembers } from '../../tables/compile.ts'
+import { itemFields, member, nameIn, readerOf, shownMembers } from '../../tables/compile.ts'
 import type { Fields, FieldType } from '../../tables/fields.ts'
 import { isObject, type JsonObject } from '../../tables/json.ts'
 import type { Operation, V1Request } from '../../tables/operation.ts'
@@ -200,16 +200,17 @@ const REPEATED: ReadonlySet<FieldType['kind']> = new Set(['text', 'flag', 'int',
  * and says so in its answer, agrees with every later read. An unset value, written out or not, lets the service keep or choose its own.
  */
 function wantedOf({ request, answer }: Operation, { readBack, members }: WriteTable, { body }: V1Request, dialect: Dialect): JsonObject {
-  if (!request || readBack.gone || 'rows' in readBack.named || 'body' in readBack.named || readBack.listed) return {}
+  if (!request || !isObject(body) || readBack.gone || 'rows' in readBack.named || 'body' in readBack.named || readBack.listed) return {}
   const { shown, show } = answer ?? readBack.resource
-  const [whole, unset] = [request.read(body), {}].map(show[dialect]) as [JsonObject, JsonObject]
-  const wanted = members.filter(({ name, where }) => {
+  const repeated = members.filter(({ where }) => {
     const [asked, told] = [request.fields[where], shown[where]]
     if (asked?.access !== 'readWrite' || asked.source !== told?.source || asked.source === CONDITION) return false
-    const kind = asked.type.kind === 'list' || asked.type.kind === 'map' ? asked.type.of.kind : asked.type.kind
-    return REPEATED.has(kind) && !isDeepStrictEqual(whole[name], unset[name])
+    return REPEATED.has(asked.type.kind === 'list' || asked.type.kind === 'map' ? asked.type.of.kind : asked.type.kind)
   })
-  return Object.fromEntries(wanted.map(({ name }) => [name, whole[name]]))
+  // The whole body may repeat members that v2 decides, which are refused unless the stored ones are known.
+  const said = Object.fromEntries(repeated.map(({ where }) => [where, member(body, where, request.fields[where] ?? {})]))
+  const [whole, unset] = [request.read(said), {}].map(show[dialect]) as [JsonObject, JsonObject]
+  return Object.fromEntries(repeated.flatMap(({ name }) => (isDeepStrictEqual(whole[name], unset[name]) ? [] : [[name, whole[name]]])))
 }
 
 function listIn(object: JsonObject | undefined, name: string | undefined): readonly unknown[] {

@@ -3,8 +3,8 @@ import { atOnce } from '../../serve/bounds.ts'
 import { ManyCalls, type Send } from '../../serve/calls.ts'
 import { hasFailed, isAccepted, isRead } from '../../serve/sides.ts'
 import type { Signal } from '../../serve/signals.ts'
-import { readerOf } from '../../tables/compile.ts'
-import { instant } from '../../tables/fields.ts'
+import { member, readerOf } from '../../tables/compile.ts'
+import { type Fields, instant } from '../../tables/fields.ts'
 import { at, isObject, type JsonObject } from '../../tables/json.ts'
 import type { Env, Operation, V1Request } from '../../tables/operation.ts'
 import { isReadBack } from '../../tables/operations.ts'
@@ -33,17 +33,22 @@ import { isShutDown, UNKNOWN_WRITES, type WatchedRequest } from './observe.ts'
  * Compares the items in the answer to a batch with those in its body, a bare array in the same order (facts §3.5).
  * Returns a sentence if the answer names more, fewer or others: a read would not show which of them are missing.
  */
-function unlikeBatch({ request: { body } }: ComparedRequest, readings: readonly Reading[]): string | undefined {
+function unlikeBatch({ operation, request: { body } }: ComparedRequest, readings: readonly Reading[]): string | undefined {
   if (!Array.isArray(body) || readings.every(({ table }) => table.list === undefined)) return undefined
   const items = readings.map(({ item }) => item)
   if (items.length !== body.length) return `the answer names ${items.length} resources, and the request ${body.length}`
-  return items.every((item, at) => repeats(item, body[at])) ? undefined : 'the answer names other resources than the request'
+  const list = operation.request?.fields[operation.bodyIs ?? '']?.type
+  const fields = list?.kind === 'list' && list.of.kind === 'object' ? list.of.fields : {}
+  return items.every((item, at) => repeats(item, body[at], fields)) ? undefined : 'the answer names other resources than the request'
 }
 
-/** True if every text of the wanted item is the same in the answer, where both have it. */
-function repeats(item: unknown, wanted: unknown): boolean {
+/** True if every text of the wanted item that is written is the same in the answer, where both have it. */
+function repeats(item: unknown, wanted: unknown, fields: Fields): boolean {
   if (!isObject(item) || !isObject(wanted)) return true
-  return Object.entries(wanted).every(([name, value]) => typeof value !== 'string' || !Object.hasOwn(item, name) || item[name] === value)
+  return Object.entries(fields).every(([name, field]) => {
+    const [asked, told = asked] = [member(wanted, name, field), member(item, name, field)]
+    return typeof asked !== 'string' || told === asked
+  })
 }
 
 /**

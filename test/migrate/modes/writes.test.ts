@@ -244,6 +244,14 @@ describe('a write that v2 did well', () => {
     expect(await judged()).toEqual(WELL)
   })
 
+  it('is no alarm if a batch names groups of its own, which v1 ignores', async () => {
+    await start('diff-v2')
+    const binding = { ...(await robotAndReader(stage.sandbox.organization)), id: '', group: 'another' }
+    const path = `/iam/v1/rolebindings/batch/${stage.sandbox.organization}`
+    expect((await stage.request('POST', path, { body: [binding] })).status).toBe(200)
+    expect(await judged()).toEqual(WELL)
+  })
+
   it.each(['diff-v1', 'diff-v2'] as const)('is judged in mode %s if it repeats what v2 decides', async (mode) => {
     await start(mode)
     const repo = await made(`/registry/v1/repos/${stage.sandbox.organization}`, synced)

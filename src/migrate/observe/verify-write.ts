@@ -60,8 +60,9 @@ function expectedTexts({ uid, item, asked, table: { listed, readBack } }: Readin
   const rows = isObject(read) && Array.isArray(read[ROWS]) ? read[ROWS].filter(isObject) : []
   const shown = new Set(rows.map((row) => row[listed.row]))
   const list = item?.[listed.answer]
-  const answered = new Set<unknown>(Array.isArray(list) ? list : [])
-  const texts = [...[...answered].filter((text) => shown.has(text)), ...asked.filter((text) => !answered.has(text))]
+  const given: readonly unknown[] = Array.isArray(list) ? list : []
+  const answered = new Set(given)
+  const texts = [...given.filter((text) => shown.has(text)), ...asked.filter((text) => !answered.has(text))]
   return { ...('param' in readBack.named && { [readBack.named.param]: uid }), [listed.answer]: texts }
 }
 

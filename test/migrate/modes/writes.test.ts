@@ -244,6 +244,13 @@ describe('a write that v2 did well', () => {
     expect(await judged()).toEqual(WELL)
   })
 
+  it('is no alarm if it accepts a document twice', async () => {
+    await start('diff-v2')
+    const body = { document_ids: ['skills-tos.v1', 'skills-tos.v1'] }
+    expect((await stage.request('POST', `/iam/v1/terms/${stage.sandbox.organization}`, { body })).status).toBe(200)
+    expect(await judged()).toEqual(WELL)
+  })
+
   it('is no alarm if a batch names groups of its own, which v1 ignores', async () => {
     await start('diff-v2')
     const binding = { ...(await robotAndReader(stage.sandbox.organization)), id: '', group: 'another' }

@@ -53,6 +53,12 @@ export const requestErrors: ErrorGroup = {
       remedy: 'Encode every value; ask in several requests',
     },
     {
+      code: 'INTERNAL',
+      texts: ['the body of the request was read before Crosswalk got it'],
+      cause: 'A program with its own Crosswalk reads bodies first, such as by `express.json()`, and a write would be an empty one',
+      remedy: 'Hand the request to `handler` before anything reads its body',
+    },
+    {
       code: 'INVALID_ARGUMENT',
       texts: [
         'the request body is not UTF-8',

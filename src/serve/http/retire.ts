@@ -3,7 +3,7 @@ import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2'
 import net from 'node:net'
 import { setTimeout as delay, setImmediate } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
-import { askAgain } from '../../errors.ts'
+import { ApiError, askAgain } from '../../errors.ts'
 import { asHttp1 } from '../listen/http2.ts'
 import { guarded, whenClosed } from '../signals.ts'
 import { refuse } from './v1-surface.ts'
@@ -16,6 +16,8 @@ export function createHosted(serve: RequestListener, failed: (error: unknown) =>
   const begin: RequestListener = (request, response) => {
     if (isGone(response)) return
     if (state === 'closed') return refuse(response, askAgain('UNAVAILABLE', 'Crosswalk is closed'))
+    // Without its body, a write would be an empty one, and a PUT would unset what it leaves out.
+    if (request.readableDidRead) return refuseRead(response)
     if (request.httpVersionMajor > 1) asHttp1(request as unknown as Http2ServerRequest, response as unknown as Http2ServerResponse)
     if (state === 'draining') endConnection(response)
     open.add(response)
@@ -25,6 +27,11 @@ export function createHosted(serve: RequestListener, failed: (error: unknown) =>
     }
     whenClosed(response, { over, next: undefined })
     serve(request, response)
+  }
+  const refuseRead = (response: ServerResponse) => {
+    const error = new ApiError('INTERNAL', 'the body of the request was read before Crosswalk got it')
+    failed(error)
+    refuse(response, error)
   }
   const careful = guarded(begin, (error, _, response) => {
     failed(error)

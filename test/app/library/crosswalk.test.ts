@@ -79,6 +79,26 @@ describe('create crosswalk', () => {
       server.close()
     })
 
+    it.each(['whole', 'begun'])('refuses a request whose body another server has read, %s', async (extent) => {
+      const v2 = await startUpstream(answering({ uid: 'a', name: 'made' }))
+      const { lines, log } = logged()
+      const v1 = await createCrosswalk({ upstream: { v2: v2.url } }, { log })
+      onTestFinished(v1.close)
+      const server = http.createServer((request, response) => {
+        request.once(extent === 'whole' ? 'end' : 'data', () => v1.handler(request, response)).resume()
+      })
+      onTestFinished(() => void server.close())
+      const { url } = await listening(server)
+      const body = JSON.stringify({ name: 'made', capabilities: ['groups.list'] })
+      const answer = await fetch(`${url}/iam/v1/roles/a`, { method: 'PUT', body })
+      expect([answer.status, await answer.json()]).toMatchObject([
+        500,
+        { message: 'the body of the request was read before Crosswalk got it' },
+      ])
+      expect(v2.seen).toEqual([])
+      expect(lines).toContainEqual(expect.objectContaining({ msg: 'a handler failed' }))
+    })
+
     it('has drained when the last request of another server is answered, and not before', async () => {
       const open: ServerResponse[] = []
       const hosted = createHosted(

@@ -118,7 +118,7 @@ export abstract class Answering implements Executor {
     if (this.#many || !only || turn.calls.length > 1 || turn.ahead) {
       this.#many ??= new ManyCalls((call, receiver) => this.send(call, receiver), limits, this.#made)
       this.#many.sendCalls(turn, receiver)
-    } else if (this.#made === limits.callsPerRequest) receiver.refused(tooManyCalls(this.#made))
+    } else if (this.#made === limits.callsPerRequest) receiver.failed(tooManyCalls(this.#made))
     else {
       this.#made += 1
       try {

@@ -47,7 +47,10 @@ export class ManyCalls {
     this.#made = made
   }
 
-  /** Makes the calls of a turn. The receiver gets their outcomes once all are there, possibly at once. */
+  /**
+   * Makes the calls of a turn. The receiver gets their outcomes once all are there, possibly at once. Calls beyond the limit are not made; the
+   * plan gets that as their failure, because it may have written before.
+   */
   sendCalls({ calls, ahead }: AskTurn, receiver: OutcomeReceiver): void {
     if (calls.length === 0 && !ahead) {
       setImmediate(() => receiver.settled([]))
@@ -61,7 +64,8 @@ export class ManyCalls {
     const { callsPerRequest } = this.#limits
     const known = this.#early.length === 0 ? 0 : calls.filter((call) => this.#early.some((other) => other.call === call)).length
     if (this.#made + calls.length - known > callsPerRequest) {
-      receiver.refused(tooManyCalls(callsPerRequest))
+      const error = tooManyCalls(callsPerRequest)
+      receiver.settled(calls.map(() => ({ ok: false, error })))
       return
     }
     this.#wanted = calls.map((call) => this.#begunOf(call))

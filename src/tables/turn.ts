@@ -156,8 +156,6 @@ export interface CallReceiver {
 /** Takes the outcomes of a turn's calls, in order, or the result of its only call. */
 export interface OutcomeReceiver extends CallReceiver {
   settled(outcomes: readonly Outcome[]): void
-  /** Takes the error that fails the request: its calls may not be made. */
-  refused(error: ApiError): void
 }
 
 /** Makes the calls of an operation, and takes its results. */
@@ -242,10 +240,6 @@ class Run implements OutcomeReceiver {
 
   failed(error: Error): void {
     this.settled([{ ok: false, error: asApiError(error) }])
-  }
-
-  refused(error: ApiError): void {
-    this.#executor.failed(error)
   }
 
   /** True for the failure of a call if another one had its answer before it or beside it. */

@@ -40,6 +40,14 @@ describe('limits', () => {
     expect(body).toEqual({ code: expect.any(Number), message: expect.stringContaining(`${setting} (${value})`), details: [] })
   })
 
+  it('says what a write has done before it reaches limits.callsPerRequest', async () => {
+    const proxy = await setUp({ 'limits.callsPerRequest': 1 }, answering({ uid: 'a', name: 'made' }))
+    const body = JSON.stringify({ name: 'made', readme: 'text' })
+    const answer = await fetch(`${proxy.url}/registry/v1/repos/b`, { method: 'POST', body })
+    const done = /limits\.callsPerRequest \(1\).*\(the repo was created with id a, but without its readme\)$/
+    expect([answer.status, await answer.json()]).toMatchObject([400, { message: expect.stringMatching(done) }])
+  })
+
   it('breaks the connection if a list becomes too long after its first byte', async () => {
     const proxy = await setUp({ 'limits.rowsPerRequest': 50, 'limits.bufferedRows': 20 }, endless)
     const answer = await fetch(proxy.url + GROUPS)

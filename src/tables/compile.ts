@@ -260,7 +260,7 @@ type Fill = (v1: JsonObject, v2: Record<string, unknown>, prefix: string, report
 
 /**
  * Compiles a field table into the function that reads a v1 message in either spelling. Absent and null members stay absent.
- * Unknown and output-only members are dropped (facts §16.2, §16.8). An absent body is the empty message.
+ * Unknown and output-only members are dropped (facts §16.2, §16.8). An absent body is the empty message; `null` is none.
  */
 export function compileRead(fields: Fields): ReadBody {
   const fill = compileFill(fields)
@@ -272,7 +272,7 @@ export function compileRead(fields: Fields): ReadBody {
     }
     const v2: Record<string, unknown> = {}
     if (isObject(v1)) fill(v1, v2, '', report, stored)
-    else if (v1 !== undefined && v1 !== null) report('body', 'must be a JSON object')
+    else if (v1 !== undefined) report('body', 'must be a JSON object')
     if (violations.length > 0) throw invalidArgument(...violations)
     return v2
   }

@@ -36,6 +36,7 @@ export const tags: readonly Case[] = [
     const path = `${TAGS}/${id}`
     const old = { name: 'latest', deprecated: true }
     ok(api, await api.put(path, old), shape.tag(repo, { id, ...old }))
+    refused(await api.inAnyWords.send({ method: 'PUT', path, text: 'null' }), 3)
     ok(api, await api.put(path, { deprecated: true }), shape.tag(repo, { id, ...old }))
     const moved = { name: 'latest', digest: make.digest('c') }
     ok(api, await api.otherwise.put(path, moved), shape.tag(repo, { id, ...moved }))

@@ -1,33 +1,13 @@
-import { createHash, randomUUID } from 'node:crypto'
-import { readdirSync, readFileSync } from 'node:fs'
-import path from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import type { EpochView } from '../migrate/evidence/cutover.ts'
 import type { Notes } from '../migrate/modes/journal.ts'
 import { actorSchema } from '../migrate/records/read-entry.ts'
 import type { Actor } from '../migrate/records/record.ts'
+import { type EpochOrigin, epochHash } from '../migrate/records/record-file.ts'
 import { type EvidenceNames, evidenceNames } from './evidence.ts'
 import { type FleetReading, reading, readText } from './exchange.ts'
 import { type Document, type Store, type StoreChange, StoreDown } from './store/store.ts'
-
-const TABLES = fileURLToPath(new URL('../../mappings', import.meta.url))
-
-/** Returns a hash of the mapping tables of this process: what they answer is another matter than what others answer. */
-export function tablesHash(): string {
-  const files = readdirSync(TABLES, { recursive: true, encoding: 'utf8' }).filter((name) => /\.(?:js|ts|json)$/.test(name))
-  const hash = createHash('sha256')
-  for (const name of files.sort()) hash.update(name).update(readFileSync(path.join(TABLES, name)))
-  return hash.digest('hex').slice(0, 12)
-}
-
-/** What a replica counts: answers by these tables, of this v2. */
-export interface EpochOrigin {
-  /** Hash of the mapping tables. */
-  readonly tables: string
-  /** What the operator calls the v2 build. */
-  readonly build?: string | undefined
-}
 
 interface EpochSources extends EpochOrigin {
   readonly store: Pick<Store, 'replace'>
@@ -42,10 +22,6 @@ interface EpochSources extends EpochOrigin {
 
 /** The name of the document: its version is the number of epochs that persons have begun. */
 const NAME = 'epoch'
-
-export function epochHash({ tables, build = '' }: EpochOrigin): string {
-  return createHash('sha256').update(`${tables}\n${build}`).digest('hex').slice(0, 12)
-}
 
 export type Epochs = ReturnType<typeof createEpochs>
 

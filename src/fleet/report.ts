@@ -14,7 +14,8 @@ import {
 import type { SeenKind } from '../migrate/evidence/kinds.ts'
 import type { Migration } from '../migrate/migration.ts'
 import type { Entry } from '../migrate/records/record.ts'
-import { createEpochs, type EpochOrigin, type Epochs, epochHash } from './epochs.ts'
+import { type EpochOrigin, epochHash } from '../migrate/records/record-file.ts'
+import { createEpochs, type Epochs } from './epochs.ts'
 import {
   createEvidencePart,
   declaredIn,

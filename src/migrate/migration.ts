@@ -38,7 +38,15 @@ import { createQueue, nothingSkipped, type Queue, type QueueCounts, type QueueSe
 import { observeServices, type ServiceObserverSettings, type ServiceSides } from './observe/observer.ts'
 import { verifiable } from './observe/verify-write.ts'
 import type { Actor, Entry } from './records/record.ts'
-import { createRecorder, earlierEntries, nothingRead, openRecords, type RecordsSettings, restore } from './records/record-file.ts'
+import {
+  createRecorder,
+  earlierEntries,
+  nothingRead,
+  openRecords,
+  othersText,
+  type RecordsSettings,
+  restore,
+} from './records/record-file.ts'
 import { createRollouts } from './rollout/rollouts.ts'
 
 interface JudgedParts {
@@ -263,7 +271,9 @@ export function createMigration(settings: MigrationSettings) {
   const file = openRecords(records)
   const all = createListeners()
   const own = createListeners()
-  const recorder = followed(createRecorder({ memory: records.memory, ...(file && { file }) }), own.tell, () => modes.flush())
+  const recorder = followed(createRecorder({ memory: records.memory, epoch: records.epoch, ...(file && { file }) }), own.tell, () =>
+    modes.flush(),
+  )
   const journal = createJournal({
     ...settings,
     live: settings,
@@ -334,8 +344,9 @@ export function createMigration(settings: MigrationSettings) {
         if (counted) for (const one of take) one(counted)
       }
       readiness?.start()
-      if (count.entries > 0) {
-        const text = `${many(count.entries, 'record')} ${count.entries === 1 ? 'was' : 'were'} read back`
+      if (count.entries + count.others > 0) {
+        const left = count.others > 0 ? `; ${othersText(count)}` : ''
+        const text = `${many(count.entries, 'record')} ${count.entries === 1 ? 'was' : 'were'} read back${left}`
         journal.note({ what: 'restart', text, by: { source: 'start' } })
       }
       rollouts.start()

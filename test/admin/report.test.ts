@@ -187,7 +187,7 @@ describe('report', () => {
       await writeFile(join(path, 'records.ndjson.1'), lines([comparison(1), note(START, 'modes', 'first')]))
       await writeFile(join(path, 'other.txt'), 'not ours')
       const report = await readReport([path], sources)
-      expect(report.read).toEqual({ entries: 4, skipped: 0, repeated: 0, unreadable: [] })
+      expect(report.read).toEqual({ entries: 4, skipped: 0, repeated: 0, others: 0, unreadable: [] })
       expect(operation(report).trend.map(({ n }) => n)).toEqual([1, 2])
     })
   })

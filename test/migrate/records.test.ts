@@ -69,7 +69,7 @@ describe('merged entries', () => {
   async function merged(paths: readonly string[], bytes?: number) {
     const count = nothingRead()
     const entries: Entry[] = []
-    for await (const entry of mergedEntries(paths, count, bytes)) entries.push(entry)
+    for await (const entry of mergedEntries(paths, count, { bytes })) entries.push(entry)
     return { entries, count }
   }
 
@@ -90,7 +90,7 @@ describe('merged entries', () => {
       const [one, copy] = [file([comparison(1), comparison(2)]), file([comparison(2), comparison(3)])]
       const { entries, count } = await merged([one, copy, one])
       expect(entries).toHaveLength(3)
-      expect(count).toEqual({ entries: 3, repeated: 3, skipped: 0, unreadable: [] })
+      expect(count).toEqual({ entries: 3, repeated: 3, others: 0, skipped: 0, unreadable: [] })
     })
 
     it('with an id differ, even if nothing else does', async () => {
@@ -107,7 +107,7 @@ describe('merged entries', () => {
     it('stay what they were if a file is renamed meanwhile', async () => {
       const path = file(Array.from({ length: 50 }, (_, nth) => comparison(nth)))
       const seen: string[] = []
-      for await (const entry of mergedEntries([path], nothingRead(), 400)) {
+      for await (const entry of mergedEntries([path], nothingRead(), { bytes: 400 })) {
         if (seen.length === 0) {
           await rename(path, `${path}.1`)
           writeFileSync(path, 'other')
@@ -122,7 +122,7 @@ describe('merged entries', () => {
     it('are counted, and a file of them is called unreadable', async () => {
       const torn = file([comparison(1), '{"kind":"compar', comparison(2)])
       const other = file(['192.0.2.7 - ci "GET /"', '{"kind":"comparison"}', '{"kind":"note","at":"never"}', comparison(3)])
-      expect((await merged([torn, other, file([])])).count).toEqual({ entries: 3, repeated: 0, skipped: 4, unreadable: [other] })
+      expect((await merged([torn, other, file([])])).count).toEqual({ entries: 3, repeated: 0, others: 0, skipped: 4, unreadable: [other] })
     })
 
     it('may be longer than memory should hold', async () => {
@@ -209,7 +209,7 @@ describe('merged entries', () => {
     it.each(wrong)('is counted and skipped: %s', async (_, line) => {
       const { entries, count } = await merged([file([comparison(2), JSON.stringify(line), comparison(3)])])
       expect(entries.map(({ id }) => id)).toEqual(['c2', 'c3'])
-      expect(count).toEqual({ entries: 2, repeated: 0, skipped: 1, unreadable: [] })
+      expect(count).toEqual({ entries: 2, repeated: 0, others: 0, skipped: 1, unreadable: [] })
     })
   })
 })
@@ -396,7 +396,7 @@ describe('restored records', () => {
     return { kind: 'comparison', ...who, outcome, totals, examples: [] }
   }
 
-  it('give the same evidence, inventory and declarations', () => {
+  it('give the same evidence, inventory and declarations until an epoch begins', () => {
     const evidence = createEvidence(() => 0)
     const inventory = createInventory(operations)
     const expected = createExpected([{ code: 'x', operations: ['*'], signs: [{ at: ['/a'], kinds: ['value'] }] }], () => 0)
@@ -420,5 +420,7 @@ describe('restored records', () => {
     expect([restore(ofAnother, ledger), restore({ ...ofAnother, id: '8' }, ledger)]).toEqual([{ ...ofAnother, repeat: true }, undefined])
     expect(evidence.of(LIST)).toMatchObject({ comparisons: 7, n: 4, matches: 2, repeats: { n: 2, bad: 0, requests: 2 } })
     expect(expected.report()).toEqual([{ code: 'x', state: 'matched', findings: 2, comparisons: 6 }])
+    restore({ kind: 'note', at, what: 'epoch', text: 'a person began it' }, ledger)
+    expect([evidence.of(LIST), inventory.traffic().get(LIST)]).toEqual([undefined, 500])
   })
 })

@@ -27,7 +27,7 @@ import {
 import { timeNeeded, uncomparedSentences } from '../../migrate/evidence/standing.ts'
 import { type CutoverTerms, USUAL_TERMS } from '../../migrate/evidence/terms.ts'
 import type { Entry, Note, WouldSend } from '../../migrate/records/record.ts'
-import { type Ledger, mergedEntries, nothingRead, type ReadCount, restore } from '../../migrate/records/record-file.ts'
+import { type Ledger, mergedEntries, nothingRead, othersText, type ReadCount, restore } from '../../migrate/records/record-file.ts'
 import type { Operation, OperationKind } from '../../tables/operation.ts'
 import { type Difference, isOfRequest, TO_MEND } from './difference.ts'
 import { type InForce, OperationHistory } from './history.ts'
@@ -77,6 +77,8 @@ export interface ReadSummary {
   readonly skipped: number
   /** Lines whose entry another line had already, because files overlap. */
   readonly repeated: number
+  /** Evidence of other tables, or of another v2 build, than the newest entry tells. */
+  readonly others: number
   /** Files that are no record files. A report with one is never ready. */
   readonly unreadable: readonly string[]
 }
@@ -245,7 +247,7 @@ function answerOf({ ready, reasons }: CutoverVerdict, unread: readonly string[])
   return unread.length === 0 ? { ready, reasons } : { ready: false, reasons: ready ? unread : [...unread, ...reasons] }
 }
 
-const NO_FILES = { skipped: 0, repeated: 0, unreadable: [] }
+const NO_FILES = { skipped: 0, repeated: 0, others: 0, unreadable: [] }
 
 function operationReport(
   verdict: OperationVerdict,
@@ -453,8 +455,10 @@ function ignoredLine({ code, state, findings, ignored }: DeclarationRow): readon
 /** Under the name of an operation. */
 const INDENT = ' '.repeat(14)
 
-function notRead({ skipped, repeated }: ReadSummary): string {
-  return `${skipped === 0 ? '' : `, ${many(skipped, 'line')} skipped`}${repeated === 0 ? '' : `, ${many(repeated, 'line')} repeated`}`
+function notRead(read: ReadSummary): string {
+  const { skipped, repeated, others } = read
+  const lines = `${skipped === 0 ? '' : `, ${many(skipped, 'line')} skipped`}${repeated === 0 ? '' : `, ${many(repeated, 'line')} repeated`}`
+  return others === 0 ? lines : `${lines}, ${othersText(read)}`
 }
 
 function rowOf(one: OperationReport, target: number, width: number): string {

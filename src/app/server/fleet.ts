@@ -6,7 +6,7 @@ import type { ReportReplica } from '../../admin/report/report.ts'
 import { shareBudget, shareCircuits } from '../../fleet/circuits.ts'
 import { shareClients } from '../../fleet/clients.ts'
 import { createNotesPart, createNotesReported, shareComparisons } from '../../fleet/comparisons.ts'
-import { type Epochs, epochHash, tablesHash } from '../../fleet/epochs.ts'
+import type { Epochs } from '../../fleet/epochs.ts'
 import { createStoreLog, type FleetReplica, newestOf, type UnreadReplica } from '../../fleet/exchange.ts'
 import {
   createFleet,
@@ -27,6 +27,7 @@ import { withNames } from '../../migrate/clients.ts'
 import { describeOpening, readOpening } from '../../migrate/evidence/circuit.ts'
 import { type Migration, ROLLOUTS_LOOK_MS } from '../../migrate/migration.ts'
 import type { Comparison } from '../../migrate/records/record.ts'
+import { epochHash, tablesHash } from '../../migrate/records/record-file.ts'
 import type { Clocks } from '../../serve/bounds.ts'
 import type { StoreStanding } from '../../serve/upstream/health.ts'
 import type { Operation } from '../../tables/operation.ts'
@@ -229,7 +230,7 @@ export function joinFleet(
     const { config, migration, log, clocks } = sources
     const { modes, rollouts, onNote, follow, hear } = migration
     const failed = (error: unknown) => log.error({ err: error }, 'a part of the fleet failed')
-    const origin = { tables: tablesHash(), build: config['upstream.v2Build'] }
+    const origin = { tables: tablesHash(config.tables), build: config['upstream.v2Build'] }
     const upstreams = upstreamsOf({ v2: config['upstream.v2'], v1: config['upstream.v1'] })
     const counts = { epoch: epochHash(origin), ...upstreams }
     const exchanged: ((isAnswered: boolean, seconds: number) => void)[] = []

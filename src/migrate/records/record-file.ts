@@ -1,11 +1,13 @@
-import { randomUUID } from 'node:crypto'
-import { existsSync } from 'node:fs'
+import { createHash, randomUUID } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { type FileHandle, open, rename, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { systemReason } from '../../errors.ts'
 import { opened, piecesOf, textOf, untilHopeless } from '../../files.ts'
 import type { Inventory } from '../clients.ts'
 import type { ExpectedDifferences } from '../compare/expected.ts'
-import { type Evidence, isRepeat, repeatOf } from '../evidence/evidence.ts'
+import { type Evidence, isRepeat, many, repeatOf } from '../evidence/evidence.ts'
 import { entryOf } from './read-entry.ts'
 import type { Comparison, Entry, TrafficEntry } from './record.ts'
 
@@ -59,6 +61,32 @@ function noEntryIn(path: string): string {
   return `${path} is not a record file: there is no entry`
 }
 
+const TABLES = fileURLToPath(new URL('../../../mappings', import.meta.url))
+
+/**
+ * Returns a hash of the mapping tables of this process: what they answer is another matter than what others answer. `module` has tables of
+ * somebody else.
+ */
+export function tablesHash(module: string | undefined): string {
+  const files = readdirSync(TABLES, { recursive: true, encoding: 'utf8' }).filter((name) => /\.(?:js|ts|json)$/.test(name))
+  const hash = createHash('sha256')
+  for (const name of files.sort()) hash.update(name).update(readFileSync(join(TABLES, name)))
+  if (module !== undefined) hash.update(readFileSync(module))
+  return hash.digest('hex').slice(0, 12)
+}
+
+/** What a process counts: answers by these tables, of this v2. */
+export interface EpochOrigin {
+  /** Hash of the mapping tables. */
+  readonly tables: string
+  /** What the operator calls the v2 build. */
+  readonly build?: string | undefined
+}
+
+export function epochHash({ tables, build = '' }: EpochOrigin): string {
+  return createHash('sha256').update(`${tables}\n${build}`).digest('hex').slice(0, 12)
+}
+
 /** Some consecutive lines of a record file. */
 export interface RecordBlock {
   /** Time of its oldest entry, in milliseconds since 1970. */
@@ -85,27 +113,31 @@ export async function openBlocks(path: string, bytes: number = BLOCK) {
     const blocks: RecordBlock[] = []
     /** Numbers of lines that are entries, and that are not, and the place of the next block. */
     let [entries, skipped, start] = [0, 0, 0]
+    let newest: Entry | undefined
     const pieces = blocksOf(file.createReadStream({ autoClose: false }), bytes)
     for await (const piece of isPipe ? untilHopeless(pieces, () => entries > 0, noEntryIn(path)) : pieces) {
       const lines = linesIn(piece)
-      const times = lines.flatMap((line) => timeOf(line) ?? [])
-      const from = times.reduce((oldest, at) => Math.min(oldest, at), Number.POSITIVE_INFINITY)
+      const read = lines.flatMap((line) => entryOf(line) ?? [])
+      const from = read.reduce((oldest, { at }) => Math.min(oldest, Date.parse(at)), Number.POSITIVE_INFINITY)
+      newest = newestOf([...(newest ? [newest] : []), ...read])
       const [at, length] = [start, piece.length]
-      if (times.length > 0) blocks.push({ from, lines: async () => (isPipe ? lines : linesIn(await readAt(file, at, length))) })
-      entries += times.length
-      skipped += lines.length - times.length
+      if (read.length > 0) blocks.push({ from, lines: async () => (isPipe ? lines : linesIn(await readAt(file, at, length))) })
+      entries += read.length
+      skipped += lines.length - read.length
       start += length
     }
-    return { path, blocks, entries, skipped, close: () => file.close() }
+    return { path, blocks, entries, skipped, newest, close: () => file.close() }
   } catch (error) {
     await file.close()
     throw error
   }
 }
 
-function timeOf(line: string): number | undefined {
-  const entry = entryOf(line)
-  return entry && Date.parse(entry.at)
+/** Returns the newest of the entries that tell their epoch. */
+function newestOf(entries: readonly Entry[]): Entry | undefined {
+  return entries
+    .filter(({ epoch }) => epoch !== undefined)
+    .reduce<Entry | undefined>((newest, one) => (newest && Date.parse(newest.at) > Date.parse(one.at) ? newest : one), undefined)
 }
 
 /** Yields pieces that end with a line, of about this many bytes. */
@@ -284,13 +316,15 @@ export interface Ledger {
 }
 
 /**
- * Counts one recorded entry as it was counted when it was made. Entries must come in the order of their times.
+ * Counts one recorded entry as it was counted when it was made. Entries must come in the order of their times. What came before an epoch that
+ * a person began proves nothing.
  * Returns it as it counts here, where another replica may have the first of its pair, or nobody any more. Returns undefined for an entry
  * without a time, and for a comparison whose pair and outcome were counted.
  */
 export function restore(entry: Entry, { evidence, inventory, expected }: Ledger): Entry | undefined {
   const at = Date.parse(entry.at)
   if (Number.isNaN(at)) return undefined
+  if (entry.kind === 'note' && entry.what === 'epoch') evidence.reset()
   if (entry.kind === 'traffic') countTraffic(entry, inventory, at)
   if (entry.kind === 'tally') evidence.add(entry.operation, entry, at)
   if (entry.kind === 'rehearsal') evidence.observe({ ...entry, rehearsed: true }, at)
@@ -322,11 +356,18 @@ export interface ReadCount {
   repeated: number
   /** Lines that are no entry: torn by a crash or a full disk, or written by another program. */
   skipped: number
+  /** Evidence of other tables, or of another v2 build. It proves nothing of these. */
+  others: number
   /** Files with more lines that are no entry than entries. Nobody knows what they held. */
   unreadable: string[]
 }
 
-export const nothingRead = (): ReadCount => ({ entries: 0, repeated: 0, skipped: 0, unreadable: [] })
+export const nothingRead = (): ReadCount => ({ entries: 0, repeated: 0, skipped: 0, others: 0, unreadable: [] })
+
+/** Says how much evidence was left out. */
+export function othersText({ others }: Pick<ReadCount, 'others'>): string {
+  return `${many(others, 'record')} of other tables or another v2 build left out`
+}
 
 interface Dated {
   readonly at: number
@@ -341,22 +382,32 @@ interface Dated {
  * The first pass finds the oldest time of every block; the second reads the blocks in the order of these times. An entry is given out when
  * no unread block can hold an older one. So memory holds the blocks that overlap in time: one or two of a file whose lines are nearly in
  * order. Repeated lines have the same time, so that only the entries of one millisecond are remembered to find them.
+ *
+ * Evidence of another epoch than the given one is left out, or of another than that of the newest entry. Records of older versions tell none.
  */
-export async function* mergedEntries(paths: readonly string[], count: ReadCount, bytes?: number): AsyncGenerator<Entry> {
+export async function* mergedEntries(
+  paths: readonly string[],
+  count: ReadCount,
+  { bytes, epoch }: { readonly bytes?: number | undefined; readonly epoch?: string | undefined } = {},
+): AsyncGenerator<Entry> {
   const files: RecordBlocks[] = []
   try {
     for (const path of paths) files.push(await openBlocks(path, bytes))
     for (const file of files) note(file, count)
     const isNew = createIsNew()
+    const now = epoch ?? newestOf(files.flatMap(({ newest }) => newest ?? []))?.epoch
     for await (const dated of inOrder(files)) {
-      const counts = isNew(dated)
-      count[counts ? 'entries' : 'repeated'] += 1
-      if (counts) yield dated.entry
+      const { entry } = dated
+      const counts = !isNew(dated) ? 'repeated' : IS_EVIDENCE.has(entry.kind) && (entry.epoch ?? now) !== now ? 'others' : 'entries'
+      count[counts] += 1
+      if (counts === 'entries') yield entry
     }
   } finally {
     for (const file of files) await file.close()
   }
 }
+
+const IS_EVIDENCE: ReadonlySet<Entry['kind']> = new Set<Entry['kind']>(['comparison', 'rehearsal', 'tally'])
 
 function note({ path, entries, skipped }: RecordBlocks, count: ReadCount): void {
   count.skipped += skipped
@@ -414,6 +465,8 @@ export interface RecordsSettings {
   readonly file?: Omit<RecordFileSettings, 'waiting'> | undefined
   /** Writes the lines in place of the file, if another process has it. */
   readonly writer?: RecordFile | undefined
+  /** Hash of what the evidence is about (`epochHash`). */
+  readonly epoch?: string | undefined
 }
 
 /** Opens what lines are written to; undefined if they are kept in memory only. */
@@ -422,9 +475,9 @@ export function openRecords({ file, writer }: RecordsSettings): RecordFile | und
 }
 
 /** Yields what earlier processes recorded, in the order of its times. Rejects with a sentence if the file cannot be written. */
-export async function* earlierEntries({ file }: RecordsSettings, count: ReadCount): AsyncGenerator<Entry> {
+export async function* earlierEntries({ file, epoch }: RecordsSettings, count: ReadCount): AsyncGenerator<Entry> {
   if (file) await checkRecordFile(file.path)
-  yield* mergedEntries(recordFilesOf(file), count)
+  yield* mergedEntries(recordFilesOf(file), count, { epoch })
 }
 
 export interface ComparisonQuery {
@@ -440,9 +493,9 @@ export type Recorder = ReturnType<typeof createRecorder>
 
 /**
  * Keeps the results of comparing. Entries arrive redacted (`comparisonOf`). `memory` is the maximum of comparisons with differences that are
- * kept in memory. `file` takes every entry as one line of JSON; without it, entries are kept in memory only.
+ * kept in memory. `file` takes every entry as one line of JSON, with the epoch; without it, entries are kept in memory only.
  */
-export function createRecorder({ memory, file }: { readonly memory: number; readonly file?: RecordFile }) {
+export function createRecorder({ memory, file, epoch }: Pick<RecordsSettings, 'memory' | 'epoch'> & { readonly file?: RecordFile }) {
   const ring = createRing<Comparison>(memory)
   let refused = 0
   return {
@@ -450,7 +503,7 @@ export function createRecorder({ memory, file }: { readonly memory: number; read
     record(entry: Entry): void {
       if (entry.kind === 'comparison' && entry.outcome !== 'match') ring.add(entry)
       if (!file) return
-      const line = lineOf(entry)
+      const line = lineOf(epoch === undefined ? entry : { ...entry, epoch })
       if (line === undefined) refused += 1
       else file.add(line)
     },

@@ -35,11 +35,16 @@ export function describeActor({ source, token, address, path }: Actor): string {
   return [name, ...(token === undefined ? [] : [`token ${token}`]), ...(address === undefined ? [] : [`from ${address}`])].join(', ')
 }
 
-/** Where a rollout stands, so that a restart goes on there. `nth` as in notes. */
-export interface RolloutEntry {
-  readonly kind: 'rollout'
-  /** Records of older versions lack it. */
+/** Tells an entry from every other, in whichever file it is. Records of older versions lack it in all but comparisons. */
+interface Identified {
   readonly id?: string
+  /** The epoch in which it was recorded (`epochHash`). Records of older versions lack it. */
+  readonly epoch?: string
+}
+
+/** Where a rollout stands, so that a restart goes on there. `nth` as in notes. */
+export interface RolloutEntry extends Identified {
+  readonly kind: 'rollout'
   readonly at: string
   readonly name: string
   /** Tells the rollout from another one of the same name. */
@@ -85,7 +90,7 @@ export interface RecordedSide {
 }
 
 /** One comparison of both sides that was worth a record (design §1). */
-export interface Comparison extends Caller {
+export interface Comparison extends Caller, Identified {
   readonly kind: 'comparison'
   readonly id: string
   /** RFC 3339. */
@@ -121,13 +126,8 @@ export interface Comparison extends Caller {
   readonly exhibit?: Exhibit
 }
 
-/** Tells an entry from every other, in whichever file it is. Records of older versions lack it in all but comparisons. */
-interface Identified {
-  readonly id?: string
-}
-
 /** A read that a person had asked of both sides (`crosswalk rehearse`). It counts for its kind of request, and for no traffic. */
-export interface Rehearsal extends Caller {
+export interface Rehearsal extends Caller, Identified {
   readonly kind: 'rehearsal'
   readonly id: string
   readonly at: string

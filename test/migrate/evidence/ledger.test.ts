@@ -302,6 +302,32 @@ describe('accounts', () => {
     })
   })
 
+  it('of another v2 build, or by other tables, prove nothing after a restart, nor in a report', async () => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'crosswalk-ledger-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const sandbox = await startQuietSandbox({})
+    const [records, tables] = [path.join(folder, 'records.ndjson'), path.join(folder, 'tables.js')]
+    const report = async () => /^[A-Z ]+/.exec((await runCommand(['report', records, '--target', '0.5', '--each'])).out)?.[0].trim()
+    const epochs: readonly (readonly [build: string, tables: string, asks: boolean])[] = [
+      ['2.1', 'one', true],
+      ['2.2', 'one', false],
+      ['2.1', 'two', false],
+      ['2.1', 'one', true],
+    ]
+    const known: unknown[] = []
+    for (const [build, text, asks] of epochs) {
+      writeFileSync(tables, text)
+      stage = await startStage({ sandbox, mode: 'diff-v1', proxy: { tables, 'records.file': records, 'upstream.v2Build': build } })
+      known.push([(await stage.evidence()).traffic['iam.groups.list'], (await groups())?.n])
+      if (asks) await ask(KINDS)
+      await stage.close()
+      known.push(await report())
+    }
+    const all = KINDS.length
+    const empty = [[all, undefined], 'NOT READY']
+    expect(known).toEqual([[undefined, undefined], 'READY', ...empty, ...empty, [all, all], 'READY'])
+  })
+
   describe('a write', () => {
     const start = async (mode: 'diff-v1' | 'diff-v2', more: Partial<Config> = {}) => {
       stage = await startStage({ mode, proxy: { 'diff.perSecond': 0, ...more } })

@@ -15,7 +15,7 @@ import { type Answer, Answering, begin, refusal, unknownParameters } from './ans
 import type { Core, KnownRead, RequestRecord } from './core.ts'
 import { type ClientRequest, createRequest, identify, isBodyWithin, parseQuery, type RequestHead, searchOf } from './request.ts'
 import { type Found, isFound, type Routed, routeRequest } from './route.ts'
-import { type Choice, COMPARING, SERVED_BY, type ServedReceiver, type Side } from './sides.ts'
+import { type Choice, COMPARING, hasFailed, SERVED_BY, type ServedReceiver, type Side, type Unkept } from './sides.ts'
 import type { KeptAnswers, SendContext } from './upstream/send.ts'
 import type { RawRequest } from './upstream/v1.ts'
 import { outcomeOf } from './watch/access-log.ts'
@@ -89,10 +89,24 @@ export interface FinishedRequest {
   readonly head: RequestHead
   readonly record: RequestRecord
   readonly status: number | undefined
+  /** Only gRPC says what it asks for. */
+  readonly isUncarried?: boolean
+}
+
+/** Tells why nothing of a request was kept. A body that v1 took may be refused with v2. */
+function unkeptOf({ kind }: Decision, { head, record, status = 499, isUncarried = false }: FinishedRequest): Unkept | undefined {
+  if (isUncarried) return 'uncarried'
+  // The tables refuse every other request after they have read it.
+  if (kind === 'answer') return !record.asked && !record.read && status === 400 ? 'bodyBytes' : undefined
+  if (status === 499) return 'gone'
+  if (status >= 400) return hasFailed(status) ? 'v1Failed' : 'refused'
+  return head.headers['transfer-encoding'] === undefined ? 'bodyBytes' : 'bodyLength'
 }
 
 /** Counts a finished request. */
-export function count({ modes }: Core, { kind, path, routed, choice, written }: Decision, { head, record, status }: FinishedRequest): void {
+export function count({ modes }: Core, decision: Decision, finished: FinishedRequest): void {
+  const { kind, path, routed, choice, written } = decision
+  const { head, record, status } = finished
   const { asked, onlyV1 } = record
   const { match, form } = routed
   if (typeof match !== 'object') {
@@ -106,7 +120,8 @@ export function count({ modes }: Core, { kind, path, routed, choice, written }: 
   const refused = !asked && status !== undefined && status >= 400
   const by = record.mode === 'fallback' ? 'v1' : SERVED_BY[choice.mode]
   const started = status !== undefined && status < 400 ? record.started : undefined
-  const end = { refused, by, started, url: head.url, protocol: record.protocol, agent: head.headers['user-agent'] }
+  const unkept = COMPARING.has(choice.mode) ? unkeptOf(decision, finished) : undefined
+  const end = { refused, unkept, by, started, url: head.url, protocol: record.protocol, agent: head.headers['user-agent'] }
   const look = modes.used(onlyV1 ? byV1(choice) : choice, onlyV1 ?? operation, end)
   if (!look) return
   try {

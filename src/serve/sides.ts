@@ -72,10 +72,18 @@ export interface Choice extends Identified {
   readonly round?: number
 }
 
+/**
+ * Why nothing of a request in a diff mode was kept. `bodyBytes`: its body is larger than what is translated. `bodyLength`: it may be.
+ * `uncarried`: only gRPC says what it asks for. The others tell how v1 ended it besides.
+ */
+export type Unkept = 'bodyBytes' | 'bodyLength' | 'uncarried' | 'gone' | 'refused' | 'v1Failed'
+
 /** How a request ended. */
 export interface RequestEnd {
   /** It was refused without asking a service. */
   readonly refused: boolean
+  /** Undefined for a request that could be compared, if its mode says so. */
+  readonly unkept?: Unkept | undefined
   /** The side that answered. */
   readonly by: Side
   /** When it began, by the monotonic clock of the process, if it succeeded. */

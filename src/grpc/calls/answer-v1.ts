@@ -76,9 +76,9 @@ async function served(parts: AnswerV1Parts, operation: Operation, asked: RpcCall
     reply = begun ? refused(parts, thrown, asked) : await withoutRequest(parts, operation, thrown, asked)
   }
   if (!begun) return reply
-  const { decision, head } = begun
+  const { decision, head, rest } = begun
   const status = clientOf(parts.published, call).aborted ? undefined : CODES[codeOf(reply)].http
-  count(parts.published, decision, { head, record, status })
+  count(parts.published, decision, { head, record, status, isUncarried: rest.unsaid.length > 0 })
   return reply
 }
 

@@ -33,6 +33,21 @@ interface Meaning {
 export const UNCOMPARED = {
   answerBytes: { account: 'unknown', because: 'had an answer larger than diff.answerBytes', change: 'raise diff.answerBytes' },
   v2Bytes: { account: 'alone', because: 'had an answer larger than diff.answerBytes of v2 alone', change: 'raise diff.answerBytes' },
+  bodyBytes: {
+    account: 'alone',
+    because: 'had a body larger than limits.requestBytes, which v1 alone takes',
+    change: 'raise limits.requestBytes',
+  },
+  bodyLength: {
+    account: 'unknown',
+    because: 'had a body of unknown length, which went to v1 unread',
+    change: 'give a share in diff-v2',
+  },
+  uncarried: {
+    account: 'unknown',
+    because: 'came over gRPC with what REST cannot carry',
+    change: 'accept the operation by its name (cutover.operations)',
+  },
   manyPlaces: { account: 'alone', because: 'had answers that differ in too many places to compare all', change: 'look at the records' },
   perSecond: { account: 'coin', because: 'came when diff.perSecond was spent', change: 'raise diff.perSecond' },
   waiting: {

@@ -21,7 +21,7 @@ export function createTraffic(
   pagingSides: PagingSides,
   latencies: Latencies,
 ) {
-  const { inventory, recorder } = journal
+  const { inventory, recorder, tallies } = journal
   const nameOf = { client: createUnknownUses(), stranger: createUnknownUses() }
   /** By caller, operation, and mode with protocol. */
   const since = new Map<string, Map<string, Map<string, Counted>>>()
@@ -56,12 +56,13 @@ export function createTraffic(
    * Counts a finished request to an operation of the tables. It returns a `KeepRequest` if the parameters of the request are worth one: those
    * of strangers and of refused requests never are.
    */
-  const used: Sides['used'] = (choice, operation, { refused, by, started, url = '', protocol, agent }) => {
+  const used: Sides['used'] = (choice, operation, { refused, unkept, by, started, url = '', protocol, agent }) => {
     const { credential, caller, mode } = choice
     if (!accepted.has(credential)) {
       inventory.stranger(operation.id)
       return undefined
     }
+    if (unkept) tallies.uncompared(operation.id, unkept, true)
     if (refused) return undefined
     // Without v1, one side answers everything.
     if (v1) {

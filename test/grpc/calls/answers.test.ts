@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTes
 import type { Config } from '../../../src/app/config/settings.ts'
 import type { Sandbox } from '../../../src/sandbox/start.ts'
 import { ROWS_MEMORY } from '../../../src/tables/text/engine.ts'
+import { runCommand } from '../../app/cli/support.ts'
 import { START } from '../../sandbox/stage.ts'
 import { sources } from '../../stage/sources.ts'
 import { type Stage, startQuietSandbox, startStage } from '../../stage/stage.ts'
@@ -55,6 +56,23 @@ describe('beyond rest', () => {
         operation: 'advisory.resolved_vulns.list',
         grpcStatus: 'OK',
       })
+    })
+
+    it.each(['diff-v1', 'diff-v2'] as const)('are unknown to the verdict in mode %s, until a person accepts them', async (mode) => {
+      const accept = { reason: 'only gRPC says it', until: '2099-12-31' }
+      const terms = [{ operations: 'advisory.resolved_vulns.list', accept }]
+      for (const [operations, said] of [
+        [[], /INCONCLUSIVE, because 100 % of its uses could not be compared.* 2 requests came over gRPC with what REST cannot carry/],
+        [terms, /-- advisory\.resolved_vulns\.list is accepted without proof until 2099-12-31/],
+      ] as const) {
+        const modes = { default: mode, rules: [], testers: [] }
+        const { client, proxy } = await clientWith({ 'upstream.v1': sandbox.url, modes, 'cutover.operations': operations })
+        await client.call('iam.Groups/List', {})
+        for (const _ of [1, 2]) expect((await client.call(RESOLVED, ASKED)).code).toBe(status.OK)
+        await proxy.idle()
+        const { out } = await runCommand(['cutover', '--admin', proxy.adminUrl])
+        expect(out.replaceAll(/\s+/g, ' ')).toMatch(said)
+      }
     })
 
     it('have the errors of v2 with the names of v1', async () => {

@@ -444,6 +444,37 @@ describe('accounts', () => {
       expect((await ofUpdates()).out).toMatch(/3 requests had an answer larger than diff\.answerBytes of v2 alone: raise diff\.answerBytes/)
     })
 
+    it('is held against v2 if its body is larger than what is translated, whether v1 took it or Crosswalk refused it', async () => {
+      const path = await start('diff-v2', { 'limits.requestBytes': 100 })
+      await put(path)
+      expect((await ofUpdates()).code).toBe(0)
+      const large = { body: { name: 'a', description: 'x'.repeat(100) } }
+      expect((await stage.request('PUT', path, large)).status).toBe(400)
+      await stage.setModes({ default: 'diff-v1' })
+      for (const _ of [1, 2]) expect((await stage.request('PUT', path, large)).status).toBe(200)
+      await stage.settled()
+      expect(accountsOf((await updates())!)).toMatchObject({ uses: 9, same: 6, alone: 3, waiting: 0 })
+      const { code, out } = await ofUpdates()
+      expect([code, out.replaceAll(/\s+/g, ' ')]).toEqual([
+        1,
+        expect.stringMatching(/3 requests had a body larger than limits\.requestBytes/),
+      ])
+    })
+
+    it('is unknown if v1 took a body of unknown length, and refused if v1 refused that', async () => {
+      const path = await start('diff-v1')
+      for (const route of [path, path, `${path.slice(0, -2)}00`]) {
+        const body = new Blob([JSON.stringify({ name: 'a' })]).stream()
+        const sent = { method: 'PUT', headers: bearer(stage.sandbox.tokens.owner), body, duplex: 'half' } as const
+        await (await fetch(stage.url + route, sent)).text()
+      }
+      await until(async () => accountsOf((await updates()) ?? { booked: {}, uncompared: {} }).uses === 3)
+      expect(accountsOf((await updates())!)).toMatchObject({ unknown: 2, refused: 1, waiting: 0 })
+      expect((await ofUpdates()).out).toContain(
+        '2 requests had a body of unknown length, which went to v1 unread: give a share in diff-v2.',
+      )
+    })
+
     it('may be wrong if v1 accepted one of the caller and the kind', async () => {
       const path = await start('diff-v1')
       await stage.fault({ match: 'PUT /iam/v1/groups', times: 1, status: 403 })

@@ -292,6 +292,7 @@ export function createMigration(settings: MigrationSettings) {
     now,
     ticks: settings.ticks,
     isShared,
+    epoch: records.epoch,
   })
   journal.onComparison(rollouts.compared)
   const modes = createModes(rules, { journal, v1: side, positions, rollouts, subjects, emulated, configFile, kindOf, now })

@@ -29,6 +29,8 @@ interface CircuitTurn {
 
 interface EarlierSources extends Pick<RunSources, 'now' | 'isShared'> {
   readonly journal: Pick<Journal, 'circuit' | 'note' | 'recorder' | 'order'>
+  /** The epoch of this process. What was seen in another proves nothing now. */
+  readonly epoch?: string | undefined
 }
 
 /** Lets rollouts go on where earlier records ended. */
@@ -82,10 +84,12 @@ class EarlierRuns {
     this.#turns.set(operation, { nth, opened: what === 'circuit' ? readOpening(text, Date.parse(at)) : undefined })
   }
 
-  #take({ name, digest, saved: written, nth = 0 }: RolloutEntry): void {
+  #take({ name, digest, saved: written, nth = 0, epoch }: RolloutEntry): void {
     this.#sources.journal.order.saw(nth)
     if (nth < (this.#known.get(name)?.nth ?? 0)) return
-    const saved = readSavedRun(written)
+    const found = readSavedRun(written)
+    const isOther = epoch !== undefined && epoch !== this.#sources.epoch
+    const saved = found && isOther ? { state: found.state, counts: {}, before: {} } : found
     this.#known.set(name, { digest, nth, saved })
     const run = this.#runs().get(name)
     run?.restore(run.plan.digest === digest ? saved : undefined)
@@ -169,7 +173,7 @@ export interface SidedRequest extends Identity {
   readonly round?: number | undefined
 }
 
-interface RolloutSources extends Omit<RunSources, 'journal' | 'moved' | 'order'> {
+interface RolloutSources extends Omit<RunSources, 'journal' | 'moved' | 'order'>, Pick<EarlierSources, 'epoch'> {
   readonly journal: Omit<RunSources['journal'], 'evidence'> & Pick<Journal, 'evidence' | 'onNote' | 'order'>
   /** Ids of all operations that v2 has. */
   readonly operations: readonly string[]

@@ -45,6 +45,22 @@ describe('after a restart, a rollout', () => {
     expect(after.moves()[0]).toBe('running at step 2 of 3 (10 %)')
   })
 
+  it('goes on in its step without what was seen of another v2 build', () => {
+    const before = atSecondStep()
+    before.minutes(4)
+    before.rollouts.flush()
+    const after = simulate(
+      iamRules(),
+      before.entries.map((entry) => ({ ...entry, epoch: 'another' })),
+    )
+    expect(status(after)).toMatchObject({ phase: 'running', step: 2, heldMs: 240_000, observed: 0, percent: 10 })
+    after.minutes(6)
+    expect(after.place()).toBe('running 2 10')
+    prove(after)
+    after.minutes(1)
+    expect(after.place()).toBe('running 3 100')
+  })
+
   it('does not count the same poll again', () => {
     const before = atSecondStep()
     before.ask(50, { shape: 'poll' })

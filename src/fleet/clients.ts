@@ -339,7 +339,7 @@ export function createClientsPart({ nth: initial, uncounted, flush, soon, timeOf
   return {
     /** Takes an entry that is recorded now. */
     entry(entry: Entry) {
-      if (entry.kind === 'traffic') traffic(entry)
+      if (entry.kind === 'traffic' && !entry.stranger) traffic(entry)
       else if (entry.kind === 'comparison' && admits(entry.caller)) pending.compared(nth, entry)
       else return
       soon()

@@ -422,7 +422,7 @@ export function createInventory(operations: readonly Operation[], limit: number 
       if (tally) keptUses.addKind(tally.kept, kind, samples ?? 1)
     },
     /** Counts a request whose credential no service has accepted. Such a stranger is no client, and its request is no traffic. */
-    stranger: (operation: string) => void strangers.set(operation, (strangers.get(operation) ?? 0) + 1),
+    stranger: (operation: string, calls: number = 1) => void strangers.set(operation, (strangers.get(operation) ?? 0) + calls),
     /** Counts a mismatch, transient or not, against its client, and keeps where answers differed. Records may come before the calls. */
     compared(comparison: Pick<Comparison, 'caller' | 'operation' | 'outcome' | 'totals'>): void {
       const isMismatch = isDifference(comparison.outcome)

@@ -25,7 +25,7 @@ import {
   wrongOf,
 } from '../../migrate/evidence/evidence.ts'
 import { timeNeeded, uncomparedSentences } from '../../migrate/evidence/standing.ts'
-import { type CutoverTerms, USUAL_TERMS } from '../../migrate/evidence/terms.ts'
+import { type CutoverTerms, type Dismissal, USUAL_TERMS } from '../../migrate/evidence/terms.ts'
 import type { Entry, Note, WouldSend } from '../../migrate/records/record.ts'
 import { type Ledger, mergedEntries, nothingRead, othersText, type ReadCount, restore } from '../../migrate/records/record-file.ts'
 import type { Operation, OperationKind } from '../../tables/operation.ts'
@@ -164,6 +164,7 @@ interface Asked {
   readonly isStrict?: boolean
   /** What persons decided about the verdict. Default: nothing. */
   readonly terms?: CutoverTerms | undefined
+  readonly dismissed?: readonly Dismissal[]
 }
 
 interface ReportQuestion extends Asked {
@@ -205,15 +206,26 @@ export function createReporter({
       if (entry.kind === 'note') seen.note(entry, at)
     },
     report(question: ReportQuestion): Report {
-      const { target, now, withoutV1 = false, isStrict = false, terms = USUAL_TERMS, inForce, counted, read = NO_FILES } = question
+      const {
+        target,
+        now,
+        withoutV1 = false,
+        isStrict = false,
+        terms = USUAL_TERMS,
+        dismissed = [],
+        inForce,
+        counted,
+        read = NO_FILES,
+      } = question
       const { evidence, traffic, clients, uncounted, declarations } = counted ?? {
         ...countedIn(ledger),
         clients: ledger.inventory.clients(),
       }
       const { rollouts = [], circuits = {} } = inForce ?? {}
       const openCircuits = new Map(Object.entries(circuits))
-      const asked = { target, withoutV1, isStrict, terms: { ...terms, now }, operations }
-      const verdict = judgeCutover({ ...asked, evidence, traffic, clients, openCircuits, rollouts })
+      const asked = { target, withoutV1, isStrict, terms: { ...terms, now }, dismissed, operations }
+      const strangers = counted ? new Map<string, number>() : ledger.inventory.strangers()
+      const verdict = judgeCutover({ ...asked, evidence, traffic, clients, strangers, openCircuits, rollouts })
       const unread = read.unreadable.map((path) => `${path} is not a record file: most of its lines are not records.`)
       const evidenceOf = new Map(evidence.map((one) => [one.operation, one]))
       const modes = modesByOperation(clients)

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { z } from 'zod'
 import { misuse } from '../../errors.ts'
 import type { CutoverQuestion } from '../../migrate/evidence/cutover.ts'
-import { coversClient, coversUse } from '../../migrate/evidence/terms.ts'
+import { coversClient, coversUse, type Dismissal, readDismissal } from '../../migrate/evidence/terms.ts'
 import type { SandboxOptions } from '../../sandbox/start.ts'
 import { suggestion } from '../../tables/check.ts'
 import { covers } from '../../tables/operation.ts'
@@ -21,7 +21,7 @@ import {
 import { loadTables } from '../config/config-file.ts'
 import { flag, host, integer, quotedValue, type SettingKind } from '../config/kinds.ts'
 import { type Config, defaultOf, envOf, flagOf, SECTIONS, SETTING_KEYS, SETTINGS, type SettingKey, sectionOf } from '../config/settings.ts'
-import { type Flag, type Flags, type Io, textOf } from './command.ts'
+import { type Flag, type Flags, type Io, textOf, textsOf } from './command.ts'
 
 /** One flag for each of these settings and one for the configuration file. */
 export function configFlags(keys: readonly SettingKey[] = SETTING_KEYS): Record<string, Flag> {
@@ -120,6 +120,23 @@ export const scopeFlags: Readonly<Record<string, Flag>> = {
     value: 'CLIENT',
     more: true,
   },
+}
+
+export const dismissFlag = {
+  dismiss: {
+    help: "A path that no table has and that nobody needs without v1, until when, and why: 'GET /path until 2027-01-31: a reason'",
+    value: 'USE',
+    more: true,
+  },
+} as const
+
+/** Returns what `--dismiss` gives. Throws a misuse about one that is wrong or over. */
+export function dismissalsIn(flags: Flags): readonly Dismissal[] {
+  return textsOf(flags, 'dismiss').map((text) => {
+    const read = readDismissal(text, Date.now())
+    if ('problem' in read) throw misuse(read.problem)
+    return read
+  })
 }
 
 /** Throws a misuse about a pattern that covers no operation. */

@@ -327,7 +327,7 @@ export interface CutoverQuestion {
   readonly clients: readonly ClientUses[]
   /** What clients ask, by operation id. Default: what `clients` tell. */
   readonly asked?: ReadonlyMap<string, AskedOperation> | undefined
-  /** Requests of strangers by operation id. Records do not tell them. */
+  /** Requests of strangers by operation id. Records tell those to paths that no table has. */
   readonly strangers?: ReadonlyMap<string, number>
   readonly dismissed?: readonly Dismissal[]
   /** Why each open circuit opened, by operation id. Records do not tell the present state. */

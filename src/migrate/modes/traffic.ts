@@ -1,4 +1,4 @@
-import { type Identity, identify } from '../../serve/request.ts'
+import { ANONYMOUS, type Identity, identify } from '../../serve/request.ts'
 import type { Mode, RequestEnd, Sides } from '../../serve/sides.ts'
 import { addAgent, createUnknownUses, productOf, type RequestKind, type SampledKind } from '../clients.ts'
 import type { TrafficEntry } from '../records/record.ts'
@@ -37,6 +37,13 @@ export function createTraffic(
     }
     counted.calls += 1
     return isWorthALook ? lookFor(counted, agent) : undefined
+  }
+  const useOfStranger = (operation: string) => {
+    inventory.stranger(operation)
+    // No caller without a credential is ever accepted, so that no client has this name.
+    const ways = within(within(since, ANONYMOUS), operation)
+    const counted = ways.get('v1') ?? { kind: 'traffic', caller: ANONYMOUS, operation, mode: 'v1', stranger: true, calls: 0 }
+    ways.set('v1', { ...counted, calls: counted.calls + 1 })
   }
   const lookFor = (counted: Counted, agent: RequestEnd['agent']): ReturnType<Sides['used']> => {
     const { caller, operation } = counted
@@ -81,7 +88,7 @@ export function createTraffic(
     usedUnknown: ((method, path, { authorization, 'user-agent': agent }) => {
       const who = identify(authorization)
       if (accepted.has(who.credential)) use(who, nameOf.client(method, path), 'v1', undefined, agent)
-      else inventory.stranger(nameOf.stranger(method, path))
+      else useOfStranger(nameOf.stranger(method, path))
     }) satisfies Sides['usedUnknown'],
     /** Records the counts since the last flush. */
     flush(): void {

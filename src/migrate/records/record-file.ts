@@ -339,8 +339,9 @@ export function restore(entry: Entry, { evidence, inventory, expected }: Ledger)
 }
 
 function countTraffic(entry: TrafficEntry, inventory: Inventory, at: number): void {
-  const { caller, operation, mode, protocol, agents, calls, requests = [] } = entry
-  inventory.use(entry, { operation, mode, protocol, agents, calls, at })
+  const { caller, operation, mode, protocol, agents, calls, stranger, requests = [] } = entry
+  if (stranger) inventory.stranger(operation, calls)
+  else inventory.use(entry, { operation, mode, protocol, agents, calls, at })
   for (const { samples, ...kind } of requests) inventory.look(caller, operation, kind, samples)
 }
 

@@ -166,6 +166,8 @@ export interface TrafficEntry extends Caller, Identified {
   readonly mode: string
   readonly protocol?: string
   readonly calls: number
+  /** Nothing proves who calls a path that no table has: the calls of all strangers to it, which v1 answered well. */
+  readonly stranger?: true
   /** The products that the client called itself, in the requests that were looked at. */
   readonly agents?: readonly string[]
   /** The kinds of requests among those that were looked at. */

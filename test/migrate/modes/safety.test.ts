@@ -1,6 +1,9 @@
+import { mkdtempSync, rmSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import type { Config } from '../../../src/app/config/settings.ts'
 import type { Client } from '../../../src/migrate/clients.ts'
 import type { EvidenceReport } from '../../../src/migrate/migration.ts'
@@ -306,6 +309,31 @@ describe('strangers', () => {
     await stage.settled()
     expect(await cutover()).toContain('All 1 operations with traffic')
     expect(await cutover()).toContain('Not counted: 14 requests of strangers to 7 operations: no side accepted a credential of theirs.')
+  })
+
+  it('a path that only strangers call is in the way of the end of v1 after a restart, too, and in a report', async () => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'crosswalk-strangers-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const records = path.join(folder, 'records.ndjson')
+    const start = () => startStage({ mode: 'v1', v1: answering({}), v2: answering({}), proxy: { 'records.file': records } })
+    const IN_THE_WAY =
+      'unknown GET /registry/v1/something: INCONCLUSIVE, because v1 answered 2 requests of callers that no other request proves'
+    const before = await start()
+    for (const token of ['', 'junk']) expect((await before.request('GET', '/registry/v1/something', { token })).status).toBe(200)
+    await before.settled()
+    await before.close()
+    expect(JSON.parse((await runCommand(['report', records, '--json', '--without-v1'])).out)).toMatchObject({
+      reasons: [expect.stringContaining(IN_THE_WAY)],
+      clients: [],
+    })
+    const dismissal = ['--dismiss', 'GET /registry/v1/something until 2099-12-31: a scanner']
+    expect((await runCommand(['report', records, '--json', '--without-v1', ...dismissal])).out).toContain(
+      'is dismissed until 2099-12-31 (2 calls)',
+    )
+    const { adminUrl, evidence } = await start()
+    expect(await evidence()).toMatchObject({ traffic: {}, strangers: { 'unknown GET /registry/v1/something': 2 } })
+    const { out } = await runCommand(['cutover', '--admin', adminUrl, '--without-v1'])
+    expect(out.replaceAll(/\s+/g, ' ')).toContain(IN_THE_WAY)
   })
 
   describe('a circuit', () => {

@@ -15,13 +15,13 @@ import {
 import { clausesOf, count, many, OBSERVATION } from '../../../migrate/evidence/evidence.ts'
 import { joinReplicas } from '../../../migrate/evidence/replicas.ts'
 import { type Accounts, accountSentence, accountsOf } from '../../../migrate/evidence/standing.ts'
-import { EACH, readDismissal, USUAL_TERMS } from '../../../migrate/evidence/terms.ts'
+import { EACH, USUAL_TERMS } from '../../../migrate/evidence/terms.ts'
 import { withV1Values } from '../../../tables/operation.ts'
 import { operationsOf } from '../../../tables/tables.ts'
 import type { JunitCase } from '../../../tools/markup.ts'
 import { type AskedReplica, adminFlags, askReplicas, missingIn, onePerFleet } from '../admin-port.ts'
 import { type Command, FAILED, type Flags, textOf, textsOf, UNREAD } from '../command.ts'
-import { checkClients, checkOperations, junitFlag, scopeFlags, tablesFlag, writeJunit } from '../flags.ts'
+import { checkClients, checkOperations, dismissalsIn, dismissFlag, junitFlag, scopeFlags, tablesFlag, writeJunit } from '../flags.ts'
 import { hung } from '../terminal.ts'
 
 /** The answer of `crosswalk cutover`, as `--json` prints it. */
@@ -141,11 +141,7 @@ export const cutover: Command = {
       value: 'COUNT',
     },
     'without-v1': { help: 'Ask whether v1 can be switched off: what only v1 answers is then in the way', switch: true },
-    dismiss: {
-      help: "A path that no table has and that nobody needs without v1, until when, and why: 'GET /path until 2027-01-31: a reason'",
-      value: 'USE',
-      more: true,
-    },
+    ...dismissFlag,
     ...scopeFlags,
     accounts: { help: 'Also print how the requests of each operation counted: the same, wrong, left out, unknown', switch: true },
     wait: { help: 'Ask again for this many seconds while a replica has not reported or comparisons are in progress', value: 'SECONDS' },
@@ -163,11 +159,7 @@ export const cutover: Command = {
     if (!(target > 0 && target < 1))
       throw misuse(`target is ${JSON.stringify(flags.target)} in the flag --target, but it must be a number between 0 and 1.`)
     const each = eachOf(flags)
-    const dismissed = textsOf(flags, 'dismiss').map((text) => {
-      const read = readDismissal(text, Date.now())
-      if ('problem' in read) throw misuse(read.problem)
-      return read
-    })
+    const dismissed = dismissalsIn(flags)
     const seconds = Number(textOf(flags, 'wait') ?? 0)
     if (!(seconds >= 0 && seconds <= 3600)) throw misuse('--wait must be a number of seconds from 0 to 3600.')
     const asked = await askUntilTold(() => askReplicas(flags, io), seconds * 1000)

@@ -7,7 +7,7 @@ import { TARGET } from '../../../migrate/evidence/cutover.ts'
 import { operationsOf } from '../../../tables/tables.ts'
 import { declarationsWith, wrongTermsOf } from '../../server/migration.ts'
 import { type Command, endWith, FAILED, type Flags, failureLines, type Io, MISUSED, textOf, UNREAD } from '../command.ts'
-import { configFlags, configOf } from '../flags.ts'
+import { configFlags, configOf, dismissalsIn, dismissFlag } from '../flags.ts'
 import { withProgress } from '../terminal.ts'
 
 /** Reports the state of a migration from the records of one or several proxies. */
@@ -24,6 +24,7 @@ export const report: Command = {
     target: { help: `Acceptable share of wrong answers, more than 0 and less than 1. Default: ${TARGET}`, value: 'SHARE' },
     each: { help: 'Hold the target against each operation by itself. Default: against all requests together', switch: true },
     'without-v1': { help: 'Ask whether v1 can be switched off: what only v1 answers is then in the way', switch: true },
+    ...dismissFlag,
     ...configFlags(['tables', 'diff.ignore', 'cutover.each', 'cutover.operations']),
   },
   async run(flags, paths, io) {
@@ -41,6 +42,7 @@ export const report: Command = {
       target,
       withoutV1: flags['without-v1'] === true,
       isStrict: flags.each === true,
+      dismissed: dismissalsIn(flags),
       terms: { each: config['cutover.each'], operations: config['cutover.operations'] },
       declarations: declared.declarations,
       names: config['clients.names'],

@@ -119,10 +119,11 @@ export async function openCrosswalk(
   if (!hasAdmin && idle !== undefined) throw new Error(`${idle} has no effect without admin.port: give the port, or leave out the first.`)
   const known = tables ?? (await loadTables(undefined))
   const made = checked(config, known)
-  const [traced, exportMetrics] = await Promise.all([openTracing(tracing), openMetricsExport(tracing)])
+  const logger = loggerOf(log)
+  const [traced, exportMetrics] = await Promise.all([openTracing(tracing, logger), openMetricsExport(tracing)])
   const join = await openFleet(config)
   const role = { hasAdmin: false }
-  const server = createServer(config, known, { known: made, log: loggerOf(log), tracing: traced, exportMetrics, join, clocks, role })
+  const server = createServer(config, known, { known: made, log: logger, tracing: traced, exportMetrics, join, clocks, role })
   try {
     await server.begin()
     if (hasAdmin) await server.openAdmin()

@@ -30,7 +30,7 @@ const log = createLog(config).child({ worker: place })
 
 try {
   const records = sent && createSentRecords(line, sent)
-  const tracing = await openTracing(process.env)
+  const tracing = await openTracing(process.env, log)
   // The supervisor keeps the cache.
   const server = createServer({ ...config, 'store.cache': undefined }, await loadTables(config.tables), {
     log,

@@ -1,5 +1,5 @@
 import { misuse } from '../../errors.ts'
-import { collectorIn, type OtelVariables } from './spans.ts'
+import { type CollectorLog, collectorIn, type OtelVariables } from './spans.ts'
 
 /** One series of a metric. Those of a histogram have names of their own: `_bucket`, `_sum` and `_count`. */
 export interface MeasuredSeries {
@@ -22,7 +22,7 @@ export interface MeasuredFamily {
 /** What an export of metrics reads, and where it says that the collector does not take them. */
 export interface ExportSources {
   values(): Promise<readonly MeasuredFamily[]>
-  readonly log: { warn(text: string): void; info(text: string): void }
+  readonly log: CollectorLog
 }
 
 /** Metrics that are sent at an interval. */
@@ -66,11 +66,7 @@ export function metricsTargetIn(env: OtelVariables): MetricsTarget | undefined {
   const { OTEL_SDK_DISABLED, OTEL_METRICS_EXPORTER: exporters, OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: own } = env
   const isWanted = exporters ? exporters.split(',').some((name) => name.trim() === 'otlp') : Boolean(own)
   if (OTEL_SDK_DISABLED === 'true' || !isWanted) return undefined
-  const url = collectorIn(env, 'metrics') ?? LOCAL
-  // An address may hold a password.
-  if (!/^https?:\/\/./.test(url) || !URL.canParse(url))
-    throw misuse('The address of the collector of metrics must be one such as http://collector:4318; see OTEL_EXPORTER_OTLP_ENDPOINT.')
-  return { url, intervalMs: intervalIn(env) }
+  return { url: collectorIn(env, 'metrics') ?? LOCAL, intervalMs: intervalIn(env) }
 }
 
 function intervalIn({ OTEL_METRIC_EXPORT_INTERVAL: text }: OtelVariables): number {

@@ -12,9 +12,8 @@ import {
   PeriodicExportingMetricReader,
   type PushMetricExporter,
 } from '@opentelemetry/sdk-metrics'
-import { systemReason } from '../../errors.ts'
 import type { ExportSources, MeasuredFamily, MeasuredSeries, MetricsExport, MetricsTarget } from './metrics-export.ts'
-import { processResource } from './otlp-resource.ts'
+import { createTell, processResource, type Tell } from './otlp-resource.ts'
 
 /** The time that all points of one export have, in milliseconds since 1970. */
 export interface PointTimes {
@@ -93,7 +92,7 @@ const TIMEOUT = 3000
  */
 export function exportMetrics({ url, intervalMs }: MetricsTarget, { values, log }: ExportSources): MetricsExport {
   const resource = processResource()
-  const tell = createTell(url, log)
+  const tell = createTell('metrics', 'they are tried again, and /metrics has them', url, log)
   const producer: MetricProducer = {
     async collect() {
       const times = { started: performance.timeOrigin, now: Date.now() }
@@ -117,8 +116,6 @@ export function exportMetrics({ url, intervalMs }: MetricsTarget, { values, log 
   return { close: () => provider.shutdown({ timeoutMillis: TIMEOUT }).catch(() => {}) }
 }
 
-type Tell = (error: unknown) => void
-
 /** What `@opentelemetry/exporter-metrics-otlp-http` consists of. It has no version that goes with those of the other packages. */
 function createExporter(url: string, tell: Tell): PushMetricExporter {
   const options = convertLegacyHttpOptions({ url, timeoutMillis: TIMEOUT }, 'METRICS', 'v1/metrics', { 'Content-Type': 'application/json' })
@@ -140,22 +137,4 @@ function createExporter(url: string, tell: Tell): PushMetricExporter {
     shutdown: () => sender.shutdown(),
     selectAggregationTemporality: () => AggregationTemporality.CUMULATIVE,
   }
-}
-
-/** Logs once that the collector takes nothing, and once that it does again. Neither says what is secret in the address. */
-function createTell(url: string, log: ExportSources['log']): Tell {
-  const { origin, pathname } = new URL(url)
-  let isDown = false
-  return (error) => {
-    if ((error !== undefined) === isDown) return
-    isDown = error !== undefined
-    if (isDown) log.warn(`metrics cannot be sent to ${origin}${pathname}: ${reasonOf(error)}; they are tried again, and /metrics has them`)
-    else log.info(`metrics are taken again at ${origin}${pathname}`)
-  }
-}
-
-/** An error of the exporter has the status of the answer as its code. */
-function reasonOf(error: unknown): string {
-  const { code } = error as { code?: unknown }
-  return typeof code === 'number' ? `it answers ${code}` : systemReason(error)
 }

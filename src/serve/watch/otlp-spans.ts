@@ -9,9 +9,9 @@ import {
   trace,
 } from '@opentelemetry/api'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
-import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base'
-import { processResource } from './otlp-resource.ts'
-import type { CallSpan, RequestSpan, RpcEnding, Tracing } from './spans.ts'
+import { BasicTracerProvider, BatchSpanProcessor, type SpanExporter } from '@opentelemetry/sdk-trace-base'
+import { createTell, processResource } from './otlp-resource.ts'
+import type { CallSpan, CollectorLog, RequestSpan, RpcEnding, Tracing } from './spans.ts'
 
 /** Milliseconds in which a batch must be accepted; a shutdown waits no longer. */
 const TIMEOUT = 3000
@@ -20,10 +20,10 @@ const TIMEOUT = 3000
  * Sends spans to an OTLP collector at `url`. Service name, attributes, headers and sampling follow OpenTelemetry's own variables.
  * `hasExemplars` says whether metrics may name traces. It does not use the Fastify plugin, which sees one route for all requests: it could neither name them nor see v2 calls.
  */
-export function exportTo(url: string, hasExemplars: boolean): Tracing {
+export function exportTo(url: string, hasExemplars: boolean, log: CollectorLog): Tracing {
   const provider = new BasicTracerProvider({
     resource: processResource(),
-    spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter({ url, timeoutMillis: TIMEOUT }))],
+    spanProcessors: [new BatchSpanProcessor(createExporter(url, log))],
   })
   const tracer = provider.getTracer('crosswalk')
 
@@ -37,6 +37,20 @@ export function exportTo(url: string, hasExemplars: boolean): Tracing {
     })
   }
   return { begin, close: () => provider.shutdown().catch(() => {}) }
+}
+
+function createExporter(url: string, log: CollectorLog): SpanExporter {
+  const sender = new OTLPTraceExporter({ url, timeoutMillis: TIMEOUT })
+  const tell = createTell('traces', 'they are lost', url, log)
+  return {
+    export(spans, done) {
+      sender.export(spans, (result) => {
+        tell(result.error)
+        done(result)
+      })
+    },
+    shutdown: () => sender.shutdown(),
+  }
 }
 
 type StartChild = (name: string, attributes: Record<string, string>) => Span

@@ -1,12 +1,25 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import { misuse } from '../../errors.ts'
 
 /** OpenTelemetry's own variables. */
 export type OtelVariables = Readonly<Record<string, string | undefined>>
 
-/** Returns the address of a signal as it is, or the general address with OTLP's path for the signal. */
+/** Where it is said that a collector does not take what is sent. */
+export interface CollectorLog {
+  warn(text: string): void
+  info(text: string): void
+}
+
+const UNHEARD: CollectorLog = { warn() {}, info() {} }
+
+/** Returns the address of a signal as it is, or the general address with OTLP's path for the signal. Throws a misuse if it is none. */
 export function collectorIn(env: OtelVariables, signal: 'traces' | 'metrics'): string | undefined {
   const { [`OTEL_EXPORTER_OTLP_${signal.toUpperCase()}_ENDPOINT`]: own, OTEL_EXPORTER_OTLP_ENDPOINT: all } = env
-  return own || (all ? `${all.replace(/(?<!\/)\/+$/, '')}/v1/${signal}` : undefined)
+  const url = own || (all ? `${all.replace(/(?<!\/)\/+$/, '')}/v1/${signal}` : undefined)
+  // An address may hold a password.
+  if (url !== undefined && !(/^https?:\/\/./.test(url) && URL.canParse(url)))
+    throw misuse(`The address of the collector of ${signal} must be one such as http://collector:4318; see OTEL_EXPORTER_OTLP_ENDPOINT.`)
+  return url
 }
 
 /** The end of a v1 request. */
@@ -60,9 +73,9 @@ export interface Tracing {
 
 /**
  * Returns tracing if OpenTelemetry's own variables name a destination for spans. Otherwise no OpenTelemetry package is loaded.
- * Throws a sentence if these optional packages are not installed.
+ * Throws a sentence if a variable is wrong, or if these optional packages are not installed.
  */
-export async function openTracing(env: OtelVariables): Promise<Tracing | undefined> {
+export async function openTracing(env: OtelVariables, log: CollectorLog = UNHEARD): Promise<Tracing | undefined> {
   const url = env.OTEL_SDK_DISABLED === 'true' ? undefined : collectorIn(env, 'traces')
   if (url === undefined) return undefined
   const { exportTo } = await import('./otlp-spans.ts').catch((cause) => {
@@ -70,5 +83,5 @@ export async function openTracing(env: OtelVariables): Promise<Tracing | undefin
       cause,
     })
   })
-  return exportTo(url, env.OTEL_METRICS_EXEMPLAR_FILTER !== 'always_off')
+  return exportTo(url, env.OTEL_METRICS_EXEMPLAR_FILTER !== 'always_off', log)
 }

@@ -273,5 +273,23 @@ describe('tracing', () => {
       const { log } = await traced(PATH, {}, { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' })
       expect(log[0]).toMatchObject({ status: 200 })
     })
+
+    it('tells once that a collector takes no spans, without a password', async () => {
+      const said: string[] = []
+      const log = { warn: (text: string) => void said.push(text), info: (text: string) => void said.push(text) }
+      const tracing = await openTracing({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://user:secret@127.0.0.1:1' }, log)
+      tracing?.begin({}).end({ operation: 'a', mode: 'v2', method: 'GET', status: 200, failed: false, rpc: undefined })
+      await tracing?.close()
+      expect(said).toEqual(['traces cannot be sent to http://127.0.0.1:1/v1/traces: nothing listens (127.0.0.1:1); they are lost'])
+    })
+
+    it.each(['collector:4318', 'grpc://user:secret@collector:4317', 'http://user:secret@a b'])(
+      'refuses the address %s',
+      async (address) => {
+        await expect(openTracing({ OTEL_EXPORTER_OTLP_ENDPOINT: address })).rejects.toThrow(
+          'The address of the collector of traces must be one such as http://collector:4318; see OTEL_EXPORTER_OTLP_ENDPOINT.',
+        )
+      },
+    )
   })
 })

@@ -65,7 +65,7 @@ export const demo: Command = {
       open.unshift(sandbox)
       const config = withUpstreams(given, sandbox.url)
       const { log, release } = openLog(config, io)
-      const [tracing, exportMetrics] = await Promise.all([openTracing(io.env), openMetricsExport(io.env)])
+      const [tracing, exportMetrics] = await Promise.all([openTracing(io.env, log), openMetricsExport(io.env)])
       const tables = await io.tables()
       const known = checked(config, tables)
       const join = await openFleet(config)

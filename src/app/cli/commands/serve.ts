@@ -142,7 +142,7 @@ export const serve: Command = {
     const workers = config.workers === 'auto' ? availableParallelism() : config.workers
     if (workers > 1) return (await import('./supervise.ts')).supervise(config, known, workers, flags, io)
     const { log, release } = openLog(config, io)
-    const [tracing, exportMetrics] = await Promise.all([openTracing(io.env), openMetricsExport(io.env)])
+    const [tracing, exportMetrics] = await Promise.all([openTracing(io.env, log), openMetricsExport(io.env)])
     // It keeps the process, so that what else may fail comes before it.
     const join = await openFleet(config)
     const server = createServer(config, tables, { known, log, tracing, exportMetrics, join, file: configPath(flags, io) })

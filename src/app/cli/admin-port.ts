@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { misuse } from '../../errors.ts'
+import { isSystemError, misuse, systemReason } from '../../errors.ts'
 import { type Client, joinedClients } from '../../migrate/clients.ts'
 import type { FleetView, RolloutOutlook } from '../../migrate/evidence/cutover.ts'
 import type { Replica } from '../../migrate/evidence/replicas.ts'
@@ -71,7 +71,7 @@ function adminPort(flags: Flags, io: Io) {
   const send = async <T>(sent: Sent, base: string): Promise<Tagged<T> | Problem> => {
     const { method, path } = sent
     const token = method === 'GET' ? reading : changing
-    const { status, missing, etag, body } = await exchanged(sent, base, token)
+    const { status, failure, missing, etag, body } = await exchanged(sent, base, token)
     // What is missing in an answer of a fleet.
     if (missing && method !== 'POST') io.err(missing)
     if (status !== undefined && status < 300 && body !== undefined) return { answer: body as T, etag }
@@ -79,7 +79,8 @@ function adminPort(flags: Flags, io: Io) {
     const message = isObject(body) ? body.message : undefined
     const isOfToken = typeof message === 'string' && /\bthis token\b/.test(message)
     const said = (method !== 'GET' && status !== 401) || status === 503 || isOfToken ? message : undefined
-    if (typeof said !== 'string') return { problem: problemOf(base, path, status, token) }
+    if (typeof said !== 'string')
+      return { problem: status === undefined ? whyUnanswered(base, failure) : problemOf(base, path, status, token) }
     // Messages of the admin port are v1-shaped: they have no full stop.
     return { problem: /[.?!]$/.test(said) ? said : `${said}.` }
   }
@@ -91,8 +92,9 @@ function adminPort(flags: Flags, io: Io) {
 }
 
 interface Exchanged {
-  /** Undefined if no answer came. */
+  /** Undefined if no answer came; `failure` is then the reason. */
   readonly status?: number
+  readonly failure?: unknown
   readonly missing?: string | undefined
   readonly etag?: string | undefined
   readonly body?: unknown
@@ -113,21 +115,26 @@ async function exchanged({ method, path, body: given, ifMatch }: Sent, base: str
     const body = await answer.body.json().catch(() => undefined)
     const told = { missing: missing === undefined ? undefined : String(missing), etag: etag === undefined ? undefined : String(etag) }
     return { status: answer.statusCode, ...told, body }
-  } catch {
-    return {}
+  } catch (failure) {
+    return { failure }
   } finally {
     await agent.destroy()
   }
 }
 
-function problemOf(base: string, path: string, status: number | undefined, token: string | undefined): string {
+function problemOf(base: string, path: string, status: number, token: string | undefined): string {
   if (status === 401) {
     const [what, how] = token === undefined ? ['asks for a token', 'give'] : ['does not know the token', 'put another into']
     return `${base} ${what}; ${how} admin.readToken (CROSSWALK_ADMIN_READ_TOKEN) or admin.token (CROSSWALK_ADMIN_TOKEN).`
   }
   if (status === 403) return `${base} does not go by that name; ask it by an address, or list the name in its admin.names.`
-  if (status !== undefined) return `${base} answers ${path} with HTTP ${status}: is it the admin port of Crosswalk?`
-  return `No proxy answers on ${base}; start one with crosswalk demo or crosswalk serve, or give its admin address with --admin.`
+  return `${base} answers ${path} with HTTP ${status}: is it the admin port of Crosswalk?`
+}
+
+function whyUnanswered(base: string, failure: unknown): string {
+  if (isSystemError(failure) && failure.code === 'ECONNREFUSED')
+    return `No proxy answers on ${base}; start one with crosswalk demo or crosswalk serve, or give its admin address with --admin.`
+  return `${base} cannot be reached: ${systemReason(failure)}.`
 }
 
 /**

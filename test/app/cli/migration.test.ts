@@ -102,6 +102,19 @@ it.each([
   })
 })
 
+it.each([
+  ['cutover', 3],
+  ['clients', 1],
+])('%s says why a proxy that is there cannot be asked', async (command, code) => {
+  const { adminUrl } = await startStage({ mode: 'diff-v1' })
+  const secure = adminUrl.replace('http:', 'https:')
+  expect(await runCommand([command, '--admin', secure])).toEqual({
+    code,
+    out: '',
+    err: `${secure} cannot be reached: it speaks plain text there: give the address as http://, or another port.`,
+  })
+})
+
 describe('modes in the configuration', () => {
   it('accept one mode as a flag; demo then adds a v1 service', async () => {
     const lines: string[] = []

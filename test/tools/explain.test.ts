@@ -289,8 +289,11 @@ describe('explain of a gRPC call', () => {
     ['apk.Packages/List', {}, 'is not a method of v1: the proxy passes its calls on to v2 unchanged'],
     ['apk.Packages/List', { CROSSWALK_UPSTREAM_V2_GRPC: 'rest' }, 'has no REST request: the answer is UNIMPLEMENTED (code 12)'],
   ])('says what becomes of %s', async (method, env, sentence) => {
-    const { out } = await runCommand(['explain', `grpc chainguard.platform.${method}`], env)
+    const argv = ['explain', `grpc chainguard.platform.${method}`]
+    const { out } = await runCommand(argv, env)
     expect(out).toContain(sentence)
+    const { out: json } = await runCommand([...argv, '--json'], env)
+    expect(JSON.parse(json)).toEqual({ grpc: { method: `chainguard.platform.${method}`, sentence: out.slice('# '.length) } })
   })
 
   it('says what REST cannot', async () => {

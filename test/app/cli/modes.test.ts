@@ -49,6 +49,7 @@ describe('modes', () => {
       const file = write('shadow.json', { default: 'v1', rules: [{ operations: 'iam.*', mode: 'diff-v1' }] })
       const change = 'iam.*: no rule → diff-v1; default: v2 → v1.'
       expect(await run(['modes', 'diff', file])).toEqual({ code: 1, out: `Version ${version}: ${change}`, err: '' })
+      expect(JSON.parse((await run(['modes', 'diff', file, '--json'])).out)).toEqual({ version, change: change.slice(0, -1) })
       expect(await run(['modes', 'set', file])).toEqual({ code: 0, out: `Version ${version + 1}: ${change}`, err: '' })
       expect(await run(['modes', 'diff', file])).toEqual({ code: 0, out: `Version ${version + 1}: nothing differs.`, err: '' })
     })

@@ -77,7 +77,8 @@ async function explainGrpc(name: string, config: Config, flags: Flags, io: Io): 
     return endWith(io, FAILED, `The call is answered ${code}: ${said}.`)
   }
   if (subject.kind === 'other') {
-    io.out(`# ${subject.sentence}`)
+    const { sentence } = subject
+    print(io, flags, { grpc: { method: name, sentence } }, () => [`# ${sentence}`])
     return 0
   }
   const { method, url, body } = subject

@@ -54,7 +54,8 @@ export const modes: Command = {
     }
     if (command === 'diff') {
       const change = describeChange(before, given.rules, true)
-      io.out(`Version ${known.answer.version}: ${change}.`)
+      const { version } = known.answer
+      print(io, flags, { version, change }, () => [`Version ${version}: ${change}.`])
       return change === 'nothing differs' ? 0 : FAILED
     }
     return putModes(before, given.rules, textOf(flags, 'if-match') ?? given.etag ?? known.etag, flags, io)

@@ -12,7 +12,6 @@ const STOP = ['SIGTERM', 'SIGINT'] as const
 
 /** Resolves on the first signal to stop. A second one, of either kind, stops the process at once: nobody listens any more. */
 function untilStopped(): Promise<void> {
-  isServing = true
   return new Promise((resolve) => {
     const stop = () => {
       for (const signal of STOP) process.off(signal, stop)
@@ -62,6 +61,9 @@ const code = await run(process.argv.slice(2), {
   input: process.stdin,
   untilStopped,
   untilEscaped,
+  onStay: () => {
+    isServing = true
+  },
   onHangup: (listener) => void process.on('SIGHUP', listener),
 })
 /** The last lines reach the system before their failure is looked at. */

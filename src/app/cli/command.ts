@@ -17,6 +17,8 @@ export interface Process {
   readonly untilStopped: () => Promise<void>
   /** Resolves with an uncaught exception. From then on such an exception does not end the process. */
   readonly untilEscaped: () => Promise<unknown>
+  /** Is called when a command runs that stays: lines that standard output loses are then no failure. */
+  readonly onStay?: () => void
   /** Standard output is a terminal. */
   readonly isTerminal?: boolean
   /** Where progress is shown, if standard error is a terminal. */

@@ -232,6 +232,7 @@ export async function run(argv: readonly string[], outside: Process): Promise<nu
     const { flags, args } = parseFlags(words, command, argv.slice(words.split(' ').length))
     if (flags.help) return explain(io, helpFor(command, true))
     checkArguments(words, command, args)
+    if (command.stays) outside.onStay?.()
     const signals = command.stays && heededSignals(outside, command.stays.heeds)
     return await command.run(flags, args, { ...io, ...signals, tables: () => tablesFrom(flags, io) })
   } catch (error) {

@@ -398,11 +398,16 @@ describe('process', () => {
       expect(await ended).toBe(0)
     })
 
-    it('ends a command whose output it lost with 1 and a sentence', async () => {
-      const child = spawn(process.execPath, [inject('cli'), 'openapi'], { stdio: ['ignore', full(), 'pipe'] })
-      const said = text(child.stderr as NodeJS.ReadableStream)
-      expect([await exit(child), await said]).toEqual([1, 'Standard output cannot be written: ENOSPC: no space left on device, write.\n'])
-    })
+    const V2 = 'http://127.0.0.1:1'
+    it.each([[['openapi']], [['replay', '-', '--format', 'access-log', '--against', V2, '--upstream-v2', V2]]])(
+      'ends %j, whose output it lost, with 1 and a sentence',
+      async (argv) => {
+        const env = { ...process.env, TOKEN: 'demo-owner' }
+        const child = spawn(process.execPath, [inject('cli'), ...argv], { env, stdio: ['ignore', full(), 'pipe'] })
+        const said = text(child.stderr as NodeJS.ReadableStream)
+        expect([await exit(child), await said]).toEqual([1, 'Standard output cannot be written: ENOSPC: no space left on device, write.\n'])
+      },
+    )
 
     it('says that sandbox and proxy of a demo have one port', async () => {
       const { code, err } = await runCommand(['demo', '--port', '8090'])

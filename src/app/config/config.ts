@@ -86,7 +86,9 @@ export function loadConfig(sources: ConfigSources): Loaded {
 /** Reads every setting. Flags override the environment, the environment overrides the file, the file overrides the defaults. */
 export function readSettings({ flags, env }: ConfigSources): ReadSettings {
   const path = flags[FILE_FLAG] ?? env.CROSSWALK_CONFIG
-  const file = path ? readConfigFile(path) : { values: new Map<SettingKey, FileValue>(), problems: [] }
+  // An unset variable of a shell: without the file, tokens and limits would be missing and nobody would see it.
+  const unnamed = flags[FILE_FLAG] === '' ? [`${FILE_FLAG} is "" in the flag --${FILE_FLAG}, but it must be the path of a file.`] : []
+  const file = path ? readConfigFile(path) : { values: new Map<SettingKey, FileValue>(), problems: unnamed }
   const values: Partial<Record<SettingKey, unknown>> = {}
   const origins = new Map<SettingKey, Origin>()
   const problems = [...unknownVariables(env), ...file.problems]

@@ -38,6 +38,12 @@ describe('precedence', () => {
     expect(load({}, { CROSSWALK_CONFIG: file({ 'listen.port': 7 }) })).toMatchObject({ config: { 'listen.port': 7 } })
   })
 
+  it('refuses a flag that names no file, as an unset variable of a shell does', () => {
+    const problem = 'config is "" in the flag --config, but it must be the path of a file.'
+    expect(load({ config: '' }, { CROSSWALK_CONFIG: file({ 'listen.port': 7 }) })).toEqual({ problem })
+    expect(load({}, { CROSSWALK_CONFIG: '' })).toEqual({ config: configWith({}) })
+  })
+
   it('falls back to the defaults', () => {
     expect(load({})).toEqual({ config: configWith({}) })
   })

@@ -224,9 +224,12 @@ const REASONS: Readonly<Record<string, (at: string) => string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: () => 'its certificate is for another name; give the address by a name that the certificate has',
   ERR_OSSL_UNSUPPORTED: () => 'one of them is not in PEM, or is damaged',
   ERR_OSSL_PEM_NO_START_LINE: () => 'one of them does not begin as PEM does',
+  ERR_OSSL_CRYPTO_INTERRUPTED_OR_CANCELLED: () => ENCRYPTED,
+  ERR_MISSING_PASSPHRASE: () => ENCRYPTED,
   ERR_OSSL_X509_KEY_VALUES_MISMATCH: () => 'they do not belong together',
 }
 
+const ENCRYPTED = 'the key asks for a passphrase, and nobody can give it; write it without one: openssl pkey -in KEY -out PLAIN'
 const AUTHORITY = '; name its authority in NODE_EXTRA_CA_CERTS, or in upstream.v2Ca or upstream.v1Ca if it is a service'
 const OWN_CERTIFICATE = '; if it is a service, look at upstream.v2Cert and upstream.v2Key, or those of v1'
 

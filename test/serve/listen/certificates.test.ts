@@ -68,6 +68,13 @@ describe('certificate', () => {
     }
   })
 
+  it('says that a key asks for a passphrase, and what to do', () => {
+    const encrypted = join(folder, 'encrypted.key')
+    const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+    writeFileSync(encrypted, privateKey.export({ type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'secret' }))
+    expect(() => readCertificate(encrypted, CERT)).toThrow('the key asks for a passphrase, and nobody can give it; write it without one: ')
+  })
+
   it('refuses a key of another certificate before anything listens', () => {
     const other = join(folder, 'other.key')
     const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })

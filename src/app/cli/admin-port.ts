@@ -66,10 +66,11 @@ function adminPort(flags: Flags, io: Io) {
     throw misuse(
       `--admin is ${quotedValue(wrong)}, but it must be an address such as ${HOST}:8081, without credentials, query and fragment.`,
     )
-  const changing = config['admin.token'] ?? config['admin.tokens'][0]?.token
+  // The admin port says itself that a token only reads.
+  const changing = config['admin.token'] ?? config['admin.tokens'][0]?.token ?? config['admin.readToken']
   const reading = config['admin.readToken'] ?? changing
   const send = async <T>(sent: Sent, base: string): Promise<Tagged<T> | Problem> => {
-    const { method, path } = sent
+    const { method } = sent
     const token = method === 'GET' ? reading : changing
     const { status, failure, missing, etag, body } = await exchanged(sent, base, token)
     // What is missing in an answer of a fleet.
@@ -80,7 +81,7 @@ function adminPort(flags: Flags, io: Io) {
     const isOfToken = typeof message === 'string' && /\bthis token\b/.test(message)
     const said = (method !== 'GET' && status !== 401) || status === 503 || isOfToken ? message : undefined
     if (typeof said !== 'string')
-      return { problem: status === undefined ? whyUnanswered(base, failure) : problemOf(base, path, status, token) }
+      return { problem: status === undefined ? whyUnanswered(base, failure) : problemOf(base, sent, status, token) }
     // Messages of the admin port are v1-shaped: they have no full stop.
     return { problem: /[.?!]$/.test(said) ? said : `${said}.` }
   }
@@ -122,10 +123,11 @@ async function exchanged({ method, path, body: given, ifMatch }: Sent, base: str
   }
 }
 
-function problemOf(base: string, path: string, status: number, token: string | undefined): string {
+function problemOf(base: string, { method, path }: Sent, status: number, token: string | undefined): string {
   if (status === 401) {
     const [what, how] = token === undefined ? ['asks for a token', 'give'] : ['does not know the token', 'put another into']
-    return `${base} ${what}; ${how} admin.readToken (CROSSWALK_ADMIN_READ_TOKEN) or admin.token (CROSSWALK_ADMIN_TOKEN).`
+    const toRead = method === 'GET' ? 'admin.readToken (CROSSWALK_ADMIN_READ_TOKEN) or ' : ''
+    return `${base} ${what}; ${how} ${toRead}admin.token (CROSSWALK_ADMIN_TOKEN).`
   }
   if (status === 403) return `${base} does not go by that name; ask it by an address, or list the name in its admin.names.`
   return `${base} answers ${path} with HTTP ${status}: is it the admin port of Crosswalk?`

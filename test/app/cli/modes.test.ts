@@ -10,7 +10,7 @@ import { answering, startUpstream } from '../../stage/upstream.ts'
 import { runCommand } from './support.ts'
 
 const TOKEN = { CROSSWALK_ADMIN_TOKEN: 'the-token-of-alice' }
-const READER = { CROSSWALK_ADMIN_TOKEN: 'the-token-to-read' }
+const READERS = [{ CROSSWALK_ADMIN_TOKEN: 'the-token-to-read' }, { CROSSWALK_ADMIN_READ_TOKEN: 'the-token-to-read' }]
 
 /** A proxy for the tests of a group, whose admin port asks for these tokens. */
 function guardedProxy(): Pick<TestProxy, 'adminUrl'> {
@@ -81,7 +81,8 @@ describe('modes', () => {
 
     it('changes nothing with a token that only reads', async () => {
       const given = ['modes', 'set', '-', '--admin', proxy.adminUrl]
-      expect(await runCommand(given, READER, '{"default":"v2"}')).toMatchObject({ code: 1, err: expect.stringContaining('only reads') })
+      for (const reader of READERS)
+        expect(await runCommand(given, reader, '{"default":"v2"}')).toMatchObject({ code: 1, err: expect.stringContaining('only reads') })
     })
   })
 
@@ -219,8 +220,10 @@ describe('rollouts', () => {
     expect(await rollouts(['iamm', 'pause'])).toEqual({ code: 1, out: '', err: 'there is no rollout "iamm"; did you mean "iam"?' })
     await rollouts(['iam', 'abort'])
     expect(await rollouts(['iam', 'resume'])).toMatchObject({ code: 1, err: expect.stringContaining('The rollout iam is aborted') })
-    expect(await rollouts(['iam', 'pause'], {})).toMatchObject({ code: 1, err: expect.stringContaining('asks for a token') })
-    expect(await rollouts(['iam', 'pause'], READER)).toMatchObject({ code: 1, err: expect.stringContaining('only reads') })
+    const err = `${proxy.adminUrl} asks for a token; give admin.token (CROSSWALK_ADMIN_TOKEN).`
+    expect(await rollouts(['iam', 'pause'], {})).toEqual({ code: 1, out: '', err })
+    for (const reader of READERS)
+      expect(await rollouts(['iam', 'pause'], reader)).toMatchObject({ code: 1, err: expect.stringContaining('only reads') })
   })
 
   it.each([

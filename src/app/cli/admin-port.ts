@@ -8,6 +8,7 @@ import type { EvidenceReport } from '../../migrate/migration.ts'
 import { Agent } from '../../serve/upstream/undici.ts'
 import { isObject, oneLine } from '../../tables/json.ts'
 import { operationsOf } from '../../tables/tables.ts'
+import { adminUrl } from '../config/config.ts'
 import { isBase, quotedValue } from '../config/kinds.ts'
 import { type Flag, type Flags, type Io, textOf, textsOf } from './command.ts'
 import { configFlags, configOf } from './flags.ts'
@@ -17,7 +18,7 @@ const HOST = 'http://127.0.0.1'
 
 /** The flags that name the running proxy to ask and the token to ask with. */
 export const adminFlags: Readonly<Record<string, Flag>> = {
-  admin: { help: `Address of the admin port. Default: ${HOST}:8081, or admin.port on this machine`, value: 'URL' },
+  admin: { help: `Address of the admin port. Default: ${HOST}:8081, or that of admin.host and admin.port`, value: 'URL' },
   ...configFlags(['admin.token', 'admin.readToken']),
 }
 
@@ -89,7 +90,7 @@ function adminPort(flags: Flags, io: Io) {
     const known = await send<T>({ method: 'GET', path }, base)
     return 'problem' in known ? known : known.answer
   }
-  return { own: `${HOST}:${config['admin.port']}`, send, ask }
+  return { own: adminUrl(config), send, ask }
 }
 
 interface Exchanged {

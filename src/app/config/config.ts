@@ -4,7 +4,7 @@ import { suggestion } from '../../tables/check.ts'
 import { isObject } from '../../tables/json.ts'
 import type { Tables } from '../../tables/tables.ts'
 import { type FileValue, isSettingKey, membersOf, readConfigFile } from './config-file.ts'
-import { contradictionsIn } from './contradictions.ts'
+import { contradictionsIn, EVERY } from './contradictions.ts'
 import { listOf, quotedValue, type SettingKind, secretsIn } from './kinds.ts'
 import { live } from './live.ts'
 import { type Config, envOf, flagOf, kindOf, SETTING_KEYS, SETTINGS, type SettingKey, shownValue } from './settings.ts'
@@ -327,9 +327,18 @@ export function contractSettings(config: Config) {
 
 /** The address that the settings give the proxy. */
 export function listeningUrl(config: Config): string {
-  const host = config['listen.host']
   const protocol = config['tls.cert'] === undefined ? 'http' : 'https'
-  return `${protocol}://${host.includes(':') ? `[${host}]` : host}:${config['listen.port']}`
+  return `${protocol}://${inUrl(config['listen.host'])}:${config['listen.port']}`
+}
+
+/** The address at which this machine reaches the admin port of the settings. */
+export function adminUrl(config: Config): string {
+  const host = config['admin.host']
+  return `http://${EVERY.includes(host) ? '127.0.0.1' : inUrl(host)}:${config['admin.port']}`
+}
+
+function inUrl(host: string): string {
+  return host.includes(':') ? `[${host}]` : host
 }
 
 /** The settings of the notifier. */

@@ -142,7 +142,7 @@ function isAt({ protocol, hostname, port }: URL, host: string, at: number): bool
 }
 
 const LOOPBACK = ['127.0.0.1', '::1', 'localhost']
-const EVERY = ['0.0.0.0', '::']
+export const EVERY = ['0.0.0.0', '::']
 
 function isSameHost(name: string, host: string): boolean {
   if (name === host) return true

@@ -115,6 +115,14 @@ it.each([
   })
 })
 
+it.each([
+  ['127.0.0.2', '127.0.0.2'],
+  ['0.0.0.0', '127.0.0.1'],
+])('clients asks the admin port at admin.host %s', async (host, asked) => {
+  const { err } = await runCommand(['clients'], { CROSSWALK_ADMIN_HOST: host, CROSSWALK_ADMIN_PORT: '1' })
+  expect(err).toContain(`No proxy answers on http://${asked}:1; `)
+})
+
 describe('modes in the configuration', () => {
   it('accept one mode as a flag; demo then adds a v1 service', async () => {
     const lines: string[] = []

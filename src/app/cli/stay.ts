@@ -94,7 +94,7 @@ export function watchConfig(flags: Flags, io: WatchIo, server: WatchedServer, st
     const loaded = configFrom(flags, io)
     if ('problem' in loaded) return io.err(`The configuration stays as it was. ${loaded.problem}`)
     const { config } = loaded
-    const problem = take(config, known, server, io, path)
+    const problem = take(config, { known, started }, server, io, path)
     if (problem !== undefined) return io.err(`The configuration stays as it was. ${problem}`)
     const wrongModes = isDeepStrictEqual(config.modes, known.modes) ? undefined : change(config, path ?? '', server, io)
     if (wrongModes !== undefined) io.err(`The modes stay as they were. ${wrongModes}`)
@@ -103,14 +103,21 @@ export function watchConfig(flags: Flags, io: WatchIo, server: WatchedServer, st
   return path === undefined ? { look, end: () => {} } : whenSettled(path, look)
 }
 
-/** Hands over what changed and is live, and names the rest. Returns why nothing is taken. */
-function take(config: Config, known: Config, server: WatchedServer, io: WatchIo, path: string | undefined): string | undefined {
+/** What the file said before, and what the process started with. */
+interface Before {
+  readonly known: Config
+  readonly started: Config
+}
+
+/** Hands over what changed and is live, and names the rest that the process does not have. Returns why nothing is taken. */
+function take(config: Config, { known, started }: Before, server: WatchedServer, io: WatchIo, path: string | undefined) {
   const { live, restart } = changedBetween(known, config)
+  const pending = restart.filter((key) => !isDeepStrictEqual(config[key], started[key]))
   const names = Object.keys(live)
   const problem = names.length === 0 ? undefined : server.reload(live, { source: 'file', ...(path !== undefined && { path }) })
   if (problem !== undefined) return problem
   if (names.length > 0) io.out(`Active from now on: ${names.join(', ')}.`)
-  for (const key of restart) io.err(`${key} changed: restart to use it, because ${whyRestart(key)}.`)
+  for (const key of pending) io.err(`${key} changed: restart to use it, because ${whyRestart(key)}.`)
   return undefined
 }
 

@@ -220,6 +220,8 @@ describe('the configuration file while the proxy runs', () => {
       'limits.streams changed: restart to use it, because the connections of clients are open already.',
     )
     expect([changed.length, reloaded.length]).toEqual([1, 1])
+    // It has what it started with again: no restart is due.
+    expect(await afterWriting('{"modes": {"default": "v2"}, "log": {"level": "warn"}}')).toBe('The modes are now: everything else v2.')
   })
 
   it('says that modes are only proposed where replicas share them', async () => {

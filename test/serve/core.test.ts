@@ -1,14 +1,13 @@
 import http from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { mappings } from '../../mappings/index.ts'
 import type { Sandbox } from '../../src/sandbox/start.ts'
 import { createNameForLog, type KnownRead, KnownReads } from '../../src/serve/core.ts'
 import { givingBack } from '../../src/serve/http/v1-surface.ts'
 import { ROWS_MEMORY } from '../../src/tables/text/engine.ts'
 import { bearer, type Stage, startQuietSandbox, startStage, type TestProxy } from '../stage/stage.ts'
-import type { Handler } from '../stage/upstream.ts'
+import { type Handler, startUpstream } from '../stage/upstream.ts'
 
 describe('known reads', () => {
   const read = {} as KnownRead
@@ -109,14 +108,11 @@ describe('name for log', () => {
 })
 
 describe('no v2', () => {
-  const served = mappings.flatMap(({ operations }) => operations).filter(({ begin }) => begin !== undefined)
-
   /** The answer of the sandbox's gateway to paths that it does not serve. */
   const GATEWAY = { code: 14, message: 'the v2 service answered HTTP 404 without naming a missing resource', details: [] }
 
   /** Bodies and queries that the tables require in a request. */
   const BODY = JSON.stringify({ name: 'x', digest: 'sha256:0' })
-  const BATCH = '[]'
 
   let sandbox: Sandbox
   let proxy: TestProxy
@@ -126,34 +122,21 @@ describe('no v2', () => {
     proxy = await startStage({ v1: null, v2: `${sandbox.url}/wrong/base` })
   })
 
-  it.each(served.map((operation) => [operation.id, operation] as const))(
-    'reports an outage for %s if v2 is not there',
-    async (id, { method, template }) => {
-      const target = template.replace(/\{[^}]+\}/g, sandbox.organization)
-      const body = method === 'GET' || method === 'DELETE' ? undefined : id.endsWith('create_batch') ? BATCH : BODY
-      const answer = await fetch(proxy.url + target, { method, headers: bearer(sandbox.tokens.owner), ...(body && { body }) })
-      expect([answer.status, await answer.json()]).toEqual([503, GATEWAY])
-    },
-  )
-
-  it.each(['/iam/v1/groups', '/registry/v1/repos', '/registry/v1/tags'])(
-    'reports an outage for %s by id if v2 is not there',
-    async (path) => {
-      const answer = await fetch(`${proxy.url}${path}?id=${sandbox.organization}`, { headers: bearer(sandbox.tokens.owner) })
-      expect([answer.status, await answer.json()]).toEqual([503, GATEWAY])
-    },
-  )
+  const served = mappings.flatMap(({ operations }) => operations).filter(({ begin }) => begin !== undefined)
+  it.each([
+    ...served.map(({ id, method, template }) => [id, method, template.replace(/\{[^}]+\}/g, '$')] as const),
+    ...['/iam/v1/groups', '/registry/v1/repos', '/registry/v1/tags'].map((path) => [`${path} by id`, 'GET', `${path}?id=$`] as const),
+  ])('reports an outage for %s if v2 is not there', async (id, method, path) => {
+    const body = method === 'GET' || method === 'DELETE' ? undefined : id.endsWith('create_batch') ? '[]' : BODY
+    const target = proxy.url + path.replaceAll('$', sandbox.organization)
+    const answer = await fetch(target, { method, headers: bearer(sandbox.tokens.owner), ...(body && { body }) })
+    expect([answer.status, await answer.json()]).toEqual([503, GATEWAY])
+  })
 })
 
 describe('give back', () => {
   const SIZE = 64 * 1024
   const PIECES = 200
-
-  const closing: (() => void)[] = []
-
-  afterEach(() => {
-    for (const close of closing.splice(0)) close()
-  })
 
   /** Pieces that are each filled with their number. */
   async function* numbered(used: Set<ArrayBufferLike>) {
@@ -167,13 +150,10 @@ describe('give back', () => {
 
   /** Reads such pieces from a server; `wait` tells whether the client stops reading for a moment after a chunk. */
   async function readNumbered(used: Set<ArrayBufferLike>, wait: (chunk: number) => boolean): Promise<Buffer> {
-    const server = http.createServer((_, response) => {
+    const { url } = await startUpstream((_, response) => {
       Readable.from(givingBack(numbered(used), response), { objectMode: true, highWaterMark: 1 }).pipe(response)
     })
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    closing.push(() => server.close())
-    const { port } = server.address() as AddressInfo
-    const answer = await new Promise<http.IncomingMessage>((resolve) => http.get({ port, host: '127.0.0.1', agent: false }, resolve))
+    const answer = await new Promise<http.IncomingMessage>((resolve) => http.get(url, { agent: false }, resolve))
     const chunks: Buffer[] = []
     for await (const chunk of answer) {
       chunks.push(chunk)

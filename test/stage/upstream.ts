@@ -1,8 +1,9 @@
 import { once } from 'node:events'
 import http, { type IncomingMessage, type ServerResponse } from 'node:http'
 import http2, { type ClientHttp2Session, type IncomingHttpHeaders, type OutgoingHttpHeaders } from 'node:http2'
-import net, { type AddressInfo, createServer } from 'node:net'
+import net, { type AddressInfo, createServer, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
+import tls from 'node:tls'
 
 /** Ports below those that systems give to outgoing connections, so that none of these takes one while a process restarts. */
 const LOWEST = 20_000
@@ -58,6 +59,23 @@ export function closedLater(end: Close): Close {
   return close
 }
 
+/** Lets a server listen on a free port, with all its connections until it is closed, which it is at the latest when its test is over. */
+export async function listening(server: net.Server) {
+  const sockets = new Set<Socket>()
+  server.on('connection', (socket: Socket) => sockets.add(socket.once('close', () => sockets.delete(socket))))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const close = closedLater(
+    () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve())
+        for (const socket of sockets) socket.destroy()
+      }),
+  )
+  const { port } = server.address() as AddressInfo
+  return { url: `${server instanceof tls.Server ? 'https' : 'http'}://127.0.0.1:${port}`, port, close }
+}
+
 /** A request as an upstream saw it. */
 export interface Seen {
   readonly method: string
@@ -91,15 +109,7 @@ export async function startUpstream(handle: Handler, pings?: 'seen'): Promise<Up
       response.destroy()
     }
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const close = closedLater(
-    () =>
-      new Promise<void>((resolve) => {
-        server.closeAllConnections()
-        server.close(() => resolve())
-      }),
-  )
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, server, seen, close }
+  return { server, seen, ...(await listening(server)) }
 }
 
 /** An upstream that answers every request with this JSON. */

@@ -4,10 +4,10 @@ import http from 'node:http'
 import net from 'node:net'
 import { Readable } from 'node:stream'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { WebSocket, WebSocketServer } from 'ws'
+import { WebSocket } from 'ws'
 import { until } from '../../stage/clocks.ts'
-import { type Stage, startStage, type TestProxy } from '../../stage/stage.ts'
-import { answering, type Handler, rawExchange, startUpstream, type Upstream } from '../../stage/upstream.ts'
+import { NOWHERE, type Stage, startStage, type TestProxy } from '../../stage/stage.ts'
+import { answering, type Handler, listening, rawExchange, startUpstream, type Upstream } from '../../stage/upstream.ts'
 
 describe('passthrough', () => {
   const BODY = Buffer.from(Array.from({ length: 256 }, (_, at) => at))
@@ -43,10 +43,6 @@ describe('passthrough', () => {
         ].flat(),
       )
       response.end(BODY)
-    })
-    const sockets = new WebSocketServer({ server: v2.server, path: '/socket' })
-    sockets.on('connection', (socket, request) => {
-      socket.on('message', (message) => socket.send(`${request.headers.authorization} ${message}`))
     })
     proxy = await startStage({ v1: null, v2: v2.url })
   })
@@ -127,20 +123,17 @@ describe('passthrough', () => {
         sockets.push(socket)
         socket.once('data', () => socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: websocket\r\n\r\n'))
       })
-      await new Promise<void>((resolve) => odd.listen(0, '127.0.0.1', resolve))
-      const other = await startStage({ v1: null, v2: `http://127.0.0.1:${(odd.address() as net.AddressInfo).port}` })
+      const other = await startStage({ v1: null, v2: (await listening(odd)).url })
       expect((await fetch(`${other.url}/iam/v2/groups`)).status).toBe(502)
       await other.close()
       expect(sockets.every(({ readableEnded, destroyed }) => readableEnded || destroyed)).toBe(true)
-      odd.close()
     })
 
     it('is cancelled and logged as 499 when its client goes away', async () => {
-      const request = http.get(`${proxy.url}/hang`)
-      request.on('error', () => {})
-      const arrived = new Promise<http.IncomingMessage>((resolve) => v2.server.once('request', resolve))
-      const upstreamRequest = await arrived
-      const closed = new Promise((resolve) => upstreamRequest.socket.once('close', resolve))
+      const arrived = once(v2.server, 'request')
+      const request = http.get(`${proxy.url}/hang`).on('error', () => {})
+      const [{ socket }] = await arrived
+      const closed = once(socket, 'close')
       request.destroy()
       await closed
       expect(await proxy.logged(({ path }) => path === '/hang')).toMatchObject({ status: 499, mode: 'native' })
@@ -158,7 +151,7 @@ describe('passthrough', () => {
 
   describe('a native request with v2 down', () => {
     it('is 503 in the common form, and a WebSocket is refused', async () => {
-      const alone = await startStage({ v1: null, v2: 'http://127.0.0.1:1' })
+      const alone = await startStage({ v1: null, v2: NOWHERE })
       const answer = await fetch(`${alone.url}/iam/v2/groups`)
       expect(answer.status).toBe(503)
       expect(await answer.json()).toEqual({ code: 14, message: 'the v2 service cannot be reached', details: [] })
@@ -169,43 +162,15 @@ describe('passthrough', () => {
     })
 
     it.each(['GET', 'POST'])('is 503 for a %s if v2 never finishes the TLS handshake', async (method) => {
-      const sockets: net.Socket[] = []
-      const silent = net.createServer((socket) => sockets.push(socket)).listen(0, '127.0.0.1')
-      await once(silent, 'listening')
-      const url = `https://127.0.0.1:${(silent.address() as net.AddressInfo).port}`
-      const alone = await startStage({ v1: null, v2: url, proxy: { 'limits.deadlineMs': 200 } })
+      const { url } = await listening(net.createServer())
+      const alone = await startStage({ v1: null, v2: url.replace('http', 'https'), proxy: { 'limits.deadlineMs': 200 } })
       const answer = await fetch(`${alone.url}/iam/v2/groups`, { method })
       const message = 'no connection to the v2 service became free within limits.deadlineMs (200)'
       expect([answer.status, await answer.json()]).toEqual([503, { code: 14, message, details: [] }])
-      await alone.close()
-      for (const socket of sockets) socket.destroy()
-      silent.close()
     })
   })
 
-  describe('WebSockets', () => {
-    it('carry bytes both ways', async () => {
-      const socket = new WebSocket(`${proxy.url.replace('http', 'ws')}/socket`, { headers: { authorization: 'Bearer t' } })
-      const answer = new Promise((resolve) => socket.once('message', (data) => resolve(String(data))))
-      socket.once('open', () => socket.send('hello'))
-      expect(await answer).toBe('Bearer t hello')
-      const closed = new Promise((resolve) => socket.once('close', resolve))
-      socket.close()
-      await closed
-    })
-
-    it('end with the proxy', async () => {
-      const other = await startStage({ v1: null, v2: v2.url })
-      const socket = new WebSocket(`${other.url.replace('http', 'ws')}/socket`)
-      socket.on('error', () => {})
-      await new Promise((resolve) => socket.once('open', resolve))
-      const closed = new Promise((resolve) => socket.once('close', resolve))
-      await other.close()
-      await closed
-    })
-  })
-
-  it('ignore an offer of h2c, even with a body in pieces', async () => {
+  it('ignores an offer of h2c, even with a body in pieces', async () => {
     const { hostname, port } = new URL(proxy.url)
     const head =
       'POST /h2c HTTP/1.1\r\nhost: x\r\nconnection: Upgrade, HTTP2-Settings\r\nupgrade: h2c\r\nhttp2-settings: AA\r\ncontent-length: 10\r\n\r\n'
@@ -277,12 +242,8 @@ describe('carriers, v1', () => {
   describe('a v1-only operation', () => {
     it('is answered by v1 with unchanged headers and bytes', async () => {
       const answer = await fetch(`${proxy.url}/registry/v1/vuln_reports?repo=a%2Fb&x=%20+`, { headers: { authorization: 'Bearer t' } })
-      expect([answer.status, answer.headers.get('content-type'), answer.headers.get('x-v1'), await answer.text()]).toEqual([
-        203,
-        'text/html',
-        'yes',
-        '<v1>',
-      ])
+      expect([answer.status, await answer.text()]).toEqual([203, '<v1>'])
+      expect(Object.fromEntries(answer.headers)).toMatchObject({ 'content-type': 'text/html', 'x-v1': 'yes' })
       expect(answer.headers.has('x-hop')).toBe(false)
       expect(v1.seen[0]).toMatchObject({
         method: 'GET',
@@ -335,7 +296,6 @@ describe('carriers, v1', () => {
     it('needs a v1 service', async () => {
       const alone = await startStage({ v1: null, v2: proxy.v2.url })
       const answer = await fetch(`${alone.url}/auth/v1/ok`)
-      await alone.close()
       const message =
         'auth.auth.validate needs a v1 service: v2 describes no tokens and removes no users; set upstream.v1 (CROSSWALK_UPSTREAM_V1) to pass it on'
       expect([answer.status, await answer.json()]).toEqual([501, { code: 12, message, details: [] }])
@@ -380,20 +340,19 @@ describe('carriers, v1', () => {
   })
 
   it('answers 503 in v1’s form when v1 is down, 504 when it is silent', async () => {
-    const down = await startStage({ v1: 'http://127.0.0.1:1', v2: proxy.v2.url })
+    const down = await startStage({ v1: NOWHERE, v2: proxy.v2.url })
     const refused = await fetch(`${down.url}/registry/v1/vuln_reports`)
     expect([refused.status, await refused.json()]).toEqual([503, { code: 14, message: 'the v1 service cannot be reached', details: [] }])
-    await down.close()
     const silent = await startStage({ v1: v1.url, v2: proxy.v2.url, proxy: { 'limits.deadlineMs': 100 } })
     const late = await fetch(`${silent.url}/registry/v1/vuln_reports?hang`)
     expect([late.status, await late.json()]).toEqual([504, { code: 4, message: 'the v1 service did not answer in time', details: [] }])
   })
 
   it('answers 500 where no client can be given the answer, and breaks it off', async () => {
-    const arrived = new Promise<http.IncomingMessage>((resolve) => v1.server.once('request', resolve))
+    const arrived = once(v1.server, 'request')
     const asked = fetch(`${proxy.url}/registry/v1/vuln_reports?odd`)
-    const { socket } = await arrived
-    const closed = new Promise((resolve) => socket.once('close', resolve))
+    const [{ socket }] = await arrived
+    const closed = once(socket, 'close')
     const answer = await asked
     expect([answer.status, await answer.json()]).toMatchObject([
       500,
@@ -418,11 +377,10 @@ describe('carriers, v1', () => {
   })
 
   it('ends the call to v1 when the client goes away', async () => {
-    const arrived = new Promise<http.IncomingMessage>((resolve) => v1.server.once('request', resolve))
-    const request = http.get(`${proxy.url}/registry/v1/vuln_reports?hang`)
-    request.on('error', () => {})
-    const upstreamRequest = await arrived
-    const closed = new Promise((resolve) => upstreamRequest.socket.once('close', resolve))
+    const arrived = once(v1.server, 'request')
+    const request = http.get(`${proxy.url}/registry/v1/vuln_reports?hang`).on('error', () => {})
+    const [{ socket }] = await arrived
+    const closed = once(socket, 'close')
     request.destroy()
     await closed
     expect(await proxy.logged(({ status }) => status === 499)).toMatchObject({ mode: 'v1' })

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { IncomingMessage, ServerResponse } from 'node:http'
-import net, { type AddressInfo, type Socket } from 'node:net'
+import net, { type Socket } from 'node:net'
 import { Duplex } from 'node:stream'
 import { beforeEach, expect, it } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
@@ -9,7 +9,7 @@ import type { Native } from '../../../src/serve/upstream/native.ts'
 import { metric } from '../../programs/faults/process/child.ts'
 import { until } from '../../stage/clocks.ts'
 import { type Stage, startStage } from '../../stage/stage.ts'
-import { answering, type Handler, rawExchange } from '../../stage/upstream.ts'
+import { answering, type Handler, listening, rawExchange } from '../../stage/upstream.ts'
 
 const HANDSHAKE =
   'host: x\r\nconnection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n'
@@ -18,16 +18,21 @@ let proxy: Stage<null, Handler>
 beforeEach(async () => {
   proxy = await startStage({ v1: null, v2: answering({ groups: [] }) })
   const server = new WebSocketServer({ server: proxy.v2.server, path: '/socket' })
-  server.on('connection', (socket) => socket.on('message', (message) => socket.send(`${message}!`)))
+  server.on('connection', (socket, { headers }) => socket.on('message', (message) => socket.send(`${headers.authorization} ${message}`)))
 })
 
-it('logs the handshake and the end of a WebSocket, without its query', async () => {
-  const socket = new WebSocket(`${proxy.url.replace('http', 'ws')}/socket?token=secret`, { headers: { authorization: 'Bearer secret' } })
+async function open(path = '/socket') {
+  const socket = new WebSocket(`${proxy.url.replace('http', 'ws')}${path}`, { headers: { authorization: 'Bearer secret' } })
   await once(socket, 'open')
+  return socket
+}
+
+it('carries bytes both ways, and logs the handshake and the end of a WebSocket, without its query', async () => {
+  const socket = await open('/socket?token=secret')
   expect(await metric(proxy, 'crosswalk_web_sockets')).toBe(1)
   expect(await metric(proxy, 'crosswalk_requests_in_flight')).toBe(0)
   socket.send('hello')
-  await once(socket, 'message')
+  expect(String((await once(socket, 'message'))[0])).toBe('Bearer secret hello')
   socket.close()
   await once(socket, 'close')
   const end = await proxy.logged(({ msg }) => msg === 'websocket')
@@ -62,13 +67,7 @@ async function startOdd(bytes: string) {
     sockets.push(socket)
     socket.on('error', () => {}).once('data', () => socket.write(bytes, 'latin1'))
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const close = () => {
-    for (const socket of sockets) socket.destroy()
-    server.close()
-  }
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, sockets, close }
+  return { url: (await listening(server)).url, sockets }
 }
 
 it.each([
@@ -84,16 +83,18 @@ it.each([
   expect(await other.logged(({ status }) => status === 502)).toMatchObject({
     error: { code: 'INTERNAL', cause: expect.stringMatching(/^its /) },
   })
-  await other.close()
-  odd.close()
 })
 
 it('ends the WebSocket at v2 when the client is gone', async () => {
   const gone = new Promise((resolve) => proxy.v2.server.once('upgrade', (_, socket: Socket) => socket.once('close', resolve)))
-  const socket = new WebSocket(`${proxy.url.replace('http', 'ws')}/socket`)
-  await once(socket, 'open')
-  socket.terminate()
+  ;(await open()).terminate()
   await gone
+})
+
+it('ends a WebSocket with the proxy', async () => {
+  const closed = once(await open(), 'close')
+  await proxy.close()
+  await closed
 })
 
 it.each([
@@ -108,8 +109,6 @@ it.each([
   leave(client)
   await until(async () => odd.sockets[0]?.destroyed === true || odd.sockets[0]?.readableEnded === true)
   await until(async () => (await metric(other, 'crosswalk_web_sockets')) === 0)
-  await other.close()
-  odd.close()
 })
 
 it('ends a handshake that v2 never answers after limits.webSocketIdleMs', async () => {
@@ -117,8 +116,6 @@ it('ends a handshake that v2 never answers after limits.webSocketIdleMs', async 
   const other = await startStage({ v1: null, v2: odd.url, proxy: { 'limits.webSocketIdleMs': 100 } })
   expect(await rawExchange(other.url, `GET /socket HTTP/1.1\r\n${HANDSHAKE}`)).toBe('')
   expect(await metric(other, 'crosswalk_requests_in_flight')).toBe(0)
-  await other.close()
-  odd.close()
 })
 
 it('ends only the connection whose service breaks off before its client read', async () => {

@@ -1,8 +1,8 @@
 import http2 from 'node:http2'
-import net, { type AddressInfo } from 'node:net'
+import net from 'node:net'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { createCrosswalk } from '../../../src/index.ts'
 import { createPool } from '../../../src/serve/upstream/exchange.ts'
 import { createSend } from '../../../src/serve/upstream/send.ts'
@@ -11,11 +11,11 @@ import { ROWS_MEMORY } from '../../../src/tables/text/engine.ts'
 import type { Call } from '../../../src/tables/turn.ts'
 import { encodeMessage } from '../../contract/rpc/call.ts'
 import { methods } from '../../contract/rpc/protojson.ts'
-import { bytesOf, FLAG, type Frame, frame, headers, PREFACE, readFrames, TYPE, uint32 } from '../../programs/faults/wire.ts'
+import { bytesOf, FLAG, type Frame, frame, headers, PREFACE, readFrames, TYPE, talk, uint32 } from '../../programs/faults/wire.ts'
 import { sampled } from '../../sample.ts'
 import { until } from '../../stage/clocks.ts'
 import { type Stage, startStage } from '../../stage/stage.ts'
-import { type Handler, startUpstream, type Upstream } from '../../stage/upstream.ts'
+import { closedLater, type Handler, listening, startUpstream, type Upstream } from '../../stage/upstream.ts'
 import { promised } from '../sends.ts'
 
 describe('page memory', () => {
@@ -50,11 +50,14 @@ describe('page memory', () => {
   }
 
   it('uses no memory of an answer again before the client has taken it', async () => {
-    const { hostname, port } = new URL(proxy.url)
-    const slow = net.connect(Number(port), hostname)
-    slow.pause()
     const names = Array.from({ length: ASKED }, (_, nth) => nameOf('slow', nth))
-    slow.write(names.map((name) => `GET ${pathOf(name)} HTTP/1.1\r\nhost: crosswalk\r\n\r\n`).join(''))
+    const asked = names.map((name) => `GET ${pathOf(name)} HTTP/1.1\r\nhost: crosswalk\r\n`).join('\r\n')
+    let slow: net.Socket | undefined
+    const speak = (socket: net.Socket) => {
+      slow = socket.pause()
+      socket.write(`${asked}connection: close\r\n\r\n`)
+    }
+    const answered = talk(proxy.url, speak, () => false)
     const quick = async (who: number) => {
       for (let nth = 0; nth < ASKED; nth += 1) {
         const name = nameOf(`quick${who}`, nth)
@@ -62,11 +65,10 @@ describe('page memory', () => {
       }
     }
     await Promise.all([0, 1].map(quick))
-    slow.resume()
-    const answers = await readAnswers(slow, ASKED)
-    slow.destroy()
+    slow?.resume()
+    const { answers } = await answered
     expect(answers).toHaveLength(ASKED)
-    for (const [nth, answer] of answers.entries()) expectPage(answer, names[nth] ?? '')
+    for (const [nth, { body }] of answers.entries()) expectPage(body, names[nth] ?? '')
   })
 
   it('uses memory again after a client left in the middle of an answer', async () => {
@@ -82,24 +84,6 @@ describe('page memory', () => {
       expectPage(await (await fetch(proxy.url + pathOf(name))).text(), name)
     }
   })
-
-  /** Reads the bodies of so many answers with a length from a connection. */
-  async function readAnswers(socket: net.Socket, count: number): Promise<readonly string[]> {
-    const bodies: string[] = []
-    let rest: Buffer = Buffer.alloc(0)
-    for await (const bytes of socket) {
-      rest = Buffer.concat([rest, bytes])
-      for (;;) {
-        const end = rest.indexOf('\r\n\r\n')
-        const length = Number(/content-length: (\d+)/i.exec(rest.toString('latin1', 0, Math.max(0, end)))?.[1])
-        if (end < 0 || rest.length < end + 4 + length) break
-        bodies.push(rest.toString('utf8', end + 4, end + 4 + length))
-        rest = rest.subarray(end + 4 + length)
-      }
-      if (bodies.length === count) break
-    }
-    return bodies
-  }
 })
 
 describe('reset memory', () => {
@@ -116,7 +100,6 @@ describe('reset memory', () => {
   interface Served {
     readonly url: string
     metrics(): Promise<string>
-    close(): Promise<unknown>
   }
 
   /** Returns the frames that ask for the page of a name on a stream. */
@@ -137,21 +120,17 @@ describe('reset memory', () => {
     served.set('in a server of somebody else', await startHosted())
   })
 
-  afterAll(() => Promise.all([...served.values()].map(({ close }) => close())))
-
   async function startItself(): Promise<Served> {
     const limits = { 'limits.writeTimeoutMs': CUT_OFF, 'limits.messagesBytes': 2 ** 30 }
     const proxy = await startStage({ v1: null, v2: v2.url, proxy: { ...limits, 'log.level': 'silent' } })
-    return { url: proxy.url, metrics: async () => (await fetch(`${proxy.adminUrl}/metrics`)).text(), close: proxy.close }
+    return { url: proxy.url, metrics: async () => (await fetch(`${proxy.adminUrl}/metrics`)).text() }
   }
 
   async function startHosted(): Promise<Served> {
     const v1 = await createCrosswalk({ upstream: { v2: v2.url }, limits: { writeTimeoutMs: CUT_OFF } })
+    closedLater(() => v1.close())
     const server = http2.createServer((request, response) => v1.handler(request as never, response as never))
-    await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
-    const closed = () => new Promise((done) => server.close(done))
-    const close = () => Promise.all([v1.close(), closed()])
-    return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, metrics: v1.metrics, close }
+    return { url: (await listening(server)).url, metrics: v1.metrics }
   }
 
   const overRest: Ask = (stream, name) => {
@@ -265,12 +244,6 @@ describe('reset memory', () => {
 })
 
 describe('arrived memory', () => {
-  const closing: (() => Promise<void>)[] = []
-
-  afterEach(async () => {
-    for (const close of closing.splice(0)) await close()
-  })
-
   /** A v2 service whose answers hold their path many times. */
   async function setUp() {
     const upstream = await startUpstream((request, response) => {
@@ -280,10 +253,7 @@ describe('arrived memory', () => {
       setImmediate(() => response.end(text.slice(cut)))
     })
     const pool = createPool({ connections: 8, connectTimeoutMs: 5000, callTimeoutMs: 5000 })
-    closing.push(
-      () => pool.destroy(),
-      () => upstream.close(),
-    )
+    closedLater(() => pool.destroy())
     const keep = { entries: 10, ttlMs: 0 }
     const make = createSend({ pool, base: upstream.url, answerBytes: 10 ** 6, keep, bulkCalls: 6 })
     return () => {
@@ -297,28 +267,26 @@ describe('arrived memory', () => {
 
   const callOf = (path: string, more: Partial<Call> = {}): Call => ({ method: 'GET', path, query: [], ...more })
 
-  describe('the memory of arrived bytes', () => {
-    it('holds each of many long answers whole that arrive at the same time, shared or not', async () => {
-      const begin = await setUp()
-      const paths = Array.from({ length: 60 }, (_, at) => `/${at % 40}`)
-      const answers = await Promise.all(paths.map((path, at) => begin()(callOf(path, at % 3 === 0 ? { bulk: true } : {}))))
-      expect(answers).toEqual(paths.map(contentOf))
-    })
+  it('holds each of many long answers whole that arrive at the same time, shared or not', async () => {
+    const begin = await setUp()
+    const paths = Array.from({ length: 60 }, (_, at) => `/${at % 40}`)
+    const answers = await Promise.all(paths.map((path, at) => begin()(callOf(path, at % 3 === 0 ? { bulk: true } : {}))))
+    expect(answers).toEqual(paths.map(contentOf))
+  })
 
-    it('is used again after an answer was read', async () => {
-      const begin = await setUp()
-      const used = new Set<ArrayBufferLike>()
-      let long = 0
-      const read = (pieces: readonly Uint8Array[]) => {
-        for (const { buffer } of pieces.filter(({ length }) => length > 16 * 1024)) {
-          used.add(buffer)
-          long += 1
-        }
-        return {}
+  it('uses memory again after an answer was read', async () => {
+    const begin = await setUp()
+    const used = new Set<ArrayBufferLike>()
+    let long = 0
+    const read = (pieces: readonly Uint8Array[]) => {
+      for (const { buffer } of pieces.filter(({ length }) => length > 16 * 1024)) {
+        used.add(buffer)
+        long += 1
       }
-      for (let at = 0; at < 60; at += 1) await begin()(callOf(`/${at}`, { read, bulk: true }))
-      expect(long).toBeGreaterThan(20)
-      expect(used.size).toBeLessThan(10)
-    })
+      return {}
+    }
+    for (let at = 0; at < 60; at += 1) await begin()(callOf(`/${at}`, { read, bulk: true }))
+    expect(long).toBeGreaterThan(20)
+    expect(used.size).toBeLessThan(10)
   })
 })

@@ -38,51 +38,47 @@ describe('v1 values', () => {
     v2.seen.length = 0
   })
 
-  async function withProxy(values: Partial<Config>, use: (proxy: TestProxy) => Promise<void>): Promise<void> {
-    const proxy = await startStage({ v1: v1.url, v2: v2.url, proxy: values })
-    await use(proxy).finally(() => proxy.close())
-  }
+  const start = (proxy: Partial<Config>) => startStage({ v1: v1.url, v2: v2.url, proxy })
 
   describe('a value of a parameter that only v1 knows', () => {
-    it.each(['v2', 'diff-v2', 'diff-v1', 'v1'] as const)('goes unchanged to v1 alone in mode %s', (mode) =>
-      withProxy({ modes: { default: mode, rules: [], testers: ['*'] } }, async ({ url, log }) => {
-        for (const path of V1_ALONE) {
-          const answer = await fetch(url + path, { headers: { ...bearer('t'), 'x-crosswalk-mode': mode } })
-          expect([path, await answer.json()]).toEqual([path, { v1: true }])
-        }
-        expect(v1.seen.map((seen) => seen.url)).toEqual(V1_ALONE)
-        expect(v2.seen).toEqual([])
-        expect(log.filter(({ mode: by }) => by !== 'v1')).toEqual([])
-      }),
-    )
+    it.each(['v2', 'diff-v2', 'diff-v1', 'v1'] as const)('goes unchanged to v1 alone in mode %s', async (mode) => {
+      const { url, log } = await start({ modes: { default: mode, rules: [], testers: ['*'] } })
+      for (const path of V1_ALONE) {
+        const answer = await fetch(url + path, { headers: { ...bearer('t'), 'x-crosswalk-mode': mode } })
+        expect([path, await answer.json()]).toEqual([path, { v1: true }])
+      }
+      expect(v1.seen.map((seen) => seen.url)).toEqual(V1_ALONE)
+      expect(v2.seen).toEqual([])
+      expect(log.filter(({ mode: by }) => by !== 'v1')).toEqual([])
+    })
 
-    it('goes to v1 in a form too, byte for byte', () =>
-      withProxy({}, async ({ url }) => {
-        const body = 'query=%6ba&ecosystems=%47O'
-        const headers = { 'content-type': 'application/x-www-form-urlencoded' }
-        const answer = await fetch(`${url}/libraries/v1/artifacts`, { method: 'POST', body, headers })
-        expect(await answer.json()).toEqual({ v1: true })
-        expect(v1.seen).toMatchObject([{ method: 'POST', url: '/libraries/v1/artifacts', body }])
-        expect(v1.seen[0]?.headers['content-type']).toBe('application/x-www-form-urlencoded')
-        expect(v2.seen).toEqual([])
-      }))
+    it('goes to v1 in a form too, byte for byte', async () => {
+      const { url } = await start({})
+      const body = 'query=%6ba&ecosystems=%47O'
+      const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+      const answer = await fetch(`${url}/libraries/v1/artifacts`, { method: 'POST', body, headers })
+      expect(await answer.json()).toEqual({ v1: true })
+      expect(v1.seen).toMatchObject([{ method: 'POST', url: '/libraries/v1/artifacts', body }])
+      expect(v1.seen[0]?.headers['content-type']).toBe('application/x-www-form-urlencoded')
+      expect(v2.seen).toEqual([])
+    })
 
-    it('leaves other values to v2', () =>
-      withProxy({}, async ({ url }) => {
-        for (const query of ['ecosystems=JAVA', 'ecosystems=2', 'include_upstream=false', 'ecosystems=BOGUS']) {
-          await fetch(`${url}/libraries/v1/artifacts?${query}`)
-        }
-        expect(v1.seen).toEqual([])
-        expect(v2.seen).toHaveLength(3)
-      }))
+    it('leaves other values to v2', async () => {
+      const { url } = await start({})
+      for (const query of ['ecosystems=JAVA', 'ecosystems=2', 'include_upstream=false', 'ecosystems=BOGUS']) {
+        await fetch(`${url}/libraries/v1/artifacts?${query}`)
+      }
+      expect(v1.seen).toEqual([])
+      expect(v2.seen).toHaveLength(3)
+    })
 
-    it('does not take along a list that v2 had begun', () =>
-      withProxy({}, async ({ url }) => {
-        for (const query of ['ecosystems=JAVA', 'ecosystems=GO', 'ecosystems=JAVA&page_token=t']) {
-          await fetch(`${url}/libraries/v1/artifacts?${query}`, { headers: bearer('t') })
-        }
-        expect([v1.seen.length, v2.seen.length]).toEqual([1, 2])
-      }))
+    it('does not take along a list that v2 had begun', async () => {
+      const { url } = await start({})
+      for (const query of ['ecosystems=JAVA', 'ecosystems=GO', 'ecosystems=JAVA&page_token=t']) {
+        await fetch(`${url}/libraries/v1/artifacts?${query}`, { headers: bearer('t') })
+      }
+      expect([v1.seen.length, v2.seen.length]).toEqual([1, 2])
+    })
 
     it('is refused without a v1 service, with the setting that would help', async () => {
       const proxy = await startStage({ v1: null, v2: v2.url })
@@ -114,75 +110,73 @@ describe('v1 values', () => {
     }
 
     it('goes to v1, and to v2 if the operator says so', async () => {
-      await withProxy({}, askAll)
+      await askAll(await start({}))
       expect([v1.seen.map(({ url }) => url), v2.seen]).toEqual([EMULATED, []])
-      await withProxy({ emulated: 'v2' }, askAll)
+      await askAll(await start({ emulated: 'v2' }))
       expect([v1.seen.length, v2.seen.length]).toEqual([EMULATED.length, EMULATED.length])
     })
 
     it('goes where a rule says', async () => {
       const rules = [{ operations: 'registry.*', clients: '*', mode: 'v2' as const }]
-      await withProxy({ modes: { default: 'v1', rules, testers: [] } }, askAll)
+      await askAll(await start({ modes: { default: 'v1', rules, testers: [] } }))
       expect([v1.seen.map(({ url }) => url), v2.seen.length]).toEqual([EMULATED.slice(-1), EMULATED.length - 1])
     })
 
-    it('does not take the writes along', () =>
-      withProxy({}, async ({ url }) => {
-        await (await fetch(`${url}/registry/v1/tags/a/b`, { method: 'PUT', body: '{}' })).text()
-        expect([v1.seen.length, v2.seen.length > 0]).toEqual([0, true])
-      }))
+    it('does not take the writes along', async () => {
+      const { url } = await start({})
+      await (await fetch(`${url}/registry/v1/tags/a/b`, { method: 'PUT', body: '{}' })).text()
+      expect([v1.seen.length, v2.seen.length > 0]).toEqual([0, true])
+    })
   })
 
   describe('a read that only v1 answered', () => {
     const known = async <T>({ adminUrl }: TestProxy, path: string) => (await (await fetch(adminUrl + path)).json()) as T
 
-    it('keeps its client at v1, and has its own entry in traffic', () =>
-      withProxy({}, async (proxy) => {
-        const ask = (path: string, token = 't') => fetch(proxy.url + path, { headers: bearer(token) })
-        await ask('/iam/v1/groups')
-        await ask('/libraries/v1/artifacts?ecosystems=GO')
-        await ask('/registry/v1/repos/0123456789abcdef/diff')
-        await ask('/registry/v1/repos/fedcba9876543210/diff')
-        const [client, ...others] = await known<readonly Client[]>(proxy, '/clients')
-        expect([client?.couldMove, others]).toEqual([false, []])
-        expect(client?.blockers).toEqual([
-          'libraries.artifacts.list?ecosystems: v2 has no JAVASCRIPT, JAVA_ATHENA, PYTHON_ATHENA, JAVASCRIPT_ATHENA, DOTNET, DOTNET_ATHENA, GO, GO_ATHENA among its ecosystems',
-          'unknown GET /registry/v1/repos/…/diff: v1 answers it, and no table knows it',
-        ])
-        const { traffic } = await known<EvidenceReport>(proxy, '/evidence')
-        expect(traffic).toEqual({
-          'iam.groups.list': 1,
-          'libraries.artifacts.list?ecosystems': 1,
-          'unknown GET /registry/v1/repos/…/diff': 2,
-        })
-        const cutover = async (...flags: string[]) =>
-          (await runCommand(['cutover', '--admin', proxy.adminUrl, ...flags])).out.replaceAll(/\s+/g, ' ')
-        expect(await cutover()).toContain(' v1 unknown GET /registry/v1/repos/…/diff stays with v1 (2 calls by 1 client): ')
-        expect(await cutover('--without-v1')).toContain(
-          ` no unknown GET /registry/v1/repos/…/diff needs a v1 service (2 calls by 1 client: ${client?.caller} 2): `,
-        )
-      }))
+    it('keeps its client at v1, and has its own entry in traffic', async () => {
+      const proxy = await start({})
+      const ask = (path: string, token = 't') => fetch(proxy.url + path, { headers: bearer(token) })
+      await ask('/iam/v1/groups')
+      await ask('/libraries/v1/artifacts?ecosystems=GO')
+      await ask('/registry/v1/repos/0123456789abcdef/diff')
+      await ask('/registry/v1/repos/fedcba9876543210/diff')
+      const [client, ...others] = await known<readonly Client[]>(proxy, '/clients')
+      expect([client?.couldMove, others]).toEqual([false, []])
+      expect(client?.blockers).toEqual([
+        'libraries.artifacts.list?ecosystems: v2 has no JAVASCRIPT, JAVA_ATHENA, PYTHON_ATHENA, JAVASCRIPT_ATHENA, DOTNET, DOTNET_ATHENA, GO, GO_ATHENA among its ecosystems',
+        'unknown GET /registry/v1/repos/…/diff: v1 answers it, and no table knows it',
+      ])
+      const { traffic } = await known<EvidenceReport>(proxy, '/evidence')
+      expect(traffic).toEqual({
+        'iam.groups.list': 1,
+        'libraries.artifacts.list?ecosystems': 1,
+        'unknown GET /registry/v1/repos/…/diff': 2,
+      })
+      const cutover = async (...flags: string[]) =>
+        (await runCommand(['cutover', '--admin', proxy.adminUrl, ...flags])).out.replaceAll(/\s+/g, ' ')
+      expect(await cutover()).toContain(' v1 unknown GET /registry/v1/repos/…/diff stays with v1 (2 calls by 1 client): ')
+      expect(await cutover('--without-v1')).toContain(
+        ` no unknown GET /registry/v1/repos/…/diff needs a v1 service (2 calls by 1 client: ${client?.caller} 2): `,
+      )
+    })
 
-    it('identifies no client at an unknown path, but is counted', () =>
-      withProxy({}, async (proxy) => {
-        for (const token of ['a', 'b']) await (await fetch(`${proxy.url}/registry/v1/nothing`, { headers: bearer(token) })).text()
-        expect(await known<readonly Client[]>(proxy, '/clients')).toEqual([])
-        expect(await known<EvidenceReport>(proxy, '/evidence')).toMatchObject({
-          traffic: {},
-          strangers: { 'unknown GET /registry/v1/nothing': 2 },
-        })
-      }))
+    it('identifies no client at an unknown path, but is counted', async () => {
+      const proxy = await start({})
+      for (const token of ['a', 'b']) await (await fetch(`${proxy.url}/registry/v1/nothing`, { headers: bearer(token) })).text()
+      expect(await known<readonly Client[]>(proxy, '/clients')).toEqual([])
+      expect(await known<EvidenceReport>(proxy, '/evidence')).toMatchObject({
+        traffic: {},
+        strangers: { 'unknown GET /registry/v1/nothing': 2 },
+      })
+    })
 
     it('is not counted at an unknown path that v1 refuses', async () => {
       const refusing = await startUpstream((request, response, body) =>
         answering({}, request.url === '/registry/v1/nothing' ? 404 : 200)(request, response, body),
       )
-      await withProxy({ 'upstream.v1': refusing.url }, async (proxy) => {
-        for (const path of ['nothing', 'something'])
-          await (await fetch(`${proxy.url}/registry/v1/${path}`, { headers: bearer('t') })).text()
-        const { strangers } = await known<EvidenceReport>(proxy, '/evidence')
-        expect(strangers).toEqual({ 'unknown GET /registry/v1/something': 1 })
-      }).finally(refusing.close)
+      const proxy = await start({ 'upstream.v1': refusing.url })
+      for (const path of ['nothing', 'something']) await (await fetch(`${proxy.url}/registry/v1/${path}`, { headers: bearer('t') })).text()
+      const { strangers } = await known<EvidenceReport>(proxy, '/evidence')
+      expect(strangers).toEqual({ 'unknown GET /registry/v1/something': 1 })
     })
   })
 })

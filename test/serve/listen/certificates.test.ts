@@ -10,7 +10,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import tls from 'node:tls'
 import { ChannelCredentials, Client } from '@grpc/grpc-js'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { tables } from '../../../mappings/index.ts'
 import { readTls } from '../../../src/app/config/certificates.ts'
 import { configWith } from '../../../src/app/config/config.ts'
@@ -124,6 +124,13 @@ describe('client certificates', () => {
     })
   }
 
+  /** Lets clients in whose certificates these authorities sign. */
+  const trust = (pem: string) => {
+    writeFileSync(clientCa, pem)
+    proxy.certify()
+  }
+  afterEach(() => trust(clients.pem))
+
   const served = () => proxy.log.filter(({ msg }) => msg === 'request').length
 
   const WHO: readonly (readonly [string, Issued | undefined, boolean])[] = [
@@ -193,12 +200,9 @@ describe('client certificates', () => {
     }
     const first = await answered(alice)
     expect(await answered(alice, first.session)).toMatchObject({ status: 'HTTP/1.1 503', isResumed: true })
-    writeFileSync(clientCa, strangers.pem)
-    proxy.certify()
+    trust(strangers.pem)
     expect((await answered(alice, first.session)).status).toBe('')
     expect((await answered(stranger)).status).toBe('HTTP/1.1 503')
-    writeFileSync(clientCa, clients.pem)
-    proxy.certify()
   })
 
   it('asks who is connected to connect again, and then its authority has gone', async () => {
@@ -216,15 +220,12 @@ describe('client certificates', () => {
     const silent = tls.connect({ port: Number(port), host: '127.0.0.1', ca: servers.pem, ...alice.pem, ALPNProtocols: ['h2'] })
     await once(silent, 'secureConnect')
     expect(await ask()).toBe('503 keep-alive')
-    writeFileSync(clientCa, strangers.pem)
-    proxy.certify()
+    trust(strangers.pem)
     await once(session, 'close')
     expect(await ask()).toBe('503 close')
     await expect(ask()).rejects.toThrow()
     const late = http2.connect(proxy.url, { createConnection: () => silent })
     await once(late, 'close')
-    writeFileSync(clientCa, clients.pem)
-    proxy.certify()
     agent.destroy()
   })
 
@@ -235,8 +236,7 @@ describe('client certificates', () => {
     await once(early, 'connect')
     const other = tls.connect({ ...to, ca: servers.pem, ...alice.pem })
     await once(other, 'secureConnect')
-    writeFileSync(clientCa, strangers.pem)
-    proxy.certify()
+    trust(strangers.pem)
     const secure = tls.connect({ socket: early, ca: servers.pem, ...alice.pem, ALPNProtocols: [protocol] })
     await once(secure, 'secureConnect')
     if (protocol === 'h2') await once(http2.connect(proxy.url, { createConnection: () => secure }), 'close')
@@ -245,8 +245,6 @@ describe('client certificates', () => {
       expect(await text(secure)).toMatch(/^connection: close\r$/im)
     }
     other.destroy()
-    writeFileSync(clientCa, clients.pem)
-    proxy.certify()
   })
 
   it('keeps what was there if a file is wrong', async () => {

@@ -1,22 +1,17 @@
 import { EventEmitter, once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import http from 'node:http'
-import http2, { type ClientHttp2Session, type Http2Server, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2'
-import https from 'node:https'
-import net, { type AddressInfo } from 'node:net'
-import { text } from 'node:stream/consumers'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import http2, { type ClientHttp2Session, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2'
+import net from 'node:net'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
 import { createHttp2, fewAtOnce, refuseLate } from '../../../src/serve/listen/http2.ts'
-import { bytesOf, FLAG, type Frame, frame, GOAWAY, headers, PREFACE, readFrames, TYPE } from '../../programs/faults/wire.ts'
+import { bytesOf, FLAG, type Frame, frame, GOAWAY, headers, PREFACE, readFrames, SECURE, TYPE, talk } from '../../programs/faults/wire.ts'
 import { until } from '../../stage/clocks.ts'
 import { startStage, type TestProxy } from '../../stage/stage.ts'
-import { connect2, fetch2, startUpstream, type Upstream } from '../../stage/upstream.ts'
+import { connect2, fetch2, listening, startUpstream, type Upstream } from '../../stage/upstream.ts'
 
 describe('http2', () => {
-  const KEY = 'test/certificates/localhost.key'
-  const CERT = 'test/certificates/localhost.crt'
-  const ca = readFileSync(CERT, 'utf8')
+  const ca = readFileSync(SECURE['tls.cert'], 'utf8')
   const warned = vi.spyOn(process, 'emitWarning')
 
   // Node warns of a connection header, which HTTP/2 does not have.
@@ -28,17 +23,6 @@ describe('http2', () => {
   let v2: Upstream
   /** Lets v2 answer `/slow`. */
   let release: () => void
-
-  /** Returns the body of an answer over HTTP/1.1. */
-  function fetch1(url: string, headers: http.OutgoingHttpHeaders): Promise<string> {
-    const { hostname, port, pathname, protocol } = new URL(url)
-    const options = { hostname, port, path: pathname, headers, agent: false as const }
-    return new Promise((resolve, reject) => {
-      const answered = (answer: http.IncomingMessage) => resolve(text(answer))
-      const request = protocol === 'https:' ? https.get({ ...options, ca, servername: 'localhost' }, answered) : http.get(options, answered)
-      request.on('error', reject)
-    })
-  }
 
   beforeAll(async () => {
     v2 = await startUpstream((request, response, body) => {
@@ -55,18 +39,7 @@ describe('http2', () => {
         response.write('half')
         return void setImmediate(() => response.destroy())
       }
-      response.writeHead(200, 'Fine', [
-        'Set-Cookie',
-        'a=1',
-        'Set-Cookie',
-        'b=2',
-        'Connection',
-        'x-hop',
-        'X-Hop',
-        '1',
-        'X-Bytes',
-        `${body.length}`,
-      ])
+      response.writeHead(200, { 'Set-Cookie': ['a=1', 'b=2'], Connection: 'x-hop', 'X-Hop': '1', 'X-Bytes': `${body.length}` })
       response.end(`${request.method} ${body.slice(0, 10)}`)
     })
     const sockets = new WebSocketServer({ server: v2.server, path: '/socket' })
@@ -85,7 +58,7 @@ describe('http2', () => {
       proxy = await startStage({
         v1: null,
         v2: v2.url,
-        proxy: { 'limits.bufferedRows': 0, 'limits.requestBytes': 4096, ...(way === 'TLS' && { 'tls.key': KEY, 'tls.cert': CERT }) },
+        proxy: { 'limits.bufferedRows': 0, 'limits.requestBytes': 4096, ...(way === 'TLS' && SECURE) },
       })
       session = await connect2(proxy.url, way === 'TLS' ? ca : undefined)
     })
@@ -179,8 +152,10 @@ describe('http2', () => {
     })
 
     it('works beside HTTP/1.1, even with an offer of h2c', async () => {
-      const headers = { connection: 'Upgrade, HTTP2-Settings', upgrade: 'h2c', 'http2-settings': 'AA' }
-      for (const extra of [{}, headers]) expect(JSON.parse(await fetch1(`${proxy.url}/iam/v1/groups`, extra)).items).toHaveLength(1)
+      for (const offer of ['', 'connection: Upgrade, HTTP2-Settings\r\nupgrade: h2c\r\nhttp2-settings: AA\r\n']) {
+        const { answers } = await talk(proxy.url, `GET /iam/v1/groups HTTP/1.1\r\nhost: x\r\n${offer}\r\n`, 1)
+        expect(JSON.parse(answers[0]?.body ?? '').items).toHaveLength(1)
+      }
     })
 
     it('works beside WebSockets', async () => {
@@ -278,26 +253,20 @@ describe('few at once', () => {
 describe('grpc type', () => {
   const LIMITS = { headerBytes: 65_536, headersTimeoutMs: 10_000, idleTimeoutMs: 60_000, maxStreams: 100, connections: 0 }
 
-  let server: net.Server
   let session: ClientHttp2Session
 
   beforeAll(async () => {
-    const served: Http2Server = createHttp2(
+    const served = createHttp2(
       (_, response) => void response.end('request'),
       (stream) => stream.end('call'),
       LIMITS,
       () => {},
     )
-    server = net.createServer((socket) => void served.emit('connection', socket))
-    server.listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    session = http2.connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+    const { url } = await listening(net.createServer((socket) => void served.emit('connection', socket)))
+    session = http2.connect(url)
   })
 
-  afterAll(() => {
-    session.destroy()
-    server.close()
-  })
+  afterAll(() => session.destroy())
 
   it.each([
     ['POST', 'application/grpc', 'call'],
@@ -316,11 +285,6 @@ describe('grpc type', () => {
 })
 
 describe('refuse late', () => {
-  const closing: (() => void)[] = []
-  afterEach(() => {
-    for (const close of closing.splice(0)) close()
-  })
-
   const ask = (stream: number) =>
     headers(
       stream,
@@ -329,7 +293,7 @@ describe('refuse late', () => {
     )
 
   /** Sends frames in one packet to a server that answers every stream that is not late. Returns what it did and what the client read. */
-  async function talk(frames: readonly Frame[], begun: (session: ServerHttp2Session) => void = () => {}) {
+  async function hear(frames: readonly Frame[], begun: (session: ServerHttp2Session) => void = () => {}) {
     const [served, refused]: [ids: (number | undefined)[], ids: (number | undefined)[]] = [[], []]
     const server = http2.createServer().on('session', (session) => {
       const isLate = refuseLate(session)
@@ -347,9 +311,7 @@ describe('refuse late', () => {
         server.emit('connection', socket)
       })
     })
-    closing.push(() => front.close())
-    await new Promise<void>((listening) => front.listen(0, '127.0.0.1', listening))
-    const socket = net.connect((front.address() as AddressInfo).port, '127.0.0.1')
+    const socket = net.connect((await listening(front)).port, '127.0.0.1')
     const pieces: Buffer[] = []
     socket.on('data', (piece) => void pieces.push(piece))
     socket.write(Buffer.concat([PREFACE, ...[frame(TYPE.SETTINGS, 0, 0), ...frames].map(bytesOf)]))
@@ -365,18 +327,18 @@ describe('refuse late', () => {
   }
 
   it('serves the streams before the GOAWAY of a client, refuses those behind it in the same packet, and ends the connection', async () => {
-    const heard = await talk([ask(1), GOAWAY, ask(3), ask(5)])
+    const heard = await hear([ask(1), GOAWAY, ask(3), ask(5)])
     expect(heard).toEqual({ served: [1], refused: [3, 5], covered: new Set([1]), answered: [1] })
   })
 
   it('refuses the streams that arrive before the GOAWAY of a server that stops has gone out', async () => {
-    const heard = await talk([ask(1), ask(3)], (session) => session.close())
+    const heard = await hear([ask(1), ask(3)], (session) => session.close())
     expect(heard).toEqual({ served: [], refused: [1, 3], covered: new Set([0]), answered: [] })
   })
 
   it('answers what has arrived before the connection is closed', async () => {
     const closed: boolean[] = []
-    const heard = await talk([ask(1), ask(3)], (session) => {
+    const heard = await hear([ask(1), ask(3)], (session) => {
       session.on('stream', ({ id }) => {
         if (id === 3) session.close(() => closed.push(true))
       })

@@ -1,9 +1,10 @@
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import net, { type AddressInfo, type Socket } from 'node:net'
+import net, { type Socket } from 'node:net'
 import tls from 'node:tls'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { createListener, readFirstBytes } from '../../../src/serve/listen/listener.ts'
+import { listening } from '../../stage/upstream.ts'
 
 describe('connection limit', () => {
   const CERTIFICATE = {
@@ -24,13 +25,8 @@ describe('connection limit', () => {
         dropped += 1
       },
     })
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    onTestFinished(() => {
-      server.close()
-      server.closeAllConnections()
-      listener.cut()
-    })
-    const { port } = server.address() as AddressInfo
+    const { port } = await listening(server)
+    onTestFinished(() => listener.cut())
     const connect = () =>
       certificate ? tls.connect({ port, host: '127.0.0.1', rejectUnauthorized: false }) : net.connect(port, '127.0.0.1')
     return { connect, dropped: () => dropped }
@@ -69,6 +65,7 @@ describe('first bytes', () => {
   const PATIENCE = 200
 
   let server: net.Server
+  let port: number
   /** Takes the decision about the next connection, and everything read from it afterwards. */
   let decide: (seen: { isHttp2: boolean; bytes: string }) => void
 
@@ -82,13 +79,11 @@ describe('first bytes', () => {
         })
       })
     })
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    ;({ port } = await listening(server))
   })
 
-  afterAll(() => server.close())
-
   const connect = async (): Promise<Socket> => {
-    const socket = net.connect((server.address() as AddressInfo).port, '127.0.0.1')
+    const socket = net.connect(port, '127.0.0.1')
     socket.setNoDelay(true)
     await once(socket, 'connect')
     return socket

@@ -1,8 +1,6 @@
 import { EventEmitter } from 'node:events'
-import { readFileSync } from 'node:fs'
-import net, { type Socket } from 'node:net'
-import tls from 'node:tls'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { Socket } from 'node:net'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import {
   type Coming,
   type Cut,
@@ -14,6 +12,8 @@ import {
   keptTicks,
 } from '../../../src/serve/listen/times.ts'
 import { whenClosed } from '../../../src/serve/signals.ts'
+import { metric } from '../../programs/faults/process/child.ts'
+import { dial, SECURE } from '../../programs/faults/wire.ts'
 import { startStage } from '../../stage/stage.ts'
 import type { Handler } from '../../stage/upstream.ts'
 
@@ -336,17 +336,9 @@ describe('rested connections', () => {
   })
 
   describe('over HTTP', () => {
-    const open: { close(): unknown }[] = []
-
-    afterEach(async () => {
-      for (const each of open.splice(0)) await each.close()
-    })
-
     function connect(url: string) {
-      const { port, protocol } = new URL(url)
-      const to = { port: Number(port), host: '127.0.0.1', servername: 'localhost', ca: readFileSync('test/certificates/localhost.crt') }
-      const socket = (protocol === 'https:' ? tls.connect(to) : net.connect(to)).setEncoding('latin1')
-      open.push({ close: () => socket.destroy() })
+      const socket = dial(url).setEncoding('latin1')
+      onTestFinished(() => void socket.destroy())
       return {
         send: () => void socket.write('GET /iam/v1/groups HTTP/1.1\r\nhost: v1\r\n\r\n'),
         status: () => new Promise<string>((resolve) => socket.once('data', (text: unknown) => resolve(String(text).slice(9, 12)))),
@@ -355,7 +347,7 @@ describe('rested connections', () => {
 
     it.each([
       ['plain text', {}],
-      ['TLS', { 'tls.key': 'test/certificates/localhost.key', 'tls.cert': 'test/certificates/localhost.crt' }],
+      ['TLS', SECURE],
     ])('%s: gets an answer to what it asks at rest once there is room again', async (_, certificate) => {
       const held: (() => void)[] = []
       let arrived = () => {}
@@ -386,7 +378,7 @@ describe('rested connections', () => {
       held[0]?.()
       expect(await first.status()).toBe('200')
       expect(await next).toBe('200')
-      expect(await (await fetch(`${proxy.adminUrl}/metrics`)).text()).toContain('crosswalk_refused_total{reason="overload"} 2')
+      expect(await metric(proxy, 'crosswalk_refused_total{reason="overload"}')).toBe(2)
     })
   })
 })

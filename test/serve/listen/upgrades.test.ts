@@ -1,22 +1,19 @@
 import { once } from 'node:events'
 import http, { type IncomingMessage, type ServerResponse } from 'node:http'
-import net, { type AddressInfo, type Socket } from 'node:net'
-import { afterEach, expect, it } from 'vitest'
+import net, { type Socket } from 'node:net'
+import { expect, it } from 'vitest'
 import { inTurn, whenAnswered } from '../../../src/serve/listen/upgrades.ts'
-
-let server: http.Server
-afterEach(() => void server.closeAllConnections())
+import { listening } from '../../stage/upstream.ts'
 
 type Begun = readonly [request: IncomingMessage, response: ServerResponse]
 
 /** A server that holds every request that it begins, and a client that has sent these bytes. */
-async function startHolding(bytes: string, most = 10) {
+async function startHolding(bytes: string) {
   const begun: Begun[] = []
-  server = http.createServer(inTurn((...one) => void begun.push(one), most))
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
+  const server = http.createServer(inTurn((...one) => void begun.push(one), 10))
+  const { port } = await listening(server)
   const connected = once(server, 'connection') as Promise<[Socket]>
-  const client = net.connect((server.address() as AddressInfo).port, '127.0.0.1')
+  const client = net.connect(port, '127.0.0.1')
   client.setEncoding('latin1').on('error', () => {})
   client.write(bytes)
   return { begun, client, socket: (await connected)[0] }

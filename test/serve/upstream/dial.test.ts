@@ -1,16 +1,15 @@
-import { once } from 'node:events'
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import http, { type IncomingMessage } from 'node:http'
 import http2, { type Http2ServerRequest, type Http2ServerResponse } from 'node:http2'
 import https from 'node:https'
-import net, { type AddressInfo } from 'node:net'
+import net from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import type { TLSSocket } from 'node:tls'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { readTls } from '../../../src/app/config/certificates.ts'
 import type { Config } from '../../../src/app/config/settings.ts'
 import { systemReason } from '../../../src/errors.ts'
@@ -19,6 +18,7 @@ import { connect, unary } from '../../grpc/client.ts'
 import { openAuthorities, replace, selfSigned } from '../../stage/authority.ts'
 import { until } from '../../stage/clocks.ts'
 import { NOWHERE, startStage, type TestProxy } from '../../stage/stage.ts'
+import { listening } from '../../stage/upstream.ts'
 
 describe('dial', () => {
   const authorities = openAuthorities()
@@ -45,10 +45,7 @@ describe('dial', () => {
       note('WebSocket', socket)
       socket.end('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n')
     })
-    server.listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    onTestFinished(() => void server.close())
-    return { port: (server.address() as AddressInfo).port, peers, server }
+    return { port: (await listening(server)).port, peers, server }
   }
 
   function answer(request: Http2ServerRequest, response: Http2ServerResponse, note: (asked: string, socket: TLSSocket) => void): void {
@@ -192,10 +189,7 @@ describe('dial', () => {
       onward.on('error', () => socket.destroy())
       socket.on('close', () => onward.destroy())
     })
-    server.listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    onTestFinished(() => void server.close())
-    return { asked, host: `127.0.0.1:${(server.address() as AddressInfo).port}` }
+    return { asked, host: `127.0.0.1:${(await listening(server)).port}` }
   }
 
   describe('upstream.proxy', () => {
@@ -216,12 +210,10 @@ describe('dial', () => {
 
     it.each(['through it', 'directly'])('lets a native request wait for its answer once it has a connection over TLS, %s', async (how) => {
       const { key, cert } = old.issue('slow').pem
-      const server = https.createServer({ key, cert }, (_, response) => void setTimeout(() => response.end(), 600)).listen(0, '127.0.0.1')
-      await once(server, 'listening')
-      onTestFinished(() => void server.close())
+      const { url } = await listening(https.createServer({ key, cert }, (_, response) => void setTimeout(() => response.end(), 600)))
       const through = how === 'directly' ? {} : { 'upstream.proxy': `http://${(await startConnectProxy()).host}` }
       const limits = { 'upstream.v2Ca': old.ca, 'limits.deadlineMs': 300 }
-      const proxy = await startFor(`https://127.0.0.1:${(server.address() as AddressInfo).port}`, { ...limits, ...through }, null)
+      const proxy = await startFor(url, { ...limits, ...through }, null)
       for (const _ of ['a new connection', 'the same again']) {
         expect((await fetch(`${proxy.url}/iam/v2/groups`, { method: 'POST' })).status).toBe(200)
       }
@@ -230,16 +222,12 @@ describe('dial', () => {
     it('carries plain text too', async () => {
       const rest = http.createServer((_, response) => response.setHeader('content-type', 'application/json').end('{"groups":[]}'))
       const grpc = http2.createServer((request, response) => answer(request, response, () => {}))
-      for (const server of [rest, grpc]) server.listen(0, '127.0.0.1')
-      await Promise.all([once(rest, 'listening'), once(grpc, 'listening')])
-      onTestFinished(() => void [rest, grpc].map((server) => server.close()))
       const { asked, host } = await startConnectProxy()
-      const at = ({ address }: Pick<net.Server, 'address'>) => `http://v2.test:${(address() as AddressInfo).port}`
-      const [forRest, forGrpc] = [rest, grpc].map((server) => at({ address: () => server.address() }))
-      const first = await startFor(forRest as string, { 'upstream.proxy': `http://${host}` }, null)
+      const at = async (server: net.Server) => `http://v2.test:${(await listening(server)).port}`
+      const first = await startFor(await at(rest), { 'upstream.proxy': `http://${host}` }, null)
       const statuses = ['/iam/v1/groups', '/iam/v2/groups'].map(async (path) => (await fetch(first.url + path)).status)
       expect(await Promise.all(statuses)).toEqual([200, 200])
-      const second = await startFor(forGrpc as string, { 'upstream.proxy': `http://${host}` }, null)
+      const second = await startFor(await at(grpc), { 'upstream.proxy': `http://${host}` }, null)
       const client = connect(second.url)
       expect((await unary(client, 'Unary', 'hello').answer).messages.map(String)).toEqual(['hi'])
       client.close()
@@ -286,57 +274,31 @@ describe('dial', () => {
   })
 })
 
-describe('tls', () => {
-  let asked = 0
-  const server = https.createServer(selfSigned, (_, response) => {
-    asked += 1
-    response.end('{}')
-  })
-  let url = ''
+describe('says in words what is wrong with TLS:', () => {
+  const readiness = async ({ 'upstream.v2': v2, ...settings }: Partial<Config>) => {
+    const proxy = await startStage({ v1: null, v2: v2 ?? NOWHERE, proxy: settings })
+    return ((await (await fetch(`${proxy.adminUrl}/readyz`)).json()) as { readonly message: string }).message
+  }
 
-  beforeAll(async () => {
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
-  })
-
-  afterAll(() => new Promise((resolve) => server.close(resolve)))
-
-  it('lets no carrier talk to a server with an unverified certificate', async () => {
-    const proxy = await startStage({ v1: url, v2: url })
-    const translated = await fetch(`${proxy.url}/iam/v1/groups`)
-    const native = await fetch(`${proxy.url}/iam/v2/groups`)
-    const v1 = await fetch(`${proxy.url}/registry/v1/vuln_reports`)
-    expect([translated.status, native.status, v1.status]).toEqual([503, 503, 503])
-    expect(asked).toBe(0)
+  it('plain text behind https://', async () => {
+    const plain = http.createServer((_, response) => response.end('{}'))
+    const address = (await listening(plain)).url.replace('http', 'https')
+    const said = 'it speaks plain text there: give the address as http://, or another port'
+    expect(await readiness({ 'upstream.v2': address })).toBe(`the v2 service does not answer its ping: ${said}`)
+    // A write of Node fails without a code of OpenSSL.
+    const failed = await new Promise<Error>((resolve) => https.get(address).on('error', resolve))
+    expect(systemReason(failed)).toBe(said)
   })
 
-  describe('says in words what is wrong with TLS:', () => {
-    const readiness = async ({ 'upstream.v2': v2, ...settings }: Partial<Config>) => {
-      const proxy = await startStage({ v1: null, v2: v2 ?? NOWHERE, proxy: settings })
-      return ((await (await fetch(`${proxy.adminUrl}/readyz`)).json()) as { readonly message: string }).message
-    }
+  it('a certificate that nobody vouches for', async () => {
+    const { url } = await listening(https.createServer(selfSigned))
+    expect(await readiness({ 'upstream.v2': url })).toMatch(/: self-signed certificate; name its authority in .*upstream\.v2Ca/)
+  })
 
-    it('plain text behind https://', async () => {
-      const plain = http.createServer((_, response) => response.end('{}'))
-      await new Promise<void>((resolve) => plain.listen(0, '127.0.0.1', resolve))
-      onTestFinished(() => void plain.close())
-      const address = `https://127.0.0.1:${(plain.address() as AddressInfo).port}`
-      const said = 'it speaks plain text there: give the address as http://, or another port'
-      expect(await readiness({ 'upstream.v2': address })).toBe(`the v2 service does not answer its ping: ${said}`)
-      // A write of Node fails without a code of OpenSSL.
-      const failed = await new Promise<Error>((resolve) => https.get(address).on('error', resolve))
-      expect(systemReason(failed)).toBe(said)
-    })
-
-    it('a certificate that nobody vouches for', async () => {
-      expect(await readiness({ 'upstream.v2': url })).toMatch(/: self-signed certificate; name its authority in .*upstream\.v2Ca/)
-    })
-
-    it('files that are no key and certificate', () => {
-      const nonsense = join(mkdtempSync(join(tmpdir(), 'crosswalk-tls-')), 'nonsense.pem')
-      writeFileSync(nonsense, '-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n')
-      const read = () => readTls({ 'tls.key': nonsense, 'tls.cert': nonsense } as unknown as Parameters<typeof readTls>[0])
-      expect(read).toThrow('are not a key and its certificate in PEM: one of them is not in PEM, or is damaged')
-    })
+  it('files that are no key and certificate', () => {
+    const nonsense = join(mkdtempSync(join(tmpdir(), 'crosswalk-tls-')), 'nonsense.pem')
+    writeFileSync(nonsense, '-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n')
+    const read = () => readTls({ 'tls.key': nonsense, 'tls.cert': nonsense } as unknown as Parameters<typeof readTls>[0])
+    expect(read).toThrow('are not a key and its certificate in PEM: one of them is not in PEM, or is damaged')
   })
 })

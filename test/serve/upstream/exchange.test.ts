@@ -1,11 +1,12 @@
+import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { ApiError } from '../../../src/errors.ts'
 import { createPool, decode, type Exchange, exchange, type RawAnswer, textOf } from '../../../src/serve/upstream/exchange.ts'
 import { Coalescer, type Receiver, type Start, type Underway } from '../../../src/serve/upstream/shared-reads.ts'
 import { startStage } from '../../stage/stage.ts'
-import { startUpstream } from '../../stage/upstream.ts'
+import { closedLater, startUpstream } from '../../stage/upstream.ts'
 
 describe('decode', () => {
   const TEXT = '{"uid":"ü"}'
@@ -50,19 +51,10 @@ describe('decode', () => {
 })
 
 describe('exchange', () => {
-  const closing: (() => Promise<void>)[] = []
-
-  afterEach(async () => {
-    for (const close of closing.splice(0)) await close()
-  })
-
   async function setUp(handle: (request: IncomingMessage, response: ServerResponse) => void, connections = 4) {
     const upstream = await startUpstream(handle)
     const pool = createPool({ connections, connectTimeoutMs: 1000, callTimeoutMs: 10_000 })
-    closing.push(
-      () => pool.destroy(),
-      () => upstream.close(),
-    )
+    closedLater(() => pool.destroy())
     const ask = (more: Partial<Exchange> = {}) => {
       const request: Exchange = { origin: upstream.url, path: '/', method: 'GET', headers: [], answerBytes: 1000, ...more }
       let underway: Underway | undefined
@@ -126,17 +118,11 @@ describe('exchange', () => {
 
   describe('a cancelled exchange', () => {
     it('ends at once with its reason and closes the connection', async () => {
-      let arrived = () => {}
-      const waiting = new Promise<void>((resolve) => {
-        arrived = resolve
-      })
-      let closed: Promise<void> | undefined
-      const { upstream, ask } = await setUp((request) => {
-        closed = new Promise((resolve) => request.socket.once('close', () => resolve()))
-        arrived()
-      })
+      const { upstream, ask } = await setUp(() => {})
+      const arrived = once(upstream.server, 'request')
       const { done, cancel } = ask()
-      await waiting
+      const [{ socket }] = await arrived
+      const closed = once(socket, 'close')
       cancel(new Error('gone'))
       await expect(done).rejects.toMatchObject({ cause: new Error('gone') })
       await closed

@@ -1,12 +1,12 @@
 import { once } from 'node:events'
-import http2, { type Http2Server } from 'node:http2'
-import net, { type AddressInfo, type Socket } from 'node:net'
-import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import http2 from 'node:http2'
+import net, { type Socket } from 'node:net'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { probe } from '../../../src/serve/listen/http2.ts'
 import { createClockWatch, createHealth, type Service } from '../../../src/serve/upstream/health.ts'
 import { bytesOf, FLAG, frame, headerBlock, PREFACE, TYPE } from '../../programs/faults/wire.ts'
 import { startStage } from '../../stage/stage.ts'
-import { startUpstream } from '../../stage/upstream.ts'
+import { listening, startUpstream } from '../../stage/upstream.ts'
 
 describe('health', () => {
   /** Services that say what the test wants, and a clock that it sets. */
@@ -94,7 +94,6 @@ describe('health', () => {
       response.end('{"response":"pong"}')
     }, 'seen')
     const proxies = [await startStage({ v1: null, v2: v2.url }), await startStage({ v1: null, v2: v2.url })]
-    onTestFinished(() => Promise.all([...proxies.map((one) => one.close()), v2.close()]).then(() => {}))
     const ready = async (nth: number) => (await fetch(`${proxies[nth]?.adminUrl}/readyz`)).json()
     const clock = 'the clock of v2 is some 10 min behind that of this machine'
     expect(await ready(0)).toEqual({ status: 'ok', v2: 'ok', clock })
@@ -128,24 +127,21 @@ describe('probe', () => {
     ]),
   )
 
-  let server: Http2Server | undefined
   let client: Socket | undefined
   afterEach(() => {
     vi.useRealTimers()
     client?.destroy()
-    server?.close()
   })
 
   /** A server that never answers its only stream, and a client that sends these bytes and answers nothing. */
-  async function connection(times: typeof SOON, ...frames: readonly Buffer[]) {
-    server = http2.createServer({})
-    server.on('session', (session) => session.on('stream', probe(session, times)))
+  async function connection(...frames: readonly Buffer[]) {
+    const server = http2.createServer({})
+    server.on('session', (session) => session.on('stream', probe(session, SOON)))
     server.on('stream', (stream) => stream.on('error', () => {}))
     server.on('sessionError', () => {})
-    server.listen(0, '127.0.0.1')
-    await once(server, 'listening')
+    const { port } = await listening(server)
     const sessions = once(server, 'session')
-    client = net.connect((server.address() as AddressInfo).port, '127.0.0.1')
+    client = net.connect(port, '127.0.0.1')
     client.on('error', () => {})
     client.resume()
     client.write(Buffer.concat([PREFACE, bytesOf(frame(TYPE.SETTINGS, 0, 0)), ...frames]))
@@ -153,22 +149,14 @@ describe('probe', () => {
     return session
   }
 
-  /** Resolves however the session ends: some versions of Node emit an error first. */
-  function closed(session: http2.ServerHttp2Session): Promise<void> {
+  it.each([
+    ['whose peer answers no PING while a stream waits', []],
+    ['that a frame error stopped, whatever Node does with it', [bytesOf(frame(TYPE.SETTINGS, FLAG.ACK, 0, Buffer.alloc(6)))]],
+  ])('ends a connection %s', async (_, broken) => {
+    const session = await connection(bytesOf(REQUEST), ...broken)
+    // Some versions of Node emit an error first.
     session.on('error', () => {})
-    return new Promise((resolve) => (session.closed && session.destroyed ? resolve() : session.once('close', () => resolve())))
-  }
-
-  it('ends a connection whose peer answers no PING while a stream waits', async () => {
-    const session = await connection(SOON, bytesOf(REQUEST))
-    await closed(session)
-    expect(session.destroyed).toBe(true)
-  })
-
-  it('ends a connection that a frame error stopped, whatever Node does with it', async () => {
-    const broken = bytesOf(frame(TYPE.SETTINGS, FLAG.ACK, 0, Buffer.alloc(6)))
-    const session = await connection(SOON, bytesOf(REQUEST), broken)
-    await closed(session)
+    if (!session.destroyed) await new Promise<void>((resolve) => session.once('close', resolve))
     expect(session.destroyed).toBe(true)
   })
 
@@ -179,15 +167,12 @@ describe('probe', () => {
       peer.on('session', (session) => session.on('ping', () => ++pings === 3 && resolve()))
     })
     peer.on('stream', () => {})
-    peer.listen(0, '127.0.0.1')
-    await once(peer, 'listening')
-    const session = http2.connect(`http://127.0.0.1:${(peer.address() as AddressInfo).port}`)
+    const session = http2.connect((await listening(peer)).url)
     const stream = session.request({ ':path': '/' })
     probe(session, { ...SOON, answer: 10_000 })(stream)
     await asked
     expect([session.destroyed, stream.destroyed]).toEqual([false, false])
     session.destroy()
-    peer.close()
   })
 
   it('sends no PING without an open stream', () => {

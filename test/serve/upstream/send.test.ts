@@ -247,7 +247,7 @@ describe('send', () => {
     const answer = (uid: string) => nock(V2).get('/prefix/iam/v2/groups?name=a%20b').reply(200, { uid })
 
     it('lands at once once it is known', async () => {
-      nock(V2).get('/prefix/iam/v2/groups?name=a%20b').reply(200, { uid: 'a' })
+      answer('a')
       const make = createSend({ pool, base: `${V2}/prefix`, answerBytes: 1000, keep: { entries: 10, ttlMs: 60_000 }, bulkCalls: 2 })
       await promised((call, landing) => make(sendingOf(context('alice')), call, landing))(kept)
       const landed: JsonObject[] = []

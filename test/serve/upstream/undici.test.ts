@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process'
-import { type AddressInfo, createServer } from 'node:net'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import undici from 'undici'
 import { describe, expect, inject, it } from 'vitest'
 import { Agent, parseHeaders } from '../../../src/serve/upstream/undici.ts'
 import { startStage } from '../../stage/stage.ts'
+import { listening } from '../../stage/upstream.ts'
 
 /** Prints the parts of undici that Node has loaded after `module` of the program, without the path before the package. */
 const LISTED = `
@@ -48,11 +49,7 @@ it.each([
   const body = '{"roles":[],"skipped":0}'
   const answer = `HTTP/1.1 ${interim}\r\n\r\nHTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`
   const v2 = createServer((socket) => socket.on('error', () => {}).on('data', () => socket.write(answer)))
-  await new Promise<void>((resolve) => v2.listen(0, '127.0.0.1', resolve))
-  const address = `http://127.0.0.1:${(v2.address() as AddressInfo).port}`
-  const proxy = await startStage({ v1: null, v2: address, proxy: { 'log.level': 'silent' } })
+  const proxy = await startStage({ v1: null, v2: (await listening(v2)).url, proxy: { 'log.level': 'silent' } })
   const statusOf = async (path: string) => (await fetch(proxy.url + path, { headers: { authorization: 'Bearer t' } })).status
   expect([await statusOf('/iam/v1/roles'), await statusOf('/iam/v2/roles')]).toEqual([status, 200])
-  await proxy.close()
-  v2.close()
 })

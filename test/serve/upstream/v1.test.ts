@@ -1,15 +1,14 @@
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import http2 from 'node:http2'
-import type { AddressInfo } from 'node:net'
 import { setImmediate as immediate } from 'node:timers/promises'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createLoopGuard, hasPassed } from '../../../src/serve/http/forwarded.ts'
 import { destroyLater } from '../../../src/serve/listen/http2.ts'
 import { Firing } from '../../../src/serve/signals.ts'
 import { createPool, textOf } from '../../../src/serve/upstream/exchange.ts'
 import { createReadV1 } from '../../../src/serve/upstream/v1.ts'
-import { startUpstream } from '../../stage/upstream.ts'
+import { closedLater, listening, startUpstream } from '../../stage/upstream.ts'
 
 describe('loop', () => {
   /** Returns the headers of a request after these guards. */
@@ -38,24 +37,15 @@ describe('loop', () => {
 })
 
 describe('read v1', () => {
-  const closing: (() => Promise<void>)[] = []
-
-  afterEach(async () => {
-    for (const close of closing.splice(0)) await close()
-  })
-
   const REQUEST = { id: 'request-1', method: 'GET', url: '/iam/v1/roles?name=a%2Fb', headers: { host: 'proxy', accept: 'x/y' } }
 
-  async function setUp(respond: (response: ServerResponse) => void, answerMs = 10_000) {
+  async function setUp(respond: (response: ServerResponse) => void) {
     const upstream = await startUpstream((_, response) => respond(response))
     const pool = createPool({ connections: 1, connectTimeoutMs: 1000, callTimeoutMs: 10_000 })
-    closing.push(
-      () => pool.destroy(),
-      () => upstream.close(),
-    )
-    const read = createReadV1({ pool, base: `${upstream.url}/base/`, answerMs })
+    closedLater(() => pool.destroy())
+    const read = createReadV1({ pool, base: `${upstream.url}/base/`, answerMs: 10_000 })
     const signal = new Firing()
-    return { upstream, signal, ask: (limit = 1000) => read(REQUEST, limit, signal) }
+    return { upstream, signal, ask: () => read(REQUEST, 1000, signal) }
   }
 
   describe('an answer of v1 that no client gets', () => {
@@ -130,14 +120,11 @@ describe('read v1', () => {
 
 describe('destroy later', () => {
   it('leaves a connection open until the bytes that are being read have been read', async () => {
-    const server = http2.createServer().listen(0, '127.0.0.1')
-    await new Promise((resolve) => server.once('listening', resolve))
-    const session = http2.connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+    const session = http2.connect((await listening(http2.createServer())).url)
     destroyLater(session)
     session.destroy()
     expect(session.destroyed).toBe(false)
     await immediate()
     expect(session.destroyed).toBe(true)
-    server.close()
   })
 })

@@ -21,17 +21,15 @@ interface Attribute {
 interface Body {
   readonly resourceSpans: readonly {
     readonly resource: { readonly attributes: readonly Attribute[] }
-    readonly scopeSpans: readonly { readonly spans: readonly (Omit<Received, 'attributes' | 'status'> & Raw)[] }[]
+    readonly scopeSpans: readonly {
+      readonly spans: readonly (Omit<Received, 'attributes' | 'status'> & { attributes: readonly Attribute[]; status: { code: number } })[]
+    }[]
   }[]
 }
 
-interface Raw {
-  readonly attributes: readonly Attribute[]
-  readonly status: { readonly code: number }
-}
+const entriesOf = (attributes: readonly Attribute[]) => attributes.map(({ key, value }) => [key, Object.values(value)[0]] as const)
 
-const objectOf = (attributes: readonly Attribute[]) =>
-  Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]))
+const objectOf = (attributes: readonly Attribute[]) => Object.fromEntries(entriesOf(attributes))
 
 /** Starts an OTLP collector that keeps the spans that it receives. */
 export async function startCollector() {
@@ -49,13 +47,8 @@ export async function startCollector() {
   return { url: server.url, received, seen: server.seen, close: server.close }
 }
 
-interface MetricsCollectorAttribute {
-  readonly key: string
-  readonly value: Readonly<Record<string, unknown>>
-}
-
 interface Point {
-  readonly attributes: readonly MetricsCollectorAttribute[]
+  readonly attributes: readonly Attribute[]
   readonly startTimeUnixNano: string
   readonly timeUnixNano: string
 }
@@ -85,34 +78,27 @@ export interface ReceivedMetrics {
   readonly metrics: readonly Metric[]
 }
 
-interface MetricsCollectorBody {
+interface MetricsBody {
   readonly resourceMetrics: readonly {
-    readonly resource: { readonly attributes: readonly MetricsCollectorAttribute[] }
+    readonly resource: { readonly attributes: readonly Attribute[] }
     readonly scopeMetrics: readonly { readonly metrics: readonly Metric[] }[]
   }[]
 }
 
-const entriesOf = (attributes: readonly MetricsCollectorAttribute[]) =>
-  attributes.map(({ key, value }) => [key, Object.values(value)[0]] as const)
-
 /** Starts an OTLP collector that keeps the metrics that it receives. */
 export async function startMetricsCollector() {
   const received: ReceivedMetrics[] = []
-  const waiting = new Set<() => void>()
   let status = 200
   const server = await startUpstream((request, response, text) => {
     if (request.url?.split('?')[0] !== '/v1/metrics') return void response.writeHead(404).end()
     const isTaken = status === 200
-    for (const { resource, scopeMetrics } of isTaken ? (JSON.parse(text) as MetricsCollectorBody).resourceMetrics : []) {
+    for (const { resource, scopeMetrics } of isTaken ? (JSON.parse(text) as MetricsBody).resourceMetrics : []) {
       received.push({
-        resource: Object.fromEntries(entriesOf(resource.attributes)),
+        resource: objectOf(resource.attributes),
         metrics: scopeMetrics.flatMap(({ metrics }) => metrics),
       })
     }
     response.writeHead(status, { 'content-type': 'application/json' }).end('{}')
-    setImmediate(() => {
-      for (const look of waiting) look()
-    })
   })
   return {
     ...{ url: server.url, received, seen: server.seen, close: server.close },
@@ -120,17 +106,6 @@ export async function startMetricsCollector() {
     answer: (next: number) => {
       status = next
     },
-    /** Resolves once what was received fits. */
-    until: (fits: () => boolean) =>
-      new Promise<void>((resolve) => {
-        const look = () => {
-          if (!fits()) return
-          waiting.delete(look)
-          resolve()
-        }
-        waiting.add(look)
-        look()
-      }),
   }
 }
 

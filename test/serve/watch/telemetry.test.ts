@@ -2,7 +2,8 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vite
 import { metricsTargetIn, openMetricsExport } from '../../../src/serve/watch/metrics-export.ts'
 import { metricDataOf } from '../../../src/serve/watch/otlp-metrics.ts'
 import { openTracing } from '../../../src/serve/watch/spans.ts'
-import { startStage } from '../../stage/stage.ts'
+import { until } from '../../stage/clocks.ts'
+import { NOWHERE, startStage } from '../../stage/stage.ts'
 import { answering, startUpstream, type Upstream } from '../../stage/upstream.ts'
 import { type ReceivedMetrics, seriesOf, startCollector, startMetricsCollector } from './collector.ts'
 
@@ -71,10 +72,10 @@ describe('otlp metrics', () => {
 
     it('come at an interval', async () => {
       const proxy = await open({ OTEL_METRIC_EXPORT_INTERVAL: '100' })
-      await collector.until(() => collector.received.length >= 2)
+      await until(async () => collector.received.length >= 2)
       await ask(proxy.url, '/iam/v1/groups')
       const sent = collector.received.length
-      await collector.until(() => collector.received.length > sent + 1)
+      await until(async () => collector.received.length > sent + 1)
       expect(seriesOf(collector.received.at(-1) as ReceivedMetrics)).toContain(
         'crosswalk_requests_total{operation="iam.groups.list",mode="v2",outcome="ok"} 1',
       )
@@ -87,9 +88,9 @@ describe('otlp metrics', () => {
       collector.answer(400)
       const url = `${collector.url.replace('//', '//user:secret@')}/v1/metrics?key=secret`
       const proxy = await open({ OTEL_METRIC_EXPORT_INTERVAL: '100', OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: url })
-      await collector.until(() => collector.seen.length >= 3)
+      await until(async () => collector.seen.length >= 3)
       collector.answer(200)
-      await collector.until(() => collector.received.length >= 2)
+      await until(async () => collector.received.length >= 2)
       await ask(proxy.url, '/iam/v1/groups')
       await proxy.close()
       const said = proxy.log.filter(({ msg }) => String(msg).startsWith('metrics '))
@@ -101,7 +102,7 @@ describe('otlp metrics', () => {
     })
 
     it('that is not there disturbs nothing, and ends nothing late', async () => {
-      const proxy = await open({ OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: 'http://127.0.0.1:1/v1/metrics', OTEL_METRIC_EXPORT_INTERVAL: '100' })
+      const proxy = await open({ OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: `${NOWHERE}/v1/metrics`, OTEL_METRIC_EXPORT_INTERVAL: '100' })
       expect((await fetch(`${proxy.url}/iam/v1/groups`)).status).toBe(200)
       await proxy.logged(({ level }) => level === 40)
       await proxy.close()
@@ -270,7 +271,7 @@ describe('tracing', () => {
     })
 
     it('delays no answer if the collector is down', async () => {
-      const { log } = await traced(PATH, {}, { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' })
+      const { log } = await traced(PATH, {}, { OTEL_EXPORTER_OTLP_ENDPOINT: NOWHERE })
       expect(log[0]).toMatchObject({ status: 200 })
     })
 

@@ -1,6 +1,5 @@
 import { EventEmitter, once } from 'node:events'
-import http2, { type IncomingHttpHeaders, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2'
-import type { AddressInfo } from 'node:net'
+import http2, { type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
 import {
   type CallOptions,
   ChannelCredentials,
@@ -21,6 +20,7 @@ import {
   type sendUnaryData,
   status,
 } from '@grpc/grpc-js'
+import { closedLater, listening } from '../stage/upstream.ts'
 
 /** Messages are bytes, so that no .proto is needed. */
 const bytes = (value: Buffer) => value
@@ -59,7 +59,7 @@ export interface Echo {
   kill(): void
 }
 
-/** Starts a real gRPC server on a free port, or on the given one. */
+/** Starts a real gRPC server on a free port, or on the given one. It ends with its test. */
 export async function startEcho(
   port = 0,
   options: Record<string, number> = {},
@@ -78,12 +78,7 @@ export async function startEcho(
     retire: () => new Promise((resolve) => server.tryShutdown(() => resolve())),
     kill: () => server.forceShutdown(),
   }
-  server.addService(SERVICE, handlers(echo))
-  return echo
-}
-
-function handlers(echo: Echo) {
-  return {
+  server.addService(SERVICE, {
     Unary: unaryOfEcho(echo),
     Refuse: refuse,
     Hang: hang(echo),
@@ -92,7 +87,9 @@ function handlers(echo: Echo) {
     Up: upOfEcho,
     Impatient: impatient,
     Both: bothOfEcho,
-  }
+  })
+  closedLater(async () => echo.kill())
+  return echo
 }
 
 type Unary = ServerUnaryCall<Buffer, Buffer>
@@ -165,8 +162,6 @@ function bothOfEcho(call: Duplex): void {
   call.on('end', () => call.end())
 }
 
-const bytesOfClient = (value: Buffer) => value
-
 /** Calls are not silently retried, and clients share no connection. */
 const OPTIONS = {
   'grpc.max_receive_message_length': -1,
@@ -175,10 +170,12 @@ const OPTIONS = {
   'grpc.ssl_target_name_override': 'localhost',
 }
 
-/** Creates a client for `url`; with TLS, `authority` is the trusted certificate as PEM text. */
+/** Creates a client for `url`; with TLS, `authority` is the trusted certificate as PEM text. It is closed with its test. */
 export function connect(url: string, authority?: string): Client {
   const secure = authority === undefined ? ChannelCredentials.createInsecure() : ChannelCredentials.createSsl(Buffer.from(authority))
-  return new Client(new URL(url).host, secure, OPTIONS)
+  const client = new Client(new URL(url).host, secure, OPTIONS)
+  closedLater(async () => client.close())
+  return client
 }
 
 /** The result of a call. */
@@ -226,26 +223,26 @@ export function callPath(
 ) {
   const messages: Buffer[] = []
   const keep = (_: unknown, value?: Buffer) => void (value && messages.push(value))
-  return follow(client.makeUnaryRequest(path, bytesOfClient, bytesOfClient, Buffer.from(message), metadata, options, keep), messages)
+  return follow(client.makeUnaryRequest(path, bytes, bytes, Buffer.from(message), metadata, options, keep), messages)
 }
 
 /** Sends one message; the stream down stays unread until `read` is called. */
 export function down(client: Client, name: string, message = '') {
-  return client.makeServerStreamRequest(pathOf(name), bytesOfClient, bytesOfClient, Buffer.from(message), new Metadata(), {})
+  return client.makeServerStreamRequest(pathOf(name), bytes, bytes, Buffer.from(message), new Metadata(), {})
 }
 
 /** Opens a stream up with one message down. */
 export function up(client: Client, name: string) {
   const messages: Buffer[] = []
   return follow(
-    client.makeClientStreamRequest(pathOf(name), bytesOfClient, bytesOfClient, (_, value) => void (value && messages.push(value))),
+    client.makeClientStreamRequest(pathOf(name), bytes, bytes, (_, value) => void (value && messages.push(value))),
     messages,
   )
 }
 
 /** Opens a stream both ways. */
 export function both(client: Client, name: string) {
-  return client.makeBidiStreamRequest(pathOf(name), bytesOfClient, bytesOfClient, new Metadata(), {})
+  return client.makeBidiStreamRequest(pathOf(name), bytes, bytes, new Metadata(), {})
 }
 
 /** Reads a stream to its end. */
@@ -256,33 +253,15 @@ export function read<C extends ClientReadableStream<Buffer> | ClientDuplexStream
   return answer
 }
 
-/** A service that speaks HTTP/2 and answers as told, right or wrong. */
-export interface BareService {
-  readonly url: string
-  close(): void
-}
-
-/** Starts it on a free port of this machine. `answer` takes each stream, whose errors are ignored. */
-export async function startBareService(answer: (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => void): Promise<BareService> {
-  const sessions = new Set<ServerHttp2Session>()
+/** Starts a service that speaks HTTP/2, and answers as told, right or wrong. `answer` takes each stream, whose errors are ignored. */
+export function startBareService(answer: (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => void) {
   const server = http2.createServer()
-  server.on('session', (session) => {
-    sessions.add(session)
-    session.on('error', () => {})
-  })
+  server.on('session', (session) => session.on('error', () => {}))
   server.on('stream', (stream, headers) => {
     stream.on('error', () => {})
     answer(stream, headers)
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    close() {
-      for (const session of sessions) session.destroy()
-      server.close()
-    },
-  }
+  return listening(server)
 }
 
 /** Writes a message with its prefix. */

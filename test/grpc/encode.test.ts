@@ -3,13 +3,11 @@ import { describe, expect, it } from 'vitest'
 import { ApiError } from '../../src/errors.ts'
 import { messageEncoder, rowsTextEncoder } from '../../src/grpc/encode/encode.ts'
 import { ByteWriter } from '../../src/grpc/encode/writer.ts'
-import { readFacts } from '../../src/grpc/facts.ts'
 import { bytesOfJson, jsonOfBytes, type Recoded, valueOfBytes } from '../../src/grpc/messages/recode.ts'
 import { requestOf } from '../../src/grpc/messages/request-of.ts'
-import { openRpc } from '../../src/grpc/proto-files.ts'
 import { Firing } from '../../src/serve/signals.ts'
 import { processorMs } from '../stage/clocks.ts'
-import { drawFrom, randomJson, rpc, v1Method } from './messages.ts'
+import { drawFrom, methodOf, randomJson, rpc } from './messages.ts'
 import v1 from './vectors/v1.json' with { type: 'json' }
 import v2 from './vectors/v2.json' with { type: 'json' }
 
@@ -110,7 +108,7 @@ describe('encode text', () => {
     }
   })
 
-  const { output } = v1Method('registry.Registry/ListTags')
+  const { output } = methodOf('registry.Registry/ListTags')
   const tag = output.fields.find(({ message }) => message?.name === 'Tag')?.message as DescMessage
 
   /** Lengths around a load of the engine, and where the length of a text or a row takes one byte more. */
@@ -197,13 +195,8 @@ describe('encode text', () => {
 })
 
 describe('recode answer', () => {
-  const { registry } = openRpc([], readFacts())
-
-  function typeOf(name: string) {
-    const type = registry.getMessage(name)
-    if (!type) throw new Error(`there is no ${name}`)
-    return type
-  }
+  const { registry } = rpc
+  const typeOf = (name: string) => registry.getMessage(name)!
 
   const LIST = typeOf('chainguard.platform.iam.v2.ListGroupsResponse')
   const LIMITS = { messageBytes: 2 ** 26, rowsPerRequest: 1_000_000 }
@@ -308,8 +301,6 @@ describe('recode answer', () => {
 })
 
 describe('a message with as many values as a body may hold', () => {
-  const rpc = openRpc([], readFacts())
-
   const MOST = 10_000
 
   /** A field of bytes: its tag, its length and what it holds. */
@@ -323,8 +314,7 @@ describe('a message with as many values as a body may hold', () => {
   const EMPTY = Buffer.alloc(0)
 
   const read = (method: string, bytes: Uint8Array, codec: 'proto' | 'json' = 'proto') => {
-    const found = rpc.find(`/chainguard.platform.${method}`)
-    if (!found) throw new Error(`there is no ${method}`)
+    const found = methodOf(method)
     return () => requestOf(found, bytes, codec)
   }
 

@@ -7,10 +7,10 @@ import { statusOfAnswer, statusOfError } from '../../src/grpc/messages/status-of
 import type { RpcMethod, RpcVersion } from '../../src/grpc/proto-files.ts'
 import type { WireStatus } from '../../src/grpc/wire/call.ts'
 import { type Answer, BEGIN } from '../../src/serve/answer.ts'
-import { drawFrom, randomJson, rpc, v1Method } from './messages.ts'
+import { drawFrom, methodOf, randomJson, rpc } from './messages.ts'
 
 describe('message of', () => {
-  const list = v1Method('iam.Groups/List')
+  const list = methodOf('iam.Groups/List')
   const limits = { messageBytes: 1_000_000 }
   const rows = Array.from({ length: 3 }, (_, at) => ({
     id: `id${at}`,
@@ -65,14 +65,14 @@ describe('message of', () => {
   })
 
   it('writes the members around a list in the order of their numbers', async () => {
-    const advisories = v1Method('vulnerabilities.v1.Advisories/List')
+    const advisories = methodOf('vulnerabilities.v1.Advisories/List')
     const items = [{ id: 'a' }, { id: 'b' }]
     const given = answer({ text: own([items], '],"nextPageToken":"t","id":"i","totalCount":2}') })
     expect(await hexOf(given, advisories)).toBe(library({ items, id: 'i', nextPageToken: 't', totalCount: 2 }, advisories))
   })
 
   it('makes no bytes of an empty answer', async () => {
-    const remove = v1Method('iam.Groups/Delete')
+    const remove = methodOf('iam.Groups/Delete')
     expect(await hexOf(answer({ body: {} }), remove)).toBe('')
     expect(await hexOf(answer({ text: '{"items":[]}' }))).toBe('')
     expect(await hexOf(answer({ stream: streamOf(own([])) }))).toBe('')
@@ -158,7 +158,7 @@ describe('message of', () => {
 describe('request of', () => {
   /** Returns the REST request of a message, its body parsed. */
   function asked(name: string, json: JsonValue, codec: 'proto' | 'json' = 'proto') {
-    const method = v1Method(name)
+    const method = methodOf(name)
     const bytes = codec === 'json' ? Buffer.from(JSON.stringify(json)) : toBinary(method.input, fromJson(method.input, json))
     const { body, unsaid, unsaidText, ...request } = requestOf(method, bytes, codec)
     return { ...request, ...(body && { body: JSON.parse(body.toString()) as unknown }), ...(unsaid.length > 0 && { unsaid, unsaidText }) }
@@ -230,7 +230,7 @@ describe('request of', () => {
   })
 
   it('drops fields that the message does not have', () => {
-    const { input, ...method } = v1Method('iam.Groups/List')
+    const { input, ...method } = methodOf('iam.Groups/List')
     const bytes = Buffer.concat([Buffer.from([0xfa, 0x3e, 0x01, 0x61]), toBinary(input, fromJson(input, { name: 'a' }))])
     expect(requestOf({ input, ...method }, bytes, 'proto').url).toBe('/iam/v1/groups?name=a')
     expect(asked('iam.Groups/List', { name: 'a', colour: 'red' }, 'json').url).toBe('/iam/v1/groups?name=a')
@@ -252,26 +252,26 @@ describe('request of', () => {
     ['a wrong end of a group', [0x0c]],
   ])('says of %s what servers of gRPC say', (_, bytes) => {
     const wanted = ['INTERNAL', 'grpc: error unmarshalling request']
-    expect(codeOf(() => requestOf(v1Method('iam.Groups/List'), Buffer.from(bytes), 'proto'))).toEqual(wanted)
+    expect(codeOf(() => requestOf(methodOf('iam.Groups/List'), Buffer.from(bytes), 'proto'))).toEqual(wanted)
   })
 
   it('says of such bytes over Connect what its servers say', () => {
-    const refusal = codeOf(() => requestOf(v1Method('iam.Groups/List'), Buffer.from([0xff]), 'proto', { protocol: 'connect' }))
+    const refusal = codeOf(() => requestOf(methodOf('iam.Groups/List'), Buffer.from([0xff]), 'proto', { protocol: 'connect' }))
     expect(refusal).toEqual(['INVALID_ARGUMENT', 'the request is not a chainguard.platform.iam.GroupFilter'])
   })
 
   it('takes no text for an empty message', () => {
-    expect(requestOf(v1Method('iam.Groups/List'), Buffer.alloc(0), 'json').url).toBe('/iam/v1/groups')
+    expect(requestOf(methodOf('iam.Groups/List'), Buffer.alloc(0), 'json').url).toBe('/iam/v1/groups')
   })
 
   it.each(['null', '{', '[]', '{"name":1}', '{"name":"\ud800"}', '"\xff"'])('refuses %j as JSON of a message', (text) => {
-    const refusal = codeOf(() => requestOf(v1Method('iam.Groups/List'), Buffer.from(text, 'latin1'), 'json'))
+    const refusal = codeOf(() => requestOf(methodOf('iam.Groups/List'), Buffer.from(text, 'latin1'), 'json'))
     expect(refusal).toEqual(['INVALID_ARGUMENT', expect.stringMatching(/not JSON of chainguard.platform.iam.GroupFilter|not JSON: /)])
   })
 
   it('refuses a time that JSON cannot write', () => {
     const seconds = Buffer.from([0x1a, 0x07, 0x08, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f])
-    const [code] = codeOf(() => requestOf(v1Method('registry.Registry/ListTags'), seconds, 'proto'))
+    const [code] = codeOf(() => requestOf(methodOf('registry.Registry/ListTags'), seconds, 'proto'))
     expect(code).toBe('INVALID_ARGUMENT')
   })
 
@@ -281,7 +281,7 @@ describe('request of', () => {
     ['the path of a request with a body', 'iam.Groups/Update', { id: 'a'.repeat(1001), name: 'n' }, /is longer than a URL/],
     ['a query of megabytes', 'iam.Groups/List', { name: '%'.repeat(2 ** 21) }, /the message is longer than any query/],
   ])('refuses %s that is longer than any URL, in both codecs', (_, name, json, message) => {
-    const method = v1Method(name)
+    const method = methodOf(name)
     const bytes = { proto: toBinary(method.input, fromJson(method.input, json)), json: Buffer.from(JSON.stringify(json)) }
     for (const codec of ['proto', 'json'] as const) {
       let said = ''
@@ -297,7 +297,7 @@ describe('request of', () => {
   })
 
   it('takes a long text in the body, but none that JSON writes six times as long', () => {
-    const { input, ...method } = v1Method('iam.Groups/Create')
+    const { input, ...method } = methodOf('iam.Groups/Create')
     const bytes = (text: string) => toBinary(input, fromJson(input, { group: { name: text } }))
     expect(requestOf({ input, ...method }, bytes('a'.repeat(2 ** 21)), 'proto', { pathBytes: 1000 }).body?.length).toBeGreaterThan(2 ** 21)
     const [code] = codeOf(() => requestOf({ input, ...method }, bytes('\u0001'.repeat(2 ** 21)), 'proto', { pathBytes: 1000 }))
@@ -305,17 +305,17 @@ describe('request of', () => {
   })
 
   it('says that a method without a rule has no request', () => {
-    const [code] = codeOf(() => requestOf(v1Method('iam.GroupInvites/CreateWithGroup'), Buffer.alloc(0), 'proto'))
+    const [code] = codeOf(() => requestOf(methodOf('iam.GroupInvites/CreateWithGroup'), Buffer.alloc(0), 'proto'))
     expect(code).toBe('UNIMPLEMENTED')
   })
 
   it('keeps the reads of methods and messages apart', () => {
     const bytes = Buffer.from('0a0161', 'hex')
-    const urls = ['iam.Groups/List', 'iam.Roles/List', 'iam.Groups/List'].map((name) => requestOf(v1Method(name), bytes, 'proto').url)
+    const urls = ['iam.Groups/List', 'iam.Roles/List', 'iam.Groups/List'].map((name) => requestOf(methodOf(name), bytes, 'proto').url)
     expect(urls).toEqual(['/iam/v1/groups?id=a', '/iam/v1/roles?id=a', '/iam/v1/groups?id=a'])
-    requestOf(v1Method('libraries.Artifacts/ListVersions'), bytes, 'proto')
+    requestOf(methodOf('libraries.Artifacts/ListVersions'), bytes, 'proto')
     const others = Buffer.concat([Buffer.from('Versions'), bytes])
-    const refusal = codeOf(() => requestOf(v1Method('libraries.Artifacts/List'), others, 'proto'))
+    const refusal = codeOf(() => requestOf(methodOf('libraries.Artifacts/List'), others, 'proto'))
     expect(refusal).toEqual(['INTERNAL', 'grpc: error unmarshalling request'])
   })
 })

@@ -9,8 +9,8 @@ export const rpc = openRpc(
   readFacts(),
 )
 
-/** Returns a method of v1 by its short name: `iam.Groups/List`. */
-export function v1Method(name: string): RpcMethod {
+/** Returns a method by its short name: `iam.Groups/List`. */
+export function methodOf(name: string): RpcMethod {
   const method = rpc.find(`/chainguard.platform.${name}`)
   if (!method) throw new Error(`no method ${name}`)
   return method

@@ -1,7 +1,7 @@
 import { fromBinary, fromJson, type JsonObject, type JsonValue, toBinary, toJson } from '@bufbuild/protobuf'
 import { FileDescriptorProtoSchema } from '@bufbuild/protobuf/wkt'
 import { status } from '@grpc/grpc-js'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { mappings } from '../../mappings/index.ts'
 import { ApiError } from '../../src/errors.ts'
 import { createHealthCalls } from '../../src/grpc/calls/standard.ts'
@@ -9,7 +9,7 @@ import { readFacts } from '../../src/grpc/facts.ts'
 import { createReflection, REFLECTION, servedServices, standardRegistry } from '../../src/grpc/standard.ts'
 import type { WireStreamCall } from '../../src/grpc/wire/grpc.ts'
 import { Firing } from '../../src/serve/signals.ts'
-import { startStage, type TestProxy } from '../stage/stage.ts'
+import { NOWHERE, startStage, type TestProxy } from '../stage/stage.ts'
 import { callPath, connect } from './client.ts'
 import { rpc } from './messages.ts'
 
@@ -241,7 +241,6 @@ describe('standard', async () => {
   const proxy = await startStage({ v1: null })
   const { sandbox } = proxy
   const client = connect(proxy.url)
-  afterAll(() => client.close())
 
   const messageOf = (name: string) => standardRegistry().getMessage(name)!
 
@@ -255,10 +254,8 @@ describe('standard', async () => {
     }
   }
 
-  const check = (service: string, method = 'Check') =>
-    ask(client, `/grpc.health.v1.Health/${method}`, ['grpc.health.v1.HealthCheckRequest', 'grpc.health.v1.HealthCheckResponse'], {
-      service,
-    })
+  const CHECK = ['grpc.health.v1.HealthCheckRequest', 'grpc.health.v1.HealthCheckResponse'] as const
+  const check = (service: string, to = client, method = 'Check') => ask(to, `/grpc.health.v1.Health/${method}`, CHECK, { service })
 
   const reflection = (version: string) => {
     const name = `grpc.reflection.${version}.ServerReflection`
@@ -273,36 +270,28 @@ describe('standard', async () => {
     expect(await check('')).toMatchObject(serving)
     expect(await check('chainguard.platform.iam.Groups')).toMatchObject(serving)
     expect(await check('chainguard.platform.iam.Trees')).toMatchObject({ code: status.NOT_FOUND, text: 'unknown service', answers: [] })
-    expect(await check('', 'Drain')).toMatchObject({ code: status.UNIMPLEMENTED })
+    expect(await check('', client, 'Drain')).toMatchObject({ code: status.UNIMPLEMENTED })
     expect(requestLines(proxy).slice(before)).toEqual([])
   })
 
   it('answers health checks when no other call is admitted', async () => {
     const busy = await startStage({ v1: null, sandbox, proxy: { 'limits.callerPerSecond': 1 } })
     const to = connect(busy.url)
-    const checks = ['grpc.health.v1.HealthCheckRequest', 'grpc.health.v1.HealthCheckResponse'] as const
     for (let nth = 0; nth < 3; nth += 1) {
-      expect(await ask(to, '/grpc.health.v1.Health/Check', checks, {})).toMatchObject({ code: status.OK })
+      expect(await check('', to)).toMatchObject({ code: status.OK })
     }
-    to.close()
   })
 
   it('keeps health checks apart from the room of all bodies', async () => {
     const full = await startStage({ v1: null, sandbox, proxy: { 'limits.requestBytes': 1, 'limits.bodiesBytes': 1 } })
     const to = connect(full.url)
-    const checks = ['grpc.health.v1.HealthCheckRequest', 'grpc.health.v1.HealthCheckResponse'] as const
-    const of = (service: string) => ask(to, '/grpc.health.v1.Health/Check', checks, { service })
-    expect(await of('chainguard.platform.iam.Groups')).toMatchObject({ code: status.OK })
-    expect(await of('x'.repeat(16 * 1024))).toMatchObject({ code: status.RESOURCE_EXHAUSTED })
-    to.close()
+    expect(await check('chainguard.platform.iam.Groups', to)).toMatchObject({ code: status.OK })
+    expect(await check('x'.repeat(16 * 1024), to)).toMatchObject({ code: status.RESOURCE_EXHAUSTED })
   })
 
   it('is not healthy before v2 has answered', async () => {
-    const early = await startStage({ v1: null, v2: 'http://127.0.0.1:1' })
-    const to = connect(early.url)
-    const checks = ['grpc.health.v1.HealthCheckRequest', 'grpc.health.v1.HealthCheckResponse'] as const
-    expect(await ask(to, '/grpc.health.v1.Health/Check', checks, {})).toMatchObject({ answers: [{ status: 'NOT_SERVING' }] })
-    to.close()
+    const early = await startStage({ v1: null, v2: NOWHERE })
+    expect(await check('', connect(early.url))).toMatchObject({ answers: [{ status: 'NOT_SERVING' }] })
   })
 
   it.each(['v1', 'v1alpha'])('answers reflection %s', async (version) => {
@@ -315,10 +304,8 @@ describe('standard', async () => {
 
   it('passes reflection to v2 where it is turned off', async () => {
     const plain = await startStage({ v1: null, sandbox, proxy: { 'grpc.reflection': false } })
-    const to = connect(plain.url)
     const { path, types } = reflection('v1')
-    expect(await ask(to, path, types, { listServices: '' })).toMatchObject({ code: status.UNIMPLEMENTED, answers: [] })
+    expect(await ask(connect(plain.url), path, types, { listServices: '' })).toMatchObject({ code: status.UNIMPLEMENTED, answers: [] })
     expect(requestLines(plain)).toMatchObject([{ operation: 'grpc', mode: 'native' }])
-    to.close()
   })
 })

@@ -1,6 +1,6 @@
 import { dirname, join, normalize } from 'node:path'
 import { status } from '@grpc/grpc-js'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Config } from '../../../src/app/config/settings.ts'
 import type { Sandbox } from '../../../src/sandbox/start.ts'
 import { ROWS_MEMORY } from '../../../src/tables/text/engine.ts'
@@ -28,26 +28,24 @@ describe('beyond rest', () => {
   const clientWith = async (values: Partial<Config>) => {
     const proxy = await startStage({ v1: null, sandbox, proxy: values })
     const client = v1Client(proxy.url, sandbox.tokens.owner)
-    onTestFinished(() => client.close())
     return { proxy, client }
   }
 
   /** The answer of the sandbox's own v1. */
   const genuine = async (name: string, message: object) => {
     const client = v1Client(sandbox.url, sandbox.tokens.owner)
-    const { message: answer } = await client.call(name, message as never)
-    client.close()
-    return answer
+    return (await client.call(name, message as never)).message
   }
 
   describe('resolved vulnerabilities, whose images only gRPC can carry', () => {
-    it.each<[title: string, values: () => Partial<Config>]>([
-      ['v2 alone', () => ({})],
-      ['v2, compared', () => ({ 'upstream.v1': sandbox.url, modes: { default: 'diff-v2', rules: [], testers: [] } })],
-      ['v1, compared', () => ({ 'upstream.v1': sandbox.url, modes: { default: 'diff-v1', rules: [], testers: [] } })],
-      ['v1', () => ({ 'upstream.v1': sandbox.url, modes: { default: 'v1', rules: [], testers: [] } })],
-    ])('are answered by %s as v1 answers them', async (_, values) => {
-      const { client, proxy } = await clientWith(values())
+    it.each([
+      ['v2 alone', undefined],
+      ['v2, compared', 'diff-v2'],
+      ['v1, compared', 'diff-v1'],
+      ['v1', 'v1'],
+    ] as const)('are answered by %s as v1 answers them', async (_, mode) => {
+      const modes = mode && { default: mode, rules: [], testers: [] }
+      const { client, proxy } = await clientWith(modes ? { 'upstream.v1': sandbox.url, modes } : {})
       const { code, message } = await client.call(RESOLVED, ASKED)
       expect(code).toBe(status.OK)
       expect(message).toEqual(await genuine(RESOLVED, ASKED))
@@ -161,19 +159,12 @@ describe('long answers', () => {
   const uid = 'a'.repeat(40)
 
   let upstream: Upstream
-  const ends: (() => unknown)[] = []
-
   beforeAll(async () => {
     upstream = await startUpstream(answering({ groups: [{ uid, name: 'long', description: LONG }], roles: [{ uid, name: 'short' }] }))
   })
 
-  afterAll(() => Promise.all(ends.map((end) => end())))
-
   async function clientOf(limits: Partial<Config>): Promise<V1Client> {
-    const proxy = await startStage({ v1: null, v2: upstream.url, proxy: limits })
-    const client = v1Client(proxy.url, 'a-token')
-    ends.push(client.close, () => proxy.close())
-    return client
+    return v1Client((await startStage({ v1: null, v2: upstream.url, proxy: limits })).url, 'a-token')
   }
 
   it('gives back the memory of long answers that clients have taken', async () => {
@@ -208,8 +199,6 @@ describe('modes', () => {
     client = v1Client(stage.url, stage.sandbox.tokens.owner)
     root = (await client.call('iam.Groups/List', { uidp: { in_root: true } })).message.items[0].id
   })
-
-  afterAll(() => client.close())
 
   beforeEach(async () => {
     await stage.idle()
@@ -270,7 +259,6 @@ describe('modes', () => {
       const { code, message } = await ofOwn.call('iam.Roles/List', {}, { metadata: { 'x-request-id': 'slow' } })
       expect([code, message.items.length > 0]).toEqual([status.OK, true])
       expect(await own.logged(({ reqId }) => reqId === 'slow')).toMatchObject({ mode: 'fallback', grpcStatus: 'OK' })
-      ofOwn.close()
     })
 
     it('obeys a tester’s choice of mode', async () => {
@@ -305,7 +293,6 @@ describe('modes', () => {
     const ownClient = v1Client(own.url, stage.sandbox.tokens.owner)
     const { code } = await ownClient.call('iam.Groups/Create', { parent: root, group: { name: 'too-long' } })
     expect(code).toBe(status.UNKNOWN)
-    ownClient.close()
   })
 
   it('gives the callers of a canary to v2', async () => {

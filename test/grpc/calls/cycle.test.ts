@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http'
 import { status } from '@grpc/grpc-js'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import type { Config } from '../../../src/app/config/settings.ts'
 import { ALL_V2 } from '../../../src/migrate/modes/rules.ts'
-import { type Stage, startStage } from '../../stage/stage.ts'
+import { NOWHERE, type Stage, startStage } from '../../stage/stage.ts'
 import type { Handler } from '../../stage/upstream.ts'
-import { connect } from '../client.ts'
+import { callPath, connect } from '../client.ts'
 import { type V1Client, v1Client } from '../v1-client.ts'
 
 describe('cycle', () => {
@@ -20,8 +20,6 @@ describe('cycle', () => {
     client = v1Client(proxy.url, proxy.sandbox.tokens.owner)
     root = (await client.call('iam.Groups/List', { uidp: { in_root: true } })).message.items[0].id
   })
-
-  afterAll(() => client.close())
 
   const metrics = async () => (await fetch(`${proxy.adminUrl}/metrics`)).text()
 
@@ -46,9 +44,7 @@ describe('cycle', () => {
     })
 
     it('is UNAUTHENTICATED without a token', async () => {
-      const stranger = v1Client(proxy.url, 'nobody')
-      expect((await stranger.call('iam.Groups/List')).code).toBe(status.UNAUTHENTICATED)
-      stranger.close()
+      expect((await v1Client(proxy.url, 'nobody').call('iam.Groups/List')).code).toBe(status.UNAUTHENTICATED)
     })
 
     it('is UNIMPLEMENTED for what only v1 has, with the sentence of REST', async () => {
@@ -60,25 +56,17 @@ describe('cycle', () => {
       ['UNIMPLEMENTED', 'iam.Groups/Fly', Buffer.alloc(0), 'unknown method Fly for service chainguard.platform.iam.Groups'],
       ['INTERNAL', 'iam.Groups/List', Buffer.from([0xff]), 'grpc: error unmarshalling request'],
     ] as const)('is %s for %s with odd bytes', async (name, method, bytes, text) => {
-      const plain = connect(proxy.url)
-      const path = `/chainguard.platform.${method}`
-      const answer = new Promise((resolve) => {
-        const same = (value: Buffer) => value
-        plain.makeUnaryRequest(path, same, same, bytes, (error) => resolve(error))
-      })
-      expect(await answer).toMatchObject({ code: status[name], details: text })
-      plain.close()
+      const { answer } = callPath(connect(proxy.url), `/chainguard.platform.${method}`, bytes)
+      expect((await answer).status).toMatchObject({ code: status[name], details: text })
     })
 
     it('is UNIMPLEMENTED before a stream to an unknown method ends', async () => {
-      const plain = connect(proxy.url)
       const same = (value: Buffer) => value
-      const stream = plain.makeBidiStreamRequest('/chainguard.platform.iam.Groups/Follow', same, same)
+      const stream = connect(proxy.url).makeBidiStreamRequest('/chainguard.platform.iam.Groups/Follow', same, same)
       stream.resume().on('error', () => {})
       const ended = new Promise((resolve) => stream.once('status', resolve))
       expect(await ended).toMatchObject({ code: status.UNIMPLEMENTED, details: expect.stringContaining('Follow') })
       expect(await proxy.logged(({ path }) => String(path).endsWith('/Follow'))).toMatchObject({ grpcStatus: 'UNIMPLEMENTED' })
-      plain.close()
     })
 
     it('names the part of a message that would lead to another method', async () => {
@@ -188,16 +176,9 @@ describe('writes', () => {
     requests = 0
   }
 
-  /** Calls a proxy with settings of its own. */
-  async function callWith<T>(values: Partial<Config>, use: (client: V1Client) => Promise<T>): Promise<T> {
-    const own = await startStage({ v1: null, v2: proxy.v2.url, proxy: values })
-    const ownClient = v1Client(own.url, 'token')
-    try {
-      return await use(ownClient)
-    } finally {
-      ownClient.close()
-    }
-  }
+  /** A client of a proxy with settings of its own. */
+  const clientWith = async (values: Partial<Config>) =>
+    v1Client((await startStage({ v1: null, v2: proxy.v2.url, proxy: values })).url, 'token')
 
   beforeAll(async () => {
     proxy = await startStage({
@@ -209,8 +190,6 @@ describe('writes', () => {
     })
     client = v1Client(proxy.url, 'token')
   })
-
-  afterAll(() => client.close())
 
   const answer = (response: ServerResponse, code: number, body: object, headers = {}) =>
     response.writeHead(code, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body))
@@ -247,7 +226,7 @@ describe('writes', () => {
     it('if v1 answers it and breaks off', async () => {
       answering((response) => response.destroy())
       const values: Partial<Config> = { 'upstream.v1': proxy.v2.url, 'upstream.v1Grpc': 'rest', modes: { ...ALL_V2, default: 'v1' } }
-      const { code } = await callWith(values, (own) => own.call('iam.Groups/Create', GROUP))
+      const { code } = await (await clientWith(values)).call('iam.Groups/Create', GROUP)
       expect(code).toBe(status.UNKNOWN)
     })
   })
@@ -260,16 +239,15 @@ describe('writes', () => {
     })
 
     it('if v2 cannot be reached', async () => {
-      const values = { 'upstream.v2': 'http://127.0.0.1:1' }
-      expect((await callWith(values, (own) => own.call('iam.Groups/Create', GROUP))).code).toBe(status.UNAVAILABLE)
+      const own = await clientWith({ 'upstream.v2': NOWHERE })
+      expect((await own.call('iam.Groups/Create', GROUP)).code).toBe(status.UNAVAILABLE)
     })
 
     it('if a limit of the proxy refuses it', async () => {
       answering((response) => answer(response, 200, made))
-      const called = await callWith({ 'limits.callerPerSecond': 1 }, async (own) => {
-        await own.call('iam.Groups/Create', GROUP)
-        return own.call('iam.Groups/Create', GROUP)
-      })
+      const own = await clientWith({ 'limits.callerPerSecond': 1 })
+      await own.call('iam.Groups/Create', GROUP)
+      const called = await own.call('iam.Groups/Create', GROUP)
       expect([called.code, details(called)]).toEqual([status.RESOURCE_EXHAUSTED, expect.stringContaining('google.rpc.RetryInfo')])
     })
   })
@@ -281,14 +259,7 @@ describe('writes', () => {
   })
 
   describe('a call that waits', () => {
-    const hanging = () => {
-      let tell = (_: ServerResponse) => {}
-      const arrived = new Promise<ServerResponse>((resolve) => {
-        tell = resolve
-      })
-      answering((response) => tell(response))
-      return arrived
-    }
+    const hanging = () => new Promise<ServerResponse>((resolve) => answering(resolve))
 
     it('ends at v2 if its client cancels it', async () => {
       const arrived = hanging()
@@ -311,7 +282,7 @@ describe('writes', () => {
 
     it('is DEADLINE_EXCEEDED beyond limits.deadlineMs', async () => {
       answering(() => {})
-      const { code } = await callWith({ 'limits.deadlineMs': 50 }, (own) => own.call('iam.Groups/List'))
+      const { code } = await (await clientWith({ 'limits.deadlineMs': 50 })).call('iam.Groups/List')
       expect(code).toBe(status.DEADLINE_EXCEEDED)
     })
   })
@@ -323,25 +294,21 @@ describe('writes', () => {
     ] as const)('answers %s to %s if v2 takes too long', async (name, method, message) => {
       const arrived = new Promise((resolve) => answering(resolve))
       const own = await startStage({ v1: null, v2: proxy.v2.url, proxy: { 'limits.shutdownMs': 20 } })
-      const ownClient = v1Client(own.url, 'token')
-      const { called } = ownClient.begin(method, message)
+      const { called } = v1Client(own.url, 'token').begin(method, message)
       await arrived
       await own.close()
       expect((await called).text).toContain('Crosswalk stopped')
       expect((await called).code).toBe(status[name])
-      ownClient.close()
     })
 
     it('lets a call finish', async () => {
       const arrived = new Promise<ServerResponse>((resolve) => answering(resolve))
       const own = await startStage({ v1: null, v2: proxy.v2.url })
-      const ownClient = v1Client(own.url, 'token')
-      const { called } = ownClient.begin('iam.Groups/Create', GROUP)
+      const { called } = v1Client(own.url, 'token').begin('iam.Groups/Create', GROUP)
       const response = await arrived
       const closed = own.close()
       answer(response, 200, { ...made, uid: ROOT })
       expect((await called).code).toBe(status.OK)
-      ownClient.close()
       await closed
     })
   })

@@ -1,17 +1,16 @@
 import { fromBinary, fromJson, type JsonValue, toBinary, toJson } from '@bufbuild/protobuf'
 import { type Client, Metadata, status } from '@grpc/grpc-js'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import type { Config } from '../../../src/app/config/settings.ts'
 import { type Stage, startStage } from '../../stage/stage.ts'
 import { answerWith, callPath, connect, down, framed, read, startBareService } from '../client.ts'
-import { rpc } from '../messages.ts'
+import { methodOf } from '../messages.ts'
 
 const PACKAGE = '/chainguard.platform.'
 
 /** Calls a method of v2 or v2beta1 by its short name. Returns the code, the text and the message. */
 async function called(client: Client, token: string, name: string, json: JsonValue) {
-  const method = rpc.find(PACKAGE + name)
-  if (!method) throw new Error(`no method ${name}`)
+  const method = methodOf(name)
   const metadata = new Metadata()
   metadata.set('authorization', `Bearer ${token}`)
   const message = Buffer.from(toBinary(method.input, fromJson(method.input, json)))
@@ -32,7 +31,6 @@ describe('a v2 that speaks REST alone', () => {
     proxy = await startStage({ v1: null, proxy: { 'upstream.v2Grpc': 'rest', 'v1.deprecation': 1_700_000_000 } })
     client = connect(proxy.url)
   })
-  afterAll(() => client.close())
 
   it.each(['v2', 'v2beta1'])('serves the cycle of a group over %s', async (version) => {
     const groups = `iam.${version}.GroupsService`
@@ -76,26 +74,20 @@ describe('a v2 that speaks gRPC', () => {
       asked = headers[':path']
       answerWith(stream, framed(''), { 'grpc-status': '0' })
     })
-    const proxy = await startStage({ v1: null, v2: bare.url, proxy: values })
-    const client = connect(proxy.url)
-    onTestFinished(async () => {
-      client.close()
-      bare.close()
-    })
-    expect((await callPath(client, path).answer).status.code).toBe(status.OK)
+    const { url } = await startStage({ v1: null, v2: bare.url, proxy: values })
+    expect((await callPath(connect(url), path).answer).status.code).toBe(status.OK)
     return asked
   }
   const BETA = `${PACKAGE}iam.v2beta1.GroupsService/ListGroups`
 
-  it('gets a call of v2beta1 under its own name', async () => expect(await pathFor({}, BETA)).toBe(BETA))
+  const OVERLAYS = `${PACKAGE}iam.v2beta1.OverlaysService/ListOverlays`
 
-  it('gets a call of v2beta1 under the name of v2', async () => {
-    expect(await pathFor({ 'grpc.v2beta1': 'v2' }, BETA)).toBe(`${PACKAGE}iam.v2.GroupsService/ListGroups`)
-  })
-
-  it('gets a call that v2 does not have under its own name', async () => {
-    const overlay = `${PACKAGE}iam.v2beta1.OverlaysService/ListOverlays`
-    expect(await pathFor({ 'grpc.v2beta1': 'v2' }, overlay)).toBe(overlay)
+  it.each<[string, Partial<Config>, string, string]>([
+    ['v2beta1 under its own name', {}, BETA, BETA],
+    ['v2beta1 under the name of v2', { 'grpc.v2beta1': 'v2' }, BETA, `${PACKAGE}iam.v2.GroupsService/ListGroups`],
+    ['v2beta1 that v2 does not have under its own name', { 'grpc.v2beta1': 'v2' }, OVERLAYS, OVERLAYS],
+  ])('gets a call of %s', async (_, values, path, asked) => {
+    expect(await pathFor(values, path)).toBe(asked)
   })
 })
 
@@ -109,7 +101,6 @@ describe.each(['relay', 'rest'] as const)('the exchange of tokens, upstream.v2Gr
     proxy = await startStage({ mode: 'v1', proxy: { 'upstream.v2Grpc': v2Grpc } })
     client = connect(proxy.url)
   })
-  afterAll(() => client.close())
 
   /** A token of a user that the sandbox's issuer signed, and the identity that it may assume. */
   async function outsider(): Promise<{ readonly token: string; readonly identity: string }> {
@@ -140,7 +131,7 @@ describe.each(['relay', 'rest'] as const)('the exchange of tokens, upstream.v2Gr
 
   it('lets a client repeat an exchange that v2 could not make', async () => {
     const fault = { match: 'POST /sts/exchange', status: 503, times: 1 }
-    await fetch(`${proxy.sandbox.url}/-/faults`, { method: 'POST', body: JSON.stringify(fault) })
+    await proxy.fault(fault)
     const { token, identity } = await outsider()
     expect((await called(client, token, `${STS}/Exchange`, { aud: ['a'], identity })).code).toBe(status.UNAVAILABLE)
     expect((await called(client, token, `${STS}/Exchange`, { aud: ['a'], identity })).code).toBe(status.OK)

@@ -1,16 +1,15 @@
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import http2 from 'node:http2'
-import net, { type AddressInfo, type Socket } from 'node:net'
+import net, { type Socket } from 'node:net'
 import { ChannelCredentials, Client, Metadata, status } from '@grpc/grpc-js'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { bytesOf, FLAG, frame, headers, PREFACE, readFrames, SECURE, TYPE } from '../../programs/faults/wire.ts'
 import { type startProxy, startStage, type TestProxy } from '../../stage/stage.ts'
-import { answering } from '../../stage/upstream.ts'
+import { answering, listening } from '../../stage/upstream.ts'
 import { answerWith, both, connect, down, type Echo, framed, pathOf, read, startBareService, startEcho, unary, up } from '../client.ts'
 
 describe('calls', () => {
-  const KEY = 'test/certificates/localhost.key'
-  const CERT = 'test/certificates/localhost.crt'
   const MEBIBYTE = 2 ** 20
 
   /** The same calls directly to the server and through the proxy: no difference may be visible. */
@@ -25,14 +24,9 @@ describe('calls', () => {
         client = connect(`http://${echo.address}`)
         return
       }
-      const tls = way === 'through TLS' ? { 'tls.key': KEY, 'tls.cert': CERT } : {}
+      const tls = way === 'through TLS' ? SECURE : {}
       proxy = await startStage({ v1: null, v2: `http://${echo.address}`, proxy: tls })
-      client = connect(proxy.url, way === 'through TLS' ? readFileSync(CERT, 'utf8') : undefined)
-    })
-
-    afterAll(async () => {
-      client.close()
-      echo.kill()
+      client = connect(proxy.url, way === 'through TLS' ? readFileSync(SECURE['tls.cert'], 'utf8') : undefined)
     })
 
     beforeEach(() => echo.events.removeAllListeners())
@@ -169,11 +163,6 @@ describe('failures', () => {
 
   const portOf = ({ address }: Echo) => Number(address.split(':')[1])
 
-  afterEach(async () => {
-    client.close()
-    echo.kill()
-  })
-
   describe('the service', () => {
     beforeEach(() => startAll())
 
@@ -231,13 +220,12 @@ describe('failures', () => {
       stream.session?.goaway(http2.constants.NGHTTP2_NO_ERROR, 1)
       setImmediate(() => stream.session?.destroy())
     })
-    await startAll({ 'upstream.v2': bare.url })
+    proxy = await startStage({ v1: null, v2: bare.url })
     const repeating = new Client(new URL(proxy.url).host, ChannelCredentials.createInsecure())
     expect((await unary(repeating, 'First').answer).messages.map(String)).toEqual(['first'])
     expect((await unary(repeating, 'Second').answer).messages.map(String)).toEqual(['hi'])
     expect(asked).toBe(2)
     repeating.close()
-    bare.close()
   })
 
   it.each([
@@ -249,7 +237,7 @@ describe('failures', () => {
       heads.push(headers)
       answerWith(stream, framed('hi'), { 'grpc-status': '0' })
     })
-    await startAll({ 'upstream.v2': bare.url })
+    proxy = await startStage({ v1: null, v2: bare.url })
     const session = http2.connect(proxy.url)
     const head = { ':method': 'POST', ':path': pathOf('Unary'), 'content-type': 'application/grpc', 'proxy-authorization': 'Basic YTpi' }
     const stream = session
@@ -260,7 +248,6 @@ describe('failures', () => {
     const { ':authority': authority, host, 'x-forwarded-host': forwarded, 'proxy-authorization': credential } = heads[0] ?? {}
     expect({ authority, host, forwarded, credential }).toEqual({ authority: new URL(bare.url).host, forwarded: 'api.example' })
     session.close()
-    bare.close()
   })
 
   it('loses the calls of a client that goes away', async () => {
@@ -294,14 +281,11 @@ describe('failures', () => {
   })
 
   it('is UNAVAILABLE if it speaks HTTP/1.1 only', async () => {
-    await startAll()
-    const other = await startStage({ v1: null, v2: answering({}) })
-    const confused = connect(other.url)
-    expect((await unary(confused, 'Unary').answer).status).toMatchObject({
+    const { url } = await startStage({ v1: null, v2: answering({}) })
+    expect((await unary(connect(url), 'Unary').answer).status).toMatchObject({
       code: status.UNAVAILABLE,
       details: 'the v2 service does not speak gRPC; set upstream.v2Grpc to rest if it speaks REST',
     })
-    confused.close()
   })
 
   it('announces limits.streams to clients', async () => {
@@ -346,31 +330,23 @@ describe('failures', () => {
   })
 
   it('closes the connection to the service if a client leaves messages unread', async () => {
-    await startAll()
-    const service = http2.createServer()
-    const sessions = once(service, 'session') as Promise<[http2.ServerHttp2Session]>
-    service.on('stream', (stream) => {
-      stream.on('error', () => {})
-      stream.respond({ ':status': 200, 'content-type': 'application/grpc' })
-      stream.end(Buffer.alloc(100_000))
+    let upstream: http2.Http2Session | undefined
+    const service = await startBareService((stream) => {
+      upstream = stream.session
+      answerWith(stream, Buffer.alloc(100_000))
     })
-    service.listen(0, '127.0.0.1')
-    await once(service, 'listening')
-    const own = await startStage({ v1: null, v2: `http://127.0.0.1:${(service.address() as AddressInfo).port}` })
+    const own = await startStage({ v1: null, v2: service.url })
     const session = http2.connect(own.url, { settings: { initialWindowSize: 0 } })
     const stream = session.request({ ':method': 'POST', ':path': '/test.Echo/Unary', 'content-type': 'application/grpc' })
     stream.on('error', () => {})
     stream.end()
-    const [upstream] = await sessions
     await once(stream, 'response')
     stream.close(http2.constants.NGHTTP2_CANCEL)
     await once(stream, 'close')
-    const closed = once(upstream, 'close')
-    upstream.close()
+    const closed = once(upstream as http2.Http2Session, 'close')
+    upstream?.close()
     await closed
     session.destroy()
-    await own.close()
-    service.close()
   })
 
   describe('a call without a message', () => {
@@ -394,54 +370,29 @@ describe('failures', () => {
 })
 
 describe('odd status', () => {
-  const PREFACE_BYTES = 24
-  const HEAD_BYTES = 9
-  const [DATA, HEADERS, SETTINGS] = [0, 1, 4]
-  const [ACK, END_HEADERS] = [1, 4]
-
-  /** Frame of HTTP/2 (RFC 9113 §4.1). */
-  function frame(type: number, flags: number, stream: number, payload: Buffer): Buffer {
-    const head = Buffer.alloc(HEAD_BYTES)
-    head.writeUIntBE(payload.length, 0, 3)
-    head[3] = type
-    head[4] = flags
-    head.writeUInt32BE(stream, 5)
-    return Buffer.concat([head, payload])
-  }
-
-  /** A head with nothing but its status: a literal with the name of index 8 (RFC 7541 §6.2.2). */
-  const headOf = (stream: number, text: string) => frame(HEADERS, END_HEADERS, stream, Buffer.from(`\x08\x03${text}`, 'latin1'))
-
   /** Answers each call with heads of these statuses, then with data, and never ends it. */
   function serve(socket: Socket, statuses: readonly string[]): void {
-    let received = Buffer.alloc(0)
-    let at = PREFACE_BYTES
+    let rest: Buffer = Buffer.alloc(0)
+    let skipped = PREFACE.length
     socket.on('error', () => {})
-    socket.write(Buffer.concat([frame(SETTINGS, 0, 0, Buffer.alloc(0)), frame(SETTINGS, ACK, 0, Buffer.alloc(0))]))
-    socket.on('data', (piece) => {
-      received = Buffer.concat([received, piece])
-      while (received.length >= at + HEAD_BYTES && received.length >= at + HEAD_BYTES + received.readUIntBE(at, 3)) {
-        if (received[at + 3] === HEADERS) {
-          const stream = received.readUInt32BE(at + 5)
-          socket.write(Buffer.concat([...statuses.map((one) => headOf(stream, one)), frame(DATA, 0, stream, Buffer.alloc(5))]))
-        }
-        at += HEAD_BYTES + received.readUIntBE(at, 3)
+    socket.write(Buffer.concat([frame(TYPE.SETTINGS, 0, 0), frame(TYPE.SETTINGS, FLAG.ACK, 0)].map(bytesOf)))
+    socket.on('data', (piece: Buffer) => {
+      rest = Buffer.concat([rest, piece])
+      if (rest.length < skipped) return
+      const read = readFrames(rest.subarray(skipped))
+      rest = read.rest
+      skipped = 0
+      for (const { stream } of read.frames.filter(({ type }) => type === TYPE.HEADERS)) {
+        const heads = statuses.map((one) => headers(stream, [[':status', one]], FLAG.END_HEADERS))
+        socket.write(Buffer.concat([...heads, frame(TYPE.DATA, 0, stream, Buffer.alloc(5))].map(bytesOf)))
       }
     })
   }
 
-  let proxy: TestProxy
-  const server = net.createServer()
-
-  afterEach(() => server.close())
-
   it('ends a call whose service answers with a status below 100 behind an informational one', async () => {
-    server.on('connection', (socket) => serve(socket, ['100', '103', '020'])).listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    proxy = await startStage({ v1: null, v2: `http://127.0.0.1:${(server.address() as AddressInfo).port}` })
-    const client = connect(proxy.url)
-    const { status: end } = await unary(client, 'Unary', 'a').answer
+    const { url: v2 } = await listening(net.createServer((socket) => serve(socket, ['100', '103', '020'])))
+    const { url } = await startStage({ v1: null, v2 })
+    const { status: end } = await unary(connect(url), 'Unary', 'a').answer
     expect(end).toMatchObject({ code: status.INTERNAL })
-    client.close()
   })
 })

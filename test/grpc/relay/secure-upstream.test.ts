@@ -2,29 +2,25 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { ServerCredentials, status } from '@grpc/grpc-js'
-import { afterAll, beforeAll, expect, inject, it, onTestFinished } from 'vitest'
+import { beforeAll, expect, inject, it, onTestFinished } from 'vitest'
 import { startStage } from '../../stage/stage.ts'
-import { connect, type Echo, startEcho, unary } from '../client.ts'
+import { connect, startEcho, unary } from '../client.ts'
 
 const CERT = 'test/certificates/localhost.crt'
 const pair = { private_key: readFileSync('test/certificates/localhost.key'), cert_chain: readFileSync(CERT) }
 
-let echo: Echo
 let v2: string
 
 beforeAll(async () => {
-  echo = await startEcho(0, {}, ServerCredentials.createSsl(null, [pair]))
-  v2 = `https://${echo.address.replace('127.0.0.1', 'localhost')}`
+  const { address } = await startEcho(0, {}, ServerCredentials.createSsl(null, [pair]))
+  v2 = `https://${address.replace('127.0.0.1', 'localhost')}`
 })
-
-afterAll(() => echo.kill())
 
 it('answers UNAVAILABLE for an untrusted service behind TLS', async () => {
   const proxy = await startStage({ v1: null, v2 })
   const client = connect(proxy.url)
   expect((await unary(client, 'Unary', 'hello').answer).status.code).toBe(status.UNAVAILABLE)
   expect(await proxy.logged(() => true)).toMatchObject({ error: { cause: expect.stringContaining('self-signed certificate') } })
-  client.close()
 })
 
 it('reaches a trusted service behind TLS', async () => {
@@ -34,5 +30,4 @@ it('reaches a trusted service behind TLS', async () => {
   const [line] = await once(child.stdout, 'data')
   const client = connect(/http:\S+/.exec(String(line))?.[0] ?? '')
   expect((await unary(client, 'Unary', 'hello').answer).messages.map(String)).toEqual(['hello'])
-  client.close()
 })

@@ -12,6 +12,7 @@ import { statusBytes } from '../../../src/grpc/wire/status.ts'
 import type { OnGrpc } from '../../../src/serve/listen/http2.ts'
 import { until } from '../../stage/clocks.ts'
 import { startStage } from '../../stage/stage.ts'
+import { listening } from '../../stage/upstream.ts'
 import { answerWith, callPath, connect, startBareService } from '../client.ts'
 
 describe('renamed', () => {
@@ -39,15 +40,9 @@ describe('renamed', () => {
       grpc.relay(stream, headers, raw, () => {}, { renamed: inV2(headers[':path'] ?? ''), timed: { moved: 0 } })
     const server = http2.createServer()
     server.on('stream', (stream, headers, ...[, raw]: [number, string[]?]) => onStream(stream, headers, raw ?? []))
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    const client = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
-    onTestFinished(() => {
-      client.close()
-      server.close()
-      grpc.close()
-      bare.close()
-    })
-    const { status: end } = await callPath(client, '/chainguard.platform.iam.v2beta1.GroupsService/Create').answer
+    const { url } = await listening(server)
+    onTestFinished(grpc.close)
+    const { status: end } = await callPath(connect(url), '/chainguard.platform.iam.v2beta1.GroupsService/Create').answer
     return {
       path,
       end,

@@ -1,15 +1,12 @@
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
-import { type AddressInfo, createServer } from 'node:net'
 import { fromBinary, fromJson, type JsonValue, toBinary, toJson } from '@bufbuild/protobuf'
 import { Agent } from 'undici'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { mappings } from '../../../mappings/index.ts'
 import { ApiError } from '../../../src/errors.ts'
 import { createTranscode, relayUnary } from '../../../src/grpc/calls/destinations.ts'
-import { readFacts } from '../../../src/grpc/facts.ts'
-import { openRpc, type RpcMethod } from '../../../src/grpc/proto-files.ts'
+import type { RpcMethod } from '../../../src/grpc/proto-files.ts'
 import { createGrpc } from '../../../src/grpc/relay/relay.ts'
 import { type CallUnary, readAnswer } from '../../../src/grpc/relay/unary.ts'
 import type { WireReply } from '../../../src/grpc/wire/call.ts'
@@ -17,9 +14,10 @@ import { newRequestRecord } from '../../../src/serve/core.ts'
 import { Firing } from '../../../src/serve/signals.ts'
 import { createAskRest } from '../../../src/serve/upstream/v1.ts'
 import { callTimes } from '../../stage/clocks.ts'
+import { NOWHERE } from '../../stage/stage.ts'
 import { answering, startUpstream, type Upstream } from '../../stage/upstream.ts'
 import { answerWith, type Echo, framed, pathOf, startBareService, startEcho } from '../client.ts'
-import { rpc } from '../messages.ts'
+import { methodOf, rpc } from '../messages.ts'
 
 describe('unary', () => {
   const settings = { connections: 2, connectTimeoutMs: 3000, answerBytes: 1000 }
@@ -31,11 +29,8 @@ describe('unary', () => {
     return grpc.call
   }
 
-  const serving = async (answer: (stream: ServerHttp2Stream) => void, service?: 'v1') => {
-    const bare = await startBareService(answer)
-    onTestFinished(bare.close)
-    return clientOf(bare.url, service)
-  }
+  const serving = async (answer: (stream: ServerHttp2Stream) => void, service?: 'v1') =>
+    clientOf((await startBareService(answer)).url, service)
 
   describe('a call of one message', () => {
     let echo: Echo
@@ -43,7 +38,6 @@ describe('unary', () => {
     beforeAll(async () => {
       echo = await startEcho()
     })
-    afterAll(() => echo.kill())
 
     it('answers with the message and its metadata, and hides the headers of the client’s protocol', async () => {
       const headers = {
@@ -165,12 +159,7 @@ describe('unary', () => {
   })
 
   it('sent nothing if no service listens', async () => {
-    const server = createServer().listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    const { port } = server.address() as AddressInfo
-    server.close()
-    await once(server, 'close')
-    await expect(clientOf(`http://127.0.0.1:${port}`)(call)).rejects.toMatchObject({ code: 'UNAVAILABLE', unsent: true })
+    await expect(clientOf(NOWHERE)(call)).rejects.toMatchObject({ code: 'UNAVAILABLE', unsent: true })
   })
 
   it('passes on a million messages of one answer, and no more', () => {
@@ -185,19 +174,13 @@ describe('unary', () => {
 })
 
 describe('relay unary', () => {
-  const { registry, find } = openRpc(
-    mappings.flatMap(({ operations }) => operations),
-    readFacts(),
-  )
-
   function relay(name: string, call: CallUnary) {
-    const method = find(`/chainguard.platform.${name}`)
-    if (!method) throw new Error(`no method ${name}`)
+    const method = methodOf(name)
     const headers = { authorization: 'Bearer t', 'x-crosswalk-mode': 'v1', 'x-request-id': 'theirs' }
     const signal = callTimes()
     const asked = { path: method.path, protocol: 'grpc', codec: 'proto', headers, timeoutMs: 5, isGet: false, signal } as const
     return relayUnary(
-      { call, registry, limits: { messageBytes: 1000, rowsPerRequest: 10 } },
+      { call, registry: rpc.registry, limits: { messageBytes: 1000, rowsPerRequest: 10 } },
       { method, call: { ...asked, message: Buffer.from([1]) }, record: newRequestRecord('ours') },
     )
   }
@@ -245,12 +228,6 @@ describe('transcode', () => {
   })
 
   afterAll(() => pool.close())
-
-  const methodOf = (name: string): RpcMethod => {
-    const method = rpc.find(`/chainguard.platform.${name}`)
-    if (!method) throw new Error(`no method ${name}`)
-    return method
-  }
 
   const HEADERS = {
     authorization: 'Bearer a',

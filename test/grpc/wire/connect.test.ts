@@ -1,11 +1,11 @@
 import { once } from 'node:events'
 import http from 'node:http'
 import http2 from 'node:http2'
-import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import type { WireCall } from '../../../src/grpc/wire/call.ts'
 import { createCors } from '../../../src/grpc/wire/connect.ts'
+import { listening } from '../../stage/upstream.ts'
 import { answerSpecially, echo, SPECIAL, startPairs } from './stage.ts'
 
 describe('connect', () => {
@@ -174,11 +174,8 @@ describe('cors', () => {
   let url = ''
 
   beforeAll(async () => {
-    server.listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    ;({ url } = await listening(server))
   })
-  afterAll(() => void server.close())
 
   const ask = async (method: string, headers: http.OutgoingHttpHeaders) => {
     const [response] = (await once(http.request(url, { method, headers, agent: false }).end(), 'response')) as [http.IncomingMessage]

@@ -2,7 +2,8 @@ import { Writable } from 'node:stream'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { gzipped, inBase64, lengthOf, sendPieces } from '../../../src/grpc/wire/framing.ts'
-import { answerSpecially, frame, type PairAnswered, SPECIAL, startPairs } from './stage.ts'
+import { framed as frame } from '../client.ts'
+import { answerSpecially, type PairAnswered, SPECIAL, startPairs } from './stage.ts'
 
 describe('grpc web', () => {
   const WEB = { 'content-type': 'application/grpc-web+proto' }

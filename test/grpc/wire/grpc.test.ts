@@ -8,7 +8,8 @@ import { createServeGrpcStream, type WireStreamHandler } from '../../../src/grpc
 import { closedCode, grpcMessage } from '../../../src/grpc/wire/status.ts'
 import { createBudget } from '../../../src/serve/bounds.ts'
 import { processorMs } from '../../stage/clocks.ts'
-import { answerSpecially, echo, frame, SPECIAL, startGrpc } from './stage.ts'
+import { framed as frame } from '../client.ts'
+import { answerSpecially, echo, SPECIAL, startGrpc } from './stage.ts'
 
 describe('closed code', () => {
   const ok = { 'grpc-status': '0' }

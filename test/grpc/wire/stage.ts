@@ -5,7 +5,7 @@ import http, {
   type RequestListener,
 } from 'node:http'
 import http2, { type ClientHttp2Session, type IncomingHttpHeaders, type OutgoingHttpHeaders } from 'node:http2'
-import type { AddressInfo } from 'node:net'
+import { buffer } from 'node:stream/consumers'
 import { onTestFinished } from 'vitest'
 import type { WireHandler } from '../../../src/grpc/wire/call.ts'
 import { createServePair } from '../../../src/grpc/wire/connect.ts'
@@ -13,6 +13,8 @@ import type { WireSettings } from '../../../src/grpc/wire/framing.ts'
 import { createServeGrpc } from '../../../src/grpc/wire/grpc.ts'
 import { createBudget } from '../../../src/serve/bounds.ts'
 import { createDeadlines } from '../../../src/serve/listen/times.ts'
+import { gathered } from '../../programs/faults/wire.ts'
+import { listening } from '../../stage/upstream.ts'
 
 /** The settings of a wire under test, and what was reported to them. */
 export function stagedSettings(given: Partial<WireSettings> = {}): WireSettings & { readonly failures: unknown[] } {
@@ -56,13 +58,8 @@ export async function startGrpc(given: Partial<WireSettings> = {}, create = crea
       (code) => ends.emit('end', code),
     ),
   )
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const session = http2.connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
-  onTestFinished(() => {
-    session.destroy()
-    server.close()
-  })
+  const session = http2.connect((await listening(server)).url)
+  onTestFinished(() => session.destroy())
   const call = (pieces: Buffer | readonly Buffer[], headers: OutgoingHttpHeaders = {}) => callOn(session, [pieces].flat(), headers)
   const ended = async () => (await once(ends, 'end'))[0] as number
   return Object.assign(stage, { session, failures: settings.failures, ended, call })
@@ -79,31 +76,18 @@ async function callOn(session: ClientHttp2Session, pieces: readonly Buffer[], he
     te: 'trailers',
     ...headers,
   })
-  const answered = { head: {} as IncomingHttpHeaders, trailers: {} as IncomingHttpHeaders }
-  stream.on('response', (head) => Object.assign(answered, { head: plain(head) }))
-  stream.on('trailers', (trailers) => Object.assign(answered, { trailers: plain(trailers) }))
-  const body: Buffer[] = []
-  stream.on('data', (piece: Buffer) => body.push(piece))
-  const closed = once(stream, 'close')
+  const answered = gathered(stream)
   for (const piece of pieces) stream.write(piece)
   stream.end()
-  await closed
-  const { head, trailers } = answered
+  const { body, ...blocks } = await answered
+  const [head, trailers] = [plain(blocks.head), plain(blocks.trailers)]
   const said = { ...head, ...trailers }
   const message = decodeURIComponent(String(said['grpc-message'] ?? ''))
-  return { head, trailers, body: Buffer.concat(body), code: Number(said['grpc-status'] ?? Number.NaN), message }
+  return { head, trailers, body, code: Number(said['grpc-status'] ?? Number.NaN), message }
 }
 
 /** Without the symbols that Node adds. */
 const plain = (headers: IncomingHttpHeaders) => Object.fromEntries(Object.entries(headers))
-
-/** Frames a message. */
-export function frame(message: Buffer | string, flags = 0): Buffer {
-  const bytes = Buffer.from(message)
-  const prefix = Buffer.alloc(5, flags)
-  prefix.writeUInt32BE(bytes.length, 1)
-  return Buffer.concat([prefix, bytes])
-}
 
 const message = '\t\ntest with whitespace\r\nand Unicode BMP ☺ and non-BMP 😈\t\n'
 
@@ -143,10 +127,7 @@ export async function startPairs(version: 1 | 2 = 1, given: Partial<WireSettings
     serve({ request, response }, { handler: (call) => stage.handler(call), isSafe, ended: (code) => tell(code) })
   }
   const server = version === 1 ? http.createServer(answer) : http2.createServer(answer as never)
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  onTestFinished(() => void server.close())
+  const { url } = await listening(server)
   const call: PairStage['call'] = (body, headers, target = 'POST /test.Echo/Unary') => {
     const [method = '', path = ''] = target.split(' ')
     return version === 1 ? ask1(url, { method, path, headers }, body) : ask2(url, { ':method': method, ':path': path, ...headers }, body)
@@ -158,20 +139,14 @@ export async function startPairs(version: 1 | 2 = 1, given: Partial<WireSettings
 async function ask1(url: string, options: http.RequestOptions, body: Buffer | string | undefined): Promise<PairAnswered> {
   const request = http.request(url, { ...options, agent: false }).end(body)
   const [response] = (await once(request, 'response')) as [http.IncomingMessage]
-  return { status: response.statusCode ?? 0, headers: response.headers, body: await whole(response) }
+  return { status: response.statusCode ?? 0, headers: response.headers, body: await buffer(response) }
 }
 
 async function ask2(url: string, headers: NodeOutgoingHttpHeaders, body: Buffer | string | undefined): Promise<PairAnswered> {
   const session = http2.connect(url)
   const stream = session.request(headers).end(body)
   const [head] = (await once(stream, 'response')) as [NodeIncomingHttpHeaders]
-  const answered = { status: Number(head[':status']), headers: head, body: await whole(stream) }
+  const answered = { status: Number(head[':status']), headers: head, body: await buffer(stream) }
   session.close()
   return answered
-}
-
-async function whole(pieces: AsyncIterable<Buffer>): Promise<Buffer> {
-  const all: Buffer[] = []
-  for await (const piece of pieces) all.push(piece)
-  return Buffer.concat(all)
 }

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import http from 'node:http'
 import http2 from 'node:http2'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
 import type { Config } from '../../../src/app/config/settings.ts'
 import { addressIn, createTrust, elementText, parseForwarded, peerOf, vouchedHops } from '../../../src/serve/http/forwarded.ts'
@@ -212,7 +212,6 @@ describe('forwarded', () => {
         seen.push(headers)
         stream.respond({ ':status': 200, 'content-type': 'application/grpc', 'grpc-status': '0' }, { endStream: true })
       })
-      onTestFinished(service.close)
       const { url } = await startStage({ v1: null, v2: service.url })
       const session = http2.connect(url)
       for (const path of [PING_V2, '/test.Echo/Unary']) {

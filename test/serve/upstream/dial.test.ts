@@ -67,7 +67,6 @@ describe('dial', () => {
     const statusOf = async (path: string) => (await fetch(url + path, { headers })).status
     const client = connect(url)
     const grpc = await unary(client, 'Unary', 'hello').answer
-    client.close()
     return {
       translated: await statusOf('/iam/v1/groups'),
       native: await statusOf('/iam/v2/groups'),
@@ -230,7 +229,6 @@ describe('dial', () => {
       const second = await startFor(await at(grpc), { 'upstream.proxy': `http://${host}` }, null)
       const client = connect(second.url)
       expect((await unary(client, 'Unary', 'hello').answer).messages.map(String)).toEqual(['hi'])
-      client.close()
       expect(asked.length).toBeGreaterThanOrEqual(3)
     })
 

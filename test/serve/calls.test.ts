@@ -27,6 +27,16 @@ describe('calls', () => {
     return { begun, send, answer: (path: string) => answers.get(path)?.({ path }) }
   }
 
+  /** A v2 service that answers at once. */
+  function promptService() {
+    const begun: string[] = []
+    const send = async ({ path }: Call) => {
+      begun.push(path)
+      return { path }
+    }
+    return { begun, send }
+  }
+
   describe('announced calls', () => {
     it('begin in order, up to the parallel limit, and keep their outcomes', async () => {
       const { begun, send, answer } = service()
@@ -42,11 +52,7 @@ describe('calls', () => {
     })
 
     it('do not begin while the plan waits', async () => {
-      const begun: string[] = []
-      const send = async ({ path }: Call) => {
-        begun.push(path)
-        return {}
-      }
+      const { begun, send } = promptService()
       const make = making(send, { callsPerRequest: 100, parallelCalls: 3 })
       await make(ask(0, calls.slice(1)))
       await new Promise((resolve) => setImmediate(resolve))
@@ -54,11 +60,7 @@ describe('calls', () => {
     })
 
     it('are forgotten if the plan announces others', async () => {
-      const begun: string[] = []
-      const send = async ({ path }: Call) => {
-        begun.push(path)
-        return { path }
-      }
+      const { begun, send } = promptService()
       const make = making(send, { callsPerRequest: 100, parallelCalls: 2 })
       await make(ask(0, calls.slice(1)))
       expect(await make(ask(9, []))).toEqual([{ ok: true, body: { path: '/9' } }])
@@ -92,36 +94,33 @@ describe('calls', () => {
     const many = Array.from({ length: 20_000 }, (_, at): Call => ({ method: 'GET', path: `/${at}`, query: [] }))
     const limits = { callsPerRequest: 100_000, parallelCalls: 1 }
 
-    it('are told at once, in the order of the calls', () => {
+    /** Sends them all in one turn; the outcomes are there once they are told. */
+    function sendMany(send: (call: Call, landing: CallReceiver) => void) {
       let told: readonly Outcome[] = []
-      const calls = new ManyCalls(({ path }, landing) => landing.received({ path }), limits)
-      calls.sendCalls(
-        turnOf(many),
+      const turn: AskTurn = { kind: 'ask', calls: many, next: () => replied({ status: 200, body: {} }) }
+      new ManyCalls(send, limits).sendCalls(
+        turn,
         telling((outcomes) => (told = outcomes)),
       )
-      expect(told).toEqual(many.map(({ path }) => ({ ok: true, body: { path } })))
+      return () => told
+    }
+
+    it('are told at once, in the order of the calls', () => {
+      const told = sendMany(({ path }, landing) => landing.received({ path }))
+      expect(told()).toEqual(many.map(({ path }) => ({ ok: true, body: { path } })))
     })
 
     it('do not grow the stack when they wait for one that does not', () => {
-      let told: readonly Outcome[] = []
       let first: CallReceiver | undefined
-      const calls = new ManyCalls((call, landing) => {
+      const told = sendMany((call, landing) => {
         if (call === many[0]) first = landing
         else landing.received({})
-      }, limits)
-      calls.sendCalls(
-        turnOf(many),
-        telling((outcomes) => (told = outcomes)),
-      )
-      expect(told).toEqual([])
+      })
+      expect(told()).toEqual([])
       first?.received({})
-      expect(told).toHaveLength(many.length)
+      expect(told()).toHaveLength(many.length)
     })
   })
-
-  function turnOf(calls: readonly Call[]): AskTurn {
-    return { kind: 'ask', calls, next: () => replied({ status: 200, body: {} }) }
-  }
 
   /** Takes the outcomes of several calls: none of them is the only one of its turn. */
   function telling(told: OutcomeReceiver['settled']): OutcomeReceiver {

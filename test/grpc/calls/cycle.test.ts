@@ -47,11 +47,6 @@ describe('cycle', () => {
       expect((await v1Client(proxy.url, 'nobody').call('iam.Groups/List')).code).toBe(status.UNAUTHENTICATED)
     })
 
-    it('is UNIMPLEMENTED for what only v1 has, with the sentence of REST', async () => {
-      const answer = await client.call('registry.Registry/GetDeployment', { id: 'a' })
-      expect(answer).toMatchObject({ code: status.UNIMPLEMENTED, text: expect.stringContaining('needs a v1 service') })
-    })
-
     it.each([
       ['UNIMPLEMENTED', 'iam.Groups/Fly', Buffer.alloc(0), 'unknown method Fly for service chainguard.platform.iam.Groups'],
       ['INTERNAL', 'iam.Groups/List', Buffer.from([0xff]), 'grpc: error unmarshalling request'],

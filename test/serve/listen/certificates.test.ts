@@ -124,6 +124,10 @@ describe('client certificates', () => {
     })
   }
 
+  const GET = 'GET /iam/v1/groups HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n'
+  const connectAs = (issued: Issued, options: tls.ConnectionOptions = {}) =>
+    tls.connect({ port: Number(new URL(proxy.url).port), host: '127.0.0.1', ca: servers.pem, ...issued.pem, ...options })
+
   /** Lets clients in whose certificates these authorities sign. */
   const trust = (pem: string) => {
     writeFileSync(clientCa, pem)
@@ -155,11 +159,7 @@ describe('client certificates', () => {
     const shown = issued ? ['-key', issued.key, '-cert', issued.cert] : []
     const to = ['s_client', '-connect', new URL(proxy.url).host, '-CAfile', servers.ca, '-verify_return_error', '-ign_eof']
     for (const version of ['-tls1_2', '-tls1_3']) {
-      const { text } = await run(
-        'openssl',
-        [...to, version, ...shown],
-        'GET /iam/v1/groups HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n',
-      )
+      const { text } = await run('openssl', [...to, version, ...shown], GET)
       expect(text.includes('HTTP/1.1 503')).toBe(isServed)
     }
   })
@@ -178,9 +178,8 @@ describe('client certificates', () => {
   })
 
   it('follows the file of the authorities, and resumes no session that another one allowed', async () => {
-    const to = { port: Number(new URL(proxy.url).port), host: '127.0.0.1', ca: servers.pem }
     const answered = async (issued: Issued, session?: Buffer) => {
-      const socket = tls.connect({ ...to, ...issued.pem, ...(session && { session }) })
+      const socket = connectAs(issued, session && { session })
       let kept: Buffer | undefined
       socket.on('session', (given) => {
         kept = given
@@ -194,7 +193,7 @@ describe('client certificates', () => {
       socket.on('data', (piece) => {
         text += piece
       })
-      socket.write('GET /iam/v1/groups HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n')
+      socket.write(GET)
       await once(socket, 'close')
       return { status: text.slice(0, 12), session: kept, isResumed }
     }
@@ -206,7 +205,6 @@ describe('client certificates', () => {
   })
 
   it('asks who is connected to connect again, and then its authority has gone', async () => {
-    const { port } = new URL(proxy.url)
     const agent = new https.Agent({ keepAlive: true, maxSockets: 1, ca: servers.pem, ...alice.pem })
     const ask = (): Promise<string | undefined> =>
       new Promise((resolve, reject) => {
@@ -217,7 +215,7 @@ describe('client certificates', () => {
       })
     const session = http2.connect(proxy.url, { ca: servers.pem, ...alice.pem })
     await once(session, 'remoteSettings')
-    const silent = tls.connect({ port: Number(port), host: '127.0.0.1', ca: servers.pem, ...alice.pem, ALPNProtocols: ['h2'] })
+    const silent = connectAs(alice, { ALPNProtocols: ['h2'] })
     await once(silent, 'secureConnect')
     expect(await ask()).toBe('503 keep-alive')
     trust(strangers.pem)
@@ -230,11 +228,10 @@ describe('client certificates', () => {
   })
 
   it.each(['http/1.1', 'h2'])('asks who was still in the handshake to connect again (%s)', async (protocol) => {
-    const to = { port: Number(new URL(proxy.url).port), host: '127.0.0.1' }
     // Its handshake begins after that of the other, which the server took later.
-    const early = net.connect(to)
+    const early = net.connect(Number(new URL(proxy.url).port), '127.0.0.1')
     await once(early, 'connect')
-    const other = tls.connect({ ...to, ca: servers.pem, ...alice.pem })
+    const other = connectAs(alice)
     await once(other, 'secureConnect')
     trust(strangers.pem)
     const secure = tls.connect({ socket: early, ca: servers.pem, ...alice.pem, ALPNProtocols: [protocol] })

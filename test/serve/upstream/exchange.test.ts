@@ -301,33 +301,32 @@ describe('work in flight', () => {
         },
       }
     }
-    return { join: joining(new Coalescer<number>(() => loop.turn)), loop, start, started, reasons }
+    const begin = joining(new Coalescer<number>(() => loop.turn))
+    const join = (key: string, signal = new AbortController().signal, begun = start, since?: number) => begin(key, signal, begun, since)
+    return { join, loop, start, started, reasons }
   }
 
   it('is not shared if the caller, the request or the client’s headers differ', () => {
-    const { join, start, started } = setUp()
-    const { signal } = new AbortController()
-    for (const key of ['ab', 'ac', 'bb', 'ab', 'abc', 'abd', 'abc']) void join(key, signal, start)
+    const { join, started } = setUp()
+    for (const key of ['ab', 'ac', 'bb', 'ab', 'abc', 'abd', 'abc']) void join(key)
     expect(started.length).toBe(5)
   })
 
   it('is shared by key and begins anew when it is over', async () => {
-    const { join, start, started } = setUp()
-    const { signal } = new AbortController()
-    const both = Promise.all([join('k', signal, start), join('k', signal, start)])
+    const { join, started } = setUp()
+    const both = Promise.all([join('k'), join('k')])
     started[0]?.received(1)
     expect(await both).toEqual([1, 1])
-    const again = join('k', signal, start)
+    const again = join('k')
     started[1]?.received(2)
     expect([await again, started.length]).toEqual([2, 2])
   })
 
   it('is not joined by a later request, which begins newer work to join', async () => {
-    const { join, loop, start, started } = setUp()
-    const { signal } = new AbortController()
-    const first = join('k', signal, start)
+    const { join, loop, started } = setUp()
+    const first = join('k')
     loop.turn += 1
-    const rest = Promise.all([join('k', signal, start), join('k', signal, start)])
+    const rest = Promise.all([join('k'), join('k')])
     started[1]?.received(2)
     started[0]?.received(1)
     expect([await first, await rest, started.length]).toEqual([1, [2, 2], 2])
@@ -335,45 +334,42 @@ describe('work in flight', () => {
 
   it('is joined by an earlier request, however late', async () => {
     const { join, loop, start, started } = setUp()
-    const { signal } = new AbortController()
     const cameIn = loop.turn
     loop.turn += 1
-    const first = join('k', signal, start)
+    const first = join('k')
     loop.turn += 100
-    const late = join('k', signal, start, cameIn)
+    const late = join('k', undefined, start, cameIn)
     started[0]?.received(1)
     expect([await first, await late, started.length]).toEqual([1, 1, 1])
   })
 
   it('fails for all that wait, and for no later request', async () => {
-    const { join, start, started } = setUp()
-    const { signal } = new AbortController()
-    const both = Promise.allSettled([join('k', signal, start), join('k', signal, start)])
+    const { join, started } = setUp()
+    const both = Promise.allSettled([join('k'), join('k')])
     started[0]?.failed(new Error('broken'))
     expect((await both).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
-    const again = join('k', signal, start)
+    const again = join('k')
     started[1]?.received(2)
     expect(await again).toBe(2)
   })
 
   it('is not awaited if it fails before it begins', async () => {
-    const { join, start, started } = setUp()
-    const { signal } = new AbortController()
-    const refused = join('k', signal, (landing) => {
+    const { join, started } = setUp()
+    const refused = join('k', undefined, (landing) => {
       landing.failed(new Error('closed'))
       return { cancel: () => {} }
     })
     await expect(refused).rejects.toThrow('closed')
-    const again = join('k', signal, start)
+    const again = join('k')
     started[0]?.received(2)
     expect(await again).toBe(2)
   })
 
   it('continues while a request waits, and is cancelled when none does', async () => {
-    const { join, start, started, reasons } = setUp()
+    const { join, started, reasons } = setUp()
     const [one, two] = [new AbortController(), new AbortController()]
-    const first = join('k', one.signal, start)
-    const second = join('k', two.signal, start)
+    const first = join('k', one.signal)
+    const second = join('k', two.signal)
     one.abort(new Error('one left'))
     await expect(first).rejects.toThrow('one left')
     expect(reasons).toEqual([])

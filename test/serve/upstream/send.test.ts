@@ -120,6 +120,12 @@ describe('send', () => {
     await pool.destroy()
   })
 
+  /** Has v2 answer the next such read. */
+  const answer = (status: number, body: string | object, headers = {}) =>
+    nock(V2)
+      .get('/prefix/iam/v2/groups?name=a%20b')
+      .reply(status, body as nock.Body, headers)
+
   function context(token: string, requestId = 'r1') {
     return {
       headers: { authorization: `Bearer ${token}`, cookie: 'c=1' },
@@ -149,21 +155,19 @@ describe('send', () => {
       [200, '{"a":', { code: 'INTERNAL' }],
       [409, '{"code":6,"message":"there","details":[]}', { code: 'ALREADY_EXISTS', message: 'there' }],
     ])('turns %s %s into an error of its kind', async (status, body, error) => {
-      nock(V2).get('/prefix/iam/v2/groups?name=a%20b').reply(status, body)
+      answer(status, body)
       await expect(sendFor(context('t'))(read)).rejects.toMatchObject(error)
     })
 
     it('keeps the retry-after of a refusal', async () => {
-      nock(V2).get('/prefix/iam/v2/groups?name=a%20b').reply(429, '{"code":8,"message":"slow down"}', { 'retry-after': '7' })
+      answer(429, '{"code":8,"message":"slow down"}', { 'retry-after': '7' })
       await expect(sendFor(context('t'))(read)).rejects.toMatchObject({ code: 'RESOURCE_EXHAUSTED', headers: { 'retry-after': '7' } })
     })
   })
 
   describe('identical reads in flight', () => {
-    const answerOnce = (uid: string) => nock(V2).get('/prefix/iam/v2/groups?name=a%20b').reply(200, { uid })
-
     it('are made once for one caller', async () => {
-      answerOnce('one')
+      answer(200, { uid: 'one' })
       const answers = await Promise.all([sendFor(context('t'))(read), sendFor(context('t', 'r2'))(read)])
       expect(answers).toEqual([{ uid: 'one' }, { uid: 'one' }])
     })
@@ -179,22 +183,22 @@ describe('send', () => {
     })
 
     it('are made once for one caller in two traces', async () => {
-      answerOnce('one')
+      answer(200, { uid: 'one' })
       const saying = (value: string) => ({ ...context('t'), headers: { ...context('t').headers, traceparent: value, tracestate: value } })
       await Promise.all([sendFor(saying('one'))(read), sendFor(saying('two'))(read)])
     })
 
     it('are made twice for two callers', async () => {
-      answerOnce('one')
-      answerOnce('two')
+      answer(200, { uid: 'one' })
+      answer(200, { uid: 'two' })
       const answers = await Promise.all([sendFor(context('alice'))(read), sendFor(context('bob'))(read)])
       expect(new Set(answers.map(({ uid }) => uid))).toEqual(new Set(['one', 'two']))
     })
 
     it('are not shared across a write of their caller', async () => {
-      answerOnce('before')
+      answer(200, { uid: 'before' })
       nock(V2).post('/prefix/iam/v2/groups', { name: 'x' }).reply(200, {})
-      answerOnce('after')
+      answer(200, { uid: 'after' })
       const before = sendFor(context('t'))(read)
       const written = sendFor(context('t'))(write)
       const after = sendFor(context('t'))(read)
@@ -244,10 +248,9 @@ describe('send', () => {
 
   describe('cached answers', () => {
     const kept: Call = { ...read, keep: { key: 'readme a 1', scope: 'caller' } }
-    const answer = (uid: string) => nock(V2).get('/prefix/iam/v2/groups?name=a%20b').reply(200, { uid })
 
     it('lands at once once it is known', async () => {
-      answer('a')
+      answer(200, { uid: 'a' })
       const make = createSend({ pool, base: `${V2}/prefix`, answerBytes: 1000, keep: { entries: 10, ttlMs: 60_000 }, bulkCalls: 2 })
       await promised((call, landing) => make(sendingOf(context('alice')), call, landing))(kept)
       const landed: JsonObject[] = []
@@ -256,8 +259,8 @@ describe('send', () => {
     })
 
     it('serve the same caller again, and no other', async () => {
-      answer('alice')
-      answer('bob')
+      answer(200, { uid: 'alice' })
+      answer(200, { uid: 'bob' })
       const answers = [
         await sendFor(context('alice'))(kept),
         await sendFor(context('alice', 'r2'))(kept),
@@ -271,8 +274,8 @@ describe('send', () => {
 
     it('of one request end with it', async () => {
       const ofRequest: Call = { ...read, keep: { key: 'k', scope: 'request' } }
-      answer('first')
-      answer('second')
+      answer(200, { uid: 'first' })
+      answer(200, { uid: 'second' })
       const first = sendFor(context('t', 'r1'))
       expect([await first(ofRequest), await first(ofRequest)]).toEqual([{ uid: 'first' }, { uid: 'first' }])
       expect(await sendFor(context('t', 'r2'))(ofRequest)).toEqual({ uid: 'second' })
@@ -280,7 +283,7 @@ describe('send', () => {
 
     it('belong to the request alone where no others may be cached', async () => {
       const now = promising({ pool, base: `${V2}/prefix`, answerBytes: 1000, keep: { entries: 10, ttlMs: 0 }, bulkCalls: 2 })
-      for (const uid of ['a', 'b', 'c']) answer(uid)
+      for (const uid of ['a', 'b', 'c']) answer(200, { uid })
       expect([await now(context('t'))(kept), await now(context('t'))(kept)]).toEqual([{ uid: 'a' }, { uid: 'b' }])
       const ofRequest: Call = { ...read, keep: { key: 'k', scope: 'request' } }
       const request = now(context('t'))
@@ -288,8 +291,8 @@ describe('send', () => {
     })
 
     it('never hold an error', async () => {
-      nock(V2).get('/prefix/iam/v2/groups?name=a%20b').reply(500, 'oops')
-      answer('now')
+      answer(500, 'oops')
+      answer(200, { uid: 'now' })
       await expect(sendFor(context('t'))(kept)).rejects.toMatchObject({ code: 'INTERNAL' })
       expect(await sendFor(context('t'))(kept)).toEqual({ uid: 'now' })
     })
@@ -297,7 +300,6 @@ describe('send', () => {
 
   describe('a call with a reader of its own', () => {
     const counted: Call = { ...read, read: ([bytes]) => (bytes?.[0] === 0x7b ? { length: bytes.length } : undefined) }
-    const answer = (status: number, body: string) => nock(V2).get('/prefix/iam/v2/groups?name=a%20b').reply(status, body)
 
     it('gets its own reading of the bytes, even if two calls share the answer', async () => {
       answer(200, '{"a":1}')

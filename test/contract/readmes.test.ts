@@ -14,10 +14,9 @@ describe.each([{ readmeMovesRepo: false }, { readmeMovesRepo: true }])('before a
     v2 = await startQuietSandbox({ now: () => START + 1000 * seconds++, readmeMovesRepo })
   })
 
-  const proxy = async (values: Partial<Config>) => {
-    const server = await startStage({ v1: null, sandbox: v2, proxy: { 'log.level': 'silent', ...values } })
-    return server.url
-  }
+  const proxy = async (values: Partial<Config>) =>
+    (await startStage({ v1: null, sandbox: v2, proxy: { 'log.level': 'silent', ...values } })).url
+
   const send = async (method: string, url: string, body?: unknown) => {
     const response = await fetch(url, { method, headers: STAFF, ...(body !== undefined && { body: JSON.stringify(body) }) })
     return { status: response.status, body: JSON.parse(await response.text()) }

@@ -143,10 +143,8 @@ export const tag = (repoId: string, members: Members = {}) =>
 export const subscription = (parent: string, members: Members = {}) =>
   extra({ id: below(parent), sink: anything, ...members }, { group_id: parent })
 
-type AdvisoryShapesMembers = Readonly<Record<string, unknown>>
-
 const scan = { scanner_version: anything, grype_db_built: anything, grype_db_checksum: anything }
-const noted = (members: AdvisoryShapesMembers = {}) => ({ ...members, note: anything })
+const noted = (members: Members = {}) => ({ ...members, note: anything })
 
 const scanv1 = {
   scanner: anything,
@@ -161,10 +159,10 @@ const scanv1 = {
 }
 
 /** The source of a finding: one of three, which the answer itself names. */
-const detections: AdvisoryShapesMembers = { nvdapi: { cpe_searched: anything, cpe_found: anything }, manual: {}, scanv1 }
+const detections: Members = { nvdapi: { cpe_searched: anything, cpe_found: anything }, manual: {}, scanv1 }
 
 /** The types of an event and their members (facts §5.2). */
-const TYPES: AdvisoryShapesMembers = {
+const TYPES: Members = {
   fixed: noted({ fixed_version: anything, ...scan }),
   false_positive_determination: noted({ type: like(/^(?!TYPE_)[A-Z_]+$/) }),
   analysis_not_planned: noted(),
@@ -178,13 +176,13 @@ const TYPES: AdvisoryShapesMembers = {
 type Member = (body: unknown, name: string) => unknown
 
 /** Returns the one member of `types` in the answer. An answer without a type, or of an unknown one, matches nothing. */
-function typeOf(answer: unknown, types: AdvisoryShapesMembers, member: Member): AdvisoryShapesMembers {
+function typeOf(answer: unknown, types: Members, member: Member): Members {
   const [found] = Object.keys(types).filter((name) => member(answer, name) !== undefined)
   return found === undefined ? { 'one of': Object.keys(types) } : { [found]: types[found] }
 }
 
 /** facts §5.2; the type determines the members of an event, and an existing issue its issue. */
-export function advisoryEvent(advisory: string, answer: unknown, member: Member): AdvisoryShapesMembers {
+export function advisoryEvent(advisory: string, answer: unknown, member: Member): Members {
   const detection = member(answer, 'detection')
   return {
     id: below(advisory),
@@ -201,7 +199,7 @@ export function advisoryEvent(advisory: string, answer: unknown, member: Member)
 const OPTIONAL = ['component_name', 'component_location', 'component_type', 'deleted_at', 'legacyAdvisoryID']
 
 /** facts §5.1; optional members are present if they have a value. */
-export function advisory(parent: string, answer: AdvisoryShapesMembers, member: Member): AdvisoryShapesMembers {
+export function advisory(parent: string, answer: Members, member: Member): Members {
   const events = member(answer, 'events')
   return {
     id: below(parent),

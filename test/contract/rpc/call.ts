@@ -1,5 +1,6 @@
 import { Client as Channel, ChannelCredentials, Metadata, type ServiceError } from '@grpc/grpc-js'
 import { differences } from '../../../mappings/differences.ts'
+import { closedLater } from '../../stage/upstream.ts'
 import { complaintsOf, run } from '../run.ts'
 import type { Answer, Carry, Case, Request, Target } from '../target.ts'
 import {
@@ -202,9 +203,10 @@ function expressed(request: Parameters<Carry>[0]): Call | Inexpressible {
 
 const OPTIONS = { 'grpc.max_receive_message_length': -1, 'grpc.enable_retries': 0, 'grpc.use_local_subchannel_pool': 1 }
 
-/** Speaks gRPC by grpc-js, with messages by protobufjs. */
+/** Speaks gRPC by grpc-js, with messages by protobufjs. In a test it is closed with it. */
 export function grpcClient(url: string, options = {}): Client {
   const channel = new Channel(new URL(url).host, ChannelCredentials.createInsecure(), { ...OPTIONS, ...options })
+  closedLater(async () => channel.close())
   return {
     call: ({ method: { path, input, output }, message, headers }, token, { timeoutMs, signal } = {}) =>
       new Promise((resolve) => {

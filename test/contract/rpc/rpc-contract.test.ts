@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { sampleSeed, sizeOr } from '../../programs/faults/fuzz/hunt.ts'
 import { isFull } from '../../sample.ts'
 import { seeded } from '../../stage/clocks.ts'
@@ -24,8 +24,6 @@ beforeAll(async () => {
   sides = await startSides('published')
 })
 
-afterAll(() => sides.close())
-
 /** Draws cases by CROSSWALK_SEED and keeps their order. */
 function sampleOf(all: readonly Case[], size: number): readonly Case[] {
   const random = seeded(sampleSeed)
@@ -46,10 +44,6 @@ describe.each([
     // A genuine v1 speaks gRPC and no Connect.
     genuine = carried({ ...sides.genuine, ...own }, grpcClient(sides.genuine.url))
     proxied = carried({ ...sides.proxied, ...own }, clientOf(sides.proxied.url))
-  })
-
-  afterAll(() => {
-    for (const { close } of [genuine, proxied]) close()
   })
 
   const check = (one: Case) => compare(one, genuine, proxied)

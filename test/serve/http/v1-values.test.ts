@@ -79,23 +79,6 @@ describe('v1 values', () => {
       }
       expect([v1.seen.length, v2.seen.length]).toEqual([1, 2])
     })
-
-    it('is refused without a v1 service, with the setting that would help', async () => {
-      const proxy = await startStage({ v1: null, v2: v2.url })
-      const said = async (path: string) => (await (await fetch(proxy.url + path)).json()) as { code: number; message: string }
-      const remedy = 'set upstream.v1 (CROSSWALK_UPSTREAM_V1) to pass it on'
-      expect(await said('/libraries/v1/artifacts?ecosystems=GO')).toMatchObject({
-        code: 3,
-        message: `parsing field "ecosystems": "GO" needs a v1 service: v2 lacks it; ${remedy}`,
-      })
-      expect(await said('/libraries/v1/artifacts?include_upstream=true')).toMatchObject({
-        code: 3,
-        message: `Invalid argument: include_upstream: needs a v1 service: v2 has no upstream packages; ${remedy}`,
-      })
-      expect(await said('/libraries/v1/artifacts?ecosystems=BOGUS')).toMatchObject({
-        message: 'parsing field "ecosystems": "BOGUS" is not a valid value',
-      })
-    })
   })
 
   describe('a read that v2 can only emulate', () => {
@@ -194,52 +177,35 @@ describe('announce', () => {
     link: '<https://docs.example.com/v2>; rel="successor-version"',
   }
 
-  let proxy: TestProxy
-
+  const GROUPS = '/iam/v1/groups'
   const both: Handler = (request, response) => {
     if (request.url?.startsWith('/registry/v1')) response.setHeader('link', '</next>; rel="next"').setHeader('sunset', 'theirs')
     response.end('{"groups":[]}')
   }
-  const start = async (values: Partial<Config>) => {
-    proxy = await startStage({ v1: both, v2: both, proxy: values })
-  }
+  const start = (proxy: Partial<Config>) => startStage({ v1: both, v2: both, proxy })
 
-  const announced = async (path: string, init?: RequestInit) => {
-    const { headers } = await fetch(proxy.url + path, init)
-    const names = Object.keys(EXPECTED).filter((name) => headers.has(name))
-    return Object.fromEntries(names.map((name) => [name, headers.get(name)]))
-  }
-
-  it('announces nothing by default, as v1 did', async () => {
-    await start({})
-    expect(await announced('/iam/v1/groups')).toEqual({})
-  })
-
-  it('announces the end of v1 and its successor in answers and errors', async () => {
-    await start(ANNOUNCED)
-    for (const path of ['/iam/v1/groups', '/iam/v1/groups?page_size=x']) expect(await announced(path)).toEqual(EXPECTED)
-    expect(await announced('/iam/v1/groups', { method: 'POST', body: '{' })).toEqual(EXPECTED)
-  })
-
-  it('keeps the links in answers of the v1 service', async () => {
-    await start(ANNOUNCED)
-    expect(await announced('/registry/v1/vuln_reports')).toEqual({ ...EXPECTED, link: `</next>; rel="next", ${EXPECTED.link}` })
+  it.each<[what: string, proxy: Partial<Config>, path: string, announced: object, init?: RequestInit]>([
+    ['nothing by default, as v1 did', {}, GROUPS, {}],
+    ['the end of v1 and its successor in answers', ANNOUNCED, GROUPS, EXPECTED],
+    ['them in the refusal of a query', ANNOUNCED, `${GROUPS}?page_size=x`, EXPECTED],
+    ['them in the refusal of a body', ANNOUNCED, GROUPS, EXPECTED, { method: 'POST', body: '{' }],
+    [
+      'them beside the links of the v1 service',
+      ANNOUNCED,
+      '/registry/v1/vuln_reports',
+      { ...EXPECTED, link: `</next>; rel="next", ${EXPECTED.link}` },
+    ],
+    ['nothing in native answers', ANNOUNCED, '/iam/v2/groups', {}],
+    ['each by itself', { 'v1.sunset': MARCH }, GROUPS, { sunset: 'Mon, 01 Mar 2027 00:00:00 GMT' }],
+  ])('announces %s', async (_, values, path, announced, init) => {
+    const { headers } = await fetch((await start(values)).url + path, init)
+    expect(Object.fromEntries([...headers].filter(([name]) => name in EXPECTED))).toEqual(announced)
   })
 
   it('also announces for a path that cannot be decoded', async () => {
-    await start(ANNOUNCED)
-    const answer = await rawExchange(proxy.url, 'GET /iam/v1/%zz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n')
+    const { url } = await start(ANNOUNCED)
+    const answer = await rawExchange(url, 'GET /iam/v1/%zz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n')
     expect(answer).toMatch(/^HTTP\/1\.1 400 .*\r\ndeprecation: @1803859200\r\n/s)
-  })
-
-  it('leaves native answers unchanged', async () => {
-    await start(ANNOUNCED)
-    expect(await announced('/iam/v2/groups')).toEqual({})
-  })
-
-  it('can announce each by itself', async () => {
-    await start({ 'v1.sunset': MARCH })
-    expect(await announced('/iam/v1/groups')).toEqual({ sunset: 'Mon, 01 Mar 2027 00:00:00 GMT' })
   })
 })
 

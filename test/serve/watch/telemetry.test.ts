@@ -224,22 +224,20 @@ describe('tracing', () => {
       expect(JSON.stringify(spans)).not.toContain('hidden')
     })
 
-    it('begins a trace if the client sent none', async () => {
-      const { spans } = await traced(PATH)
+    it.each<[what: string, headers: Record<string, string>]>([
+      ['the client sent none', {}],
+      ['its traceparent is broken', { traceparent: `00-${'0'.repeat(32)}-${PARENT}-01` }],
+    ])('begins a trace if %s', async (_, headers) => {
+      const { spans } = await traced(PATH, headers)
       expect(spans).toHaveLength(2)
-      expect(spans.every(({ traceId }) => traceId === spans[0]?.traceId && /^[0-9a-f]{32}$/.test(traceId))).toBe(true)
+      expect(spans.map(({ traceId }) => traceId)).toEqual(Array(2).fill(expect.stringMatching(/^(?!0+$)[0-9a-f]{32}$/)))
+      expect(spans[1]?.traceId).toBe(spans[0]?.traceId)
     })
 
     it('is passed on but not sent if the client did not sample it', async () => {
       const { spans } = await traced(PATH, { traceparent: `00-${TRACE}-${PARENT}-00` })
       expect(spans).toEqual([])
       expect(v2.seen[0]?.headers.traceparent).toMatch(new RegExp(`^00-${TRACE}-[0-9a-f]{16}-00$`))
-    })
-
-    it('begins a trace if its traceparent is broken', async () => {
-      const { spans } = await traced(PATH, { traceparent: `00-${'0'.repeat(32)}-${PARENT}-01` })
-      expect(spans).toHaveLength(2)
-      expect(spans[0]?.traceId).not.toMatch(/^0+$/)
     })
 
     it('reports its failure', async () => {

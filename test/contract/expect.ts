@@ -27,13 +27,11 @@ export const time = matcher('an RFC 3339 UTC time', matching(TIME))
 
 export const list = matcher('a list', Array.isArray)
 
-/** Matches a uid directly below another. */
 export function below(parent: string): Matcher {
   const child = (value: unknown) => typeof value === 'string' && value.slice(0, value.lastIndexOf('/')) === parent && UID.test(value)
   return matcher(`a uid directly below ${parent}`, child)
 }
 
-/** Matches a text by a pattern. */
 export function like(pattern: RegExp): Matcher {
   return matcher(`a text like ${pattern}`, matching(pattern))
 }
@@ -113,7 +111,6 @@ export function items(answer: Answer): Answer['body'][] {
   return answer.body.items
 }
 
-/** Returns one member of every row. */
 export function column(answer: Answer, name: string): unknown[] {
   return items(answer).map((row) => row[name])
 }
@@ -193,12 +190,10 @@ export const publicKeys = JSON.stringify({
   ],
 })
 
-/** Returns a digest of one repeated hex letter. */
 export function digest(letter: string): string {
   return `sha256:${letter.repeat(64)}`
 }
 
-/** Returns the built-in role of this name. */
 export async function builtIn(api: Api, name: string): Promise<Body> {
   const rows: Body[] = ok(api, await api.get('/iam/v1/roles', { name, 'uidp.in_root': true }), { items: anything }).items
   const found = rows.find((row) => row.name === name)

@@ -7,7 +7,6 @@ import type { DeclaredDifference } from '../../src/tables/tables.ts'
 import { createUndescribed, documentOf, type Undescribed } from '../tools/openapi-documents.ts'
 import { type Case, type Dialect, decoded, type Exchange, type Line, normalise, type Request, session, type Target } from './target.ts'
 
-/** Returns the operation of a method and a path. */
 export function operationOf(router: Router, { method, path, headers }: Request): Operation | undefined {
   const match = router.match(headers?.['x-http-method-override'] ?? method, plainPath(path))
   return typeof match === 'object' ? match.operation : undefined
@@ -31,12 +30,10 @@ function plainPath(path: string): string {
   return decoded(path.split('?')[0] ?? '')
 }
 
-/** The result of one case at one target. */
 export interface Run {
   readonly transcript: readonly Line[]
   /** Every exchange, including those that the transcript omits. */
   readonly exchanges: readonly Exchange[]
-  /** The failure of the case; undefined if it passed. */
   readonly failure: Error | undefined
 }
 
@@ -63,7 +60,6 @@ function slug(name: string): string {
   return words.length <= 48 ? words : `${words.slice(0, 40)}-${createHash('sha1').update(name).digest('hex').slice(0, 7)}`
 }
 
-/** One case played on both sides. */
 export interface Outcome {
   readonly case: Case
   readonly genuine: Run
@@ -125,7 +121,6 @@ export function firstDifference(genuine: readonly Line[], proxied: readonly Line
 
 const router = createRouter(mappings.flatMap(({ operations }) => operations))
 
-/** Made when a case needs it. */
 const contracts = new Map<Dialect, Undescribed>()
 
 /** What cases send because v1 ignores it. The group of a binding and of terms is in the path. */

@@ -9,7 +9,6 @@ export interface Sides {
   readonly close: () => Promise<void>
 }
 
-/** A genuine v1 alone. */
 export interface Genuine {
   readonly target: Target
   readonly close: () => Promise<void>
@@ -38,7 +37,6 @@ export async function startSides(dialect: Dialect): Promise<Sides> {
   }
 }
 
-/** Starts the genuine side on a free port. */
 export async function startGenuine(dialect: Dialect): Promise<Genuine> {
   const genuine = await sandbox(dialect)
   return { target: target(genuine.url, 'genuine', dialect, genuine), close: genuine.close }

@@ -18,7 +18,6 @@ export function extra(shape: Record<string, unknown>, members: Record<string, un
   return Object.defineProperty({ ...shape }, EXTRA, { value: members })
 }
 
-/** Returns the spelling of a dialect. */
 export function spellingOf(dialect: Dialect): Spelling {
   return dialect === 'published' ? 'camel' : 'snake'
 }
@@ -60,7 +59,6 @@ export interface Target {
   readonly run: string
   /** Called before each request: a test that owns the clock advances it here. */
   readonly tick?: () => void
-  /** Gets each request before it is sent. */
   readonly announce?: (role: Role, request: Request) => void
   /** Sends requests another way than over HTTP. */
   readonly carry?: Carry
@@ -106,7 +104,6 @@ function decode(text: string): unknown {
   }
 }
 
-/** One request and its answer. */
 export interface Exchange {
   readonly role: string
   readonly request: Request
@@ -256,11 +253,9 @@ export interface Session {
   readonly exchanges: readonly Exchange[]
   /** Every exchange of the case, including those that the transcript omits. */
   readonly all: readonly Exchange[]
-  /** Undoes the changes of the case. */
   readonly close: () => Promise<void>
 }
 
-/** Creates the API of a target for one case. */
 export function session(target: Target, slug: string): Session {
   const exchanges: Exchange[] = []
   const all: Exchange[] = []

@@ -20,11 +20,9 @@ type V2 = (path: string, query: URLSearchParams, nth: number) => Said
 
 const uid = (nth: number) => nth.toString(16).padStart(40, '0')
 
-/** Rows from one place to another. */
 const rows = (from: number, to: number) =>
   Array.from({ length: to - from }, (_, at) => ({ uid: uid(from + at), name: `n${from + at}`, description: '', capabilities: [] }))
 
-/** A page of roles. */
 const roles = (list: readonly object[], more: object = {}) => ({ roles: list, skipped: 0, ...more })
 
 /** Pages by token: the first, and then as the token says. */
@@ -85,7 +83,6 @@ async function ask(request: string, wrong: V2): Promise<readonly Answer[]> {
   return answers
 }
 
-/** The statuses of all answers, each once. */
 const statuses = async (request: string, wrong: V2) => [...new Set((await ask(request, wrong)).map(({ status }) => status))]
 
 const twoHundred = rows(0, 200)

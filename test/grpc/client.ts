@@ -55,7 +55,6 @@ export interface Echo {
   deadline: number
   /** Sends GOAWAY; calls in flight may finish. */
   retire(): Promise<void>
-  /** Breaks every connection. */
   kill(): void
 }
 
@@ -145,7 +144,6 @@ function breakOff(call: Writer): void {
   call.emit('error', { code: status.DATA_LOSS, details: 'no third' })
 }
 
-/** Answers with the number of bytes received. */
 async function upOfEcho(call: Reader, done: Done): Promise<void> {
   let count = 0
   for await (const message of call) count += (message as Buffer).length
@@ -178,7 +176,6 @@ export function connect(url: string, authority?: string): Client {
   return client
 }
 
-/** The result of a call. */
 export interface Answer {
   readonly messages: readonly Buffer[]
   /** Metadata before the first message; undefined if there were only trailers. */
@@ -231,7 +228,6 @@ export function down(client: Client, name: string, message = '') {
   return client.makeServerStreamRequest(pathOf(name), bytes, bytes, Buffer.from(message), new Metadata(), {})
 }
 
-/** Opens a stream up with one message down. */
 export function up(client: Client, name: string) {
   const messages: Buffer[] = []
   return follow(
@@ -240,12 +236,10 @@ export function up(client: Client, name: string) {
   )
 }
 
-/** Opens a stream both ways. */
 export function both(client: Client, name: string) {
   return client.makeBidiStreamRequest(pathOf(name), bytes, bytes, new Metadata(), {})
 }
 
-/** Reads a stream to its end. */
 export function read<C extends ClientReadableStream<Buffer> | ClientDuplexStream<Buffer, Buffer>>(call: C): Promise<Answer> {
   const messages: Buffer[] = []
   const { answer } = follow(call, messages)
@@ -264,7 +258,6 @@ export function startBareService(answer: (stream: ServerHttp2Stream, headers: In
   return listening(server)
 }
 
-/** Writes a message with its prefix. */
 export function framed(message: string | Uint8Array, flags = 0): Buffer {
   const bytes = Buffer.from(message as string)
   const prefix = Buffer.alloc(5)

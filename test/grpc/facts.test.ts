@@ -13,10 +13,8 @@ import { openRpc, type RpcMethod } from '../../src/grpc/proto-files.ts'
 // biome-ignore lint/suspicious/noExplicitAny: a test breaks the facts at any place.
 type Breakable = any
 
-/** Changes the facts of v1 and v2 in place. */
 type Break = (v1: Breakable, v2: Breakable) => void
 
-/** Returns the facts with one fault. */
 function broken(change: Break): FactsOfBoth {
   const { v1, v2 } = readFacts()
   change(v1, v2)

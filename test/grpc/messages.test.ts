@@ -156,7 +156,6 @@ describe('message of', () => {
 })
 
 describe('request of', () => {
-  /** Returns the REST request of a message, its body parsed. */
   function asked(name: string, json: JsonValue, codec: 'proto' | 'json' = 'proto') {
     const method = methodOf(name)
     const bytes = codec === 'json' ? Buffer.from(JSON.stringify(json)) : toBinary(method.input, fromJson(method.input, json))
@@ -363,7 +362,6 @@ describe('rest message', () => {
 describe('status of', () => {
   const v1 = { registry: rpc.registry, version: 'v1' } as const
 
-  /** Returns the details as JSON, by their types. */
   function detailsOf({ details }: WireStatus) {
     return details.map(({ type, value }) => {
       const message = rpc.registry.getMessage(type)!

@@ -3,7 +3,6 @@ import { mappings } from '../../mappings/index.ts'
 import { readFacts } from '../../src/grpc/facts.ts'
 import { openRpc, type RpcMethod } from '../../src/grpc/proto-files.ts'
 
-/** The methods of all versions. */
 export const rpc = openRpc(
   mappings.flatMap(({ operations }) => operations),
   readFacts(),
@@ -16,7 +15,6 @@ export function methodOf(name: string): RpcMethod {
   return method
 }
 
-/** Draws numbers from 0 to below `end`. */
 export type Draw = (end: number) => number
 
 /** A generator of Park and Miller: the same numbers for the same seed. */

@@ -17,7 +17,6 @@ describe('reflection', () => {
   const SERVICES = ['a.A', 'b.B']
   const NOT_FOUND = { errorResponse: { errorCode: 5, errorMessage: 'not found' } }
 
-  /** Asks on one stream and returns the answers. */
   function ask(packageName: string, ...questions: readonly JsonValue[]) {
     const [question, reply] = ['Request', 'Response'].map((end) => standardRegistry().getMessage(`${packageName}.ServerReflection${end}`)!)
     const reflect = createReflection(rpc.registry, SERVICES, packageName)
@@ -30,7 +29,6 @@ describe('reflection', () => {
     })
   }
 
-  /** The names of the files of an answer. */
   function filesOf({ fileDescriptorResponse }: Record<string, JsonValue>): readonly string[] {
     const { fileDescriptorProto } = fileDescriptorResponse as JsonObject
     return (fileDescriptorProto as string[]).map((file) => fromBinary(FileDescriptorProtoSchema, Buffer.from(file, 'base64')).name)

@@ -3,7 +3,6 @@ import { decodeMessage, encodeMessage } from '../contract/rpc/call.ts'
 import { type Json, methods } from '../contract/rpc/protojson.ts'
 import { connect } from './client.ts'
 
-/** The end of a call. */
 export interface Called {
   readonly code: number
   readonly text: string
@@ -16,7 +15,6 @@ export interface Called {
 
 interface CallOptions {
   readonly metadata?: Readonly<Record<string, string>>
-  /** Milliseconds. */
   readonly timeout?: number
 }
 
@@ -24,7 +22,6 @@ interface CallOptions {
 export interface V1Client {
   /** `call('iam.Groups/List', { name: 'a' })` */
   call(name: string, message?: Json, options?: CallOptions): Promise<Called>
-  /** Begins a call that can be cancelled. */
   begin(name: string, message?: Json, options?: CallOptions): { cancel(): void; readonly called: Promise<Called> }
   close(): void
 }

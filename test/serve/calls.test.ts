@@ -9,7 +9,6 @@ describe('calls', () => {
   const calls = Array.from({ length: 10 }, (_, at): Call => ({ method: 'GET', path: `/${at}`, query: [] }))
   const ask = (at: number, ahead?: readonly Call[]) => ({ kind: 'ask' as const, calls: calls.slice(at, at + 1), ...(ahead && { ahead }) })
 
-  /** Makes the calls of turns and awaits their outcomes. */
   function making(send: Parameters<typeof sending>[0], limits: CallLimits) {
     const many = new ManyCalls(sending(send), limits)
     return (turn: Pick<AskTurn, 'kind' | 'calls' | 'ahead'>) =>
@@ -27,7 +26,6 @@ describe('calls', () => {
     return { begun, send, answer: (path: string) => answers.get(path)?.({ path }) }
   }
 
-  /** A v2 service that answers at once. */
   function promptService() {
     const begun: string[] = []
     const send = async ({ path }: Call) => {

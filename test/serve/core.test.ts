@@ -138,7 +138,6 @@ describe('give back', () => {
   const SIZE = 64 * 1024
   const PIECES = 200
 
-  /** Pieces that are each filled with their number. */
   async function* numbered(used: Set<ArrayBufferLike>) {
     for (let number = 0; number < PIECES; number += 1) {
       const piece = ROWS_MEMORY.take(SIZE).fill(number)

@@ -14,7 +14,6 @@ const BOUNDS = {
   'diff-v2 uncompared': { files: 33, functions: 170 },
 } as const
 
-/** A known GET, and how it is served. */
 interface Asked {
   readonly mode: string
   readonly path: string

@@ -244,7 +244,6 @@ describe('parsing', () => {
     })
   })
 
-  /** A JSON text and its parsed value. */
   interface Told {
     readonly text: string
     readonly value: unknown

@@ -2,7 +2,6 @@ import type { Send } from '../../src/serve/calls.ts'
 import type { JsonObject } from '../../src/tables/json.ts'
 import type { Call } from '../../src/tables/turn.ts'
 
-/** Makes calls with a function that returns promises. */
 export function sending(make: (call: Call) => Promise<JsonObject>): Send {
   return (call, landing) =>
     void make(call).then(
@@ -11,7 +10,6 @@ export function sending(make: (call: Call) => Promise<JsonObject>): Send {
     )
 }
 
-/** Makes calls and returns promises of their answers. */
 export function promised(send: Send): (call: Call) => Promise<JsonObject> {
   return (call) => new Promise((landed, failed) => send(call, { received: landed, failed }))
 }

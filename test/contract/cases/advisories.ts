@@ -10,7 +10,6 @@ type Body = Answer['body']
 /** Advisories without a moved component, of which v2 knows less (difference advisory-moves-lost). */
 const whole = (api: Api): Query => ({ 'uidp.descendants_of': api.organization, latest_event_type: 'EVENT_TYPE_FILTER_PATCHED' })
 
-/** The events of one type in an advisory. */
 const eventsOf = (api: Api, row: Body): Body[] => api.member(row, 'events')
 
 const ids = (answer: Answer) => column(answer, 'id')

@@ -15,7 +15,6 @@ const artifact = {
   updated_at: time,
 }
 
-/** Returns every row of a list that is paged by token. */
 async function wholeList(api: Api, query: Query): Promise<Answer['body'][]> {
   const rows: Answer['body'][] = []
   let token = ''

@@ -3,7 +3,6 @@ import { anything, column, items, ok, refused, same, shows, uid } from '../expec
 import * as shape from '../shapes.ts'
 import type { Api, Case, Query, Role } from '../target.ts'
 
-/** Three rows below one parent. */
 export interface Rows {
   readonly parent: string
   readonly ids: readonly string[]
@@ -36,7 +35,6 @@ async function inTurn(create: (name: string) => Promise<{ id: string }>): Promis
   return ids
 }
 
-/** Creates rows below a folder of their own. */
 const below = (create: (api: Api, parent: string, name: string) => Promise<{ id: string }>) => async (api: Api) => {
   const { id: parent } = await make.folder(api)
   return { parent, ids: await inTurn((name) => create(api, parent, name)), scope: { 'uidp.children_of': parent } }
@@ -176,7 +174,6 @@ export const listKinds: readonly ListKind[] = [
   },
 ]
 
-/** A uid of nothing at any service. */
 const NOWHERE = 'f'.repeat(40)
 
 const idOf = (kind: ListKind) => kind.byId ?? 'id'
@@ -334,7 +331,6 @@ async function values(kind: ListKind, api: Api) {
   }
 }
 
-/** The promises of every list, for every list. */
 export const lists: readonly Case[] = listKinds.flatMap((kind): Case[] => {
   const { operation } = kind
   const one = (name: string, run: (kind: ListKind, api: Api) => Promise<void>, rest: Partial<Case> = {}): Case => ({

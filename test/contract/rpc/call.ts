@@ -19,7 +19,6 @@ import {
   writeMessage,
 } from './protojson.ts'
 
-/** A detail of an error: the name of its message, and its bytes. */
 export interface Detail {
   readonly type: string
   readonly value: Uint8Array
@@ -155,7 +154,6 @@ function typed({ type }: FieldFact, text: string): unknown {
   return enums.has(type) && /^-?\d+$/.test(text) ? Number(text) : text
 }
 
-/** When a client gives up. */
 export interface Until {
   readonly timeoutMs?: number
   readonly signal?: AbortSignal
@@ -167,7 +165,6 @@ export interface Client {
   readonly close: () => void
 }
 
-/** A target whose requests are calls. */
 export interface Carried {
   readonly target: Target
   /** The numbers of requests that were sent over REST, by reason, and of calls. */
@@ -255,7 +252,6 @@ const NAMES = [
   'unauthenticated',
 ]
 
-/** An error of Connect as JSON. */
 interface ConnectError {
   readonly code: string
   readonly message?: string

@@ -17,7 +17,6 @@ export interface FieldFact {
   readonly optional: boolean
 }
 
-/** A gRPC method with its REST route. */
 export interface MethodFact {
   readonly path: string
   readonly input: string
@@ -91,7 +90,6 @@ export const INEXPRESSIBLE = {
 
 export type Inexpressible = keyof typeof INEXPRESSIBLE
 
-/** Thrown when a request cannot be made a call. */
 export class NotExpressible extends Error {
   readonly because: Inexpressible
 

@@ -31,7 +31,6 @@ describe('beyond rest', () => {
     return { proxy, client }
   }
 
-  /** The answer of the sandbox's own v1. */
   const genuine = async (name: string, message: object) => {
     const client = v1Client(sandbox.url, sandbox.tokens.owner)
     return (await client.call(name, message as never)).message

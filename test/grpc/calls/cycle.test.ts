@@ -171,7 +171,6 @@ describe('writes', () => {
     requests = 0
   }
 
-  /** A client of a proxy with settings of its own. */
   const clientWith = async (values: Partial<Config>) =>
     v1Client((await startStage({ v1: null, v2: proxy.v2.url, proxy: values })).url, 'token')
 

@@ -17,7 +17,6 @@ const facts: Facts = readFacts().v1
 const rows = methodRows(facts, mappings)
 const passedOn = rows.filter(({ fate }) => fate === 'passed on to v1').map(({ name }) => name)
 
-/** What a client of any of the protocols is told. */
 interface Told {
   readonly code: number
   readonly message: string

@@ -22,7 +22,6 @@ interface Vector {
   readonly defaultNames?: JsonValue
 }
 
-/** The vectors of a message. */
 interface Pinned {
   /** The message without any field, with its zero values. */
   readonly empty?: JsonValue
@@ -44,7 +43,6 @@ export function pinned(api: 'v1' | 'v2'): PinnedApi {
   return JSON.parse(readFileSync(new URL(`${api}.json`, import.meta.url), 'utf8'))
 }
 
-/** The values of an enum as its descriptor has them. */
 export function valuesOf(schema: DescEnum | undefined): Readonly<Record<string, number>> {
   return Object.fromEntries(schema?.values.map(({ name, number }) => [name, number]) ?? [])
 }

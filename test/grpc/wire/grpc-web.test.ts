@@ -11,7 +11,6 @@ describe('grpc web', () => {
   const OK = frame('grpc-status: 0\r\n', 0x80)
   const TRAILERS = 0x80
 
-  /** Splits a body into messages and trailers. */
   function framesIn({ body }: Pick<PairAnswered, 'body'>): readonly (readonly [flags: number, text: string])[] {
     if (body.length === 0) return []
     const end = 5 + body.readUInt32BE(1)

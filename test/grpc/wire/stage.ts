@@ -23,7 +23,6 @@ export function stagedSettings(given: Partial<WireSettings> = {}): WireSettings 
   return { ...settings, failures, failed: (error) => void failures.push(error) }
 }
 
-/** What a client of gRPC got. */
 export interface GrpcAnswered {
   readonly head: IncomingHttpHeaders
   readonly trailers: IncomingHttpHeaders
@@ -39,7 +38,6 @@ export interface GrpcStage {
   /** Resolves to the code that the wire reports at the end of the next call. */
   ended(): Promise<number>
   handler: WireHandler
-  /** Sends a body in these pieces and returns the answer. */
   call(pieces: Buffer | readonly Buffer[], headers?: OutgoingHttpHeaders): Promise<GrpcAnswered>
 }
 
@@ -65,7 +63,6 @@ export async function startGrpc(given: Partial<WireSettings> = {}, create = crea
   return Object.assign(stage, { session, failures: settings.failures, ended, call })
 }
 
-/** Answers with the message. */
 export const echo: WireHandler = ({ message }) => Promise.resolve({ message: [message] })
 
 async function callOn(session: ClientHttp2Session, pieces: readonly Buffer[], headers: OutgoingHttpHeaders): Promise<GrpcAnswered> {
@@ -100,7 +97,6 @@ export const SPECIAL = {
   encoded: '%09%0Atest with whitespace%0D%0Aand Unicode BMP %E2%98%BA and non-BMP %F0%9F%98%88%09%0A',
 } as const
 
-/** What a client of HTTP got. */
 export interface PairAnswered {
   readonly status: number
   readonly headers: NodeIncomingHttpHeaders

@@ -22,16 +22,13 @@ describe('limits', () => {
     answering({ groups: uids(at), nextPageToken: String(at + 1) })(request, response, '')
   }
 
-  const post = (size: number): RequestInit => ({ method: 'POST', body: `{"name":"${'x'.repeat(size)}"}` })
   const large: Handler = answering({ groups: [{ uid: 'a'.repeat(40), description: 'x'.repeat(2000) }] })
   const silent: Handler = () => {}
 
   it.each<[setting: keyof Config, value: number, status: number, handle: Handler | undefined, init?: RequestInit]>([
-    ['limits.requestBytes', 100, 400, undefined, post(100)],
     ['limits.answerBytes', 1000, 500, large],
     ['limits.rowsPerRequest', 25, 400, endless],
     ['limits.callsPerRequest', 3, 400, endless],
-    ['limits.deadlineMs', 50, 504, silent],
     ['limits.headerBytes', 1024, 431, undefined, { headers: { 'x-large': 'x'.repeat(1100) } }],
   ])('enforces %s = %d: %d, and the error names it', async (setting, value, status, handle, init) => {
     const proxy = await setUp({ [setting]: value }, handle)

@@ -321,11 +321,6 @@ describe('carriers, v1', () => {
     expect(v1.seen.map(({ method, url }) => `${method} ${url}`)).toEqual(['GET /base/libraries/v1/nothing', 'OPTIONS /base/iam/v1/groups'])
   })
 
-  it('keeps from v1 what v2 can serve', async () => {
-    expect((await fetch(`${proxy.url}/iam/v1/groups`)).status).toBe(200)
-    expect(v1.seen).toEqual([])
-  })
-
   it('passes a 503 of v1 on without a retry', async () => {
     const answer = await fetch(`${proxy.url}/registry/v1/vuln_reports?busy`)
     expect([answer.status, answer.headers.get('retry-after'), await answer.text()]).toEqual([503, '1', 'busy'])

@@ -93,7 +93,6 @@ describe('reset memory', () => {
   /** Bytes of an answer that its stream takes: a part, so that the stream does not end. */
   const WINDOW = 200_000
   const STREAMS = 40
-  /** Milliseconds. */
   const CUT_OFF = 300
 
   /** A server that clients ask over HTTP/2, and the metrics of the Crosswalk in it. */
@@ -148,10 +147,8 @@ describe('reset memory', () => {
     return [headers(stream, Object.entries({ ...fields, te: 'trailers' })), frame(TYPE.DATA, FLAG.END_STREAM, stream, body)]
   }
 
-  /** A connection of HTTP/2 that asks for pages. */
   interface Asking {
     readonly socket: net.Socket
-    /** The frames that it has read. */
     readonly frames: () => readonly Frame[]
   }
 
@@ -176,7 +173,6 @@ describe('reset memory', () => {
   const streamsWith = (frames: readonly Frame[], type: number) =>
     new Set(frames.filter((one) => one.type === type).map(({ stream }) => stream))
 
-  /** Every other page is large. */
   const NAMES = Array.from({ length: STREAMS }, (_, nth) => `${nth % 2 === 0 ? 'large' : 'small'}-${String(nth).padStart(20, '0')}`)
 
   /** Writes something else into all memory of answers that is free, whoever freed it. Returns that memory, which must be kept. */
@@ -203,7 +199,6 @@ describe('reset memory', () => {
     return client.frames()
   }
 
-  /** Joins the data of each stream. */
   function dataOf(frames: readonly Frame[]): ReadonlyMap<number, Buffer> {
     const streams = Array.from({ length: STREAMS }, (_, nth) => 2 * nth + 1)
     const ofStream = (one: number) => frames.filter(({ type, stream }) => type === TYPE.DATA && stream === one)
@@ -244,7 +239,6 @@ describe('reset memory', () => {
 })
 
 describe('arrived memory', () => {
-  /** A v2 service whose answers hold their path many times. */
   async function setUp() {
     const upstream = await startUpstream((request, response) => {
       const text = JSON.stringify(contentOf(request.url ?? ''))

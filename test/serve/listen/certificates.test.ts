@@ -115,7 +115,6 @@ describe('client certificates', () => {
     authorities.close()
   })
 
-  /** Runs a program, and returns its exit code and all that it wrote. */
   function run(program: string, args: readonly string[], input = ''): Promise<{ readonly code: unknown; readonly text: string }> {
     return new Promise((resolve) => {
       const child = execFile(program, args, { timeout: 20_000 }, (error, out, err) => resolve({ code: error?.code ?? 0, text: out + err }))

@@ -21,7 +21,6 @@ describe('http2', () => {
   })
 
   let v2: Upstream
-  /** Lets v2 answer `/slow`. */
   let release: () => void
 
   beforeAll(async () => {

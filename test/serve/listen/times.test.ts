@@ -37,7 +37,6 @@ describe('deadlines', () => {
   beforeEach(() => void vi.useFakeTimers())
   afterEach(() => void vi.useRealTimers())
 
-  /** Collects what is late, in order and with its time. */
   function setUp(ms: number) {
     const deadlines = createDeadlines(ms)
     const began = performance.now()

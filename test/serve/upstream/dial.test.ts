@@ -61,7 +61,6 @@ describe('dial', () => {
     }
   }
 
-  /** Asks by every carrier, and returns what came. */
   async function askAll({ url }: Pick<TestProxy, 'url'>): Promise<Readonly<Record<string, unknown>>> {
     const headers = { authorization: 'Bearer someone' }
     const statusOf = async (path: string) => (await fetch(url + path, { headers })).status

@@ -108,12 +108,6 @@ describe('exchange', () => {
       })
       expect(textOf((await ask({ path: '/small' }).done).pieces)).toBe('{}')
     })
-
-    it('is requested once more, and no more, after it broke off', async () => {
-      const { upstream, ask } = await setUp((request) => void request.socket.destroy())
-      await expect(ask().done).rejects.toMatchObject({ code: 'UNAVAILABLE' })
-      expect(upstream.seen).toHaveLength(2)
-    })
   })
 
   describe('a cancelled exchange', () => {
@@ -287,7 +281,6 @@ describe('work in flight', () => {
         }),
       )
 
-  /** Work that lands when the test says so. */
   function setUp() {
     const loop = { turn: 7 }
     const started: Receiver<number>[] = []

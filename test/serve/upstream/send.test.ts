@@ -98,7 +98,6 @@ describe('send', () => {
     return { ...context, credential, since: undefined, by: undefined, own: undefined }
   }
 
-  /** Makes calls and returns promises of their answers. */
   function promising(settings: SendSettings) {
     const make = createSend(settings)
     return (context: CallContext) => {
@@ -157,11 +156,6 @@ describe('send', () => {
     ])('turns %s %s into an error of its kind', async (status, body, error) => {
       answer(status, body)
       await expect(sendFor(context('t'))(read)).rejects.toMatchObject(error)
-    })
-
-    it('keeps the retry-after of a refusal', async () => {
-      answer(429, '{"code":8,"message":"slow down"}', { 'retry-after': '7' })
-      await expect(sendFor(context('t'))(read)).rejects.toMatchObject({ code: 'RESOURCE_EXHAUSTED', headers: { 'retry-after': '7' } })
     })
   })
 

@@ -11,7 +11,6 @@ import { createReadV1 } from '../../../src/serve/upstream/v1.ts'
 import { closedLater, listening, startUpstream } from '../../stage/upstream.ts'
 
 describe('loop', () => {
-  /** Returns the headers of a request after these guards. */
   function passing(headers: Record<string, string>, ...guards: readonly ReturnType<typeof createLoopGuard>[]) {
     for (const guard of guards) expect(guard.enter(headers)).toBeUndefined()
     return headers

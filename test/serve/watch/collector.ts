@@ -72,7 +72,6 @@ interface Metric {
   readonly histogram?: { readonly dataPoints: readonly HistogramPoint[]; readonly aggregationTemporality: number }
 }
 
-/** One export as a collector receives it. */
 export interface ReceivedMetrics {
   readonly resource: Readonly<Record<string, unknown>>
   readonly metrics: readonly Metric[]
@@ -102,7 +101,6 @@ export async function startMetricsCollector() {
   })
   return {
     ...{ url: server.url, received, seen: server.seen, close: server.close },
-    /** Answers with this status from now on. */
     answer: (next: number) => {
       status = next
     },

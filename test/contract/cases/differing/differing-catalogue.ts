@@ -7,7 +7,6 @@ const ARTIFACTS = '/libraries/v1/artifacts'
 
 type Body = Answer['body']
 
-/** Every advisory of the organization, as one page. */
 const allOf = async (api: Api): Promise<Body[]> =>
   items(await api.get(ADVISORIES, { 'uidp.descendants_of': api.organization, page_size: 200 }))
 

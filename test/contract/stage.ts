@@ -3,21 +3,14 @@ import { startQuietSandbox, startStage } from '../stage/stage.ts'
 import type { Dialect, Role, Side, Target } from './target.ts'
 
 /** Both sides of the contract in one dialect: a genuine v1, and the proxy in front of another sandbox's v2 with the same data. */
-export interface Sides {
-  readonly genuine: Target
-  readonly proxied: Target
-  readonly close: () => Promise<void>
-}
+export type Sides = Awaited<ReturnType<typeof startSides>>
 
-export interface Genuine {
-  readonly target: Target
-  readonly close: () => Promise<void>
-}
+export type Genuine = Awaited<ReturnType<typeof startGenuine>>
 
 const START = Date.UTC(2026, 4, 1, 12)
 
 /** Starts both sides on free ports. Their clocks only advance one second before each request, so that both have the same time. */
-export async function startSides(dialect: Dialect): Promise<Sides> {
+export async function startSides(dialect: Dialect) {
   const genuine = await startGenuine(dialect)
   const behind = await sandbox(dialect)
   // Each dialect uses one of the masks: both replace everything that v1 can see.
@@ -37,20 +30,16 @@ export async function startSides(dialect: Dialect): Promise<Sides> {
   }
 }
 
-export async function startGenuine(dialect: Dialect): Promise<Genuine> {
+export async function startGenuine(dialect: Dialect) {
   const genuine = await sandbox(dialect)
   return { target: target(genuine.url, 'genuine', dialect, genuine), close: genuine.close }
-}
-
-interface Clock {
-  now: number
 }
 
 /** The token of an exchange is valid for an hour. */
 const LATER = 2 * 60 * 60 * 1000
 
 /** Starts a sandbox at which the owner's exchanged token has just expired. */
-async function sandbox(dialect: Dialect): Promise<Started> {
+async function sandbox(dialect: Dialect) {
   const clock = { now: START }
   // Each dialect uses one of v2's two behaviours: the contract must not depend on it.
   const readmeMovesRepo = dialect === 'published'
@@ -60,10 +49,7 @@ async function sandbox(dialect: Dialect): Promise<Started> {
   return { ...started, clock, expired }
 }
 
-interface Started extends Sandbox {
-  readonly clock: Clock
-  readonly expired: string
-}
+type Started = Awaited<ReturnType<typeof sandbox>>
 
 async function exchanged({ url, tokens }: Sandbox): Promise<string> {
   const answer = await fetch(`${url}/sts/exchange?aud=contract`, { method: 'POST', headers: { authorization: `Bearer ${tokens.owner}` } })

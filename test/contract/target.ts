@@ -248,15 +248,8 @@ export interface Api {
   readonly later: (undo: (api: Api) => Promise<Answer>) => void
 }
 
-export interface Session {
-  readonly api: Api
-  readonly exchanges: readonly Exchange[]
-  /** Every exchange of the case, including those that the transcript omits. */
-  readonly all: readonly Exchange[]
-  readonly close: () => Promise<void>
-}
-
-export function session(target: Target, slug: string): Session {
+export function session(target: Target, slug: string) {
+  /** Those of the transcript; `all` has the others too. */
   const exchanges: Exchange[] = []
   const all: Exchange[] = []
   const undos: ((api: Api) => Promise<Answer>)[] = []

@@ -185,13 +185,8 @@ export interface Answer {
 
 type Call = ClientUnaryCall | ClientReadableStream<Buffer> | ClientWritableStream<Buffer> | ClientDuplexStream<Buffer, Buffer>
 
-interface Begun<C extends Call> {
-  readonly call: C
-  readonly answer: Promise<Answer>
-}
-
 /** Follows a call to its status; reads the messages of a stream as they arrive. */
-function follow<C extends Call>(call: C, messages: Buffer[] = []): Begun<C> {
+function follow<C extends Call>(call: C, messages: Buffer[] = []) {
   let initial: Metadata | undefined
   const answer = new Promise<Answer>((resolve) => {
     const events: EventEmitter = call

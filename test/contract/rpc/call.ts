@@ -165,16 +165,11 @@ export interface Client {
   readonly close: () => void
 }
 
-export interface Carried {
-  readonly target: Target
-  /** The numbers of requests that were sent over REST, by reason, and of calls. */
-  readonly besides: Map<Inexpressible, number>
-  readonly calls: () => number
-  readonly close: () => void
-}
+export type Carried = ReturnType<typeof carried>
 
 /** Returns a target whose requests are calls. A request that no call can express is sent as it is. */
-export function carried(target: Target, { call, close }: Client): Carried {
+export function carried(target: Target, { call, close }: Client) {
+  /** The numbers of requests that were sent over REST, by reason. */
   const besides = new Map<Inexpressible, number>()
   let calls = 0
   const carry: Carry = (request, token) => {

@@ -12,7 +12,7 @@ import { statusBytes } from '../../../src/grpc/wire/status.ts'
 import type { OnGrpc } from '../../../src/serve/listen/http2.ts'
 import { until } from '../../stage/clocks.ts'
 import { startStage } from '../../stage/stage.ts'
-import { listening } from '../../stage/upstream.ts'
+import { closedLater, listening } from '../../stage/upstream.ts'
 import { answerWith, callPath, connect, startBareService } from '../client.ts'
 
 describe('renamed', () => {
@@ -70,15 +70,15 @@ describe('moving', () => {
   let place: string = ADDRESSES[0]
 
   /** Two services at one port, which say their address. */
-  async function startTwins(create: (address: string) => Server): Promise<{ readonly port: number; close(): void }> {
-    const servers = ADDRESSES.map(create)
+  async function startTwins(create: (address: string) => Server): Promise<number> {
     let port = 0
-    for (const [at, server] of servers.entries()) {
-      server.listen(port, ADDRESSES[at])
+    for (const address of ADDRESSES) {
+      const server = create(address).listen(port, address)
+      closedLater(async () => void server.close())
       await once(server, 'listening')
       port = (server.address() as AddressInfo).port
     }
-    return { port, close: () => servers.forEach((server) => void server.close()) }
+    return port
   }
 
   /** Answers after a while, so that requests overlap with the end of a connection. */
@@ -112,23 +112,18 @@ describe('moving', () => {
   /** Starts both places of the service, and a proxy in front of it. */
   async function startMoving(connections: number, upstreams: { readonly v1?: string; readonly v2: string }) {
     place = ADDRESSES[0]
-    const twins = await startTwins(answering)
-    const at = (base: string | undefined) => (base === undefined ? null : `${base}:${twins.port}`)
-    const proxy = await startStage({
+    seen.length = 0
+    const port = await startTwins(answering)
+    const at = (base: string | undefined) => (base === undefined ? null : `${base}:${port}`)
+    return startStage({
       ...{ v1: at(upstreams.v1), v2: at(upstreams.v2), mode: upstreams.v1 ? 'v1' : 'v2' },
       proxy: { 'upstream.connections': connections, 'upstream.connectionAgeMs': AGE },
     })
-    const end = async () => {
-      await proxy.close()
-      twins.close()
-      seen.length = 0
-    }
-    return { proxy, end }
   }
 
   describe('a service whose name moves to another address', () => {
     it.each(CARRIERS)('gets no request after the age, however long a connection rested: %s', async (_, asked, connections, upstreams) => {
-      const { proxy, end } = await startMoving(connections, upstreams)
+      const proxy = await startMoving(connections, upstreams)
       const [method = '', path = ''] = asked.split(' ')
       const ask = async (nth: number) =>
         (await fetch(`${proxy.url}${path}?limit=${nth}`, { method, headers: { authorization: `Bearer ${nth}` } })).status
@@ -140,11 +135,10 @@ describe('moving', () => {
       const before = seen.length
       expect(new Set(await askAll())).toEqual(new Set([200]))
       expect([before, new Set(seen.slice(before))]).toEqual([8, new Set([ADDRESSES[1]])])
-      await end()
     })
 
     it.each(CARRIERS)('is followed under traffic without a lost request: %s', async (_, asked, connections, upstreams) => {
-      const { proxy, end } = await startMoving(connections, upstreams)
+      const proxy = await startMoving(connections, upstreams)
       const [method = '', path = ''] = asked.split(' ')
       const statuses = new Set<number>()
       let isOver = false
@@ -161,12 +155,11 @@ describe('moving', () => {
         statuses: [200],
         failed: [],
       })
-      await end()
     })
 
     it('is followed by streams of gRPC, and a stream that is open ends in its own time', async () => {
       place = ADDRESSES[0]
-      const twins = await startTwins((address) =>
+      const port = await startTwins((address) =>
         http2.createServer().on('stream', (stream, headers) => {
           stream.respond({ ':status': 200, at: address })
           if (headers[':path'] !== '/long') stream.end()
@@ -174,7 +167,7 @@ describe('moving', () => {
         }),
       )
       const settings = { service: 'v2', connections: 2, connectTimeoutMs: 3000, connectionAgeMs: AGE } as const
-      const sessions = createSessions({ ...settings, origin: `http://moving.test:${twins.port}` })
+      const sessions = createSessions({ ...settings, origin: `http://moving.test:${port}` })
       const open = async (path: string, endAfterHeaders: boolean) => {
         const sent = await sessions.request({ ':method': 'POST', ':path': path }, { closed: false, endAfterHeaders })
         const [headers] = await once(sent?.stream as NodeJS.EventEmitter, 'response')
@@ -190,7 +183,6 @@ describe('moving', () => {
       await once(long.stream, 'close')
       expect([long.stream.rstCode, String(Buffer.concat(pieces))]).toEqual([0, 'done'])
       sessions.close()
-      twins.close()
     })
   })
 })

@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { WireCall } from '../../../src/grpc/wire/call.ts'
 import { createCors } from '../../../src/grpc/wire/connect.ts'
-import { listening } from '../../stage/upstream.ts'
+import { startUpstream } from '../../stage/upstream.ts'
 import { answerSpecially, echo, SPECIAL, startPairs } from './stage.ts'
 
 describe('connect', () => {
@@ -167,14 +167,13 @@ describe('connect', () => {
 describe('cors', () => {
   const OURS = 'https://console.example.com'
   const cors = createCors([OURS])
-  const server = http.createServer((request, response) => {
-    cors.open(request, response)
-    if (!cors.preflight(request, response)) response.writeHead(200, { 'x-own': '1' }).end('answered')
-  })
   let url = ''
 
   beforeAll(async () => {
-    ;({ url } = await listening(server))
+    ;({ url } = await startUpstream((request, response) => {
+      cors.open(request, response)
+      if (!cors.preflight(request, response)) response.writeHead(200, { 'x-own': '1' }).end('answered')
+    }))
   })
 
   const ask = async (method: string, headers: http.OutgoingHttpHeaders) => {

@@ -23,31 +23,13 @@ export function stagedSettings(given: Partial<WireSettings> = {}): WireSettings 
   return { ...settings, failures, failed: (error) => void failures.push(error) }
 }
 
-export interface GrpcAnswered {
-  readonly head: IncomingHttpHeaders
-  readonly trailers: IncomingHttpHeaders
-  readonly body: Buffer
-  /** The code and the text of the status, wherever it stands. */
-  readonly code: number
-  readonly message: string
-}
-
-export interface GrpcStage {
-  readonly session: ClientHttp2Session
-  readonly failures: readonly unknown[]
-  /** Resolves to the code that the wire reports at the end of the next call. */
-  ended(): Promise<number>
-  handler: WireHandler
-  call(pieces: Buffer | readonly Buffer[], headers?: OutgoingHttpHeaders): Promise<GrpcAnswered>
-}
-
 /** Starts a server of HTTP/2 that serves every stream by the wire, and a connection to it. It ends with the test. */
-export async function startGrpc(given: Partial<WireSettings> = {}, create = createServeGrpc): Promise<GrpcStage> {
+export async function startGrpc(given: Partial<WireSettings> = {}, create = createServeGrpc) {
   const settings = stagedSettings(given)
   const serve = create(settings)
   const ends = new EventEmitter()
   const server = http2.createServer()
-  const stage = { handler: echo } as { handler: WireHandler }
+  const stage = { handler: echo }
   server.on('stream', (stream, headers) =>
     serve(
       stream,
@@ -59,13 +41,14 @@ export async function startGrpc(given: Partial<WireSettings> = {}, create = crea
   const session = http2.connect((await listening(server)).url)
   onTestFinished(() => session.destroy())
   const call = (pieces: Buffer | readonly Buffer[], headers: OutgoingHttpHeaders = {}) => callOn(session, [pieces].flat(), headers)
+  /** Resolves to the code that the wire reports at the end of the next call. */
   const ended = async () => (await once(ends, 'end'))[0] as number
   return Object.assign(stage, { session, failures: settings.failures, ended, call })
 }
 
 export const echo: WireHandler = ({ message }) => Promise.resolve({ message: [message] })
 
-async function callOn(session: ClientHttp2Session, pieces: readonly Buffer[], headers: OutgoingHttpHeaders): Promise<GrpcAnswered> {
+async function callOn(session: ClientHttp2Session, pieces: readonly Buffer[], headers: OutgoingHttpHeaders) {
   const stream = session.request({
     ':method': 'POST',
     ':path': '/test.Echo/Unary',
@@ -80,6 +63,7 @@ async function callOn(session: ClientHttp2Session, pieces: readonly Buffer[], he
   const [head, trailers] = [plain(blocks.head), plain(blocks.trailers)]
   const said = { ...head, ...trailers }
   const message = decodeURIComponent(String(said['grpc-message'] ?? ''))
+  // The code and the text of the status, wherever it stands.
   return { head, trailers, body, code: Number(said['grpc-status'] ?? Number.NaN), message }
 }
 
@@ -103,20 +87,11 @@ export interface PairAnswered {
   readonly body: Buffer
 }
 
-export interface PairStage {
-  readonly url: string
-  readonly failures: readonly unknown[]
-  handler: WireHandler
-  /** The code that the wire reports at the end of the next call. */
-  ended(): Promise<number | undefined>
-  call(body: Buffer | string | undefined, headers: NodeOutgoingHttpHeaders, target?: string): Promise<PairAnswered>
-}
-
 /** Starts a server that serves every request by the wire; `/test.Echo/Safe` has no side effects. It ends with the test. */
-export async function startPairs(version: 1 | 2 = 1, given: Partial<WireSettings> = {}): Promise<PairStage> {
+export async function startPairs(version: 1 | 2 = 1, given: Partial<WireSettings> = {}) {
   const settings = stagedSettings(given)
   const serve = createServePair(settings)
-  const stage = { handler: echo } as { handler: WireHandler }
+  const stage = { handler: echo }
   let tell: (code: number | undefined) => void = () => {}
   const answer: RequestListener = (request, response) => {
     const isSafe = request.url?.startsWith('/test.Echo/Safe') === true
@@ -124,10 +99,11 @@ export async function startPairs(version: 1 | 2 = 1, given: Partial<WireSettings
   }
   const server = version === 1 ? http.createServer(answer) : http2.createServer(answer as never)
   const { url } = await listening(server)
-  const call: PairStage['call'] = (body, headers, target = 'POST /test.Echo/Unary') => {
+  const call = (body: Buffer | string | undefined, headers: NodeOutgoingHttpHeaders, target = 'POST /test.Echo/Unary') => {
     const [method = '', path = ''] = target.split(' ')
     return version === 1 ? ask1(url, { method, path, headers }, body) : ask2(url, { ':method': method, ':path': path, ...headers }, body)
   }
+  /** Resolves to the code that the wire reports at the end of the next call. */
   const ended = () => new Promise<number | undefined>((resolve) => (tell = resolve))
   return Object.assign(stage, { url, failures: settings.failures, call, ended })
 }

@@ -95,17 +95,11 @@ describe('reset memory', () => {
   const STREAMS = 40
   const CUT_OFF = 300
 
-  /** A server that clients ask over HTTP/2, and the metrics of the Crosswalk in it. */
-  interface Served {
-    readonly url: string
-    metrics(): Promise<string>
-  }
-
   /** Returns the frames that ask for the page of a name on a stream. */
   type Ask = (stream: number, name: string) => readonly Frame[]
 
   let v2: Upstream
-  const served = new Map<string, Served>()
+  const served = new Map<string, Awaited<ReturnType<typeof startHosted>>>()
 
   beforeAll(async () => {
     v2 = await startUpstream(({ url }, response) => {
@@ -119,13 +113,13 @@ describe('reset memory', () => {
     served.set('in a server of somebody else', await startHosted())
   })
 
-  async function startItself(): Promise<Served> {
+  async function startItself() {
     const limits = { 'limits.writeTimeoutMs': CUT_OFF, 'limits.messagesBytes': 2 ** 30 }
     const proxy = await startStage({ v1: null, v2: v2.url, proxy: { ...limits, 'log.level': 'silent' } })
     return { url: proxy.url, metrics: async () => (await fetch(`${proxy.adminUrl}/metrics`)).text() }
   }
 
-  async function startHosted(): Promise<Served> {
+  async function startHosted() {
     const v1 = await createCrosswalk({ upstream: { v2: v2.url }, limits: { writeTimeoutMs: CUT_OFF } })
     closedLater(() => v1.close())
     const server = http2.createServer((request, response) => v1.handler(request as never, response as never))
@@ -147,13 +141,8 @@ describe('reset memory', () => {
     return [headers(stream, Object.entries({ ...fields, te: 'trailers' })), frame(TYPE.DATA, FLAG.END_STREAM, stream, body)]
   }
 
-  interface Asking {
-    readonly socket: net.Socket
-    readonly frames: () => readonly Frame[]
-  }
-
   /** Asks for pages of these names, each of whose streams takes `window` bytes. */
-  function ask(url: string, by: Ask, names: readonly string[], window: number): Asking {
+  function ask(url: string, by: Ask, names: readonly string[], window: number) {
     const { hostname, port } = new URL(url)
     const socket = net.connect(Number(port), hostname).on('error', () => {})
     const settings = Buffer.concat([Buffer.of(0, 4), uint32(window)])
@@ -184,7 +173,7 @@ describe('reset memory', () => {
   }
 
   /** Reads what is left on a connection. Resolves when its streams are reset, or when it is closed. */
-  async function readRest(slow: Asking): Promise<readonly Frame[]> {
+  async function readRest(slow: ReturnType<typeof ask>): Promise<readonly Frame[]> {
     slow.socket.resume()
     await until(async () => slow.socket.closed || streamsWith(slow.frames(), TYPE.RST_STREAM).size === STREAMS)
     slow.socket.destroy()

@@ -27,17 +27,11 @@ describe('dial', () => {
   const old = authorities.authority('old')
   const other = authorities.authority('other')
 
-  interface Service {
-    readonly port: number
-    /** The names in the certificates of the clients, by protocol and path. */
-    readonly peers: [asked: string, name: string | undefined][]
-    readonly server: http2.Http2SecureServer
-  }
-
   /** A service of REST, WebSockets and gRPC that asks its clients for a certificate of `old`, unless it `isOpen`. */
-  async function startSecure(isOpen = false): Promise<Service> {
+  async function startSecure(isOpen = false) {
     const { key, cert } = old.issue('service').pem
-    const peers: Service['peers'] = []
+    /** The names in the certificates of the clients, by protocol and path. */
+    const peers: [asked: string, name: string | undefined][] = []
     const note = (asked: string, socket: TLSSocket) => peers.push([asked, socket.getPeerCertificate()?.subject?.CN])
     const server = http2.createSecureServer({ key, cert, ca: old.pem, requestCert: !isOpen, rejectUnauthorized: !isOpen, allowHTTP1: true })
     server.on('request', (request: Http2ServerRequest, response: Http2ServerResponse) => answer(request, response, note))

@@ -120,10 +120,10 @@ describe('send', () => {
   })
 
   /** Has v2 answer the next such read. */
-  const answer = (status: number, body: string | object, headers = {}) =>
+  const answer = (status: number, body: string | object) =>
     nock(V2)
       .get('/prefix/iam/v2/groups?name=a%20b')
-      .reply(status, body as nock.Body, headers)
+      .reply(status, body as nock.Body)
 
   function context(token: string, requestId = 'r1') {
     return {

@@ -2,6 +2,7 @@ import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf
 import { mappings } from '../../mappings/index.ts'
 import { readFacts } from '../../src/grpc/facts.ts'
 import { openRpc, type RpcMethod } from '../../src/grpc/proto-files.ts'
+import { seeded } from '../stage/clocks.ts'
 
 export const rpc = openRpc(
   mappings.flatMap(({ operations }) => operations),
@@ -17,13 +18,9 @@ export function methodOf(name: string): RpcMethod {
 
 export type Draw = (end: number) => number
 
-/** A generator of Park and Miller: the same numbers for the same seed. */
 export function drawFrom(seed: number): Draw {
-  let state = seed
-  return (end) => {
-    state = (state * 48_271) % 2_147_483_647
-    return state % end
-  }
+  const random = seeded(seed)
+  return (end) => Math.floor(random() * end)
 }
 
 const TEXTS = ['', 'a', '720909c9f5279097/prod', 'naïve café', '日本', '😀', '"\\/\u0000', 'x'.repeat(39), 'é'.repeat(40), 'y'.repeat(300)]

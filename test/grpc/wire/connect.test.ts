@@ -94,22 +94,19 @@ describe('connect', () => {
     })
 
     it('has the special status message of gRPC in its error', async () => {
-      const stage = await startPairs()
-      stage.handler = answerSpecially
+      const stage = await startPairs(1, { handler: answerSpecially })
       const { status, body } = await stage.call('', PROTO)
       expect([status, JSON.parse(body.toString())]).toEqual([500, { code: 'unknown', message: SPECIAL.message }])
     })
 
     it('spells canceled with one l', async () => {
-      const stage = await startPairs()
-      stage.handler = async () => ({ status: { code: 1, message: '', details: [] } })
+      const stage = await startPairs(1, { handler: async () => ({ status: { code: 1, message: '', details: [] } }) })
       const { status, body } = await stage.call('', PROTO)
       expect([status, body.toString()]).toEqual([499, '{"code":"canceled"}'])
     })
 
     it('gets a compressed answer if it was compressed and takes one', async () => {
-      const stage = await startPairs()
-      stage.handler = async () => ({ message: [Buffer.alloc(5000)] })
+      const stage = await startPairs(1, { handler: async () => ({ message: [Buffer.alloc(5000)] }) })
       const zipped = gzipSync('hello')
       expect((await stage.call(zipped, { ...PROTO, ...GZIP })).headers['content-encoding']).toBe('gzip')
       expect((await stage.call(zipped, { ...PROTO, 'content-encoding': 'gzip' })).headers['content-encoding']).toBe(undefined)

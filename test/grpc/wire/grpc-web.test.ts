@@ -61,14 +61,12 @@ describe('grpc web', () => {
     })
 
     it('has the special status message of gRPC in its trailers', async () => {
-      const stage = await startPairs()
-      stage.handler = answerSpecially
+      const stage = await startPairs(1, { handler: answerSpecially })
       expect(framesIn(await stage.call(HELLO, WEB))).toEqual([[TRAILERS, `grpc-status: 2\r\ngrpc-message: ${SPECIAL.encoded}\r\n`]])
     })
 
     it('is compressed both ways', async () => {
-      const stage = await startPairs()
-      stage.handler = async ({ message }) => ({ message: [message, Buffer.alloc(5000)] })
+      const stage = await startPairs(1, { handler: async ({ message }) => ({ message: [message, Buffer.alloc(5000)] }) })
       const answered = await stage.call(frame(gzipSync('hello'), 1), { ...WEB, 'grpc-encoding': 'gzip' })
       expect(answered.headers['grpc-encoding']).toBe('gzip')
       expect([answered.body[0], answered.body.length < 200, codeIn({ ...answered, body: answered.body.subarray(-21) })]).toEqual([

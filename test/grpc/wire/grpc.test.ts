@@ -119,8 +119,7 @@ describe('serve grpc', () => {
     })
 
     it('writes the special status message of gRPC so that clients read it', async () => {
-      const stage = await startGrpc()
-      stage.handler = answerSpecially
+      const stage = await startGrpc({ handler: answerSpecially })
       expect(await stage.call(HELLO)).toMatchObject({ head: { 'grpc-message': SPECIAL.encoded }, code: 2, message: SPECIAL.message })
     })
 
@@ -182,8 +181,7 @@ describe('serve grpc', () => {
     })
 
     it('gets a compressed reply if it was compressed and that is worth it', async () => {
-      const stage = await startGrpc()
-      stage.handler = async () => ({ message: [Buffer.alloc(3000), Buffer.alloc(3000)] })
+      const stage = await startGrpc({ handler: async () => ({ message: [Buffer.alloc(3000), Buffer.alloc(3000)] }) })
       const { head, body } = await stage.call(HELLO, GZIP)
       expect(head['grpc-encoding']).toBe('gzip')
       expect([body[0], body.length < 100]).toEqual([1, true])
@@ -229,8 +227,7 @@ describe('serve grpc', () => {
     })
 
     it('comes at once if no time is left', async () => {
-      const stage = await startGrpc()
-      stage.handler = () => Promise.reject(new Error('not asked'))
+      const stage = await startGrpc({ handler: () => Promise.reject(new Error('not asked')) })
       expect(await stage.call(HELLO, { 'grpc-timeout': '0n' })).toMatchObject({ code: 4 })
       expect(stage.failures).toEqual([])
     })
@@ -253,8 +250,7 @@ describe('serve grpc', () => {
     })
 
     it('has the code of an ApiError, and INTERNAL for any other exception', async () => {
-      const stage = await startGrpc()
-      stage.handler = () => Promise.reject(new ApiError('NOT_FOUND', 'no such role'))
+      const stage = await startGrpc({ handler: () => Promise.reject(new ApiError('NOT_FOUND', 'no such role')) })
       expect(await stage.call(HELLO)).toMatchObject({ code: 5, message: 'no such role' })
       expect(stage.failures).toEqual([])
       stage.handler = () => Promise.reject(new Error('secret'))
@@ -263,8 +259,7 @@ describe('serve grpc', () => {
     })
 
     it('is INTERNAL for metadata that no header can carry', async () => {
-      const stage = await startGrpc()
-      stage.handler = async () => ({ message: [], headers: { 'x-head': 'a\nb' } })
+      const stage = await startGrpc({ handler: async () => ({ message: [], headers: { 'x-head': 'a\nb' } }) })
       expect(await stage.call(HELLO)).toMatchObject({ code: 13 })
       expect(stage.failures).toHaveLength(1)
     })

@@ -23,13 +23,15 @@ export function stagedSettings(given: Partial<WireSettings> = {}): WireSettings 
   return { ...settings, failures, failed: (error) => void failures.push(error) }
 }
 
+type Staged = Partial<WireSettings> & { readonly handler?: WireHandler }
+
 /** Starts a server of HTTP/2 that serves every stream by the wire, and a connection to it. It ends with the test. */
-export async function startGrpc(given: Partial<WireSettings> = {}, create = createServeGrpc) {
+export async function startGrpc({ handler = echo, ...given }: Staged = {}, create = createServeGrpc) {
   const settings = stagedSettings(given)
   const serve = create(settings)
   const ends = new EventEmitter()
   const server = http2.createServer()
-  const stage = { handler: echo }
+  const stage = { handler }
   server.on('stream', (stream, headers) =>
     serve(
       stream,
@@ -88,10 +90,10 @@ export interface PairAnswered {
 }
 
 /** Starts a server that serves every request by the wire; `/test.Echo/Safe` has no side effects. It ends with the test. */
-export async function startPairs(version: 1 | 2 = 1, given: Partial<WireSettings> = {}) {
+export async function startPairs(version: 1 | 2 = 1, { handler = echo, ...given }: Staged = {}) {
   const settings = stagedSettings(given)
   const serve = createServePair(settings)
-  const stage = { handler: echo }
+  const stage = { handler }
   let tell: (code: number | undefined) => void = () => {}
   const answer: RequestListener = (request, response) => {
     const isSafe = request.url?.startsWith('/test.Echo/Safe') === true

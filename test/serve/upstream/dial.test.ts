@@ -18,7 +18,7 @@ import { connect, unary } from '../../grpc/client.ts'
 import { openAuthorities, replace, selfSigned } from '../../stage/authority.ts'
 import { until } from '../../stage/clocks.ts'
 import { NOWHERE, startStage, type TestProxy } from '../../stage/stage.ts'
-import { listening } from '../../stage/upstream.ts'
+import { listening, rawExchange } from '../../stage/upstream.ts'
 
 describe('dial', () => {
   const authorities = openAuthorities()
@@ -69,23 +69,9 @@ describe('dial', () => {
     }
   }
 
-  function switched(url: string): Promise<number | undefined> {
-    const headers = {
-      connection: 'Upgrade',
-      upgrade: 'websocket',
-      'sec-websocket-version': '13',
-      'sec-websocket-key': 'AAAAAAAAAAAAAAAAAAAAAA==',
-    }
-    const request = http.get(`${url}/stream`, { headers, agent: false })
-    return new Promise((resolve, reject) => {
-      request.once('error', reject)
-      request.once('response', (response) => resolve(response.resume().statusCode))
-      request.once('upgrade', (response, socket) => {
-        socket.destroy()
-        resolve(response.statusCode)
-      })
-    })
-  }
+  const HANDSHAKE =
+    'host: x\r\nconnection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n'
+  const switched = async (url: string) => Number((await rawExchange(url, `GET /stream HTTP/1.1\r\n${HANDSHAKE}`)).slice(9, 12))
 
   const WELL = { translated: 200, native: 200, v1: 200, webSocket: 101, grpc: 'hi' }
   const FAILED = { translated: 503, native: 503, v1: 503, webSocket: 503, grpc: 14 }

@@ -119,8 +119,6 @@ export function firstDifference(genuine: readonly Line[], proxied: readonly Line
   return undefined
 }
 
-const router = createRouter(mappings.flatMap(({ operations }) => operations))
-
 const contracts = new Map<Dialect, Undescribed>()
 
 /** What cases send because v1 ignores it. The group of a binding and of terms is in the path. */
@@ -132,7 +130,7 @@ export function complaintsAboutDocument({ genuine, proxied }: Outcome, dialect: 
   contracts.set(dialect, undescribed)
   const said = Object.entries({ genuine, proxied }).flatMap(([side, { exchanges }]) =>
     exchanges.flatMap((exchange) => {
-      const operation = operationOf(router, exchange.request)
+      const operation = operationOf(ours, exchange.request)
       return operation ? undescribed(operation.id, exchange).map((sentence) => `${side}: ${sentence}`) : []
     }),
   )

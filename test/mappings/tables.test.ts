@@ -17,6 +17,7 @@ import { spellings } from '../../src/tables/query.ts'
 import { type Message, resource } from '../../src/tables/resource.ts'
 import { cases } from '../contract/cases/index.ts'
 import { differencesPage } from '../docs/generated.ts'
+import { operations } from '../properties/forms.ts'
 import { pairs, tableOf, UNPAIRED } from '../properties/genuine.ts'
 import { SILENT } from '../sandbox/silent.ts'
 import { play } from './transcript.ts'
@@ -110,7 +111,7 @@ describe('replace mask', () => {
   }
 
   const MASK = /updateMask=\*$/
-  const router = createRouter(mappings.flatMap((mapping) => mapping.operations))
+  const router = createRouter(operations)
   const replacing = transcripts.filter(({ calls }) => calls.some(({ call }) => MASK.test(call)))
 
   it.each(replacing.map((one) => [`${one.operation}: ${one.title}`, one] as const))(
@@ -127,8 +128,6 @@ describe('replace mask', () => {
 })
 
 describe('tables', () => {
-  const operations = mappings.flatMap((mapping) => mapping.operations)
-
   describe('the tables', () => {
     it('pass every check that the start makes', () => {
       expect(() => checkMappings(mappings)).not.toThrow()
@@ -157,7 +156,6 @@ describe('tables', () => {
 })
 
 describe('to do', () => {
-  const operations = mappings.flatMap((mapping) => mapping.operations)
   const read = (name: string) => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8')
 
   /** Returns the generated pages that are out of date. */

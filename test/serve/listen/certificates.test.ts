@@ -110,10 +110,7 @@ describe('client certificates', () => {
     })
   })
 
-  afterAll(async () => {
-    echo.kill()
-    authorities.close()
-  })
+  afterAll(authorities.close)
 
   function run(program: string, args: readonly string[], input = ''): Promise<{ readonly code: unknown; readonly text: string }> {
     return new Promise((resolve) => {

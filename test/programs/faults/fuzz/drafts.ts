@@ -95,7 +95,7 @@ function* within(tree: Tree, leave: (one: Tree) => boolean = () => false): Gener
 }
 
 /** Returns what a table has besides the statements that `draft` makes; `expected` are texts of the document that it must hold unchanged. */
-export function strangeIn(text: string, expected: readonly string[]): string | undefined {
+function strangeIn(text: string, expected: readonly string[]): string | undefined {
   const { program, errors, comments } = parseSync('drafted.ts', text)
   if (errors.length > 0) return `no module: ${errors[0]?.message}`
   const [door, ...body] = program.body as unknown as Tree[]

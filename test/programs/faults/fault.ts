@@ -160,6 +160,15 @@ export async function inWorld<T>(behaviour: Behaviour, settings: Partial<Config>
   }
 }
 
+/** A fault that is seen through the proxy in front of one upstream, which serves three rows unless it behaves otherwise. */
+export const faultIn = (
+  settings: Partial<Config>,
+  name: Fault['name'],
+  expected: Fault['expected'],
+  see: (world: World) => Promise<string>,
+  behaviour: Behaviour = serving(3),
+): Fault => fault(name, expected, () => inWorld(behaviour, settings, see))
+
 /** A read of a v1 client, as bytes. */
 export const get = (path: string, lines = '') => `GET ${path} HTTP/1.1\r\nhost: x\r\n${lines}\r\n`
 

@@ -113,7 +113,6 @@ async function over2(session: ClientHttp2Session, way: Way, caller: string, mode
   return { caller, key: keyOf(way, caller, mode), whole: isWell ? bytes : undefined, error: isError ? said : undefined }
 }
 
-/** One request on a connection, or several in a row by different callers. */
 async function over1(url: string, asked: readonly (readonly [caller: string, mode: string])[]): Promise<readonly Got[]> {
   const text = asked.map(
     ([caller, mode]) =>

@@ -12,7 +12,6 @@ function connect({ proxy }: World, then: (socket: Socket) => void): Socket {
 
 const closed = (socket: Socket) => new Promise<void>((resolve) => socket.once('close', () => resolve()))
 
-/** A list without end, 200 rows a page. */
 const endless: Behaviour = (request, response) => {
   const at = Number(new URL(request.url ?? '', 'http://x').searchParams.get('page_token') ?? '0')
   const groups = Array.from({ length: 200 }, (_, row) => ({ uid: String(at * 200 + row).padStart(40, '0') }))
@@ -81,7 +80,6 @@ export const goneFaults: readonly Fault[] = [
 
 interface ClientOptions {
   readonly settings?: Partial<Config>
-  /** The number of answers to wait for if the connection stays open. */
   readonly enough?: number
   readonly heads?: readonly number[]
 }
@@ -100,7 +98,6 @@ const sends = (name: string, bytes: string | ((socket: Socket) => void), expecte
     }),
   )
 
-/** Returns the limit that a refusal names. */
 function named(status: number, body: string): string {
   const name = status >= 400 && body !== '' ? /limits\.\w+/.exec(messageIn({ body }))?.[0] : undefined
   return name === undefined ? '' : ` (${name})`
@@ -120,7 +117,6 @@ const keepAlive = (text: string) => text.replace('connection: close\r\n', '')
 const framed = (lines: string, rest: string) => `POST ${GROUPS}/${PARENT} HTTP/1.1\r\nhost: x\r\n${lines}\r\n\r\n${rest}`
 const HIDDEN = 'GET /iam/v1/roles HTTP/1.1\r\nhost: x\r\n\r\n'
 
-/** Sends one piece every 20 milliseconds, without end. */
 const trickle =
   (first: string, piece: string) =>
   (socket: Socket): void => {

@@ -37,8 +37,8 @@ const LEAVES_AFTER = 250
 const SOON = 6000
 
 /** Opens streams, breaks the connection with a frame once the streams have places, and leaves. */
-async function leftAfter(error: Frame, isSecure: boolean): Promise<string> {
-  return inWorld(serving(3), isSecure ? SECURE : {}, async ({ proxy }) => {
+const leftAfter = (error: Frame, isSecure: boolean) =>
+  inWorld(serving(3), isSecure ? SECURE : {}, async ({ proxy }) => {
     const begun = Array.from({ length: WAITING }, (_, nth) => headers(2 * nth + 1, nth % 2 === 0 ? CALL : UPLOAD))
     const socket = dial(proxy.url, 'h2')
     socket.resume()
@@ -53,7 +53,6 @@ async function leftAfter(error: Frame, isSecure: boolean): Promise<string> {
     const ms = performance.now() - left
     return ms < SOON ? 'its places are free soon' : `its places are free after ${(ms / 1000).toFixed(1)} s`
   })
-}
 
 const leftFaults: readonly Fault[] = Object.entries(ERRORS).flatMap(([name, error]) =>
   [false, true].map((isSecure) => ({
@@ -64,5 +63,4 @@ const leftFaults: readonly Fault[] = Object.entries(ERRORS).flatMap(([name, erro
   })),
 )
 
-/** What strangers may not do to the places of others. */
 export const doorFaults: readonly Fault[] = [...streamAttacks, ...leftFaults]

@@ -25,13 +25,11 @@ export const fault = (name: Fault['name'], expected: Fault['expected'], see: Fau
 /** A fault that `npm test` leaves out. */
 export const longFault = (...given: Parameters<typeof fault>): Fault => ({ ...fault(...given), full: true })
 
-/** Faults of one origin. */
 export interface Group {
   readonly name: string
   readonly faults: readonly Fault[]
 }
 
-/** The result of a fault. */
 export interface Row {
   readonly group: string
   readonly name: string
@@ -43,7 +41,6 @@ export interface Row {
 /** Milliseconds after which a fault counts as a hang, unless it says another number. */
 const PATIENCE = 60_000
 
-/** Causes one fault; its exception counts as the result. */
 export async function observe(group: string, { name, expected, see, patienceMs = PATIENCE }: Fault): Promise<Row> {
   const right = typeof expected === 'string' ? [expected] : expected
   const seen = await withPatience(see(), patienceMs, 'nothing', 'the test itself failed')
@@ -65,7 +62,6 @@ export async function withPatience<T>(result: Promise<T>, ms: number, late: stri
   }
 }
 
-/** Returns the table for people to read. */
 export function tableOf(rows: readonly Row[]): string {
   const line = ({ group, name, expected, seen, holds }: Row) =>
     `${[`${group}: ${name}`, expected, seen, holds ? 'holds' : 'FAILS'].map(cell).join(' | ')} |`
@@ -76,7 +72,6 @@ function cell(text: string): string {
   return text.replaceAll('|', '\\|').replaceAll(/\s+/g, ' ')
 }
 
-/** Causes all faults, one after the other; `note` gets each result and how many seconds it took. */
 export async function runFaults(groups: readonly Group[], note: (row: Row, seconds: number) => void): Promise<readonly Row[]> {
   const rows: Row[] = []
   for (const { name, faults } of groups) {
@@ -107,7 +102,6 @@ export function say(answer: WireAnswer | undefined): string {
   return `${code === undefined ? otherError(status, type) : `${status}/${code}`}${again === undefined ? '' : `, again after ${again} s`}`
 }
 
-/** Returns the message of an error in v1's form. */
 export function messageIn({ body }: Pick<WireAnswer, 'body'>): string {
   return String((JSON.parse(body) as { message?: unknown }).message)
 }
@@ -143,7 +137,6 @@ function rowsIn(body: string, type: string | undefined): string {
 export type Behaviour = (request: IncomingMessage, response: ServerResponse, body: string) => void
 
 export interface World {
-  /** Plays v2 and v1. */
   readonly upstream: Upstream
   readonly proxy: TestProxy
 }
@@ -169,7 +162,6 @@ export const faultIn = (
   behaviour: Behaviour = serving(3),
 ): Fault => fault(name, expected, () => inWorld(behaviour, settings, see))
 
-/** A read of a v1 client, as bytes. */
 export const get = (path: string, lines = '') => `GET ${path} HTTP/1.1\r\nhost: x\r\n${lines}\r\n`
 
 export const READ = get('/iam/v1/groups')
@@ -177,13 +169,11 @@ export const READ = get('/iam/v1/groups')
 /** The answer to a request that is read only so far. */
 export const answerTo = async (url: string, request = READ): Promise<string> => String(say((await talk(url, request, 1)).answers[0]))
 
-/** Waits until no request is in flight, and tells how the next client is answered. */
 export async function afterwards(proxy: Pick<TestProxy, 'url' | 'adminUrl'>): Promise<string> {
   await idle(proxy)
   return `none in flight; then ${await answerTo(proxy.url)}`
 }
 
-/** Answers every request with rows, page by page as it was asked. */
 export const serving =
   (rows: number): Behaviour =>
   ({ url = '' }, response) => {
@@ -225,7 +215,6 @@ async function ask1(url: string, { method = 'GET', target, headers = {}, body = 
   return answers[0]
 }
 
-/** The same over HTTP/2 only. */
 export async function ask2(url: string, { method = 'GET', target, headers, body }: Asked): Promise<WireAnswer> {
   const session = await connect2(url)
   try {

@@ -15,7 +15,6 @@ const unhandled: unknown[] = []
 process.on('unhandledRejection', (reason) => unhandled.push(reason))
 const say = (line: string) => void process.stdout.write(`  ${line}\n`)
 
-/** Random cases inside this process, which throw their failures. */
 const inside = (fuzz: (cases: number, seed: number) => Promise<Fuzzed>) => async (cases: number) => {
   const { statuses } = await fuzz(cases, seed)
   say(

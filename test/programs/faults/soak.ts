@@ -22,7 +22,6 @@ import {
 const { values } = parseArgs({
   options: { minutes: { type: 'string', default: '10' }, seconds: { type: 'string' }, hostile: { type: 'string', default: '0.1' } },
 })
-/** The hostile part of all acts. */
 const HOSTILE = Number(values.hostile)
 const SECONDS = values.seconds === undefined ? 60 * Number(values.minutes) : Number(values.seconds)
 const seed = seedOr(1)
@@ -31,7 +30,6 @@ const seed = seedOr(1)
 const ONE_IN = 20
 /** The load generator is a single process: beyond this rate it would measure itself. */
 const FASTEST = 1000
-/** The number of parallel clients. */
 const CROWD = 100
 /** The number of time spans whose minimal memory is compared. */
 const SPANS = 20
@@ -45,7 +43,6 @@ const AGAIN = 15
 const TRIES = 3
 /** Seconds before a slope under load is meaningful: in the first minutes the young generation still grows to its final size. */
 const TELLING = 300
-/** MiB by which the process may grow. */
 const GROWTH = 16
 
 type Probe = Readonly<Record<'resident' | 'external' | 'heap' | 'timers' | 'sockets' | 'handles', number>>

@@ -16,7 +16,6 @@ import { startUpstream } from '../../stage/upstream.ts'
 import { answerTo, type Behaviour, type Fault, fault, get, inWorld, listOf, messageIn, READ, say, serving } from './fault.ts'
 import { talk } from './wire.ts'
 
-/** One request for each way to an upstream: a translated read and write, passed through to v2, passed on to v1. */
 const REQUESTS = {
   read: 'GET /iam/v1/groups',
   write: `POST /iam/v1/groups/${'a'.repeat(40)}`,
@@ -56,7 +55,6 @@ function httpOf(request: string): string {
   return `${request} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: ${body.length}\r\n\r\n${body}`
 }
 
-/** Returns the carriers that the fault concerns. */
 function carriersOf(expected: Expected): readonly Carrier[] {
   return (Object.keys(REQUESTS) as Carrier[]).filter((carrier) => expected[carrier] !== undefined)
 }
@@ -229,14 +227,12 @@ const changing: Between = async (page, { repo, call }) => {
   }
 }
 
-/** Endless pages, each a copy of one of three. */
 const looping: Behaviour = (request, response) => {
   const token = Number(new URL(request.url ?? '', 'http://x').searchParams.get('page_token') ?? '0')
   const groups = Array.from({ length: 200 }, (_, at) => ({ uid: `${token}${String(at).padStart(39, '0')}` }))
   response.end(JSON.stringify({ groups, nextPageToken: String((token + 1) % 3 || 3) }))
 }
 
-/** A v2 service that stops listening after its second page and returns on the same port. */
 async function restarted(settings: Partial<Config>): Promise<string> {
   let pages = 0
   let stop = () => {}
@@ -335,7 +331,6 @@ const encoded =
     response.end(encode(listOf(3)))
   }
 
-/** A head that promises more bytes than follow. */
 const short =
   (end: (response: Parameters<Behaviour>[1]) => void): Behaviour =>
   (_, response) => {
@@ -343,7 +338,6 @@ const short =
     response.write('{"groups":[{"uid":"a"}', () => end(response))
   }
 
-/** A body in pieces, one every `ms` milliseconds. */
 const inPieces =
   (ms: number, pieces: readonly string[]): Behaviour =>
   (_, response) => {

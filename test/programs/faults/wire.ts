@@ -2,7 +2,6 @@ import type { ClientHttp2Stream, IncomingHttpHeaders } from 'node:http2'
 import net, { type Socket } from 'node:net'
 import tls from 'node:tls'
 
-/** One answer as sent. */
 export interface WireAnswer {
   readonly status: number
   readonly headers: ReadonlyMap<string, string>
@@ -11,20 +10,15 @@ export interface WireAnswer {
   readonly broken: boolean
 }
 
-/** An answer and its length in the text. */
 interface ReadAnswer extends WireAnswer {
-  /** Its length in characters. */
   readonly length: number
 }
 
-/** The bytes received on a connection. */
 export interface Talk {
   readonly answers: readonly WireAnswer[]
-  /** True if the server closed the connection. */
   readonly closed: boolean
 }
 
-/** The proxy uses TLS with the certificate of the tests. */
 export const SECURE = { 'tls.key': 'test/certificates/localhost.key', 'tls.cert': 'test/certificates/localhost.crt' }
 
 /** Connects to a server, over TLS if its address says so. The certificate is not verified here. An error shows as a connection that is closed. */
@@ -89,7 +83,6 @@ export function readAnswers(wire: string, closed: boolean, heads: readonly numbe
 interface WireBody {
   readonly body: string
   readonly broken: boolean
-  /** Its length in bytes. */
   readonly length: number
 }
 
@@ -121,7 +114,6 @@ function readChunks(rest: string): WireBody {
   }
 }
 
-/** Gathers what a stream of HTTP/2 brings until it is closed. */
 export function gathered(stream: ClientHttp2Stream) {
   let head: IncomingHttpHeaders = {}
   let trailers: IncomingHttpHeaders = {}
@@ -184,7 +176,6 @@ export function frame(type: number, flags: number, stream: number, payload: Buff
   return { type, flags, stream, payload }
 }
 
-/** The size of a frame's head in bytes. */
 const HEAD = 9
 
 export function bytesOf({ type, flags, stream, payload, length = payload.length }: Frame): Buffer {
@@ -197,7 +188,6 @@ export function bytesOf({ type, flags, stream, payload, length = payload.length 
   return bytes
 }
 
-/** Returns the complete frames at the beginning, and the rest. */
 export function readFrames(bytes: Buffer): { readonly frames: readonly Frame[]; readonly rest: Buffer } {
   const frames: Frame[] = []
   let at = 0
@@ -229,7 +219,6 @@ function literal(text: string): Buffer {
   return Buffer.concat([Buffer.of(...length, left), bytes])
 }
 
-/** Returns a header block with its end, in one frame. */
 export function headers(stream: number, fields: readonly FieldLine[], flags: number = FLAG.END_HEADERS): Frame {
   return frame(TYPE.HEADERS, flags, stream, headerBlock(fields))
 }

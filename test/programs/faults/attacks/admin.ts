@@ -66,7 +66,6 @@ const ODD = [
 const guessing = (host: string, value: string) =>
   `PUT /modes HTTP/1.1\r\nhost: ${host}\r\nauthorization: ${value}\r\ncontent-type: application/json\r\ncontent-length: ${MODES.length}\r\nconnection: close\r\n\r\n${MODES}`
 
-/** Tries wrong tokens by the thousand, and asks with the right one meanwhile. */
 async function guess({ proxy }: World): Promise<string> {
   const { adminUrl } = proxy
   const dispatcher = new Agent({ connections: AT_ONCE })
@@ -141,7 +140,6 @@ async function below<T>({ upstream }: World, use: (proxy: TestProxy) => Promise<
   return use(proxy).finally(() => proxy.close())
 }
 
-/** The answers to lines that have the content type of gRPC. */
 async function asGrpc({ url }: TestProxy, lines: readonly Line[]): Promise<string> {
   const said: string[] = []
   for (const [method, target] of lines) {

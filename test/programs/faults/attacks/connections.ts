@@ -16,12 +16,11 @@ const UPGRADE = 'connection: Upgrade\r\nupgrade: websocket\r\n'
 const HANDSHAKE = get(NATIVE, UPGRADE).slice(0, -2)
 const HIDDEN = 'DELETE /iam/v2/groups/stolen HTTP/1.1\r\nhost: x\r\n\r\n'
 
-/** The protocol of the port: plain or TLS. */
 type Port = Partial<Config>
 
 /** Sends a handshake with a body, then harmless requests of another client. Each must be read as what it is. */
-async function handshakeWithBody(port: Port): Promise<string> {
-  return inWorld(serving(3), port, async ({ proxy, upstream }) => {
+const handshakeWithBody = (port: Port) =>
+  inWorld(serving(3), port, async ({ proxy, upstream }) => {
     const said: string[] = []
     for (const framing of [`content-length: ${HIDDEN.length}\r\n`, 'transfer-encoding: chunked\r\n', 'transfer-encoding: identity\r\n']) {
       const { answers, closed } = await talk(proxy.url, `${HANDSHAKE}${framing}\r\n${HIDDEN}`)
@@ -30,11 +29,9 @@ async function handshakeWithBody(port: Port): Promise<string> {
     const { answers } = await talk(proxy.url, get(NATIVE).repeat(3), 3)
     return `${[...new Set(said)].join()}; then ${answers.map(say).join()}; v2 saw ${upstream.seen.map(({ method }) => method).join()}`
   })
-}
 
-/** Sends handshakes that v2 refuses, each on a connection of its own that is not reused. */
-async function refusedHandshakes(port: Port): Promise<string> {
-  return inWorld(serving(3), port, async ({ proxy, upstream }) => {
+const refusedHandshakes = (port: Port) =>
+  inWorld(serving(3), port, async ({ proxy, upstream }) => {
     const sockets = new Set<Socket>()
     let again = 0
     upstream.server.on('request', ({ socket }) => {
@@ -45,9 +42,7 @@ async function refusedHandshakes(port: Port): Promise<string> {
     const { answers } = await talk(proxy.url, get(NATIVE), 1)
     return `${again} of ${sockets.size} connections used again; then ${answers.map(say).join()}`
   })
-}
 
-/** Returns the answers to a slow request and to the bytes after it, in the order of their arrival. */
 async function inOrder(second: string, port: Port): Promise<string> {
   const slow: Behaviour = (request, response) => {
     const answer = () => void response.end(`{"path":"${request.url}"}`)
@@ -124,8 +119,8 @@ async function pipeline(requests: number, port: Port): Promise<string> {
 const CODINGS = ['chunked', 'ChUnKeD', 'identity, chunked', 'x, chunked', 'gzip,chunked']
 
 /** Checks that the proxy replaces the client's framing of a body with its own. */
-async function transferCodings(port: Port): Promise<string> {
-  return inWorld(serving(3), port, async ({ proxy, upstream }) => {
+const transferCodings = (port: Port) =>
+  inWorld(serving(3), port, async ({ proxy, upstream }) => {
     for (const coding of CODINGS) {
       const head = `POST /upload HTTP/1.1\r\nhost: x\r\nconnection: close\r\ntransfer-encoding: ${coding}\r\n\r\n`
       await talk(proxy.url, `${head}5\r\nhello\r\n0\r\n\r\n`)
@@ -133,7 +128,6 @@ async function transferCodings(port: Port): Promise<string> {
     const seen = upstream.seen.map(({ headers, body }) => `${headers['transfer-encoding']} ${body}`)
     return [...new Set(seen)].join()
   })
-}
 
 /** Sends a `Connection` that names headers of the proxy, and the framing of a body. */
 async function namedHeaders(path: string, port: Port): Promise<string> {
@@ -194,7 +188,6 @@ export const connectionAttacks: readonly Fault[] = [
 
 const SESSIONS = 4
 
-/** Starts HTTP/2 clients that allow no bytes for the answers to their requests. */
 async function noWindow(path: string, settings: Partial<Config>): Promise<string> {
   const limits: Partial<Config> = { 'limits.requestsInFlight': 80, 'limits.writeTimeoutMs': 300, 'upstream.v1': undefined, ...settings }
   return inWorld(serving(3), limits, async (world) => {
@@ -216,7 +209,6 @@ async function noWindow(path: string, settings: Partial<Config>): Promise<string
   })
 }
 
-/** Starts HTTP/1.1 clients that request more than their connection holds and read none of it. */
 async function noReader(path: string): Promise<string> {
   const large: Behaviour = (_, response) => void response.end('x'.repeat(20_000_000))
   return inWorld(large, { 'limits.writeTimeoutMs': 300 }, async (world) => {
@@ -229,14 +221,13 @@ async function noReader(path: string): Promise<string> {
   })
 }
 
-/** Counts all connections to the services. */
 function connectionsOf({ upstream }: World): Promise<number> {
   return new Promise((resolve) => upstream.server.getConnections((_, count) => resolve(count)))
 }
 
 /** Sends bodies byte by byte, without end. The services do not wait for them either. */
-async function slowBodies(path: string): Promise<string> {
-  return inWorld(serving(3), { 'limits.bodyTimeoutMs': 300, 'limits.requestsInFlight': 28 }, async (world) => {
+const slowBodies = (path: string) =>
+  inWorld(serving(3), { 'limits.bodyTimeoutMs': 300, 'limits.requestsInFlight': 28 }, async (world) => {
     const trickle = (socket: Socket) => {
       socket.write(`POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n\r\n`)
       const timer = setInterval(() => socket.write('x'), 20)
@@ -247,11 +238,9 @@ async function slowBodies(path: string): Promise<string> {
     await until(async () => (await connectionsOf(world)) <= 1)
     return `${[...new Set(said)].join()}; ${await afterwards(world.proxy)}`
   })
-}
 
-/** The same over HTTP/2. */
-async function slowBodies2(path: string): Promise<string> {
-  return inWorld(serving(3), { 'limits.bodyTimeoutMs': 300 }, async (world) => {
+const slowBodies2 = (path: string) =>
+  inWorld(serving(3), { 'limits.bodyTimeoutMs': 300 }, async (world) => {
     const session = http2.connect(world.proxy.url)
     const stream = session.request({ ':path': path, ':method': 'POST', 'content-length': 1000 })
     stream.on('error', () => {})
@@ -264,9 +253,7 @@ async function slowBodies2(path: string): Promise<string> {
     session.destroy()
     return `${said}; ${await afterwards(world.proxy)}`
   })
-}
 
-/** Opens WebSockets beyond their limit, and silent ones. */
 async function webSockets(): Promise<string> {
   const limits = { 'limits.webSockets': 3, 'limits.webSocketIdleMs': 1000, 'limits.requestsInFlight': 10 }
   return inWorld(serving(3), limits, async (world) => {
@@ -288,9 +275,8 @@ async function webSockets(): Promise<string> {
   })
 }
 
-/** Begins TLS handshakes and never finishes them. */
-async function stalledTls(): Promise<string> {
-  return inWorld(serving(3), { ...SECURE, 'limits.headersTimeoutMs': 300 }, async ({ proxy }) => {
+const stalledTls = () =>
+  inWorld(serving(3), { ...SECURE, 'limits.headersTimeoutMs': 300 }, async ({ proxy }) => {
     const plain = proxy.url.replace('https:', 'http:')
     const socket = dial(plain)
     const ended = once(socket.resume(), 'close')
@@ -306,11 +292,9 @@ async function stalledTls(): Promise<string> {
     }
     return 'all ended: one in its handshake, and those that then say nothing'
   })
-}
 
-/** Checks that a silent HTTP/2 session ends with its endless streams. */
-async function idleSession(): Promise<string> {
-  return inWorld(
+const idleSession = () =>
+  inWorld(
     () => {},
     { 'limits.idleTimeoutMs': 300 },
     async (world) => {
@@ -322,11 +306,9 @@ async function idleSession(): Promise<string> {
       return 'none in flight'
     },
   )
-}
 
-/** Sends requests of every method over HTTP/2 that v2 never answers and the client cancels. */
-async function givenUp(): Promise<string> {
-  return inWorld(
+const givenUp = () =>
+  inWorld(
     () => {},
     {},
     async (world) => {
@@ -342,7 +324,6 @@ async function givenUp(): Promise<string> {
       return 'none in flight'
     },
   )
-}
 
 export const placeAttacks: readonly Fault[] = [
   ...(['/iam/v1/nothing', '/iam/v1/groups', '/iam/v2/groups'] as const).flatMap((path) => [

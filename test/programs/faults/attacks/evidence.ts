@@ -60,7 +60,6 @@ async function inScene<T>(protocol: (typeof PROTOCOLS)[number], values: Partial<
   }
 }
 
-/** The number of parallel requests. */
 const TOGETHER = 50
 
 const read = async <T>(url: string) => (await fetch(url)).json() as Promise<T>
@@ -82,7 +81,6 @@ async function oddReads(scene: Scene): Promise<string> {
   return `${mismatches} mismatches, ${opened(scene)} open circuits, ${Object.keys(traffic).length + operations.length} operations with traffic, ${clients.length} clients`
 }
 
-/** Returns an unsigned token of a subject of its own. */
 function forged(nth: number): string {
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
   return `${part({ alg: 'RS256' })}.${part({ iss: 'https://issuer', sub: `x-${nth}` })}.c2ln`
@@ -118,7 +116,6 @@ async function crowd(scene: Scene): Promise<string> {
   return `${[...new Set(statuses)].join()}; listed: ${clients.map(({ calls }) => `one with ${calls} call`).join(', ')}`
 }
 
-/** Requests that only v1 could answer, that the tables cannot read, or that need no token. */
 const STRAY = ['/registry/v1/vuln_reports', '/events/v1/subscriptions?limit=abc', '/ping/v1/ping']
 
 async function strayRequests(scene: Scene): Promise<string> {
@@ -198,7 +195,6 @@ interface Growing {
   readonly settings?: Partial<Config>
   /** v2's answer in place of rows. */
   readonly answer?: string
-  /** The answer to its sender. */
   readonly says: string
 }
 
@@ -325,7 +321,6 @@ const PART = 'x'.repeat(200_000)
 
 const refused = (proxy: TestProxy, reason: string) => metric(proxy, `crosswalk_refused_total{reason="${reason}"}`)
 
-/** A write of so many bytes, or its beginning. */
 const write = (bytes: number, body: string) =>
   `POST ${MEMORY_CREATE} HTTP/1.1\r\nhost: x\r\ncontent-length: ${bytes}\r\nconnection: close\r\n\r\n${body}`
 const whole = (bytes: number) => write(bytes, JSON.stringify({ name: 'x'.repeat(bytes - 11) }))
@@ -341,7 +336,6 @@ const over1: Crowd = async ({ url }) => {
   }
 }
 
-/** The same over HTTP/2, as REST or as a call. */
 const over2 =
   (path: string, type: string): Crowd =>
   async ({ url }) => {
@@ -366,8 +360,8 @@ const CROWDS: Readonly<Record<string, Crowd>> = {
 }
 
 /** Checks that bodies that never end fill the memory for bodies, and nothing else. */
-async function unfinished(crowd: Crowd): Promise<string> {
-  return inWorld(serving(3), BODIES, async ({ proxy }) => {
+const unfinished = (crowd: Crowd) =>
+  inWorld(serving(3), BODIES, async ({ proxy }) => {
     const leave = await crowd(proxy)
     await until(async () => (await refused(proxy, 'bodies')) > 0)
     const [another, read] = [await answerTo(proxy.url, whole(500_000)), await answerTo(proxy.url)]
@@ -375,13 +369,11 @@ async function unfinished(crowd: Crowd): Promise<string> {
     await idle(proxy)
     return `another body ${another}; a read ${read}; when they are gone ${await answerTo(proxy.url, whole(500_000))}`
   })
-}
 
 const MOST = 20
 
-/** Opens more silent connections than the limit. */
-async function connections(settings: Partial<Config>): Promise<string> {
-  return inWorld(serving(3), { 'limits.clientConnections': MOST, ...settings }, async ({ proxy }) => {
+const connections = (settings: Partial<Config>) =>
+  inWorld(serving(3), { 'limits.clientConnections': MOST, ...settings }, async ({ proxy }) => {
     const sockets = Array.from({ length: MOST }, () => dial(proxy.url))
     await Promise.all(sockets.map((socket) => once(socket, 'connect')))
     const further = Array.from({ length: 5 }, () => dial(proxy.url))
@@ -390,14 +382,13 @@ async function connections(settings: Partial<Config>): Promise<string> {
     for (const socket of sockets) socket.destroy()
     return `${open} stay open, 5 further ones are closed and counted: ${await refused(proxy, 'connections')}`
   })
-}
 
 const SESSIONS = 28
 const STREAMS = 100
 
 /** HTTP/2 clients that allow no bytes, not even for refusals; 800 of their requests are admitted. */
-async function unreadRefusals(): Promise<string> {
-  return inWorld(serving(3), { 'limits.requestsInFlight': 800, 'upstream.v1': undefined }, async ({ proxy }) => {
+const unreadRefusals = () =>
+  inWorld(serving(3), { 'limits.requestsInFlight': 800, 'upstream.v1': undefined }, async ({ proxy }) => {
     const sessions = Array.from({ length: SESSIONS }, () => http2.connect(proxy.url, { settings: { initialWindowSize: 0 } }))
     let reset = 0
     for (const session of sessions) {
@@ -416,7 +407,6 @@ async function unreadRefusals(): Promise<string> {
     await idle(proxy)
     return `1000 refusals wait, ${reset} streams are reset; when they are gone ${await answerTo(proxy.url)}`
   })
-}
 
 export const memoryAttacks: readonly Fault[] = [
   ...Object.entries(CROWDS).map(([way, crowd]) => ({

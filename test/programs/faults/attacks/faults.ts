@@ -7,7 +7,6 @@ import { rpcAttacks, sharedCallAttacks, stagedAnswers } from './shared.ts'
 import { smugglingAttacks } from './smuggling.ts'
 import { loopAttacks } from './streams.ts'
 
-/** Attacks without a token, one file for each kind. */
 export const attackFaults: readonly Fault[] = [
   ...rpcAttacks,
   ...targetAttacks,

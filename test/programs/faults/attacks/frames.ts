@@ -50,7 +50,6 @@ const QUICK = new Set(['RST_STREAM', 'a window of 0 for its stream'])
 
 const TIMES = 3
 
-/** Sends a request and its end in one packet, a few times. The next client must be answered. */
 async function onePacket(begin: Frame, end: Frame, settings: Partial<Config>): Promise<string> {
   // Some versions of Node do not close a connection after an error; this limit ends it.
   return inWorld(serving(3), { 'limits.idleTimeoutMs': 500, ...settings }, async ({ proxy }) => {
@@ -63,9 +62,8 @@ async function onePacket(begin: Frame, end: Frame, settings: Partial<Config>): P
 /** Streams behind the GOAWAY of a connection, connections at a time, and times: together they ended the process on Node 20. */
 const LATE = { streams: 100, connections: 50, times: 10 }
 
-/** Sends requests behind a GOAWAY, in the same packet. The next client must be answered. */
-async function behindGoaway(): Promise<string> {
-  return inWorld(serving(3), {}, async ({ proxy }) => {
+const behindGoaway = () =>
+  inWorld(serving(3), {}, async ({ proxy }) => {
     const fields: readonly FieldLine[] = [
       [':method', 'GET'],
       [':path', '/iam/v1/groups'],
@@ -79,9 +77,7 @@ async function behindGoaway(): Promise<string> {
     }
     return afterwards(proxy)
   })
-}
 
-/** Every request with every end. */
 const endings: readonly Fault[] = Object.entries(REQUESTS).flatMap(([name, begin]) =>
   Object.entries(ENDINGS).flatMap(([ending, end]) =>
     [false, true].map((isSecure) => ({
@@ -98,7 +94,6 @@ export const frameAttacks: readonly Fault[] = [
   longFault('requests behind a GOAWAY, in one packet on many connections', 'none in flight; then 200, 3 rows', behindGoaway),
 ]
 
-/** A client that receives the service's answer. */
 interface Reader {
   readonly name: string
   readonly open: OpenAskers
@@ -147,7 +142,6 @@ const head = (line: string, fields = ''): Script => ({
 
 const twice = (field: string) => head('HTTP/1.1 200 OK', `${field}\r\n${field}\r\n`)
 
-/** Returns how often a field occurs in an answer, or the error of another answer. */
 const countOf =
   (name: string) =>
   ({ status, type, body, text }: Given) =>
@@ -249,7 +243,6 @@ export const headAttacks: readonly Fault[] = [
   ),
 ]
 
-/** As many codings as fit into the headers of an answer. */
 const THOUSANDS = 3000
 
 /** The depth up to which an answer is really packed; no decoder reaches the end of thousands. */
@@ -257,7 +250,6 @@ const DEEPEST = 100
 
 const named = (count: number) => Array.from({ length: count }, () => 'gzip').join()
 
-/** Packs a list without rows so many times. */
 const packed = (count: number) =>
   Array.from({ length: count }).reduce((bytes: Buffer) => gzipSync(bytes, { level: 1 }), Buffer.from('{"groups":[]}'))
 
@@ -270,7 +262,6 @@ const coded = (count: number, inOne = true): Behaviour => {
   }
 }
 
-/** Returns the result of a translated read of such an answer. */
 const readOf = (behaviour: Behaviour) =>
   inWorld(behaviour, { 'upstream.v1': undefined }, async ({ proxy, upstream }) => {
     const answers = await askBoth(proxy.url, { target: '/iam/v1/groups' })

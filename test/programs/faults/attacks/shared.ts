@@ -21,7 +21,6 @@ const HEADERS = { ...bearer('t'), 'user-agent': 'x' }
 /** More than the buffers of a connection hold. */
 const LARGE = JSON.stringify({ groups: Array.from({ length: 200 }, (_, at) => ({ uid: String(at), description: 'x'.repeat(100_000) })) })
 
-/** Answers that wait for the test. */
 function held() {
   const waiting: (() => void)[] = []
   const behaviour: Behaviour = (_, response) => void waiting.push(() => response.end(LARGE))
@@ -88,7 +87,6 @@ const answer = (body: string) => `HTTP/1.1 200 OK\r\ncontent-type: application/j
 const FIRST = answer('{"groups":[]}')
 const STAGED = answer('{"groups":[{"uid":"aa","name":"staged"}]}')
 
-/** The bytes of the second answer in the first packet. */
 const SPLIT = 9
 
 /** A service that answers its very first request twice: the second answer comes `ms` milliseconds later in two packets. */
@@ -212,7 +210,6 @@ async function trickle({ proxy, upstream }: World): Promise<string> {
 
 const READERS = 50
 
-/** Calls long lists whose answers nobody reads. */
 async function unread({ proxy }: World): Promise<string> {
   const session = await connect2(proxy.url)
   session.settings({ initialWindowSize: 0 })
@@ -230,7 +227,6 @@ async function unread({ proxy }: World): Promise<string> {
 
 const FLOOD = 2000
 
-/** Opens streams and resets them at once. */
 async function resets({ proxy, upstream }: World): Promise<string> {
   for (let left = FLOOD; left > 0; left -= 100) {
     const session = await connect2(proxy.url)

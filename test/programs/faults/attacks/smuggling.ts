@@ -42,7 +42,6 @@ async function inGarden(isBehindNginx: boolean, use: (place: { url: string; port
   }
 }
 
-/** The requirements of a fault with `isBehindNginx`. */
 export const NEEDS_NGINX = { full: true, needs: nginx.program } as const
 
 /** More than the proxy adds to the head of a request. nginx skips empty lines before the next one. */
@@ -58,8 +57,8 @@ const HIDDEN = 'GET /iam/v2/hidden-0 HTTP/1.1\r\nhost: garden\r\n\r\nDELETE /iam
  * The two steps of a theft. First, the service refuses a request while it still expects `LENGTH` bytes.
  * Then a body places its requests where those bytes end. The credential of the next client would follow the open request.
  */
-async function steal(carrier: CarrierName, first: readonly string[]): Promise<string> {
-  return inGarden(true, async ({ port, journal }) => {
+const steal = (carrier: CarrierName, first: readonly string[]) =>
+  inGarden(true, async ({ port, journal }) => {
     const open = [`GET ${TARGETS[carrier].refused} HTTP/1.1`, 'host: garden', credential('open-0', 'early404'), ...first]
     await speak({ port, parts: [`${open.join('\r\n')}\r\n\r\n`], heads: [], owed: 1 })
     let served = true
@@ -72,7 +71,6 @@ async function steal(carrier: CarrierName, first: readonly string[]): Promise<st
     const stolen = hidden.filter(({ id }) => id.startsWith('victim-'))
     return `${hidden.length} hidden requests, ${stolen.length} with the credential of somebody else, who was ${served ? '' : 'not '}served`
   })
-}
 
 function bodyForLength(carrier: CarrierName): string {
   const body = EMPTY_LINES + HIDDEN
@@ -116,12 +114,11 @@ const OF_THE_SERVICE = { 'answers with another one behind them': answerShapes }
 
 const NOTHING = 'every request answered once and in step; nobody else concerned'
 
-function send(rows: readonly Row[], isBehindNginx: boolean): Promise<string> {
-  return inGarden(isBehindNginx, async ({ port, journal }) => {
+const send = (rows: readonly Row[], isBehindNginx: boolean) =>
+  inGarden(isBehindNginx, async ({ port, journal }) => {
     const findings = await runLane({ port, journal, carriers: CARRIERS }, rows)
     return listOf(findings, rows).map(describeWrong).join('; ') || NOTHING
   })
-}
 
 const SEED = 1
 
@@ -147,9 +144,8 @@ const behindNginx = Object.entries(KINDS).map(
 
 const SMUGGLING_HIDDEN = 'GET /iam/v2/hidden-0 HTTP/1.1\r\nhost: garden\r\n\r\n'
 
-/** Sends lengths over HTTP/2, where frames end a body. An unchecked length would end it elsewhere. */
-function lengthsOverHttp2(): Promise<string> {
-  return inGarden(false, async ({ url, port, journal }) => {
+const lengthsOverHttp2 = () =>
+  inGarden(false, async ({ url, port, journal }) => {
     for (const carrier of CARRIERS) {
       for (const length of [0, 1, SMUGGLING_HIDDEN.length + 1]) {
         const session = await connect2(url)
@@ -162,7 +158,6 @@ function lengthsOverHttp2(): Promise<string> {
     const hidden = journal.entries.filter(({ head }) => head.target.includes('hidden')).length
     return [`${hidden} hidden requests arrived`, ...listOf(findings, []).map(describeWrong)].join('; ')
   })
-}
 
 const overHttp2: Fault = fault('smuggling: lengths that are wrong, over HTTP/2', '0 hidden requests arrived', lengthsOverHttp2)
 

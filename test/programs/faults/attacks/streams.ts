@@ -57,7 +57,6 @@ const circling = (count: number, asked: readonly Asked[], settings: Partial<Conf
     return `${answers.map(answered).join(', ')}; ${await cameBack(first)}`
   })
 
-/** The service for comparison is also the proxy. */
 const comparing = () =>
   inCircle(1, { modes: { ...ALL_V2, default: 'diff-v1' } }, async ([proxy]) => {
     const answers = await askBoth(proxy?.url ?? '', TRANSLATED)
@@ -65,7 +64,6 @@ const comparing = () =>
     return `${answers.map(say).join(', ')}; ${few ? 'fewer than 20' : 'more'} requests`
   })
 
-/** Returns the gRPC status, if there is one. */
 function answered(answer: WireAnswer | undefined): string {
   const grpc = answer?.headers.get('grpc-status')
   return grpc === undefined ? say(answer) : `gRPC ${grpc}`
@@ -150,7 +148,6 @@ const WITH_TOKEN = get('/iam/v1/nothing', 'authorization: Bearer t\r\n')
 
 const isCall = (path: string) => path.includes('.')
 
-/** Begins a call whose message trickles in and never ends. */
 function trickling(session: ClientHttp2Session, path: string, headers: IncomingHttpHeaders = {}): ClientHttp2Stream {
   const stream = session.request({
     ':method': 'POST',
@@ -176,7 +173,6 @@ async function endOf(stream: ClientHttp2Stream): Promise<string> {
 
 const QUIET: Partial<Config> = { 'upstream.v1': undefined, 'limits.requestsInFlight': 80 }
 
-/** Starts a gRPC service that never answers. */
 async function startSilent() {
   const server = http2.createServer().on('stream', (stream) => void stream.on('error', () => {}).resume())
   return { url: (await listening(server)).url, server }
@@ -203,14 +199,12 @@ async function held(
 
 const others = ({ proxy }: World, request = NOTHING) => answerTo(proxy.url, request)
 
-/** The ends of all, and the answer to the next client. */
 async function endsOf(world: World, all: readonly ClientHttp2Stream[]): Promise<string> {
   const said = await ends(all)
   await idle(world.proxy)
   return `${said}; then ${await others(world)}`
 }
 
-/** Waits for the ends of all, and counts them. */
 async function ends(all: readonly ClientHttp2Stream[]): Promise<string> {
   const counts = new Map<string, number>()
   for (const end of await Promise.all(all.map(endOf))) counts.set(end, (counts.get(end) ?? 0) + 1)

@@ -6,7 +6,6 @@ import { REQUEST_BYTES, rpcCalls } from './rpc.ts'
 import { SMUGGLED, upgrades } from './upgrades.ts'
 import { keysIn } from './upstream.ts'
 
-/** Requests afterwards, one after the other on each way. */
 const CONTROLS = 100
 
 const EVERY_WAY: readonly (readonly [name: string, open: OpenAskers, path: string])[] = [
@@ -34,7 +33,6 @@ export async function controls({ upstream, url }: Pick<Victim, 'upstream' | 'url
   return undefined
 }
 
-/** The number of cases, the settings of the proxy, and the observer. */
 export interface Fuzzing {
   readonly cases: number
   readonly seed: number
@@ -94,7 +92,6 @@ export async function fuzzUpgrades(fuzzing: Fuzzing): Promise<readonly string[]>
   return smuggled === 0 ? failures : [...failures, `upgrades, CROSSWALK_SEED=${fuzzing.seed}: ${smuggled} requests out of bodies`]
 }
 
-/** Makes calls over gRPC, gRPC-Web and Connect. */
 export function fuzzRpc(fuzzing: Fuzzing): Promise<readonly string[]> {
   return inVictim({ limits: { 'request-bytes': REQUEST_BYTES } }, fuzzing, (hunting) => hunting(rpcCalls))
 }

@@ -40,7 +40,6 @@ const hostile: Draw = (dice) =>
     ],
   ])
 
-/** Draws a schema. Both versions share the names of `pool`, so that many rows find a place. */
 function schemaOf(dice: Dice, pool: readonly string[], depth = 0): unknown {
   const name = () => dice.one(pool)
   return dice.weighed<unknown>([
@@ -74,7 +73,6 @@ function documentOf(dice: Dice, pool: readonly string[], paths: readonly string[
   }
 }
 
-/** A node of a syntax tree, as ESTree writes it. */
 interface Tree {
   readonly type: string
   readonly [member: string]: unknown

@@ -14,7 +14,6 @@ const TYPES = [
   ...['application/grpc', 'application/grpc', 'application/grpc', 'application/grpc+proto', 'application/grpc-web', 'application/grpc\xff'],
 ]
 
-/** Draws one request: its block, in one frame or several, and perhaps a body. Half of them are gRPC calls. */
 export function drawRequest(dice: Dice, stream: number): Frame[] {
   const isCall = dice.chance(0.5)
   const ends = dice.chance(isCall ? 0.3 : 0.7)
@@ -54,7 +53,6 @@ function bodyOf(dice: Dice, stream: number, isCall: boolean): Frame {
   return frame(TYPE.DATA, dice.chance(0.6) ? FLAG.END_STREAM : 0, stream, Buffer.from(content, 'latin1'))
 }
 
-/** Returns HEADERS, sometimes padded, with a priority, in pieces, or never ended. */
 function framesOf(dice: Dice, stream: number, block: Buffer, flags: number): Frame[] {
   const whole = (payload: Buffer, more = 0) => [frame(TYPE.HEADERS, flags | more | FLAG.END_HEADERS, stream, payload)]
   const priority = () => Buffer.concat([uint32(dice.one([0, stream, 1])), Buffer.of(dice.below(256)), block])
@@ -86,7 +84,6 @@ export interface SequenceCase extends Case {
   readonly ends: 'ping' | 'linger' | 'fin' | 'reset'
 }
 
-/** Draws a sequence that records which streams it has opened. */
 export function drawSequence(dice: Dice): SequenceCase {
   const streams: number[] = []
   let lies = false
@@ -95,7 +92,6 @@ export function drawSequence(dice: Dice): SequenceCase {
     streams.push(id)
     return id
   }
-  /** Usually an open stream. */
   const some = () => (streams.length > 0 && dice.chance(0.85) ? dice.one(streams) : dice.one([0, 1, 2, 3, 5, 99, 2 ** 31 - 1]))
   const request = (): Frame[] => drawRequest(dice, open())
   const step = (): Frame[] =>

@@ -24,7 +24,6 @@ export interface Conversation {
   readonly name: string
   readonly operation: string
   readonly method: string
-  /** Path and query, encoded. */
   readonly target: string
   readonly body: string
   readonly calls: readonly { readonly call: string; readonly said: Said }[]
@@ -45,7 +44,6 @@ function conversationOf({ title, operation, request, body, calls, reply }: Trans
   }
 }
 
-/** A colon may begin a verb. */
 function encoded(segment: string): string {
   return encodeURIComponent(segment).replaceAll('%3A', ':')
 }
@@ -98,12 +96,10 @@ export const conversations: ReadonlyMap<string, readonly Conversation[]> = new M
 const silent = served.filter(({ id }) => conversations.get(id)?.length === 0)
 if (silent.length > 0) throw new Error(`without a conversation: ${silent.map(({ id }) => id).join(', ')}`)
 
-/** An answer of something before v2. */
 export interface Spoiled {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | Buffer
-  /** True if the connection ends before the body. */
   readonly cut?: true
 }
 
@@ -172,7 +168,6 @@ const DETAILS: readonly unknown[] = [
 
 type Body = Record<string, unknown>
 
-/** Returns the object of v2's answer; undefined for an error and for an empty answer. */
 const objectOf = ({ status, body }: Said) => (status === 200 && body !== '' ? (JSON.parse(body) as Body) : undefined)
 
 const changed = (said: Said, change: (body: Body) => unknown): Spoiled | undefined => {
@@ -181,7 +176,6 @@ const changed = (said: Said, change: (body: Body) => unknown): Spoiled | undefin
   return spoiled === undefined ? undefined : { status: 200, headers: JSON_TYPE, body: JSON.stringify(spoiled) }
 }
 
-/** Returns the name and the rows of a list. */
 function rowsOf(body: Body): [string, Body[]] | undefined {
   const found = Object.entries(body).find(([name, value]) => Array.isArray(value) && !name.startsWith('uid') && !('uid' in body))
   return found as [string, Body[]] | undefined

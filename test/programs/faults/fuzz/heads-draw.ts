@@ -33,7 +33,6 @@ export const VALUES = [
 /** Longer than a header in an HTTP/2 block may be: it ends the connection. */
 export const HUGE = 'v'.repeat(70_000)
 
-/** The texts beside the status. */
 export const REASONS = [
   ...['OK', 'OK', 'OK', '', 'Not Found', 'a b c', '\ttab', '\xe9\xff', '\x01', 'a\x00b', 'a\x7fb', '\x1b[2J', 'a\rb', '200'],
   ...['HTTP/1.1 200 OK', 'r'.repeat(9000), '<script>', '%0d%0a', ' lead', 'trail '],
@@ -55,11 +54,9 @@ export interface HeadCase extends Case {
   readonly method: 'GET' | 'HEAD' | 'POST'
   readonly afterwards: Script1['afterwards']
   readonly early: boolean
-  /** The number of writes in which it is sent. */
   readonly writes: number
 }
 
-/** A second answer without a request. */
 const EVIL = `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nx-case: ${EVIL_KEY}\r\ncontent-length: 2\r\n\r\n{}`
 
 const METHODS = ['GET', 'GET', 'GET', 'GET', 'GET', 'GET', 'HEAD', 'POST'] as const
@@ -77,7 +74,6 @@ export interface Asked {
   readonly switches: boolean
 }
 
-/** Draws an answer to one request. */
 export function drawHead(dice: Dice, { target, isAnyMethod, switches }: Asked): HeadCase {
   const method = isAnyMethod ? dice.one(METHODS) : 'GET'
   const isFramed = dice.chance(0.6)
@@ -132,7 +128,6 @@ function statusLine(dice: Dice, switches: boolean): string {
   return `${version} ${status}${dice.chance(0.97) ? ` ${dice.one(REASONS)}` : ''}\r\n`
 }
 
-/** Draws header lines, some of them twice. */
 function fields(dice: Dice): string[] {
   const name = () => (dice.chance(0.9) ? dice.one(NAMES) : dice.one(ODD_NAMES))
   const line = () => {
@@ -200,7 +195,6 @@ function framed(dice: Dice, body: string, method: HeadCase['method'], isRight: b
   ])
 }
 
-/** Changes, removes, doubles or adds a few bytes. */
 function mutated(dice: Dice, parts: readonly string[]): string[] {
   let text = parts.join('')
   for (let left = 1 + dice.below(3); left > 0; left--) {

@@ -21,7 +21,6 @@ import type { Case, Dice, Prey } from './hunt.ts'
 import { openLane } from './requests.ts'
 import { NO_KEY, type Script, type Script2 } from './upstream.ts'
 
-/** A client's request; its key identifies the case. */
 export interface Question {
   readonly method: 'GET' | 'HEAD' | 'POST'
   readonly path: string
@@ -29,9 +28,7 @@ export interface Question {
   readonly body: string
 }
 
-/** The answer that a client received. */
 export interface Given {
-  /** 0 if none arrived. */
   readonly status: number
   readonly type: string | undefined
   readonly body: string
@@ -41,13 +38,11 @@ export interface Given {
   readonly isBroken: boolean
 }
 
-/** A client that sends one request at a time. */
 export interface Asker {
   ask(question: Question): Promise<Given>
   close(): void
 }
 
-/** Opens so many clients of one server. */
 export type OpenAskers = (url: string, count: number) => readonly Asker[]
 
 const NOTHING: Given = { status: 0, type: undefined, body: '', text: '', isBroken: true }
@@ -89,7 +84,6 @@ export const overWebSocket: OpenAskers = (url, count) =>
 const isAnswered = (received: string) =>
   readAnswers(received, false, []).some(({ status, broken }) => !broken && (status === 101 || status >= 200))
 
-/** Clients that share a connection. */
 const STREAMS = 8
 
 export const overHttp2: OpenAskers = (url, count) =>
@@ -134,7 +128,6 @@ async function listen(begin: () => ClientHttp2Stream): Promise<Given> {
   return { status, type: head['content-type'], body, text, isBroken: reset !== 0 }
 }
 
-/** A flat list of names and values as received. */
 const linesOf = (raw: readonly string[]) =>
   Array.from({ length: raw.length / 2 }, (_, at) => `${raw[2 * at]}: ${raw[2 * at + 1]}`).join('\n')
 
@@ -211,7 +204,6 @@ export function drawCall(dice: Dice): CallCase {
 
 const fieldsOf = (dice: Dice, all: readonly FieldLine[]): CallPart[] => all.filter(() => dice.chance(0.95)).map((field) => ({ field }))
 
-/** Draws a field that may be invalid, sometimes twice. */
 function oddField(dice: Dice): CallPart[] {
   const name = dice.weighed<string>([
     [6, () => dice.one(NAMES)],
@@ -231,7 +223,6 @@ const ALTSVC = 10
 const ORIGIN = 12
 const UNKNOWN = 17
 
-/** Some end the stream, some the whole connection. */
 function oddFrame(dice: Dice): Frame {
   return dice.weighed<Frame>([
     [6, () => frame(TYPE.RST_STREAM, 0, 1, uint32(dice.below(15)))],
@@ -297,7 +288,6 @@ interface Asking<C> {
   readonly wrongWith: (given: Given) => string | undefined
 }
 
-/** Creates clients whose requests the upstream answers as a case says. */
 function players<C extends Case>({ open, scriptOf, question, wrongWith }: Asking<C>): Prey<C>['players'] {
   return ({ url, upstream }, count) =>
     open(url(), count).map(({ ask, close }) => ({
@@ -313,7 +303,6 @@ function players<C extends Case>({ open, scriptOf, question, wrongWith }: Asking
     }))
 }
 
-/** Heads of the upstream over HTTP/1.1 on one way. */
 export function headsBy({ name, path, asked, isAnyMethod, switches, open, wrongWith }: Way): Prey<HeadCase> {
   const question = ({ method }: HeadCase, key: string): Question => ({ method, path, key, body: method === 'POST' ? '{}' : '' })
   return {
@@ -324,7 +313,6 @@ export function headsBy({ name, path, asked, isAnyMethod, switches, open, wrongW
   }
 }
 
-/** Heads and trailers of the upstream over HTTP/2. */
 export const callHeads: Prey<CallCase> = {
   name: 'heads, gRPC',
   draw: drawCall,

@@ -4,7 +4,6 @@ import { withPatience } from '../fault.ts'
 import { type Child, inFlight, type Start, serve } from '../process/child.ts'
 import { startScripted } from './upstream.ts'
 
-/** The number of parallel cases. */
 const PLAYERS = 32
 
 /** Milliseconds after which a case counts as a hang, among others and alone. Relevant limits are shorter, or much longer. */
@@ -13,13 +12,11 @@ const PATIENCE_ALONE = 5000
 
 export const DEATH = 'the process died'
 
-/** A case and its result. */
 export interface Played<C> {
   readonly one: C
   readonly wrong: string | undefined
 }
 
-/** Plays cases in parallel until none is left or one fails. */
 export async function playMany<C extends Case>(prey: Prey<C>, victim: Victim, cases: readonly C[]): Promise<readonly Played<C>[]> {
   const played: Played<C>[] = []
   let next = 0
@@ -39,7 +36,6 @@ export async function playMany<C extends Case>(prey: Prey<C>, victim: Victim, ca
   return played
 }
 
-/** Plays one case in a proxy that does nothing else. */
 export async function playAlone<C extends Case>(prey: Prey<C>, victim: Victim, one: C): Promise<string | undefined> {
   await victim.revive()
   const [player] = prey.players(victim, 1)
@@ -93,10 +89,8 @@ export async function blameLeftovers<C extends Case>(prey: Prey<C>, victim: Vict
 /** Returns a failure without the parts that differ between cases. */
 const kindOf = (wrong: string | undefined) => wrong?.split(':', 1)[0]
 
-/** Shortens long repetitions. */
 const brief = (text: string) => text.replaceAll(/(..?)\1{40,}/g, (run, unit) => `${unit}…(${run.length})`)
 
-/** Removes parts as long as the rest still fails. */
 async function shrink<C extends Case>(one: C, fails: (smaller: C) => Promise<boolean>): Promise<C> {
   let smallest = one
   for (let at = smallest.parts.length - 1; at >= 0; at--) {
@@ -106,7 +100,6 @@ async function shrink<C extends Case>(one: C, fails: (smaller: C) => Promise<boo
   return smallest
 }
 
-/** Draws the parts of a case. */
 export type Dice = ReturnType<typeof diceOf>
 
 /** Returns the dice of one case. They depend only on its seed and its number, so that each case can be replayed by itself. */
@@ -118,7 +111,6 @@ export function diceOf(seed: number, nth: number) {
     below,
     chance: (share: number) => random() < share,
     one: <T>(of: readonly T[]) => of[below(of.length)] as T,
-    /** A number of things, from `least` to `most`. */
     some: <T>(least: number, most: number, draw: () => T): T[] => Array.from({ length: least + below(most - least + 1) }, draw),
     /** The draw of one row, by weight. */
     weighed<T>(rows: readonly (readonly [weight: number, draw: () => T])[]) {
@@ -138,7 +130,6 @@ const BLOCK = 2500
 /** The number of cases that are replayed after a death, which is noticed some time after its connections broke. */
 const RECENT = 1000
 
-/** The number of failures after which a hunt ends. */
 const ENOUGH = 5
 
 /** Plays cases; returns the failures, each with the smallest case that causes it. */
@@ -169,13 +160,10 @@ export interface Case {
   readonly parts: readonly unknown[]
 }
 
-/** A kind of cases. */
 export interface Prey<C extends Case> {
   readonly name: string
   draw(dice: Dice): C
-  /** Creates clients that play one case at a time. */
   players(victim: Victim, count: number): readonly Player<C>[]
-  /** Returns the case in readable form. */
   show(one: C): string
 }
 
@@ -206,7 +194,6 @@ const VICTIM_PATIENCE = 5000
 export interface VictimSettings {
   /** Rules for a v1 service, which the same upstream plays; without them there is none. */
   readonly modes?: unknown
-  /** Limits that differ from the usual ones. */
   readonly limits?: Readonly<Record<string, number>>
   /** Gets the head of every HTTP/1.1 request from the proxy. */
   readonly seen?: (head: string) => void
@@ -246,9 +233,7 @@ export async function startVictim({ modes, limits, seen }: VictimSettings, start
     url: () => child.url,
     /** Returns the cause of its death, as far as known: its fatal log line, or that it is gone. */
     death: () => fatal,
-    /** The same, after asking the process. */
     autopsy,
-    /** Restarts it if it is dead. */
     async revive() {
       if ((await autopsy()) !== undefined) await restart()
     },
@@ -272,12 +257,10 @@ export async function startVictim({ modes, limits, seen }: VictimSettings, start
   }
 }
 
-/** Counts a result by its kind. */
 export function countIn(counts: Record<string, number>, kind: string): void {
   counts[kind] = (counts[kind] ?? 0) + 1
 }
 
-/** The number of cases of one kind in `npm run fuzz`. */
 export const sizeOr = (usual: number): number => Number(process.env.CROSSWALK_CASES ?? usual)
 
 /** The seed of `npm test`, so that its cases are always the same. */

@@ -15,7 +15,6 @@ import { type Behaviour, errorIn, inWorld, messageIn } from '../fault.ts'
 import { dial, readAnswers, type WireAnswer } from '../wire.ts'
 import { countIn } from './hunt.ts'
 
-/** One request as bytes; its body ends as its framing says. */
 export interface WireRequest {
   readonly text: string
   readonly isHead: boolean
@@ -23,7 +22,6 @@ export interface WireRequest {
 
 const operations: readonly Operation[] = mappings.flatMap((mapping) => mapping.operations)
 
-/** Texts that a careless program misreads. */
 const NASTY = [
   ...['', '..', '../roles', '%2e%2e%2f', '%2F', '%00', '%0d%0aX-Evil:1', '%zz', '%', 'a//b', '__proto__', 'constructor', '*', ':verb'],
   ...['{id=**}', '-1', '0', '99999999999999999999', '1e400', 'NaN', 'null', 'true', '2026-01-01T00:00:00Z', '%F0%9F%94%91', '%ff', "';--"],
@@ -42,7 +40,6 @@ const uidPath = fc.oneof(
   fc.tuple(uid, hex(16)).map(([parent, own]) => `${parent}/${own.join('')}`),
 )
 
-/** Characters that a request line can hold without encoding. */
 const visible = fc.string({ unit: fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code)), maxLength: 12 })
 
 const encoded = fc.string({ unit: 'grapheme', maxLength: 8 }).map((text) => encodeURIComponent(text))
@@ -73,7 +70,6 @@ const HEADER_VALUES = [
   ...['v2'],
 ]
 
-/** Characters of a header line, and sometimes forbidden ones. */
 const headerText = fc.string({ unit: fc.integer({ min: 0x20, max: 0xff }).map((code) => String.fromCharCode(code)), maxLength: 20 })
 const header = fc.tuple(fc.constantFrom(...HEADER_NAMES), fc.oneof(fc.constantFrom(...HEADER_VALUES), headerText))
 const brokenHeader = fc.constantFrom('no colon', ': no name', 'x y: z', 'x: a\0b', ' folded: x', 'content-length: x')
@@ -82,7 +78,6 @@ const headers = fc
   .tuple(headerPairs, sometimes(brokenHeader))
   .map(([lines, broken]) => [...lines.map(([name, text]) => `${name}: ${text}`), ...broken])
 
-/** True once in a hundred times. */
 function sometimes(arbitrary: Arbitrary<string>): Arbitrary<readonly string[]> {
   return fc.oneof({ weight: 99, arbitrary: fc.constant([]) }, { weight: 1, arbitrary: arbitrary.map((one) => [one]) })
 }
@@ -115,7 +110,6 @@ export const anyRequest: Arbitrary<WireRequest> = fc.oneof(...operations.map(req
 
 export type Lane = ReturnType<typeof openLane>
 
-/** Opens a connection that stays open while the server keeps it. */
 export function openLane(url: string) {
   let socket: Socket | undefined
   let received = ''
@@ -163,7 +157,6 @@ export function openLane(url: string) {
   }
 }
 
-/** The number of parallel requests. */
 export const LANES = 16
 
 /** Plays so many cases at a time, each with the number of its lane. An exception names the seed and the smallest case. */
@@ -195,7 +188,6 @@ function skipping(said: string, url = ''): string {
   return skip === undefined ? said : said.replace('{', `{"skipped":${skip},`)
 }
 
-/** v2 accepts everything. */
 const content: Behaviour = ({ method, url }, response) => {
   response.writeHead(200, { 'content-type': 'application/json' })
   // The group of a domain is a message, and that of accepted terms a uid.
@@ -240,7 +232,6 @@ function wrongWith({ isHead }: WireRequest, answer: WireAnswer | undefined): str
 const DEEP = '<deep>'
 const DEPTH = 20_000
 
-/** An answer in v2's form. */
 export function textOf(answer: JsonObject): string {
   return JSON.stringify(answer).replaceAll(JSON.stringify(DEEP), () => '['.repeat(DEPTH) + ']'.repeat(DEPTH))
 }

@@ -17,18 +17,14 @@ import { gathered, grpcFrame } from '../wire.ts'
 import type { Case, Dice, Prey } from './hunt.ts'
 import { openLane } from './requests.ts'
 
-/** What a client received; names of headers and trailers are in lower case. */
 export interface RpcGiven {
-  /** 0 if no head arrived. */
   readonly status: number
   readonly headers: ReadonlyMap<string, string>
   readonly body: Buffer
   readonly trailers: ReadonlyMap<string, string>
-  /** The code of RST_STREAM, 0 for none. */
   readonly reset: number
 }
 
-/** Milliseconds after which a client that waits gives up. */
 const WAIT = 20
 
 /** Opens a client with a connection of each protocol, which asks one thing at a time. */
@@ -137,7 +133,6 @@ function oneOf(dice: Dice, type: string, moments: typeof MOMENTS, depth: number)
 
 export type Carrier = 'grpc' | 'grpc-web' | 'connect'
 
-/** A piece of the body, or metadata. */
 export type RpcPart = { readonly bytes: Buffer } | { readonly header: readonly [name: string, value: string] }
 
 /** A call of which anything may be wrong. */
@@ -220,7 +215,6 @@ function spoilt(dice: Dice, bytes: Buffer): Buffer {
 /** Ten million zeros in ten kilobytes. */
 const BOMB = gzipSync(Buffer.alloc(10_000_000))
 
-/** Draws a body of gRPC or gRPC-Web in pieces. */
 function framed(dice: Dice, method: MethodFact): readonly Buffer[] {
   const own = () => message(dice, method)
   const body = dice.weighed<Buffer>([
@@ -237,7 +231,6 @@ function framed(dice: Dice, method: MethodFact): readonly Buffer[] {
   return inPieces(dice, body)
 }
 
-/** Draws a body of Connect: a message as it is, in the codec of its type. */
 function bare(dice: Dice, method: MethodFact, type: string): readonly Buffer[] {
   const json = () => Buffer.from(JSON.stringify(writeMessage(method.input, randomMessage(dice, method.input, MOMENTS))))
   const own = () => (type.includes('json') && dice.chance(0.8) ? json() : message(dice, method))
@@ -252,7 +245,6 @@ function bare(dice: Dice, method: MethodFact, type: string): readonly Buffer[] {
   return inPieces(dice, body)
 }
 
-/** Compresses, well or not. */
 const packed = (dice: Dice, bytes: Buffer): Buffer =>
   dice.weighed([
     [4, () => gzipSync(bytes)],

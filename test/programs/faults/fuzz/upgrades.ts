@@ -13,10 +13,8 @@ export interface Piece {
   readonly offers: boolean
 }
 
-/** The requests of a client on one connection. */
 export interface UpgradeCase extends Case {
   readonly parts: readonly Piece[]
-  /** v2's reply to an offer. */
   readonly answer: HeadCase
   /** When the client leaves. `answered`: when it has all answers or a tunnel. */
   readonly leaves: 'answered' | 'fin' | 'reset' | 'halved'
@@ -48,7 +46,6 @@ export function drawUpgrade(dice: Dice): UpgradeCase {
   }
 }
 
-/** A request without an offer. */
 function plain(dice: Dice): Piece {
   const method = dice.one(['GET', 'GET', 'GET', 'HEAD', 'POST'])
   const path = dice.one(['/iam/v2/groups', '/iam/v2/slow', '/iam/v1/groups', '/iam/v1/groups', '/iam/v1/nothing'])

@@ -4,7 +4,6 @@ import { bytesOf, type FieldLine, FLAG, type Frame, frame, headers, PREFACE, rea
 /** What the upstream does with the request of a case. */
 export type Script = Script1 | Script2
 
-/** An answer over HTTP/1.1, byte for byte. */
 export interface Script1 {
   /** Each piece is a write of its own. */
   readonly pieces: readonly Buffer[]
@@ -21,7 +20,6 @@ export interface Script2 {
   readonly frames: readonly Frame[]
 }
 
-/** Finds the script of a request; undefined: a good answer. */
 export type ScriptOf = (key: string) => Script | undefined
 
 /**
@@ -48,15 +46,12 @@ export function numberOf(key: string): number | undefined {
   return keyOf(nth) === key ? nth : undefined
 }
 
-/** Returns all keys in a text. */
 export function keysIn(text: string): readonly string[] {
   return text.match(new RegExp(KEY, 'g')) ?? []
 }
 
-/** Returns the key of a request. */
 export const keyIn = (text: string): string | undefined => KEY.exec(text)?.[0]
 
-/** One connection from the proxy. */
 export interface Connection {
   /** True during a request without its end, an answer, a stream or a tunnel. */
   isBusy(): boolean
@@ -65,7 +60,6 @@ export interface Connection {
 interface Request {
   readonly head: string
   readonly isWhole: boolean
-  /** The bytes of the request so far. */
   readonly length: number
 }
 
@@ -159,19 +153,15 @@ function answerTo(head: string, key: string): Script1 | undefined {
   return { ...answer, early, delayMs: target.includes('/slow') ? SLOW : 0 }
 }
 
-/** A list of one row, in the form of v2 or v1. */
 export function bodyTo(target: string, key: string): string {
   if (target.includes('/v1/')) return JSON.stringify({ items: [{ id: '0'.repeat(40), name: key }] })
   return JSON.stringify({ groups: [{ uid: '0'.repeat(40), name: key }], nextPageToken: '' })
 }
 
 interface Stream {
-  /** Its body so far. */
   body: string
-  /** True if the proxy has sent all of it. */
   isWhole: boolean
   answered: boolean
-  /** True if we have sent the whole answer. */
   isOver: boolean
 }
 
@@ -238,7 +228,6 @@ const own = (frames: readonly Frame[], id: number) => frames.map((one) => (one.s
 /** The bytes of a message that are echoed: few enough for a frame. */
 const ECHO = 1000
 
-/** Echoes the message, with its key in the trailers. */
 function answerToOfHttp2(id: number, message: string, key: string): readonly Frame[] {
   const begin: readonly FieldLine[] = [
     [':status', '200'],
@@ -279,10 +268,8 @@ export async function startScripted(seen: (head: string) => void = () => {}) {
   }
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    /** Answers the requests of `key` with a script. */
     play: (key: string, script: Script) => scripts.set(key, script),
     forget: (key: string) => scripts.delete(key),
-    /** Returns a key that no request has had. */
     newKey() {
       keys += 1
       return keyOf(keys)
@@ -303,7 +290,6 @@ export async function startScripted(seen: (head: string) => void = () => {}) {
       for (const [socket, connection] of connections) if (!connection?.isBusy()) socket.end()
       return connections.size
     },
-    /** Breaks every connection. */
     cut,
     close() {
       cut()

@@ -24,7 +24,6 @@ export interface WireAnswered {
 
 const GONE: WireAnswered = { code: undefined, http: undefined, message: Buffer.alloc(0) }
 
-/** Makes calls on connections of its own. */
 export function createAskers(url: string) {
   const session = http2.connect(url)
   session.on('error', () => {})
@@ -69,7 +68,6 @@ function ask1(url: string, agent: http.Agent, drawn: WireCase): Promise<WireAnsw
   })
 }
 
-/** Sends the pieces of a body, all of them or less. */
 function send(to: Writable, { body, cuts, end, way }: WireCase, reset: () => void): void {
   if (way === 'get') return void (to instanceof http.ClientRequest && to.end())
   const bounds = [0, ...cuts, body.length]
@@ -108,10 +106,8 @@ function connectAnswer(status: number, said: IncomingHttpHeaders, body: Buffer):
   return { code: CODES[(name === 'CANCELED' ? 'CANCELLED' : name) as CodeName]?.number, http: status, message: body }
 }
 
-/** The limit of a message in the wire under test. */
 export const MOST = 1000
 
-/** What carries a call. */
 export type WireWay = 'grpc' | 'stream' | 'web' | 'text' | 'connect' | 'get'
 
 /** One call that is hostile, malformed or sound. */
@@ -146,7 +142,6 @@ const TYPES: Readonly<Record<WireWay, string>> = {
   get: '',
 }
 
-/** Headers that are wrong, or right by chance. */
 const ODD: readonly (readonly [name: string, values: readonly string[]])[] = [
   ['grpc-encoding', ['gzip', 'identity', 'br', '', 'gzip, gzip', 'GZIP']],
   ['content-encoding', ['gzip', 'identity', 'br', 'gzip, identity']],
@@ -233,9 +228,7 @@ function bareBody(dice: Dice): Body {
   ])
 }
 
-/** The number of parallel calls. */
 const LANES = 16
-/** Milliseconds after which a call counts as hanging. */
 const HANGS = 10_000
 /** Calls on one connection: Node ends one whose client resets a thousand streams. */
 const ON_ONE = 300

@@ -26,7 +26,6 @@ const OF_A_COMPARISON: Cost = { cpuMs: 5000, stallMs: 50 }
 
 const PROBE = ['--import', program('../load/cost-probe.js')]
 
-/** The least cost of some tries. */
 type Least = Cost & { readonly said: string }
 
 /** Tries until the least cost is at most `most`, after one that does not count: other programs use the machine as well. */
@@ -43,7 +42,6 @@ async function least(child: Child, tries: number, most: Cost, ask: () => Promise
   return { said, cpuMs, stallMs }
 }
 
-/** A field of a message that has a length. */
 function field(number: number, bytes: Buffer): Buffer {
   return Buffer.concat([Buffer.of(number * 8 + 2), varint(bytes.length), bytes])
 }
@@ -55,11 +53,9 @@ function varint(value: number): Buffer {
   return Buffer.of(...bytes, left)
 }
 
-/** Fills so many bytes with repetitions of a piece. */
 const filled = (size: number, piece: Buffer) => Buffer.alloc(Math.floor(size / piece.length) * piece.length, piece)
 const text = (size: number, piece: string) => filled(size, Buffer.from(piece))
 
-/** One request. Its path decides where it goes, and its content type what carries it. */
 interface Body {
   readonly path: string
   readonly method?: 'GET' | 'POST' | 'PUT'
@@ -173,7 +169,6 @@ async function ask(child: Child, { path, method = 'POST', headers, body }: Body)
 let rests: Promise<readonly [Child, Page]> | undefined
 let services: Promise<readonly [Child, Awaited<ReturnType<typeof startService>>]> | undefined
 
-/** What a v2 of REST answers with. */
 interface Page {
   text: Buffer | string
 }
@@ -369,7 +364,6 @@ async function startBoth() {
   return [await serve(settings, { nodeFlags: PROBE }), lists] as const
 }
 
-/** Sends a request and waits until its comparison is counted. */
 async function compareOnce(child: Child): Promise<string> {
   const done = () => metric(child, 'crosswalk_comparison_jobs_total{end="done"}')
   const before = await done()

@@ -9,7 +9,6 @@ import { type Fault, listOf, serving } from '../fault.ts'
 import { askProbe, type Child, program, serve } from '../process/child.ts'
 import { residentMiB } from '../soak/clients.ts'
 
-/** The result of one request. */
 export interface Outcome {
   /** 0 if the connection ended before an answer. */
   readonly status: number
@@ -64,7 +63,6 @@ function createCaller(url: string, path: string, name: string) {
   }
 }
 
-/** Returns the status of a complete answer, with a known length or in chunks. */
 function completeStatus(text: string): number | undefined {
   const end = text.indexOf('\r\n\r\n')
   if (end < 0) return undefined
@@ -81,7 +79,6 @@ export function createCallers(url: string, path: string) {
   const all: Caller[] = []
   const idle: Caller[] = []
   return {
-    /** Sends a request with an idle caller. */
     async ask() {
       let caller = idle.pop()
       if (!caller) {
@@ -101,7 +98,6 @@ export function createCallers(url: string, path: string) {
 /** Milliseconds after which an answer is useless to its client. */
 const PATIENCE = 2000
 
-/** The requests of a time span and their results. */
 export interface Pressure {
   readonly asked: number
   /** Useful answers a second: 200, and not too late. */
@@ -149,7 +145,6 @@ function pressureOf(outcomes: readonly Outcome[], asked: number, begun: number):
   return { asked, goodput: useful / ((performance.now() - begun) / 1000), outcomes: [...outcomes] }
 }
 
-/** Returns the value that this share of the numbers does not exceed. */
 export function quantile(numbers: readonly number[], share: number): number {
   const sorted = [...numbers].sort((a, b) => a - b)
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
@@ -237,7 +232,6 @@ const OVERLOAD_PATH = '/iam/v1/groups'
 const BODY = Buffer.from(listOf(20))
 const OVERLOAD_MEASURED = 4000
 
-/** The service behind the proxy: the duration of a call, and the number of parallel calls. */
 interface Bottleneck {
   readonly upstreamMs: number
   readonly connections: number
@@ -275,7 +269,6 @@ async function measure({ upstreamMs, connections, requestsInFlight }: Bottleneck
   }
 }
 
-/** Polls the health of the process; returns the slowest answer in milliseconds. */
 function watchHealth(adminUrl: string): () => Promise<number> {
   let over = false
   const slowest = (async () => {
@@ -329,7 +322,6 @@ export const overloadFaults: readonly Fault[] = [
   { name: 'twice the capacity of the process', expected: SERVED, full: true, patienceMs: ATTEMPTS_MS, see: () => attempt(SERVED, crowd) },
 ]
 
-/** The ways in which an asked side answers, each a burden for its reader. */
 export const BURDENS = ['none', 'garbage', 'JSON', 'one endless line', 'a gzip bomb', 'a slow drip'] as const
 
 export type Burden = (typeof BURDENS)[number]
@@ -465,7 +457,6 @@ const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('bas
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 const CONNECT = { 'content-type': 'application/json' }
 
-/** Kinds of values by which a process could learn without end. */
 const KINDS: Readonly<Record<string, (nth: number) => Unique>> = {
   'an id in a path': (nth) => ({ path: `${LIST}/${String(nth).padStart(40, '0')}` }),
   'a native path': (nth) => ({ path: `/iam/v2/groups/${nth}` }),
@@ -484,10 +475,8 @@ const KINDS: Readonly<Record<string, (nth: number) => Unique>> = {
   'an origin': (nth) => ({ path: LIST, headers: { origin: `https://o${nth}.example` } }),
 }
 
-/** Values of each kind. */
 const MANY = Number(process.env.CROSSWALK_CASES ?? 240_000) / Object.keys(KINDS).length
 
-/** Requests under way at a time. */
 const LANES = 64
 
 /** Bytes that the last quarter of the values may add to the heap. Learnt things of 60,000 values would be 6 MB at a hundred bytes each. */

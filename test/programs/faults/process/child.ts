@@ -2,7 +2,6 @@ import { fileURLToPath } from 'node:url'
 import { until } from '../../../stage/clocks.ts'
 import { startProgram } from '../../../stage/programs.ts'
 
-/** Returns the path of a built program, relative to this file. */
 export const program = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
 const CLI = program('../../../../src/cli.js')
@@ -16,10 +15,8 @@ export interface Start {
   readonly cli?: string
 }
 
-/** The proxy as a process of its own. */
 export type Child = Awaited<ReturnType<typeof serve>>
 
-/** Starts `crosswalk serve` on free ports. */
 export async function serve(settings: Readonly<Record<string, string | number>>, { before = ':', nodeFlags = [], cli = CLI }: Start = {}) {
   const all = { port: 0, 'admin-port': 0, 'log-level': 'silent', ...settings }
   const flags = Object.entries(all).flatMap(([name, value]) => [`--${name}`, String(value)])
@@ -37,7 +34,6 @@ export async function metric({ adminUrl }: Pick<Child, 'adminUrl'>, name: string
 
 export const inFlight = (proxy: Pick<Child, 'adminUrl'>) => metric(proxy, 'crosswalk_requests_in_flight')
 
-/** Resolves when no request is in flight. */
 export const idle = (proxy: Pick<Child, 'adminUrl'>) => until(async () => (await inFlight(proxy)) === 0)
 
 /** Asks what was loaded into the process for what it measures: it answers a signal by a line of its name and JSON. */

@@ -113,7 +113,6 @@ const write = (name: string) => {
   return `POST /iam/v1/groups/${'a'.repeat(40)} HTTP/1.1\r\nhost: x\r\ncontent-length: ${body.length}\r\n\r\n${body}`
 }
 
-/** Answers with the name that was sent, once the test allows it. */
 function holdingUpstream() {
   const held: (() => void)[] = []
   let open = false
@@ -255,7 +254,6 @@ export const webhookFaults: readonly Fault[] = RECEIVERS.map(([name, answer]) =>
 
 const ask = (url: string, lines = '') => answerTo(url, get('/iam/v1/groups', lines))
 
-/** Names each answer once, sorted. */
 const distinct = (said: readonly string[]) => [...new Set(said)].sort().join(', ')
 
 function clockJumps(): Promise<string> {
@@ -290,7 +288,6 @@ function clockJumps(): Promise<string> {
 
 const CONNECTIONS = 1000
 
-/** Opens more clients than there are file descriptors, then as many as usual. */
 async function withoutDescriptors(): Promise<string> {
   const upstream = await startUpstream(serving(3))
   const child = await serve({ 'upstream-v2': upstream.url, 'connect-timeout-ms': 1000, 'deadline-ms': 3000 }, { before: 'ulimit -n 300' })

@@ -4,7 +4,6 @@ import { createHostile } from './clients.ts'
 
 const { url, seed, perSecond } = workerData as { readonly url: string; readonly seed: number; readonly perSecond: number }
 
-/** The number of parallel acts. */
 const MOB = 200
 
 const hostile = createHostile(url, seeded(seed))

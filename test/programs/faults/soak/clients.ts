@@ -21,7 +21,6 @@ export const PATIENT = 'patient-'
 /** Delays of answers, for patient callers only. */
 const DELAYS: readonly Behaviour[] = [(request, response, body) => void setTimeout(WELL, 200, request, response, body), () => {}]
 
-/** Occasional faults, all equally frequent. */
 const FAULTS: readonly Behaviour[] = [
   ({ socket }) => void socket.resetAndDestroy(),
   (_, response) => {
@@ -36,7 +35,6 @@ const FAULTS: readonly Behaviour[] = [
   (_, response) => void response.end(listOf(200, 'again')),
 ]
 
-/** A v2 and v1 service that fails one request in `oneIn`. */
 export function faulty(random: () => number, oneIn: number): Behaviour {
   return (request, response, body) => {
     const faults = request.headers.authorization?.startsWith(PATIENT) ? [...DELAYS, ...FAULTS] : FAULTS
@@ -49,7 +47,6 @@ export function faulty(random: () => number, oneIn: number): Behaviour {
 const PARENT = 'a'.repeat(40)
 const asking = (path: string) => ({ text: get(path, 'authorization: NAME\r\n'), isHead: false })
 
-/** One for each carrier. */
 const REQUESTS = [
   asking('/iam/v1/groups'),
   asking('/iam/v1/groups?limit=10&offset=5'),
@@ -99,7 +96,6 @@ export function createClients(url: string, random: () => number) {
   return {
     /** Sends a request, or goes away in the middle of one; never rejects. */
     act: () => (random() < 0.02 ? rudely(url, random) : ask()),
-    /** Answers by status; unexpected ones are listed by themselves. */
     statuses,
     wrong,
     /** Milliseconds of each answer to a caller whom v2 does not delay. */
@@ -118,7 +114,6 @@ function isRight(answer: WireAnswer | undefined): boolean {
 
 const RUDE = [READ, 'GET /iam/v1/gro', REQUESTS.at(-1)?.text.slice(0, -5) ?? '', 'nonsense\r\n\r\n']
 
-/** Connects, sends something, and leaves a moment later. */
 function rudely(url: string, random: () => number): Promise<void> {
   const bytes = RUDE[Math.floor(random() * RUDE.length)] ?? ''
   return connected(url, (socket) => {
@@ -142,7 +137,6 @@ export const FORGED = 'Bearer e30.'
 type Act = (url: string, random: () => number) => Promise<void>
 
 const ACTS: Readonly<Record<string, Act>> = {
-  /** Requests a lot and reads nothing. */
   'slow readers': (url) => connected(url, (socket) => void socket.pause().write(get('/iam/v1/groups').repeat(20))),
   'no window': noWindow,
   'early answers': (url, random) =>
@@ -177,7 +171,6 @@ export function createHostile(url: string, random: () => number) {
   const acts: Record<string, number> = {}
   const kinds = Object.entries(ACTS)
   return {
-    /** The number of acts so far, by kind. */
     acts,
     async act() {
       const [kind, does] = kinds[Math.floor(random() * kinds.length)] as [string, Act]
@@ -187,7 +180,6 @@ export function createHostile(url: string, random: () => number) {
   }
 }
 
-/** Opens a connection and sends something. Ends it when the server closes it or the time to hold is over. */
 function connected(url: string, speak: (socket: Socket) => void): Promise<void> {
   return new Promise((resolve) => {
     const socket: Socket = dial(url).once('connect', () => speak(socket))
@@ -231,7 +223,6 @@ const RESET = Buffer.concat([
   ...[frame(TYPE.SETTINGS, 0, 0), headers(1, CALL), frame(TYPE.RST_STREAM, 0, 1, uint32(CANCEL))].map(bytesOf),
 ])
 
-/** The number of acts of an attack, by kind. */
 export type Acts = Readonly<Record<string, number>>
 
 /**
@@ -250,13 +241,11 @@ export function attack(url: string, seed: number, perSecond: number): () => Prom
 
 const MEBIBYTE = 2 ** 20
 
-/** Returns the resident memory of a process in MiB. */
 export function residentMiB(pid: number): number {
   const [, pages] = readFileSync(`/proc/${pid}/statm`, 'latin1').split(' ')
   return (Number(pages) * 4096) / MEBIBYTE
 }
 
-/** Returns the number of open files and sockets of a process. */
 export function descriptorsOf(pid: number): number {
   return readdirSync(`/proc/${pid}/fd`).length
 }

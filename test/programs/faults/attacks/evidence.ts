@@ -386,28 +386,6 @@ const connections = (settings: Partial<Config>) =>
 const SESSIONS = 28
 const STREAMS = 100
 
-/** HTTP/2 clients that allow no bytes, not even for refusals; 800 of their requests are admitted. */
-const unreadRefusals = () =>
-  inWorld(serving(3), { 'limits.requestsInFlight': 800, 'upstream.v1': undefined }, async ({ proxy }) => {
-    const sessions = Array.from({ length: SESSIONS }, () => http2.connect(proxy.url, { settings: { initialWindowSize: 0 } }))
-    let reset = 0
-    for (const session of sessions) {
-      session.on('error', () => {})
-      await once(session, 'remoteSettings')
-      for (let nth = 0; nth < STREAMS; nth += 1) {
-        const stream = session.request({ ':path': '/iam/v1/nothing', authorization: 'Bearer t' }).on('error', () => {})
-        stream.once('close', () => {
-          if (stream.rstCode === http2.constants.NGHTTP2_REFUSED_STREAM) reset += 1
-        })
-      }
-    }
-    await until(async () => (await refused(proxy, 'overload')) === SESSIONS * STREAMS - 800)
-    await until(async () => reset >= SESSIONS * STREAMS - 1800)
-    for (const session of sessions) session.destroy()
-    await idle(proxy)
-    return `1000 refusals wait, ${reset} streams are reset; when they are gone ${await answerTo(proxy.url)}`
-  })
-
 export const memoryAttacks: readonly Fault[] = [
   ...Object.entries(CROWDS).map(([way, crowd]) => ({
     name: `bodies over ${way} that are never finished`,
@@ -415,10 +393,26 @@ export const memoryAttacks: readonly Fault[] = [
     see: () => unfinished(crowd),
     ...(!way.startsWith('HTTP') && { full: true as const }),
   })),
-  fault(
-    'refusals over HTTP/2 that nobody reads',
-    '1000 refusals wait, 1000 streams are reset; when they are gone 200, 3 rows',
-    unreadRefusals,
+  fault('refusals over HTTP/2 that nobody reads', '1000 refusals wait, 1000 streams are reset; when they are gone 200, 3 rows', () =>
+    inWorld(serving(3), { 'limits.requestsInFlight': 800, 'upstream.v1': undefined }, async ({ proxy }) => {
+      const sessions = Array.from({ length: SESSIONS }, () => http2.connect(proxy.url, { settings: { initialWindowSize: 0 } }))
+      let reset = 0
+      for (const session of sessions) {
+        session.on('error', () => {})
+        await once(session, 'remoteSettings')
+        for (let nth = 0; nth < STREAMS; nth += 1) {
+          const stream = session.request({ ':path': '/iam/v1/nothing', authorization: 'Bearer t' }).on('error', () => {})
+          stream.once('close', () => {
+            if (stream.rstCode === http2.constants.NGHTTP2_REFUSED_STREAM) reset += 1
+          })
+        }
+      }
+      await until(async () => (await refused(proxy, 'overload')) === SESSIONS * STREAMS - 800)
+      await until(async () => reset >= SESSIONS * STREAMS - 1800)
+      for (const session of sessions) session.destroy()
+      await idle(proxy)
+      return `1000 refusals wait, ${reset} streams are reset; when they are gone ${await answerTo(proxy.url)}`
+    }),
   ),
   fault('more connections than there may be', '20 stay open, 5 further ones are closed and counted: 5', () => connections({})),
   fault('more connections over TLS than there may be', '20 stay open, 5 further ones are closed and counted: 5', () => connections(SECURE)),

@@ -62,22 +62,6 @@ async function onePacket(begin: Frame, end: Frame, settings: Partial<Config>): P
 /** Streams behind the GOAWAY of a connection, connections at a time, and times: together they ended the process on Node 20. */
 const LATE = { streams: 100, connections: 50, times: 10 }
 
-const behindGoaway = () =>
-  inWorld(serving(3), {}, async ({ proxy }) => {
-    const fields: readonly FieldLine[] = [
-      [':method', 'GET'],
-      [':path', '/iam/v1/groups'],
-      [':scheme', 'http'],
-      [':authority', 'x'],
-    ]
-    const late = Array.from({ length: LATE.streams }, (_, nth) => headers(2 * nth + 1, fields, FLAG.END_STREAM | FLAG.END_HEADERS))
-    const packet = Buffer.concat([PREFACE, ...[frame(TYPE.SETTINGS, 0, 0), GOAWAY, ...late].map(bytesOf)])
-    for (let nth = 0; nth < LATE.times; nth += 1) {
-      await Promise.all(Array.from({ length: LATE.connections }, () => send(proxy.url, [packet], 'fin')))
-    }
-    return afterwards(proxy)
-  })
-
 const endings: readonly Fault[] = Object.entries(REQUESTS).flatMap(([name, begin]) =>
   Object.entries(ENDINGS).flatMap(([ending, end]) =>
     [false, true].map((isSecure) => ({
@@ -91,7 +75,22 @@ const endings: readonly Fault[] = Object.entries(REQUESTS).flatMap(([name, begin
 
 export const frameAttacks: readonly Fault[] = [
   ...endings,
-  longFault('requests behind a GOAWAY, in one packet on many connections', 'none in flight; then 200, 3 rows', behindGoaway),
+  longFault('requests behind a GOAWAY, in one packet on many connections', 'none in flight; then 200, 3 rows', () =>
+    inWorld(serving(3), {}, async ({ proxy }) => {
+      const fields: readonly FieldLine[] = [
+        [':method', 'GET'],
+        [':path', '/iam/v1/groups'],
+        [':scheme', 'http'],
+        [':authority', 'x'],
+      ]
+      const late = Array.from({ length: LATE.streams }, (_, nth) => headers(2 * nth + 1, fields, FLAG.END_STREAM | FLAG.END_HEADERS))
+      const packet = Buffer.concat([PREFACE, ...[frame(TYPE.SETTINGS, 0, 0), GOAWAY, ...late].map(bytesOf)])
+      for (let nth = 0; nth < LATE.times; nth += 1) {
+        await Promise.all(Array.from({ length: LATE.connections }, () => send(proxy.url, [packet], 'fin')))
+      }
+      return afterwards(proxy)
+    }),
+  ),
 ]
 
 interface Reader {

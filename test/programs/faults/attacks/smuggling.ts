@@ -144,7 +144,7 @@ const behindNginx = Object.entries(KINDS).map(
 
 const SMUGGLING_HIDDEN = 'GET /iam/v2/hidden-0 HTTP/1.1\r\nhost: garden\r\n\r\n'
 
-const lengthsOverHttp2 = () =>
+const overHttp2: Fault = fault('smuggling: lengths that are wrong, over HTTP/2', '0 hidden requests arrived', () =>
   inGarden(false, async ({ url, port, journal }) => {
     for (const carrier of CARRIERS) {
       for (const length of [0, 1, SMUGGLING_HIDDEN.length + 1]) {
@@ -157,8 +157,7 @@ const lengthsOverHttp2 = () =>
     const findings = await runLane({ port, journal, carriers: CARRIERS }, [])
     const hidden = journal.entries.filter(({ head }) => head.target.includes('hidden')).length
     return [`${hidden} hidden requests arrived`, ...listOf(findings, []).map(describeWrong)].join('; ')
-  })
-
-const overHttp2: Fault = fault('smuggling: lengths that are wrong, over HTTP/2', '0 hidden requests arrived', lengthsOverHttp2)
+  }),
+)
 
 export const smugglingAttacks: readonly Fault[] = [...alone, overHttp2, ...behindNginx, ...stolenCredentials]

@@ -1,6 +1,4 @@
 import { execFile } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
@@ -11,28 +9,27 @@ import { createMemory } from '../../../src/fleet/store/memory.ts'
 import { openStore } from '../../../src/fleet/store/open.ts'
 import type { Batch, Kinds, LogItem, Store, StoreFound } from '../../../src/fleet/store/store.ts'
 import { anyChange, anyOrder, keepsTheContract, PLACES } from '../../fleet/store-contract.ts'
+import { temporaryFolder } from '../../stage/programs.ts'
 import { hasRedis, startRedis, type TestRedis } from '../../stage/stores.ts'
 
-describe('redis contract', () => {
-  describe.runIf(hasRedis())('a store in Redis', () => {
-    let redis: TestRedis
-    beforeAll(async () => {
-      redis = await startRedis()
-    })
-    const opened: Store[] = []
-    afterAll(async () => {
-      for (const store of opened) await store.close()
-      await redis.stop()
-    })
-    keepsTheContract({
-      async open() {
-        const store = await openStore(redis.url, 'contract')
-        opened.push(store)
-        return store
-      },
-      // The time of Redis cannot be set: it has to pass.
-      pass: (ms) => delay(ms),
-    })
+describe.runIf(hasRedis())('a store in Redis', () => {
+  let redis: TestRedis
+  beforeAll(async () => {
+    redis = await startRedis()
+  })
+  const opened: Store[] = []
+  afterAll(async () => {
+    for (const store of opened) await store.close()
+    await redis.stop()
+  })
+  keepsTheContract({
+    async open() {
+      const store = await openStore(redis.url, 'contract')
+      opened.push(store)
+      return store
+    },
+    // The time of Redis cannot be set: it has to pass.
+    pass: (ms) => delay(ms),
   })
 })
 
@@ -279,8 +276,8 @@ console.log(JSON.stringify([isReplaced, value.text]))`
 })
 
 describe('redis unloaded', () => {
-  const directory = mkdtempSync(join(tmpdir(), 'crosswalk-unloaded-'))
-  afterAll(() => rmSync(directory, { recursive: true }))
+  const directory = temporaryFolder('unloaded')
+  afterAll(directory.remove)
 
   /** Opens a store, and prints whether the client of Redis was loaded for it. */
   const PROGRAM = `
@@ -292,7 +289,7 @@ console.log(Object.keys(Module._cache).some((path) => path.includes('ioredis')))
 
   it.each([
     ['loads', 'redis://127.0.0.1:1', 'true'],
-    ['does not load', `file:${directory}/store`, 'false'],
+    ['does not load', `file:${directory.path}/store`, 'false'],
   ])('%s the client of Redis for %s', async (_, url, isLoaded) => {
     const module = resolve(inject('cli'), '../../src/fleet/store/open.js')
     const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', PROGRAM, module, url], { timeout: 20_000 })

@@ -238,7 +238,10 @@ async function harshRun({ load, mode, name }: Run, { seed, ms }: SliceOptions): 
     await Promise.all(writing)
   }
   await differ.settled()
-  const [circuits, phases] = [await openCircuits(differ), await phasesOf(differ)]
+  const told = async (path: string) => (await fetch(differ.proxy.adminUrl + path)).json()
+  const { operations } = (await told('/evidence')) as { operations: readonly { circuit: { state: string } }[] }
+  const circuits = operations.filter(({ circuit }) => circuit.state === 'open').length
+  const phases = ((await told('/rollouts')) as readonly { phase: string }[]).map(({ phase }) => phase)
   const all = [...(await differ.close()).values()].flat()
   await sandbox.close()
   return tallyOf(name, all, { circuits, phases, writes }, ms !== undefined)
@@ -283,16 +286,6 @@ function slowly({ latency }: Load, random: () => number): Spoil {
     await delay(random() * latency)
     return answer
   }
-}
-
-async function openCircuits({ proxy }: Differ): Promise<number> {
-  const { operations } = (await (await fetch(`${proxy.adminUrl}/evidence`)).json()) as { operations: { circuit: { state: string } }[] }
-  return operations.filter(({ circuit }) => circuit.state === 'open').length
-}
-
-async function phasesOf({ proxy }: Differ): Promise<readonly string[]> {
-  const rollouts = (await (await fetch(`${proxy.adminUrl}/rollouts`)).json()) as readonly { phase: string }[]
-  return rollouts.map(({ phase }) => phase)
 }
 
 interface Seen {

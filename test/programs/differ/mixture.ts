@@ -23,7 +23,7 @@ interface Written {
   readonly resource: string
   readonly path: string
   /** Where it is made: a uid. */
-  readonly parent: (uids: Uids, organization: string) => string
+  readonly parent: (uids: Uids) => string
   /** The nth resource, as its version says. */
   readonly body: (nth: number, version: number) => object
   /** Oldest first. */
@@ -32,26 +32,20 @@ interface Written {
 
 const digest = (nth: number) => `sha256:${nth.toString(16).padStart(64, '0')}`
 
+const named = (nth: number, version: number) => ({ name: `mixture-${nth}`, description: `version ${version}` })
+const inFolder = ({ folder }: Uids) => folder
+
 const writtenOf = (): readonly Written[] => [
+  { resource: 'iam.groups', path: '/iam/v1/groups', parent: inFolder, made: [], body: named },
   {
-    ...{ resource: 'iam.groups', path: '/iam/v1/groups', parent: ({ folder }) => folder, made: [] },
-    body: (nth, version) => ({ name: `mixture-${nth}`, description: `version ${version}` }),
+    ...{ resource: 'iam.roles', path: '/iam/v1/roles', parent: inFolder, made: [] },
+    body: (...given) => ({ ...named(...given), capabilities: ['groups.list', 'repo.list'] }),
   },
   {
-    ...{ resource: 'iam.roles', path: '/iam/v1/roles', parent: ({ folder }) => folder, made: [] },
-    body: (nth, version) => ({ name: `mixture-${nth}`, description: `version ${version}`, capabilities: ['groups.list', 'repo.list'] }),
+    ...{ resource: 'iam.identities', path: '/iam/v1/identities', parent: inFolder, made: [] },
+    body: (...given) => ({ ...named(...given), claim_match: { issuer: 'https://a.example', subject: `s-${given[0]}` } }),
   },
-  {
-    ...{ resource: 'iam.identities', path: '/iam/v1/identities', parent: ({ folder }) => folder, made: [] },
-    body: (nth, version) => {
-      const claim_match = { issuer: 'https://a.example', subject: `s-${nth}` }
-      return { name: `mixture-${nth}`, description: `version ${version}`, claim_match }
-    },
-  },
-  {
-    ...{ resource: 'registry.repos', path: '/registry/v1/repos', parent: ({ folder }) => folder, made: [] },
-    body: (nth, version) => ({ name: `mixture-${nth}`, description: `version ${version}` }),
-  },
+  { resource: 'registry.repos', path: '/registry/v1/repos', parent: inFolder, made: [], body: named },
   {
     ...{ resource: 'registry.tags', path: '/registry/v1/tags', parent: ({ small }) => small, made: [] },
     body: (nth, version) => ({ name: `mixture-${nth}`, digest: digest(version), bundles: ['base'] }),
@@ -94,7 +88,7 @@ function createClients(url: string, sandbox: Sandbox, uids: Uids, random: () => 
     made += 1
     const version = made
     if (verb === 'create') {
-      const text = await ask(operation, 'POST', `${path}/${parent(uids, sandbox.organization)}`, clientOf(), body(version, version))
+      const text = await ask(operation, 'POST', `${path}/${parent(uids)}`, clientOf(), body(version, version))
       const { id } = JSON.parse(text ?? '{}') as { id?: string }
       if (id !== undefined) known.push({ id, nth: version })
       return

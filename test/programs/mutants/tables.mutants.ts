@@ -102,10 +102,10 @@ interface Row {
 type ChangeRow = (name: string, field: Field) => readonly [name: string, field: Field]
 
 /** Every row, those of inner messages after the row that holds them. */
-function rowsRowsOf(fields: Fields, above: readonly string[] = []): readonly Row[] {
+function rowsBelow(fields: Fields, above: readonly string[] = []): readonly Row[] {
   return Object.entries(fields).flatMap(([name, field]) => {
     const path = [...above, name]
-    return [{ path, field }, ...rowsRowsOf(innerFields(field.type) ?? {}, path)]
+    return [{ path, field }, ...rowsBelow(innerFields(field.type) ?? {}, path)]
   })
 }
 
@@ -152,9 +152,7 @@ function exchanged({ name, rows, v1Only }: EnumMap, at: number): EnumMap {
 }
 
 function enumsOf({ request, answer, envelope, params, orders }: Operation): readonly EnumMap[] {
-  const inFields = [request, answer, envelope].flatMap((table) =>
-    rowsRowsOf(table?.shown ?? {}).flatMap(({ field }) => enumsIn(field.type)),
-  )
+  const inFields = [request, answer, envelope].flatMap((table) => rowsBelow(table?.shown ?? {}).flatMap(({ field }) => enumsIn(field.type)))
   const inQuery = Object.values(params).flatMap((row) => asParam(row).of ?? [])
   return [...inFields, ...inQuery, ...(orders ? [orders] : [])]
 }
@@ -179,7 +177,7 @@ interface Fault {
 function fieldMutants(operations: readonly Operation[]): readonly Mutant[] {
   return messagesOf(operations).flatMap((table) => {
     const users = operations.filter(({ request, answer, envelope }) => [request, answer, envelope].includes(table))
-    return rowsRowsOf(table.shown).flatMap((row) =>
+    return rowsBelow(table.shown).flatMap((row) =>
       faultsOf(row, useOf(row, table, users)).map(({ what, change }) => ({
         name: `${table.name}.${row.path.join('.')}: ${what}`,
         operations: users.map(({ id }) => id),
@@ -290,7 +288,7 @@ function queryMutants(operations: readonly Operation[]): readonly Mutant[] {
     const users = operations.filter((operation) => operation.params === params).map(({ id }) => id)
     const rows = rowsOf(params)
     return rows.flatMap(([name, row], at) =>
-      queriesFaultsOf(row).map(([what, param]) => ({
+      queryFaultsOf(row).map(([what, param]) => ({
         name: `${users[0]}?${name}: ${what}`,
         operations: users,
         apply: () => overwrite(rows, rows.with(at, [name, param])),
@@ -299,7 +297,7 @@ function queryMutants(operations: readonly Operation[]): readonly Mutant[] {
   })
 }
 
-function queriesFaultsOf(row: Param): readonly (readonly [what: string, row: Param])[] {
+function queryFaultsOf(row: Param): readonly (readonly [what: string, row: Param])[] {
   const { negate, v1Only, many, of, zeroIsNone, ...plain } = row
   return [
     ...(row.v2 === '' ? [] : [['renamed', { ...row, v2: `${row.v2}_renamed` }] as const]),
@@ -373,12 +371,11 @@ async function noticed(mutant: Mutant, suites: readonly Suite[]): Promise<string
   }
 }
 
-const operationsOfTables = mappings.flatMap((mapping) => mapping.operations)
 const all: readonly Mutant[] = [
-  ...fieldMutants(operationsOfTables),
-  ...enumMutants(operationsOfTables),
-  ...queryMutants(operationsOfTables),
-  ...maskMutants(operationsOfTables),
+  ...fieldMutants(operations),
+  ...enumMutants(operations),
+  ...queryMutants(operations),
+  ...maskMutants(operations),
   ...differenceMutants(),
 ]
 
@@ -406,7 +403,7 @@ test('every fault in the tables is noticed, or nobody could', async () => {
 })
 
 test('without a fault, and after all of them, every suite is silent', async () => {
-  const nothing: Mutant = { name: 'no fault', operations: operationsOfTables.map(({ id }) => id), apply: () => () => {} }
+  const nothing: Mutant = { name: 'no fault', operations: operations.map(({ id }) => id), apply: () => () => {} }
   expect(await noticed(nothing, quick)).toBeUndefined()
   expect(await noticed({ ...nothing, operations: [] }, quick)).toBeUndefined()
 })

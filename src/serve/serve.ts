@@ -120,7 +120,9 @@ export function count({ modes }: Core, decision: Decision, finished: FinishedReq
   const refused = !asked && status !== undefined && status >= 400
   const by = record.mode === 'fallback' ? 'v1' : SERVED_BY[choice.mode]
   const started = status !== undefined && status < 400 ? record.started : undefined
-  const unkept = COMPARING.has(choice.mode) ? unkeptOf(decision, finished) : undefined
+  // What the tables answered well, they have read.
+  const isRead = kind === 'answer' && !refused && !finished.isUncarried
+  const unkept = COMPARING.has(choice.mode) && !isRead ? unkeptOf(decision, finished) : undefined
   const end = { refused, unkept, by, started, url: head.url, protocol: record.protocol, agent: head.headers['user-agent'] }
   const look = modes.used(onlyV1 ? byV1(choice) : choice, onlyV1 ?? operation, end)
   if (!look) return

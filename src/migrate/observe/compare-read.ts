@@ -306,7 +306,8 @@ const CONDITIONAL: ReadonlySet<number> = new Set([206, 304, 412, 416])
 
 /** False for an answer that only its client can use, by a condition, a range or a coding. v1 must then be asked again, without them. */
 export function isForAll({ status, headers }: Kept): boolean {
-  return !CONDITIONAL.has(status) && canDecode(String(headers['content-encoding'] ?? 'identity'))
+  const encoding = headers['content-encoding']
+  return !CONDITIONAL.has(status) && (encoding === undefined || canDecode(String(encoding)))
 }
 
 export function createAsk({ readV1, unsharedReads, translate: settings, deadlineMs, limit }: AskSettings): Ask {

@@ -249,13 +249,9 @@ const DECODERS: Readonly<Record<string, Decoder>> = {
   identity: async (bytes) => bytes,
 }
 
-function codingsIn(encoding: string): string[] {
-  return encoding.split(',').map((name) => name.trim().toLowerCase())
-}
-
 /** True if `decode` knows the content codings of an answer. Clients may take others, such as zstd, and a cache sends what they take. */
 export function canDecode(encoding: string): boolean {
-  return codingsIn(encoding).every((coding) => Object.hasOwn(DECODERS, coding))
+  return encoding.split(',').every((name) => Object.hasOwn(DECODERS, name.trim().toLowerCase()))
 }
 
 /** One coding is usual, two occur. Each costs as much as the answer, and a header has room for thousands. */
@@ -266,7 +262,7 @@ const MOST_CODINGS = 5
  * that a small answer cannot fill the memory. A larger result (`isTooLarge`), too many codings, and an unknown or a broken coding are INTERNAL.
  */
 export async function decode(bytes: Buffer, encoding: string, limit: number): Promise<Buffer> {
-  const codings = codingsIn(encoding)
+  const codings = encoding.split(',').map((name) => name.trim().toLowerCase())
   if (codings.length > MOST_CODINGS)
     throw new ApiError('INTERNAL', `the v2 service sent an answer in more than ${MOST_CODINGS} content codings`)
   let decoded = bytes

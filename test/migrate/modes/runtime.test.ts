@@ -225,6 +225,7 @@ describe('restart', () => {
         from: 'everything else v2',
         to: 'registry.* for 1 client diff-v1, 10 % v2; everything else v2',
         version: 2,
+        epoch: expect.any(String),
       },
     ])
   })

@@ -55,8 +55,8 @@ export const requestErrors: ErrorGroup = {
     {
       code: 'INTERNAL',
       texts: ['the body of the request was read before Crosswalk got it'],
-      cause: 'A program with its own Crosswalk reads bodies first, such as by `express.json()`, and a write would be an empty one',
-      remedy: 'Hand the request to `handler` before anything reads its body',
+      cause: 'The program around Crosswalk reads bodies first, such as by `express.json()`',
+      remedy: 'Hand requests to `handler` with unread bodies',
     },
     {
       code: 'INVALID_ARGUMENT',

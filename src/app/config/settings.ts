@@ -66,7 +66,7 @@ export const SETTINGS = {
   'upstream.v2Build': optional(
     buildName,
     'UPSTREAM_V2_BUILD',
-    'Your name of the v2 build, such as a version. Evidence under another name or by other tables counts nothing, be it of other replicas or in records',
+    'Your name of the v2 build, such as a version. Evidence under another name or by other tables does not count',
   ),
   'upstream.v2Grpc': setting(
     choiceOf('relay', 'rest'),

@@ -54,6 +54,12 @@ describe('modes', () => {
       expect(await run(['modes', 'diff', file])).toEqual({ code: 0, out: `Version ${version + 1}: nothing differs.`, err: '' })
     })
 
+    it('reads a file that begins with a byte order mark, as those of settings may', async () => {
+      const file = write('marked.json', '\uFEFF{"default":"v1"}')
+      expect(await run(['modes', 'diff', file])).toMatchObject({ code: 1, out: expect.stringContaining('default: v2 → v1'), err: '' })
+      expect(await run(['modes', 'set', file])).toMatchObject({ code: 0, err: '' })
+    })
+
     it('writes a file for set, which replaces nothing that came meanwhile', async () => {
       const { out: mine } = await run(['modes', 'get', '--json'])
       const edited = JSON.stringify({ ...JSON.parse(mine), default: 'diff-v1' })

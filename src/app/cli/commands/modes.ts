@@ -81,7 +81,7 @@ async function readFileOf(path: string, { stdin }: Io) {
   const name = path === '-' ? 'standard input' : oneLine(path)
   let value: unknown
   try {
-    value = JSON.parse(text)
+    value = JSON.parse(text.replace(/^\uFEFF/, ''))
   } catch (error) {
     throw misuse(`${name} is not JSON: ${(error as Error).message}.`)
   }

@@ -18,6 +18,7 @@ import {
   scope,
   text,
   told,
+  typed,
   uidInPath,
   uidOf,
   type V1Request,
@@ -123,7 +124,7 @@ function* findRepo(parent: string, { name }: JsonObject): Plan<JsonObject | unde
     ['uidp.children_of', parent],
     ['name', asText(name)],
   ]
-  const { rows } = yield* readPage({ path: repo.v2, plural: repo.plural, order: repo.order, row: repo, query }, 2, [])
+  const { rows } = yield* readPage({ path: repo.v2, plural: repo.plural, order: repo.order, row: typed(repo), query }, 2, [])
   return rows.length === 1 ? rows[0] : undefined
 }
 
@@ -134,7 +135,7 @@ function* findRepo(parent: string, { name }: JsonObject): Plan<JsonObject | unde
  */
 function* replaceRepo(uid: string, body: unknown, env: Env, known?: JsonObject): Plan<JsonObject> {
   const isAsked = known === undefined && repo.restates(body)
-  const stored = isAsked ? yield* ask({ method: 'GET', path: `${repo.v2}/${uidInPath(uid, 'id')}`, query: [] }, repo) : known
+  const stored = isAsked ? yield* ask({ method: 'GET', path: `${repo.v2}/${uidInPath(uid, 'id')}`, query: [] }, typed(repo)) : known
   const fields = repo.read(body, stored)
   const { content, replaced } = yield* replaceReadme(uid, readmeIn(body), env)
   try {

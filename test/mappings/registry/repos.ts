@@ -141,6 +141,14 @@ export const repos: readonly Transcript[] = [
     .sent('POST /registry/v1/repos/org', { name: 'nginx', readme: '# nginx', sync_config: { source: 'org/base', unique_tags: true } })
     .calls(findNginx, readmeOf('org/nginx', { content: '# nginx' }), patchNginx)
     .answers(nginx),
+  transcript('registry.repos.create', 'a repo that v2 stores wrongly is no fault of the client')
+    .sent('POST /registry/v1/repos/org', { name: 'nginx', sync_config: { source: 'org/base', unique_tags: true } })
+    .calls({ ...findNginx, answer: { repos: [{ ...v2Nginx, sync_config: { source: 'org/base', uniqueTags: ['x'] } }] } })
+    .refuses('INTERNAL', 'the v2 service sent a wrong answer: sync_config.uniqueTags must be true or false'),
+  transcript('registry.repos.update', 'and nor is one that is read by its id')
+    .sent('PUT /registry/v1/repos/org/nginx', { name: 'nginx', sync_config: { source: 'org/base', unique_tags: true } })
+    .asks('GET /registry/v2/repos/org/nginx', { ...v2Nginx, sync_config: 'x' })
+    .refuses('INTERNAL', 'the v2 service sent a wrong answer: sync_config must be an object'),
   transcript('registry.repos.update', 'what is stored may be repeated, a time in another form')
     .sent('PUT /registry/v1/repos/org/nginx', {
       name: 'nginx',

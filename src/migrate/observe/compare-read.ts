@@ -254,12 +254,15 @@ export interface AskedRead extends Pick<Request, 'operation' | 'read'> {
 /** A read to ask of one service. */
 export type Asking = AskedRead & Request & Pick<ClientRequest, 'begin'>
 
+/** Headers that say something of the body of a write, or of its repetition. */
+const OF_WRITE = /^(?:content-.+|transfer-encoding|(?:repr-)?digest|idempotency-key|expect)$/
+
 /** Returns a GET with the credentials of a client's request. */
 export function askingOf(
   { id, headers: given }: Pick<Request['raw'], 'id' | 'headers'>,
   { operation, url, request }: Pick<Reading, 'operation' | 'url' | 'request'>,
 ): Asking {
-  const { 'content-type': _, 'content-length': __, 'transfer-encoding': ___, ...headers } = given
+  const headers = Object.fromEntries(Object.entries(given).filter(([name]) => !OF_WRITE.test(name)))
   return { operation, raw: { id, method: 'GET', url, headers }, read: () => request }
 }
 

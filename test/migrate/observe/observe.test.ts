@@ -3,7 +3,7 @@ import { differences } from '../../../mappings/differences.ts'
 import type { SeenAnswer } from '../../../src/migrate/compare/compare.ts'
 import { createEvidence, type OperationEvidence } from '../../../src/migrate/evidence/evidence.ts'
 import type { Journal } from '../../../src/migrate/modes/journal.ts'
-import { type Ask, compareRead } from '../../../src/migrate/observe/compare-read.ts'
+import { type Ask, askingOf, compareRead } from '../../../src/migrate/observe/compare-read.ts'
 import { createOtherReplicas, createV1Refusals, type Queue, type WatchedRequest } from '../../../src/migrate/observe/observe.ts'
 import { Observer, type ObserverSettings } from '../../../src/migrate/observe/observer.ts'
 import { createProofs } from '../../../src/migrate/observe/proofs.ts'
@@ -281,6 +281,13 @@ it('an answer that is too large to be compared names the setting in /evidence an
   expect(operations).toMatchObject([{ operation: 'iam.groups.list', n: 0, callers: 0, uncompared: { answerBytes: 1 }, hints: [hint] }])
   const { out } = await runCommand(['cutover', '--admin', stage.adminUrl])
   expect(out).toContain(hint)
+})
+
+it('reads what a write has written without the headers that are about the write', () => {
+  const kept = { authorization: 'Bearer t', 'user-agent': 'cosign' }
+  const names = ['content-type', 'content-md5', 'content-digest', 'digest', 'repr-digest', 'idempotency-key', 'expect']
+  const headers = { ...kept, ...Object.fromEntries(names.map((name) => [name, 'x'])) }
+  expect(askingOf({ id: '', headers }, { url: '/iam/v1/roles', ...asked('iam.roles.list') }).raw.headers).toEqual(kept)
 })
 
 describe.each(['diff-v1', 'diff-v2'] as const)('%s', (mode) => {

@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises'
-import { isMisuse, isSystemError, systemReason } from '../../errors.ts'
+import { isMisuse, isSystemError, named, systemReason } from '../../errors.ts'
 import type { Tables } from '../../tables/tables.ts'
 import type { ProgressScreen } from './terminal.ts'
 
@@ -97,7 +97,9 @@ export function print(io: Io, flags: Flags, answer: unknown, lines: () => readon
 export async function writeText(io: Io, text: string, file: string | undefined): Promise<number> {
   if (file === undefined) io.text(text.trimEnd())
   else {
-    await writeFile(file, text)
+    await writeFile(file, text).catch((error: unknown) => {
+      throw named(error, file)
+    })
     io.out(`written to ${file}`)
   }
   return 0
@@ -135,7 +137,7 @@ export function failureLines(error: unknown): readonly string[] {
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
     return [`${address ?? hostname ?? error.message} is not an address of this machine; give one of its addresses, or 0.0.0.0 for all.`]
   if (path !== undefined && isSystemError(error))
-    return [`${path} cannot be opened: ${systemReason(Object.assign(error, { path: undefined }))}.`]
+    return [`${path} cannot be ${code === 'ENOSPC' ? 'written' : 'opened'}: ${systemReason(Object.assign(error, { path: undefined }))}.`]
   if (isSystemError(error)) return [sentence(systemReason(error))]
   return code === undefined && error.name !== 'Error' ? [`${error.name}: ${error.message}`, ...callsOf(error)] : [error.message]
 }

@@ -409,6 +409,11 @@ describe('process', () => {
       },
     )
 
+    it('names the file that does not fit', async () => {
+      const { code, err } = await runCommand(['openapi', '--out', '/dev/full'])
+      expect({ code, err }).toEqual({ code: 1, err: '/dev/full cannot be written: the disk is full.' })
+    })
+
     it('says that sandbox and proxy of a demo have one port', async () => {
       const { code, err } = await runCommand(['demo', '--port', '8090'])
       expect({ code, err }).toEqual({

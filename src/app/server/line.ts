@@ -140,7 +140,7 @@ export const SENT = {
 } as const
 
 /** The members of an error by which a start says what its user can mend (`failureLines`). */
-const TOLD = ['name', 'code', 'port', 'address', 'syscall', 'path'] as const
+const TOLD = ['name', 'code', 'port', 'address', 'syscall', 'path', 'isMisuse'] as const
 
 export function failureOf(error: unknown): StartFailure {
   if (!(error instanceof Error)) return { message: String(error) }

@@ -1,7 +1,9 @@
 import { EventEmitter } from 'node:events'
 import { describe, expect, it } from 'vitest'
-import { createLine, SENT } from '../../../src/app/server/line.ts'
+import { exitCodeOf } from '../../../src/app/cli/command.ts'
+import { createLine, errorOf, failureOf, SENT } from '../../../src/app/server/line.ts'
 import { createCrew, DEATHS, UNANSWERED, type WorkerProcess, watchPulse } from '../../../src/app/server/workers.ts'
+import { misuse } from '../../../src/errors.ts'
 import { manualClocks, until } from '../../stage/clocks.ts'
 
 describe('crew', () => {
@@ -316,6 +318,11 @@ describe('line', () => {
       throw new Error('there is no such thing')
     })
     await expect(createLine(here).ask('fail')).rejects.toThrow('there is no such thing')
+  })
+
+  it('keeps apart what a user can mend and other failures of a start', () => {
+    const codes = [misuse('OTEL_EXPORTER_OTLP_ENDPOINT is wrong.'), new Error('x')].map((error) => exitCodeOf(errorOf(failureOf(error))))
+    expect(codes).toEqual([2, 1])
   })
 
   it('ignores messages of others', async () => {

@@ -144,12 +144,15 @@ type StayingLog = Pick<Logger, 'fatal' | 'warn' | 'info'>
 export async function stay(server: Pick<Server, 'close'>, log: StayingLog, io: Io, watches: readonly Watch[]): Promise<number> {
   const old = lacksFixes(process.version)
   if (old !== undefined) log.warn(old)
+  let isOver = false
   io.onHangup?.(() => {
+    if (isOver) return
     log.info('SIGHUP came: the settings are read again')
     for (const { look } of watches) look()
   })
   const escaped = await Promise.race([io.untilStopped(), io.untilEscaped()])
   if (escaped !== undefined) log.fatal({ err: escaped }, 'an exception escaped; what is under way may finish, then the process ends')
+  isOver = true
   for (const { end } of watches) end()
   await server.close()
   return escaped === undefined ? 0 : FAILED

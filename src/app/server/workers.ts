@@ -256,9 +256,13 @@ export function createCrew<W extends WorkerProcess>({ workers, fork, ticks, drai
       }
       for (const worker of first) crew.set(worker.place, worker)
     },
-    /** Replaces them one by one: a worker leaves when its successor listens. Rejects, and stops there, if a successor cannot listen. */
+    /**
+     * Replaces them one by one: a worker leaves when its successor listens. Rejects, and stops there, if a successor cannot listen. Returns
+     * false if all of them leave meanwhile.
+     */
     async roll() {
       for (let place = 1; place <= workers && !isOver; place += 1) await succeed(place)
+      return !isOver
     },
     /** Lets all of them finish, but for one that has not begun. Resolves when they have ended. */
     async retire() {

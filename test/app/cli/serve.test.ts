@@ -209,7 +209,12 @@ describe('stay', () => {
         }),
     }
     const log = { fatal: note('fatal'), warn: () => {}, info: note('info') }
-    const server = { close: async () => note('close')() }
+    const server = {
+      async close() {
+        hangUp()
+        note('close')()
+      },
+    }
     const code = stay(server, log, io as never, [watch('settings'), watch('certificate')])
     hangUp()
     hangUp()

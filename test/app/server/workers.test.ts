@@ -157,7 +157,7 @@ describe('crew', () => {
     nth(3).listen()
     await settled()
     nth(1).die('exit code 0')
-    await rolled
+    expect(await rolled).toBe(true)
     expect(places()).toEqual([1, 2])
     expect(said).toEqual([])
   })
@@ -172,6 +172,17 @@ describe('crew', () => {
     expect(places()).toEqual([1, 2])
     expect(forked).toHaveLength(3)
     expect(said).toEqual([])
+  })
+
+  it('does not say that all were replaced if they leave meanwhile', async () => {
+    const { crew, started, nth } = stage(1)
+    await started()
+    const rolled = crew.roll()
+    const retired = crew.retire()
+    nth(1).fail('it was killed')
+    nth(0).die('exit code 0')
+    await retired
+    expect(await rolled).toBe(false)
   })
 
   it('lets all workers finish, replaces nobody then, and waits for nobody who has gone', async () => {

@@ -44,8 +44,7 @@ export async function supervise(config: Config, known: Checked, workers: number,
   const roll = (why: string) => {
     const roll = async () => {
       log.info(`${why}: the workers are replaced one by one`)
-      await supervisor.roll()
-      log.info('the workers are replaced')
+      if (await supervisor.roll()) log.info('the workers are replaced')
     }
     rolled = rolled.then(roll).catch((error: Error) => log.error(error.message))
   }

@@ -55,6 +55,16 @@ describe('replay', () => {
     })
   })
 
+  it('counts the requests to paths that are too many to be listed', async () => {
+    const calls = Array.from({ length: 10_003 }, (_, nth) =>
+      traffic('c', `unknown GET /x/${'y'.repeat(nth % 200)}/${'z'.repeat(nth / 200)}`, 2),
+    )
+    const path = await file('records.ndjson', lines(calls))
+    const { unknown, unlisted } = await replayed(path)
+    expect([unknown.length, unlisted]).toEqual([10_000, 6])
+    expect((await runCommand(['replay', path])).out).toContain('  6 requests to further paths')
+  })
+
   it('counts gRPC calls of v1 as their operations, and others as passed on', async () => {
     const calls = [
       logLine(1, 'ci', 'POST /chainguard.platform.iam.Groups/List HTTP/2.0'),

@@ -115,6 +115,8 @@ export interface Replayed {
   readonly operations: readonly ReplayedOperation[]
   readonly differences: readonly DifferenceRow[]
   readonly unknown: readonly UnknownRow[]
+  /** Unknown requests to paths beyond those that are told apart. */
+  readonly unlisted: number
   readonly clients: readonly ClientRow[]
   /** Requests of clients beyond those that are told apart. */
   readonly uncounted: number
@@ -184,7 +186,7 @@ interface ClientRow {
 
 /** Writes what recorded traffic would meet as lines for a terminal, with at most `top` rows of each list. */
 export function replayLines(replayed: Replayed, top: number): readonly string[] {
-  const { operations, differences, unknown, clients, uncounted, assumptions } = replayed
+  const { operations, differences, unknown, unlisted, clients, uncounted, assumptions } = replayed
   return [
     ...head(replayed),
     ...section('operations', first(top, table(operations.map(operationCells)))),
@@ -193,13 +195,13 @@ export function replayLines(replayed: Replayed, top: number): readonly string[] 
       'differences to expect',
       differences.map(({ code, requests, seen }) => `${code}  ${many(requests, 'request')}  ${seen}`),
     ),
-    ...section(
-      'unknown to v1',
-      first(
+    ...section('unknown to v1', [
+      ...first(
         top,
         unknown.map(({ method, path, why, requests }) => `${`${method} ${path}`.trim()}  ${many(requests, 'request')}  ${why}`),
       ),
-    ),
+      ...(unlisted > 0 ? [`${many(unlisted, 'request')} to further paths`] : []),
+    ]),
     ...section('clients', [
       ...first(top, table(clients.map(clientCells))),
       ...(uncounted > 0 ? [`${many(uncounted, 'request')} of further clients`] : []),
@@ -329,6 +331,7 @@ export class Summary {
   readonly #clients = new ClientSums()
   readonly #times = new TimeSums()
   readonly #unknown = new Map<string, Counting<UnknownRow>>()
+  #unlisted = 0
   readonly #coverage: Counting<Coverage> = { served: 0, v1Only: 0, unknown: 0, native: 0 }
   readonly #total = { calls: 0, kept: 0 }
   readonly #unknownUse = createUnknownUses()
@@ -375,6 +378,7 @@ export class Summary {
     const key = `${method} ${path}`
     const row = this.#unknown.get(key) ?? { ...request, requests: 0 }
     if (this.#unknown.size < MOST || this.#unknown.has(key)) this.#unknown.set(key, row)
+    else this.#unlisted += group.times
     row.requests += group.times
   }
 
@@ -397,6 +401,7 @@ export class Summary {
       operations,
       differences: differenceRows(operations, seenOf),
       unknown: [...this.#unknown.values()].sort(byRequests),
+      unlisted: this.#unlisted,
       clients: this.#clients.rows(),
       uncounted: this.#clients.uncounted,
     }

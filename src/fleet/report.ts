@@ -232,6 +232,7 @@ export function createRestored(evidence: Pick<Evidence, 'all'>, now: () => numbe
   return {
     /** Takes an entry that is read back. */
     entry(entry: Entry) {
+      if (entry.kind === 'note' && entry.what === 'epoch') recent?.splice(0)
       if (entry.kind === 'comparison' && now() - Date.parse(entry.at) < COLLAPSE.windowMs) recent?.push(entry)
     },
     /** Returns what the store is to be told, at the first call. */

@@ -174,6 +174,15 @@ describe('evidence part', () => {
     expect(now).toMatchObject({ n: known?.n, comparisons: (known?.comparisons ?? 0) + 1, repeats: { n: (known?.repeats.n ?? 0) + 1 } })
   })
 
+  it('tells a new store no pair of an epoch that has ended', () => {
+    const { clock } = stage(1, SEED)
+    const restored = createRestored({ all: () => [] }, () => clock.now)
+    const seen = { operation: 'iam.groups.list', caller: 'a', shape: 'x', outcome: 'match' } as const
+    restored.entry(comparisonOf(seen, clock.now))
+    restored.entry({ kind: 'note', at: new Date(clock.now).toISOString(), what: 'epoch', text: 'a person began it' })
+    expect(restored.changes(NAMES)).toEqual([])
+  })
+
   describe('what waits for the store', () => {
     const one = (shape: string, outcome: Observation['outcome']): Observation => ({
       operation: 'iam.groups.list',

@@ -334,6 +334,8 @@ export function createMigration(settings: MigrationSettings) {
     /** Another epoch begins: what was seen before proves nothing any more, and makes nothing a repeat. */
     beginEpoch() {
       journal.evidence.reset()
+      // They would be recorded after the note that begins the epoch.
+      journal.tallies.reset()
       journal.terms.begin('epoch')
     },
     /** Counts earlier records again. Call it before the first request. */

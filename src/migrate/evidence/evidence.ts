@@ -409,6 +409,10 @@ export function createTallies(evidence: Pick<Evidence, 'add' | 'observe'>, recor
       for (const [operation, sum] of since) recorder.record({ kind: 'tally', at, operation, ...tallyOf(sum) })
       since = new Map()
     },
+    /** Forgets the counts since the last flush. */
+    reset() {
+      since = new Map()
+    },
   }
 }
 

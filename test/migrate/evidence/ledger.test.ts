@@ -203,6 +203,18 @@ describe('ledger', () => {
       expect(await listed(proxy)).toMatchObject({ n: 1, bad: 1, booked: { uses: 1, wrong: 1 } })
     })
 
+    it('another epoch counts nowhere after a restart either', async () => {
+      const folder = mkdtempSync(path.join(tmpdir(), 'crosswalk-ledger-'))
+      onTestFinished(() => rmSync(folder, { recursive: true }))
+      const proxy = { 'records.file': path.join(folder, 'records.ndjson') }
+      const first = await startStage({ mode: 'diff-v1', stores: [createMemory(Date.now).open()], proxy })
+      for (let at = 0; at < 2; at += 1) await first.request('GET', '/iam/v1/groups')
+      await first.idle()
+      await change(first, 'POST', '/evidence/epoch')
+      await first.close()
+      expect(await listed(await startStage({ mode: 'diff-v1', proxy }))).toBeUndefined()
+    })
+
     /** A write whose caller v2 does not know, while v1 does not tell soon whether it does. */
     const refuse = async (proxy: Stage) => {
       const { request, fault, sandbox } = proxy

@@ -224,7 +224,7 @@ export function createReporter({
       const { rollouts = [], circuits = {} } = inForce ?? {}
       const openCircuits = new Map(Object.entries(circuits))
       const asked = { target, withoutV1, isStrict, terms: { ...terms, now }, dismissed, operations }
-      const strangers = counted ? new Map<string, number>() : ledger.inventory.strangers()
+      const strangers = ledger.inventory.strangers()
       const verdict = judgeCutover({ ...asked, evidence, traffic, clients, strangers, openCircuits, rollouts })
       const unread = read.unreadable.map((path) => `${path} is not a record file: most of its lines are not records.`)
       const evidenceOf = new Map(evidence.map((one) => [one.operation, one]))

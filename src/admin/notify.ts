@@ -132,6 +132,7 @@ export const EVENT_TYPES: Readonly<Record<What, EventType>> = {
     'crosswalk.store.lost',
     'The store came back without what it knew: the verdict is inconclusive until a person begins an epoch',
   ),
+  'records-lost': row('crosswalk.records.lost', 'The record file is written again, after it lost records: a restart misses them'),
   conflict: row('crosswalk.modes.conflict', 'Two changes of the modes had one version, after the store lost writes: one of them is lost'),
   clock: row(
     'crosswalk.clock.compared',

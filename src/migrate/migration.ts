@@ -44,6 +44,7 @@ import {
   nothingRead,
   openRecords,
   othersText,
+  type Recorder,
   type RecordsSettings,
   restore,
 } from './records/record-file.ts'
@@ -263,6 +264,18 @@ const FLUSH_EVERY = 60_000
 /** Milliseconds between two looks at rollouts. They measure the time themselves. */
 export const ROLLOUTS_LOOK_MS = 1000
 
+/** Notes what the file has lost once it can be written again. The sum since the start is told, because a note may be lost too. */
+function createLossWatch({ dropped, problem }: Pick<Recorder, 'dropped' | 'problem'>, note: Journal['note']) {
+  let told = 0
+  return () => {
+    const lost = dropped()
+    if (lost === told || problem() !== undefined) return
+    told = lost
+    const text = `records.file lost ${many(lost, 'record')} since this process started, wrong answers perhaps among them: a restart misses them`
+    note({ what: 'records-lost', text })
+  }
+}
+
 export type Migration = ReturnType<typeof createMigration>
 
 /** The modes, and everything that is learnt in them. */
@@ -296,10 +309,12 @@ export function createMigration(settings: MigrationSettings) {
   })
   journal.onComparison(rollouts.compared)
   const modes = createModes(rules, { journal, v1: side, positions, rollouts, subjects, emulated, configFile, kindOf, now })
+  const noteLost = createLossWatch(recorder, journal.note)
   const flush = () => {
     modes.flush()
     journal.tallies.flush()
     rollouts.flush()
+    noteLost()
   }
   const judge = (counted: CountedQuestion): CutoverVerdict => judgeReadiness(judged, counted)
   const report = createReport(journal, queue, side?.observer.skipped, budget, terms, now, judge)

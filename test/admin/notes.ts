@@ -93,6 +93,10 @@ export const SAMPLES: readonly Omit<Note, 'kind' | 'at' | 'id'>[] = [
     text: 'The store lost what it knew of this epoch before 2026-11-26T12:00:00.000Z: older observations are gone, wrong ones among them; begin a new epoch.',
   },
   {
+    what: 'records-lost',
+    text: 'records.file lost 120 records since this process started, wrong answers perhaps among them: a restart misses them',
+  },
+  {
     what: 'clock',
     text: 'the clock of v2 is some 5 min ahead of that of this machine: look at the time service of both machines',
     to: 'differs',

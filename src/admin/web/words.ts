@@ -139,6 +139,7 @@ const VERBS: Readonly<Record<Note['what'], string>> = {
   restart: 'Crosswalk started',
   epoch: 'Evidence starts again',
   'store-lost': 'The store lost what it knew',
+  'records-lost': 'Records were lost',
   conflict: 'One of two changes of modes is lost',
   clock: 'Clocks were compared',
   rollout: 'Rollout moved',

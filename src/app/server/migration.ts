@@ -162,6 +162,7 @@ const LINES: Readonly<Record<Note['what'], readonly [level: (note: Note) => Leve
   epoch: [() => 'info', () => ''],
   acceptance: [() => 'warn', () => ''],
   'store-lost': [() => 'warn', () => ''],
+  'records-lost': [() => 'warn', () => ''],
   conflict: [() => 'warn', () => ''],
   clock: [({ to }) => (to === 'differs' ? 'warn' : 'info'), () => ''],
 }

@@ -184,7 +184,7 @@ export interface TallyEntry extends OperationTally, Identified {
 /** Every kind of note. */
 export const NOTE_KINDS = [
   ...(['modes', 'circuit', 'circuit-closed', 'rollout', 'ready', 'not-ready'] as const),
-  ...(['restart', 'epoch', 'store-lost', 'conflict', 'clock', 'acceptance'] as const),
+  ...(['restart', 'epoch', 'store-lost', 'records-lost', 'conflict', 'clock', 'acceptance'] as const),
 ] as const
 
 /** A change of what the proxy does, or of what may be done next; `circuit` is one that opened. Log lines and metrics follow from notes. */

@@ -1,9 +1,10 @@
-import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { appendFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Client } from '../../../src/migrate/clients.ts'
 import { ALL_V2, type ModeRules } from '../../../src/migrate/modes/rules.ts'
+import { until } from '../../stage/clocks.ts'
 import { bearer, NOWHERE, type Stage, startStage, type TestProxy } from '../../stage/stage.ts'
 
 describe('runtime', () => {
@@ -165,6 +166,21 @@ describe('restart', () => {
     expect(await clients(second.adminUrl)).toMatchObject([{ caller: known?.caller, calls: 4, mismatches: 1, couldMove: false }])
     await second.close()
     expect(readFileSync(settings['records.file'], 'utf8')).toContain('"what":"restart"')
+  })
+
+  it('what the record file lost is told once it is written again', async () => {
+    const folder = join(directory, 'lost')
+    const file = join(folder, 'records.ndjson')
+    mkdirSync(folder)
+    const stage = await startStage({ proxy: { 'records.file': file } })
+    rmSync(folder, { recursive: true })
+    await stage.setModes({ default: 'v1' })
+    await until(async () => (await (await fetch(`${stage.adminUrl}/metrics`)).text()).includes('crosswalk_records_dropped_total 1'))
+    mkdirSync(folder)
+    await stage.setModes({ default: 'v2' })
+    await until(async () => existsSync(file))
+    await stage.close()
+    expect(readFileSync(file, 'utf8')).toMatch(/"what":"records-lost","text":"records\.file lost 1 record since this process started/)
   })
 
   it('the kinds of requests of a client are restored, and a secret is in no record', async () => {

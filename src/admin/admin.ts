@@ -323,7 +323,8 @@ const ROOM = 56
 
 /** Creates a server within these limits. `refuse` answers a path that cannot be read. */
 function createPort(refuse: (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>): FastifyInstance {
-  return Fastify({
+  const open = new Set<Socket>()
+  const port = Fastify({
     bodyLimit: MOST.bytes,
     schemaController: NO_SCHEMAS,
     serverFactory(handler) {
@@ -331,6 +332,7 @@ function createPort(refuse: (request: FastifyRequest, reply: FastifyReply) => Pr
       const silent = (socket: Socket) => void (awaitsAnswer(socket) || socket.destroy())
       const server = http.createServer(TIMES, inTurn(handler, MOST.waiting)).setTimeout(MOST.silentMs, silent)
       server.maxConnections = MOST.connections
+      server.on('connection', (socket: Socket) => void open.add(socket.once('close', () => void open.delete(socket))))
       // Connections that wait for their next request give way, so that there is room for a probe.
       server.on('connection', () => server.getConnections((_, count) => count > MOST.connections - ROOM && server.closeIdleConnections()))
       server.on('checkExpectation', (request, response) => refuseExpectation(request, response.setHeaders(new Map(Object.entries(ALWAYS)))))
@@ -339,6 +341,11 @@ function createPort(refuse: (request: FastifyRequest, reply: FastifyReply) => Pr
     frameworkErrors: (_, request, reply) => void refuse(request as FastifyRequest, reply as FastifyReply),
     clientErrorHandler: ({ code }, socket) => refuseClient(socket, code),
   })
+  // Browsers open connections ahead. Node takes one without a request for a busy one.
+  port.addHook('preClose', async () => {
+    for (const socket of open) if (socket.bytesRead === 0) socket.destroy()
+  })
+  return port
 }
 
 const CLIENT_ERRORS: Readonly<Record<string, string>> = {

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import http, { type ServerResponse } from 'node:http'
 import net from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { mappings } from '../../mappings/index.ts'
@@ -513,6 +514,18 @@ describe('a silent connection', () => {
     const head = `POST /rehearsals HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{`
     expect(await rawExchange(adminUrl, head)).toBe('')
   })
+})
+
+it('closes although a browser has opened a connection ahead', async () => {
+  const proxy = await startStage({ v1: null, v2: NOWHERE })
+  const socket = net.connect(Number(new URL(proxy.adminUrl).port), '127.0.0.1').on('error', () => {})
+  await once(socket, 'connect')
+  // A request on another connection is answered after this one was accepted.
+  await (await fetch(`${proxy.adminUrl}/healthz`)).text()
+  const late = new AbortController()
+  const ends = [proxy.close().then(() => 'closed'), delay(15_000, 'late', { signal: late.signal })]
+  expect(await Promise.race(ends)).toBe('closed')
+  late.abort()
 })
 
 describe('room', () => {

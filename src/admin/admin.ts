@@ -332,9 +332,11 @@ function createPort(refuse: (request: FastifyRequest, reply: FastifyReply) => Pr
       const silent = (socket: Socket) => void (awaitsAnswer(socket) || socket.destroy())
       const server = http.createServer(TIMES, inTurn(handler, MOST.waiting)).setTimeout(MOST.silentMs, silent)
       server.maxConnections = MOST.connections
-      server.on('connection', (socket: Socket) => void open.add(socket.once('close', () => void open.delete(socket))))
-      // Connections that wait for their next request give way, so that there is room for a probe.
-      server.on('connection', () => server.getConnections((_, count) => count > MOST.connections - ROOM && server.closeIdleConnections()))
+      server.on('connection', (socket: Socket) => {
+        open.add(socket.once('close', () => void open.delete(socket)))
+        // Connections that wait for their next request give way, so that there is room for a probe.
+        if (open.size > MOST.connections - ROOM) server.closeIdleConnections()
+      })
       server.on('checkExpectation', (request, response) => refuseExpectation(request, response.setHeaders(new Map(Object.entries(ALWAYS)))))
       return server
     },

@@ -94,7 +94,7 @@ export function watchConfig(flags: Flags, io: WatchIo, server: WatchedServer, st
     const loaded = configFrom(flags, io)
     if ('problem' in loaded) return io.err(`The configuration stays as it was. ${loaded.problem}`)
     const { config } = loaded
-    const problem = take(config, { known, started }, server, io, path)
+    const problem = take(config, known, started, server, io, path)
     if (problem !== undefined) return io.err(`The configuration stays as it was. ${problem}`)
     const wrongModes = isDeepStrictEqual(config.modes, known.modes) ? undefined : change(config, path ?? '', server, io)
     if (wrongModes !== undefined) io.err(`The modes stay as they were. ${wrongModes}`)
@@ -103,14 +103,11 @@ export function watchConfig(flags: Flags, io: WatchIo, server: WatchedServer, st
   return path === undefined ? { look, end: () => {} } : whenSettled(path, look)
 }
 
-/** What the file said before, and what the process started with. */
-interface Before {
-  readonly known: Config
-  readonly started: Config
-}
-
-/** Hands over what changed and is live, and names the rest that the process does not have. Returns why nothing is taken. */
-function take(config: Config, { known, started }: Before, server: WatchedServer, io: WatchIo, path: string | undefined) {
+/**
+ * Hands over what changed and is live, and names the rest that the process does not have. `known` is what the file said before, and `started`
+ * what the process started with. Returns why nothing is taken.
+ */
+function take(config: Config, known: Config, started: Config, server: WatchedServer, io: WatchIo, path: string | undefined) {
   const { live, restart } = changedBetween(known, config)
   const pending = restart.filter((key) => !isDeepStrictEqual(config[key], started[key]))
   const names = Object.keys(live)

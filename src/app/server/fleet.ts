@@ -27,11 +27,12 @@ import { withNames } from '../../migrate/clients.ts'
 import { describeOpening, readOpening } from '../../migrate/evidence/circuit.ts'
 import { type Migration, ROLLOUTS_LOOK_MS } from '../../migrate/migration.ts'
 import type { Comparison } from '../../migrate/records/record.ts'
-import { epochHash, tablesHash } from '../../migrate/records/record-file.ts'
+import { epochHash } from '../../migrate/records/record-file.ts'
 import type { Clocks } from '../../serve/bounds.ts'
 import type { StoreStanding } from '../../serve/upstream/health.ts'
 import type { Operation } from '../../tables/operation.ts'
 import type { Config } from '../config/settings.ts'
+import { originOf } from './migration.ts'
 
 /** Leaves out how long ago a replica was heard of, if it lives: otherwise each answer would be another. */
 function silenceOf({ isLive, seenMs }: UnreadReplica): Pick<ReportReplica, 'silentSeconds'> {
@@ -230,7 +231,7 @@ export function joinFleet(
     const { config, migration, log, clocks } = sources
     const { modes, rollouts, onNote, follow, hear } = migration
     const failed = (error: unknown) => log.error({ err: error }, 'a part of the fleet failed')
-    const origin = { tables: tablesHash(config.tables), build: config['upstream.v2Build'] }
+    const origin = originOf(config)
     const upstreams = upstreamsOf({ v2: config['upstream.v2'], v1: config['upstream.v1'] })
     const counts = { epoch: epochHash(origin), ...upstreams }
     const exchanged: ((isAnswered: boolean, seconds: number) => void)[] = []

@@ -17,7 +17,7 @@ import { NEEDS_V1 } from '../../migrate/modes/modes.ts'
 import { needV1 } from '../../migrate/modes/rules.ts'
 import { type KnownToRules, type OperationMode, operationModes, ruleWarnings } from '../../migrate/modes/select.ts'
 import type { Note } from '../../migrate/records/record.ts'
-import { epochHash, type RecordFile, tablesHash } from '../../migrate/records/record-file.ts'
+import { type EpochOrigin, epochHash, type RecordFile, tablesHash } from '../../migrate/records/record-file.ts'
 import type { Clocks } from '../../serve/bounds.ts'
 import { isRead } from '../../serve/sides.ts'
 import type { Carries } from '../../serve/upstream/exchange.ts'
@@ -216,6 +216,11 @@ interface AskCarriers {
   readonly records: RecordFile | undefined
 }
 
+/** What evidence under these settings is about. */
+export function originOf(config: Config): EpochOrigin {
+  return { tables: tablesHash(config.tables), build: config['upstream.v2Build'] }
+}
+
 /** Builds the modes and everything that compares. */
 export function assembleMigration(
   config: Config,
@@ -227,7 +232,7 @@ export function assembleMigration(
   const base = config['upstream.v1']
   const settings = migrationSettings(config)
   const isRecorded = (settings.records.file ?? records) !== undefined
-  const epoch = isRecorded ? epochHash({ tables: tablesHash(config.tables), build: config['upstream.v2Build'] }) : undefined
+  const epoch = isRecorded ? epochHash(originOf(config)) : undefined
   // A copy of the settings would not change with them.
   const given: Omit<MigrationSettings, keyof typeof settings> & Pick<MigrationSettings, 'records'> = {
     records: { ...settings.records, writer: records, epoch },

@@ -13,7 +13,7 @@ import {
   type PushMetricExporter,
 } from '@opentelemetry/sdk-metrics'
 import type { ExportSources, MeasuredFamily, MeasuredSeries, MetricsExport, MetricsTarget } from './metrics-export.ts'
-import { createTell, processResource, type Tell } from './otlp-resource.ts'
+import { createTell, processResource, type Tell, telling } from './otlp-resource.ts'
 
 /** The time that all points of one export have, in milliseconds since 1970. */
 export interface PointTimes {
@@ -127,12 +127,7 @@ function createExporter(url: string, tell: Tell): PushMetricExporter {
     undefined,
   )
   return {
-    export(metrics, done) {
-      sender.export(metrics, (result) => {
-        tell(result.error)
-        done(result)
-      })
-    },
+    export: telling(sender, tell),
     forceFlush: () => sender.forceFlush(),
     shutdown: () => sender.shutdown(),
     selectAggregationTemporality: () => AggregationTemporality.CUMULATIVE,

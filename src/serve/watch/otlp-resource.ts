@@ -27,6 +27,18 @@ export function createTell(signal: 'traces' | 'metrics', consequence: string, ur
   }
 }
 
+/** Returns the `export` of an exporter that also tells how each one ended. */
+export function telling<Items, Result extends { readonly error?: Error }>(
+  sender: { export(items: Items, done: (result: Result) => void): void },
+  tell: Tell,
+): (items: Items, done: (result: Result) => void) => void {
+  return (items, done) =>
+    sender.export(items, (result) => {
+      tell(result.error)
+      done(result)
+    })
+}
+
 /** An error of the exporter has the status of the answer as its code. */
 function reasonOf(error: unknown): string {
   const { code } = error as { code?: unknown }

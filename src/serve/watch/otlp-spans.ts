@@ -10,7 +10,7 @@ import {
 } from '@opentelemetry/api'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { BasicTracerProvider, BatchSpanProcessor, type SpanExporter } from '@opentelemetry/sdk-trace-base'
-import { createTell, processResource } from './otlp-resource.ts'
+import { createTell, processResource, telling } from './otlp-resource.ts'
 import type { CallSpan, CollectorLog, RequestSpan, RpcEnding, Tracing } from './spans.ts'
 
 /** Milliseconds in which a batch must be accepted; a shutdown waits no longer. */
@@ -42,15 +42,7 @@ export function exportTo(url: string, hasExemplars: boolean, log: CollectorLog):
 function createExporter(url: string, log: CollectorLog): SpanExporter {
   const sender = new OTLPTraceExporter({ url, timeoutMillis: TIMEOUT })
   const tell = createTell('traces', 'they are lost', url, log)
-  return {
-    export(spans, done) {
-      sender.export(spans, (result) => {
-        tell(result.error)
-        done(result)
-      })
-    },
-    shutdown: () => sender.shutdown(),
-  }
+  return { export: telling(sender, tell), shutdown: () => sender.shutdown() }
 }
 
 type StartChild = (name: string, attributes: Record<string, string>) => Span

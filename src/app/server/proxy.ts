@@ -232,7 +232,7 @@ export function createProxy(config: Config, v2: string, tables: Tables, parts: P
       if (!app.server.listening) await drained
       await retire(
         app,
-        { leave, giveUp: grpc.stop, cut: listener.cut },
+        { leave, giveUp: grpc.stop, tidy: listener.tidy, cut: listener.cut },
         app.server.listening ? times : { ...times, drainMs: 0, lingerMs: 0 },
         isShared && !givesWay,
       )

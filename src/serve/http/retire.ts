@@ -94,6 +94,8 @@ export interface Others {
   leave(): void
   /** Answers calls that would otherwise end without an answer. */
   giveUp(): void
+  /** Ends connections on which nothing was ever asked. */
+  tidy(): void
   /** Ends all remaining connections. */
   cut(): void
 }
@@ -177,7 +179,10 @@ const LAST_ANSWERS = 100
 /** Closes the app when its last request ends, or after `ms` milliseconds with requests still in flight. */
 async function finish(app: FastifyInstance, others: Others, ms: number): Promise<void> {
   const over = new AbortController()
-  const tidy = setInterval(() => app.server.closeIdleConnections(), 50)
+  const tidy = setInterval(() => {
+    app.server.closeIdleConnections()
+    others.tidy()
+  }, 50)
   const force = async () => {
     await delay(ms, undefined, { signal: over.signal })
     others.giveUp()

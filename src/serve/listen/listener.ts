@@ -177,6 +177,8 @@ export interface Listener {
   certify(certificate: Certificate): void
   /** Tells HTTP/2 clients, present and future, to leave when their requests are over. */
   leave(): void
+  /** Ends connections that have sent nothing at the 20th call. Node takes one without a request for a busy one. */
+  tidy(): void
   /** Ends HTTP/2 connections and silent ones. */
   cut(): void
 }
@@ -189,8 +191,12 @@ export function createListener(onGrpc: OnGrpc, { certificate, ...limits }: Liste
   const silent = new Set<Socket>()
   const sessions = new Set<ServerHttp2Session>()
   const secured: SecureServer[] = []
-  const open = new Set<Socket>()
-  const opened = (socket: Socket) => void open.add(socket.once('close', () => open.delete(socket)))
+  /** Below TLS and within it, each with the calls of `tidy` that found it silent. */
+  const open = new Map<Socket, number>()
+  const opened = (socket: Socket) => {
+    open.set(socket, 0)
+    socket.once('close', () => open.delete(socket))
+  }
   /** The connections that were open when the certificates changed: Node chooses those of a handshake before it begins. */
   let trustedBefore: WeakSet<Socket> | undefined
   const isOfBefore = (socket: Socket) => trustedBefore?.has(belowTls(socket)) === true
@@ -223,7 +229,8 @@ export function createListener(onGrpc: OnGrpc, { certificate, ...limits }: Liste
       })
       http2.on('checkExpectation', careful.expectation as never)
       divert(http1, connectionEvent(certificate), http2, whenKnown)
-      if (certificate) http1.prependListener('connection', opened)
+      http1.prependListener('connection', opened)
+      if (certificate) http1.prependListener('secureConnection', opened)
       if (limits.isShared && limits.connections > 0) limitConnections(http1, limits.connections, handlers.dropped)
       return http1
     },
@@ -232,12 +239,19 @@ export function createListener(onGrpc: OnGrpc, { certificate, ...limits }: Liste
         server.setSecureContext(other)
         if (!trustedBefore) server.prependListener('request', lastOfItsTrust)
       }
-      trustedBefore = new WeakSet(open)
+      trustedBefore = new WeakSet(open.keys())
       for (const session of sessions) session.close()
     },
     leave() {
       leaving = true
       for (const session of sessions) session.close()
+    },
+    tidy() {
+      for (const [socket, looks] of open) {
+        if (socket.bytesRead > 0) continue
+        if (looks + 1 < LOOKS) open.set(socket, looks + 1)
+        else socket.destroy()
+      }
     },
     cut() {
       for (const socket of silent) socket.destroy()
@@ -245,6 +259,9 @@ export function createListener(onGrpc: OnGrpc, { certificate, ...limits }: Liste
     },
   }
 }
+
+/** A request may be on its way. Looks are counted, not time: a process that stood still has not read what arrived meanwhile. */
+const LOOKS = 20
 
 /** Returns the connection that a TLS socket is on. Node does not document its name. */
 function belowTls(socket: Socket): Socket {

@@ -1,5 +1,7 @@
 import { EventEmitter, once } from 'node:events'
 import http, { type IncomingMessage, type ServerResponse } from 'node:http'
+import net from 'node:net'
+import tls from 'node:tls'
 import { describe, expect, it } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
 import type { Config } from '../../../src/app/config/settings.ts'
@@ -9,6 +11,9 @@ import { metric } from '../../programs/faults/process/child.ts'
 import { talk } from '../../programs/faults/wire.ts'
 import { bearer, startStage } from '../../stage/stage.ts'
 import { answering, type Handler, rawExchange } from '../../stage/upstream.ts'
+
+const KEY = 'test/certificates/localhost.key'
+const CERT = 'test/certificates/localhost.crt'
 
 describe('limits', () => {
   const setUp = (proxy: Partial<Config>, v2: Handler = answering({ groups: [] })) => startStage({ v1: null, v2, proxy })
@@ -316,6 +321,21 @@ describe('shutdown', () => {
     await get(`${proxy.url}/iam/v1/groups`, kept)
     await proxy.close()
     kept.destroy()
+  })
+
+  it.each([
+    ['in plain text', {}, (there: net.TcpNetConnectOpts) => net.connect(there), 'connect'],
+    ['over TLS', { 'tls.key': KEY, 'tls.cert': CERT }, (there: tls.ConnectionOptions) => tls.connect(there), 'secureConnect'],
+  ] as const)('ends connections that have asked nothing %s', async (_, values, connect, connected) => {
+    const proxy = await start({ 'limits.shutdownMs': 60_000, 'limits.headersTimeoutMs': 60_000, ...values })
+    const there = { host: '127.0.0.1', port: Number(new URL(proxy.url).port), rejectUnauthorized: false }
+    const below = net.connect(there)
+    await once(below, 'connect')
+    const silent = connect(there)
+    await once(silent, connected)
+    const ends = [below, silent].map((socket) => once(socket, 'close'))
+    await proxy.close()
+    await Promise.all(ends)
   })
 
   describe('a proxy behind a balancer', () => {

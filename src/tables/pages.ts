@@ -85,6 +85,8 @@ export interface Page<Rows = readonly JsonObject[] | RowText> {
   readonly nextPageToken: string
   readonly totalCount: string | undefined
   readonly skipped: number
+  /** It has more rows than it counts, or none although it counts some: rows come and go between counting and reading. */
+  readonly isMiscounted: boolean
 }
 
 /** Handles the rows of each page. A visit that sends rows or makes calls is a plan. */
@@ -98,9 +100,18 @@ export function* readPage(listing: Unread, size: number, position: Call['query']
   return { ...page, rows }
 }
 
-/** Makes the call for a page; `ahead` as in Step. Throws the errors of `pageIn`. */
-export function* askPage(listing: Listing, call: Call, ahead?: readonly Call[]): Plan<Page> {
-  return pageIn(listing, call, yield* ask(call, LOOKED_AT, ahead))
+/** Makes the call for a page; `ahead` as in Step. Throws the errors of `pageIn` and `counted`. */
+function* askPage(listing: Listing, call: Call, ahead?: readonly Call[]): Plan<Page> {
+  return yield* counted(listing, call, pageIn(listing, call, yield* ask(call, LOOKED_AT, ahead)))
+}
+
+/** Returns a page whose count fits its rows. If this one's does not, v2 is asked once more; a second time is INTERNAL. */
+function* counted(listing: Listing, call: Call, page: Page): Plan<Page> {
+  if (!page.isMiscounted) return page
+  const body = yield* ask(call, LOOKED_AT)
+  const other = pageIn(listing, call, body)
+  if (other.isMiscounted) throw notAnswer(body)
+  return other
 }
 
 /** Accepts everything: `pageIn` checks every page itself. */
@@ -137,16 +148,20 @@ export function pageIn({ plural, row }: Listing, call: Call, body: JsonObject): 
     totalCount,
     skipped: typeof body.skipped === 'number' ? body.skipped : 0,
   }
-  if (isWrong(page, call, rows === 'absent')) throw notAnswer(body)
-  return page
+  const fault = faultOf(page, call, rows === 'absent')
+  if (fault === 'wrong') throw notAnswer(body)
+  return { ...page, isMiscounted: fault === 'miscounted' }
 }
 
 /**
- * True if a page does not fit its call or contradicts itself: it is longer than the call allows, begins elsewhere, has more rows than its
- * count says, or none although that says that there are some. A count above the rows of a last page is no contradiction: rows come and go
- * between counting and reading.
+ * Returns `wrong` if a page does not fit its call: it is longer than the call allows, or begins elsewhere; `miscounted` as in Page. A count
+ * above the rows of a last page is no fault.
  */
-function isWrong({ rows, totalCount, nextPageToken, skipped }: Page, { query }: Call, isAbsent: boolean): boolean {
+function faultOf(
+  { rows, totalCount, nextPageToken, skipped }: Omit<Page, 'isMiscounted'>,
+  { query }: Call,
+  isAbsent: boolean,
+): 'wrong' | 'miscounted' | undefined {
   let isFirst = true
   let skip = 0
   let size = PAGE_SIZE
@@ -157,14 +172,15 @@ function isWrong({ rows, totalCount, nextPageToken, skipped }: Page, { query }: 
   }
   const shown = countOf(rows)
   // `skipped` echoes `skip`; behind a cursor it may also count what was skipped before (specification §2, facts §18).
-  if (shown > size || (skip > 0 && (isFirst ? skipped !== skip : skipped < skip))) return true
+  if (shown > size || (skip > 0 && (isFirst ? skipped !== skip : skipped < skip))) return 'wrong'
   // The number of rows before the page is unknown behind a cursor.
-  const before = isFirst ? skip : undefined
+  const before = isFirst ? skip : 0
   // v2 always shows the list. proto3 may omit an empty one; then the count must say that there are no rows.
-  if (isAbsent) return totalCount === undefined || nextPageToken !== '' || Number(totalCount) > (before ?? 0)
-  if (totalCount === undefined) return false
-  if (shown > 0) return (before ?? 0) + shown > Number(totalCount)
-  return nextPageToken === '' && before !== undefined && Number(totalCount) > before
+  if (isAbsent && (totalCount === undefined || nextPageToken !== '' || (!isFirst && Number(totalCount) > 0))) return 'wrong'
+  if (totalCount === undefined) return undefined
+  const total = Number(totalCount)
+  const isMiscounted = shown > 0 ? before + shown > total : isFirst && nextPageToken === '' && total > before
+  return isMiscounted ? 'miscounted' : undefined
 }
 
 function sizeAskedFor({ query }: Call): number {
@@ -317,7 +333,8 @@ export function* eachPage(listing: Listing, window: Window, visit: Visit | Visit
 }
 
 function* walk(listing: Listing, window: Window, visit: Visit): Plan<Walked> {
-  return yield* walkOn(listing, window, yield* askPage(listing, firstCall(listing, window)), visit)
+  const call = firstCall(listing, window)
+  return yield* walkOn(listing, window, pageIn(listing, call, yield* ask(call, LOOKED_AT)), visit)
 }
 
 /** Returns the call for the first page of a window. */
@@ -327,14 +344,16 @@ export function firstCall(listing: Listing, { skip, take, token = '' }: Window):
 
 /** Returns the facts about a window that its first page holds whole; undefined if there is more to read. */
 export function wholeIn(listing: Listing, window: Window, first: Page): Walked | undefined {
+  if (first.isMiscounted) return undefined
   const { take } = window
   const isAll =
     first.nextPageToken === '' && !isShort(window, first, countOf(first.rows)) && windowsBehind(listing, window, first).length === 0
   return isAll || (take !== undefined && countOf(first.rows) >= take) ? walkedOf(first, first.nextPageToken) : undefined
 }
 
-/** Visits the first page of a window and reads what follows it. */
-export function* walkOn(listing: Listing, window: Window, first: Page, visit: Visit): Plan<Walked> {
+/** Visits the page that `firstCall` showed and reads what follows it. */
+export function* walkOn(listing: Listing, window: Window, shown: Page, visit: Visit): Plan<Walked> {
+  const first = yield* counted(listing, firstCall(listing, window), shown)
   const further = visit(first.rows)
   if (further) yield* further
   const windows = windowsBehind(listing, window, first)

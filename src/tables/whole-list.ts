@@ -100,13 +100,13 @@ export function* findAll(lookUps: readonly Reference[]): Plan<FoundResources> {
 /** Adds what a list by uids shows. Returns what must be found otherwise. */
 function takeListed(found: Map<string, JsonObject>, { listing, call, wanted }: Search, outcome: Outcome): readonly Reference[] {
   if (!outcome.ok && NOT_TAKEN.has(outcome.error.code)) return wanted
-  const { rows, nextPageToken, totalCount = '0' } = pageIn(listing, call, bodyOf(outcome, LOOKED_AT))
+  const { rows, nextPageToken, totalCount = '0', isMiscounted } = pageIn(listing, call, bodyOf(outcome, LOOKED_AT))
   const byUid = new Map((rows as readonly JsonObject[]).map((row) => [row.uid, row]))
   for (const { uid, path } of wanted) {
     const row = byUid.get(uid)
     if (row) found.set(path, row)
   }
-  const isWhole = nextPageToken === '' && Number(totalCount) <= countOf(rows)
+  const isWhole = nextPageToken === '' && !isMiscounted && Number(totalCount) <= countOf(rows)
   return isWhole ? [] : wanted.filter(({ path }) => !found.has(path))
 }
 

@@ -95,6 +95,7 @@ describe('a list that is not as v2 says is an error', () => {
     ['a short last page without a count', '/iam/v1/roles', byToken(roles(twoHundred, listed), roles(rows(200, 210)))],
     ['one page of a longer list', '/iam/v1/roles', () => roles(rows(0, 2), { totalCount: '5' })],
     ['one page of a longer list, by name', '/iam/v1/roles?order_by=name', () => roles(rows(0, 2), { totalCount: '5' })],
+    ['more rows than v2 counts', '/iam/v1/roles', () => roles(rows(0, 3), { totalCount: '2' })],
     ['a short page of a window', '/iam/v1/roles?limit=4', () => roles(rows(0, 2), { totalCount: '5' })],
     [
       'rows behind the end that were never shown',
@@ -158,6 +159,12 @@ describe('a list that changes while it is read is shown', () => {
         : byToken(roles(twoHundred, { totalCount: '210', nextPageToken: '1' }), roles(rows(200, 210), { totalCount: '211' }))('', query, 0)
     const answers = await ask('/iam/v1/roles', moving)
     expect(answers.map(({ body }) => body.items.length)).toEqual(answers.map(() => 210))
+  })
+
+  it('when a row is added after it is counted', async () => {
+    const moving: V2 = (_, _query, at) => roles(rows(0, 3), { totalCount: at === 0 ? '2' : '3' })
+    const answers = await ask('/iam/v1/roles', moving)
+    expect(answers.map(({ body }) => body.items.length)).toEqual(answers.map(() => 3))
   })
 
   it('when a row is deleted while it is counted', async () => {

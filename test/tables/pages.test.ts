@@ -13,7 +13,7 @@ describe('page', () => {
   function read(body: JsonObject, position: readonly (readonly [string, string])[] = []): string {
     try {
       const page = pageIn(listing, pageCall(listing, 200, position), body)
-      return `${(page.rows as readonly unknown[]).length} rows, total ${page.totalCount}`
+      return `${(page.rows as readonly unknown[]).length} rows, total ${page.totalCount}${page.isMiscounted ? ', miscounted' : ''}`
     } catch (error) {
       return String((error as { code?: string }).code)
     }
@@ -30,6 +30,21 @@ describe('page', () => {
       ['one that rows were deleted from since they were counted', { tags: rows, totalCount: '3' }, [], '2 rows, total 3'],
       ['the last one behind a cursor', { tags: rows, totalCount: '1000' }, [['page_token', 't']], '2 rows, total 1000'],
       ['one without rows behind a cursor', { tags: [], totalCount: '1000' }, [['page_token', 't']], '0 rows, total 1000'],
+      ['no rows where some are counted', { tags: [], totalCount: '3' }, [], '0 rows, total 3, miscounted'],
+      ['neither rows nor their member where some are counted', { totalCount: '3' }, [], '0 rows, total 3, miscounted'],
+      ['more rows than are counted', { tags: rows, totalCount: '1' }, [], '2 rows, total 1, miscounted'],
+      [
+        'more rows than are counted behind those that were skipped',
+        { tags: rows, totalCount: '10', skipped: 9 },
+        [['skip', '9']],
+        '2 rows, total 10, miscounted',
+      ],
+      [
+        'no rows where some are counted behind those that were skipped',
+        { tags: [], totalCount: '10', skipped: 9 },
+        [['skip', '9']],
+        '0 rows, total 10, miscounted',
+      ],
     ])('%s', (_, body, position, seen) => {
       expect(read(body, position)).toBe(seen)
     })
@@ -48,11 +63,6 @@ describe('page', () => {
       ['a page token that is a number', { tags: rows, nextPageToken: 5 }, []],
       ['a count that is none', { tags: rows, totalCount: 'x' }, []],
       ['a negative count', { tags: rows, totalCount: -1 }, []],
-      ['no rows where some are counted', { tags: [], totalCount: '3' }, []],
-      ['neither rows nor their member where some are counted', { totalCount: '3' }, []],
-      ['more rows than are counted', { tags: rows, totalCount: '1' }, []],
-      ['more rows than are counted behind those that were skipped', { tags: rows, totalCount: '10' }, [['skip', '9']]],
-      ['no rows where some are counted behind those that were skipped', { tags: [], totalCount: '10' }, [['skip', '9']]],
       ['more rows than were asked for', { tags: Array.from({ length: 201 }, (_, at) => ({ uid: `u${at}` })) }, []],
       ['a row that it shows twice', { tags: [...rows, { uid: 'a' }] }, []],
       ['a list whose members are in snake case', { tags: rows, next_page_token: 't' }, []],
@@ -152,6 +162,15 @@ describe('walk', () => {
       const ran = walk([page(['a'], 't1', { totalCount: '2' }), page(['b'], '', { totalCount: '3' }), moved])
       expect(queries(ran).at(-1)).toEqual({ name: 'x', page_size: '200', skip: '2' })
       expect(uids(ran)).toEqual(['a', 'b'])
+    })
+
+    it.each([
+      ['more rows than it counts', page(['a', 'b'], '', { totalCount: '1' })],
+      ['none where it counts some', page([], '', { totalCount: '1' })],
+    ])('is asked for again once if a page has %s', (_, miscounted) => {
+      const ran = walk([miscounted, page(['a', 'b'], '', { totalCount: '2' })])
+      expect([ran.calls.length, ...uids(ran)]).toEqual([2, 'a', 'b'])
+      expect(() => walk([miscounted, miscounted])).toThrow('the v2 service')
     })
 
     it('is ABORTED if v2 shows other rows there, or more than a page', () => {

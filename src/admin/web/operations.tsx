@@ -374,7 +374,7 @@ function Verdict({ report }: { readonly report: Report }) {
         <Figure name="wrong" value={count(sum(wrongOf))} />
         <Figure name={unexplained === 1 ? 'difference to fix' : 'differences to fix'} value={count(unexplained)} />
         <Figure name="clients" value={count(report.clients.length)} />
-        {span && <Figure name={`since ${time(span.from).slice(0, 16)}`} value={duration(span.to - span.from)} />}
+        {span && <Figure name={`of records, from ${time(span.from).slice(0, 16)}`} value={duration(span.to - span.from)} />}
       </dl>
       {!ready && (
         <details>

@@ -59,14 +59,14 @@ export function evidenceFromSums(
     const outcomes = noOutcomes()
     for (const outcome of Object.keys(outcomes) as ComparisonOutcome[]) outcomes[outcome] = figure(outcome)
     const repeats = { n: figure('repeats.n'), bad: figure('repeats.bad') }
-    const observedAt = sums[fieldOf('observedAt', operation)] ?? Number.POSITIVE_INFINITY
+    const firstObservedAt = sums[fieldOf('observedAt', operation)] ?? Number.POSITIVE_INFINITY
     const ofHours = hours.map(([hour, observed]) => [hour, observed[operation] ?? 0] as const)
     return evidenceOf(operation, {
       ...{ comparisons: figure('comparisons'), n: figure('n'), bad: figure('bad'), outcomes },
       repeats: { ...repeats, requests: figure('repeats.requests'), wrong: figure('repeats.wrong') },
       ...{ uncompared: uncompared.get(operation) ?? {}, booked: booked.get(operation) ?? {} },
       kinds: kinds.get(operation) ?? [],
-      ...{ callers: figure('callers'), shapes: figure('shapes'), perDay: perDayOf(ofHours, observedAt, latest) },
+      ...{ callers: figure('callers'), shapes: figure('shapes'), perDay: perDayOf(ofHours, firstObservedAt, latest) },
       // An operation that only was rehearsed has no last comparison.
       ...{ firstAt: figure('firstAt'), lastAt: figure('lastAt') || figure('firstAt') },
     })

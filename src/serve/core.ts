@@ -29,7 +29,7 @@ export interface RequestRecord {
   mode: ServedBy
   /** The v1-only part that the request uses, unless its whole operation is v1-only. */
   onlyV1: Operation | undefined
-  /** True if a service was asked, for this request or for one that it shares. Otherwise the tables alone gave the answer. */
+  /** True if a service was asked for this v1 request, or for one that it shares. Otherwise the tables alone gave the answer. */
   asked: boolean
   /** True if a service may have done a write for this request. */
   written: boolean

@@ -4,6 +4,7 @@ import { expect, it } from 'vitest'
 import { errorsPage } from '../../docs/site/errors/errors-page.ts'
 import { differences, grpcDifferences } from '../../mappings/differences.ts'
 import { mappings } from '../../mappings/index.ts'
+import { EVENT_TYPES, PING, WHOLE_TYPES } from '../../src/admin/notify.ts'
 import { COMMANDS } from '../../src/app/cli/run.ts'
 import { configSchema, configWith } from '../../src/app/config/config.ts'
 import { WORKER_TOTALS } from '../../src/app/config/live.ts'
@@ -47,6 +48,14 @@ it('makes the tables of docs/reference/configuration.md from the settings', asyn
 
 it('makes docs/configuration.schema.json from the settings', async () => {
   await expect(`${JSON.stringify(configSchema(), null, 2)}\n`).toMatchFileSnapshot('../../docs/configuration.schema.json')
+})
+
+it('names in docs/notification.schema.json every type of event and kind of note', async () => {
+  const path = 'docs/notification.schema.json'
+  const schema = JSON.parse(readFileSync(path, 'utf8'))
+  schema.properties.type.enum = [...new Set([...Object.values(EVENT_TYPES), ...Object.values(WHOLE_TYPES)].map(({ type }) => type)), PING]
+  schema.properties.data.properties.what.enum = [...Object.keys(EVENT_TYPES), 'ping']
+  await expect(`${JSON.stringify(schema, null, 2)}\n`).toMatchFileSnapshot(`../../${path}`)
 })
 
 it('makes what the chart says of config from the settings', async () => {

@@ -40,7 +40,11 @@ describe('pages', () => {
 
   it('keeps the words that people wrote within 25,000', () => {
     const own = pagesOfOurs().filter(({ name }) => !WRITTEN.test(name))
-    expect(own.reduce((sum, { own }) => sum + own, 0)).toBeLessThanOrEqual(25_000)
+    const told = 'leave out as many words elsewhere: docs/facts, the changelog and what a program writes do not count'
+    expect(
+      own.reduce((sum, { own }) => sum + own, 0),
+      told,
+    ).toBeLessThanOrEqual(25_000)
   })
 
   /** Pages that a program writes. */

@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Config, SETTING_KEYS, type SettingKey } from './settings.ts'
 
-/** What reads the objects of `late` anew, by their settings. */
+/** What reads the objects of `live` anew, by their settings. */
 const readers = new WeakMap<Config, (() => void)[]>()
 
 /**
  * Returns an object whose members follow the settings, because a live setting may change:
- * `late(config, { deadlineMs: 'limits.deadlineMs' })`. A copy of it (`{ ...late(…) }`) does not change any more. The members are plain:
+ * `live(config, { deadlineMs: 'limits.deadlineMs' })`. A copy of it (`{ ...live(…) }`) does not change any more. The members are plain:
  * every request reads a dozen of them, and settings hardly ever change (`changeLive`).
  */
 export function live<const Names extends Readonly<Record<string, SettingKey>>>(
@@ -22,7 +22,7 @@ export function live<const Names extends Readonly<Record<string, SettingKey>>>(
   return members as { readonly [Name in keyof Names]: Config[Names[Name]] }
 }
 
-/** Changes settings of a running proxy, and every object of `late` that shows them. */
+/** Changes settings of a running proxy, and every object of `live` that shows them. */
 export function changeLive(config: Config, changes: Partial<Config>): void {
   Object.assign(config, changes)
   for (const read of readers.get(config) ?? []) read()

@@ -479,7 +479,7 @@ export interface OperationEvidence {
   readonly uncompared: UncomparedCounts
   /** The uses, and the accounts of those that were compared. Records of versions before 0.3 have none. */
   readonly booked: BookedCounts
-  /** Times of the first and the last comparison, in milliseconds since 1970. */
+  /** Times of the first and the last use, compared or not, in milliseconds since 1970. */
   readonly firstAt: number
   readonly lastAt: number
 }

@@ -105,7 +105,7 @@ describe('live settings', () => {
   const LIVE = SETTING_KEYS.filter((key) => whyRestart(key) === undefined)
 
   it('are all tried', () => {
-    expect([...Object.keys(READ), ...ELSEWHERE].sort()).toEqual([...LIVE].sort())
+    expect([...Object.keys(READ), ...ELSEWHERE].sort(), 'READ has a row for each live setting').toEqual([...LIVE].sort())
   })
 
   it.each(Object.entries(READ))('are read where they are needed: %s', (key, [value, read]) => {

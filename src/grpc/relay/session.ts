@@ -88,8 +88,8 @@ const STREAM_WINDOW = 256 * 1024
 const CONNECTION_WINDOW = 16 * 1024 * 1024
 const MAX_HEADER_SIZE = 64 * 1024
 
-/** Milliseconds. Many gRPC servers treat PINGs without a stream as an attack if they come more often than every five minutes. */
-const PROBES = { first: 10_000, again: 300_000, answer: 10_000 }
+/** Milliseconds. Many gRPC servers end a connection with several PINGs in five minutes, unless they sent headers or data meanwhile. */
+const PROBES = { first: 10_000, again: 300_000, answer: 10_000, early: 2 }
 
 /** Megabytes for all streams of the connection; Node's default of 10 is less than their windows. */
 const SESSION_MEMORY = 128

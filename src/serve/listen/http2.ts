@@ -83,6 +83,8 @@ export interface ProbeTimes {
   readonly again: number
   /** Until the PING must be answered. */
   readonly answer: number
+  /** The number of PINGs without `again` between them that the peer bears before it has answered a stream. */
+  readonly early: number
 }
 
 /**
@@ -90,27 +92,29 @@ export interface ProbeTimes {
  * After a connection error, Node with nghttp2 before 1.69 neither reads nor ends the connection, and reports nothing.
  * Present and later streams would wait for ever. Returns the function that takes each stream.
  */
-export function probe(session: Http2Session, { first, again, answer }: ProbeTimes): (stream: Http2Stream) => void {
+export function probe(session: Http2Session, { first, again, answer, early }: ProbeTimes): (stream: Http2Stream) => void {
   let open = 0
+  let asked = 0
+  let askedAt = 0
   let due = Number.POSITIVE_INFINITY
   let next: NodeJS.Timeout | undefined
   let late: NodeJS.Timeout | undefined
 
   const askIn = (ms: number) => {
-    const at = performance.now() + ms
+    const now = performance.now()
+    const at = asked < early ? now + ms : Math.max(now + ms, askedAt + again)
     if (at >= due) return
     clearTimeout(next)
     due = at
-    next = setTimeout(ask, ms).unref()
+    next = setTimeout(ask, at - now).unref()
   }
   const ask = () => {
     due = Number.POSITIVE_INFINITY
     if (open === 0 || late !== undefined || session.destroyed) return
     late = setTimeout(() => cut(session), answer).unref()
+    asked += 1
+    askedAt = performance.now()
     session.ping(answered)
-  }
-  const ended = () => {
-    open -= 1
   }
   const answered = () => {
     clearTimeout(late)
@@ -123,7 +127,11 @@ export function probe(session: Http2Session, { first, again, answer }: ProbeTime
   })
   return (stream) => {
     open += 1
-    whenClosed(stream, { over: ended, next: undefined })
+    const over = () => {
+      open -= 1
+      if (stream.rstCode === constants.NGHTTP2_NO_ERROR) asked = 0
+    }
+    whenClosed(stream, { over, next: undefined })
     askIn(first)
   }
 }
@@ -273,7 +281,7 @@ type OnStream = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, flags:
 const STREAM_WINDOW = 256 * 1024
 
 /** Milliseconds. A lost client soon frees its places. Repeated PINGs would keep a connection alive that `idleTimeoutMs` must end. */
-const PROBES = { first: 10_000, again: Number.POSITIVE_INFINITY, answer: 10_000 }
+const PROBES = { first: 10_000, again: Number.POSITIVE_INFINITY, answer: 10_000, early: Number.POSITIVE_INFINITY }
 
 /** Megabytes that one connection may hold for all its streams; Node's default of 10 is less than their windows. */
 const SESSION_MEMORY = 128

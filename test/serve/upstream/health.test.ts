@@ -1,4 +1,4 @@
-import { once } from 'node:events'
+import { EventEmitter, once } from 'node:events'
 import http2 from 'node:http2'
 import net, { type Socket } from 'node:net'
 import { afterEach, describe, expect, it, vi } from 'vitest'
@@ -114,7 +114,7 @@ describe('health', () => {
 })
 
 describe('probe', () => {
-  const SOON = { first: 10, again: 10, answer: 100 }
+  const SOON = { first: 10, again: 10, answer: 100, early: 1 }
   const REQUEST = frame(
     TYPE.HEADERS,
     FLAG.END_HEADERS | FLAG.END_STREAM,
@@ -175,19 +175,42 @@ describe('probe', () => {
     session.destroy()
   })
 
-  it('sends no PING without an open stream', () => {
+  /** A connection whose peer answers each PING at once; `begin` opens a stream, and returns what closes it with a code. */
+  function quiet(times: Parameters<typeof probe>[1]) {
     vi.useFakeTimers()
-    const ping = vi.fn()
-    const session = { destroyed: false, once: () => {}, ping } as unknown as http2.Http2Session
-    const closings: (() => void)[] = []
-    const began = probe(session, SOON)
-    const begin = () => began({ on: (_: string, closed: () => void) => closings.push(closed) } as unknown as http2.Http2Stream)
-    begin()
-    for (const closed of closings) closed()
+    const ping = vi.fn((answered: () => void) => answered())
+    const began = probe({ destroyed: false, once: () => {}, ping } as unknown as http2.Http2Session, times)
+    const begin = () => {
+      const stream = Object.assign(new EventEmitter(), { rstCode: 0 })
+      began(stream as unknown as http2.Http2Stream)
+      return (rstCode = 0) => Object.assign(stream, { rstCode }).emit('close')
+    }
+    return { ping, begin }
+  }
+
+  it('sends no PING without an open stream', () => {
+    const { ping, begin } = quiet({ ...SOON, again: 1000 })
+    begin()()
     vi.advanceTimersByTime(2 * SOON.first)
     expect(ping).not.toHaveBeenCalled()
     begin()
     vi.advanceTimersByTime(2 * SOON.first)
     expect(ping).toHaveBeenCalledOnce()
+  })
+
+  it('sends a peer that answers no stream two PINGs early, however many streams begin', () => {
+    const { ping, begin } = quiet({ ...SOON, again: 1000, early: 2 })
+    const afterStreams = (closed: (close: ReturnType<typeof begin>) => void) => {
+      for (const _ of '12345') {
+        closed(begin())
+        begin()
+        vi.advanceTimersByTime(2 * SOON.first)
+      }
+      return ping.mock.calls.length
+    }
+    expect(afterStreams((close) => close(http2.constants.NGHTTP2_CANCEL))).toBe(2)
+    vi.advanceTimersByTime(1000)
+    expect(ping).toHaveBeenCalledTimes(3)
+    expect(afterStreams((close) => close())).toBe(8)
   })
 })

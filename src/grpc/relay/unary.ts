@@ -45,6 +45,10 @@ function* partsOf(message: Buffer): Generator<readonly [number: number, content:
 const OTHERS =
   /^(?::|connect-|grpc-(?:timeout|encoding|accept-encoding|status|message|status-details-bin)$|content-|accept(?:-encoding)?$|date$|expect$|host$|x-grpc-web$|x-user-agent$)/
 
+/** Services need not split binary metadata that Node has joined, and those of grpc-go refuse it. Its base64 has no comma. */
+const separated = (name: string, value: IncomingHttpHeaders[string]) =>
+  name.endsWith('-bin') && typeof value === 'string' ? value.split(/, ?/) : value
+
 const isMetadata = (name: string) => !OTHERS.test(name) && !CONNECTION_SPECIFIC.has(name)
 
 /** Milliseconds; gRPC writes a timeout with at most eight digits. */
@@ -53,7 +57,9 @@ const LONGEST = 99_999_999
 /** Returns the headers of a unary call of ours. The client's metadata goes along. */
 function unaryHeaders({ host, protocol }: URL, { path, headers, timeoutMs }: Pick<WireCall, 'path' | 'headers' | 'timeoutMs'>) {
   return {
-    ...Object.fromEntries(Object.entries(endToEnd(headers)).filter(([name]) => isMetadata(name))),
+    ...Object.fromEntries(
+      Object.entries(endToEnd(headers)).flatMap(([name, value]) => (isMetadata(name) ? [[name, separated(name, value)]] : [])),
+    ),
     ':method': 'POST',
     ':path': path,
     ':authority': host,

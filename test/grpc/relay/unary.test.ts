@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
-import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
+import { constants, createServer, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
 import { fromBinary, fromJson, type JsonValue, toBinary, toJson } from '@bufbuild/protobuf'
 import { Agent } from 'undici'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
@@ -15,7 +15,7 @@ import { Firing } from '../../../src/serve/signals.ts'
 import { createAskRest } from '../../../src/serve/upstream/v1.ts'
 import { callTimes } from '../../stage/clocks.ts'
 import { NOWHERE } from '../../stage/stage.ts'
-import { answering, startUpstream, type Upstream } from '../../stage/upstream.ts'
+import { answering, listening, startUpstream, type Upstream } from '../../stage/upstream.ts'
 import { answerWith, type Echo, framed, pathOf, startBareService, startEcho } from '../client.ts'
 import { methodOf, rpc } from '../messages.ts'
 
@@ -78,6 +78,18 @@ describe('unary', () => {
       await cancelled
       await expect(clientOf(`http://${echo.address}`)({ ...call, signal })).rejects.toBe(gone)
     })
+  })
+
+  it('sends each value of binary metadata by itself, as the client did', async () => {
+    let sent: readonly string[] = []
+    const service = createServer(({ rawHeaders }, response) => {
+      sent = rawHeaders
+      response.writeHead(200, { 'content-type': 'application/grpc' }).addTrailers({ 'grpc-status': '0' })
+      response.end(framed(''))
+    })
+    await clientOf((await listening(service)).url)({ ...call, headers: { 'x-two-bin': 'AQ, AgM=', 'x-many': '1, 2' } })
+    const values = (name: string) => sent.filter((_, at) => at % 2 === 1 && sent[at - 1] === name)
+    expect([values('x-two-bin'), values('x-many')]).toEqual([['AQ', 'AgM='], ['1, 2']])
   })
 
   it('reads the details of an error', async () => {

@@ -71,10 +71,10 @@ export async function relayUnary(
   const asked = isJson ? inBytes(method, call.message, registry) : call.message
   const { [MODE_HEADER]: _, ...metadata } = call.headers
   const headers = { ...metadata, 'x-request-id': record.id }
-  const sent = callUnary({ ...call, headers, path: renamed?.path ?? method.path, message: asked, streams: method.streams })
+  const grown = (size: number) => checkRoom(size, holding)
+  const sent = callUnary({ ...call, headers, path: renamed?.path ?? method.path, message: asked, streams: method.streams, grown })
   const answer = await (method.isSafe ? sent : sent.catch(failedWrite))
   const { status, frames, message = frames ?? NOTHING, ...ends } = answer
-  checkRoom(message.length, holding)
   if (frames && (isJson || call.protocol === 'connect')) throw manyMessages(method)
   if (frames) return { message: [frames], isFramed: true, ...ends }
   if (!status && isJson) {

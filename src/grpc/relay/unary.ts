@@ -184,6 +184,7 @@ function createBody(most: number) {
       end = wanted
       return true
     },
+    size: () => end,
     whole: () => bytes.subarray(0, end),
   }
 }
@@ -197,7 +198,7 @@ function declaredIn(bytes: Buffer): number {
  * Collects an answer of at most `answerBytes` up to the end of its stream. A stream that is left is reset, so that the service stops as
  * well.
  */
-function gather({ stream, mayBeDone }: Sent, signal: Signal, service: Service, answerBytes: number): Promise<GatheredAnswer> {
+function gather({ stream, mayBeDone }: Sent, { signal, grown }: UnaryCall, service: Service, answerBytes: number): Promise<GatheredAnswer> {
   return new Promise((resolve, reject) => {
     let head: ReceivedHeaders | undefined
     let trailers: ReceivedHeaders | undefined
@@ -217,7 +218,12 @@ function gather({ stream, mayBeDone }: Sent, signal: Signal, service: Service, a
       trailers = { headers, raw }
     })
     stream.on('data', (piece: Buffer) => {
-      if (!body.add(piece)) leave(tooLong(service, answerBytes))
+      try {
+        if (!body.add(piece)) throw tooLong(service, answerBytes)
+        grown?.(body.size())
+      } catch (thrown) {
+        leave(thrown)
+      }
     })
     stream.once('close', () => {
       signal.removeEventListener('abort', stop)
@@ -232,6 +238,8 @@ type UnaryCall = Pick<WireCall, 'path' | 'headers' | 'message' | 'timeoutMs'> & 
   readonly signal: Signal
   /** The answer may be a stream of messages. */
   readonly streams?: boolean
+  /** Takes the bytes that have arrived. Throws the ApiError of an answer that finds no room. */
+  readonly grown?: (size: number) => void
 }
 
 /**
@@ -257,7 +265,7 @@ export function createCallUnary(sessions: Sessions, url: URL, service: Service, 
     sent.stream.end(Buffer.concat(framed([message], false)))
     return sent
   }
-  const answerTo = async (call: UnaryCall) => gather(await send(call), call.signal, service, answerBytes)
+  const answerTo = async (call: UnaryCall) => gather(await send(call), call, service, answerBytes)
   return async (call) => {
     const first = await send(call)
     // A service that left before it took the call has done nothing, and its successor may be there.
@@ -265,6 +273,6 @@ export function createCallUnary(sessions: Sessions, url: URL, service: Service, 
       if (error instanceof ApiError && error.unsent) return answerTo(call)
       throw error
     }
-    return readAnswer(await gather(first, call.signal, service, answerBytes).catch(again), service, call.streams)
+    return readAnswer(await gather(first, call, service, answerBytes).catch(again), service, call.streams)
   }
 }

@@ -9,6 +9,7 @@ import { START } from '../../sandbox/stage.ts'
 import { sources } from '../../stage/sources.ts'
 import { type Stage, startQuietSandbox, startStage } from '../../stage/stage.ts'
 import { answering, startUpstream, type Upstream } from '../../stage/upstream.ts'
+import { framed, startBareService } from '../client.ts'
 import { type V1Client, v1Client } from '../v1-client.ts'
 
 describe('beyond rest', () => {
@@ -177,6 +178,19 @@ describe('long answers', () => {
     const refused = 'the long answers under way fill limits.messagesBytes; ask for a page, or ask again later'
     expect(await client.call('iam.Groups/List')).toMatchObject({ code: status.RESOURCE_EXHAUSTED, text: refused })
     expect(await client.call('iam.Roles/List')).toMatchObject({ code: status.OK })
+  })
+
+  it('refuses a long answer of a service over gRPC without room as soon as it has come so far', async () => {
+    const begun = await startBareService((stream) => {
+      stream.respond({ ':status': 200, 'content-type': 'application/grpc' })
+      stream.write(framed(LONG).subarray(0, -1))
+    })
+    const modes = { default: 'v1' as const, rules: [], testers: [] }
+    const client = await clientOf({ 'upstream.v1': begun.url, 'limits.messagesBytes': 150_000, modes })
+    const [first, second] = [1, 2].map(() => client.begin('iam.Groups/List', {}, { timeout: 5000 }))
+    const refused = await Promise.race([first?.called, second?.called])
+    expect(refused).toMatchObject({ code: status.RESOURCE_EXHAUSTED, text: expect.stringContaining('limits.messagesBytes') })
+    for (const call of [first, second]) call?.cancel()
   })
 
   it('uses the memory of rows again as soon as they are a message', async () => {

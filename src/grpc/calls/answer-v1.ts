@@ -42,8 +42,8 @@ function respondOverGrpc(parts: AnswerV1Parts, decision: AnswerDecision, asked: 
 
 /** The error of such a call if the service is asked over REST. */
 function needsGrpc(code: 'INVALID_ARGUMENT' | 'UNIMPLEMENTED', { rest, method }: RestCall & RpcCall, service: Service): ApiError {
-  const fields = rest.unsaid.join(', ')
-  return new ApiError(code, `REST cannot carry ${fields} of ${method.name}; set upstream.${service}Grpc to relay if ${service} speaks gRPC`)
+  const unsaid = method.streams ? 'the messages' : rest.unsaid.join(', ')
+  return new ApiError(code, `REST cannot carry ${unsaid} of ${method.name}; set upstream.${service}Grpc to relay if ${service} speaks gRPC`)
 }
 
 /**
@@ -136,7 +136,8 @@ function decided(parts: AnswerV1Parts, routed: Found, decision: Decision, asked:
     asked.record.read = createRequest(routed, { id: asked.record.id, ...asked.rest, headers: asked.head.headers }).read
     return relayUnary(v1, asked)
   }
-  if (!isCarried) throw needsGrpc('UNIMPLEMENTED', asked, 'v1')
+  // A gateway writes a stream as lines of JSON, none of which is the message.
+  if (!isCarried || asked.method.streams) throw needsGrpc('UNIMPLEMENTED', asked, 'v1')
   const byV1: AnswerDecision = { ...decision, kind: 'answer', routed, known: undefined }
   return respondOnce(parts, byV1, asked)
 }

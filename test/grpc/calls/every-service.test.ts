@@ -6,6 +6,7 @@ import { type Facts, readFacts } from '../../../src/grpc/facts.ts'
 import { methodRows } from '../../docs/generated.ts'
 import { sampled } from '../../sample.ts'
 import { startStage, type TestProxy } from '../../stage/stage.ts'
+import { startUpstream } from '../../stage/upstream.ts'
 import { answerWith, connect, framed, startBareService } from '../client.ts'
 
 /**
@@ -176,6 +177,17 @@ describe('a method whose answer is a stream of messages', () => {
     const message = 'Dump answers with several messages, which only gRPC and gRPC-Web with messages in bytes carry'
     expect(await PROTOCOLS[protocol](url, DUMP)).toEqual({ code: 12, message })
   })
+
+  it.each(['grpc', 'Connect as JSON'] as const)(
+    'is refused over %s if v1 is asked over REST, which has no such message',
+    async (protocol) => {
+      const gateway = await startUpstream((_, response) => response.end('{"result":{"chunk":"AQI="}}\n'))
+      const { url } = await proxyWith({ 'upstream.v1': gateway.url, 'upstream.v1Grpc': 'rest' })
+      const message = 'REST cannot carry the messages of Dump; set upstream.v1Grpc to relay if v1 speaks gRPC'
+      expect(await PROTOCOLS[protocol](url, DUMP)).toEqual({ code: 12, message })
+      expect(gateway.seen).toEqual([])
+    },
+  )
 
   it('is the only one: several messages of another method are no answer', async () => {
     const { url } = await dumping(several)

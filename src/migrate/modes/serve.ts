@@ -515,10 +515,10 @@ export function servedBy(
   /** Most requests of a migration that has come far end here, so that no promise is made for one that v2 answers well. */
   const byV2 = (request: ClientRequest, watched: Watched | undefined, fromV2: FromV2, receiver: ServedReceiver) => {
     const term = journal.terms.now
-    const pass = (served: Served) => {
+    const pass = (served: Served, isLeft: boolean) => {
       let given = served
       try {
-        tell(request, served, term)
+        if (!isLeft) tell(request, served, term)
         if (watched) given = watched.served(served)
       } catch (thrown) {
         receiver.failed(thrown)
@@ -532,8 +532,10 @@ export function servedBy(
     try {
       fromV2({
         served(served) {
-          if (hasFailed(served.answer.status)) void fallBack(request, served).then(pass)
-          else pass(served)
+          // A client of gRPC whose own time is over has left v2, although the status is that of a late v2.
+          const isLeft = request.client.aborted
+          if (hasFailed(served.answer.status)) void fallBack(request, served).then((given) => pass(given, isLeft))
+          else pass(served, isLeft)
         },
         failed(thrown) {
           refused(thrown)

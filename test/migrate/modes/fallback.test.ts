@@ -59,6 +59,18 @@ describe('circuit', () => {
     })
   })
 
+  it.each(['v2', 'diff-v2'] as const)('stays closed in mode %s if clients give v2 too little time', async (mode) => {
+    await start(canary('diff-v1', mode))
+    await list()
+    await stage.fault({ match: 'GET /iam/v2/groups', delayMs: 60_000 })
+    const authorization = `Bearer ${stage.sandbox.tokens.owner}`
+    const headers = { authorization, 'content-type': 'application/json', 'connect-timeout-ms': '30' }
+    const call = () => fetch(`${stage.url}/chainguard.platform.iam.Groups/List`, { method: 'POST', headers, body: '{}' })
+    for (let nth = 0; nth < 6; nth += 1) expect((await call()).status).toBe(504)
+    await stage.idle()
+    expect(warnings()).toEqual([])
+  })
+
   describe('a create that v2 fails in mode diff-v2', () => {
     const comparisons = async () =>
       (await (await fetch(`${stage.adminUrl}/comparisons?operation=iam.groups.create`)).json()) as readonly Comparison[]

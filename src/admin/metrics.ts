@@ -5,6 +5,7 @@ import { type Aggregator, Counter, Gauge, type Metric, type MetricObjectWithValu
 import type { Agent } from 'undici'
 import { liveIn } from '../fleet/exchange.ts'
 import type { Fleet } from '../fleet/fleet.ts'
+import type { Tallies } from '../migrate/evidence/evidence.ts'
 import { accountsOf } from '../migrate/evidence/standing.ts'
 import type { WholeVerdict } from '../migrate/evidence/whole.ts'
 import type { EvidenceReport, MigrationReport } from '../migrate/migration.ts'
@@ -204,40 +205,32 @@ function countRequests(declare: Declare, durations: Durations) {
   return requests
 }
 
-/** The outcomes of comparisons, and the member that counts each. */
-const OUTCOMES = {
-  match: 'matches',
-  expected: 'expected',
-  noise: 'noise',
-  race: 'races',
-  mismatch: 'mismatches',
-  transient: 'transients',
-  error: 'errors',
-  inconclusive: 'inconclusive',
-} as const
-
 /** The state of the migration. */
-function watchMigration(declare: Declare, report: MetricsSources['report']): void {
+function watchMigration(declare: Declare, { report, totals }: MetricsSources): void {
   const counter = (name: string, help: string, labels: readonly string[], rows: (evidence: EvidenceReport) => Iterable<Row>) =>
     declare.counter(name, help, labels, () => rows(report.evidence()))
+  // Without a first value of 0, the rate of a counter does not see its first event.
+  const totalsWith = ({ operations }: EvidenceReport) => [...totals(operations.map(({ operation }) => operation))]
   const gauge = (name: string, help: string, rows: (evidence: EvidenceReport) => Iterable<Row>) =>
     declare.gauge(name, help, 'max', ['operation'], () => rows(report.evidence()))
   counter(
     'crosswalk_comparisons_total',
     'Observations that this process counted, by operation and what the comparison said; of workers the sum',
     ['operation', 'outcome'],
-    ({ operations }) =>
-      operations.flatMap((one) => Object.entries(OUTCOMES).map(([outcome, member]): Row => [one.operation, outcome, one[member]])),
+    (evidence) =>
+      totalsWith(evidence).flatMap(([operation, { outcomes }]) =>
+        Object.entries(outcomes).map(([outcome, count]): Row => [operation, outcome, count]),
+      ),
   )
   counter(
     'crosswalk_uses_total',
     'Requests in a diff mode whose caller a side accepted, by operation and where each went; of workers the sum',
     ['operation', 'account'],
-    ({ operations }) =>
-      operations.flatMap((one) => {
+    (evidence) =>
+      totalsWith(evidence).flatMap(([operation, total]) => {
         // What waits leaves its account again, and a counter never falls.
-        const { uses: _, waiting: __, ...accounts } = accountsOf(one)
-        return Object.entries(accounts).map(([account, count]): Row => [one.operation, account, count])
+        const { uses: _, waiting: __, ...accounts } = accountsOf(total)
+        return Object.entries(accounts).map(([account, count]): Row => [operation, account, count])
       }),
   )
   counter(
@@ -468,6 +461,7 @@ interface MetricsSources {
   readonly now: () => number
   readonly pool: Agent
   readonly report: Pick<MigrationReport, 'evidence' | 'whole'>
+  readonly totals: Tallies['totals']
   readonly modes: Pick<Modes, 'state' | 'rollouts'>
   /** The modes in force of every operation that v2 can serve. */
   readonly currentModes: () => readonly OperationMode[]
@@ -496,7 +490,7 @@ const BUCKETS = [0.005, 0.02, 0.1, 0.5, 2, 10, 60]
 
 /** Each server has its own registry, so that two servers in one process count separately. */
 export function createMetrics(sources: MetricsSources): Metrics {
-  const { now, page, expiry, report, notified, joined } = sources
+  const { now, page, expiry, notified, joined } = sources
   const registry = new Registry()
   const declare = new Declare(registry)
   const durations: Durations = (name, help, label) => createDurations(registry, { name, help, label, buckets: BUCKETS, now })
@@ -520,7 +514,7 @@ export function createMetrics(sources: MetricsSources): Metrics {
   )
   declare.gauge('crosswalk_requests_in_flight', 'Requests being served', 'sum', [], () => [[requests.inFlight]])
   watchUpstream(declare, sources)
-  watchMigration(declare, report)
+  watchMigration(declare, sources)
   watchModes(declare, sources)
   watchNotify(declare, notified)
   if (joined) watchStore(declare, joined, registry)

@@ -129,11 +129,12 @@ export function createServer(started: Config, tables: Tables, options: ServerOpt
   })
   const health = healthOf(config, v2, tables, pool, clock)
   const { report, modes, onNote } = migration
+  const { totals } = migration.journal.tallies
   const currentModes = currentModesOf(migration, mappings, config)
   const expiry = certificate && !workers ? () => (certificate ? expiryOf(certificate) : 0) : undefined
   // What workers share in memory is no store of an operator.
   const stored = config['store.url'] === undefined ? undefined : joined
-  const watched = { pool, report, modes, currentModes, onNote, health, clock, expiry, joined: stored }
+  const watched = { pool, report, totals, modes, currentModes, onNote, health, clock, expiry, joined: stored }
   const metrics = createMetrics({ ...watched, page: adminSettings(config).page, now: clocks.now, notified: notifier?.counts })
   const leaving = new AbortController()
   const readiness = createReady(health, () => leaving.signal.aborted, workers?.isServing, joined?.standing, clock)

@@ -378,9 +378,16 @@ export type Tallies = ReturnType<typeof createTallies>
 /** Counts what is too much for records of its own: repeats, and requests that were not compared. `now` returns milliseconds since 1970. */
 export function createTallies(evidence: Pick<Evidence, 'add' | 'observe'>, recorder: Pick<Recorder, 'record'>, now: () => number) {
   let since = new Map<string, Sum>()
+  const totals = new Map<string, Total>()
   const listeners: TallyListener[] = []
+  const totalOf = (operation: string) => {
+    const total = totals.get(operation) ?? { ...newSum(), outcomes: noOutcomes() }
+    totals.set(operation, total)
+    return total
+  }
   const add = (operation: string, tally: OperationTally) => {
     evidence.add(operation, tally)
+    addTally(totalOf(operation), tally)
     const sum = since.get(operation) ?? newSum()
     since.set(operation, sum)
     addTally(sum, tally)
@@ -392,6 +399,7 @@ export function createTallies(evidence: Pick<Evidence, 'add' | 'observe'>, recor
       const { operation, outcome } = comparison
       const booked = outcome === 'inconclusive' ? {} : { booked: { [ACCOUNT[outcome]]: 1 } }
       const place = evidence.observe(comparison)
+      if (place?.isNewOutcome) totalOf(operation).outcomes[outcome] += 1
       if (!place) add(operation, { comparisons: 1, repeats: repeatOf(comparison), ...booked })
       else if (booked.booked) add(operation, booked)
       return place && isRepeat(comparison, place) ? { ...comparison, repeat: true } : place && comparison
@@ -403,6 +411,11 @@ export function createTallies(evidence: Pick<Evidence, 'add' | 'observe'>, recor
     used: (operation: string) => add(operation, { booked: { uses: 1 } }),
     /** Passes on what is counted from now on, each time. */
     follow: (listener: TallyListener): void => void listeners.push(listener),
+    /** Returns what this process has counted of these operations, and of others, since it started: no epoch takes that back. */
+    totals(known: readonly string[]): ReadonlyMap<string, Total> {
+      for (const operation of known) totalOf(operation)
+      return totals
+    },
     /** Records the counts since the last flush. */
     flush() {
       const at = new Date(now()).toISOString()
@@ -415,6 +428,9 @@ export function createTallies(evidence: Pick<Evidence, 'add' | 'observe'>, recor
     },
   }
 }
+
+/** The counts of one operation since the process started. */
+type Total = Sum & Pick<OperationCounts, 'outcomes'>
 
 /** The counts of one operation since the last flush. */
 type Sum = Pick<OperationCounts, 'repeats' | 'uncompared' | 'booked'> & { comparisons: number }

@@ -6,6 +6,7 @@ import { type CallContext, callHeaders } from '../../serve/upstream/exchange.ts'
 import type { SendIn } from '../../serve/upstream/send.ts'
 import { deliver } from '../../serve/upstream/shared-reads.ts'
 import type { AskRest } from '../../serve/upstream/v1.ts'
+import type { CallSpan } from '../../serve/watch/spans.ts'
 import type { JsonObject } from '../../tables/json.ts'
 import { asksFor, type Call } from '../../tables/turn.ts'
 import { isOfBoth, methodIn, serviceIn } from '../facts.ts'
@@ -120,7 +121,7 @@ export function createSendByGrpc({ registry, methods }: Rpc, callUnary: CallUnar
     const message = requestMessageOf(method, call, registry)
     const started = performance.now()
     const span = context.onCall(call)
-    const headers = headersOf(context, span?.traceparent)
+    const headers = headersOf(context, span)
     let status: number | undefined
     try {
       const answer = await callUnary({ path: method.path, headers, message, timeoutMs: undefined, signal: context.signal })
@@ -151,8 +152,8 @@ function requestMessageOf({ input }: RpcMethod, { query }: Call, registry: Rpc['
 }
 
 /** The headers that every call of a translated request has. */
-function headersOf({ headers, requestId }: CallContext, traceparent: string | undefined): Record<string, string> {
-  const flat = callHeaders(headers, { requestId, traceparent, hasBody: false })
+function headersOf({ headers, requestId }: CallContext, span: CallSpan | undefined): Record<string, string> {
+  const flat = callHeaders(headers, { requestId, span, hasBody: false })
   return Object.fromEntries(flat.flatMap((name, at) => (at % 2 === 0 ? [[name, flat[at + 1] ?? '']] : [])))
 }
 

@@ -139,8 +139,8 @@ export interface CallContext {
 /** Headers, beside the credential, that v2 may answer by: the client's program and what it wants carried along. */
 const ANSWERED_BY = ['user-agent', 'baggage', 'cgclientid'] as const
 
-/** Headers that identify a request, its trace or its path. They do not change the answer, and hardly two requests have the same ones. */
-const NAMING = ['tracestate', 'cgrequestid', 'cdn-loop'] as const
+/** Headers that identify a request or its path. They do not change the answer, and hardly two requests have the same ones. */
+const NAMING = ['cgrequestid', 'cdn-loop'] as const
 
 /** The headers that a translated call takes from the v1 request. All others describe the v1 exchange and are dropped. */
 const FORWARDED = ['authorization', ...ANSWERED_BY, ...NAMING] as const
@@ -160,16 +160,17 @@ export function answeredBy(headers: IncomingHttpHeaders): string {
 /** The other headers of a v2 call. */
 interface CallHeaders {
   readonly requestId: string
-  /** Replaces the client's own. */
-  readonly traceparent: string | undefined
+  /** Replaces the client's own trace context: the state belongs to its trace alone. */
+  readonly span: Pick<CallSpan, 'traceparent' | 'tracestate'> | undefined
   readonly hasBody: boolean
 }
 
 /** Returns the headers of a v2 call for a v1 request as alternating names and values. */
-export function callHeaders(client: IncomingHttpHeaders, { requestId, traceparent, hasBody }: CallHeaders): string[] {
+export function callHeaders(client: IncomingHttpHeaders, { requestId, span, hasBody }: CallHeaders): string[] {
   const headers = ['accept', 'application/json', 'x-request-id', requestId]
-  const trace = traceparent ?? client.traceparent
-  if (typeof trace === 'string') headers.push('traceparent', trace)
+  const { traceparent, tracestate } = span ?? client
+  if (typeof traceparent === 'string') headers.push('traceparent', traceparent)
+  if (typeof tracestate === 'string') headers.push('tracestate', tracestate)
   for (const name of FORWARDED) {
     const value = client[name]
     if (typeof value === 'string') headers.push(name, value)
@@ -509,7 +510,7 @@ export function createSendCall({ pool, base, answerBytes, times }: SendCallSetti
     const span = context.onCall(call)
     const body = call.body === undefined ? undefined : JSON.stringify(call.body)
     const hasBody = body !== undefined
-    const headers = callHeaders(context.headers, { requestId: context.requestId, traceparent: span?.traceparent, hasBody })
+    const headers = callHeaders(context.headers, { requestId: context.requestId, span, hasBody })
     const { budget } = context
     const ms = times?.callTimeoutMs ?? null
     const limits = { answerBytes, budget, headersTimeout: ms, bodyTimeout: ms }

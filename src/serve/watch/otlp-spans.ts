@@ -84,6 +84,7 @@ function callSpan(span: Span, recorded: string | undefined): CallSpan {
   return {
     recorded,
     traceparent: headerOf(span.spanContext()),
+    tracestate: span.spanContext().traceState?.serialize(),
     end(status) {
       if (status !== undefined) span.setAttribute('http.response.status_code', status)
       if (status === undefined || status >= 400) span.setStatus({ code: SpanStatusCode.ERROR })

@@ -47,6 +47,8 @@ export interface RpcEnding {
 export interface CallSpan {
   /** Passes the parent span on to v2. */
   readonly traceparent: string
+  /** What vendors added to this trace. */
+  readonly tracestate: string | undefined
   /** The id of its trace, for metrics to name it. Undefined if the trace is not recorded, or metrics shall name none. */
   readonly recorded: string | undefined
   /** `status` is undefined if no answer came. */

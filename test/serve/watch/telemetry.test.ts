@@ -228,8 +228,9 @@ describe('tracing', () => {
       ['the client sent none', {}],
       ['its traceparent is broken', { traceparent: `00-${'0'.repeat(32)}-${PARENT}-01` }],
     ])('begins a trace if %s', async (_, headers) => {
-      const { spans } = await traced(PATH, headers)
+      const { spans } = await traced(PATH, { ...headers, tracestate: 'vendor=of-another-trace' })
       expect(spans).toHaveLength(2)
+      expect(v2.seen[0]?.headers).not.toHaveProperty('tracestate')
       expect(spans.map(({ traceId }) => traceId)).toEqual(Array(2).fill(expect.stringMatching(/^(?!0+$)[0-9a-f]{32}$/)))
       expect(spans[1]?.traceId).toBe(spans[0]?.traceId)
     })

@@ -380,14 +380,14 @@ export function createTallies(evidence: Pick<Evidence, 'add' | 'observe'>, recor
   let since = new Map<string, Sum>()
   const totals = new Map<string, Total>()
   const listeners: TallyListener[] = []
-  const totalOf = (operation: string) => {
-    const total = totals.get(operation) ?? { ...newSum(), outcomes: noOutcomes() }
+  const begun = (operation: string): Total => {
+    const total = { ...newSum(), outcomes: noOutcomes() }
     totals.set(operation, total)
     return total
   }
   const add = (operation: string, tally: OperationTally) => {
     evidence.add(operation, tally)
-    addTally(totalOf(operation), tally)
+    addTally(totals.get(operation) ?? begun(operation), tally)
     const sum = since.get(operation) ?? newSum()
     since.set(operation, sum)
     addTally(sum, tally)
@@ -399,7 +399,7 @@ export function createTallies(evidence: Pick<Evidence, 'add' | 'observe'>, recor
       const { operation, outcome } = comparison
       const booked = outcome === 'inconclusive' ? {} : { booked: { [ACCOUNT[outcome]]: 1 } }
       const place = evidence.observe(comparison)
-      if (place?.isNewOutcome) totalOf(operation).outcomes[outcome] += 1
+      if (place?.isNewOutcome) (totals.get(operation) ?? begun(operation)).outcomes[outcome] += 1
       if (!place) add(operation, { comparisons: 1, repeats: repeatOf(comparison), ...booked })
       else if (booked.booked) add(operation, booked)
       return place && isRepeat(comparison, place) ? { ...comparison, repeat: true } : place && comparison
@@ -413,7 +413,7 @@ export function createTallies(evidence: Pick<Evidence, 'add' | 'observe'>, recor
     follow: (listener: TallyListener): void => void listeners.push(listener),
     /** Returns what this process has counted of these operations, and of others, since it started: no epoch takes that back. */
     totals(known: readonly string[]): ReadonlyMap<string, Total> {
-      for (const operation of known) totalOf(operation)
+      for (const operation of known) if (!totals.has(operation)) begun(operation)
       return totals
     },
     /** Records the counts since the last flush. */

@@ -250,7 +250,13 @@ function* bodyOf(
     const walk = { message: message?.name ?? '', strangers }
     yield* membersOf(whole, message?.fields ?? {}, { ...place, at }, walk, '')
   } else if (message && whole.kind === 'unknown') yield { ...place, at, ...COVERED }
-  else yield { ...place, at, state: 'lacking', why: `it is of the kind ${whole.kind}, and no message has it` }
+  else
+    yield {
+      ...place,
+      at,
+      state: 'lacking',
+      why: `it ${whole.kind === 'unknown' ? whole.because : `is of the kind ${whole.kind}`}, and no message has it`,
+    }
 }
 
 interface Walk {

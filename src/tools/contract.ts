@@ -91,7 +91,11 @@ export function shapeOf(schema: unknown, definitions: Definitions, above: readon
   }
   const combined = ['oneOf', 'anyOf', 'not'].find((word) => word in schema)
   if (combined !== undefined) return unknown(`is a ${combined}`)
-  if (Array.isArray(schema['allOf'])) return merged(schema['allOf'].map((part) => shapeOf(part, definitions, [...above, ''])))
+  if (Array.isArray(schema['allOf'])) {
+    const { allOf, ...own } = schema
+    const parts = isNode(own['properties']) ? [...schema['allOf'], own] : schema['allOf']
+    return merged(parts.map((part) => shapeOf(part, definitions, [...above, ''])))
+  }
   return plainShape(schema, definitions, above)
 }
 
@@ -178,7 +182,9 @@ const METHODS = ['get', 'post', 'put', 'patch', 'delete']
 export function contractOf(document: Node): Contract {
   const definitions = new Definitions(document)
   const { paths, info } = document
-  const operations = Object.entries(isNode(paths) ? paths : {}).flatMap(([path, item]) => operationsAt(path, item, definitions))
+  const operations = Object.entries(isNode(paths) ? paths : {}).flatMap(([path, item]) =>
+    operationsAt(path, definitions.resolved(item), definitions),
+  )
   return { title: isNode(info) ? wordOf(info['title'] ?? '') : '', operations }
 }
 
@@ -190,6 +196,8 @@ function operationsAt(path: string, item: unknown, definitions: Definitions): re
     if (!isNode(found)) return []
     const parameters = [...shared, ...listOf(found['parameters'])].map((one) => definitions.resolved(one)).filter(isNode)
     const body = parameters.find((one) => one['in'] === 'body')
+    const requestBody = definitions.resolved(found['requestBody'])
+    const isForm = parameters.some((one) => one['in'] === 'formData')
     const inQuery = parameters.filter((one) => one['in'] === 'query')
     return {
       id: typeof found['operationId'] === 'string' ? found['operationId'] : undefined,
@@ -200,27 +208,29 @@ function operationsAt(path: string, item: unknown, definitions: Definitions): re
       ),
       needs: inQuery.filter((one) => one['required'] === true).map((one) => wordOf(one['name'])),
       headers: parameters.filter((one) => ['header', 'cookie'].includes(wordOf(one['in']))).map((one) => wordOf(one['name'])),
-      request: body ? shapeOf(body['schema'], definitions) : contentOf(definitions.resolved(found['requestBody']), definitions),
+      request: body ? shapeOf(body['schema'], definitions) : isForm ? unknown('is a form, not JSON') : contentOf(requestBody, definitions),
       answer: answerOf(found['responses'], definitions),
     }
   })
 }
 
-/** The answer of the first status that is a success. */
+/** The answer of the first status that is a success, or of any status if none is. */
 function answerOf(responses: unknown, definitions: Definitions): SchemaShape | undefined {
   if (!isNode(responses)) return undefined
   const status = Object.keys(responses)
     .sort()
     .find((code) => code.startsWith('2'))
-  const response = definitions.resolved(status === undefined ? undefined : responses[status])
+  const response = definitions.resolved(responses[status ?? 'default'])
   return isNode(response) && 'schema' in response ? shapeOf(response['schema'], definitions) : contentOf(response, definitions)
 }
 
 function contentOf(body: unknown, definitions: Definitions): SchemaShape | undefined {
   const content = isNode(body) ? body['content'] : undefined
   if (!isNode(content)) return undefined
-  const type = Object.keys(content).find((name) => /json/i.test(name))
-  const media = type === undefined ? undefined : content[type]
+  const types = Object.keys(content)
+  const type = types.find((name) => /json|^\*\/\*$/i.test(name))
+  if (type === undefined) return types.length === 0 ? undefined : unknown(`is ${types.join(' or ')}, not JSON`)
+  const media = content[type]
   return isNode(media) ? shapeOf(media['schema'], definitions) : undefined
 }
 

@@ -147,6 +147,40 @@ describe('odd documents', () => {
       ])
     })
 
+    const read = (description: object) => ({ responses: { 200: { description: '', ...description } } })
+    const csv = { content: { 'text/csv': { schema: { type: 'string' } } } }
+    const upload = { content: { 'multipart/form-data': { schema: { type: 'object' } } } }
+
+    it.each([
+      ['an answer', { get: read(csv) }, "not the answer: v2's cannot be compared: v1's is text/csv, not JSON"],
+      [
+        'a body',
+        { put: { requestBody: upload, ...read({}) } },
+        "not the body: v2's cannot be compared: v1's is multipart/form-data, not JSON",
+      ],
+      [
+        'a form of Swagger 2',
+        { post: { parameters: [{ in: 'formData', name: 'file', type: 'file' }], ...read({}) } },
+        "not the body: v2's cannot be compared: v1's is a form, not JSON",
+      ],
+    ])('leaves %s that is not JSON to a person', async (_, operations, reason) => {
+      const { decisions } = await draftOf('files.json', { openapi: '3.0.3', info, paths: { '/v1/files': operations } })
+      expect(decisions[0]).toContain(`/v1/files has its path, but ${reason}`)
+    })
+
+    it('may add members beside an allOf, answer by default, and keep a path elsewhere', async () => {
+      const schemas = {
+        Pet: { type: 'object', properties: { name: { type: 'string' } } },
+        Dog: { allOf: [{ $ref: '#/components/schemas/Pet' }], properties: { bark: { type: 'string' } } },
+      }
+      const answer = { description: '', content: { '*/*': { schema: { $ref: '#/components/schemas/Dog' } } } }
+      const pathItems = { dogs: { get: { responses: { default: answer } } } }
+      const paths = { '/v1/dogs': { $ref: '#/components/pathItems/dogs' } }
+      const { text } = await draftOf('beside.json', { openapi: '3.1.0', info, paths, components: { schemas, pathItems } })
+      expect(text).toMatch(/name: optional\(text\('name'\)\),[^}]*bark: optional\(text\('bark'\)\),/)
+      expect(text).toMatch(/'GET \/v1\/dogs', \{\s*v2: 'GET \/v1\/dogs',\s*answer: dog,/)
+    })
+
     it('says where a reference leads nowhere', async () => {
       const { problems, text } = await draftOf('nowhere.json', documentOf({ a: { $ref: '#/nowhere' }, b: { type: 'string' } }))
       expect(problems.join()).toMatch(/nowhere/)

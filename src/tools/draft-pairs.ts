@@ -115,12 +115,16 @@ export function shapeOfPair(one: SchemaShape, other: SchemaShape): MatchedShape 
   return { kind: one.kind } as MatchedShape
 }
 
+/** How names of the unset value of an enum end. */
+const UNSET = /(?:^|_)(?:unspecified|unknown|unset|undefined|none|invalid)$/i
+
 /** v2's values must be v1's, but for the unset one, which each version prefixes. The unset one of one is no other value of the other. */
 function choiceOf(v1: readonly string[], v2: readonly string[]): MatchedShape | string {
   const known = v2.slice(1).every((value) => v1.includes(value))
   const [zero = '', v2Zero = ''] = [v1[0], v2[0]]
   const isOther = v1.indexOf(v2Zero) > 0 || v2.indexOf(zero) > 0
-  if (v1.length === 0 || v2.length === 0 || !known || isOther) return 'has other values'
+  const isSame = zero === v2Zero || (UNSET.test(zero) && UNSET.test(v2Zero))
+  if (v1.length === 0 || v2.length === 0 || !known || isOther || !isSame) return 'has other values'
   return { kind: 'choice', v1, v2 }
 }
 

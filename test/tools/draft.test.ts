@@ -366,6 +366,8 @@ describe('odd documents', () => {
       const state = (values: string[]) => ({ state: { type: 'string', enum: values } })
       expect(await textOf(state(['NONE', 'UP']), state(['NONE', 'DOWN']))).toContain("TO DECIDE: v2\\'s state has other values")
       expect(await textOf(state(['UP', 'DOWN']), state(['DOWN', 'UP']))).toContain("TO DECIDE: v2\\'s state has other values")
+      expect(await textOf(state(['ADMIN', 'USER']), state(['OWNER', 'USER']))).toContain("TO DECIDE: v2\\'s state has other values")
+      expect(await textOf(state(['UNKNOWN', 'UP']), state(['STATE_UNSPECIFIED', 'UP']))).toContain('["UNKNOWN","STATE_UNSPECIFIED"]')
       expect(await textOf(state(['UP', 'DOWN', 'UP']), state(['UP', 'DOWN', 'DOWN']))).toContain('choice(')
     })
   })

@@ -190,6 +190,10 @@ export const choices = <const S extends Source>(source: S, of: EnumMap): Field<S
 /** A list of messages: `accounts: objects('accounts', { name: text('name') })`. */
 export const objects = <const S extends Source, F extends Fields>(source: S, fields: F): Field<S, { kind: 'list'; of: ObjectOf<F> }> =>
   field({ kind: 'list', of: { kind: 'object', fields } }, source)
+/** A list of what a row describes: `sizes: listOf(int('sizes'))`. */
+export const listOf = <const S extends Source>(row: Field<S>): Field<S> => ({ ...row, type: { kind: 'list', of: row.type } })
+/** A user's map of what a row describes: `isOn: mapOf(flag('isOn'))`. */
+export const mapOf = <const S extends Source>(row: Field<S>): Field<S> => ({ ...row, type: { kind: 'map', of: row.type } })
 /** A user's map. Its keys are data and never renamed: `claims: textMap('claims')`. */
 export const textMap = <const S extends Source>(source: S): Field<S> => field({ kind: 'map', of: { kind: 'text' } }, source)
 /** A user's map of numbers: `resource_limits: intMap('resourceLimits')`. */

@@ -189,12 +189,37 @@ function valueIn(at: string): string {
   return at.slice(at.lastIndexOf('=') + 1)
 }
 
-const NESTED: ReadonlySet<string> = new Set(['object', 'list', 'map'])
+const TEXTS = ['text', 'time', 'bytes', 'choice', 'long']
+const NUMBERS = ['int', 'number']
 
-/** True if one is a list, a map or an object and the other is not. */
-function isOtherKind(shape: SchemaShape, type: FieldType): boolean {
-  if (shape.kind === 'unknown') return false
-  return (NESTED.has(shape.kind) || NESTED.has(type.kind)) && shape.kind !== type.kind
+/** The kinds of a schema whose values a row of each kind takes and writes. */
+const KINDS: Readonly<Record<FieldType['kind'], readonly string[]>> = {
+  text: TEXTS,
+  time: TEXTS,
+  duration: TEXTS,
+  bytes: TEXTS,
+  choice: TEXTS,
+  long: TEXTS,
+  int: NUMBERS,
+  flag: ['flag'],
+  object: ['object'],
+  list: ['list'],
+  map: ['map'],
+}
+
+/** Those whose values a row reads of v2, which may write a number as text and an enum as a number (ProtoJSON). */
+const READ_KINDS: typeof KINDS = {
+  ...KINDS,
+  ...{ choice: [...TEXTS, ...NUMBERS], long: [...TEXTS, ...NUMBERS], int: [...TEXTS, ...NUMBERS] },
+  ...{ object: ['object', 'map'], map: ['object', 'map'] },
+}
+
+/** Says of which other kind than its row a schema is; undefined if their values may be alike. */
+function otherKind(shape: SchemaShape, type: FieldType, kinds = KINDS): string | undefined {
+  if (shape.kind === 'unknown') return undefined
+  if ((shape.kind === 'list' && type.kind === 'list') || (shape.kind === 'map' && type.kind === 'map'))
+    return otherKind(shape.of, type.of, kinds)
+  return kinds[type.kind].includes(shape.kind) ? undefined : `it is of the kind ${shape.kind}, and its row of the kind ${type.kind}`
 }
 
 const NO_ROW = 'no row has it; add one, or gone(…) with the reason'
@@ -299,8 +324,8 @@ function stateInV1(field: Field | undefined, shape: SchemaShape, part: ContractP
     return { state: 'lacking', why: 'clients may send it, and its row is readOnly; make it writable, or acknowledge that it is dropped' }
   if (part === 'answer' && field.access === 'writeOnly')
     return { state: 'lacking', why: 'v1 shows it, and its row is writeOnly; remove writeOnly' }
-  if (isOtherKind(shape, field.type))
-    return { state: 'lacking', why: `it is of the kind ${shape.kind}, and its row of the kind ${field.type.kind}` }
+  const other = otherKind(shape, field.type)
+  if (other !== undefined) return { state: 'lacking', why: other }
   return field.lossy === undefined ? COVERED : { state: 'acknowledged', why: field.lossy }
 }
 
@@ -402,7 +427,9 @@ function* v2Members(
       const why = place.part === 'answer' ? 'no row shows it' : isRequired ? 'v2 requires it, and no row writes it' : 'no row writes it'
       yield { ...spot, state: stateIn(walk.caller), why }
     } else {
-      yield { ...spot, ...COVERED }
+      const kinds = place.part === 'answer' ? READ_KINDS : KINDS
+      const [other] = own.flatMap(({ type, isMade }) => (type && !isMade && otherKind(shape, type, kinds)) || [])
+      yield { ...spot, ...(other === undefined ? COVERED : { state: stateIn(walk.caller), why: other }) }
       if (own.some(({ type }) => type === undefined)) markBelow(shape, path, walk)
       else yield* belowInV2(shape, spot, walk, path, own)
     }

@@ -6,6 +6,8 @@ import { fileWithin } from '../files.ts'
 /** The type of a value in a contract, in the words of the table language. */
 export type SchemaShape =
   | { readonly kind: 'text' | 'flag' | 'int' | 'long' | 'time' | 'bytes' }
+  /** A number that may have a fraction, or more than 32 bits. */
+  | { readonly kind: 'number' }
   | { readonly kind: 'choice'; readonly values: readonly string[] }
   | { readonly kind: 'list' | 'map'; readonly of: SchemaShape }
   | { readonly kind: 'object'; readonly name: string | undefined; readonly members: Members }
@@ -44,7 +46,8 @@ const SCALARS: Readonly<Record<string, SchemaShape>> = {
   'string int64': { kind: 'long' },
   'string uint64': { kind: 'long' },
   'string byte': { kind: 'bytes' },
-  'integer int64': { kind: 'long' },
+  'integer int64': { kind: 'number' },
+  number: { kind: 'number' },
   integer: { kind: 'int' },
   boolean: { kind: 'flag' },
   string: { kind: 'text' },
@@ -204,7 +207,7 @@ function operationsAt(path: string, item: unknown, definitions: Definitions): re
       method: method.toUpperCase(),
       path,
       query: Object.fromEntries(
-        inQuery.map((one) => [wordOf(one['name']), { shape: shapeOf(one['schema'] ?? one, definitions), isReadOnly: false }]),
+        inQuery.map((one) => [wordOf(one['name']), { shape: inText(shapeOf(one['schema'] ?? one, definitions)), isReadOnly: false }]),
       ),
       needs: inQuery.filter((one) => one['required'] === true).map((one) => wordOf(one['name'])),
       headers: parameters.filter((one) => ['header', 'cookie'].includes(wordOf(one['in']))).map((one) => wordOf(one['name'])),
@@ -212,6 +215,11 @@ function operationsAt(path: string, item: unknown, definitions: Definitions): re
       answer: answerOf(found['responses'], definitions),
     }
   })
+}
+
+/** In a query every number is a text. */
+function inText(shape: SchemaShape): SchemaShape {
+  return shape.kind === 'list' ? { kind: 'list', of: inText(shape.of) } : shape.kind === 'number' ? { kind: 'text' } : shape
 }
 
 /** The answer of the first status that is a success, or of any status if none is. */

@@ -51,7 +51,7 @@ export type Matched =
 
 /** The shape of a pair. Enums have the values of both. */
 export type MatchedShape =
-  | Exclude<SchemaShape, { kind: 'choice' | 'list' | 'map' | 'object' | 'unknown' }>
+  | Exclude<SchemaShape, { kind: 'number' | 'choice' | 'list' | 'map' | 'object' | 'unknown' }>
   | { readonly kind: 'choice'; readonly v1: readonly string[]; readonly v2: readonly string[] }
   | { readonly kind: 'list' | 'map'; readonly of: MatchedShape }
   | { readonly kind: 'object'; readonly name: string | undefined; readonly members: MatchedMembers }
@@ -104,13 +104,15 @@ function pairOf(one: SchemaMember, name: string, other: SchemaMember, because: s
 export function shapeOfPair(one: SchemaShape, other: SchemaShape): MatchedShape | string {
   if (one.kind === 'unknown') return `cannot be compared: v1's ${one.because}`
   if (other.kind === 'unknown') return `cannot be compared: it ${other.because}`
+  if (one.kind === 'number') return 'has no row: a row of a number has 32 bits and no fraction'
   if (one.kind !== other.kind) return `is of the kind ${other.kind}, and v1's of the kind ${one.kind}`
   if (one.kind === 'choice' && other.kind === 'choice') return choiceOf(one.values, other.values)
   if (one.kind === 'object' && other.kind === 'object')
     return { kind: 'object', name: one.name, members: matchMembers(one.members, other.members) }
   if ((one.kind === 'list' || one.kind === 'map') && (other.kind === 'list' || other.kind === 'map')) {
     const of = shapeOfPair(one.of, other.of)
-    return typeof of === 'string' ? of : { kind: one.kind, of }
+    if (typeof of === 'string') return of
+    return of.kind === 'list' || of.kind === 'map' ? `has no row: it is a ${one.kind} of the kind ${of.kind}` : { kind: one.kind, of }
   }
   return { kind: one.kind } as MatchedShape
 }

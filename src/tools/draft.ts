@@ -93,7 +93,10 @@ function rowsOf(name: string, matched: Matched, where: string, writing: Writing,
   return [`${indent}${comment(matched.because)}`, `${indent}${key}: ${use(writing, 'optional', access)},`]
 }
 
-/** Writes a row of a pair. A list or a map of something that has no builder is an object that nobody looks into. */
+/** What a row of texts carries as it is. */
+const AS_TEXT: readonly string[] = ['text', 'time', 'bytes', 'long']
+
+/** Writes a row of a pair. */
 function shapeText(shape: MatchedShape, source: string, where: string, writing: Writing, indent: string): string {
   if (shape.kind === 'object') return use(writing, 'object', `${source}, ${membersText(shape.members, where, writing, indent)}`)
   if (shape.kind === 'choice') return use(writing, 'choice', `${source}, ${enumName(shape, where, writing)}`)
@@ -103,8 +106,9 @@ function shapeText(shape: MatchedShape, source: string, where: string, writing: 
     if (of.kind === 'object')
       return use(writing, many ? 'objects' : 'objectMap', `${source}, ${membersText(of.members, where, writing, indent)}`)
     if (of.kind === 'choice' && many) return use(writing, 'choices', `${source}, ${enumName(of, where, writing)}`)
+    if (AS_TEXT.includes(of.kind)) return use(writing, many ? 'texts' : 'textMap', source)
     if (of.kind === 'int' && !many) return use(writing, 'intMap', source)
-    return use(writing, many ? 'texts' : 'textMap', source)
+    return use(writing, many ? 'listOf' : 'mapOf', shapeText(of, source, where, writing, indent))
   }
   return use(writing, shape.kind, source)
 }
@@ -112,7 +116,7 @@ function shapeText(shape: MatchedShape, source: string, where: string, writing: 
 /** The builder of a member that has no place yet. */
 function builderOf(shape: SchemaShape, writing: Writing): string {
   const plain = shape.kind === 'choice' ? 'text' : shape.kind === 'list' ? 'texts' : shape.kind === 'map' ? 'textMap' : shape.kind
-  const name = plain === 'object' || plain === 'unknown' ? 'text' : plain
+  const name = plain === 'object' || plain === 'unknown' || plain === 'number' ? 'text' : plain
   writing.used.add(name)
   return name
 }
@@ -130,7 +134,7 @@ function enumName(shape: Extract<MatchedShape, { kind: 'choice' }>, where: strin
 
 /** Names of the language that a draft uses, names that each draft has, and words of JavaScript. */
 const TAKEN =
-  'action bytes choice choices enumMap flag flagParam gone int intMap intParam long mayBeEmpty message nothing object objectMap objects optional readOnly rows text textMap texts textsParam time timeParam v1Only acknowledged tables arguments await break case catch class const continue debugger default delete do else enum eval export extends false finally for function if implements import in instanceof interface let new null package private protected public return static super switch this throw true try typeof undefined var void while with yield'
+  'action bytes choice choices enumMap flag flagParam gone int intMap intParam listOf long mapOf mayBeEmpty message nothing object objectMap objects optional readOnly rows text textMap texts textsParam time timeParam v1Only acknowledged tables arguments await break case catch class const continue debugger default delete do else enum eval export extends false finally for function if implements import in instanceof interface let new null package private protected public return static super switch this throw true try typeof undefined var void while with yield'
 
 /** Returns a name of a constant, and takes it: `ListLiensResponse` → `listLiensResponse`, `listLiensResponse2`. */
 function freeName(label: string, taken: Set<string>): string {
@@ -226,6 +230,7 @@ const SCALARS = {
   long: 'string',
   choice: 'string',
   int: 'number',
+  number: 'number',
   flag: 'boolean',
 } as const
 

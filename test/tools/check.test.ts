@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { choice, converted, enumMap, gone, nested, objects, readOnly, text, texts } from '../../src/tables/fields.ts'
+import { choice, converted, enumMap, gone, int, listOf, long, nested, objects, readOnly, text, texts } from '../../src/tables/fields.ts'
 import { action, operation } from '../../src/tables/operations.ts'
 import { choiceParam } from '../../src/tables/query.ts'
 import { message } from '../../src/tables/resource.ts'
@@ -120,6 +120,7 @@ describe('crosswalk check', () => {
 describe('the coverage of', () => {
   const json = (schema: object) => ({ content: { 'application/json': { schema } } })
   const string = { type: 'string' }
+  const integer = { type: 'integer' }
   const enumOf = (...values: string[]) => ({ type: 'string', enum: values })
 
   interface Described {
@@ -194,7 +195,19 @@ describe('the coverage of', () => {
       { a: text('a') },
       { a: { type: 'array', items: string } },
       { a: { type: 'array', items: string } },
-      ['v1 A.a in answer: it is of the kind list, and its row of the kind text'],
+      ['v1', 'v2'].map((side) => `${side} A.a in answer: it is of the kind list, and its row of the kind text`),
+    ],
+    [
+      'a row whose values another type has',
+      { a: text('a'), b: texts('b'), c: long('c'), d: listOf(int('d')), e: text('e') },
+      { a: integer, b: { type: 'array', items: integer }, c: integer, d: { type: 'array', items: integer }, e: string },
+      { a: string, b: { type: 'array', items: string }, c: string, d: { type: 'array', items: integer }, e: integer },
+      [
+        'v1 A.a in answer: it is of the kind int, and its row of the kind text',
+        'v1 A.b in answer: it is of the kind int, and its row of the kind text',
+        'v1 A.c in answer: it is of the kind int, and its row of the kind long',
+        'v2 A.e in answer: it is of the kind int, and its row of the kind text',
+      ],
     ],
     [
       'values of an enum',

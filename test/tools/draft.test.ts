@@ -141,7 +141,7 @@ describe('odd documents', () => {
       expect(decisions).toEqual([
         "Node.child: v2's child cannot be compared: v1's Node holds itself",
         "Node.loose: v2's loose cannot be compared: v1's has no type",
-        "Node.rate: v2's rate cannot be compared: v1's is a number",
+        "Node.rate: v2's rate has no row: a row of a number has 32 bits and no fraction",
         "Node.either: v2's either cannot be compared: v1's is a oneOf",
         ...['child', 'loose', 'rate', 'either'].map((name) => `v2 Node.${name}: no row shows it`),
       ])
@@ -360,6 +360,25 @@ describe('odd documents', () => {
       expect(await textOf({ createdAt: time }, { creation_time: time, updateTime: time })).toContain(
         "createdAt: optional(time('creation_time'))",
       )
+    })
+
+    it('is made of a list and of a map with a row for what is in it', async () => {
+      const [integer, boolean] = [{ type: 'integer' }, { type: 'boolean' }]
+      const many = (items: object) => ({ a: { type: 'array', items } })
+      const keyed = (additionalProperties: object) => ({ a: { type: 'object', additionalProperties } })
+      const member = async (schema: object) => / {2}a: optional\((.*)\)/.exec(await textOf(schema, schema))?.[1]
+      expect(await member(many(integer))).toBe("listOf(int('a'))")
+      expect(await member(keyed(boolean))).toBe("mapOf(flag('a'))")
+      expect(await member(many({ ...integer, format: 'int64' }))).toContain('a row of a number has 32 bits and no fraction')
+      expect(await member(many(many(integer).a))).toContain('it is a list of the kind list')
+    })
+
+    it('is made of a number of any size in a query, where it is a text', async () => {
+      const parameters = [{ name: 'after', in: 'query', schema: { type: 'integer', format: 'int64' } }]
+      const document = documentOf({ a: { type: 'string' } })
+      const get = { parameters, ...ok({ $ref: '#/components/schemas/A' }) }
+      const { text } = await draftOf('query.json', { ...document, paths: { '/v1/a': { get } } })
+      expect(text).toContain(`params: { "after": 'after' }`)
     })
 
     it('is not made where the values of an enum differ', async () => {

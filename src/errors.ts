@@ -468,6 +468,8 @@ export type Missing = 'empty' | 'error' | 'done'
 
 export interface V1Manners {
   readonly missing: Missing
+  /** Of a success; 200 unless it is given. */
+  readonly status?: number | undefined
   /** The answer of a read that finds nothing, in the client's dialect. */
   readonly empty: unknown
   /** v2 field path → v1 field name, for the violations of a BadRequest. */
@@ -491,7 +493,7 @@ const POLICY: Partial<Record<CodeName, Record<Missing, Rule>>> = {
 const GONE_MEANWHILE = new ApiError('ABORTED', 'the v2 service no longer finds what it has shown a part of; ask again')
 
 /**
- * Turns an ApiError into v1's answer. Where v1 had no error, that is the empty answer with HTTP 200. Elsewhere it is the gateway's HTTP
+ * Turns an ApiError into v1's answer. Where v1 had no error, that is the empty answer of a success. Elsewhere it is the gateway's HTTP
  * status and `{code, message, details}`. `notFound: 'error'` (setting `errors.notFound`) passes every NOT_FOUND on as 404.
  */
 export function toV1(
@@ -502,7 +504,7 @@ export function toV1(
 ): V1Error {
   const rule = notFound === 'error' ? 'error' : (POLICY[error.code]?.[manners.missing] ?? 'error')
   if (rule === 'nothing' && manners.missing === 'empty' && error.late) return toV1(GONE_MEANWHILE, manners, notFound, { write })
-  if (rule === 'nothing') return { status: 200, headers: {}, body: manners.missing === 'done' ? {} : manners.empty }
+  if (rule === 'nothing') return { status: manners.status ?? 200, headers: {}, body: manners.missing === 'done' ? {} : manners.empty }
   const { message, details } = renamed(error, manners.fieldName)
   return { headers: error.headers, ...write({ code: error.code, http: error.http, message, details }) }
 }

@@ -81,6 +81,8 @@ export interface Operation {
   readonly paging?: Paging
   /** The field mask with which a PUT replaces (facts §13). */
   readonly mask?: MaskRule
+  /** v1's status of a success, 200 unless it is given. An answer of 204 has no body. */
+  readonly status?: 200 | 201 | 202 | 204 | undefined
   readonly missing: Missing
   /** The v1 answer if nothing was found. */
   readonly empty: (dialect: Dialect) => unknown

@@ -166,7 +166,7 @@ export function v1Only(id: string, route: string, because: string, instead?: str
   return { id, ...parseRoute(route), ...plan, empty: () => ({}), fieldName: (name) => name }
 }
 
-/** Returns HTTP 200 with a body: every v1 success, creates included (facts §12.5). */
+/** Returns HTTP 200 with a body: every success of Chainguard's v1, creates included (facts §12.5). */
 export function ok(body: unknown): Reply {
   return { status: 200, body }
 }
@@ -198,6 +198,7 @@ interface Action<V2 extends string, Variable extends string, P extends Params, O
   readonly paging?: Paging<NoInfer<(keyof P & string) | Own>>
   readonly request?: Message
   readonly answer?: Message
+  readonly status?: Operation['status']
   readonly missing?: Missing
   /** How the effect of a write is read, or why it cannot be. */
   readonly readBack?: ReadBack<Variable> | Unverifiable
@@ -228,6 +229,7 @@ export function action<Route extends string, V2 extends string, P extends Params
     paging,
     request,
     answer = nothing,
+    status,
     missing = 'error',
     readBack,
     takes,
@@ -246,19 +248,25 @@ export function action<Route extends string, V2 extends string, P extends Params
     ...(takes && { takes }),
     ...(selects !== undefined && { selects }),
     ...(root && { root }),
+    ...(status && { status }),
     answer,
     missing,
     begin(v1, env) {
       const query = [...v2Query(params, v1.query), ...(more?.(v1) ?? [])]
       const path = fillPath(template, v1.params)
-      return answeredBy({ method: method as Call['method'], path, query, ...(request && { body: request.read(v1.body) }) }, answer, env)
+      return answeredBy(
+        { method: method as Call['method'], path, query, ...(request && { body: request.read(v1.body) }) },
+        answer,
+        env,
+        status,
+      )
     },
   })
 }
 
 /** Returns the turn of a call that is the whole operation: its answer becomes the reply. */
-export function answeredBy(call: Call, answer: Message, env: Env): Turn {
-  return asked(call, ([outcome]) => replied(ok(answer.show[env.dialect](bodyOf(outcome, answer)))))
+export function answeredBy(call: Call, answer: Message, env: Env, status = 200): Turn {
+  return asked(call, ([outcome]) => replied({ status, body: answer.show[env.dialect](bodyOf(outcome, answer)) }))
 }
 
 /**

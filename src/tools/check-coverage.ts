@@ -4,7 +4,7 @@ import { covers, type Operation } from '../tables/operation.ts'
 import { asParam } from '../tables/query.ts'
 import type { Acknowledged } from '../tables/tables.ts'
 import { camelCase } from '../tables/uid.ts'
-import type { Contract, ContractOperation, Members, SchemaShape } from './contract.ts'
+import { type Contract, type ContractOperation, type Members, type SchemaShape, whyUnfinished } from './contract.ts'
 import { innerOf, pathsOf } from './explore.ts'
 
 /** What one operation of the tables does with one place of a contract. */
@@ -58,7 +58,7 @@ function pointsOf(seen: Iterable<PointSeen>): readonly Point[] {
 /** What `check` looks at of an operation. A draft has no more of it. */
 export type ServedOperation = Pick<
   Operation,
-  'id' | 'method' | 'template' | 'kind' | 'calls' | 'params' | 'ownParams' | 'because' | 'bodyIs' | 'mask' | 'rows' | 'rowsIn'
+  'id' | 'method' | 'template' | 'kind' | 'status' | 'calls' | 'params' | 'ownParams' | 'because' | 'bodyIs' | 'mask' | 'rows' | 'rowsIn'
 > & {
   readonly request?: ServedMessage | undefined
   readonly answer?: ServedMessage | undefined
@@ -235,11 +235,18 @@ function* sightV1(contract: Contract, operations: readonly ServedOperation[], st
     else if (operation.kind === 'v1-only') yield { ...place, state: 'acknowledged', why: operation.because ?? '' }
     else {
       yield { ...place, state: 'covered', why: operation.id }
+      yield* statusIn(one, operation, place)
       yield* parametersOf(one, operation, place)
       yield* bodyOf(one.request, operation.request, { ...place, part: 'request' }, strangers, operation.bodyIs)
       yield* bodyOf(one.answer, answerOf(operation), { ...place, part: 'answer' }, strangers)
     }
   }
+}
+
+function* statusIn({ statuses }: ContractOperation, { status = 200 }: ServedOperation, place: ContractPlace): Generator<PointSeen> {
+  if (statuses.length === 0 || statuses.includes(status)) return
+  const why = `v1 answers ${statuses.join(' or ')}, and the operation ${status}; give it the status`
+  yield { ...place, part: 'answer', at: `${place.at} status`, state: 'lacking', why }
 }
 
 function* parametersOf(one: ContractOperation, { id, params, ownParams }: ServedOperation, place: ContractPlace): Generator<PointSeen> {
@@ -347,8 +354,9 @@ function* sightV2(contract: Contract, operations: readonly ServedOperation[], st
     const callers = callersOf.get(plainRoute(at)) ?? []
     const place: ContractPlace = { side: 'v2', part: 'operation', at, operation: at }
     if (callers.length === 0) yield { ...place, state: 'lacking', why: 'no operation of the tables calls it' }
+    const unfinished = whyUnfinished(one)
     for (const caller of callers) {
-      yield { ...place, state: 'covered', why: caller.id }
+      yield { ...place, ...(unfinished === undefined ? { state: 'covered', why: caller.id } : { state: stateIn(caller), why: unfinished }) }
       yield* v2Parameters(one, caller, place)
       yield* v2Body(one.request, caller.request, caller, { ...place, part: 'request' }, strangers)
       yield* v2Body(one.answer, answerOf(caller), caller, { ...place, part: 'answer' }, strangers)

@@ -172,6 +172,19 @@ export interface ContractOperation {
   readonly headers: readonly string[]
   readonly request: SchemaShape | undefined
   readonly answer: SchemaShape | undefined
+  /** The statuses of a success, without ranges. */
+  readonly statuses: readonly number[]
+}
+
+/** v1's status of a success where it is not 200; the first of several. */
+export function statusOf({ statuses }: ContractOperation) {
+  return statuses.includes(200) ? undefined : ([201, 202, 204] as const).find((status) => statuses.includes(status))
+}
+
+/** Says why a call cannot be made: its only successes are statuses that leave the answer open, such as 202 (send.ts). */
+export function whyUnfinished({ statuses }: ContractOperation): string | undefined {
+  if (statuses.length === 0 || statuses.some((status) => [200, 201, 204].includes(status))) return undefined
+  return `it answers ${statuses.join(' or ')}, and a call takes 200, 201 and 204`
 }
 
 export interface Contract {
@@ -213,6 +226,9 @@ function operationsAt(path: string, item: unknown, definitions: Definitions): re
       headers: parameters.filter((one) => ['header', 'cookie'].includes(wordOf(one['in']))).map((one) => wordOf(one['name'])),
       request: body ? shapeOf(body['schema'], definitions) : isForm ? unknown('is a form, not JSON') : contentOf(requestBody, definitions),
       answer: answerOf(found['responses'], definitions),
+      statuses: Object.keys(isNode(found['responses']) ? found['responses'] : {}).flatMap((code) =>
+        /^2\d\d$/.test(code) ? Number(code) : [],
+      ),
     }
   })
 }

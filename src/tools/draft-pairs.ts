@@ -1,5 +1,5 @@
 import type { EnumRow } from '../tables/fields.ts'
-import type { Contract, ContractOperation, Members, SchemaMember, SchemaShape } from './contract.ts'
+import { type Contract, type ContractOperation, type Members, type SchemaMember, type SchemaShape, whyUnfinished } from './contract.ts'
 
 /** Words that mean the same in names of members. */
 const STEMS: Readonly<Record<string, string>> = {
@@ -161,6 +161,8 @@ export function pairOperations(v1: Contract, v2: Contract): readonly OperationPa
     const given = new Set(Object.values(query).map(({ v2: name }) => name))
     const missing = other.needs.filter((name) => !given.has(name))
     if (missing.length > 0) return undecidedPair(one, `${other.method} ${other.path} has its path, but needs ${missing.join(', ')}`)
+    const unfinished = whyUnfinished(other)
+    if (unfinished !== undefined) return undecidedPair(one, `${other.method} ${other.path} has its path, but ${unfinished}`)
     const request = bodiesOf(one.request, other.request)
     const answer = bodiesOf(one.answer, other.answer)
     const problem =

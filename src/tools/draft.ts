@@ -5,7 +5,7 @@ import type { Params } from '../tables/query.ts'
 import type { Acknowledged } from '../tables/tables.ts'
 import { coverageOf, nameOf, type Point, type ServedMessage, type ServedOperation } from './check-coverage.ts'
 import { TO_DECIDE } from './check-tables.ts'
-import type { Contract, SchemaShape } from './contract.ts'
+import { type Contract, type SchemaShape, statusOf } from './contract.ts'
 import { enumRowsOf, type Matched, type MatchedMembers, type MatchedShape, type OperationPair, pairOperations } from './draft-pairs.ts'
 
 /** Returns the operations of a draft as its text describes them, so that they can be compared with both contracts. */
@@ -22,6 +22,7 @@ export function draftedOperations(pairs: readonly OperationPair[]): readonly Ser
       params: paramsOf(query),
       request: messageOf(request),
       answer: messageOf(answer),
+      status: statusOf(v1),
     }
   })
 }
@@ -327,6 +328,7 @@ function operationText(pair: OperationPair, id: string, messages: Written, writi
     ...(params.length > 0 ? [`params: { ${params.join(', ')} }`] : []),
     ...pagingOf(pair),
     ...(request ? [`request: ${named(request, 'request')}`] : []),
+    ...(statusOf(v1) ? [`status: ${statusOf(v1)}`] : []),
     ...(answer ? [`answer: ${named(answer, 'answer')}`] : []),
     ...(v1.method === 'GET' ? [] : [`readBack: { unverifiable: ${quoted(`${TO_DECIDE}: how its effect is read`)} }`]),
   ]

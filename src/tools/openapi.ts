@@ -304,7 +304,7 @@ const REFUSALS: Readonly<Record<number, string>> = {
 /** Returns the answers of an operation by status. */
 function responsesOf(operation: DescribedOperation, success: JsonSchema, settings: DocumentSettings): Readonly<Record<string, JsonSchema>> {
   const refusals = statusesOf(operation, settings).map((status) => [status, refTo('responses', componentName(REFUSALS[status] ?? ''))])
-  return { '200': success, ...Object.fromEntries(refusals), default: refTo('responses', 'Refused') }
+  return { [operation.status ?? 200]: success, ...Object.fromEntries(refusals), default: refTo('responses', 'Refused') }
 }
 
 function statusesOf({ kind, method, missing, rows, takesNoToken }: DescribedOperation, { notFound }: DocumentSettings): readonly number[] {
@@ -325,8 +325,8 @@ function statusesOf({ kind, method, missing, rows, takesNoToken }: DescribedOper
 }
 
 /** Returns a response with a body. */
-function responseOf(description: string, schema: JsonSchema, headers: JsonSchema | undefined): JsonSchema {
-  return { description, ...(headers && { headers }), content: { [JSON_TYPE]: { schema } } }
+function responseOf(description: string, schema: JsonSchema | undefined, headers: JsonSchema | undefined): JsonSchema {
+  return { description, ...(headers && { headers }), ...(schema && { content: { [JSON_TYPE]: { schema } } }) }
 }
 
 /** Returns the refusals that operations refer to, by name. */
@@ -382,7 +382,7 @@ function operationObject(
 ): JsonSchema {
   const { id, kind, calls, because, takesNoToken } = operation
   const body = bodyOf(operation, schemas)
-  const success = responseOf('Success.', answerOf(operation, schemas), headers)
+  const success = responseOf('Success.', operation.status === 204 ? undefined : answerOf(operation, schemas), headers)
   return {
     operationId: id,
     tags: [domainOf(operation)],
@@ -511,7 +511,6 @@ function tagsOf(operations: readonly DescribedOperation[]): OpenApiDocument['tag
 function introduction(dialect: Dialect): string {
   return [
     `The v1 API as Crosswalk serves it, in the ${dialect} dialect.`,
-    'Every success is status 200.',
     'A request may spell members and parameters in snake_case or in lowerCamelCase, name an enum value by its number and write 64-bit integers as numbers.',
     'Null means unset. Members that v1 does not know are ignored.',
     'A body is read as JSON whatever its content type says.',

@@ -260,6 +260,20 @@ describe('the coverage of', () => {
     ])
   })
 
+  it('statuses of a success', () => {
+    const created = { statuses: [201] }
+    const of = (options: object, v2 = created) => {
+      const table = action('a.a.a', 'POST /v1/a', { v2: 'POST /v2/a', readBack, ...options })
+      const [first, second] = ['/v1/a', '/v2/a'].map((path) => contract(`POST ${path}`, {}).operations[0])
+      if (!first || !second) throw new Error('an operation is missing')
+      const contracts = { v1: { title: '', operations: [{ ...first, ...created }] }, v2: { title: '', operations: [{ ...second, ...v2 }] } }
+      return coverageOf([table], contracts).points.flatMap(({ at, state: how, why }) => (how === 'lacking' ? `${at}: ${why}` : []))
+    }
+    expect(of({ status: 201 })).toEqual([])
+    expect(of({})).toEqual(['POST /v1/a status: v1 answers 201, and the operation 200; give it the status'])
+    expect(of({ status: 201 }, { statuses: [202] })).toEqual(['POST /v2/a: it answers 202, and a call takes 200, 201 and 204'])
+  })
+
   it('operations of both sides', () => {
     const [v1, v2] = [contract('GET /v1/a', {}), contract('GET /v2/a', {})]
     const table = action('a.b.get', 'GET /v1/b', { v2: 'GET /v2/b' })

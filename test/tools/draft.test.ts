@@ -373,6 +373,13 @@ describe('odd documents', () => {
       expect(await member(many(many(integer).a))).toContain('it is a list of the kind list')
     })
 
+    it("is made with v1's status, and not for a call whose answer comes later", async () => {
+      const answered = (status: number) => ({ paths: { '/v1/a': { delete: { responses: { [status]: { description: '' } } } } } })
+      const of = (name: string, status: number) => draftOf(name, { openapi: '3.0.3', info, ...answered(status) })
+      expect((await of('no-content.json', 204)).text).toMatch(/v2: 'DELETE \/v1\/a',\s*status: 204,/)
+      expect((await of('accepted.json', 202)).decisions[0]).toContain('it answers 202, and a call takes 200, 201 and 204')
+    })
+
     it('is made of a number of any size in a query, where it is a text', async () => {
       const parameters = [{ name: 'after', in: 'query', schema: { type: 'integer', format: 'int64' } }]
       const document = documentOf({ a: { type: 'string' } })

@@ -280,6 +280,12 @@ class ServedRequest implements Writer, OnClose {
         reply.send(body.once('error', () => takeBack(reply, answer.headers)))
         return
       }
+      if (answer.status === 204) {
+        const head = ['x-request-id', this.#record.id, ...this.#announced, ...Object.entries(answer.headers).flat()]
+        reply.hijack()
+        reply.raw.writeHead(204, head).end()
+        return
+      }
       const isLatin1 = 'text' in answer
       const body = isLatin1 ? answer.text : jsonTextOf(answer.body)
       const length = typeof body !== 'string' ? lengthOf(body) : isLatin1 ? body.length : Buffer.byteLength(body)

@@ -9,6 +9,7 @@ import { tables as shop } from '../../../examples/library/own-tables.ts'
 import { type Crosswalk, createCrosswalk, type Settings } from '../../../src/index.ts'
 import type { Sandbox } from '../../../src/sandbox/start.ts'
 import { createHosted } from '../../../src/serve/http/retire.ts'
+import { action, type Tables } from '../../../src/tables/language.ts'
 import { until } from '../../stage/clocks.ts'
 import { listening } from '../../stage/programs.ts'
 import { sources } from '../../stage/sources.ts'
@@ -193,6 +194,25 @@ describe('create crosswalk', () => {
       await v1.close()
       expect(lines).toEqual([expect.objectContaining({ msg: 'request', operation: 'iam.roles.list', status: 200 })])
     })
+  })
+
+  it.each([
+    [201, '{}'],
+    [204, ''],
+  ] as const)('answers with the status %i of an operation, and its body', async (status, body) => {
+    const v2 = await startUpstream(answering({}))
+    const remove = action('shop.items.delete', 'DELETE /shop/v1/items/{id}', {
+      v2: 'DELETE /shop/v2/items/{id}',
+      status,
+      missing: 'done',
+      readBack: { unverifiable: 'nothing shows it' },
+    })
+    const tables: Tables = { name: 'shop', mappings: [{ domain: 'shop', operations: [remove] }], differences: [], shapes: {} }
+    const v1 = await createCrosswalk({ upstream: { v2: v2.url } }, { tables })
+    await v1.listen()
+    const answer = await fetch(`${v1.url}/shop/v1/items/7`, { method: 'DELETE' })
+    expect([answer.status, await answer.text()]).toEqual([status, body])
+    await v1.close()
   })
 
   it('two of them in one process share nothing', async () => {

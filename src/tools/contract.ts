@@ -108,7 +108,7 @@ function plainShape(schema: Node, definitions: Definitions, above: readonly stri
   const below = [...above, '']
   const type = typeIn(schema)
   if (Array.isArray(values) && type === 'string') return { kind: 'choice', values: [...new Set(values.map(wordOf))] }
-  if (type === 'array') return { kind: 'list', of: shapeOf(items, definitions, below) }
+  if (type === 'array') return { kind: 'list', of: shapeInside(items, definitions, below) }
   if (isNode(properties) || (type === 'object' && !additionalProperties)) {
     const required = Array.isArray(schema['required']) ? schema['required'] : []
     const members = Object.entries(isNode(properties) ? properties : {}).map(([name, member]) => [
@@ -118,7 +118,7 @@ function plainShape(schema: Node, definitions: Definitions, above: readonly stri
     return { kind: 'object', name: undefined, members: Object.fromEntries(members) }
   }
   if (isNode(additionalProperties) && Object.keys(additionalProperties).length > 0)
-    return { kind: 'map', of: shapeOf(additionalProperties, definitions, below) }
+    return { kind: 'map', of: shapeInside(additionalProperties, definitions, below) }
   if (type === 'object') return unknown('may hold anything')
   const word = wordOf(type)
   return SCALARS[`${word} ${wordOf(format)}`] ?? SCALARS[word] ?? unknown(type === undefined ? 'has no type' : `is a ${word}`)
@@ -134,10 +134,16 @@ function typeIn({ type }: Node): unknown {
   return Array.isArray(type) ? type.filter((one) => one !== 'null')[0] : type
 }
 
+/** Returns the shape of what stands in a message. An object of which nothing is said is the empty message only where it is a whole body. */
+function shapeInside(schema: unknown, definitions: Definitions, above: readonly string[]): SchemaShape {
+  const shape = shapeOf(schema, definitions, above)
+  return shape.kind === 'object' && Object.keys(shape.members).length === 0 ? unknown('may hold anything') : shape
+}
+
 function memberOf(schema: unknown, definitions: Definitions, above: readonly string[]): SchemaMember {
   const isWriteOnly = isNode(schema) && schema['writeOnly'] === true
   return {
-    shape: shapeOf(schema, definitions, above),
+    shape: shapeInside(schema, definitions, above),
     isReadOnly: isNode(schema) && schema['readOnly'] === true,
     ...(isWriteOnly && { isWriteOnly }),
   }

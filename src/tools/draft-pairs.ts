@@ -95,6 +95,7 @@ function pairOf(one: SchemaMember, name: string, other: SchemaMember, because: s
     const which = one.isReadOnly ? 'only v1 says that it is read-only' : 'only v2 says that it is read-only'
     return undecided(one.shape, `v2's ${name} may mean something else: ${which}`)
   }
+  if (name.includes('.')) return undecided(one.shape, `v2's ${name} has a dot, which a row takes for a member of a member`)
   const shape = shapeOfPair(one.shape, other.shape)
   if (typeof shape === 'string') return undecided(one.shape, `v2's ${name} ${shape}`)
   return { v2: name, because, isReadOnly: one.isReadOnly, shape }

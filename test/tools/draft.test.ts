@@ -373,6 +373,17 @@ describe('odd documents', () => {
       expect(await member(many(many(integer).a))).toContain('it is a list of the kind list')
     })
 
+    it('is not made for an object of which nothing is said, or a name that a row would take for a path', async () => {
+      const { decisions } = await draftOf(
+        'loose.json',
+        documentOf({ a: { type: 'string' }, meta: { type: 'object' }, 'x.y': { type: 'string' } }),
+      )
+      expect(decisions.slice(0, 2)).toEqual([
+        "A.meta: v2's meta cannot be compared: v1's may hold anything",
+        "A.x.y: v2's x.y has a dot, which a row takes for a member of a member",
+      ])
+    })
+
     it("is made with v1's status, and not for a call whose answer comes later", async () => {
       const answered = (status: number) => ({ paths: { '/v1/a': { delete: { responses: { [status]: { description: '' } } } } } })
       const of = (name: string, status: number) => draftOf(name, { openapi: '3.0.3', info, ...answered(status) })

@@ -169,7 +169,10 @@ function lastOf(ref: string): string {
 export interface ContractOperation {
   readonly id: string | undefined
   readonly method: string
+  /** With the base path of the document. */
   readonly path: string
+  /** The path as the document spells it. */
+  readonly below: string
   /** Query parameters by their names. */
   readonly query: Members
   /** The query parameters that it requires. */
@@ -204,13 +207,25 @@ const METHODS = ['get', 'post', 'put', 'patch', 'delete']
 export function contractOf(document: Node): Contract {
   const definitions = new Definitions(document)
   const { paths, info } = document
+  const base = basePathOf(document)
   const operations = Object.entries(isNode(paths) ? paths : {}).flatMap(([path, item]) =>
-    operationsAt(path, definitions.resolved(item), definitions),
+    operationsAt(base, path, definitions.resolved(item), definitions),
   )
   return { title: isNode(info) ? wordOf(info['title'] ?? '') : '', operations }
 }
 
-function operationsAt(path: string, item: unknown, definitions: Definitions): readonly ContractOperation[] {
+/** `/api/v1`, of the `basePath` of OpenAPI 2 or of the first server; empty without one. */
+function basePathOf({ basePath, servers }: Node): string {
+  const [server] = listOf(servers).filter(isNode)
+  const variables = isNode(server?.['variables']) ? server['variables'] : {}
+  const url = wordOf(basePath ?? server?.['url'] ?? '').replace(/\{([^{}]*)\}/g, (_, name) => {
+    const variable = variables[name]
+    return isNode(variable) ? wordOf(variable['default']) : ''
+  })
+  return url.replace(/^(?:[a-z][a-z\d+.-]*:)?\/\/[^/]*/i, '').replace(/[?#].*$|\/+$/g, '')
+}
+
+function operationsAt(base: string, path: string, item: unknown, definitions: Definitions): readonly ContractOperation[] {
   if (!isNode(item)) return []
   const shared = listOf(item['parameters'])
   return METHODS.flatMap((method) => {
@@ -224,7 +239,8 @@ function operationsAt(path: string, item: unknown, definitions: Definitions): re
     return {
       id: typeof found['operationId'] === 'string' ? found['operationId'] : undefined,
       method: method.toUpperCase(),
-      path,
+      path: base + path,
+      below: path,
       query: Object.fromEntries(
         inQuery.map((one) => [wordOf(one['name']), { shape: inText(shapeOf(one['schema'] ?? one, definitions)), isReadOnly: false }]),
       ),

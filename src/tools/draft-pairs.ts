@@ -146,15 +146,15 @@ export type OperationPair =
     }
   | { readonly v1: ContractOperation; readonly v2: undefined; readonly because: string }
 
-/** Finds for each v1 operation the one with its method and its path, where only the version and the names of variables may differ. */
+/** Finds for each v1 operation the one with its method and its path, where only the base path, the version and the names of variables may differ. */
 export function pairOperations(v1: Contract, v2: Contract): readonly OperationPair[] {
   const byPath = new Map<string, ContractOperation[]>()
   for (const other of v2.operations) {
-    const path = plainPath(other.path)
+    const path = plainPath(other.below)
     byPath.set(path, [...(byPath.get(path) ?? []), other])
   }
   return v1.operations.map((one) => {
-    const there = byPath.get(plainPath(one.path)) ?? []
+    const there = byPath.get(plainPath(one.below)) ?? []
     const same = there.filter(({ method }) => method === one.method)
     const [other] = same
     if (!other || same.length > 1) return undecidedPair(one, whyNone(one, there))

@@ -9,6 +9,7 @@ import {
   isBase64,
   isDuration,
   isEnumName,
+  isExact,
   isInt32,
   isInt64,
   isInteger,
@@ -160,6 +161,7 @@ function unsetOf(type: FieldType): unknown {
     case 'flag':
       return false
     case 'int':
+    case 'number':
       return 0
     case 'long':
       return '0'
@@ -185,6 +187,8 @@ function valueWriter(type: FieldType, dialect: Dialect, place: string): Emit {
       return (value) => (typeof value === 'boolean' ? value : wrong(place, 'must be true or false'))
     case 'int':
       return (value) => intIn(value, type.unsigned === true) ?? wrong(place, 'must be a 32-bit integer')
+    case 'number':
+      return (value) => (isExact(value) ? value : wrong(place, 'must be a number of up to 53 bits'))
     case 'long':
       return (value) => longIn(value) ?? wrong(place, 'must be a 64-bit integer')
     case 'time':
@@ -406,6 +410,8 @@ function taker(type: FieldType): Take {
         isInt32(Number(value)) && isInteger(value) && !(type.unsigned && Number(value) < 0)
           ? Number(value)
           : report(field, type.unsigned ? 'must be an integer from 0 to 2147483647' : 'must be a 32-bit integer')
+    case 'number':
+      return (value, field, report) => (isExact(value) ? value : report(field, 'must be a number of up to 53 bits'))
     case 'long':
       return (value, field, report) => (isInteger(value) ? String(value) : report(field, 'must be a 64-bit integer, as a string'))
     case 'time':

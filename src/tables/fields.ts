@@ -101,7 +101,7 @@ export function identical(name: string, values: readonly string[], v1Only: reado
 
 /** The type of a v1 member. It decides how the member is read, written and shown when unset (facts §16). */
 export type FieldType =
-  | { readonly kind: 'text' | 'flag' | 'long' | 'time' | 'duration' | 'bytes' }
+  | { readonly kind: 'text' | 'flag' | 'number' | 'long' | 'time' | 'duration' | 'bytes' }
   | { readonly kind: 'int'; readonly unsigned?: true }
   | { readonly kind: 'choice'; readonly of: EnumMap; readonly dropUnknown?: boolean }
   | {
@@ -169,8 +169,15 @@ export const flag = <const S extends Source>(source: S): Field<S> => field({ kin
 export const int = <const S extends Source>(source: S): Field<S> => field({ kind: 'int' }, source)
 /** Unsigned in v1, signed in v2: from 0 to 2^31 - 1 is what both can write. v2 shows a larger one with a sign. */
 export const uint = <const S extends Source>(source: S): Field<S> => field({ kind: 'int', unsigned: true }, source)
+/** Any JSON number that is exact, such as a price or an integer of up to 53 bits: `price: number('price')`. */
+export const number = <const S extends Source>(source: S): Field<S> => field({ kind: 'number' }, source)
 /** 64-bit, a JSON string on both sides: `tag_count: long('tagCount')`. */
 export const long = <const S extends Source>(source: S): Field<S> => field({ kind: 'long' }, source)
+/** True for a JSON number that was not rounded when it was read. */
+export function isExact(value: unknown): value is number {
+  return Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value))
+}
+
 /** RFC 3339, passed through character by character (facts §19): `expiration: time('expireTime')`. */
 export const time = <const S extends Source>(source: S): Field<S> => field({ kind: 'time' }, source)
 /** `"3600s"` in JSON: `ttl: duration('ttl')`. */

@@ -43,6 +43,7 @@ export {
   mapOf,
   mayBeWithheld,
   nested,
+  number,
   object,
   objectMap,
   objects,

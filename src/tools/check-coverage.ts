@@ -201,6 +201,7 @@ const KINDS: Readonly<Record<FieldType['kind'], readonly string[]>> = {
   choice: TEXTS,
   long: TEXTS,
   int: NUMBERS,
+  number: NUMBERS,
   flag: ['flag'],
   object: ['object'],
   list: ['list'],

@@ -5,9 +5,7 @@ import { fileWithin } from '../files.ts'
 
 /** The type of a value in a contract, in the words of the table language. */
 export type SchemaShape =
-  | { readonly kind: 'text' | 'flag' | 'int' | 'long' | 'time' | 'bytes' }
-  /** A number that may have a fraction, or more than 32 bits. */
-  | { readonly kind: 'number' }
+  | { readonly kind: 'text' | 'flag' | 'int' | 'number' | 'long' | 'time' | 'bytes' }
   | { readonly kind: 'choice'; readonly values: readonly string[] }
   | { readonly kind: 'list' | 'map'; readonly of: SchemaShape }
   | { readonly kind: 'object'; readonly name: string | undefined; readonly members: Members }

@@ -51,7 +51,7 @@ export type Matched =
 
 /** The shape of a pair. Enums have the values of both. */
 export type MatchedShape =
-  | Exclude<SchemaShape, { kind: 'number' | 'choice' | 'list' | 'map' | 'object' | 'unknown' }>
+  | Exclude<SchemaShape, { kind: 'choice' | 'list' | 'map' | 'object' | 'unknown' }>
   | { readonly kind: 'choice'; readonly v1: readonly string[]; readonly v2: readonly string[] }
   | { readonly kind: 'list' | 'map'; readonly of: MatchedShape }
   | { readonly kind: 'object'; readonly name: string | undefined; readonly members: MatchedMembers }
@@ -105,7 +105,6 @@ function pairOf(one: SchemaMember, name: string, other: SchemaMember, because: s
 export function shapeOfPair(one: SchemaShape, other: SchemaShape): MatchedShape | string {
   if (one.kind === 'unknown') return `cannot be compared: v1's ${one.because}`
   if (other.kind === 'unknown') return `cannot be compared: it ${other.because}`
-  if (one.kind === 'number') return 'has no row: a row of a number has 32 bits and no fraction'
   if (one.kind !== other.kind) return `is of the kind ${other.kind}, and v1's of the kind ${one.kind}`
   if (one.kind === 'choice' && other.kind === 'choice') return choiceOf(one.values, other.values)
   if (one.kind === 'object' && other.kind === 'object')

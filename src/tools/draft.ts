@@ -117,7 +117,7 @@ function shapeText(shape: MatchedShape, source: string, where: string, writing: 
 /** The builder of a member that has no place yet. */
 function builderOf(shape: SchemaShape, writing: Writing): string {
   const plain = shape.kind === 'choice' ? 'text' : shape.kind === 'list' ? 'texts' : shape.kind === 'map' ? 'textMap' : shape.kind
-  const name = plain === 'object' || plain === 'unknown' || plain === 'number' ? 'text' : plain
+  const name = plain === 'object' || plain === 'unknown' ? 'text' : plain
   writing.used.add(name)
   return name
 }
@@ -135,7 +135,7 @@ function enumName(shape: Extract<MatchedShape, { kind: 'choice' }>, where: strin
 
 /** Names of the language that a draft uses, names that each draft has, and words of JavaScript. */
 const TAKEN =
-  'action bytes choice choices enumMap flag flagParam gone int intMap intParam listOf long mapOf mayBeEmpty message nothing object objectMap objects optional readOnly rows text textMap texts textsParam time timeParam v1Only acknowledged tables arguments await break case catch class const continue debugger default delete do else enum eval export extends false finally for function if implements import in instanceof interface let new null package private protected public return static super switch this throw true try typeof undefined var void while with yield'
+  'action bytes choice choices enumMap flag flagParam gone int intMap intParam listOf long mapOf mayBeEmpty message nothing number object objectMap objects optional readOnly rows text textMap texts textsParam time timeParam v1Only acknowledged tables arguments await break case catch class const continue debugger default delete do else enum eval export extends false finally for function if implements import in instanceof interface let new null package private protected public return static super switch this throw true try typeof undefined var void while with yield'
 
 /** Returns a name of a constant, and takes it: `ListLiensResponse` → `listLiensResponse`, `listLiensResponse2`. */
 function freeName(label: string, taken: Set<string>): string {

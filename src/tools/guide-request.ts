@@ -248,6 +248,7 @@ function sampleOf(type: FieldType, path: string, members: ReadonlySet<string> | 
     case 'flag':
       return true
     case 'int':
+    case 'number':
       return 1
     case 'long':
       return '1'

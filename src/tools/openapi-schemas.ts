@@ -42,6 +42,8 @@ export function typeSchema(type: FieldType, inner: Inner): JsonSchema {
       return { type: 'boolean' }
     case 'int':
       return type.unsigned ? { type: 'integer', format: 'int64', ...UINT32 } : { type: 'integer', format: 'int32', ...INT32 }
+    case 'number':
+      return { type: 'number' }
     case 'long':
       return { type: 'string', format: 'int64', pattern: '^-?\\d+$' }
     case 'time':

@@ -164,9 +164,10 @@ const times = fc
   )
   .map(([date, fraction, offset]) => date.toISOString().slice(0, 19) + fraction + offset)
 
-const SCALARS: Readonly<Record<'text' | 'flag' | 'long' | 'time' | 'duration' | 'bytes', Arbitrary<unknown>>> = {
+const SCALARS: Readonly<Record<'text' | 'flag' | 'number' | 'long' | 'time' | 'duration' | 'bytes', Arbitrary<unknown>>> = {
   text: anyText,
   flag: fc.boolean(),
+  number: fc.oneof(fc.maxSafeInteger(), fc.double({ noNaN: true, noDefaultInfinity: true, min: -1e9, max: 1e9 })),
   long: fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).map(String),
   time: times,
   duration: fc.tuple(fc.integer({ min: -1e9, max: 1e9 }), fc.integer({ min: 0, max: 999 })).map(([s, ms]) => `${s}.${digits(3)(ms)}s`),

@@ -19,6 +19,7 @@ import {
   jsonName,
   long,
   nested,
+  number,
   object,
   objectMap,
   objects,
@@ -453,6 +454,16 @@ describe('show', () => {
       const v2 = deepFreeze({ anObject: { innerText: 'x' }, someObjects: [{ innerText: 'y' }], aTextMap: { k: 'v' } })
       expect(() => show(v2)).not.toThrow()
     })
+  })
+
+  it('keeps a number that is exact, both ways, and refuses another', () => {
+    const fields = { price: number('price') }
+    const [shown, read] = [compileShow(fields, 'specification'), compileRead(fields)]
+    for (const price of [0.1, -1.5e-300, 2 ** 53 - 1]) expect([shown({ price }), read({ price })]).toEqual([{ price }, { price }])
+    for (const price of [2 ** 53, '1', Number.POSITIVE_INFINITY]) {
+      expect(() => shown({ price })).toThrow('price must be a number of up to 53 bits')
+      expect(() => read({ price })).toThrow('price: must be a number of up to 53 bits')
+    }
   })
 
   describe('sources of members', () => {

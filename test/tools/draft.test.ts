@@ -141,9 +141,8 @@ describe('odd documents', () => {
       expect(decisions).toEqual([
         "Node.child: v2's child cannot be compared: v1's Node holds itself",
         "Node.loose: v2's loose cannot be compared: v1's has no type",
-        "Node.rate: v2's rate has no row: a row of a number has 32 bits and no fraction",
         "Node.either: v2's either cannot be compared: v1's is a oneOf",
-        ...['child', 'loose', 'rate', 'either'].map((name) => `v2 Node.${name}: no row shows it`),
+        ...['child', 'loose', 'either'].map((name) => `v2 Node.${name}: no row shows it`),
       ])
     })
 
@@ -381,7 +380,7 @@ describe('odd documents', () => {
       const member = async (schema: object) => / {2}a: optional\((.*)\)/.exec(await textOf(schema, schema))?.[1]
       expect(await member(many(integer))).toBe("listOf(int('a'))")
       expect(await member(keyed(boolean))).toBe("mapOf(flag('a'))")
-      expect(await member(many({ ...integer, format: 'int64' }))).toContain('a row of a number has 32 bits and no fraction')
+      expect(await member(many({ ...integer, format: 'int64' }))).toBe("listOf(number('a'))")
       expect(await member(many(many(integer).a))).toContain('it is a list of the kind list')
     })
 

@@ -164,7 +164,7 @@ export function rowOf(path: string): string | undefined {
 }
 
 /** Scalars that have their own rule of equality; `cursor` is a page token. */
-export type Scalar = 'text' | 'flag' | 'int' | 'long' | 'time' | 'duration' | 'bytes' | 'choice' | 'cursor'
+export type Scalar = 'text' | 'flag' | 'int' | 'number' | 'long' | 'time' | 'duration' | 'bytes' | 'choice' | 'cursor'
 
 /** The form of an answer, so that its tables decide how it is compared (design §3). */
 export type Form =

@@ -71,6 +71,22 @@ class Definitions {
     if (this.#made > MOST_VALUES) throw misuse(`its references, followed, make more than ${MOST_VALUES} schemas`)
   }
 
+  /** The headers and cookies with which a caller must name itself. `Authorization` passes through. */
+  keysOf({ security }: Node): readonly string[] {
+    const { security: ofAll, securityDefinitions, components } = this.#document
+    const schemes = isNode(components) ? components['securitySchemes'] : securityDefinitions
+    const ways = listOf(security ?? ofAll)
+      .filter(isNode)
+      .map((way) =>
+        Object.keys(way)
+          .map((name) => this.resolved(below(schemes, name)))
+          .filter(isNode)
+          .filter(({ type, in: place, name }) => type === 'apiKey' && place !== 'query' && !/^authorization$/i.test(wordOf(name)))
+          .map(({ name }) => wordOf(name)),
+      )
+    return ways.every((keys) => keys.length > 0) ? (ways[0] ?? []) : []
+  }
+
   /** Follows a reference, if there is one. */
   resolved(node: unknown): unknown {
     return isNode(node) && typeof node['$ref'] === 'string' ? this.find(node['$ref']) : node
@@ -243,7 +259,10 @@ function operationsAt(base: string, path: string, item: unknown, definitions: De
         inQuery.map((one) => [wordOf(one['name']), { shape: inText(shapeOf(one['schema'] ?? one, definitions)), isReadOnly: false }]),
       ),
       needs: inQuery.filter((one) => one['required'] === true).map((one) => wordOf(one['name'])),
-      headers: parameters.filter((one) => ['header', 'cookie'].includes(wordOf(one['in']))).map((one) => wordOf(one['name'])),
+      headers: [
+        ...parameters.filter((one) => ['header', 'cookie'].includes(wordOf(one['in']))).map((one) => wordOf(one['name'])),
+        ...definitions.keysOf(found),
+      ],
       request: body ? shapeOf(body['schema'], definitions) : isForm ? unknown('is a form, not JSON') : contentOf(requestBody, definitions),
       answer: answerOf(found['responses'], definitions),
       statuses: Object.keys(isNode(found['responses']) ? found['responses'] : {}).flatMap((code) =>

@@ -204,6 +204,19 @@ describe('odd documents', () => {
       expect(text).toMatch(/params: \{ "dry": flagParam\('dry'\) \},\s*request: pet,\s*answer: pet,/)
     })
 
+    it.each([
+      [{ key: [] }, true],
+      [{ key: [] }, { bearer: [] }, false],
+    ])('may ask for a key in a header, which no call sends: %j', async (...given) => {
+      const isAsked = given.pop()
+      const securitySchemes = { key: { type: 'apiKey', in: 'header', name: 'X-API-Key' }, bearer: { type: 'http', scheme: 'bearer' } }
+      const { components, ...document } = documentOf({ a: { type: 'string' } })
+      const { decisions } = await draftOf('key.json', { ...document, security: given, components: { ...components, securitySchemes } })
+      expect(decisions).toEqual(
+        isAsked ? ['v1', 'v2'].map((side) => expect.stringMatching(`${side} GET /v1/a header X-API-Key: tables`)) : [],
+      )
+    })
+
     it('serves and calls paths below the base path of each document', async () => {
       const get = ok({ $ref: '#/components/schemas/A' })
       const read = async (name: string, url: string) => {

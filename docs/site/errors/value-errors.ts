@@ -47,6 +47,7 @@ export const valueErrors: ErrorGroup = {
         'must be a 32-bit integer',
         'must be an integer from 0 to 2147483647',
         'must be a 64-bit integer, as a string',
+        'must be a number of up to 53 bits',
         'must be an RFC 3339 timestamp',
         'must be a duration in seconds such as "3600s"',
         'must be a …',

@@ -236,7 +236,8 @@ function basePathOf({ basePath, servers }: Node): string {
     const variable = variables[name]
     return isNode(variable) ? wordOf(variable['default']) : ''
   })
-  return url.replace(/^(?:[a-z][a-z\d+.-]*:)?\/\/[^/]*/i, '').replace(/[?#].*$|\/+$/g, '')
+  const [path = ''] = url.replace(/^(?:[a-z][a-z\d+.-]*:)?\/\/[^/]*/i, '').split(/[?#]/, 1)
+  return path.endsWith('/') ? path.slice(0, -1) : path
 }
 
 function operationsAt(base: string, path: string, item: unknown, definitions: Definitions): readonly ContractOperation[] {

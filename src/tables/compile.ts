@@ -32,9 +32,9 @@ export interface Convert {
   readonly must?: string
 }
 
-/** Returns the value as v1's type describes it; undefined if v2 has none. */
+/** Returns the value as v1's type describes it; undefined or null if v2 has none. */
 export function shownWith({ show }: Convert, value: unknown): unknown {
-  return value === undefined || value === null ? undefined : show(value)
+  return value === undefined || value === null ? value : show(value)
 }
 
 /** Returns the value as v2 writes it, or what `refuse` returns for the reason. */
@@ -63,12 +63,14 @@ export function compileShow(fields: Fields, dialect: Dialect, place = ''): Show 
       get: shownBy(field),
       emit: emitter(field.type, dialect, placeOf(field.source, place)),
       isShown: isShown(field),
+      isNullable: field.isNullable,
     }))
   return (v2) => {
     const v1: Record<string, unknown> = {}
-    for (const { name, get, emit, isShown } of rows) {
+    for (const { name, get, emit, isShown, isNullable } of rows) {
       const value = get(v2)
-      if (isShown(value)) v1[name] = emit(value)
+      if (isNullable && value === null) v1[name] = null
+      else if (isShown(value)) v1[name] = emit(value)
     }
     return v1
   }
@@ -263,7 +265,8 @@ type Take = (value: unknown, field: string, report: Report, stored?: unknown) =>
 type Fill = (v1: JsonObject, v2: Record<string, unknown>, prefix: string, report: Report, stored: JsonObject | undefined) => void
 
 /**
- * Compiles a field table into the function that reads a v1 message in either spelling. Absent and null members stay absent.
+ * Compiles a field table into the function that reads a v1 message in either spelling. Absent members stay absent, and null ones that are not
+ * nullable.
  * Unknown and output-only members are dropped (facts §16.2, §16.8). An absent body is the empty message; `null` is none.
  */
 export function compileRead(fields: Fields): ReadBody {
@@ -325,7 +328,8 @@ function compileFill(fields: Fields): Fill {
       if (other !== undefined && Object.hasOwn(v1, other) && Object.hasOwn(v1, name))
         report(prefix + name, `is given twice, as ${other} too`)
       const value = member(v1, name, field)
-      if (value !== undefined && value !== null) put(value, v2, prefix + name, report, stored)
+      const isGiven = value !== undefined && (value !== null || (field.isNullable && isWritten(field.access)))
+      if (isGiven) put(value, v2, prefix + name, report, stored)
     }
   }
 }
@@ -344,7 +348,7 @@ function compilePut(field: Field): Put {
   const path = typeof source === 'string' ? source.split('.') : []
   const get = getter(source)
   return (value, v2, name, report, stored) => {
-    const taken = take(value, name, report, stored && get(stored))
+    const taken = value === null ? null : take(value, name, report, stored && get(stored))
     if (taken !== undefined) put(v2, path, taken)
   }
 }

@@ -128,6 +128,8 @@ export interface Field<S extends Source | undefined = Source | undefined, T exte
   readonly refused?: string
   /** When unset, `implicit` members are shown; `optional` ones and members of a oneof are absent. */
   readonly presence: 'implicit' | 'optional'
+  /** `null` is a value of its own in both versions. Otherwise it is the same as absent. */
+  readonly isNullable?: true
   /** v2 has no presence here and sends zero for unset. Zero is therefore absent in v1 too (facts §16.4). */
   readonly zeroIsUnset?: true
   readonly oneof?: string
@@ -228,6 +230,8 @@ export const writeOnly = <F extends Field>(row: F): F => ({ ...row, access: 'wri
 export const elsewhere = <F extends Field>(row: F): F => ({ ...row, access: 'elsewhere' })
 /** proto3 `optional`, absent when unset: `size: optional(int('size'))`. */
 export const optional = <F extends Field>(row: F): F => ({ ...row, presence: 'optional' })
+/** `null` is a value that both versions take and show, where it is otherwise unset: `note: optional(nullable(text('note')))`. */
+export const nullable = <F extends Field>(row: F): F => ({ ...row, isNullable: true })
 /** proto3 `optional` in v1 only: v2 cannot tell zero from unset. */
 export const optionalInV1 = <F extends Field>(row: F): F => ({ ...optional(row), zeroIsUnset: true })
 /** A member of the oneof `group`, of which at most one is present: `oidc: oneof('configuration', object('oidc', oidc))`. */

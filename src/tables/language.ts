@@ -43,6 +43,7 @@ export {
   mapOf,
   mayBeWithheld,
   nested,
+  nullable,
   number,
   object,
   objectMap,

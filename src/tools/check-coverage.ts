@@ -6,6 +6,7 @@ import type { Acknowledged } from '../tables/tables.ts'
 import { camelCase } from '../tables/uid.ts'
 import { type Contract, type ContractOperation, type Members, type SchemaShape, whyUnfinished } from './contract.ts'
 import { innerOf, pathsOf } from './explore.ts'
+import { NULL_WHEN_UNSET } from './openapi-schemas.ts'
 
 /** What one operation of the tables does with one place of a contract. */
 interface PointSeen {
@@ -108,6 +109,7 @@ interface RowSource {
   readonly row: string
   /** The plan makes the value, so that v2 need not have the member. */
   readonly isMade: boolean
+  readonly keepsNull: boolean
 }
 
 /** Returns the v2 members that rows read for an answer, or write for a request. */
@@ -120,7 +122,9 @@ function sourcesOf(fields: Fields, part: PointSeen['part'], above = '', row = ''
       const path = [above, own].filter(Boolean).join('.')
       const below = inner.kind === 'object' && !convert ? sourcesOf(inner.fields, part, path, `${row}${name}.`) : []
       const isMade = made !== undefined || access === 'elsewhere'
-      return source === '' ? below : [{ path, type: convert ? undefined : type, row: `${row}${name}`, isMade }, ...below]
+      return source === ''
+        ? below
+        : [{ path, type: convert ? undefined : type, row: `${row}${name}`, isMade, keepsNull: keepsNull(field, part) }, ...below]
     })
   })
 }
@@ -223,6 +227,13 @@ function otherKind(shape: SchemaShape, type: FieldType, kinds = KINDS): string |
   return kinds[type.kind].includes(shape.kind) ? undefined : `it is of the kind ${shape.kind}, and its row of the kind ${type.kind}`
 }
 
+/** True if null stays null. What shows an unset value as null shows null so too. */
+function keepsNull({ isNullable, presence, type }: Field, part: PointSeen['part']): boolean {
+  return isNullable === true || (part === 'answer' && presence === 'implicit' && NULL_WHEN_UNSET.has(type.kind))
+}
+
+const LOSES_NULL: State = { state: 'lacking', why: 'its row takes null for unset; make it nullable, or acknowledge it' }
+
 const NO_ROW = 'no row has it; add one, or gone(…) with the reason'
 
 /** Yields what the tables do with each operation, parameter, member and value of v1. */
@@ -309,12 +320,15 @@ function* membersOf(
     Object.entries(fields).flatMap(([row, field]) => [row, field.json ?? camelCase(row)].map((one) => [one, [row, field]] as const)),
   )
   const met = new Set<string>()
-  for (const [member, { shape, isReadOnly, isWriteOnly }] of Object.entries(members)) {
+  for (const [member, { shape, isReadOnly, isWriteOnly, isNullable }] of Object.entries(members)) {
     const [row, field] = rows.get(member) ?? ['', undefined]
     met.add(row)
     if (place.part === 'request' ? isReadOnly : isWriteOnly) continue
     const spot = { ...place, at: `${label}.${member}` }
-    yield { ...spot, ...stateInV1(field, shape, place.part) }
+    const state = stateInV1(field, shape, place.part)
+    yield { ...spot, ...state }
+    if (isNullable && field && state.state === 'covered')
+      yield { ...spot, at: `${spot.at}=null`, ...(keepsNull(field, place.part) ? COVERED : LOSES_NULL) }
     if (field?.source !== undefined) yield* below(shape, field.type, spot, walk, `${path}${row}.`)
   }
   for (const [row, { access }] of Object.entries(fields)) {
@@ -425,7 +439,7 @@ function* v2Members(
   above: string,
 ): Generator<PointSeen> {
   const label = name ?? place.at
-  for (const [member, { shape, isReadOnly, isWriteOnly, isRequired }] of Object.entries(members)) {
+  for (const [member, { shape, isReadOnly, isWriteOnly, isNullable, isRequired }] of Object.entries(members)) {
     const path = above + member
     walk.met.add(path)
     if (place.part === 'request' ? isReadOnly : isWriteOnly) continue
@@ -439,6 +453,13 @@ function* v2Members(
       const kinds = place.part === 'answer' ? READ_KINDS : KINDS
       const [other] = own.flatMap(({ type, isMade }) => (type && !isMade && otherKind(shape, type, kinds)) || [])
       yield { ...spot, ...(other === undefined ? COVERED : { state: stateIn(walk.caller), why: other }) }
+      // A null that no client of v1 sends is missed by nobody.
+      if (isNullable && place.part === 'answer' && own.length > 0)
+        yield {
+          ...spot,
+          at: `${spot.at}=null`,
+          ...(own.some((one) => one.keepsNull) ? COVERED : { ...LOSES_NULL, state: stateIn(walk.caller) }),
+        }
       if (own.some(({ type }) => type === undefined)) markBelow(shape, path, walk)
       else yield* belowInV2(shape, spot, walk, path, own)
     }

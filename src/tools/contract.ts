@@ -16,6 +16,7 @@ export interface SchemaMember {
   readonly shape: SchemaShape
   readonly isReadOnly: boolean
   readonly isWriteOnly?: true
+  readonly isNullable?: true
   /** A request without it is refused. */
   readonly isRequired?: true
 }
@@ -107,7 +108,11 @@ export function shapeOf(schema: unknown, definitions: Definitions, above: readon
     return shape.kind === 'object' ? { ...shape, name: lastOf(ref) } : shape
   }
   const combined = ['oneOf', 'anyOf', 'not'].find((word) => word in schema)
-  if (combined !== undefined) return unknown(`is a ${combined}`)
+  if (combined !== undefined) {
+    const forms = listOf(schema[combined])
+    const [form, ...others] = forms.filter((one) => !isNode(one) || one['type'] !== 'null')
+    return others.length === 0 && forms.length > 1 ? shapeOf(form, definitions, [...above, '']) : unknown(`is a ${combined}`)
+  }
   if (Array.isArray(schema['allOf'])) {
     const { allOf, ...own } = schema
     const parts = isNode(own['properties']) ? [...schema['allOf'], own] : schema['allOf']
@@ -121,7 +126,8 @@ function plainShape(schema: Node, definitions: Definitions, above: readonly stri
   const values = schema['enum']
   const below = [...above, '']
   const type = typeIn(schema)
-  if (Array.isArray(values) && type === 'string') return { kind: 'choice', values: [...new Set(values.map(wordOf))] }
+  if (Array.isArray(values) && type === 'string')
+    return { kind: 'choice', values: [...new Set(values.filter((one) => one !== null).map(wordOf))] }
   if (type === 'array') return { kind: 'list', of: shapeInside(items, definitions, below) }
   if (isNode(properties) || (type === 'object' && !additionalProperties)) {
     const required = Array.isArray(schema['required']) ? schema['required'] : []
@@ -160,7 +166,18 @@ function memberOf(schema: unknown, definitions: Definitions, above: readonly str
     shape: shapeInside(schema, definitions, above),
     isReadOnly: isNode(schema) && schema['readOnly'] === true,
     ...(isWriteOnly && { isWriteOnly }),
+    ...(mayBeNull(schema, definitions) && { isNullable: true }),
   }
+}
+
+/** True where `null` is a value: in the words of OpenAPI 2, 3.0 or 3.1. */
+function mayBeNull(schema: unknown, definitions: Definitions, links = 0): boolean {
+  definitions.count()
+  if (!isNode(schema) || links > LONGEST_CHAIN) return false
+  const { $ref: ref, type, nullable, 'x-nullable': inOpenApi2, anyOf, oneOf } = schema
+  if (nullable === true || inOpenApi2 === true || [type].flat().includes('null') || listOf(schema['enum']).includes(null)) return true
+  const others = typeof ref === 'string' ? [definitions.find(ref)] : [...listOf(anyOf), ...listOf(oneOf)]
+  return others.some((one) => mayBeNull(one, definitions, links + 1))
 }
 
 function merged(parts: readonly SchemaShape[]): SchemaShape {

@@ -45,6 +45,7 @@ export type Matched =
       readonly v2: string
       readonly because: string
       readonly isReadOnly: boolean
+      readonly isNullable?: boolean | undefined
       readonly shape: MatchedShape
     }
   | { readonly v2: undefined; readonly because: string; readonly shape: SchemaShape }
@@ -98,7 +99,7 @@ function pairOf(one: SchemaMember, name: string, other: SchemaMember, because: s
   if (name.includes('.')) return undecided(one.shape, `v2's ${name} has a dot, which a row takes for a member of a member`)
   const shape = shapeOfPair(one.shape, other.shape)
   if (typeof shape === 'string') return undecided(one.shape, `v2's ${name} ${shape}`)
-  return { v2: name, because, isReadOnly: one.isReadOnly, shape }
+  return { v2: name, because, isReadOnly: one.isReadOnly, isNullable: one.isNullable && other.isNullable, shape }
 }
 
 /** Returns the shape of a pair, or what stands against it. */

@@ -39,7 +39,8 @@ function fieldsOf(members: MatchedMembers): rows.Fields {
   return Object.fromEntries(
     Object.entries(members).map(([name, matched]) => {
       if (matched.v2 === undefined) return [name, rows.gone(rows.text, `${TO_DECIDE}: ${matched.because}`)]
-      const row = rowOf(matched.shape, matched.v2)
+      const plain = rowOf(matched.shape, matched.v2)
+      const row = matched.isNullable ? rows.nullable(plain) : plain
       return [name, matched.isReadOnly ? rows.readOnly(row) : row]
     }),
   )
@@ -89,7 +90,8 @@ function rowsOf(name: string, matched: Matched, where: string, writing: Writing,
     )
     return [`${indent}${key}: ${row},`]
   }
-  const row = shapeText(matched.shape, quoted(matched.v2), `${where}.${name}`, writing, indent)
+  const plain = shapeText(matched.shape, quoted(matched.v2), `${where}.${name}`, writing, indent)
+  const row = matched.isNullable ? use(writing, 'nullable', plain) : plain
   const access = matched.isReadOnly ? use(writing, 'readOnly', row) : row
   return [`${indent}${comment(matched.because)}`, `${indent}${key}: ${use(writing, 'optional', access)},`]
 }
@@ -135,7 +137,7 @@ function enumName(shape: Extract<MatchedShape, { kind: 'choice' }>, where: strin
 
 /** Names of the language that a draft uses, names that each draft has, and words of JavaScript. */
 const TAKEN =
-  'action bytes choice choices enumMap flag flagParam gone int intMap intParam listOf long mapOf mayBeEmpty message nothing number object objectMap objects optional readOnly rows text textMap texts textsParam time timeParam v1Only acknowledged tables arguments await break case catch class const continue debugger default delete do else enum eval export extends false finally for function if implements import in instanceof interface let new null package private protected public return static super switch this throw true try typeof undefined var void while with yield'
+  'action bytes choice choices enumMap flag flagParam gone int intMap intParam listOf long mapOf mayBeEmpty message nothing nullable number object objectMap objects optional readOnly rows text textMap texts textsParam time timeParam v1Only acknowledged tables arguments await break case catch class const continue debugger default delete do else enum eval export extends false finally for function if implements import in instanceof interface let new null package private protected public return static super switch this throw true try typeof undefined var void while with yield'
 
 /** Returns a name of a constant, and takes it: `ListLiensResponse` → `listLiensResponse`, `listLiensResponse2`. */
 function freeName(label: string, taken: Set<string>): string {
@@ -265,7 +267,8 @@ function interfaceOf(version: 'V1' | 'V2', schema: string, shape: ObjectShape, w
 
 function memberTypesText(version: 'V1' | 'V2', { members }: ObjectShape, writing: Writing, indent: string): string {
   const lines = Object.entries(members).map(
-    ([name, { shape }]) => `${indent}  readonly ${keyText(name)}?: ${typeText(version, shape, writing, `${indent}  `)}\n`,
+    ([name, { shape, isNullable }]) =>
+      `${indent}  readonly ${keyText(name)}?: ${typeText(version, shape, writing, `${indent}  `)}${isNullable ? ' | null' : ''}\n`,
   )
   return lines.length === 0 ? '{}' : `{\n${lines.join('')}${indent}}`
 }

@@ -104,9 +104,9 @@ function isAlwaysShown({ presence, mayBeWithheld }: Field): boolean {
   return presence === 'implicit' && !mayBeWithheld
 }
 
-const NULL_WHEN_UNSET = new Set<FieldType['kind']>(['object', 'time', 'duration'])
+export const NULL_WHEN_UNSET: ReadonlySet<FieldType['kind']> = new Set(['object', 'time', 'duration'])
 
-/** In an answer, unset messages, times and durations are null; a member that is absent when unset is never null. */
+/** In an answer, unset messages, times and durations are null; a member that is absent when unset is null only where that is a value. */
 function memberSchema(
   name: string,
   field: Field,
@@ -116,7 +116,8 @@ function memberSchema(
   const { type, presence, lossy } = field
   const isIgnored = direction === 'request' && field.access === 'readOnly'
   const schema = typeSchema(type, inner(name, isIgnored ? 'answer' : direction))
-  const shown = direction === 'answer' && presence === 'implicit' && NULL_WHEN_UNSET.has(type.kind) ? orNull(schema) : schema
+  const isNull = direction === 'answer' && presence === 'implicit' && NULL_WHEN_UNSET.has(type.kind)
+  const shown = isNull || field.isNullable ? orNull(schema) : schema
   return { ...shown, ...(isIgnored && { readOnly: true }), ...(lossy !== undefined && { description: lossText(field, lossy) }) }
 }
 

@@ -19,6 +19,7 @@ import {
   jsonName,
   long,
   nested,
+  nullable,
   number,
   object,
   objectMap,
@@ -40,6 +41,18 @@ import type { JsonObject } from '../../src/tables/json.ts'
 import { v1FieldName } from '../../src/tables/operations.ts'
 import { message } from '../../src/tables/resource.ts'
 import { deepFreeze } from '../mappings/transcript.ts'
+
+it('keeps null where it is a value of its own, and absence beside it', () => {
+  const { read, show } = message('item', {
+    note: optional(nullable(text('remark.note'))),
+    due: nullable(converted(time('due'), { show: String, read: String })),
+    plain: optional(text('plain')),
+    id: nullable(readOnly('uid')),
+  })
+  expect(read({ note: null, due: null, plain: null, id: null })).toEqual({ remark: { note: null }, due: null })
+  expect(show.published({ remark: { note: null }, due: null, plain: null, uid: null })).toEqual({ note: null, due: null, id: null })
+  expect([read({}), show.published({ uid: 'a' })]).toEqual([{}, { due: null, id: 'a' }])
+})
 
 describe('field name', () => {
   const request = message('request', {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { mappings } from '../../mappings/index.ts'
-import type { Fields, FieldType } from '../../src/tables/fields.ts'
+import { type Fields, type FieldType, nullable, readOnly, text } from '../../src/tables/fields.ts'
 import { isObject, type JsonObject } from '../../src/tables/json.ts'
 import type { Resource } from '../../src/tables/resource.ts'
 import { ARRIVED_MEMORY, behindFirst, compilePage, compileRow, isRowText, ROWS_MEMORY, type RowText } from '../../src/tables/text/engine.ts'
@@ -277,6 +277,10 @@ describe('page text', () => {
   const CUT = Math.max(CASES, 400)
 
   describe('a page turned into v1 text', () => {
+    it('is left to the parser where null is a value', () => {
+      expect(compilePage('items', { id: readOnly('uid'), a: nullable(text('a')) }, 'published')).toBeUndefined()
+    })
+
     it('is possible for the tables whose rows need no other rows', () => {
       expect([...new Set(tables.map(({ resource }) => resource.name))]).toEqual(
         expect.arrayContaining(['tag', 'repo', 'group', 'identity', 'role', 'advisory']),

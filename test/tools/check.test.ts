@@ -2,7 +2,22 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { choice, converted, enumMap, gone, int, listOf, long, nested, objects, readOnly, text, texts } from '../../src/tables/fields.ts'
+import {
+  choice,
+  converted,
+  enumMap,
+  gone,
+  int,
+  listOf,
+  long,
+  nested,
+  nullable,
+  objects,
+  readOnly,
+  text,
+  texts,
+  time,
+} from '../../src/tables/fields.ts'
 import { action, operation } from '../../src/tables/operations.ts'
 import { choiceParam } from '../../src/tables/query.ts'
 import { message } from '../../src/tables/resource.ts'
@@ -121,6 +136,7 @@ describe('the coverage of', () => {
   const json = (schema: object) => ({ content: { 'application/json': { schema } } })
   const string = { type: 'string' }
   const integer = { type: 'integer' }
+  const orNull = (schema: object) => ({ ...schema, nullable: true })
   const enumOf = (...values: string[]) => ({ type: 'string', enum: values })
 
   interface Described {
@@ -225,6 +241,13 @@ describe('the coverage of', () => {
         'v1 A.a=ON in answer: v2 has no such value, and the row a.a is a text; make it a choice',
         'v2 A.b=STATE_ON in answer: v1 has no such value, and the row a.a is a text; make it a choice',
       ],
+    ],
+    [
+      'null, which only some rows keep',
+      { a: text('a'), b: nullable(text('b')), c: time('c') },
+      { a: orNull(string), b: orNull(string), c: orNull({ ...string, format: 'date-time' }) },
+      { a: orNull(string), b: orNull(string), c: orNull({ ...string, format: 'date-time' }) },
+      ['v1', 'v2'].map((side) => `${side} A.a=null in answer: its row takes null for unset; make it nullable, or acknowledge it`),
     ],
     [
       'values that a text keeps',

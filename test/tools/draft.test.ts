@@ -397,6 +397,23 @@ describe('odd documents', () => {
       expect(await member(many(many(integer).a))).toContain('it is a list of the kind list')
     })
 
+    it.each([
+      ['OpenAPI 2', { type: 'string', 'x-nullable': true }],
+      ['OpenAPI 3.0', { type: 'string', nullable: true }],
+      ['OpenAPI 3.1', { type: ['string', 'null'] }],
+      ['a form of OpenAPI 3.1', { anyOf: [{ type: 'string' }, { type: 'null' }] }],
+    ])('keeps null where both say that it is a value, in the words of %s', async (_, schema) => {
+      expect(await textOf({ a: schema }, { a: schema })).toContain("a: optional(nullable(text('a')))")
+    })
+
+    it('has no null among the values of an enum, and leaves a null of one version to a person', async () => {
+      const values = { type: 'string', nullable: true, enum: ['UP', 'DOWN', null] }
+      expect(await textOf({ a: values }, { a: values })).toContain(`enumMap('aValues', [["UP","UP"],["DOWN","DOWN"]])`)
+      expect(await textOf({ a: values }, { a: { ...values, nullable: false, enum: ['UP', 'DOWN'] } })).toContain(
+        "{ v1: 'A.a=null', reason: 'TO DECIDE: its row takes null for unset; make it nullable, or acknowledge it' }",
+      )
+    })
+
     it('is not made for an object of which nothing is said, or a name that a row would take for a path', async () => {
       const { decisions } = await draftOf(
         'loose.json',

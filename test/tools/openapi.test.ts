@@ -4,7 +4,21 @@ import { join } from 'node:path'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { describe, expect, it } from 'vitest'
 import { v1OnlyShapes } from '../../mappings/v1-only-shapes.ts'
-import { flag, int, long, object, oneof, optional, readOnly, text, textMap, time, uint, writeOnly } from '../../src/tables/fields.ts'
+import {
+  flag,
+  int,
+  long,
+  nullable,
+  object,
+  oneof,
+  optional,
+  readOnly,
+  text,
+  textMap,
+  time,
+  uint,
+  writeOnly,
+} from '../../src/tables/fields.ts'
 import type { Operation } from '../../src/tables/operation.ts'
 import { action, create, list } from '../../src/tables/operations.ts'
 import { message, resource } from '../../src/tables/resource.ts'
@@ -208,6 +222,7 @@ describe('schemas', () => {
       id: readOnly('uid'),
       first_name: text('name'),
       size: optional(int('size')),
+      nick: optional(nullable(text('nick'))),
       port: uint('port'),
       count: long('count'),
       labels: textMap('labels'),
@@ -247,6 +262,7 @@ describe('schemas', () => {
         properties: {
           firstName: { type: 'string' },
           size: { type: 'integer', format: 'int32' },
+          nick: { type: ['string', 'null'] },
           port: { type: 'integer', format: 'int64', minimum: 0, maximum: 4_294_967_295 },
           count: { type: 'string', format: 'int64' },
           labels: { type: 'object', additionalProperties: { type: 'string' } },

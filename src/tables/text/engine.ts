@@ -132,7 +132,7 @@ export interface Member {
 /** Returns how a field is written, or undefined if its source needs the whole row. */
 export function memberOf(name: string, field: Field, dialect: Dialect): Member | undefined {
   const { source, type, convert } = field
-  if (convert) return undefined
+  if (convert || field.isNullable) return undefined
   const emit = emitter(type, dialect, placeOf(source))
   const shown = isShown(field)
   const show = (value: unknown) => (shown(value) ? JSON.stringify(emit(value)) : undefined)

@@ -1,4 +1,4 @@
-// A first table, drafted by crosswalk draft. Left to decide: 41. Each reason that begins with TO DECIDE waits for a person:
+// A first table, drafted by crosswalk draft. Left to decide: 43. Each reason that begins with TO DECIDE waits for a person:
 // - GET /v1/projects: GET /v3/projects has its path, but needs parent
 // - Project.projectNumber: no member of v2 beside it has its name
 // - Project.name: v2's name may mean something else: only v2 says that it is read-only
@@ -16,8 +16,10 @@
 // - POST /v1/organizations:search: v2 has GET /v3/organizations:search there, and no POST
 // - POST /v1/liens: how its effect is read
 // - DELETE /v1/liens/{liensId}: how its effect is read
+// - v1 errors: v1 describes Failure, and clients get a google.rpc.Status; give the tables errors
 // - v1 Project.lifecycleState=DELETE_IN_PROGRESS: its enum has it for v1 alone
 // - v2 GET /v3/projects: no operation of the tables calls it
+// - v2 errors: v2 describes Failure, and calls expect a google.rpc.Status; give the tables errors
 // - v2 Project.parent in requests: no row writes it
 // - v2 Project.displayName in requests: no row writes it
 // - v2 Operation.metadata: no row shows it
@@ -293,8 +295,10 @@ const resourcemanager: Mapping = {
 }
 
 const acknowledged: readonly Acknowledged[] = [
+  { v1: 'errors', reason: 'TO DECIDE: v1 describes Failure, and clients get a google.rpc.Status; give the tables errors' },
   { v1: 'Project.lifecycleState=DELETE_IN_PROGRESS', reason: 'TO DECIDE: its enum has it for v1 alone' },
   { v2: 'GET /v3/projects', reason: 'TO DECIDE: no operation of the tables calls it' },
+  { v2: 'errors', reason: 'TO DECIDE: v2 describes Failure, and calls expect a google.rpc.Status; give the tables errors' },
   { v2: 'Project.parent', in: 'request', reason: 'TO DECIDE: no row writes it' },
   { v2: 'Project.displayName', in: 'request', reason: 'TO DECIDE: no row writes it' },
   { v2: 'Operation.metadata', reason: 'TO DECIDE: no row shows it' },

@@ -2,7 +2,7 @@ import { suggestion } from '../tables/check.ts'
 import { type EnumMap, type Field, type Fields, type FieldType, objects } from '../tables/fields.ts'
 import { covers, type Operation } from '../tables/operation.ts'
 import { asParam } from '../tables/query.ts'
-import type { Acknowledged } from '../tables/tables.ts'
+import type { Acknowledged, Tables } from '../tables/tables.ts'
 import { camelCase } from '../tables/uid.ts'
 import { type Contract, type ContractOperation, type Members, type SchemaShape, whyUnfinished } from './contract.ts'
 import { innerOf, pathsOf } from './explore.ts'
@@ -248,6 +248,7 @@ function* sightV1(contract: Contract, operations: readonly ServedOperation[], st
     else {
       yield { ...place, state: 'covered', why: operation.id }
       yield* statusIn(one, operation, place)
+      yield* errorsIn(one, place, 'clients get')
       yield* parametersOf(one, operation, place)
       yield* bodyOf(one.request, operation.request, { ...place, part: 'request' }, strangers, operation.bodyIs)
       yield* bodyOf(one.answer, answerOf(operation), { ...place, part: 'answer' }, strangers)
@@ -259,6 +260,15 @@ function* statusIn({ statuses }: ContractOperation, { status = 200 }: ServedOper
   if (statuses.length === 0 || statuses.includes(status)) return
   const why = `v1 answers ${statuses.join(' or ')}, and the operation ${status}; give it the status`
   yield { ...place, part: 'answer', at: `${place.at} status`, state: 'lacking', why }
+}
+
+/** The place of all errors of a version. */
+const ERRORS = 'errors'
+
+/** A 404 of v2 that is not read counts as an outage, and a 422 as a fault of v2. */
+function* errorsIn({ ownErrors }: ContractOperation, place: ContractPlace, who: string): Generator<PointSeen> {
+  const why = `${place.side} describes ${ownErrors}, and ${who} a google.rpc.Status; give the tables errors`
+  if (ownErrors !== undefined) yield { ...place, part: 'answer', at: ERRORS, state: 'lacking', why }
 }
 
 function* parametersOf(one: ContractOperation, { id, params, ownParams }: ServedOperation, place: ContractPlace): Generator<PointSeen> {
@@ -372,6 +382,7 @@ function* sightV2(contract: Contract, operations: readonly ServedOperation[], st
     const unfinished = whyUnfinished(one)
     for (const caller of callers) {
       yield { ...place, ...(unfinished === undefined ? { state: 'covered', why: caller.id } : { state: stateIn(caller), why: unfinished }) }
+      yield* errorsIn(one, place, 'calls expect')
       yield* v2Parameters(one, caller, place)
       yield* v2Body(one.request, caller.request, caller, { ...place, part: 'request' }, strangers)
       yield* v2Body(one.answer, answerOf(caller), caller, { ...place, part: 'answer' }, strangers)
@@ -534,9 +545,14 @@ export interface Contracts {
  * Compares tables with both contracts. A loss is acknowledged by its row, or in `acknowledged`. Returns every operation, parameter, member
  * and value of both contracts, and problems: rows, calls and acknowledgements that name what no contract has.
  */
-export function coverageOf(operations: readonly ServedOperation[], { v1, v2 }: Contracts, acknowledged: readonly Acknowledged[] = []) {
+export function coverageOf(
+  operations: readonly ServedOperation[],
+  { v1, v2 }: Contracts,
+  { acknowledged = [], errors }: Pick<Tables, 'acknowledged' | 'errors'> = {},
+) {
   const [unknownToV1, unknownToV2] = [new Strangers(), new Strangers()]
-  const seen = withoutStrayValues([...sightV1(v1, operations, unknownToV1), ...sightV2(v2, operations, unknownToV2)])
+  const sight = [...sightV1(v1, operations, unknownToV1), ...sightV2(v2, operations, unknownToV2)]
+  const seen = withoutStrayValues(errors ? sight.filter(({ at }) => at !== ERRORS) : sight)
   const { points, problems } = acknowledge(pointsOf(seen), acknowledged)
   const routes = operations.map((one) => [one.id, 'serves', routeOf(one)] as const)
   const calls = operations.flatMap(({ id, calls }) => calls.map((call) => [id, 'calls', call] as const))

@@ -77,7 +77,7 @@ export interface CheckedTables {
 /** Runs every check of the start, collects open reasons, and compares the tables with both contracts if they are given. */
 export async function checkTables(tables: Tables, contracts?: Contracts): Promise<CheckedTables> {
   const operations = operationsOf(tables)
-  const coverage = contracts && coverageOf(operations, contracts, tables.acknowledged)
+  const coverage = contracts && coverageOf(operations, contracts, tables)
   return {
     wrong: [
       ...mappingProblems(tables.mappings),

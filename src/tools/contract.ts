@@ -214,6 +214,8 @@ export interface ContractOperation {
   readonly answer: SchemaShape | undefined
   /** The statuses of a success, without ranges. */
   readonly statuses: readonly number[]
+  /** What its errors are if they are described, and not as a google.rpc.Status. */
+  readonly ownErrors?: string | undefined
 }
 
 /** v1's status of a success where it is not 200; the first of several. */
@@ -286,6 +288,7 @@ function operationsAt(base: string, path: string, item: unknown, definitions: De
       statuses: Object.keys(isNode(found['responses']) ? found['responses'] : {}).flatMap((code) =>
         /^2\d\d$/.test(code) ? Number(code) : [],
       ),
+      ownErrors: ownErrorsOf(found['responses'], definitions),
     }
   })
 }
@@ -301,8 +304,26 @@ function answerOf(responses: unknown, definitions: Definitions): SchemaShape | u
   const status = Object.keys(responses)
     .sort()
     .find((code) => code.startsWith('2'))
-  const response = definitions.resolved(responses[status ?? 'default'])
+  return responseOf(responses[status ?? 'default'], definitions)
+}
+
+function responseOf(described: unknown, definitions: Definitions): SchemaShape | undefined {
+  const response = definitions.resolved(described)
   return isNode(response) && 'schema' in response ? shapeOf(response['schema'], definitions) : contentOf(response, definitions)
+}
+
+/** Returns the name of the first schema of an error that has not both members of a google.rpc.Status, as only the default reads it. */
+function ownErrorsOf(responses: unknown, definitions: Definitions): string | undefined {
+  if (!isNode(responses)) return undefined
+  const shapes = Object.keys(responses)
+    .filter((code) => /^[45]|^default$/.test(code))
+    .map((code) => responseOf(responses[code], definitions))
+  const other = shapes.find((shape) => shape && !(shape.kind === 'object' && isStatus(shape.members)))
+  return other && ((other.kind === 'object' && other.name) || 'another body')
+}
+
+function isStatus({ code, message }: Members): boolean {
+  return code !== undefined && ['int', 'number'].includes(code.shape.kind) && message?.shape.kind === 'text'
 }
 
 function contentOf(body: unknown, definitions: Definitions): SchemaShape | undefined {

@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
+import { STATUS_FORM } from '../../src/errors.ts'
 import {
   choice,
   converted,
@@ -295,6 +296,27 @@ describe('the coverage of', () => {
     expect(of({ status: 201 })).toEqual([])
     expect(of({})).toEqual(['POST /v1/a status: v1 answers 201, and the operation 200; give it the status'])
     expect(of({ status: 201 }, { statuses: [202] })).toEqual(['POST /v2/a: it answers 202, and a call takes 200, 201 and 204'])
+  })
+
+  it('errors that are no google.rpc.Status, unless the tables have their form', () => {
+    const schemas = {
+      Problem: { type: 'object', properties: { title: string, status: integer } },
+      Status: { type: 'object', properties: { code: integer, message: string } },
+    }
+    const of = (side: string, name: string) => {
+      const responses = { 200: { description: '' }, 404: json({ $ref: `#/components/schemas/${name}` }) }
+      return contractOf({ openapi: '3.0.3', paths: { [`/${side}/a`]: { get: { responses } } }, components: { schemas } })
+    }
+    const table = action('a.a.a', 'GET /v1/a', { v2: 'GET /v2/a' })
+    const open = (name: string, tables = {}) =>
+      coverageOf([table], { v1: of('v1', name), v2: of('v2', name) }, tables).points.flatMap((point) =>
+        point.state === 'lacking' ? `${point.side} ${point.at}: ${point.why}` : [],
+      )
+    expect(open('Problem')).toEqual([
+      'v1 errors: v1 describes Problem, and clients get a google.rpc.Status; give the tables errors',
+      'v2 errors: v2 describes Problem, and calls expect a google.rpc.Status; give the tables errors',
+    ])
+    expect([...open('Status'), ...open('Problem', { errors: STATUS_FORM })]).toEqual([])
   })
 
   it('operations of both sides', () => {

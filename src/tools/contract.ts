@@ -1,5 +1,5 @@
 import { realpath, stat } from 'node:fs/promises'
-import { dirname, resolve, sep } from 'node:path'
+import { dirname, posix, resolve, sep } from 'node:path'
 import { misuse, systemReason } from '../errors.ts'
 import { fileWithin } from '../files.ts'
 
@@ -247,7 +247,7 @@ export function contractOf(document: Node): Contract {
   return { title: isNode(info) ? wordOf(info['title'] ?? '') : '', operations }
 }
 
-/** `/api/v1`, of the `basePath` of OpenAPI 2 or of the first server; empty without one. */
+/** `/api/v1`, of the `basePath` of OpenAPI 2 or of the first server, from the root of its host; empty without one. */
 function basePathOf({ basePath, servers }: Node): string {
   const [server] = listOf(servers).filter(isNode)
   const variables = isNode(server?.['variables']) ? server['variables'] : {}
@@ -256,7 +256,8 @@ function basePathOf({ basePath, servers }: Node): string {
     return isNode(variable) ? wordOf(variable['default']) : ''
   })
   const [path = ''] = url.replace(/^(?:[a-z][a-z\d+.-]*:)?\/\/[^/]*/i, '').split(/[?#]/, 1)
-  return path.endsWith('/') ? path.slice(0, -1) : path
+  const absolute = posix.join('/', path)
+  return absolute.endsWith('/') ? absolute.slice(0, -1) : absolute
 }
 
 function operationsAt(base: string, path: string, item: unknown, definitions: Definitions): readonly ContractOperation[] {

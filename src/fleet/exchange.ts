@@ -24,13 +24,8 @@ export function atMost<T, L>(promise: Promise<T>, late: L, ms: number, { repeat 
 }
 
 /** Resolves after `ms` milliseconds. */
-export function pause(ms: number, { repeat }: Pick<FleetClocks, 'repeat'>): Promise<void> {
-  return new Promise((resolve) => {
-    const end = repeat(() => {
-      end()
-      resolve()
-    }, ms)
-  })
+export function pause(ms: number, clocks: Pick<FleetClocks, 'repeat'>): Promise<void> {
+  return atMost(new Promise<void>(() => {}), undefined, ms, clocks)
 }
 
 /** Reads what a replica wrote as JSON; undefined if another version of Crosswalk wrote it in another form. */
@@ -143,17 +138,6 @@ export function newestOf(replicas: readonly Pick<FleetReplica, 'version' | 'unre
   return Math.max(...replicas.flatMap(({ version, unread = 0 }) => [version, unread]))
 }
 
-/** Reads a heartbeat; undefined if another version of Crosswalk wrote it in another form. */
-function readBeat({ replica: id, text, agoMs: seenMs }: Beat, self: string): FleetReplica | undefined {
-  const said = readText(beatSchema, text)
-  return said && { ...said, ...unreadOf({ replica: id, agoMs: seenMs }), isSelf: id === self }
-}
-
-/** What is known of a replica whose heartbeat cannot be read. */
-export function unreadOf({ replica: id, agoMs: seenMs }: Pick<Beat, 'replica' | 'agoMs'>): UnreadReplica {
-  return { id, seenMs, isLive: seenMs <= SILENT_MS }
-}
-
 /** The number of replicas that were heard of lately, those that nobody can read among them. */
 export function liveIn(fleet: { replicas(): readonly FleetReplica[]; unread(): readonly UnreadReplica[] }): number {
   return [...fleet.replicas(), ...fleet.unread()].filter(({ isLive }) => isLive).length
@@ -237,20 +221,24 @@ export function createRoll(
   heard: (storeTime: number) => void,
 ) {
   let at = Number.NEGATIVE_INFINITY
-  /** Each was read once: a neighbour may have written many, and long ones. */
-  let beats: readonly (Beat & { readonly read: FleetReplica | undefined })[] = []
+  /** The text of each was read once: a neighbour may have written many, and long ones. */
+  let beats: readonly (Beat & { readonly said: BeatText | undefined })[] = []
   const reading: FleetReading = {
     read: { kind: 'replicas', name: '' },
     take(found) {
       at = ticks()
       if (found) heard(found.stamp / 1000)
       const all = (found?.value as readonly Beat[] | undefined) ?? []
-      beats = all.map((beat) => ({ ...beat, read: readBeat(beat, id) }))
+      beats = all.map((beat) => ({ ...beat, said: readText(beatSchema, beat.text) }))
     },
   }
-  const now = ({ replica, agoMs }: Beat) => unreadOf({ replica, agoMs: agoMs + ticks() - at })
-  const replicas = () => beats.flatMap((beat) => (beat.read ? { ...beat.read, ...now(beat) } : []))
-  const unread = () => beats.filter(({ read }) => !read).map(now)
+  const seen = ({ replica, agoMs }: Beat): UnreadReplica => {
+    const seenMs = agoMs + ticks() - at
+    return { id: replica, seenMs, isLive: seenMs <= SILENT_MS }
+  }
+  const replicas = (): readonly FleetReplica[] =>
+    beats.flatMap((beat) => (beat.said ? { ...beat.said, ...seen(beat), isSelf: beat.replica === id } : []))
+  const unread = () => beats.filter(({ said }) => !said).map(seen)
   return {
     /** What an exchange reads for it: once a second, because a hundred replicas would read a hundred heartbeats each at every turn. */
     readings: (): readonly FleetReading[] => (ticks() - at >= BEAT_MS ? [reading] : []),
@@ -349,7 +337,7 @@ export function createQuestions(
   }
 }
 
-const NO_STORE = 'The store does not answer, so nobody knows what the other replicas have seen.'
+export const NO_STORE = 'The store does not answer, so nobody knows what the other replicas have seen.'
 
 function problemOfUnread({ id }: UnreadReplica): string {
   return `Replica ${id} runs another version of Crosswalk, whose heartbeat this one cannot read, so nobody knows what it has not handed over.`
@@ -364,10 +352,13 @@ function problemsOf({ id, heard, asked, seenMs, waiting, lost }: FleetReplica, q
   return [
     ...(asked >= question || heard >= question ? [] : [silent]),
     ...(waiting > 0 ? [`Replica ${id} has not handed over ${many(waiting, 'observation')} yet.`] : []),
-    ...(lost > 0
-      ? [`Replica ${id} had no room for ${many(lost, 'bad observation')} while the store did not answer; begin a new epoch.`]
-      : []),
+    ...(lost > 0 ? [noRoom(id, lost)] : []),
   ]
+}
+
+/** Says that a replica has lost bad observations. */
+export function noRoom(id: string, lost: number): string {
+  return `Replica ${id} had no room for ${many(lost, 'bad observation')} while the store did not answer; begin a new epoch.`
 }
 
 /** What became of the exchanges so far. */

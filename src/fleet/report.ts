@@ -6,7 +6,6 @@ import {
   evidenceOf,
   HOUR,
   HOURS,
-  many,
   noOutcomes,
   type OperationEvidence,
   perDayOf,
@@ -30,7 +29,7 @@ import {
   trafficSums,
   wrongField,
 } from './evidence.ts'
-import type { FleetClocks, FleetReplica, Settled } from './exchange.ts'
+import { type FleetClocks, type FleetReplica, NO_STORE, noRoom, type Settled } from './exchange.ts'
 import { type Fleet, upstreamProblems } from './fleet.ts'
 import type { StoreChange, StoreRead, Sums } from './store/store.ts'
 
@@ -162,14 +161,12 @@ function createSnapshots(
     const found = isDown ? undefined : await fleet.store.read(reads()).catch(() => undefined)
     const replicas = fleet.replicas()
     const others = replicas.filter((one) => one.epoch !== epoch).map(({ id }) => otherEpoch(id))
-    const unanswered = found || problems.length > 0 ? [] : [NO_ANSWER]
+    const unanswered = found || problems.length > 0 ? [] : [NO_STORE]
     const missing = [...problems, ...others, ...upstreamProblems(replicas), ...unanswered, ...[epochs.lost() ?? []].flat()]
     const view: FleetView = { self: fleet.id, problems: missing, busy, epoch: epochs.now(), replicas: replicas.map(memberOf) }
     return { view, found }
   }
 }
-
-const NO_ANSWER = 'The store does not answer, so nobody knows what the other replicas have seen.'
 
 function otherEpoch(id: string): string {
   return `Replica ${id} has other mapping tables or another v2 build (upstream.v2Build), so its evidence is not in this answer.`
@@ -220,7 +217,7 @@ function lostSentences(sums: Sums, replicas: readonly FleetMember[]): readonly s
   return Object.entries(sums).flatMap(([field, count]) => {
     const id = field.slice(LOST.length)
     if (!field.startsWith(LOST) || replicas.some((one) => one.id === id)) return []
-    return [`Replica ${id} had no room for ${many(count, 'bad observation')} while the store did not answer; begin a new epoch.`]
+    return [noRoom(id, count)]
   })
 }
 

@@ -207,7 +207,7 @@ export function createOthersCounts({ circuit, heard, version, fleet, ticks }: Co
       follow()
       release()
       if (isAlert()) fleet.soon()
-      const own = observed.more()
+      const own = observed()
       for (const [field, count] of Object.entries(own)) handed.set(field, (handed.get(field) ?? 0) + count)
       return Object.keys(own).length > 0 ? [{ kind: 'add', name: countName(current), sums: own }] : []
     },
@@ -240,23 +240,21 @@ function newIn(others: ReadonlyMap<string, number>, before: ReadonlyMap<string, 
   return [...found.values()]
 }
 
-/** Tells what this replica observed since it was last asked, by `operation rate clean` and `operation rate bad`. */
-function createObserved(circuit: Pick<Circuit, 'own'>): { readonly more: () => Sums } {
+/** Returns a function that tells what this replica observed since its last call, by `operation rate clean` and `operation rate bad`. */
+function createObserved(circuit: Pick<Circuit, 'own'>): () => Sums {
   let before: ReturnType<Circuit['own']> = new Map()
-  return {
-    more() {
-      const now = circuit.own()
-      const sums: Record<string, number> = {}
-      for (const [operation, rates] of now) {
-        for (const rate of RATES) {
-          const { n, bad } = since(before.get(operation)?.[rate], rates[rate])
-          if (n > bad) sums[`${operation} ${rate} clean`] = n - bad
-          if (bad > 0) sums[`${operation} ${rate} bad`] = bad
-        }
+  return () => {
+    const now = circuit.own()
+    const sums: Record<string, number> = {}
+    for (const [operation, rates] of now) {
+      for (const rate of RATES) {
+        const { n, bad } = since(before.get(operation)?.[rate], rates[rate])
+        if (n > bad) sums[`${operation} ${rate} clean`] = n - bad
+        if (bad > 0) sums[`${operation} ${rate} bad`] = bad
       }
-      before = now
-      return sums
-    },
+    }
+    before = now
+    return sums
   }
 }
 

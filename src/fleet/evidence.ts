@@ -61,17 +61,17 @@ export function fieldOf(figure: string, operation: string): string {
   return `${figure} ${operation}`
 }
 
-/** Finds what counters have grown by. */
-function createCounters(read: () => Sums, isNewStore = false) {
+/**
+ * Returns a function that returns what counters have grown by since its last call. What the first call finds was counted by earlier
+ * processes: only a store that is new is told of it.
+ */
+function createGrowth(read: () => Sums, isNewStore: boolean): () => Sums {
   let known: Sums | undefined = isNewStore ? {} : undefined
-  return {
-    /** Returns the growth since the last call. What the first call finds was counted in earlier lives: only a store that is new is told of it. */
-    grown(): Sums {
-      const before = known ?? read()
-      known = read()
-      const more = Object.entries(known).map(([field, count]) => [field, count - (before[field] ?? 0)] as const)
-      return Object.fromEntries(more.filter(([, count]) => count > 0))
-    },
+  return () => {
+    const before = known ?? read()
+    known = read()
+    const more = Object.entries(known).map(([field, count]) => [field, count - (before[field] ?? 0)] as const)
+    return Object.fromEntries(more.filter(([, count]) => count > 0))
   }
 }
 
@@ -225,7 +225,7 @@ function repeatSums(operation: string, repeats: RepeatCounts): Sums {
 }
 
 /** 128 bits: no two pairs of a fleet have one hash. */
-function hashOf(text: string): string {
+export function hashOf(text: string): string {
   return createHash('sha256').update(text).digest('base64url').slice(0, 22)
 }
 
@@ -398,20 +398,20 @@ function createWrongPart({ wrong: name }: EvidenceNames) {
   const own = new Map<string, number>()
   const most = (field: string, at: number): StoreChange => ({ kind: 'most', name, sums: { [field]: at } })
   return {
-    counted(one: TimedObservation): StoreChange | undefined {
+    counted(one: TimedObservation): readonly StoreChange[] {
       const { operation, caller, shape, countedKind = shape, outcome, at } = one
       const weight = WEIGHTS[outcome]
-      if (weight === 'nothing' || (weight === 'clean' && isUntried(one))) return undefined
+      if (weight === 'nothing' || (weight === 'clean' && isUntried(one))) return []
       const key = `${operation} ${countedKind}`
       const callers = kinds.get(key) ?? new Map<string, boolean>()
       kinds.set(key, callers)
       const field = wrongField('wrong', operation, countedKind, caller)
       const isWrong = countCaller(callers, one, weight)
       const isTold = known.has(field) || own.has(field)
-      if (!isWrong) return isTold && weight === 'clean' ? most(wrongField('same', operation, countedKind, caller), at) : undefined
-      if (!isTold && Math.max(known.size, own.size) >= MOST_WRONG) return most(MORE_WRONG, at)
+      if (!isWrong) return isTold && weight === 'clean' ? [most(wrongField('same', operation, countedKind, caller), at)] : []
+      if (!isTold && Math.max(known.size, own.size) >= MOST_WRONG) return [most(MORE_WRONG, at)]
       own.set(field, at)
-      return most(field, at)
+      return [most(field, at)]
     },
     reading: reading('sums', name, (sums) => {
       known = new Set(Object.keys(sums).filter((field) => field.startsWith('wrong ')))
@@ -427,8 +427,8 @@ export function createEvidencePart(sources: EvidenceSources) {
   let { names } = sources
   const waiting = createWaiting<Waiting>(sources.most)
   const told = createReported<Waiting>(now)
-  const traffic = createCounters(counters.traffic, restored !== undefined)
-  const declared = createCounters(counters.declared, restored !== undefined)
+  const traffic = createGrowth(counters.traffic, restored !== undefined)
+  const declared = createGrowth(counters.declared, restored !== undefined)
   let sums: readonly StoreChange[] = []
   let lostReported = 0
   let kinds = createKindBudget()
@@ -440,7 +440,7 @@ export function createEvidencePart(sources: EvidenceSources) {
   const count = () => {
     const { lost } = waiting.counts()
     const add = (name: string, grown: Sums): StoreChange => ({ kind: 'add', name, sums: grown })
-    collect([add(names.traffic, traffic.grown()), add(names.declared, declared.grown())])
+    collect([add(names.traffic, traffic()), add(names.declared, declared())])
     if (lost > lostReported) collect([add(names.evidence, { [fieldOf('lost', replica)]: lost - lostReported })])
     lostReported = lost
   }
@@ -465,7 +465,7 @@ export function createEvidencePart(sources: EvidenceSources) {
       const countedKind = kinds(entry)
       const one = { operation, caller, shape, outcome, ...how, at, names, countedKind }
       waiting.add(one, WEIGHTS[outcome] === 'bad')
-      collect([wrong.counted(one) ?? []].flat())
+      collect(wrong.counted(one))
       soon()
     },
     /** Takes what was counted without a record of its own. */

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { COLLAPSE, WEIGHTS } from '../../migrate/evidence/evidence.ts'
 import { UNCOMPARED } from '../../migrate/evidence/standing.ts'
@@ -6,7 +5,7 @@ import { type KnownFigure, knownFigure, type RecordedCounts, type StepNews, type
 import type { RolloutState } from '../../migrate/rollout/plan.ts'
 import type { Rollouts } from '../../migrate/rollout/rollouts.ts'
 import type { ReplicaState, RolloutRun } from '../../migrate/rollout/run.ts'
-import { fieldOf } from '../evidence.ts'
+import { fieldOf, hashOf } from '../evidence.ts'
 import { type FleetReading, reading, readText } from '../exchange.ts'
 import type { Store, StoreChange, Sums } from '../store/store.ts'
 import type { RolloutDocument, RolloutDocuments } from './documents.ts'
@@ -76,7 +75,8 @@ function changesOf(key: string, news: StepNews): readonly StoreChange[] {
   add('sided|other', news.sides.other)
   const observations = news.observations.map(({ operation, caller, shape, outcome, at }): StoreChange => {
     const first = { [`${operation}|n`]: 1, ...(WEIGHTS[outcome] === 'bad' && { [`${operation}|bad`]: 1 }) }
-    return { kind: 'claim', key: `${key}:${hashOf(operation, caller, shape)}`, at, ms: COLLAPSE.windowMs, name: key, first, again: {} }
+    const pair = hashOf([operation, caller, shape].join('\n'))
+    return { kind: 'claim', key: `${key}:${pair}`, at, ms: COLLAPSE.windowMs, name: key, first, again: {} }
   })
   const callers = news.callers.map(({ caller, got, at }): StoreChange => {
     const first = { 'callers|n': 1, ...(got && { 'callers|got': 1 }) }
@@ -110,11 +110,6 @@ function totalsOf(sums: Sums): StepTotals {
     })
   const sides = { got: of('sided|got'), other: of('sided|other') }
   return { counts: Object.fromEntries(counts), callers: of('callers|n'), got: of('callers|got'), sides }
-}
-
-/** 128 bits: two observations of one step never share them. */
-function hashOf(...parts: readonly string[]): string {
-  return createHash('sha256').update(parts.join('\n')).digest('base64url').slice(0, 22)
 }
 
 /** Milliseconds between two tellings of what lasts. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { systemReason } from '../errors.ts'
-import type { Modes, ModesState, SharedModes } from '../migrate/modes/modes.ts'
+import type { Modes, SharedModes } from '../migrate/modes/modes.ts'
 import { describeRules, type ModeRules, readModeRules } from '../migrate/modes/rules.ts'
 import { actorSchema } from '../migrate/records/read-entry.ts'
 import { type Actor, describeActor, type Note } from '../migrate/records/record.ts'
@@ -217,11 +217,12 @@ export function createModesPart({ modes, first, now, wake, events }: ModesPartSe
 
   const adopt = (document: Document) => {
     const read = readModesDocument(document)
-    unread = 'problem' in read ? { ...document, ...read } : undefined
     if ('problem' in read) {
-      events.unreadable({ ...document, ...read }, known.version > 0)
-      return wish.missed({ ...document, ...read })
+      unread = { ...document, ...read }
+      events.unreadable(unread, known.version > 0)
+      return wish.missed(unread)
     }
+    unread = undefined
     known = document
     fileDigest = read.file
     wish.adopted(fileDigest, known.version)
@@ -496,7 +497,11 @@ export function shareModes({ fleet, modes, clocks, events, ...parts }: ShareMode
     /** The modes of the store, if this version of Crosswalk cannot read them. */
     unread: part.unread,
     /** What a heartbeat says of the modes in force: version 0 if none are known. */
-    said: (): Pick<BeatText, 'version' | 'tag' | 'unread'> => saidOf(modes.state(), part),
+    said(): Pick<BeatText, 'version' | 'tag' | 'unread'> {
+      const { version, tag } = modes.state()
+      const newer = part.unread()?.version
+      return { version: part.known().version === 0 ? 0 : version, tag, ...(newer !== undefined && { unread: newer }) }
+    },
     /** What another process of this machine can start with; undefined if no modes are known. */
     kept: (): KeptModes | undefined => (part.known().version === 0 ? undefined : now()),
     /** True while no canary gets v2, because the store was silent for longer than the lease. */
@@ -506,9 +511,4 @@ export function shareModes({ fleet, modes, clocks, events, ...parts }: ShareMode
       await cache?.close()
     },
   }
-}
-
-function saidOf({ version, tag }: ModesState, { known, unread }: Pick<ModesPart, 'known' | 'unread'>): ReturnType<ShareModes['said']> {
-  const newer = unread()?.version
-  return { version: known().version === 0 ? 0 : version, tag, ...(newer !== undefined && { unread: newer }) }
 }

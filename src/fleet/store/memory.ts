@@ -23,10 +23,9 @@ function applyChange(change: StoreChange, to: Applying): void {
   ;(APPLIED[change.kind] as (change: StoreChange, to: Applying) => void)(change, to)
 }
 
-/** A document of a higher version. */
-function raiseDocument(name: string, version: number, text: string, { shelves: { documents, nextStamp } }: Applying): void {
-  const stamp = nextStamp(documents.get(name)?.stamp)
-  documents.set(name, { value: { version, text }, stamp }, Number.POSITIVE_INFINITY)
+/** Replaces a document by one of a higher version. */
+function raiseDocument({ documents, nextStamp }: Shelves, name: string, value: Document): void {
+  documents.set(name, { value, stamp: nextStamp(documents.get(name)?.stamp) }, Number.POSITIVE_INFINITY)
 }
 
 type Applied = { readonly [K in StoreChange['kind']]: (change: Extract<StoreChange, { kind: K }>, to: Applying) => void }
@@ -70,8 +69,8 @@ const APPLIED: Applied = {
     if (ms === 0) leases.delete(name)
     else leases.set(name, held ?? { value: replica, stamp: nextStamp() }, now + ms)
   },
-  raise({ name, version, text }, to) {
-    if (version > (to.shelves.documents.get(name)?.value.version ?? 0)) raiseDocument(name, version, text, to)
+  raise({ name, version, text }, { shelves }) {
+    if (version > (shelves.documents.get(name)?.value.version ?? 0)) raiseDocument(shelves, name, { version, text })
   },
   beat: ({ text, ms }, { shelves: { beats }, replica, now }) => beats.set(replica, { text, at: now }, now + ms),
 }
@@ -274,8 +273,9 @@ export function createMemory(now: () => number, shelves: Shelves = createShelves
     async replace(name, version, text) {
       const held = shelves.documents.get(name)?.value ?? { version: 0, text: '' }
       if (held.version !== version) return { isReplaced: false, document: held }
-      raiseDocument(name, version + 1, text, { shelves, replica: '', now: now() })
-      return { isReplaced: true, document: { version: version + 1, text } }
+      const document = { version: version + 1, text }
+      raiseDocument(shelves, name, document)
+      return { isReplaced: true, document }
     },
     onNews() {},
     async close() {},

@@ -7,6 +7,7 @@ import type { FleetAnswers } from '../../admin/fleet-routes.ts'
 import { createNotifier, createReceiver, createSign, type Notifier, ROOM } from '../../admin/notify.ts'
 import { describeWith } from '../../admin/report/difference.ts'
 import { createReporter, type FleetCounted, type Report } from '../../admin/report/report.ts'
+import { misuse } from '../../errors.ts'
 import { ANY, answerForm, ERROR_FORM, type Form, formAt, segmentsOf } from '../../migrate/compare/compare.ts'
 import { type DescribedDeclaration, ignoredDifference } from '../../migrate/compare/expected.ts'
 import { TARGET } from '../../migrate/evidence/cutover.ts'
@@ -106,16 +107,16 @@ export function wrongTermsOf(config: Pick<Config, 'cutover.operations'>, tables:
   )
 }
 
-/** Returns what the server is made from. Throws a sentence if the tables are wrong, or the settings do not go with them. */
+/** Returns what the server is made from. Throws a misuse if the settings do not go with the tables, and a sentence if these are wrong. */
 export function checked(config: Config, tables: Tables) {
   const v2 = config['upstream.v2']
-  if (v2 === undefined) throw new Error('upstream.v2 is not set: give the base address of the v2 service')
-  if (config['upstream.v1'] === undefined && needV1(config.modes)) throw new Error(NEEDS_V1)
-  checkMappings(tables.mappings)
+  if (v2 === undefined) throw misuse('upstream.v2 is not set: give the base address of the v2 service')
+  if (config['upstream.v1'] === undefined && needV1(config.modes)) throw misuse(NEEDS_V1)
   const declared = declarationsWith(config['diff.ignore'], tables)
-  if ('problem' in declared) throw new Error(declared.problem)
+  if ('problem' in declared) throw misuse(declared.problem)
   const unfit = wrongTermsOf(config, tables)
-  if (unfit !== undefined) throw new Error(unfit)
+  if (unfit !== undefined) throw misuse(unfit)
+  checkMappings(tables.mappings)
   return { v2, declarations: declared.declarations, tls: readTls(config) }
 }
 

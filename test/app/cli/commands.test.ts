@@ -88,6 +88,7 @@ describe('commands', () => {
       ],
       [['explain', 'GET'], `"GET" is not of the form 'METHOD /path?query'.`],
       [['serve', '--upstream-v2', 'http://v2.example', '--diff-ignore', WRONG_RULE], WRONG_MEMBER],
+      [['demo', '--sandbox-port', '0', '--diff-ignore', WRONG_RULE], WRONG_MEMBER],
       [['report', 'none', '--diff-ignore', WRONG_RULE], WRONG_MEMBER],
     ])('rejects %j with exit code 2 and one sentence', async (argv, err) => {
       expect(await runCommand(argv)).toEqual({ code: 2, out: '', err })

@@ -31,17 +31,18 @@ interface CheckedStart {
   readonly env: Io['env']
 }
 
-/** One thing that a start needs: a sentence if it is missing, or several. */
+/** One thing that a start needs. */
 interface StartCheck {
-  /** It is not made if one of these is wrong already. */
+  /** It is not looked at if one of these settings is wrong already. */
   readonly of: readonly SettingKey[]
+  /** Returns a sentence if it is missing, or several. */
   readonly why: (start: CheckedStart) => string | undefined | readonly string[] | Promise<string | undefined>
 }
 
 const NO_V2 = 'upstream.v2 is not set: give the base address of the v2 service with --upstream-v2, CROSSWALK_UPSTREAM_V2 or the file.'
 
-/** What settings can be wrong about together with the tables. */
-const SETTINGS_CHECKS = [
+/** What settings can be wrong about together with the tables, and what a start reads, opens or loads. */
+const CHECKS: readonly StartCheck[] = [
   { of: ['upstream.v2'], why: ({ config }) => (config['upstream.v2'] === undefined ? NO_V2 : undefined) },
   {
     of: ['upstream.v1', 'modes'],
@@ -49,10 +50,6 @@ const SETTINGS_CHECKS = [
   },
   { of: ['diff.ignore'], why: ({ config, tables }) => whyNotDeclared(config, tables) },
   { of: ['cutover.operations'], why: ({ config, tables }) => wrongTermsOf(config, tables) },
-] as const satisfies readonly (StartCheck & { why: (start: CheckedStart) => string | undefined })[]
-
-/** What a start reads, opens or loads besides. */
-const MACHINE_CHECKS: readonly StartCheck[] = [
   { of: [...TLS_KEYS, 'upstream.v1', 'upstream.v2'], why: ({ config }) => thrown(() => readTls(config)) },
   { of: ['records.file'], why: ({ config }) => whyUnwritable('records.file', config['records.file']) },
   { of: ['store.cache'], why: ({ config }) => whyUnwritable('store.cache', config['store.cache']) },
@@ -63,20 +60,12 @@ const MACHINE_CHECKS: readonly StartCheck[] = [
   { of: [], why: ({ env }) => thrown(() => openMetricsExport(env)) },
 ]
 
-/** Returns a sentence for each setting that no start can use. */
-export function settingsProblems(start: Omit<CheckedStart, 'env'>): readonly string[] {
-  return SETTINGS_CHECKS.flatMap(({ why }) => why({ ...start, env: {} }) ?? [])
-}
-
 /**
  * Returns a sentence for everything that would end a start or keep it from being ready: settings, files, certificate, tables, a store that
  * refuses. It opens no port and asks neither v1 nor v2. A store that does not answer is no problem, so that it works where none is at hand.
  */
-export async function startProblems(
-  { config, problems, wrong }: ReadSettings,
-  start: Omit<CheckedStart, 'config'>,
-): Promise<readonly string[]> {
-  const checks = [...SETTINGS_CHECKS, ...MACHINE_CHECKS].filter(({ of }) => !of.some((key: SettingKey) => wrong.has(key)))
+async function startProblems({ config, problems, wrong }: ReadSettings, start: Omit<CheckedStart, 'config'>): Promise<readonly string[]> {
+  const checks = CHECKS.filter(({ of }) => !of.some((key) => wrong.has(key)))
   const found = await Promise.all(checks.map(({ why }) => why({ config, ...start })))
   return [...new Set([...problems, ...found.flatMap((problem) => problem ?? [])])]
 }
@@ -136,8 +125,7 @@ export const serve: Command = {
     if (flags.check) return check(flags, io)
     const config = configOf(flags, io)
     const tables = await io.tables()
-    const [problem] = settingsProblems({ config, tables })
-    if (problem !== undefined) return endWith(io, MISUSED, problem)
+    if (config['upstream.v2'] === undefined) return endWith(io, MISUSED, NO_V2)
     const known = checked(config, tables)
     const workers = config.workers === 'auto' ? availableParallelism() : config.workers
     if (workers > 1) return (await import('./supervise.ts')).supervise(config, known, workers, flags, io)

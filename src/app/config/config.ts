@@ -5,7 +5,7 @@ import { isObject } from '../../tables/json.ts'
 import type { Tables } from '../../tables/tables.ts'
 import { type FileValue, isSettingKey, membersOf, readConfigFile } from './config-file.ts'
 import { contradictionsIn, EVERY } from './contradictions.ts'
-import { listOf, quotedValue, type SettingKind, secretsIn } from './kinds.ts'
+import { listOf, quotedValue, secretsIn } from './kinds.ts'
 import { live } from './live.ts'
 import { type Config, envOf, flagOf, kindOf, SETTING_KEYS, SETTINGS, type SettingKey, shownValue } from './settings.ts'
 
@@ -43,12 +43,9 @@ export interface ConfigSources {
   readonly env: Readonly<Record<string, string | undefined>>
 }
 
-/** The kind of source that gives a setting its value, strongest first. */
-export const ORIGINS = ['flag', 'environment', 'file', 'default'] as const
-
-/** Where the value of a setting comes from. */
+/** Where the value of a setting comes from: a flag overrides the environment, and so on. */
 export interface Origin {
-  readonly from: (typeof ORIGINS)[number]
+  readonly from: 'flag' | 'environment' | 'file' | 'default'
   /** `--port`, `CROSSWALK_PORT` or `crosswalk.yaml:3:9`; absent for a default. */
   readonly name?: string
 }
@@ -57,6 +54,7 @@ export interface Origin {
 export interface ReadSettings {
   /** A value that is wrong has its default here. */
   readonly config: Config
+  /** Of the settings that a source gives; every other one has its default. */
   readonly origins: ReadonlyMap<SettingKey, Origin>
   /** One sentence for each problem. */
   readonly problems: readonly string[]
@@ -70,7 +68,7 @@ export type Loaded = { readonly config: Config } | { readonly problem: string }
 /** The flag that names the configuration file. The variable is the same with `CROSSWALK_` in front. */
 export const FILE_FLAG = 'config'
 
-interface Given extends Origin {
+interface Given extends Required<Origin> {
   readonly value: unknown
   /** Completes `… is 5 in …`, for the value or a member of it. */
   readonly source: (inside: readonly PropertyKey[]) => string
@@ -95,10 +93,10 @@ export function readSettings({ flags, env }: ConfigSources): ReadSettings {
   const wrong = new Set<SettingKey>()
   for (const key of SETTING_KEYS) {
     const given = find(key, { flags, env }, file.values)
-    const { from, name }: Origin = given ?? { from: 'default' }
-    origins.set(key, name === undefined ? { from } : { from, name })
     if (!given) continue
-    const read = SETTINGS[key].kind.schema.safeParse(given.value)
+    const { from, name, value } = given
+    origins.set(key, { from, name })
+    const read = SETTINGS[key].kind.schema.safeParse(value)
     if (read.success) values[key] = read.data
     else {
       wrong.add(key)
@@ -139,7 +137,7 @@ export function wrongValues(
   { value, source }: Pick<Given, 'value' | 'source'>,
   issues: readonly Issue[],
 ): readonly string[] {
-  const { kind }: { readonly kind: SettingKind<unknown> } = SETTINGS[key]
+  const kind = kindOf(key)
   const inside = issues.filter(({ path }) => kind.secret || path.length > 0)
   const near = typeof value === 'string' && !kind.secret ? suggestion(value, kind.choices ?? [], '') : ''
   const end = near === '' ? '.' : `; ${near}`

@@ -48,12 +48,10 @@ interface ConfigRow extends Origin {
 }
 
 function rowOf(key: SettingKey, { config, origins }: ReadSettings): ConfigRow {
-  const { from, name }: Origin = origins.get(key) ?? { from: 'default' }
-  const origin = name === undefined ? { from } : { from, name }
   return {
     key,
     value: shownValue(key, config[key]) ?? null,
-    ...origin,
+    ...(origins.get(key) ?? { from: 'default' }),
     env: envOf(key),
     flag: `--${flagOf(key)}`,
     live: whyRestart(key) ?? true,

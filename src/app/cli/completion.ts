@@ -232,8 +232,8 @@ const SHELLS: Readonly<Record<string, (completed: Completed) => string>> = {
 
 const NAMES = Object.keys(SHELLS)
 
-/** Prints what makes a shell complete `commands`, their flags and words, and operation ids. */
-export function createCompletion(commands: Readonly<Record<string, () => Promise<Command>>>): Command {
+/** Prints what makes a shell complete all commands, their flags and words, and operation ids. */
+export function createCompletion(everyCommand: () => Promise<Readonly<Record<string, Command>>>): Command {
   return {
     usage: `completion ${NAMES.join('|')}`,
     summary:
@@ -244,10 +244,9 @@ export function createCompletion(commands: Readonly<Record<string, () => Promise
       const write = SHELLS[shell]
       if (!write)
         return endWith(io, MISUSED, `There are no completions for "${shell}"; ${suggestion(shell, NAMES, `use ${NAMES.join(', ')}.`)}`)
-      const loaded = await Promise.all(Object.entries(commands).map(async ([words, load]) => [words, await load()] as const))
       // Tables of somebody else may have ids that a shell would read as more than a word.
       const operations = operationsOf(await io.tables()).flatMap(({ id }) => (/^[\w.-]+$/.test(id) ? [id] : []))
-      io.text(write(completedFrom(Object.fromEntries(loaded), operations)).trimEnd())
+      io.text(write(completedFrom(await everyCommand(), operations)).trimEnd())
       return 0
     },
   }

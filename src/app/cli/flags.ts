@@ -77,7 +77,7 @@ function sourcesOf(flags: Flags, io: Pick<Io, 'env'>): ConfigSources {
 }
 
 /** The flag of a command that reads tables. */
-export const tablesFlag = { tables: configFlags(['tables']).tables ?? { help: '' } }
+export const tablesFlag = { tables: flagFor('tables') }
 
 /** Returns the tables that the settings name, or those of this package. Rejects with a misuse. */
 export async function tablesFrom(flags: Flags, io: Pick<Io, 'env'>): Promise<Tables> {

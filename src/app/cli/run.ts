@@ -95,6 +95,7 @@ function problemOf(
   return `takes no ${rawName} ${value}; ${suggestion(value, flag.choices ?? [], `use one of ${flag.choices?.join(', ')}.`)}`
 }
 
+/** What help calls the value of a flag. */
 function shown({ choices, value = 'VALUE' }: Flag): string {
   return choices?.join('|') ?? value
 }
@@ -178,11 +179,7 @@ function sectionRow(title: string): readonly string[] {
 const MORE = (words: string) => `crosswalk help SECTION lists the flags of one section, and crosswalk help ${words} those of all.`
 
 function rowsOf(flags: readonly (readonly [string, Flag])[]): readonly string[] {
-  return flags.flatMap(([name, flag]) => row(`--${name}${shownValue(flag)}`, helpTextOf(flag)))
-}
-
-function shownValue({ switch: isSwitch, choices, value = 'VALUE' }: Flag): string {
-  return isSwitch ? '' : ` ${choices?.join('|') ?? value}`
+  return flags.flatMap(([name, flag]) => row(flag.switch ? `--${name}` : `--${name} ${shown(flag)}`, helpTextOf(flag)))
 }
 
 function helpTextOf({ help, env }: Flag): string {
@@ -211,7 +208,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   report: async () => (await import('./commands/report.ts')).report,
   rehearse: async () => (await import('./commands/rehearse.ts')).rehearse,
   replay: async () => (await import('./commands/replay.ts')).replay,
-  completion: async () => (await import('./completion.ts')).createCompletion(COMMANDS),
+  completion: async () => (await import('./completion.ts')).createCompletion(everyCommand),
 }
 
 const KNOWN = Object.keys(COMMANDS)

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { type BaseLogger, type Logger, pino } from 'pino'
 import type { ModeRules, WrittenModes } from '../../migrate/modes/rules.ts'
+import type { Clocks } from '../../serve/bounds.ts'
 import { createClassify } from '../../serve/classify.ts'
 import type { Mode } from '../../serve/sides.ts'
 import { openMetricsExport } from '../../serve/watch/metrics-export.ts'
@@ -194,14 +195,7 @@ export interface CrosswalkOptions {
 }
 
 /** The times that modes, comparisons and rollouts go by. */
-export interface CrosswalkClocks {
-  /** Milliseconds since 1970. */
-  now(): number
-  /** Milliseconds of a clock that never goes back. */
-  ticks(): number
-  /** Calls a function again and again, after so many milliseconds. Returns a function that ends this. */
-  repeat(run: () => void, ms: number): () => void
-}
+export type CrosswalkClocks = Clocks
 
 /**
  * One Crosswalk in your program. It shares nothing with another one in the same process: each has its own connections, modes, evidence,

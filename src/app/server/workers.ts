@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { MetricValues } from '../../admin/metrics.ts'
 import { mergedMetrics, withEnded } from '../../admin/metrics-text.ts'
+import { atMost } from '../../fleet/exchange.ts'
 import type { KeptModes } from '../../fleet/modes.ts'
 import { hostStore } from '../../fleet/store/ipc.ts'
 import type { Store } from '../../fleet/store/store.ts'
@@ -32,16 +33,8 @@ export function createDeaths(ticks: () => number): () => boolean {
 const IN_TIME_MS = 1000
 
 /** Returns what a promise resolves with; undefined if that takes too long. */
-export async function inTime<T>(promise: Promise<T>): Promise<T | undefined> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), IN_TIME_MS)
-  })
-  try {
-    return await Promise.race([promise, late])
-  } finally {
-    clearTimeout(timer)
-  }
+function inTime<T>(promise: Promise<T>): Promise<T | undefined> {
+  return atMost(promise, undefined, IN_TIME_MS, CLOCKS)
 }
 
 /** One worker as its supervisor sees it. */

@@ -50,18 +50,15 @@ export interface Grant {
   readonly refused?: ApiError
 }
 
-/** Returns what an `Authorization` header permits. */
-export type Rights = (authorization: string | undefined) => Grant
-
-/** The same, if an identity provider may have to be asked for its keys. */
+/** Returns what an `Authorization` header permits. An identity provider may have to be asked for its keys. */
 type Identify = (authorization: string | undefined) => Grant | Promise<Grant>
 
 /**
  * Compares the given token with every token by hashes of equal length, so that the time reveals nothing. Without any token, every caller
  * may do everything. Tokens may change from one request to the next.
  */
-export function createRights(tokensNow: () => readonly AdminToken[]): Rights {
-  return (authorization = '') => {
+export function createRights(tokensNow: () => readonly AdminToken[]) {
+  return (authorization: string | undefined): Grant => {
     const tokens = tokensNow()
     if (tokens.length === 0) return { right: 'change' }
     const known = tokens.map(({ name, token, right }) => ({ hashed: hash(token), grant: { right, token: name } }))
@@ -113,24 +110,21 @@ function hash(text: string): Buffer {
   return createHash('sha256').update(text).digest()
 }
 
-/** Returns why a request may come from another site's page or through the proxy; undefined if it cannot. */
-export type Foreign = (
-  request: Pick<IncomingMessage, 'url' | 'headers'> & Partial<Pick<IncomingMessage, 'rawHeaders'>>,
-  isLinked?: boolean,
-) => ApiError | undefined
-
 /** What browsers send for a page of this origin, and for an address that a person typed (Fetch Metadata). */
 const OWN_SITES: ReadonlySet<string> = new Set(['same-origin', 'none'])
 
+/** What is looked at of a request. */
+type RequestHead = Pick<IncomingMessage, 'url' | 'headers'> & Partial<Pick<IncomingMessage, 'rawHeaders'>>
+
 /**
- * Detects requests of foreign pages. A page can make its own name resolve to this machine (DNS rebinding). Its browser then sees one
+ * Returns a function that says why a request may come from another site's page or through the proxy; undefined if it cannot. A page can make its own name resolve to this machine (DNS rebinding). Its browser then sees one
  * origin, and only the name in the request differs. So the name must be one of `names`; an address cannot be rebound. A request from
  * another origin says so in its headers. Clients that are no browsers are checked by name only. A page that `isLinked` opens from anywhere
  * in a tab of its own, which the other page cannot read.
  */
-export function createForeign(names: readonly string[]): Foreign {
+export function createForeign(names: readonly string[]) {
   const known = new Set(['localhost', ...names.map((name) => name.toLowerCase())])
-  return ({ url = '', headers, rawHeaders = [] }, isLinked = false) => {
+  return ({ url = '', headers, rawHeaders = [] }: RequestHead, isLinked = false): ApiError | undefined => {
     if (hasPassed(headers)) return PROXIED
     if (rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host').length > 1) return TWO_HOSTS
     const { host, origin, 'sec-fetch-site': site = 'none' } = headers
@@ -253,14 +247,14 @@ const OPEN: ReadonlySet<string | undefined> = new Set(['/healthz', '/readyz', PA
 /** The admin endpoints. They have their own port, so that they are never exposed with the API. */
 export function createAdmin(sources: AdminSources, { names, page, tokens, oidc }: AdminSettings): FastifyInstance {
   const { metrics, operations, readiness, reportNow, contract, proxyUrl, log, ...migration } = sources
-  const isForeign = createForeign(names)
+  const whyForeign = createForeign(names)
   const identify = createIdentify(tokens, oidc, log)
   const grants = new WeakMap<IncomingMessage, Grant>()
   const grantOf = (request: IncomingMessage): Grant => grants.get(request) ?? { right: 'none' }
   const whyRefused = async ({ raw, method, routeOptions: { url } }: FastifyRequest) => {
     const grant = await identify(raw.headers.authorization)
     grants.set(raw, grant)
-    return isForeign(raw, url === PAGE || url === ROOT) ?? (OPEN.has(url) ? undefined : whyNot(grant, method))
+    return whyForeign(raw, url === PAGE || url === ROOT) ?? (OPEN.has(url) ? undefined : whyNot(grant, method))
   }
   const app = createPort(async (request, reply) => {
     const problem = await whyRefused(request)

@@ -10,9 +10,6 @@ import type { ComparisonQuery } from '../migrate/records/record-file.ts'
 import { sendError } from '../serve/http/v1-surface.ts'
 import type { FleetCounted } from './report/report.ts'
 
-/** What an `If-Match` header says about the present entity tag. */
-export type IfMatch = 'met' | 'failed' | 'malformed'
-
 export const MALFORMED = new ApiError('INVALID_ARGUMENT', 'If-Match must be * or the etag of an answer, with its quotes')
 
 const TAGS = /(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"/g
@@ -22,7 +19,7 @@ const TAGS = /(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"/g
  * reverse proxy that compresses makes one of each, and a tag names a version of the rules, not bytes. `ifMatch('"a-1", "a-2"', '"a-2"')`
  * is `met`.
  */
-export function ifMatch(header: string | undefined, tag: string): IfMatch {
+export function ifMatch(header: string | undefined, tag: string): 'met' | 'failed' | 'malformed' {
   if (header === undefined || header.trim() === '*') return 'met'
   if (!header.match(TAGS) || !/^[\s,]*$/.test(header.replaceAll(TAGS, ''))) return 'malformed'
   return hasTag(header, tag) ? 'met' : 'failed'

@@ -29,18 +29,12 @@ export function readAssets(): PageAssets {
   return { script: read('page.js').replaceAll('</script', '<\\/script'), style: read('page.css').replaceAll('</style', '<\\/style') }
 }
 
-/** The report as a self-contained page, and the content security policy for it. */
-export interface HtmlPage {
-  readonly html: string
-  readonly policy: string
-}
-
 /**
- * Puts the report, the script and the style into one page. Nothing but this script and this style runs, whatever the report contains.
+ * Puts the report, the script and the style into one page, and returns its content security policy too. Nothing but this script and this style runs, whatever the report contains.
  * The policy names both by their hashes, and the report is data in which no tag can end.
  * `live` is the address at which a server returns the current report. A page without a report gets its first one there.
  */
-export function pageOf(report: Report | undefined, { script, style }: PageAssets, live?: string): HtmlPage {
+export function pageOf(report: Report | undefined, { script, style }: PageAssets, live?: string) {
   const policy = [
     "default-src 'none'",
     `script-src ${sourceOf(script)}`,

@@ -99,7 +99,8 @@ function addNotify(app: FastifyInstance, { notifier }: MigrationSources): void {
  * Adds `GET /rollouts` and `POST /rollouts/NAME/COMMAND`, which needs no body and answers with the new status. The entity tag of an answer
  * changes with the rules and whenever a rollout moves, so that a POST with `If-Match` does not promote what has moved on meanwhile.
  */
-function addRollouts(app: FastifyInstance, { modes, actorOf, steer = alone(modes) }: MigrationSources): void {
+function addRollouts(app: FastifyInstance, { modes, actorOf, joined }: MigrationSources): void {
+  const steer = joined?.steer ?? alone(modes)
   const tagNow = () => {
     const moves = modes.rollouts().map(({ name, phase, step, since }) => [name, phase, step, since])
     return tagOf(JSON.stringify([modes.state().tag, moves]))
@@ -306,8 +307,6 @@ export interface MigrationSources {
   /** The address of the page, if people know the port by one. */
   readonly page?: string | undefined
   readonly actorOf: ActorOf
-  /** Gives a command that holds for all replicas of a fleet; undefined without a store. */
-  readonly steer?: RolloutsPart['steer'] | undefined
   readonly report: MigrationReport
   readonly rehearse: Rehearse
   /** Absent without `notify.url`. */
@@ -319,6 +318,8 @@ export interface MigrationSources {
         readonly needsMatch: boolean
         readonly evidence: Pick<FleetEvidence, 'epochs' | 'counted'>
         readonly answers: FleetAnswers
+        /** Gives a command that holds for all replicas. */
+        readonly steer: RolloutsPart['steer']
       })
     | undefined
 }

@@ -147,10 +147,7 @@ export function createServer(started: Config, tables: Tables, options: ServerOpt
   const operations = () => describeOperations(tables)
   const asked = { metrics: told, operations, readiness, reportNow, contract: contractOf(config, tables), proxyUrl: () => proxy.url }
   const rehearse = rehearsalOf(migration, tables)
-  const admin = createAdmin(
-    { ...asked, notifier, ...migration, rehearse, warnings, log, joined, steer: joined?.steer },
-    adminSettings(config),
-  )
+  const admin = createAdmin({ ...asked, notifier, ...migration, rehearse, warnings, log, joined }, adminSettings(config))
   const warn = () => {
     for (const warning of warnings()) log.warn(warning)
   }

@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { count, many } from '../../migrate/evidence/evidence.ts'
 import type { Report } from '../report/report.ts'
 import { DifferenceView } from './difference.tsx'
@@ -15,7 +15,7 @@ import {
   useHeldFocus,
   useLive,
 } from './live.tsx'
-import { FleetBanner, HandsContext, Strip } from './now.tsx'
+import { ChangedContext, FleetBanner, Strip } from './now.tsx'
 import { Operations, OperationView } from './operations.tsx'
 import { Clients, Declared, TimelineView } from './views.tsx'
 import { placeOf, time } from './words.ts'
@@ -118,7 +118,6 @@ function App({ report, live }: { readonly report: Report; readonly live: Live | 
   const hash = useHash()
   const route = parseRoute(hash)
   useHeldFocus()
-  const { mayChange = false, askNow } = live ?? {}
   const title = titleOf(route, report)
   const heading = useRef<HTMLHeadingElement>(null)
   const arrived = useRef(false)
@@ -132,9 +131,8 @@ function App({ report, live }: { readonly report: Report; readonly live: Live | 
     }
     arrived.current = true
   }, [hash])
-  const hands = useMemo(() => (mayChange ? { changed: () => askNow?.() } : undefined), [mayChange, askNow])
   return (
-    <HandsContext value={hands}>
+    <ChangedContext value={live?.mayChange ? live.askNow : undefined}>
       <button type="button" class="skip" onClick={() => heading.current?.focus()}>
         Skip to the content
       </button>
@@ -162,7 +160,7 @@ function App({ report, live }: { readonly report: Report; readonly live: Live | 
         {report.read.skipped > 0 && ` (${many(report.read.skipped, 'line')} could not be read)`}. All times are UTC. Values were redacted
         when they were recorded.{report.fleet && ` ${WHOSE}`}
       </footer>
-    </HandsContext>
+    </ChangedContext>
   )
 }
 

@@ -43,10 +43,10 @@ function send(change: Change): Promise<Response> {
 }
 
 /**
- * How the page changes something: it calls `changed` after a change, and then asks for what is in force. Undefined in a file, on a port
- * without tokens, and with a token that only reads.
+ * Is called after a change, and asks for what is in force. Undefined where the page may change nothing: in a file, on a port without tokens,
+ * and with a token that only reads.
  */
-export const HandsContext = createContext<{ readonly changed: () => void } | undefined>(undefined)
+export const ChangedContext = createContext<(() => void) | undefined>(undefined)
 
 /** Changes something at once. Nothing is drawn where the page may change nothing. */
 function ChangeButton({ label, change }: { readonly label: string; readonly change: Change }) {
@@ -119,7 +119,7 @@ function ConfirmButton({
 }
 
 function useChange() {
-  const hands = useContext(HandsContext)
+  const changed = useContext(ChangedContext)
   const [problem, setProblem] = useState<string | undefined>(undefined)
   const [isBusy, setBusy] = useState(false)
   const make = async (change: Change): Promise<boolean> => {
@@ -127,10 +127,10 @@ function useChange() {
     const said = await makeChange(change)
     setBusy(false)
     setProblem(said)
-    hands?.changed()
+    changed?.()
     return said === undefined
   }
-  return { mayChange: hands !== undefined, problem, isBusy, make, forget: () => setProblem(undefined) }
+  return { mayChange: changed !== undefined, problem, isBusy, make, forget: () => setProblem(undefined) }
 }
 
 /** Lets v1 answer one operation again, after a confirmation. Nothing is drawn if v2 answers none of its clients. */
@@ -372,7 +372,7 @@ const NAMED = 3
 /** Says what is in force now in one line. Opened, it says it all. */
 export function Strip({ now, fleet }: { readonly now: InForce; readonly fleet: ReportFleet | undefined }) {
   const { rules, testers } = now.rules
-  const mayChange = useContext(HandsContext) !== undefined
+  const mayChange = useContext(ChangedContext) !== undefined
   const circuits = Object.entries(now.circuits)
   return (
     <section class="strip" aria-label="Active now">

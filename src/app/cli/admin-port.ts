@@ -31,7 +31,7 @@ export async function askAdmin<T>(path: string, flags: Flags, io: Io): Promise<T
 
 /** Sends a POST, with a token that may change something. A refusal is the sentence of the admin port. */
 export async function orderAdmin<T>(path: string, flags: Flags, io: Io, body?: object): Promise<T> {
-  return (await tagged<T>({ method: 'POST', path, ...(body && { body }) }, flags, io)).answer
+  return (await tagged<T>({ method: 'POST', path, body }, flags, io)).answer
 }
 
 /** An answer with its entity tag. */
@@ -44,7 +44,7 @@ interface Tagged<T> {
 interface Sent {
   readonly method: 'GET' | 'POST' | 'PUT'
   readonly path: string
-  readonly body?: object
+  readonly body?: object | undefined
   readonly ifMatch?: string | undefined
 }
 
@@ -93,17 +93,11 @@ function adminPort(flags: Flags, io: Io) {
   return { own: adminUrl(config), send, ask }
 }
 
-interface Exchanged {
-  /** Undefined if no answer came; `failure` is then the reason. */
-  readonly status?: number
-  readonly failure?: unknown
-  readonly missing?: string | undefined
-  readonly etag?: string | undefined
-  readonly body?: unknown
-}
-
-/** Asks directly: `fetch` would ask the proxy that NODE_USE_ENV_PROXY lets it read from the environment, even for this machine. */
-async function exchanged({ method, path, body: given, ifMatch }: Sent, base: string, token: string | undefined): Promise<Exchanged> {
+/**
+ * Asks directly: `fetch` would ask the proxy that NODE_USE_ENV_PROXY lets it read from the environment, even for this machine. Without an answer,
+ * `failure` is the reason.
+ */
+async function exchanged({ method, path, body: given, ifMatch }: Sent, base: string, token: string | undefined) {
   const { origin, pathname, search } = new URL(`${base}${path}`)
   const agent = new Agent()
   const headers = {
@@ -114,9 +108,8 @@ async function exchanged({ method, path, body: given, ifMatch }: Sent, base: str
   try {
     const answer = await agent.request({ origin, path: pathname + search, method, headers, body: given ? JSON.stringify(given) : null })
     const { 'x-crosswalk-incomplete': missing, etag } = answer.headers
-    const body = await answer.body.json().catch(() => undefined)
-    const told = { missing: missing === undefined ? undefined : String(missing), etag: etag === undefined ? undefined : String(etag) }
-    return { status: answer.statusCode, ...told, body }
+    const body: unknown = await answer.body.json().catch(() => undefined)
+    return { status: answer.statusCode, missing: missing?.toString(), etag: etag?.toString(), body }
   } catch (failure) {
     return { failure }
   } finally {
@@ -184,11 +177,11 @@ export interface AskedReplica {
   readonly replica?: Replica
   readonly problem?: string
   /** The address of its report page, if people know one. */
-  readonly page?: string
+  readonly page?: string | undefined
   /** What its fleet says besides its counts, if it shares a store. */
-  readonly fleet?: FleetView
+  readonly fleet?: FleetView | undefined
   /** What persons decided about the verdict. */
-  readonly terms?: CutoverTerms
+  readonly terms?: CutoverTerms | undefined
   /** Comparisons are in progress. A fleet says itself which of them are missing. */
   readonly isComparing?: boolean
 }
@@ -236,10 +229,7 @@ async function askOne({ ask }: AdminPort, admin: string): Promise<AskedReplica> 
   if (!isWhole) return { admin, problem: `${admin} answers, but not as the admin port of this version of Crosswalk.` }
   const open = Object.entries(circuits).flatMap(([id, { state, reason }]) => (state === 'open' ? [[id, reason] as const] : []))
   return {
-    admin,
-    ...(page !== undefined && { page }),
-    ...(fleet && { fleet }),
-    ...(terms && { terms }),
+    ...{ admin, page, fleet, terms },
     isComparing: fleet === undefined && queue.waiting + queue.running > 0,
     replica: { evidence: operations, traffic, strangers, clients, uncounted, openCircuits: Object.fromEntries(open), rollouts },
   }

@@ -3,28 +3,29 @@ import type { Config, SettingKey } from './settings.ts'
 
 /** Returns one sentence for each pair of values that are allowed one by one but contradict each other. */
 export function contradictionsIn(config: Config): readonly string[] {
-  return FINDERS.flatMap((find) => find(config) ?? [])
+  return CONTRADICTIONS.flatMap((why) => why(config) ?? [])
 }
 
-const FINDERS: readonly ((config: Config) => string | undefined)[] = [
-  endsTooEarly,
-  readsAndChanges,
-  isHalfOidc,
-  hasNoRoom,
-  isUnsigned,
-  hasNoV1,
-  tlsContradiction,
-  writesOneFileTwice,
-  opensOnePortTwice,
-  leadsBack,
+/** Each returns a sentence, or undefined if the values go together. */
+const CONTRADICTIONS: readonly ((config: Config) => string | undefined)[] = [
+  whyEndsTooEarly,
+  whySameToken,
+  whyHalfOidc,
+  whyNoRoom,
+  whyUnsigned,
+  whyNoV1,
+  whyWrongTls,
+  whySameFile,
+  (config) => whySamePort(addressOf(config, 'listen'), addressOf(config, 'admin')),
+  whyLeadsBack,
 ]
 
-function endsTooEarly({ 'v1.deprecation': deprecation, 'v1.sunset': sunset }: Config): string | undefined {
+function whyEndsTooEarly({ 'v1.deprecation': deprecation, 'v1.sunset': sunset }: Config): string | undefined {
   if (deprecation === undefined || sunset === undefined || sunset >= deprecation) return undefined
   return `v1.sunset (${day(sunset)}) is before v1.deprecation (${day(deprecation)}), but nothing ends before it is deprecated (RFC 9745 §4).`
 }
 
-function readsAndChanges({ 'admin.token': token, 'admin.readToken': readToken, 'admin.tokens': named }: Config): string | undefined {
+function whySameToken({ 'admin.token': token, 'admin.readToken': readToken, 'admin.tokens': named }: Config): string | undefined {
   const tokens = named.map((one) => one.token)
   if (tokens.some((one, at) => one === token || tokens.indexOf(one) < at)) {
     return 'admin.tokens has a token that admin.token or another name has too, so nobody could tell who used it; give each its own.'
@@ -34,7 +35,7 @@ function readsAndChanges({ 'admin.token': token, 'admin.readToken': readToken, '
   return `admin.readToken is the same as ${same}, but whoever has it would change modes; give two tokens.`
 }
 
-function isHalfOidc(config: Config): string | undefined {
+function whyHalfOidc(config: Config): string | undefined {
   const { 'admin.oidc.issuer': issuer, 'admin.oidc.audience': audience, 'admin.oidc.read': read, 'admin.oidc.write': write } = config
   if (issuer === undefined) {
     const given = audience === undefined ? (write === undefined ? 'read' : 'write') : 'audience'
@@ -48,7 +49,7 @@ function isHalfOidc(config: Config): string | undefined {
   return 'admin.oidc.issuer is set without admin.oidc.read and admin.oidc.write, so no token would grant a right; give at least one.'
 }
 
-function hasNoRoom(config: Config): string | undefined {
+function whyNoRoom(config: Config): string | undefined {
   const {
     'limits.requestBytes': body,
     'limits.bodiesBytes': bodies,
@@ -62,18 +63,18 @@ function hasNoRoom(config: Config): string | undefined {
   return `limits.messagesBytes (${messages}) is less than limits.messageBytes (${message}), so the longest answers over gRPC would always be refused; raise the first.`
 }
 
-function isUnsigned({ 'notify.url': url, 'notify.secret': secret }: Config): string | undefined {
+function whyUnsigned({ 'notify.url': url, 'notify.secret': secret }: Config): string | undefined {
   if (url === undefined || secret !== undefined) return undefined
   return 'notify.url is set without notify.secret, so its receiver could not tell these events from forged ones; give the output of: echo whsec_$(openssl rand -base64 32)'
 }
 
-function hasNoV1({ 'upstream.v1Grpc': how, 'upstream.v1': v1 }: Config): string | undefined {
+function whyNoV1({ 'upstream.v1Grpc': how, 'upstream.v1': v1 }: Config): string | undefined {
   if (how === 'relay' || v1 !== undefined) return undefined
   return `upstream.v1Grpc is ${how} without upstream.v1, so no call would reach a v1 service; give upstream.v1 or leave out the first.`
 }
 
 /** Each of these files belongs to what writes it. */
-function writesOneFileTwice({ 'store.url': store, 'store.cache': cache, 'records.file': records }: Config): string | undefined {
+function whySameFile({ 'store.url': store, 'store.cache': cache, 'records.file': records }: Config): string | undefined {
   const written = [
     ['store.url', store?.startsWith('file:') ? store.slice('file:'.length) : undefined],
     ['store.cache', cache],
@@ -83,10 +84,6 @@ function writesOneFileTwice({ 'store.url': store, 'store.cache': cache, 'records
   const at = paths.findIndex((path, nth) => path !== undefined && paths.indexOf(path) < nth)
   if (at < 0) return undefined
   return `${written[at]?.[0]} names the file of ${written[paths.indexOf(paths[at])]?.[0]}, so each would overwrite the other; give each its own.`
-}
-
-function opensOnePortTwice(config: Config): string | undefined {
-  return whySamePort(addressOf(config, 'listen'), addressOf(config, 'admin'))
 }
 
 /** An address that a process listens on, and the names of the settings that give it. */
@@ -121,7 +118,7 @@ const OWN = {
  * Returns one sentence if an address that the proxy calls is its own, otherwise undefined. Another name for the same address is found out only
  * when the first request comes back.
  */
-function leadsBack(config: Config): string | undefined {
+function whyLeadsBack(config: Config): string | undefined {
   for (const key of ['upstream.v2', 'upstream.v1', 'notify.url'] as const) {
     for (const own of ['listen', 'admin'] as const) {
       const address = config[key]
@@ -173,7 +170,7 @@ export function whyHalf(config: TlsConfig, party: Party): string | undefined {
 }
 
 /** Returns one sentence for settings of TLS that contradict each other or have no use. */
-function tlsContradiction(config: TlsConfig): string | undefined {
+function whyWrongTls(config: TlsConfig): string | undefined {
   for (const party of Object.keys(FILES) as Party[]) {
     const half = whyHalf(config, party)
     if (half !== undefined) return `${half}.`
@@ -189,11 +186,11 @@ function tlsContradiction(config: TlsConfig): string | undefined {
     if (base === undefined) return `${set} is set without upstream.${service}, so nobody would use it; set both or none.`
     if (!base.startsWith('https:')) return `${set} is set, but upstream.${service} (${base}) speaks plain text; give it as https://.`
   }
-  return sharesAnOrigin(config)
+  return whyTwoIdentities(config)
 }
 
 /** One pool of connections serves both services, so that one origin has one identity. */
-function sharesAnOrigin(config: TlsConfig): string | undefined {
+function whyTwoIdentities(config: TlsConfig): string | undefined {
   const { 'upstream.v1': v1, 'upstream.v2': v2 } = config
   if (v1 === undefined || v2 === undefined || new URL(v1).origin !== new URL(v2).origin) return undefined
   const other = (['ca', 'cert', 'key'] as const).find((file) => config[FILES.v1[file]] !== config[FILES.v2[file]])

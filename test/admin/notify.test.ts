@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { afterAll, describe, expect, it } from 'vitest'
-import { askedPause, createSign, EVENT_TYPES, notificationOf, PING, pauseAfter, pingOf, WHOLE_TYPES } from '../../src/admin/notify.ts'
+import { askedPause, createSign, EVENT_TYPES, notificationOf, PING, pauseAfter, WHOLE_TYPES } from '../../src/admin/notify.ts'
 import { loadConfig, notifySettings } from '../../src/app/config/config.ts'
 import { iamRules, PERSON, simulate } from '../migrate/rollout/stage.ts'
 import { NEXT, notifierFor, problemsOf, SAMPLES, SECRET, startWebhook, type TestWebhook, TYPES, verified, WRONG } from './notes.ts'
@@ -35,10 +35,6 @@ describe('notification', () => {
     const event = eventOf({ what: 'modes', text: long, from: long, to: long })
     expect(problemsOf(event)).toEqual([])
     expect(JSON.stringify(event).length).toBeLessThan(20_000)
-  })
-
-  it('can be a test, which says that nothing has changed', () => {
-    expect(problemsOf(pingOf('an-id', AT, SOURCE))).toEqual([])
   })
 
   it('names a rollout in each event of its run', () => {
@@ -126,14 +122,6 @@ describe('notifier', () => {
       notifier.send('x'.repeat(1000))
       expect(notifier.counts()).toMatchObject({ dropped: 9, waiting: 1 })
       webhook.open()
-    })
-
-    it('sends a test event, and returns its id', async () => {
-      const webhook = await startWebhook()
-      const notifier = notifierFor(webhook)
-      const id = notifier.ping()
-      await notifier.idle()
-      expect(webhook.events()).toMatchObject([{ id, type: 'crosswalk.ping', data: { what: 'ping' } }])
     })
   })
 

@@ -94,15 +94,6 @@ describe('commands', () => {
       expect(await runCommand(argv)).toEqual({ code: 2, out: '', err })
     })
 
-    it('refuses an unknown variable at every command that reads settings', async () => {
-      const misused = [['serve'], ['demo'], ['sandbox'], ['sandbox', 'token'], ['cutover'], ['report', 'x'], ['replay', 'x']]
-      const env = { CROSSWALK_SEED: '1', CROSSWALK_WORKER: 'HIDDEN' }
-      for (const argv of misused) {
-        const err = 'The environment variable CROSSWALK_WORKER is not a setting; did you mean "CROSSWALK_WORKERS"?'
-        expect([argv, await runCommand(argv, env)]).toEqual([argv, { code: 2, out: '', err }])
-      }
-    })
-
     it('treats a wrong environment variable as misuse too', async () => {
       const { code, err } = await runCommand(['sandbox'], { CROSSWALK_SANDBOX_PORT: 'x' })
       expect(code).toBe(2)

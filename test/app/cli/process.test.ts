@@ -277,16 +277,6 @@ describe('process', () => {
     expect(readFileSync(both, 'utf8').trimStart()).toMatch(/^v1 proxy/)
   })
 
-  it('runs crosswalk serve until SIGTERM', async () => {
-    const child = start('serve', '--upstream-v2', 'http://127.0.0.1:1', '--port', '0', '--admin-port', '0')
-    const ended = exit(child)
-    const [line = ''] = await linesUntil(child, () => true)
-    const [, url = ''] = /serves v1 on (\S+) from v2 at http:\/\/127\.0\.0\.1:1;/.exec(line) ?? []
-    expect((await fetch(`${url}/iam/v1/groups`)).status).toBe(503)
-    child.kill('SIGTERM')
-    expect(await ended).toBe(0)
-  })
-
   it('reads its settings again at SIGHUP and goes on', async () => {
     const child = start('serve', '--upstream-v2', 'http://127.0.0.1:1', '--port', '0', '--admin-port', '0')
     const ended = exit(child)

@@ -37,7 +37,7 @@ type Turns = ReadonlyMap<string, Turn>
 export function createOpenCircuits({ circuit, version, fleet, moved, now }: OpenCircuitsParts) {
   let current = version()
   const turns = new Map<string, Turn>()
-  /** Those of the version before. */
+  /** The turns of the version of the modes before. */
   let earlier: Turns = new Map()
   let isLost = false
   const take = (texts: Readonly<Record<string, string>>) => {
@@ -186,7 +186,7 @@ export function createOthersCounts({ circuit, heard, version, fleet, ticks }: Co
     const others = new Map(Object.entries(sums).map(([field, count]) => [field, count - (handed.get(field) ?? 0)]))
     const before = known
     known = others
-    // What was seen before this process began has had its effect.
+    // The first reading has what was seen before this process began: it opens no circuit here.
     if (!before) return
     const more = newIn(others, before)
     if (more.some(({ bad }) => bad > 0)) alert()
@@ -319,7 +319,7 @@ export function createSharedBudget(perMinute: number, fleet: Pick<Fleet, 'id' | 
     return minute
   }
   let minutes = [minuteOf(Math.floor(now() / MINUTE))]
-  /** undefined as long as nobody has told. */
+  /** How many replicas live; undefined until the store has told. */
   let replicas: number | undefined
   const isSilent = () => fleet.state().silentMs > SILENT_MS
   const part = () => Math.ceil(perMinute / (4 * (replicas ?? UNKNOWN)))
@@ -336,7 +336,7 @@ export function createSharedBudget(perMinute: number, fleet: Pick<Fleet, 'id' | 
   }
   return {
     changes(): readonly StoreChange[] {
-      // One that nobody can read serves too, and takes its part.
+      // A replica whose heartbeat nobody can read serves too, and takes its part.
       const live = liveIn(fleet)
       if (live > 0 && !isSilent()) replicas = live
       const short = follow().filter(({ drawn, taken, rest }) => rest > 0 && drawn - taken < part() / 2)

@@ -189,7 +189,7 @@ interface PendingUse {
   readonly places: Map<string, number>
 }
 
-/** Melts entries together. Memory is bounded by the clients that are told apart, and by what `KeptUses` keeps. */
+/** Adds entries up until the store is told. Memory is bounded by the clients that are told apart, and by what `KeptUses` keeps. */
 function createPendingUses() {
   const pending = new Map<string, PendingUse>()
   let kept = new Map<string, KeptUse>()
@@ -370,7 +370,7 @@ interface FleetClients {
   readonly uncounted: number
 }
 
-/** Numbers that are read at the same time. */
+/** Numbers of clients (`numberOf`) that are read at the same time. */
 const AT_ONCE = 4
 
 /** Maximum kinds of requests, and places of differences, of the clients of one number. */

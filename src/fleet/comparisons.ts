@@ -23,7 +23,7 @@ function withoutAround({ around: _, ...example }: Example): Example {
   return example
 }
 
-/** Reads it. Undefined if another version of Crosswalk wrote it in another form. */
+/** Reads a comparison. Undefined if another version of Crosswalk wrote it in another form. */
 function comparisonIn(text: string): Comparison | undefined {
   return readText(comparisonSchema, text) as Comparison | undefined
 }
@@ -47,7 +47,7 @@ export const KEPT_NOTES = 1000
 /** Maximum comparisons of a replica in a minute that differ in the same way, so that a frequent one leaves room for a rare one. */
 export const MOST_ALIKE = 10
 
-/** Own ones of each kind that are told again if the store loses them. */
+/** Own comparisons, and own notes, that are told again if the store loses them. */
 const REPEATED = 100
 
 /** Adds texts to a log of the store, at most so many at once. What the store lost lately is told again. */
@@ -177,7 +177,7 @@ function textOfNote({ nth: _, ...note }: IdentifiedNote): string {
 /** A note of a kind that a later version of Crosswalk knows is left out. */
 const sharedNote = noteSchema.extend({ id: z.string().min(1), what: z.enum(NOTE_KINDS) })
 
-/** Reads it. Undefined if another version of Crosswalk wrote it in another form. */
+/** Reads a note. Undefined if another version of Crosswalk wrote it in another form. */
 function noteIn(text: string): IdentifiedNote | undefined {
   return readText(sharedNote, text) as IdentifiedNote | undefined
 }

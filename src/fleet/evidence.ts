@@ -94,7 +94,7 @@ export function trafficIn(sums: Sums): Pick<Counted, 'traffic' | 'strangers' | '
 /** The field of calls of clients beyond those that are told apart. */
 export const UNCOUNTED = 'uncounted'
 
-/** What declared differences explained, likewise. */
+/** What declared differences explained, as the sums of a fleet hold it. */
 export function declaredSums({ report }: Pick<ExpectedDifferences, 'report'>): Sums {
   const rows = report().flatMap(({ code, findings, comparisons }) => [
     [fieldOf('findings', code), findings] as const,
@@ -134,7 +134,7 @@ export function evidenceChanges(one: TimedObservation, names: EvidenceNames, lat
   const claim: MakeClaim = (what, name, sums) => {
     return { kind: 'claim', key: `${key}${what}`, at, ms: COLLAPSE.windowMs, name, ...sums }
   }
-  // No client asked for it, so that it counts for its kind alone. Told again, it is no other one.
+  // No client asked for it, so that it counts for its kind alone. Its claim has its time: the same one, told again, counts once.
   if (rehearsed) {
     const first: StoreChange = { kind: 'least', name: evidence, sums: { [field('firstAt')]: at } }
     return [first, ...kindChanges(one, names.kinds, (what, ...counts) => claim(`${what} rehearsed ${at}`, ...counts))]
@@ -174,7 +174,7 @@ function kindChanges(one: TimedObservation, name: string, claim: MakeClaim): rea
   const field = (figure: KindFigure) => kindField(figure, operation, countedKind)
   if (WEIGHTS[outcome] === 'nothing') return []
   if (WEIGHTS[outcome] === 'bad') {
-    // The pair is observed, so that a clean comparison of it within ten minutes is none.
+    // The pair is observed, so that a clean comparison of it within ten minutes is no observation.
     return [claim('kind', name, { first: {}, again: {} }), { kind: 'most', name, sums: { [field('wrongAt')]: at } }]
   }
   if (isUntried(one)) return [claim('kind', name, { first: {}, again: {} })]
@@ -310,7 +310,7 @@ export function createWaiting<T extends { readonly at: number }>(most: number = 
 const KEPT_MS = 10_000
 const MOST = 5000
 
-/** What the store has lately been told. It may lose a second of that, if it dies. `now` gives milliseconds. */
+/** What the store was told in the last seconds. A store that dies may lose a second of that. `now` gives milliseconds. */
 function createReported<T>(now: () => number) {
   let told: readonly { readonly one: T; readonly at: number; readonly batch: number }[] = []
   let batch = 0

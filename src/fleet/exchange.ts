@@ -214,7 +214,7 @@ export function sumOf(states: readonly PartState[]): PartState {
 }
 
 /** The replicas that the store has heard of lately. `heard` is given the time of the store, in milliseconds since 1970. */
-export function createRoll(
+export function createHeartbeats(
   store: Pick<Store, 'read'>,
   id: string,
   { ticks }: Pick<FleetClocks, 'ticks'>,
@@ -277,7 +277,7 @@ const LOOK_MS = 5
 export function createQuestions(
   turn: (isUrgent: boolean) => Promise<boolean>,
   onAsked: () => void,
-  roll: Pick<ReturnType<typeof createRoll>, 'read' | 'unread'>,
+  heartbeats: Pick<ReturnType<typeof createHeartbeats>, 'read' | 'unread'>,
   clocks: Pick<FleetClocks, 'repeat' | 'ticks'>,
 ) {
   let heard = 0
@@ -291,7 +291,7 @@ export function createQuestions(
   }
   const wait = async (question: number, until: number, what: 'asked' | 'heard'): Promise<readonly FleetReplica[]> => {
     for (;;) {
-      const replicas = await roll.read()
+      const replicas = await heartbeats.read()
       if (replicas.every((one) => !one.isLive || one[what] >= question) || clocks.ticks() >= until) return replicas
       await pause(LOOK_MS, clocks)
     }
@@ -323,7 +323,10 @@ export function createQuestions(
       const replicas = question === undefined ? undefined : await wait(question, until, 'asked').catch(() => undefined)
       if (question === undefined || replicas === undefined) return { problems: [NO_STORE], busy: [] }
       const busy = replicas.filter(({ heard, asked }) => asked < question && heard >= question).map(busyOf)
-      return { problems: [...busy, ...replicas.flatMap((one) => problemsOf(one, question)), ...roll.unread().map(problemOfUnread)], busy }
+      return {
+        problems: [...busy, ...replicas.flatMap((one) => problemsOf(one, question)), ...heartbeats.unread().map(problemOfUnread)],
+        busy,
+      }
     },
     async hear(withinMs: number) {
       const until = clocks.ticks() + withinMs
@@ -331,7 +334,8 @@ export function createQuestions(
       if (question === undefined) return false
       const replicas = await wait(question, until, 'heard').catch(() => [])
       const isGone = ({ seenMs }: UnreadReplica) => seenMs > GONE_MS
-      const isTold = replicas.length > 0 && replicas.every((one) => one.heard >= question || isGone(one)) && roll.unread().every(isGone)
+      const isTold =
+        replicas.length > 0 && replicas.every((one) => one.heard >= question || isGone(one)) && heartbeats.unread().every(isGone)
       return isTold && atMost(turn(false), false, Math.max(0, until - clocks.ticks()), clocks)
     },
   }

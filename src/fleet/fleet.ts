@@ -15,8 +15,8 @@ import {
   BEAT_MS,
   type BeatText,
   createExchanges,
+  createHeartbeats,
   createQuestions,
-  createRoll,
   createStoreClock,
   type ExchangesState,
   type FleetClocks,
@@ -211,8 +211,8 @@ export function createFleet({ store, id, name, clocks, modes, counts = { epoch: 
   const since = clocks.now()
   const startedAt = ticks()
   const clock = createStoreClock(clocks)
-  const roll = createRoll(store, id, clocks, clock.heard)
-  const questions = createQuestions((isUrgent) => exchanges.turn(isUrgent), parts.asked, roll, clocks)
+  const heartbeats = createHeartbeats(store, id, clocks, clock.heard)
+  const questions = createQuestions((isUrgent) => exchanges.turn(isUrgent), parts.asked, heartbeats, clocks)
   let isNew = false
   let isLeaving = false
   let sentAt = Number.NEGATIVE_INFINITY
@@ -233,7 +233,7 @@ export function createFleet({ store, id, name, clocks, modes, counts = { epoch: 
     // The heartbeat tells what still waits after that.
     return [...handed, ...questions.changes(), beat()]
   }
-  const readings = () => [...parts.readings(), questions.reading, ...roll.readings()]
+  const readings = () => [...parts.readings(), questions.reading, ...heartbeats.readings()]
   const lost = (batches: number) => {
     isNew = true
     parts.lost(batches)
@@ -247,7 +247,7 @@ export function createFleet({ store, id, name, clocks, modes, counts = { epoch: 
   }
   return {
     ...{ id, store, turn, time: clock.time, aheadMs: clock.aheadMs, add: parts.add, settle: questions.settle, hear: questions.hear },
-    ...{ replicas: roll.replicas, readReplicas: roll.read, unread: roll.unread },
+    ...{ replicas: heartbeats.replicas, readReplicas: heartbeats.read, unread: heartbeats.unread },
     async start() {
       store.onNews(() => void turn())
       end = clocks.repeat(look, SOON_MS)

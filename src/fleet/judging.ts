@@ -177,7 +177,7 @@ function textOf({ number, operation, params, uids, caller }: NamedWrite): Writte
   return { number, operation: operation.id, params, caller, ...(uids && { uids: [...uids] }) }
 }
 
-/** Asks for all that wait at the same time at once. A question that was asked before the call answers nothing. */
+/** Asks once for all who wait at the same time. A question that was asked before a call does not answer it. */
 function shared(ask: () => Promise<boolean>): () => Promise<boolean> {
   let running: Promise<boolean> | undefined
   let queued: Promise<boolean> | undefined

@@ -218,7 +218,7 @@ function watchCall(pair: FunctionPair, self: unknown, given: readonly unknown[],
   const end = ({ seen, size: more }: SeenResult) => {
     if (means.isClosed()) return
     if (signals.some(({ aborted }) => aborted)) return skip('gone')
-    // The size of the new function's own result says something of it, so that no coin left it out.
+    // A result of next that has no room is left out for what it is, and not by chance: it counts as such.
     if (queue.refuses(size + more)) return skip(by === 'v2' && !queue.refuses(size) ? 'heldBytes' : 'waiting')
     if (term.epoch !== journal.terms.now.epoch) return skip('earlier')
     sampler.charge(user, size + more)

@@ -66,7 +66,7 @@ export function createRolloutsPart(sources: RolloutsPartSources) {
   const readNow = async (name: string): Promise<'done' | 'down'> => {
     const found = await within(store.read([{ kind: 'document', name: rolloutName(name) }]))
     if (found === 'down') return 'down'
-    // A run that begins knows what was known before it.
+    // A run that begins starts from the evidence that all replicas have.
     if ((await within(known.read())) === 'down') return 'down'
     documents.take(name, (found[0]?.value as Document | undefined) ?? { version: 0, text: '' })
     return 'done'

@@ -59,6 +59,8 @@ interface ErrorOptions {
   readonly unsent?: true
   /** True if another call of the same request had its answer before. */
   readonly late?: true
+  /** The HTTP status as which the log and metrics count it: its client caused it, although gRPC gives it a code of failures. */
+  readonly http?: number
 }
 
 /** Equal in every copy of this module. */
@@ -75,6 +77,7 @@ export class ApiError extends Error {
   readonly foreign: boolean
   readonly unsent: boolean
   readonly late: boolean
+  readonly http: number
 
   constructor(code: CodeName, message: string, options: ErrorOptions = {}) {
     super(message, { cause: options.cause })
@@ -85,10 +88,7 @@ export class ApiError extends Error {
     this.foreign = options.foreign === true
     this.unsent = options.unsent === true
     this.late = options.late === true
-  }
-
-  get http(): number {
-    return CODES[this.code].http
+    this.http = options.http ?? CODES[code].http
   }
 
   get [IS_API_ERROR](): true {

@@ -12,10 +12,11 @@ import {
   toJson,
 } from '@bufbuild/protobuf'
 import { FileDescriptorProtoSchema, FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt'
-import { ApiError, CODES } from '../errors.ts'
+import { CODES } from '../errors.ts'
 import type { Operation } from '../tables/operation.ts'
 import { type Facts, type FactsOfBoth, factsFile, renamedFacts, routeOf, ruleOf, v2beta1Of } from './facts.ts'
 import { protoFiles } from './proto-files.ts'
+import { unreadable } from './wire/framing.ts'
 
 /** The packages of reflection. Clients ask the older one where a server does not know the newer. */
 export const REFLECTION = ['grpc.reflection.v1', 'grpc.reflection.v1alpha'] as const
@@ -45,7 +46,7 @@ export function askedService(bytes: Uint8Array): string {
     const { service = '' } = toJson(type, fromBinary(type, bytes)) as { readonly service?: string }
     return service
   } catch (cause) {
-    throw new ApiError('INTERNAL', 'the request is not a HealthCheckRequest', { cause })
+    throw unreadable('the request is not a HealthCheckRequest', cause)
   }
 }
 
@@ -114,7 +115,7 @@ function read(type: DescMessage, bytes: Uint8Array): Question {
   try {
     return toJson(type, fromBinary(type, bytes)) as Question
   } catch (cause) {
-    throw new ApiError('INTERNAL', `the request is not a ${type.typeName}`, { cause })
+    throw unreadable(`the request is not a ${type.typeName}`, cause)
   }
 }
 

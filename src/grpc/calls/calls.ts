@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2'
-import { CODES, codeName } from '../../errors.ts'
+import { type ApiError, CODES, codeName } from '../../errors.ts'
 import { type Budget, createBudget, createHolding, type Holding } from '../../serve/bounds.ts'
 import type { Classify } from '../../serve/classify.ts'
 import { type Core, type CoreSettings, createCore, type RequestRecord } from '../../serve/core.ts'
@@ -105,18 +105,19 @@ export function createRpcCalls({ core, v1, v2, classify, announced, tracing, bud
       const holding = createHolding(longAnswers)
       const handler = begin(to, record, headers, holding)
       if (to.missing) return refuseGrpc(stream, to.missing, ended)
-      serveGrpc(stream, headers, handler, (code) => {
+      serveGrpc(stream, headers, handler, (code, failure) => {
         holding.release()
-        ended({ code, failure: undefined })
+        ended({ code, failure })
       })
     },
     servePair(to, pair, record) {
       cors?.open(pair.request, pair.response)
       if (cors?.preflight(pair.request, pair.response)) return
       const holding = createHolding(longAnswers)
-      const ended = (code: number | undefined) => {
+      const ended = (code: number | undefined, failure: ApiError | undefined) => {
         holding.release()
         if (code !== undefined) record.grpcStatus = codeName(code)
+        record.error = failure ?? record.error
       }
       servePair(pair, { handler: begin(to, record, pair.request.headers, holding), isSafe: to.isSafe, ended })
     },

@@ -25,8 +25,9 @@ import type { OnGrpc } from '../../serve/listen/http2.ts'
 import type { TimeLimits } from '../../serve/listen/times.ts'
 import { hasFailed } from '../../serve/sides.ts'
 import { whenClosed } from '../../serve/signals.ts'
-import { endSpan, lineOf, pathForLog, type RequestMetrics } from '../../serve/watch/access-log.ts'
+import { endSpan, lineOf, pathForLog, type RequestMetrics, statusOfCall } from '../../serve/watch/access-log.ts'
 import { type Grpc, type GrpcEnd, refuseGrpc } from '../relay/relay.ts'
+import type { OnEnd } from '../wire/status.ts'
 import type { RpcCalls, RpcParts } from './calls.ts'
 import type { ServeStandard, StandardParts } from './standard.ts'
 
@@ -38,8 +39,7 @@ export interface BegunCall {
 }
 
 /**
- * Returns what opens the record of a gRPC call on a bare stream, and writes one log line a call, as the access log does for requests. Its HTTP
- * status is that of the call's code.
+ * Returns what opens the record of a gRPC call on a bare stream, and writes one log line a call, as the access log does for requests.
  */
 export function createCallLog(log: Logger, metrics: RequestMetrics, forwarded: Forwarded) {
   return (arrived: Parameters<Forwarded['clientOf']>[0] & { readonly headers: IncomingHttpHeaders }): BegunCall => {
@@ -53,9 +53,9 @@ export function createCallLog(log: Logger, metrics: RequestMetrics, forwarded: F
     const ended = ({ code, failure }: GrpcEnd) => {
       const ms = performance.now() - record.started
       const grpcStatus = codeName(code)
-      const status = CODES[grpcStatus].http
       record.grpcStatus = grpcStatus
       record.error = failure ?? record.error
+      const status = statusOfCall(grpcStatus, record.error)
       metrics.end(record, status, ms / 1000)
       metrics.endGrpc(grpcStatus)
       if (failure && isUnrelayable(failure)) metrics.unrelayable('grpc')
@@ -137,11 +137,11 @@ export function createLazyStandard(parts: StandardParts) {
     isHealth: (path: string) => path.startsWith(HEALTH),
     /** False where reflection is turned off: v2 then gets its calls, as it gets those of every service that is not known. */
     isReflection: (path: string) => parts.settings.reflection && REFLECTION.test(path),
-    serve(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, ended: (code: number) => void): void {
+    serve(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, ended: OnEnd): void {
       loading ??= load()
       loading
         .then((serve) => serve(stream, headers, ended))
-        .catch((thrown) => refuseGrpc(stream, asApiError(thrown), ({ code }) => ended(code)))
+        .catch((thrown) => refuseGrpc(stream, asApiError(thrown), ({ code, failure }) => ended(code, failure)))
     },
   }
 }
@@ -209,7 +209,7 @@ export function createGrpcRoute({ grpc, rpc, standard, admit, checks, forwarded,
     if (wrong) return refuseGrpc(stream, wrong, ended)
     if (isReflection) {
       record.operation = 'reflection'
-      return standard.serve(stream, headers, (code) => ended({ code, failure: undefined }))
+      return standard.serve(stream, headers, (code, failure) => ended({ code, failure }))
     }
     const relay = () => {
       const full = streams(stream)

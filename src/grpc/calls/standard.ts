@@ -8,6 +8,7 @@ import type { Rpc } from '../proto-files.ts'
 import { askedService, createReflection, HEALTH, type HealthStatus, healthBytes, healthListBytes, servedServices } from '../standard.ts'
 import type { WireSettings } from '../wire/framing.ts'
 import { createServeGrpcStream, type WireStreamCall, type WireStreamHandler } from '../wire/grpc.ts'
+import type { OnEnd } from '../wire/status.ts'
 import type { RpcCalls } from './calls.ts'
 import type { LazyRpc } from './carrier.ts'
 
@@ -100,8 +101,8 @@ export interface StandardParts extends Pick<HealthParts, 'readiness' | 'leaving'
   readonly settings: Parameters<typeof servedServices>[2]
 }
 
-/** Serves one call on a bare stream. `ended` is called once, with the code that the client sees. */
-export type ServeStandard = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, ended: (code: number) => void) => void
+/** Serves one call on a bare stream. `ended` is called once. */
+export type ServeStandard = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, ended: OnEnd) => void
 
 /** Milliseconds. A client of reflection asks what it wants to know at once. */
 const REFLECTION_MS = 60_000

@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream'
 import { ApiError, asApiError, unrelayable } from '../../errors.ts'
 import { CONNECTION_SPECIFIC, grouped, relayable, relayableHeaders } from '../../heads.ts'
 import { HOP_BY_HOP } from '../../serve/heads.ts'
+import { reset } from '../../serve/listen/http2.ts'
 import { guarded, whenClosed } from '../../serve/signals.ts'
 import type { Service } from '../../serve/upstream/health.ts'
 import { failureStatus, GrpcHead, grpcTrailers, statusBytes, unpadded } from '../wire/status.ts'
@@ -113,12 +114,11 @@ type GrpcAnswer = ReturnType<typeof createAnswer>
 
 /** `service` is the one that answers. */
 function createAnswer(client: ServerHttp2Stream, service: Service, ended: OnGrpcEnd, renamed?: Renamed) {
-  let failure: ApiError | undefined
-  const head = new GrpcHead(client, (code) => ended({ code, failure }))
+  const head = new GrpcHead(client, (code, failure) => ended({ code, failure }))
   /** Ends the call with a status of ours, even after messages have been sent. */
   const fail = (thrown: unknown) => {
-    failure = asApiError(thrown)
-    head.end(grpcTrailers({ status: failureStatus(failure) }))
+    head.failure = asApiError(thrown)
+    head.end(grpcTrailers({ status: failureStatus(thrown) }))
   }
   const isGiven = (answer: OutgoingHttpHeaders | { readonly problem: string }): answer is OutgoingHttpHeaders => {
     if (typeof answer.problem !== 'string') return true
@@ -283,7 +283,7 @@ function carryAnswer(
   const over = () => {
     if (client.writableEnded || client.closed) return
     if (isLost()) answer.fail(mayBeDone() ? brokenOff(service) : unreachable(service))
-    else client.close(call.rstCode || NGHTTP2_INTERNAL_ERROR)
+    else reset(client, call.rstCode || NGHTTP2_INTERNAL_ERROR)
   }
   whenClosed(call, { over, next: undefined })
 }

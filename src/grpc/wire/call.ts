@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { ApiError } from '../../errors.ts'
+import { ApiError, asApiError, CODES } from '../../errors.ts'
 import type { Deadline, Deadlines } from '../../serve/listen/times.ts'
 import { type Closing, Firing, type OnClose, type Signal, whenClosed } from '../../serve/signals.ts'
 import type { Inflated, WireSettings } from './framing.ts'
@@ -112,7 +112,7 @@ export class CallSignal extends Firing implements CallTimes, Deadline, OnClose {
 
   #leave(because: { readonly code: 'CANCELLED' | 'DEADLINE_EXCEEDED'; readonly message: string }): void {
     if (this.#isAnswered || this.#left) return
-    this.#left = new ApiError(because.code, because.message)
+    this.#left = new ApiError(because.code, because.message, { http: CODES.CANCELLED.http })
     this.#client?.abort(this.#left)
     this.abort(this.#left)
   }
@@ -143,6 +143,12 @@ export interface Carried {
   read(signal: Signal): Promise<Inflated>
   /** Sends the answer, if the client is still there. */
   write(reply: WireReply): void | Promise<void>
+  readonly noted: Noted
+}
+
+/** Where the error is noted that ends a call in place of its handler. */
+export interface Noted {
+  failure: ApiError | undefined
 }
 
 /**
@@ -155,6 +161,7 @@ export function carry(carried: Carried, ending: Closing, handler: WireHandler, {
     const signal = new CallSignal(ending, deadlines, timeoutMs)
     new Carrying(carried, signal, failed).serve(handler, timeoutMs).catch(failed)
   } catch (thrown) {
+    carried.noted.failure = asApiError(thrown)
     void carried.write({ status: failureStatus(thrown) })
   }
 }
@@ -199,6 +206,7 @@ class Carrying {
 
   #fail(thrown: unknown): void {
     if (!(thrown instanceof ApiError)) this.#failed(thrown)
+    if (!this.#isAnswered) this.#carried.noted.failure = asApiError(thrown)
     this.#answer({ status: failureStatus(thrown) })?.catch(this.#failed)
   }
 

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { ApiError, CODES, codeName } from '../../errors.ts'
 import { whenClosed } from '../../serve/signals.ts'
-import { type Carried, carry, type WireHandler, type WireReply, type WireStatus } from './call.ts'
+import { type Carried, carry, type Noted, type WireHandler, type WireReply, type WireStatus } from './call.ts'
 import {
   codingOf,
   framesOf,
@@ -84,6 +84,9 @@ export function pathOf({ url = '' }: IncomingMessage): string {
   return query < 0 ? url : url.slice(0, query)
 }
 
+/** A call whose end nobody watches yet. */
+type Read = Omit<Carried, 'noted'>
+
 /** The content types of unary calls of Connect. */
 const TYPE = /^application\/(proto|json) *(?:; *charset="?utf-8"? *)?$/i
 
@@ -91,7 +94,7 @@ const TYPE = /^application\/(proto|json) *(?:; *charset="?utf-8"? *)?$/i
  * Reads a request as a unary call of Connect; undefined if it names no codec that is known. The message of a GET stands in its query:
  * `?connect=v1&encoding=json&message=%7B%7D`.
  */
-function connectCall({ request, response }: WebPair, settings: WireSettings): Carried | undefined {
+function connectCall({ request, response }: WebPair, settings: WireSettings): Read | undefined {
   const { method, headers, url = '' } = request
   const path = pathOf(request)
   const query = method === 'GET' ? new URLSearchParams(url.slice(path.length)) : undefined
@@ -158,7 +161,7 @@ const GRPC_WEB_TYPE = /^application\/grpc-web(-text)?(?:\+(proto|json))? *(?:;|$
 const TRAILERS = 0x80
 
 /** Reads a request as a call of gRPC-Web; undefined if its content type is another. */
-function grpcWebCall({ request, response }: WebPair, settings: WireSettings): Carried | undefined {
+function grpcWebCall({ request, response }: WebPair, settings: WireSettings): Read | undefined {
   const { headers } = request
   const [type, text, codec = 'proto'] = GRPC_WEB_TYPE.exec(headers['content-type'] ?? '') ?? []
   if (type === undefined) return undefined
@@ -198,8 +201,8 @@ interface PairHandler {
   readonly handler: WireHandler
   /** True if the method has no side effects, so that Connect may ask by GET. */
   readonly isSafe: boolean
-  /** Called once, when the response is closed, with the code that the client sees; undefined for an answer without one (405, 415). */
-  readonly ended?: (code: number | undefined) => void
+  /** Called once, when the response is closed; the code that the client sees is undefined for an answer without one (405, 415). */
+  readonly ended?: (code: number | undefined, failure: ApiError | undefined) => void
 }
 
 /**
@@ -213,7 +216,8 @@ export function createServePair(settings: WireSettings) {
     if (method !== 'POST' && !(method === 'GET' && isSafe)) return refuse(response, 405, { allow: isSafe ? 'GET, POST' : 'POST' }, ended)
     const carried = (method === 'POST' ? grpcWebCall(pair, settings) : undefined) ?? connectCall(pair, settings)
     if (!carried) return refuse(response, 415, { 'accept-post': TYPES }, ended)
-    carry({ ...carried, write: watched(carried.write, response, ended) }, response, handler, settings)
+    const noted: Noted = { failure: undefined }
+    carry({ ...carried, noted, write: watched(carried.write, response, (code) => ended(code, noted.failure)) }, response, handler, settings)
   }
 }
 
@@ -225,9 +229,9 @@ function refuse(
   response: ServerResponse,
   status: number,
   headers: Readonly<Record<string, string>>,
-  ended: (code: undefined) => void,
+  ended: NonNullable<PairHandler['ended']>,
 ): void {
-  whenClosed(response, { over: () => ended(undefined), next: undefined })
+  whenClosed(response, { over: () => ended(undefined, undefined), next: undefined })
   response.writeHead(status, { ...headers, 'content-length': 0 }).end()
 }
 

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { ServerHttp2Stream } from 'node:http2'
 import { Readable, type Writable } from 'node:stream'
 import { createGzip, gunzip, gzip as gzipOf } from 'node:zlib'
-import { ApiError, askAgain } from '../../errors.ts'
+import { ApiError, askAgain, CODES } from '../../errors.ts'
 import type { Budget } from '../../serve/bounds.ts'
 import type { Deadlines } from '../../serve/listen/times.ts'
 import { gather } from '../../serve/request.ts'
@@ -27,6 +27,11 @@ function overBudget(): ApiError {
 /** Bytes before each message: one of flags, four of its length (gRPC over HTTP/2, Length-Prefixed-Message). */
 export const PREFIX = 5
 
+/** The error of a request that cannot be read. Servers of gRPC say INTERNAL, although its client caused it. */
+export function unreadable(message: string, cause?: unknown): ApiError {
+  return new ApiError('INTERNAL', message, { cause, http: CODES.INVALID_ARGUMENT.http })
+}
+
 const COMPRESSED = 1
 
 /** A message without its frame. */
@@ -39,7 +44,7 @@ interface Unframed {
 function unframe(body: Buffer, most: number): Unframed {
   if (body.length === 0) throw new ApiError('UNIMPLEMENTED', 'the request holds no message, and the method takes one')
   const frame = frameAt(body, 0, most)
-  if (!frame) throw new ApiError('INTERNAL', 'the request ends within a message')
+  if (!frame) throw unreadable('the request ends within a message')
   if (frame.end < body.length) throw new ApiError('UNIMPLEMENTED', 'the request holds more than one message, and the method takes one')
   return frame
 }
@@ -48,7 +53,7 @@ function unframe(body: Buffer, most: number): Unframed {
 function frameAt(body: Buffer, start: number, most: number): (Unframed & { readonly end: number }) | undefined {
   if (body.length < start + PREFIX) return undefined
   const flags = body[start] ?? 0
-  if (flags > COMPRESSED) throw new ApiError('INTERNAL', `the flags ${flags} of a message are unknown`)
+  if (flags > COMPRESSED) throw unreadable(`the flags ${flags} of a message are unknown`)
   const length = body.readUInt32BE(start + 1)
   if (length > most) throw tooLarge(most)
   const end = start + PREFIX + length
@@ -121,13 +126,13 @@ export async function inflated(
   } catch (error) {
     budget.give(most)
     if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(requestBytes)
-    throw new ApiError(malformed, 'the message cannot be decompressed', { cause: error })
+    throw new ApiError(malformed, 'the message cannot be decompressed', { cause: error, http: CODES.INVALID_ARGUMENT.http })
   }
 }
 
 /** Inflates a message that its frame marks as compressed. */
 function inflatedFrame({ message }: Unframed, coding: Coding, bounds: Bounds): Promise<Inflated> {
-  if (coding !== 'gzip') throw new ApiError('INTERNAL', 'a message is marked as compressed, and grpc-encoding names no compression')
+  if (coding !== 'gzip') throw unreadable('a message is marked as compressed, and grpc-encoding names no compression')
   return inflated(message, bounds, 'INTERNAL')
 }
 
@@ -204,7 +209,7 @@ export function textLength(bytes: number): number {
 
 function decoded(body: Buffer): Buffer {
   const text = body.toString('latin1')
-  if (!/^[\w+/]*={0,2}$/.test(text)) throw new ApiError('INTERNAL', 'the request is not base64')
+  if (!/^[\w+/]*={0,2}$/.test(text)) throw unreadable('the request is not base64')
   return Buffer.from(text, 'base64')
 }
 
@@ -248,7 +253,7 @@ export async function* readMessages(
         }
       }
     }
-    if (arrived.length() > 0) throw new ApiError('INTERNAL', 'the request ends within a message')
+    if (arrived.length() > 0) throw unreadable('the request ends within a message')
   } finally {
     arrived.release()
   }

@@ -1,10 +1,11 @@
 import { once } from 'node:events'
 import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
-import { ApiError } from '../../errors.ts'
+import { ApiError, asApiError } from '../../errors.ts'
+import { reset } from '../../serve/listen/http2.ts'
 import type { Signal } from '../../serve/signals.ts'
 import { CallSignal, type Carried, carry, type WireCall, type WireHandler, type WireReply } from './call.ts'
 import { framed, framesOf, gzipped, lengthOf, readFramed, readMessages, sendPieces, type WireSettings } from './framing.ts'
-import { failureStatus, GrpcHead, grpcTimeout, grpcTrailers, metadata } from './status.ts'
+import { failureStatus, GrpcHead, grpcTimeout, grpcTrailers, metadata, type OnEnd } from './status.ts'
 
 /** The content types of gRPC, with the codec of their messages. */
 const TYPE = /^application\/grpc(?:\+(proto|json))? *(?:;|$)/i
@@ -15,8 +16,8 @@ function grpcCodec({ 'content-type': type = '' }: IncomingHttpHeaders): 'proto' 
   return known === undefined ? undefined : (codec.toLowerCase() as 'proto' | 'json')
 }
 
-/** Serves one call of gRPC. `ended` is called once, when the stream is closed, with the code that the client sees. */
-type Serve<Handler> = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, handler: Handler, ended?: (code: number) => void) => void
+/** Serves one call of gRPC. `ended` is called once, when the stream is closed. */
+type Serve<Handler> = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, handler: Handler, ended?: OnEnd) => void
 
 /** Creates what serves unary calls of gRPC on bare HTTP/2 streams. */
 export function createServeGrpc(settings: WireSettings): Serve<WireHandler> {
@@ -30,6 +31,7 @@ export function createServeGrpc(settings: WireSettings): Serve<WireHandler> {
       readTimeout: grpcTimeout,
       read: (signal) => readFramed({ body: stream, ending: stream, headers }, signal, settings),
       write: createWrite(stream, head, headers['grpc-encoding'] === 'gzip'),
+      noted: head,
     }
     carry(carried, stream, handler, settings)
   }
@@ -39,7 +41,7 @@ export function createServeGrpc(settings: WireSettings): Serve<WireHandler> {
 function createWrite(stream: ServerHttp2Stream, head: GrpcHead, isCompressed: boolean) {
   const answer = (reply: WireReply, zipped?: readonly Uint8Array[]) => {
     if (head.isGone()) return
-    if (stream.headersSent) return stream.close(constants.NGHTTP2_INTERNAL_ERROR)
+    if (stream.headersSent) return reset(stream, constants.NGHTTP2_INTERNAL_ERROR)
     if (!stream.readableEnded) stream.resume()
     const own = metadata(reply.headers)
     const trailers = grpcTrailers(reply)
@@ -84,6 +86,7 @@ export function createServeGrpcStream(settings: Omit<WireSettings, 'deadlines'>,
       if (isOver || head.isGone()) return
       isOver = true
       if (thrown !== undefined && !(thrown instanceof ApiError)) settings.failed(thrown)
+      if (thrown !== undefined) head.failure = asApiError(thrown)
       head.end(grpcTrailers(thrown === undefined ? { message: [] } : { status: failureStatus(thrown) }))
     }
     const serve = async () => {

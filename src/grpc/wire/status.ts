@@ -1,9 +1,10 @@
 import { constants, type OutgoingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
 import { ApiError, CODES, type CodeName, retryInfo } from '../../errors.ts'
 import { grouped, relayableHeaders } from '../../heads.ts'
+import { isLeft, reset } from '../../serve/listen/http2.ts'
 import { type OnClose, whenClosed } from '../../serve/signals.ts'
-import type { WireMetadata, WireReply, WireStatus } from './call.ts'
-import { lengthOf } from './framing.ts'
+import type { Noted, WireMetadata, WireReply, WireStatus } from './call.ts'
+import { lengthOf, unreadable } from './framing.ts'
 
 /** Names that the protocols write themselves. */
 const OWN = /^(?::|grpc-|connect-|trailer-|(?:content-(?:type|length|encoding)|accept-encoding|trailer|vary)$)/
@@ -77,34 +78,40 @@ export function connectCode(code: CodeName): string {
   return SIGNS[code]?.connect ?? code.toLowerCase()
 }
 
-type ClosedStream = Partial<Pick<ServerHttp2Stream, 'rstCode' | 'sentTrailers' | 'sentHeaders'>>
+type ClosedStream = Partial<Pick<ServerHttp2Stream, 'aborted' | 'rstCode' | 'sentTrailers' | 'sentHeaders'>>
 
 /**
- * Returns the status that the client of a closed stream sees: the one that was sent, or gRPC's meaning of a reset. A stream that a time limit
- * ended may have a status that was never sent.
+ * Returns the status that the client of a closed stream sees: the one that was sent, or gRPC's meaning of our reset. A client that leaves has
+ * cancelled, whatever its reset says: Envoy says NO_ERROR. A stream that a time limit ended may have a status that was never sent.
  */
-export function closedCode({ rstCode: reset = 0, sentTrailers, sentHeaders }: ClosedStream): number {
+export function closedCode(stream: ClosedStream): number {
+  const { rstCode = NGHTTP2_NO_ERROR, sentTrailers, sentHeaders } = stream
   const status = sentTrailers?.['grpc-status'] ?? sentHeaders?.['grpc-status']
-  if (status !== undefined && reset === NGHTTP2_NO_ERROR) return Number(status)
-  return CODES[BY_RESET.get(reset) ?? 'INTERNAL'].number
+  if (status !== undefined && rstCode === NGHTTP2_NO_ERROR) return Number(status)
+  return CODES[isLeft(stream) ? 'CANCELLED' : (BY_RESET.get(rstCode) ?? 'INTERNAL')].number
 }
+
+const FAILURE = Symbol('what ended the call')
+
+/** Takes the code that the client of a closed stream sees, and the error that ended its call. */
+export type OnEnd = (code: number, failure: ApiError | undefined) => void
 
 /**
  * The head and the trailers of an answer on a bare stream. Every step has no effect once the client is gone. It is a class because every
  * call has one, and what a stream holds outlives it.
  */
-export class GrpcHead implements OnClose {
+export class GrpcHead implements OnClose, Noted {
   next: OnClose | undefined
   #trailers: OutgoingHttpHeaders
-  readonly #stream: ServerHttp2Stream
+  readonly #stream: ServerHttp2Stream & { [FAILURE]?: ApiError | undefined }
   readonly #type: string | undefined
-  #ended: (code: number) => void
+  #ended: OnEnd
 
   /**
-   * `ended` is called once, when the stream is closed, with the code that the client sees. `type` is the content type of answers of our own;
-   * those of a relayed service have theirs.
+   * `ended` is called once, when the stream is closed. `type` is the content type of answers of our own; those of a relayed service have
+   * theirs.
    */
-  constructor(stream: ServerHttp2Stream, ended: (code: number) => void, type?: string) {
+  constructor(stream: ServerHttp2Stream, ended: OnEnd, type?: string) {
     this.next = undefined
     this.#trailers = NONE
     this.#stream = stream
@@ -116,8 +123,17 @@ export class GrpcHead implements OnClose {
     else whenClosed(stream, this)
   }
 
+  /** It is noted on the stream: a time limit ends a call that has another head. */
+  get failure(): ApiError | undefined {
+    return this.#stream[FAILURE]
+  }
+
+  set failure(error: ApiError | undefined) {
+    this.#stream[FAILURE] = error
+  }
+
   over(): void {
-    this.#ended(closedCode(this.#stream))
+    this.#ended(closedCode(this.#stream), this.failure)
     this.#ended = ignore
     this.#trailers = NONE
   }
@@ -162,21 +178,23 @@ export class GrpcHead implements OnClose {
 
   /** Answers an unknown codec: a content type that HTTP does not take (gRPC over HTTP/2, Requests). */
   refuseType(): void {
+    this.failure = new ApiError('UNKNOWN', 'the content type names no codec that is known', { http: UNSUPPORTED_TYPE })
     this.#stream.resume()
-    this.whole({ ':status': 415, 'accept-post': TYPES })
+    this.whole({ ':status': UNSUPPORTED_TYPE, 'accept-post': TYPES })
   }
 
   #sendTrailers(): void {
     try {
       this.#stream.sendTrailers(this.#trailers)
     } catch {
-      this.#stream.close(constants.NGHTTP2_INTERNAL_ERROR)
+      reset(this.#stream, constants.NGHTTP2_INTERNAL_ERROR)
     }
   }
 }
 
 const ignore = () => {}
 const NONE = {}
+const UNSUPPORTED_TYPE = 415
 const BEFORE_MESSAGES = { waitForTrailers: true, sendDate: false }
 const WHOLE = { endStream: true, sendDate: false }
 const OK_HEAD = { ':status': 200, 'content-type': 'application/grpc' }
@@ -336,7 +354,7 @@ const UNITS: Readonly<Record<string, number>> = { H: 3_600_000, M: 60_000, S: 10
 export function grpcTimeout(header: string | undefined): number | undefined {
   if (header === undefined) return undefined
   const [, digits, unit = ''] = /^(\d{1,8})([HMSmun])$/.exec(header) ?? []
-  if (digits === undefined) throw new ApiError('INTERNAL', 'malformed grpc-timeout')
+  if (digits === undefined) throw unreadable('malformed grpc-timeout')
   return Math.ceil(Number(digits) * (UNITS[unit] ?? 0))
 }
 

@@ -201,7 +201,10 @@ function endedError({ bodyMs }: ClientTimes, why: Late, request: IncomingMessage
 
 function endedCall({ bodyMs, callMs, streamBytes, streamMs }: ClientTimes, why: Late): ApiError {
   if (why === 'place') return givenUp({})
-  if (why === 'body') return new ApiError('DEADLINE_EXCEEDED', `the request body did not come within limits.bodyTimeoutMs (${bodyMs})`)
+  if (why === 'body') {
+    const message = `the request body did not come within limits.bodyTimeoutMs (${bodyMs})`
+    return new ApiError('DEADLINE_EXCEEDED', message, { http: REQUEST_TIMEOUT })
+  }
   if (why === 'call') return new ApiError('DEADLINE_EXCEEDED', `the call took longer than limits.deadlineMs (${callMs}) allows`)
   const message = `the stream moved fewer than limits.streamBytes (${streamBytes}) bytes within limits.idleTimeoutMs (${streamMs})`
   return new ApiError('DEADLINE_EXCEEDED', message)
@@ -240,7 +243,7 @@ export class TimedStream implements TimedRequest {
 }
 
 function breakOffAnswer(response: ServerResponse | ServerHttp2Stream): void {
-  if ('rstCode' in response) breakOff(response)
+  if ('rstCode' in response) breakOff(response, false)
   else response.destroy()
 }
 

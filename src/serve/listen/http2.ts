@@ -39,16 +39,34 @@ function socketOf({ socket }: Http2Session): Socket {
 
 const nothing = () => {}
 
+const RESET = Symbol('reset by us')
+
+type Known = Partial<Http2Stream> & { [RESET]?: true }
+
+/** Resets a stream whose client has not. */
+export function reset(stream: Http2Stream, code: number): void {
+  const known: Known = stream
+  known[RESET] = true
+  stream.close(code)
+}
+
+/** True if a closed stream was ended by its client, by a reset or with its connection, before its answer was whole. */
+export function isLeft({ aborted, rstCode, [RESET]: isOurs }: Known): boolean {
+  return !isOurs && (aborted === true || (rstCode ?? 0) !== constants.NGHTTP2_NO_ERROR)
+}
+
 /**
  * Breaks a stream off. Node's `destroy` frees its memory although parts of it may be on their way to the socket. A reset waits until those
- * have gone. If it cannot be sent either, the client takes nothing of the whole connection, and that ends.
+ * have gone. If it cannot be sent either, the client takes nothing of the whole connection, and that ends. A client that does not take its
+ * answer (`isTaken`) has left it.
  */
-export function breakOff(stream: Http2Stream): void {
+export function breakOff(stream: Http2Stream, isTaken = true): void {
   const { session } = stream
   if (stream.destroyed || session === undefined) return
   const late = setTimeout(() => cut(session), TAKES_NOTHING).unref()
   stream.once('close', () => clearTimeout(late))
-  stream.close(constants.NGHTTP2_INTERNAL_ERROR)
+  if (isTaken) reset(stream, constants.NGHTTP2_INTERNAL_ERROR)
+  else stream.close(constants.NGHTTP2_INTERNAL_ERROR)
 }
 
 /**

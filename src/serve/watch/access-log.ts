@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Logger } from 'pino'
-import { CODES, type CodeName, isSystemError, systemReason } from '../../errors.ts'
+import { type ApiError, CODES, type CodeName, isSystemError, systemReason } from '../../errors.ts'
 import { pathOf } from '../classify.ts'
 import { newRequestRecord, type RequestRecord } from '../core.ts'
 import type { Refused } from '../http/admission.ts'
@@ -50,11 +50,16 @@ export function pathForLog({ url = '', httpVersionMajor }: Pick<IncomingMessage,
   return httpVersionMajor === 1 ? pathOf(url) : pathOf(url).replaceAll(/[^\x21-\x7e]/g, encodeURIComponent)
 }
 
+/** The HTTP status of a call: that of its code, unless its error counts as another. */
+export function statusOfCall(code: CodeName, error: ApiError | undefined): number {
+  return error?.code === code ? error.http : CODES[code].http
+}
+
 interface EndedRequest {
   readonly method: string
   /** The path, without a query. */
   readonly path: string
-  /** The HTTP status; that of its code for a call. */
+  /** The HTTP status (`statusOfCall` for a call). */
   readonly status: number
 }
 
@@ -91,7 +96,7 @@ export function createAccessLog(log: Logger, metrics: RequestMetrics, forwarded:
       if (record.grpcStatus) metrics.endGrpc(record.grpcStatus)
       // The status that the client saw in full. It is 499 if the client left earlier, and the error's if we broke off.
       const ended = response.writableFinished ? response.statusCode : (record.error?.http ?? 499)
-      const status = record.grpcStatus ? CODES[record.grpcStatus].http : ended
+      const status = record.grpcStatus ? statusOfCall(record.grpcStatus, record.error) : ended
       metrics.end(record, status, ms / 1000)
       if (record.span) endSpan(record, { method: request.method ?? '', path: pathForLog(request), status })
       const level = outcomeOf(status) === 'failed' ? 'error' : 'info'

@@ -1,11 +1,12 @@
 import type { ServerResponse } from 'node:http'
+import http2, { constants, type OutgoingHttpHeaders } from 'node:http2'
 import { status } from '@grpc/grpc-js'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import type { Config } from '../../../src/app/config/settings.ts'
 import { ALL_V2 } from '../../../src/migrate/modes/rules.ts'
 import { NOWHERE, type Stage, startStage } from '../../stage/stage.ts'
 import type { Handler } from '../../stage/upstream.ts'
-import { callPath, connect } from '../client.ts'
+import { callPath, connect, framed } from '../client.ts'
 import { type V1Client, v1Client } from '../v1-client.ts'
 
 describe('cycle', () => {
@@ -305,5 +306,81 @@ describe('writes', () => {
       expect((await called).code).toBe(status.OK)
       await closed
     })
+  })
+})
+
+describe('what its client causes', () => {
+  const LIST = '/chainguard.platform.iam.Groups/List'
+  const REFLECTION = '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo'
+  const CANCELLED = { level: 30, status: 499, grpcStatus: 'CANCELLED' }
+
+  let arrived: () => void
+  let proxy: Stage<null, Handler>
+  let last = 0
+
+  beforeAll(async () => {
+    proxy = await startStage({ v1: null, v2: () => arrived?.(), proxy: { 'limits.bodyTimeoutMs': 200, 'limits.writeTimeoutMs': 200 } })
+  })
+
+  /** Begins a call, whose body ends if it is given. */
+  const begin = (headers: OutgoingHttpHeaders, body: Uint8Array | undefined, path = LIST, settings = {}) => {
+    const session = http2.connect(proxy.url, { settings })
+    onTestFinished(() => session.destroy())
+    const id = `by-client-${++last}`
+    const given = { ':method': 'POST', ':path': path, 'content-type': 'application/grpc', te: 'trailers', 'x-request-id': id, ...headers }
+    const stream = session.request(given)
+    stream.on('error', () => {}).resume()
+    if (body) stream.end(body)
+    return { stream, line: proxy.logged(({ reqId }) => reqId === id) }
+  }
+
+  it.each<[string, OutgoingHttpHeaders, Uint8Array | undefined, object, string?]>([
+    ['a malformed timeout', { 'grpc-timeout': 'soon' }, framed(''), { status: 400, grpcStatus: 'INTERNAL' }],
+    ['its own deadline', { 'grpc-timeout': '30m' }, framed(''), { status: 499, grpcStatus: 'DEADLINE_EXCEEDED' }],
+    ['a deadline that has passed', { 'grpc-timeout': '0m' }, framed(''), { status: 499, grpcStatus: 'DEADLINE_EXCEEDED' }],
+    ['half a message', {}, framed('abc').subarray(0, 6), { status: 400, grpcStatus: 'INTERNAL' }],
+    ['unknown flags', {}, framed('', 7), { status: 400, grpcStatus: 'INTERNAL' }],
+    ['broken gzip', { 'grpc-encoding': 'gzip' }, framed('abc', 1), { status: 400, grpcStatus: 'INTERNAL' }],
+    ['bytes that are no message', {}, framed(Buffer.from([0xff])), { status: 400, grpcStatus: 'INTERNAL' }],
+    ['an unknown codec', { 'content-type': 'application/grpc+xml' }, framed(''), { status: 415, grpcStatus: 'UNKNOWN' }],
+    ['a body that does not come', {}, undefined, { status: 408, grpcStatus: 'DEADLINE_EXCEEDED' }],
+    ['a question that is none', {}, framed(Buffer.from([0xff])), { status: 400, grpcStatus: 'INTERNAL' }, REFLECTION],
+  ])('is logged as that: %s', async (_, headers, body, logged, path) => {
+    expect(await begin(headers, body, path).line).toMatchObject({ level: 30, ...logged, error: {} })
+  })
+
+  // Envoy says NO_ERROR for every client that leaves.
+  it.each(['NO_ERROR', 'CANCEL', 'INTERNAL_ERROR', 'REFUSED_STREAM', 'PROTOCOL_ERROR'] as const)(
+    'is a cancelled call after a reset with %s',
+    async (name) => {
+      const asked = new Promise<void>((resolve) => {
+        arrived = resolve
+      })
+      const { stream, line } = begin({}, framed(''))
+      await asked
+      stream.close(constants[`NGHTTP2_${name}`])
+      expect(await line).toMatchObject(CANCELLED)
+    },
+  )
+
+  it('is a cancelled call if it does not take its answer', async () => {
+    const listServices = framed(Buffer.from([0x3a, 0]))
+    expect(await begin({}, listServices, REFLECTION, { initialWindowSize: 0 }).line).toMatchObject(CANCELLED)
+  })
+
+  it.each([
+    ['application/grpc-web', { 'grpc-timeout': 'soon' }, 200, { status: 400, grpcStatus: 'INTERNAL' }],
+    ['application/proto', { 'connect-timeout-ms': '30' }, 504, { status: 499, grpcStatus: 'DEADLINE_EXCEEDED' }],
+  ])('is logged as that over %s', async (type, given, code, logged) => {
+    const headers = { 'content-type': type, 'x-request-id': type, ...given }
+    const answer = await fetch(proxy.url + LIST, { method: 'POST', headers, body: new Uint8Array(type.endsWith('web') ? 5 : 0) })
+    expect(answer.status).toBe(code)
+    expect(await proxy.logged(({ reqId }) => reqId === type)).toMatchObject({ level: 30, ...logged, error: {} })
+  })
+
+  it('is never counted as failed', async () => {
+    const text = await (await fetch(`${proxy.adminUrl}/metrics`)).text()
+    expect(text).toContain('crosswalk_requests_total{operation="iam.groups.list",mode="v2",outcome="cancelled"}')
+    expect(text).not.toContain('outcome="failed"')
   })
 })

@@ -18,9 +18,10 @@ describe('closed code', () => {
     ['the status of trailers', { sentHeaders: {}, sentTrailers: { 'grpc-status': '5' } }, 5],
     ['the status of a head without messages', { sentHeaders: { 'grpc-status': '7' } }, 7],
     ['a cancel', { sentHeaders: {}, sentTrailers: ok, rstCode: constants.NGHTTP2_CANCEL }, 1],
-    ['a refused stream', { rstCode: constants.NGHTTP2_REFUSED_STREAM }, 14],
-    ['another reset', { sentHeaders: ok, rstCode: constants.NGHTTP2_PROTOCOL_ERROR }, 13],
-    ['an end without a status, as a client that reads too slowly gets it', { sentHeaders: {} }, 2],
+    ['a client that refuses the stream', { rstCode: constants.NGHTTP2_REFUSED_STREAM }, 1],
+    ['a client that breaks off', { sentHeaders: ok, rstCode: constants.NGHTTP2_PROTOCOL_ERROR }, 1],
+    ['a client that leaves as Envoy says it', { aborted: true, sentHeaders: {} }, 1],
+    ['an end without a status', { sentHeaders: {} }, 2],
   ])('reads %s', (_, stream, code) => {
     expect(closedCode({ rstCode: 0, ...stream })).toBe(code)
   })

@@ -16,6 +16,7 @@ import type { Core, KnownRead, RequestRecord } from './core.ts'
 import { type ClientRequest, createRequest, identify, isBodyWithin, parseQuery, type RequestHead, searchOf } from './request.ts'
 import { type Found, isFound, type Routed, routeRequest } from './route.ts'
 import { type Choice, COMPARING, hasFailed, SERVED_BY, type ServedReceiver, type Side, type Unkept } from './sides.ts'
+import type { CallEnd } from './upstream/exchange.ts'
 import type { KeptAnswers, SendContext } from './upstream/send.ts'
 import type { RawRequest } from './upstream/v1.ts'
 import { outcomeOf } from './watch/access-log.ts'
@@ -200,9 +201,10 @@ export class Conversation extends Answering implements SendContext {
     return record.span?.call(method, path)
   }
 
-  onCallEnd(status: number | undefined, started: number, span: CallSpan | undefined): void {
+  onCallEnd(end: CallEnd, started: number, span: CallSpan | undefined): void {
     const { modes, endCall } = this.#core
-    endCall(status === undefined ? 'unanswered' : outcomeOf(status), (performance.now() - started) / 1000, span?.recorded)
+    const status = typeof end === 'number' ? end : undefined
+    endCall(typeof end === 'number' ? outcomeOf(end) : end, (performance.now() - started) / 1000, span?.recorded)
     span?.end(status)
     if (status !== undefined) modes.noteStatus(this.#serving.request.operation, this.credential, status, 'v2')
   }

@@ -2,7 +2,7 @@ import { ApiError, asApiError, CODES, fromTransport } from '../../errors.ts'
 import type { Holding } from '../../serve/bounds.ts'
 import type { RequestRecord } from '../../serve/core.ts'
 import { MODE_HEADER } from '../../serve/sides.ts'
-import { type CallContext, callHeaders } from '../../serve/upstream/exchange.ts'
+import { type CallContext, type CallEnd, callHeaders, endOf } from '../../serve/upstream/exchange.ts'
 import type { SendIn } from '../../serve/upstream/send.ts'
 import { deliver } from '../../serve/upstream/shared-reads.ts'
 import type { AskRest } from '../../serve/upstream/v1.ts'
@@ -122,16 +122,20 @@ export function createSendByGrpc({ registry, methods }: Rpc, callUnary: CallUnar
     const started = performance.now()
     const span = context.onCall(call)
     const headers = headersOf(context, span)
-    let status: number | undefined
+    let end: CallEnd = 'unanswered'
     try {
-      const answer = await callUnary({ path: method.path, headers, message, timeoutMs: undefined, signal: context.signal })
+      const asked = callUnary({ path: method.path, headers, message, timeoutMs: undefined, signal: context.signal })
+      const answer = await asked.catch((thrown) => {
+        end = endOf(asApiError(thrown))
+        throw thrown
+      })
       const error = answer.status && errorOfStatus(answer.status, registry, (name) => asksFor(call, name))
-      status = error?.http ?? 200
+      end = error?.http ?? 200
       if (error) throw error
       const bytes = answer.message ?? NO_MESSAGE
       return await valueOfBytes({ type: method.output, bytes, registry, limits, signal: context.signal })
     } finally {
-      context.onCallEnd?.(status, started, span)
+      context.onCallEnd?.(end, started, span)
     }
   }
   return (context, call, receiver) =>

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 import { promisify } from 'node:util'
 import { brotliDecompress, unzip } from 'node:zlib'
 import type { Agent as UndiciAgent, Dispatcher as UndiciDispatcher } from 'undici'
-import { ApiError, brokenAnswer, type ErrorForm, fromTransport } from '../../errors.ts'
+import { ApiError, brokenAnswer, CODES, type ErrorForm, fromTransport } from '../../errors.ts'
 import { ARRIVED_MEMORY, SHORT_TEXT } from '../../tables/text/engine.ts'
 import type { Call } from '../../tables/turn.ts'
 import type { Signal } from '../signals.ts'
@@ -118,6 +118,14 @@ function pushCopy(this: Socket, length: number): boolean {
   return this.push(piece)
 }
 
+/** The status of an answer. If none arrived, `cancelled` says that the client did not wait for it. */
+export type CallEnd = number | 'cancelled' | 'unanswered'
+
+/** Tells how a call ended that got no answer. */
+export function endOf({ http }: ApiError): CallEnd {
+  return http === CODES.CANCELLED.http ? 'cancelled' : 'unanswered'
+}
+
 /** The context that all calls of one v1 request share. */
 export interface CallContext {
   readonly headers: IncomingHttpHeaders
@@ -128,8 +136,8 @@ export interface CallContext {
   readonly signal: Signal
   /** Called for every call that is really sent. Returns its span, if the request is traced: v2 gets that as its trace context. */
   onCall(call: Call): CallSpan | undefined
-  /** Called at its end; `status` is undefined if no answer arrived, `started` is when the call began (`performance.now()`). */
-  onCallEnd?(status: number | undefined, started: number, span: CallSpan | undefined): void
+  /** Called at its end; `started` is when the call began (`performance.now()`). */
+  onCallEnd?(end: CallEnd, started: number, span: CallSpan | undefined): void
   /** Called for every answer that was parsed because its call could not read it in the preferred form. */
   onParsed?(): void
   /** Called for every call that may have changed something: it succeeded, or nothing tells that it did not. */
@@ -477,9 +485,10 @@ class Gathering implements UndiciDispatcher.DispatchHandler, Underway {
     this.#receiver = undefined
     this.#context = undefined
     if (!receiver) return
-    context?.onCallEnd?.(undefined, this.#started, this.#span)
+    const failure = fromTransport(error)
+    context?.onCallEnd?.(endOf(failure), this.#started, this.#span)
     this.#span = undefined
-    receiver.failed(fromTransport(error))
+    receiver.failed(failure)
   }
 }
 

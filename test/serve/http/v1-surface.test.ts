@@ -287,6 +287,8 @@ describe('failures', () => {
     request.destroy()
     await ended
     expect(await proxy.logged(({ status }) => status === 499)).toMatchObject({ method, calls: 1 })
+    const metrics = await (await fetch(`${proxy.adminUrl}/metrics`)).text()
+    expect(metrics.match(/v2_call_duration_seconds_count\{.*/g)).toEqual(['v2_call_duration_seconds_count{outcome="cancelled"} 1'])
   })
 
   describe('a streamed list', () => {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { LRUCache } from 'lru-cache'
-import { ApiError, askAgain } from '../errors.ts'
+import { ApiError, askAgain, CODES } from '../errors.ts'
 import { isObject, parseJson } from '../tables/json.ts'
 import type { Operation, V1Request } from '../tables/operation.ts'
 import type { Query } from '../tables/query.ts'
@@ -101,7 +101,7 @@ export function gather(
       wanted = false
       reject(error)
     }
-    const give = () => refuse(signal.reason as Error)
+    const give = () => refuse(notArrived(signal.reason as Error))
     const over = () => {
       wanted = false
       budget.give(body.length)
@@ -132,6 +132,14 @@ export function gather(
     arriving.on('end', whole)
     arriving.on('error', reject)
   })
+}
+
+const REQUEST_TIMEOUT = 408
+
+/** The error of a body that was not there at a deadline of ours: its client caused that. */
+function notArrived(reason: Error): Error {
+  const isLate = reason instanceof ApiError && reason.http === CODES.DEADLINE_EXCEEDED.http
+  return isLate ? new ApiError(reason.code, reason.message, { http: REQUEST_TIMEOUT }) : reason
 }
 
 /** Limits of request bodies, named as in the configuration. */

@@ -184,11 +184,11 @@ class Carrying {
     const { path, protocol, codec, headers, isGet } = this.#carried.call
     const signal = this.#signal
     if (signal.aborted) return this.handleEvent()
-    signal.addEventListener('abort', this)
     let inflated: Inflated | undefined
     try {
       inflated = await this.#carried.read(signal)
-      if (signal.aborted) return
+      if (signal.aborted) return this.handleEvent()
+      signal.addEventListener('abort', this)
       await this.#answer(await handler({ path, protocol, codec, headers, message: inflated.message, timeoutMs, isGet, signal }))
     } catch (thrown) {
       this.#fail(thrown)

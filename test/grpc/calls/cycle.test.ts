@@ -4,7 +4,7 @@ import { status } from '@grpc/grpc-js'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import type { Config } from '../../../src/app/config/settings.ts'
 import { ALL_V2 } from '../../../src/migrate/modes/rules.ts'
-import { NOWHERE, type Stage, startStage } from '../../stage/stage.ts'
+import { NOWHERE, type Stage, startStage, type TestProxy } from '../../stage/stage.ts'
 import type { Handler } from '../../stage/upstream.ts'
 import { callPath, connect, framed } from '../client.ts'
 import { type V1Client, v1Client } from '../v1-client.ts'
@@ -323,15 +323,15 @@ describe('what its client causes', () => {
   })
 
   /** Begins a call, whose body ends if it is given. */
-  const begin = (headers: OutgoingHttpHeaders, body: Uint8Array | undefined, path = LIST, settings = {}) => {
-    const session = http2.connect(proxy.url, { settings })
+  const begin = (headers: OutgoingHttpHeaders, body: Uint8Array | undefined, path = LIST, settings = {}, through: TestProxy = proxy) => {
+    const session = http2.connect(through.url, { settings })
     onTestFinished(() => session.destroy())
     const id = `by-client-${++last}`
     const given = { ':method': 'POST', ':path': path, 'content-type': 'application/grpc', te: 'trailers', 'x-request-id': id, ...headers }
     const stream = session.request(given)
     stream.on('error', () => {}).resume()
     if (body) stream.end(body)
-    return { stream, line: proxy.logged(({ reqId }) => reqId === id) }
+    return { stream, line: through.logged(({ reqId }) => reqId === id) }
   }
 
   it.each<[string, OutgoingHttpHeaders, Uint8Array | undefined, object, string?]>([
@@ -362,6 +362,12 @@ describe('what its client causes', () => {
       expect(await line).toMatchObject(CANCELLED)
     },
   )
+
+  it('is logged as that: a body that does not come within limits.deadlineMs', async () => {
+    const brief = await startStage({ v1: null, v2: proxy.v2.url, proxy: { 'limits.deadlineMs': 100 } })
+    expect(await begin({}, undefined, LIST, {}, brief).line).toMatchObject({ level: 30, status: 408, grpcStatus: 'DEADLINE_EXCEEDED' })
+    expect(await begin({}, framed(''), LIST, {}, brief).line).toMatchObject({ level: 50, status: 504, grpcStatus: 'DEADLINE_EXCEEDED' })
+  })
 
   it('is a cancelled call if it does not take its answer', async () => {
     const listServices = framed(Buffer.from([0x3a, 0]))

@@ -274,7 +274,8 @@ describe('failures', () => {
   it('is cut off at the deadline when its body is slow', async () => {
     const proxy = await setUp(answering({}), { 'limits.deadlineMs': 100 })
     const { answers } = await talk(proxy.url, `POST ${GROUPS} HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n{`, 1)
-    expect(answers).toMatchObject([{ status: 504 }])
+    expect(answers).toMatchObject([{ status: 408 }])
+    expect(await proxy.logged(({ status }) => status === 408)).toMatchObject({ level: 30, error: { code: 'DEADLINE_EXCEEDED' } })
   })
 
   it.each(['GET', 'POST'])('cancels the %s at v2 of a client that goes away, and logs it as 499', async (method) => {

@@ -305,8 +305,8 @@ export interface ErrorOfV1 extends Pick<ApiError, 'code' | 'message' | 'details'
 export interface ErrorForm {
   /** Reads a failed answer of v2. Undefined if it is none of its error bodies; its HTTP status then decides. */
   readonly read: (failure: V2Failure) => Said | undefined
-  /** Writes an error as v1 does. */
-  readonly write: (error: ErrorOfV1) => { readonly status: number; readonly body: unknown }
+  /** Writes an error as v1 does, with its content type if that is not `application/json`. */
+  readonly write: (error: ErrorOfV1) => { readonly status: number; readonly body: unknown; readonly type?: string }
 }
 
 /**
@@ -505,8 +505,17 @@ export function toV1(
   const rule = notFound === 'error' ? 'error' : (POLICY[error.code]?.[manners.missing] ?? 'error')
   if (rule === 'nothing' && manners.missing === 'empty' && error.late) return toV1(GONE_MEANWHILE, manners, notFound, { write })
   if (rule === 'nothing') return { status: manners.status ?? 200, headers: {}, body: manners.missing === 'done' ? {} : manners.empty }
-  const { message, details } = renamed(error, manners.fieldName)
-  return { headers: error.headers, ...write({ code: error.code, http: error.http, message, details }) }
+  return written(error, { write }, renamed(error, manners.fieldName))
+}
+
+/** An error in v1's form, with its own message and details unless others are given. */
+export function written(
+  error: ApiError,
+  { write }: Pick<ErrorForm, 'write'> = STATUS_FORM,
+  { message, details }: Pick<ErrorOfV1, 'message' | 'details'> = error,
+): V1Error {
+  const { type, ...answer } = write({ code: error.code, http: error.http, message, details })
+  return { ...answer, headers: { ...error.headers, ...(type !== undefined && { 'content-type': type }) } }
 }
 
 /** The same error with v1 field names, in the violations and where the message repeats them. */

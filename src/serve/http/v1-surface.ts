@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { addAbortSignal, Readable, type Writable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { ApiError, asApiError, type ErrorForm, STATUS_FORM } from '../../errors.ts'
+import { ApiError, asApiError, type ErrorForm, written } from '../../errors.ts'
 import { jsonTextOf } from '../../tables/json.ts'
 import { needsV1 } from '../../tables/query.ts'
 import { ROWS_MEMORY, SHORT_TEXT } from '../../tables/text/engine.ts'
@@ -20,11 +20,6 @@ import type { RawHeaders } from './app.ts'
 import type { V1Carrier } from './carriers.ts'
 import type { Forwarded } from './forwarded.ts'
 
-/** Writes the v1 body of an error whose field names need no translation (facts §15). */
-export function errorText({ code, http, message, details }: ApiError, { write }: ErrorForm = STATUS_FORM): string {
-  return JSON.stringify(write({ code, http, message, details }).body)
-}
-
 /** Answers with an error without Fastify. If an answer has begun, breaks it off so that no client takes it for complete. */
 export function refuse(response: ServerResponse, error: ApiError, status: number = error.http): void {
   if (response.headersSent) {
@@ -36,7 +31,7 @@ export function refuse(response: ServerResponse, error: ApiError, status: number
 
 /** Writes one error once, for many answers that have not begun. */
 export function refusing(error: ApiError, status: number = error.http): (response: ServerResponse) => void {
-  const text = errorText(error)
+  const text = JSON.stringify(written(error).body)
   const given = Object.entries(error.headers).flat()
   const headers = [...given, 'content-type', 'application/json', 'content-length', String(Buffer.byteLength(text))]
   return (response) => void response.writeHead(status, headers).end(text)
@@ -48,7 +43,7 @@ export function refuseSocket(socket: Socket, error: ApiError, status = `${error.
     socket.destroy()
     return
   }
-  const text = errorText(error)
+  const text = JSON.stringify(written(error).body)
   const given = Object.entries(error.headers)
     .map(([name, value]) => `${name}: ${value}\r\n`)
     .join('')
@@ -118,16 +113,16 @@ function end(response: ServerResponse): void {
 }
 
 /** Answers with an error, even if an answer was taken from Fastify and could not begin. */
-export function sendError(reply: FastifyReply, error: ApiError, status: number = error.http, errors?: ErrorForm): FastifyReply {
+export function sendError(reply: FastifyReply, error: ApiError, status?: number, errors?: ErrorForm): FastifyReply {
   if (reply.sent) {
     if (!reply.raw.headersSent) refuse(reply.raw, error, status)
     return reply
   }
+  const answer = written(error, errors)
   return reply
-    .code(status)
-    .headers(error.headers)
-    .header('content-type', JSON_TYPE)
-    .send(Buffer.from(errorText(error, errors)))
+    .code(status ?? answer.status)
+    .headers({ 'content-type': JSON_TYPE, ...answer.headers })
+    .send(Buffer.from(JSON.stringify(answer.body)))
 }
 
 /** Takes the headers of an answer back that breaks before its first byte: its coding, age and cookies are not those of the error. */
@@ -218,7 +213,7 @@ export function createCompat({ core, v1, forwarded, announced, tracing, budget, 
 
 function refuseRequest(reply: FastifyReply, record: RequestRecord, thrown: unknown, errors: ErrorForm | undefined): FastifyReply {
   record.error = asApiError(thrown)
-  return sendError(reply, record.error, record.error.http, errors)
+  return sendError(reply, record.error, undefined, errors)
 }
 
 /** A v1 request over HTTP, from the decision about it to its end. A class, because every request has one. */
@@ -289,8 +284,9 @@ class ServedRequest implements Writer, OnClose {
       const isLatin1 = 'text' in answer
       const body = isLatin1 ? answer.text : jsonTextOf(answer.body)
       const length = typeof body !== 'string' ? lengthOf(body) : isLatin1 ? body.length : Buffer.byteLength(body)
-      const headers = ['x-request-id', this.#record.id, 'content-type', JSON_TYPE, 'content-length', String(length), ...this.#announced]
-      for (const name in answer.headers) headers.push(name, String(answer.headers[name]))
+      const type = String(answer.headers['content-type'] ?? JSON_TYPE)
+      const headers = ['x-request-id', this.#record.id, 'content-type', type, 'content-length', String(length), ...this.#announced]
+      for (const name in answer.headers) if (name !== 'content-type') headers.push(name, String(answer.headers[name]))
       reply.hijack()
       const response = reply.raw.writeHead(answer.status, headers)
       if (typeof body !== 'string') {

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import http from 'node:http'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Config } from '../../../src/app/config/settings.ts'
+import { action, type ErrorForm, nothing } from '../../../src/tables/language.ts'
 import { dial, talk } from '../../programs/faults/wire.ts'
 import { NOWHERE, type Stage, startStage } from '../../stage/stage.ts'
 import { answering, type Handler, rawExchange } from '../../stage/upstream.ts'
@@ -379,4 +380,29 @@ describe('failures', () => {
       expect(line).toMatchObject({ status: 503, error: { code: 'UNAVAILABLE' } })
     })
   })
+})
+
+it('writes each error with the status and the content type of another API, whoever refuses', async () => {
+  const errors: ErrorForm = {
+    read: () => ({ code: 'NOT_FOUND', message: 'no such item', details: [], foreign: false }),
+    write: ({ code, http, message }) => ({
+      status: code === 'INVALID_ARGUMENT' ? 422 : http,
+      body: { title: message },
+      type: 'application/problem+json',
+    }),
+  }
+  const operations = [
+    action('shop.items.get', 'GET /shop/v1/items', { v2: 'GET /shop/v2/items' }),
+    action('shop.items.make', 'POST /shop/v1/items', { v2: 'POST /shop/v2/items', request: nothing, readBack: { unverifiable: 'a test' } }),
+  ]
+  const tables = { name: 'shop', mappings: [{ domain: 'shop', operations }], differences: [], shapes: {}, errors }
+  const stage = await startStage({ v1: null, v2: (_, response) => void response.writeHead(404).end('{}'), tables })
+  const asked = [{}, { method: 'POST', body: '{' }].map(async (init: RequestInit) => {
+    const { status, headers } = await fetch(`${stage.url}/shop/v1/items`, init)
+    return [status, headers.get('content-type')]
+  })
+  expect(await Promise.all(asked)).toEqual([
+    [404, 'application/problem+json'],
+    [422, 'application/problem+json'],
+  ])
 })

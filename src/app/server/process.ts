@@ -37,16 +37,30 @@ export async function openFleet(config: Pick<Config, 'store.url' | 'store.name'>
   return joinFleet(await openStore(url, config['store.name']))
 }
 
-/** The most bytes of the log that wait for a disk that is full. */
+/** The most bytes of the log that wait for a disk that is full, or for a reader that stands still. */
 const LOG_WAITS = 2 ** 20
 
-/** Lines that cannot be written wait for the next one. They end no process. */
+/** Milliseconds after which lines that were not written are tried again. */
+const LOG_AGAIN_MS = 100
+
+/** Lines that cannot be written wait, and are tried again. They end no process, and nobody waits for them. */
 export function createLog(config: Config, stream: { write(line: string): void } = standardError()): Logger {
   return pino({ level: config['log.level'], base: null }, stream)
 }
 
 function standardError() {
-  return pino.destination({ dest: 2, sync: true, maxLength: LOG_WAITS }).on('error', () => {})
+  let isWaiting = false
+  // The library would stop the process until a reader has taken the line, and at a fatal one until the disk has room.
+  const stderr = pino.destination({ dest: 2, sync: true, maxLength: LOG_WAITS, retryEAGAIN: () => false })
+  const again = () => {
+    isWaiting = false
+    stderr.write('')
+  }
+  stderr.on('error', () => {
+    if (!isWaiting) setTimeout(again, LOG_AGAIN_MS).unref()
+    isWaiting = true
+  })
+  return Object.assign(stderr, { flushSync: again })
 }
 
 /** Milliseconds after which a start is told as it goes, although it has not printed its addresses. */

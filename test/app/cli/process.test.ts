@@ -368,6 +368,19 @@ describe('process', () => {
     expect(await exit(child)).toBe(3)
   })
 
+  it('serves and ends although nobody reads its log', async () => {
+    const port = await freePort()
+    const child = start('serve', '--upstream-v2', 'http://127.0.0.1:1', '--port', String(port), '--admin-port', '0')
+    onTestFinished(() => void child.kill('SIGKILL'))
+    const ended = exit(child)
+    const ask = (path: string) => fetch(`http://127.0.0.1:${port}/iam/v1/${path}`, { signal: AbortSignal.timeout(5000) })
+    await until(async () => (await ask('groups').catch(() => undefined))?.status === 503)
+    // More than the system keeps of a line that nobody reads.
+    for (let nth = 0; nth < 30; nth += 1) expect((await ask('a'.repeat(30_000))).status).toBe(404)
+    child.kill('SIGTERM')
+    expect(await ended).toBe(0)
+  })
+
   describe.runIf(existsSync('/dev/full'))('a full disk', () => {
     const full = () => openSync('/dev/full', 'w')
 
@@ -386,6 +399,14 @@ describe('process', () => {
       await until(async () => (await fetch(`http://127.0.0.1:${port}/iam/v1/groups`).catch(() => undefined))?.status === 503)
       child.kill('SIGTERM')
       expect(await ended).toBe(0)
+    })
+
+    it('of standard error lets a process end of which an exception escaped', async () => {
+      const env = { ...process.env, NODE_OPTIONS: '--import "data:text/javascript,setTimeout(()=>{throw 1},2000)"' }
+      const argv = [inject('cli'), 'serve', '--upstream-v2', 'http://127.0.0.1:1', ...ANY_PORT.slice(0, 4)]
+      const child = spawn(process.execPath, argv, { env, stdio: ['ignore', 'ignore', full()] })
+      onTestFinished(() => void child.kill('SIGKILL'))
+      expect(await exit(child)).toBe(1)
     })
 
     const V2 = 'http://127.0.0.1:1'

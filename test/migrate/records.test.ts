@@ -8,7 +8,7 @@ import { readReport } from '../../src/admin/report/report.ts'
 import { createInventory } from '../../src/migrate/clients.ts'
 import { createExpected } from '../../src/migrate/compare/expected.ts'
 import type { ComparisonOutcome } from '../../src/migrate/compare/judge.ts'
-import { createRedactor, redactedFor } from '../../src/migrate/compare/redact.ts'
+import { createRedactor, vocabularyOf } from '../../src/migrate/compare/redact.ts'
 import { createEvidence } from '../../src/migrate/evidence/evidence.ts'
 import { type Comparison, comparisonOf, type Entry } from '../../src/migrate/records/record.ts'
 import {
@@ -264,7 +264,7 @@ describe('recorder', () => {
   }
 
   const LIST = operationOf('registry.repos.list')
-  const redacted = redactedFor(LIST, createRedactor({ values: 'masked', key: () => 'k' }))
+  const redacted = createRedactor({ values: 'masked', key: () => 'k' })(vocabularyOf(LIST))
 
   function comparison(nth: number, outcome: ComparisonOutcome = 'mismatch', operation = LIST.id): Comparison {
     const sides = { v1: { status: 200, ms: 3 }, v2: { status: 200, ms: 4 } }

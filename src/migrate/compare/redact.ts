@@ -102,11 +102,6 @@ export function vocabularyOf(operation: Operation): Vocabulary {
   ])
 }
 
-/** Returns the words of all operations. The calls of one of them may read what the tables of another describe. */
-export function vocabularyOfAll(operations: readonly Operation[]): Vocabulary {
-  return new Set(operations.flatMap((operation) => [...vocabularyOf(operation)]))
-}
-
 function fixedParts(path: string): readonly string[] {
   return path
     .replace(/\{[^{}]*\}/g, '')
@@ -191,17 +186,19 @@ export interface RedactSettings {
 export type Spellings = Pick<Finding, 'at' | 'where' | 'path'>
 
 /** Redacts requests and answers so that they can be kept. Members with secret names are hidden in both modes. */
-export interface Redactor {
+export interface Redacted {
   /** Redacts any JSON value of a member of this name. Long lists and deep objects are cut. */
-  value(value: unknown, name: string, words: Vocabulary, limits?: RedactLimits): unknown
+  value(value: unknown, name: string, limits?: RedactLimits): unknown
   /** Redacts two different texts of a member of this name. Of long ones, the parts that differ are shown. */
-  texts(v1: string, v2: string, name: string, words: Vocabulary): TextPair
+  texts(v1: string, v2: string, name: string): TextPair
   /** Redacts the name of a member, which may be a key of a user's map. */
-  key(name: string, words: Vocabulary): string
+  key(name: string): string
   /** Redacts the exact JSON Pointer of a place, because keys of users' maps are data. */
-  pointer(place: Spellings, words: Vocabulary): string
+  pointer(place: Spellings): string
   /** Redacts a path without its query. */
-  path(path: string, words: Vocabulary): string
+  path(path: string): string
+  /** Redacts a name that may come from a user. */
+  word(word: string): string
 }
 
 /** Limits of one recorded value: characters, rows, members, levels. */
@@ -215,32 +212,39 @@ export interface RedactLimits {
 /** Enough to show a difference. */
 const EXAMPLE: RedactLimits = { text: 200, items: 5, members: 60, depth: 8 }
 
+/** Returns what redacts with these public words. Keep what it makes of an operation: its words are gathered once. */
+export type Redactor = (words: Vocabulary) => Redacted
+
 export function createRedactor({ values, key, isName = () => false, limits = EXAMPLE }: RedactSettings): Redactor {
   const mask = (text: string) => `text-${text.length}-${createHmac('sha256', key()).update(text).digest('hex').slice(0, 8)}`
   const conceal = (text: string, limit = limits.text) => (values === 'masked' ? mask(text) : shown(text, limit))
-  const word: Word = (text, words, limit) => (words.has(text) ? text : conceal(text, limit))
-  const nameWord: Word = (text, words) => (isName(text) ? text : word(text, words))
-  const value: Redactor['value'] = (value, name, words, own = limits) => redactValue(value, name, { word, nameWord, words, limits: own }, 0)
-  return {
-    value,
-    texts(v1, v2, name, words) {
-      const parts = values === 'shown' && !isSecretName(name) ? differingParts(v1, v2, limits.text, BEYOND) : undefined
-      const isPlain = isSecretName(name) || Math.max(v1.length, v2.length) < LONG || [v1, v2].every((text) => isHarmless(text, name))
-      const [left, right] = parts ?? [value(v1, name, words), value(v2, name, words)]
-      return { v1: left, v2: right, ...(!isPlain && { differsAt: firstDifference(v1, v2) }) }
-    },
-    key: (name, words) => nameWord(name, words),
-    pointer({ at, where, path }, words) {
-      if (!at.startsWith('/')) return at
-      const [patterns, ids] = [segmentsOf(where), segmentsOf(path)]
-      const isKey = (nth: number) => patterns[nth] === ANY && !isRowSegment(ids[nth] ?? '')
-      return pointerOf(segmentsOf(at).map((segment, nth) => (isKey(nth) ? nameWord(segment, words) : segment)))
-    },
-    path(path, words) {
+  return (words) => {
+    const word = (text: string, limit?: number) => (words.has(text) ? text : conceal(text, limit))
+    const nameWord = (text: string) => (isName(text) ? text : word(text))
+    const value: Redacted['value'] = (value, name, own = limits) => redactValue(value, name, { word, nameWord, limits: own }, 0)
+    const path = (path: string) => {
       const isFixed = (part: string) => part.split(':').every((piece) => piece === '' || words.has(piece))
       const parts = path.split('/').map((part) => (isFixed(part) || isHarmless(part, 'id') ? part : conceal(part)))
       return parts.join('/')
-    },
+    }
+    return {
+      value,
+      texts(v1, v2, name) {
+        const parts = values === 'shown' && !isSecretName(name) ? differingParts(v1, v2, limits.text, BEYOND) : undefined
+        const isPlain = isSecretName(name) || Math.max(v1.length, v2.length) < LONG || [v1, v2].every((text) => isHarmless(text, name))
+        const [left, right] = parts ?? [value(v1, name), value(v2, name)]
+        return { v1: left, v2: right, ...(!isPlain && { differsAt: firstDifference(v1, v2) }) }
+      },
+      key: nameWord,
+      pointer({ at, where, path }) {
+        if (!at.startsWith('/')) return at
+        const [patterns, ids] = [segmentsOf(where), segmentsOf(path)]
+        const isKey = (nth: number) => patterns[nth] === ANY && !isRowSegment(ids[nth] ?? '')
+        return pointerOf(segmentsOf(at).map((segment, nth) => (isKey(nth) ? nameWord(segment) : segment)))
+      },
+      path,
+      word: path,
+    }
   }
 }
 
@@ -254,21 +258,18 @@ export function isConcealed(text: string): boolean {
 /** Follows the beginning of a text that was cut. */
 const CUT = '… ('
 
-/** Returns a text in the form in which it may be kept. */
-type Word = (text: string, words: Vocabulary, limit?: number) => string
-
 interface Rules {
-  readonly word: Word
+  /** Returns a text in the form in which it may be kept. */
+  readonly word: (text: string, limit: number) => string
   /** The same for the name of a member. */
-  readonly nameWord: Word
-  readonly words: Vocabulary
+  readonly nameWord: (name: string) => string
   readonly limits: RedactLimits
 }
 
 function redactValue(value: unknown, name: string, rules: Rules, depth: number): unknown {
-  const { word, nameWord, words, limits } = rules
+  const { word, nameWord, limits } = rules
   if (typeof value === 'string' && value !== '' && isSecretName(name)) return HIDDEN
-  if (typeof value === 'string') return isHarmless(value, name) ? value : word(value, words, limits.text)
+  if (typeof value === 'string') return isHarmless(value, name) ? value : word(value, limits.text)
   if (typeof value !== 'object' || value === null) return value
   if (isSecretName(name)) return HIDDEN
   if (depth > limits.depth) return '… deeper'
@@ -278,7 +279,7 @@ function redactValue(value: unknown, name: string, rules: Rules, depth: number):
   }
   const members = Object.entries(value)
   const kept = members.slice(0, limits.members)
-  const shown = kept.map(([member, inner]) => [nameWord(member, words), redactValue(inner, member, rules, depth + 1)] as const)
+  const shown = kept.map(([member, inner]) => [nameWord(member), redactValue(inner, member, rules, depth + 1)] as const)
   return Object.fromEntries([...shown, ...leftOut(members.length - kept.length)])
 }
 
@@ -299,75 +300,28 @@ function shown(text: string, limit: number): string {
   return seen.length > limit || text.length > limit + BEYOND ? `${seen.slice(0, limit)}${CUT}${text.length} characters)` : seen
 }
 
-/** Redacts the data of one operation; see `Redactor`. */
-export interface Redacted {
-  value(value: unknown, name: string, limits?: RedactLimits): unknown
-  texts(v1: string, v2: string, name: string): TextPair
-  key(name: string): string
-  pointer(place: Spellings): string
-  path(path: string): string
-  /** Redacts a name that may come from a user. */
-  word(word: string): string
-}
-
-/** Returns the redactor with the public words of one operation. Keep it: the words are gathered once. */
-export function redactedFor(operation: Operation, redactor: Redactor): Redacted {
-  return withWords(vocabularyOf(operation), redactor)
-}
-
-/** Returns a redactor with the public words of all operations. They are gathered when they are needed first. */
-export function redactedAlike(operations: readonly Operation[], redactor: Redactor): () => Redacted {
-  let made: Redacted | undefined
-  return () => {
-    made ??= withWords(vocabularyOfAll(operations), redactor)
-    return made
-  }
-}
-
-function withWords(words: Vocabulary, redactor: Redactor): Redacted {
-  return {
-    value: (value, name, limits) => redactor.value(value, name, words, limits),
-    texts: (v1, v2, name) => redactor.texts(v1, v2, name, words),
-    key: (name) => redactor.key(name, words),
-    pointer: (place) => redactor.pointer(place, words),
-    path: (path) => redactor.path(path, words),
-    word: (word) => redactor.path(word, words),
-  }
-}
-
 /** Returns a function that redacts the data of any operation, and gathers the words of each once. */
 export function redactedWith(redactor: Redactor): (operation: Operation) => Redacted {
   const known = new Map<Operation, Redacted>()
   return (operation) => {
-    const found = known.get(operation) ?? redactedFor(operation, redactor)
+    const found = known.get(operation) ?? redactor(vocabularyOf(operation))
     known.set(operation, found)
     return found
   }
 }
 
-/** The key of the hashes of masked texts. It is random for each process, until a fleet gives all of its replicas the same one. */
-export interface RedactionKey {
-  text(): string
-  share(text: string): void
-}
+/** The key of the hashes of masked texts. */
+export type RedactionKey = ReturnType<typeof createRedactionKey>
 
-export function createRedactionKey(): RedactionKey {
+/** The key is random for each process, until a fleet gives all of its replicas the same one. */
+export function createRedactionKey() {
   let key = randomBytes(32).toString('hex')
   return {
     text: () => key,
-    share(text) {
+    share(text: string): void {
       key = text
     },
   }
-}
-
-/** What redacts the records of a process. */
-export interface Redaction {
-  readonly key: RedactionKey
-  /** Redacts the data of one operation. */
-  readonly redacted: (operation: Operation) => Redacted
-  /** Redacts data of any operation without a cut. */
-  readonly whole: () => Redacted
 }
 
 /** The bodies of an exhibit must run again, so they are redacted but not cut. */
@@ -377,13 +331,20 @@ export interface RedactionSettings extends Pick<RedactSettings, 'values' | 'isNa
   readonly operations: readonly Operation[]
 }
 
-export function createRedaction({ values, isName, operations }: RedactionSettings): Redaction {
+/** Creates what redacts the records of a process. */
+export function createRedaction({ values, isName, operations }: RedactionSettings) {
   const key = createRedactionKey()
   const settings = { values, key: key.text, isName }
+  let whole: Redacted | undefined
   return {
     key,
+    /** Redacts the data of one operation. */
     redacted: redactedWith(createRedactor(settings)),
-    whole: redactedAlike(operations, createRedactor({ ...settings, limits: WHOLE })),
+    /** Redacts data of any operation without a cut. */
+    whole(): Redacted {
+      whole ??= createRedactor({ ...settings, limits: WHOLE })(new Set(operations.flatMap((one) => [...vocabularyOf(one)])))
+      return whole
+    },
   }
 }
 

@@ -1,14 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { LARGEST } from '../../../src/migrate/compare/excerpt.ts'
 import type { AskedRequest } from '../../../src/migrate/compare/judge.ts'
-import {
-  createRedactor,
-  isSecretName,
-  redactedFor,
-  type Values,
-  vocabularyOf,
-  withoutSecrets,
-} from '../../../src/migrate/compare/redact.ts'
+import { createRedactor, isSecretName, type Values, vocabularyOf, withoutSecrets } from '../../../src/migrate/compare/redact.ts'
 import { comparisonOf, detailed, type Example, MOST, recordedCall } from '../../../src/migrate/records/record.ts'
 import type { JsonObject } from '../../../src/tables/json.ts'
 import { variablesOf } from '../../../src/tables/uid.ts'
@@ -28,7 +21,7 @@ describe('detailed', () => {
   /** Returns the record of two answers. */
   function recordOf({ v1, v2, statuses = [200, 200], values = 'shown', question = asked(LIST) }: Given) {
     const redactor = createRedactor({ values, key: () => 'k' })
-    const redacted = (operation: AskedRequest['operation']) => redactedFor(operation, redactor)
+    const redacted = (operation: AskedRequest['operation']) => redactor(vocabularyOf(operation))
     const { operation } = question
     const judgement = court().judge(question, seen(v1, statuses[0]), seen(v2, statuses[1]))
     const sides = { v1: { status: statuses[0] }, v2: { status: statuses[1] } }
@@ -274,7 +267,7 @@ describe('redact', () => {
   const PLANTED = 'planted-secret-4711'
 
   describe('masked values', () => {
-    const { value, pointer, path } = redactor()
+    const { value, pointer, path } = redactor()(words)
 
     it('keep texts that are provably harmless', () => {
       const harmless = {
@@ -290,63 +283,64 @@ describe('redact', () => {
         size: 5,
         readme: null,
       }
-      expect(value(harmless, '', new Set([...words, ...Object.keys(harmless)]))).toEqual(harmless)
+      const known = redactor()(new Set([...words, ...Object.keys(harmless)]))
+      expect(known.value(harmless, '')).toEqual(harmless)
     })
 
     it('keep the names of the members around the rows of a list, and in an error, but not their texts', () => {
       const envelope = { totalCount: '3', nextPageToken: '', groups: [] }
       const detail = { '@type': PLANTED, reason: PLANTED, domain: PLANTED, metadata: {}, resourceType: PLANTED, resourceName: PLANTED }
       const fields = { '@type': PLANTED, fieldViolations: [{ field: PLANTED, description: PLANTED }] }
-      const own = vocabularyOf(operationOf('iam.groups.list'))
-      expect(value(envelope, '', own)).toEqual(envelope)
-      const shown = value({ code: 5, message: PLANTED, details: [detail, fields] }, '', own) as { details: readonly object[] }
+      const own = redactor()(vocabularyOf(operationOf('iam.groups.list')))
+      expect(own.value(envelope, '')).toEqual(envelope)
+      const shown = own.value({ code: 5, message: PLANTED, details: [detail, fields] }, '') as { details: readonly object[] }
       expect(shown.details.map(Object.keys)).toEqual([Object.keys(detail), Object.keys(fields)])
-      expect(JSON.stringify([shown, value({ nextPageToken: PLANTED, totalCount: PLANTED }, '', own)])).not.toContain(PLANTED)
+      expect(JSON.stringify([shown, own.value({ nextPageToken: PLANTED, totalCount: PLANTED }, '')])).not.toContain(PLANTED)
     })
 
     it('hide every other text, but keep equal texts equal', () => {
-      const [one, same, other] = [PLANTED, PLANTED, `${PLANTED}!`].map((text) => value(text, 'description', words))
+      const [one, same, other] = [PLANTED, PLANTED, `${PLANTED}!`].map((text) => value(text, 'description'))
       expect(one).toMatch(/^text-19-[0-9a-f]{8}$/)
       expect(same).toBe(one)
       expect(other).not.toBe(one)
-      expect(createRedactor({ values: 'masked', key: () => 'other' }).value(PLANTED, 'description', words)).not.toBe(one)
+      expect(createRedactor({ values: 'masked', key: () => 'other' })(words).value(PLANTED, 'description')).not.toBe(one)
     })
 
     it('hide a uid where no uid belongs, and names that no table has', () => {
-      expect(value(ROOT_UID, 'description', words)).toMatch(/^text-40-/)
-      expect(JSON.stringify(value({ environment: { [PLANTED]: PLANTED } }, 'custom_overlay', words))).not.toContain(PLANTED)
+      expect(value(ROOT_UID, 'description')).toMatch(/^text-40-/)
+      expect(JSON.stringify(value({ environment: { [PLANTED]: PLANTED } }, 'custom_overlay'))).not.toContain(PLANTED)
       const inRow = (key: string) => `/items/3/custom_overlay/environment/${key}`
       const where = '/items/*/custom_overlay/environment/*'
-      expect(pointer({ at: inRow(`${PLANTED}~1x`), where, path: inRow(`${PLANTED}~1x`).replace('3', '[a]') }, words)).toMatch(
+      expect(pointer({ at: inRow(`${PLANTED}~1x`), where, path: inRow(`${PLANTED}~1x`).replace('3', '[a]') })).toMatch(
         /^\/items\/3\/custom_overlay\/environment\/text-21-[0-9a-f]{8}$/,
       )
     })
 
     it('cut long values', () => {
-      expect(value(Array(9).fill(1), 'bundles', words)).toEqual([1, 1, 1, 1, 1, '… 4 more'])
+      expect(value(Array(9).fill(1), 'bundles')).toEqual([1, 1, 1, 1, 1, '… 4 more'])
       const deep = Array(20)
         .fill(0)
         .reduce<unknown>((inner) => ({ name: inner }), 1)
-      expect(JSON.stringify(value(deep, '', words))).toContain('… deeper')
+      expect(JSON.stringify(value(deep, ''))).toContain('… deeper')
     })
 
     it('keep the fixed parts and the uids of a path', () => {
-      expect(path(`/registry/v1/repos/${child(1)}`, words)).toBe(`/registry/v1/repos/${child(1)}`)
-      expect(path(`/registry/v1/repos/${PLANTED}`, words)).toMatch(/^\/registry\/v1\/repos\/text-19-/)
+      expect(path(`/registry/v1/repos/${child(1)}`)).toBe(`/registry/v1/repos/${child(1)}`)
+      expect(path(`/registry/v1/repos/${PLANTED}`)).toMatch(/^\/registry\/v1\/repos\/text-19-/)
     })
   })
 
   describe('shown values', () => {
-    const { value } = redactor('shown')
+    const { value } = redactor('shown')(words)
 
     it('are cut, and contain nothing that looks like a secret', () => {
-      expect(value('a repo', 'description', words)).toBe('a repo')
-      expect(value('x'.repeat(500), 'description', words)).toBe(`${'x'.repeat(200)}… (500 characters)`)
-      expect(value('use Bearer abc.def', 'description', words)).toBe('use [hidden]')
+      expect(value('a repo', 'description')).toBe('a repo')
+      expect(value('x'.repeat(500), 'description')).toBe(`${'x'.repeat(200)}… (500 characters)`)
+      expect(value('use Bearer abc.def', 'description')).toBe('use [hidden]')
     })
 
     it('never contain the value of a secret member', () => {
-      expect(value({ token: 'a', nested: { client_secret: 'b', clientSecret: { c: 'd' } } }, '', words)).toEqual({
+      expect(value({ token: 'a', nested: { client_secret: 'b', clientSecret: { c: 'd' } } }, '')).toEqual({
         token: '[hidden]',
         nested: { client_secret: '[hidden]', clientSecret: '[hidden]' },
       })
@@ -354,7 +348,7 @@ describe('redact', () => {
   })
 
   describe('a shown value with a secret at the cut', () => {
-    const { value } = redactor('shown')
+    const { value } = redactor('shown')(words)
     it.each([
       ['a token', 'eyJhbGciOiJub25lIn0.eyJzdWIiOiJhIn0.c2ln'],
       ['a credential', `bearer ${'c2Vj'.repeat(100)}`],
@@ -366,14 +360,14 @@ describe('redact', () => {
     ])('hides %s wherever it begins', (_, secret) => {
       for (let begin = 100; begin < 220; begin += 1) {
         const text = `${'x '.repeat(110).slice(0, begin - 1)} ${secret} ${'y '.repeat(10_000)}`
-        expect(value(text, 'description', words)).toBe(`${withoutSecrets(text).slice(0, 200)}… (${text.length} characters)`)
+        expect(value(text, 'description')).toBe(`${withoutSecrets(text).slice(0, 200)}… (${text.length} characters)`)
       }
     })
 
     it('keeps its length up to the cut', () => {
       const text = `${'ghp_abcdefgh '.repeat(3)}end`
-      expect(value(text, 'description', words)).toBe('[hidden] [hidden] [hidden] end')
-      expect(value('eyJ-'.repeat(2_000_000), 'description', words)).toBe('[hidden]… (8000000 characters)')
+      expect(value(text, 'description')).toBe('[hidden] [hidden] [hidden] end')
+      expect(value('eyJ-'.repeat(2_000_000), 'description')).toBe('[hidden]… (8000000 characters)')
     })
   })
 
@@ -383,7 +377,7 @@ describe('redact', () => {
     const query = [['updateMask', 'name']] as const
     const call = recordedCall(
       { method: 'POST', path: `/iam/v2/identityProviders/${ROOT_UID}`, query, body },
-      redactedFor(operation, redactor()),
+      redactor()(vocabularyOf(operation)),
     )
     expect(call).toMatchObject({
       method: 'POST',
@@ -443,7 +437,7 @@ describe('redact', () => {
       const { judge } = court()
       const row = operation.answer?.show.specification({})
       const body = (text: string) => planted({ ...row, ...(operation.empty('specification') as object), items: [row] }, text)
-      const redacted = redactedFor(operation, redactor())
+      const redacted = redactor()(vocabularyOf(operation))
       const params = Object.fromEntries(variablesOf(operation.template).map((name) => [name, '']))
       for (const [v1, v2] of [
         [seen(body(PLANTED)), seen(body(`${PLANTED}-2`))],

@@ -50,7 +50,7 @@ describe('lines', () => {
 
   it('cuts a line that never ends', async () => {
     const lines = await linesIn(...Array.from({ length: 100 }, () => 'a'.repeat(65_536)), '\nb')
-    expect([lines.at(-1), Math.max(...lines.map((line) => line.length)) <= 2 ** 20 + 65_536]).toEqual(['b', true])
+    expect(lines).toEqual(['a'.repeat(1_000_000), 'b'])
   })
 })
 

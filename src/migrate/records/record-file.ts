@@ -11,22 +11,26 @@ import { type Evidence, isRepeat, many, repeatOf } from '../evidence/evidence.ts
 import { entryOf } from './read-entry.ts'
 import type { Comparison, Entry, TrafficEntry } from './record.ts'
 
+/** Maximum characters of a line. V8 records every character that a quoted group matches, and runs out of space at ten million. */
+export const LONGEST = 1_000_000
+
 /**
- * Yields the lines of a text, which may be larger than memory, without `\n` or `\r\n`. A line that is too long is several, none of which
- * is an entry. JSON may contain U+2028 and U+2029 unescaped, and the line reader of Node 24 ends a line there.
+ * Yields the lines of a text, which may be larger than memory, without `\n` or `\r\n`. A line that is too long is cut, so that it cannot be
+ * read. JSON may contain U+2028 and U+2029 unescaped, and the line reader of Node 24 ends a line there.
  */
 export async function* linesOf(pieces: AsyncIterable<string>): AsyncGenerator<string> {
   let rest = ''
   for await (const piece of pieces) {
     const [first = '', ...others] = piece.split('\n')
-    const lines = [rest + first, ...others]
+    const lines = [rest.length < LONGEST ? cut(rest + first) : rest, ...others.map(cut)]
     rest = lines.pop() ?? ''
     for (const line of lines) yield line.endsWith('\r') ? line.slice(0, -1) : line
-    if (rest.length <= BLOCK) continue
-    yield rest
-    rest = ''
   }
   if (rest !== '') yield rest
+}
+
+function cut(line: string): string {
+  return line.length > LONGEST ? line.slice(0, LONGEST) : line
 }
 
 /** Keeps the last items, up to a capacity. */

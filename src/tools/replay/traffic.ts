@@ -4,6 +4,7 @@ import { misuse } from '../../errors.ts'
 import { piecesOf, textOf, untilHopeless } from '../../files.ts'
 import { readFacts, routeOf } from '../../grpc/facts.ts'
 import type { SampledKind } from '../../migrate/clients.ts'
+import { LONGEST, linesOf } from '../../migrate/records/record-file.ts'
 import { pathOf } from '../../serve/classify.ts'
 import type { Mapping } from '../../tables/operation.ts'
 import { operationsOf } from '../../tables/tables.ts'
@@ -137,25 +138,6 @@ async function* unpacked(name: string, bytes: AsyncIterable<Uint8Array>): AsyncG
   }
 }
 
-/** Maximum characters of a line. V8 records every character that a quoted group matches, and runs out of space at ten million. */
-const LONGEST = 1_000_000
-
-/** Yields the lines of a text, without their ends. A line that is too long is cut, so that it cannot be read. */
-async function* linesIn(pieces: AsyncIterable<string>): AsyncGenerator<string> {
-  let rest = ''
-  for await (const piece of pieces) {
-    const [first = '', ...others] = piece.split('\n')
-    const lines = [rest.length < LONGEST ? cut(rest + first) : rest, ...others.map(cut)]
-    rest = lines.pop() ?? ''
-    for (const line of lines) yield line.endsWith('\r') ? line.slice(0, -1) : line
-  }
-  if (rest !== '') yield rest
-}
-
-function cut(line: string): string {
-  return line.length > LONGEST ? line.slice(0, LONGEST) : line
-}
-
 /**
  * Reads recorded traffic: `await readTraffic('access.log')`, or `bytes` that are called so. Without a `reader`, the beginning tells the
  * format. Rejects with a sentence if it does not, or if the traffic cannot be read.
@@ -202,7 +184,7 @@ function readLines({ name, pieces }: TrafficInput, { format, read }: LineReader)
   const unreadableLines: number[] = []
   async function* items(): AsyncGenerator<Item> {
     const hopeful = untilHopeless(pieces, () => at > unreadable, `${name} cannot be read as ${format}: no line is in that format`)
-    for await (const line of linesIn(hopeful)) {
+    for await (const line of linesOf(hopeful)) {
       at += 1
       if (line.trim() === '') continue
       const found = read(line)

@@ -84,7 +84,7 @@ export function createJudge(compare: Compare, expected: ExpectedDifferences, noi
     const failed = failureOf(v1, v2)
     if (failed) return failed
     const compared = yield* compare(asked.operation, v1, v2)
-    if ('inconclusive' in compared) return unreadOf(v1, v2) ?? { outcome: 'inconclusive', findings: [], reason: compared.inconclusive }
+    if ('inconclusive' in compared) return unreadOf(v1, v2) ?? inconclusive(compared.inconclusive)
     const findings = yield* each(compared.findings, (finding) => explain(asked, finding, expected, noise))
     const outcome = outcomeOf(findings)
     if (!compared.isCut || outcome === 'mismatch') return { outcome, findings }
@@ -475,6 +475,6 @@ function* changesBetween(compare: Compare, operation: Operation, before: SeenAns
   return 'findings' in compared ? compared.findings : undefined
 }
 
-function inconclusive(reason: string): Judgement {
+export function inconclusive(reason: string): Judgement {
   return { outcome: 'inconclusive', findings: [], reason }
 }

@@ -5,36 +5,22 @@ import { spellings } from '../../tables/query.ts'
 import { ROWS } from '../../tables/turn.ts'
 import type { SeenAnswer } from '../compare/compare.ts'
 import type { WantedProof } from '../compare/expected.ts'
-import { type AskedRequest, type Judgement, unexplained } from '../compare/judge.ts'
+import { type AskedRequest, inconclusive, type Judgement, unexplained } from '../compare/judge.ts'
 import type { Judging, SideAnswer } from './compare-read.ts'
-
-/** A read of v1 by the caller whose request is compared. */
-export type AskV1 = (operation: Operation, request: V1Request) => Promise<SideAnswer>
-
-/** Judges two answers. Where a declared difference asks for a proof, v1 is asked for it first. */
-export type JudgeProven = (v1: SeenAnswer, v2: SeenAnswer) => Promise<Judgement>
 
 /** v1, as the caller may ask it. */
 export interface ProvingV1 {
-  readonly ask: AskV1
+  readonly ask: (operation: Operation, request: V1Request) => Promise<SideAnswer>
   readonly operations: readonly Operation[]
 }
 
 /** Up to so many resources of one list are asked for one by one. */
 const FEW = 5
 
-export interface Proofs {
-  /** The request, with what v1 has shown by now. */
-  readonly asked: AskedRequest
-  readonly judge: JudgeProven
-}
+export type Proofs = ReturnType<typeof createProofs>
 
 /** Remembers what v1 shows one caller, for the comparison of one request. Without v1, nothing is proven. */
-export function createProofs(
-  asked: AskedRequest,
-  { judge, wants }: Pick<Judging, 'judge' | 'wants'>,
-  v1Side: ProvingV1 | undefined,
-): Proofs {
+export function createProofs(asked: AskedRequest, { judge, wants }: Pick<Judging, 'judge' | 'wants'>, v1Side: ProvingV1 | undefined) {
   const known = new Map<string, JsonObject | 'nothing' | 'unknown'>()
   const keyOf = ({ read, uid }: Pick<WantedProof, 'read' | 'uid'>) => `${read} ${uid}`
   const proven: AskedRequest = { ...asked, shown: (read, uid) => known.get(keyOf({ read, uid })) }
@@ -48,15 +34,17 @@ export function createProofs(
     for (const uid of uids) known.set(keyOf({ read, uid }), shown.get(uid) ?? (isKnown ? 'nothing' : 'unknown'))
   }
   return {
+    /** The request, with what v1 has shown by now. */
     asked: proven,
-    async judge(v1, v2) {
+    /** Judges two answers. Where a declared difference asks for a proof, v1 is asked for it first. */
+    async judge(v1: SeenAnswer, v2: SeenAnswer): Promise<Judgement> {
       const judgement = await inTurns(judge(proven, v1, v2))
       const wanted = judgement.outcome === 'mismatch' ? unexplained(judgement.findings).flatMap((one) => wants(proven, one)) : []
       if (!v1Side || wanted.length === 0) return judgement
       await Promise.all(readsOf(wanted).map((read) => look(read, v1Side)))
       const again = await inTurns(judge(proven, v1, v2))
       const isUnknown = wanted.some((one) => known.get(keyOf(one)) === 'unknown')
-      return isUnknown && again.outcome !== 'mismatch' ? { outcome: 'inconclusive', findings: [], reason: UNPROVEN } : again
+      return isUnknown && again.outcome !== 'mismatch' ? inconclusive(UNPROVEN) : again
     },
   }
 }

@@ -11,7 +11,7 @@ import { isReadBack } from '../../tables/operations.ts'
 import { type Call, type Executor, ROWS, run } from '../../tables/turn.ts'
 import { pointerOf, type SeenAnswer, segmentsOf } from '../compare/compare.ts'
 import { ANY_WRITES } from '../compare/expected.ts'
-import { type Explained, type Judgement, unexplained } from '../compare/judge.ts'
+import { type Explained, inconclusive, type Judgement, unexplained } from '../compare/judge.ts'
 import { isDifference, WEIGHTS } from '../evidence/evidence.ts'
 import type { ComparedRequest, Journal } from '../modes/journal.ts'
 import type { OtherWrites } from '../modes/serve.ts'
@@ -92,11 +92,11 @@ export function brokenPromise(promised: Promised, read: unknown, judging: Pick<J
     if (!row) return undefined
     return others.mayBeChanged(writtenBy(promised))
       ? between('was written again')
-      : lost('the delete was answered, but the resource is still there')
+      : wrong('the delete was answered, but the resource is still there')
   }
-  if (!row) return deletedSince(promised) ?? lost('the write was answered, but the resource is not there')
+  if (!row) return deletedSince(promised) ?? wrong('the write was answered, but the resource is not there')
   const order = compareTimes(promised, row)
-  if (order === 'earlier') return lost('the write was answered, but the resource is as old as before')
+  if (order === 'earlier') return wrong('the write was answered, but the resource is as old as before')
   if (order === 'later' || (order === 'unknown' && others.mayBeChanged(writtenBy(promised)))) return between('was written again')
   const names = table.members.map(({ name }) => name)
   return item && unlike(promised, expectedItem(reading, row), names, judging)
@@ -109,14 +109,14 @@ function deletedSince(promised: Promised): Judgement | undefined {
 
 /** Says which member of a write's answer does not hold what it must, although no read can show it. Undefined if all do. */
 function unheld({ write, reading: { item, table } }: Promised): string | undefined {
-  const wrong = table.held.find(({ name, holds }) => {
+  const unmet = table.held.find(({ name, holds }) => {
     const value = item?.[name]
     if (holds === 'some') return typeof value !== 'string' || value === ''
     if (holds === 'time') return timeOf(value) === undefined
     const asked = isObject(write.request.body) && holds.asked !== undefined ? write.request.body[holds.asked] : undefined
     return asked !== undefined && Number.parseFloat(String(value)) !== Number.parseFloat(String(asked))
   })
-  return wrong && `the write was answered, but ${wrong.name} does not hold what it must`
+  return unmet && `the write was answered, but ${unmet.name} does not hold what it must`
 }
 
 /** True if the read shows the resource, or the resources, that the write names. */
@@ -137,7 +137,7 @@ function rowOf({ uid, table: { key } }: Reading, read: unknown): JsonObject | un
   return rows.find((row): row is JsonObject => isObject(row) && row[key] === uid)
 }
 
-function lost(reason: string): Judgement {
+function wrong(reason: string): Judgement {
   return { outcome: 'mismatch', findings: [], reason }
 }
 
@@ -251,8 +251,8 @@ async function checkReading(write: ServedWrite, reading: Reading, ask: Ask, judg
     const shown = reading.table.readBack.gone || isThere(reading, bodyOf(first))
     return told(shown ? compared.judgement : (deletedSince(promised) ?? inconclusive('v1 does not show what it wrote')))
   }
-  const wrong = unheld(promised)
-  if (wrong !== undefined) return told(lost(wrong), write.subject.operation)
+  const unmet = unheld(promised)
+  if (unmet !== undefined) return told(wrong(unmet), write.subject.operation)
   // A read too soon after the write may not show it yet; a read of a lost write never does.
   const broken = brokenPromise(promised, bodyOf(first), judging)
   const again = broken && (await ask('v1', asking, signal))
@@ -314,10 +314,6 @@ function isClean({ outcome }: Judgement): boolean {
   return WEIGHTS[outcome] === 'clean'
 }
 
-function inconclusive(reason: string): Judgement {
-  return { outcome: 'inconclusive', findings: [], reason }
-}
-
 /**
  * Judges the status of a write that v2 was sent; undefined if v2 made or refused it. Nobody knows what v1 would have answered, because a
  * write reaches one side.
@@ -367,10 +363,6 @@ function listOf(watched: WatchedRequest, operations: readonly Operation[]): Aski
     url: reader.template,
     request: { params: {}, query: new Map(), body: undefined },
   })
-}
-
-function wrong(reason: string): Judgement {
-  return { outcome: 'mismatch', findings: [], reason }
 }
 
 /**

@@ -211,15 +211,6 @@ function told(reason: string | undefined, proof: string): string | undefined {
   return reason === undefined ? undefined : `${reason}, which ${proof}`
 }
 
-/** One look at a rollout. */
-export interface RolloutLook {
-  readonly view: RolloutView
-  /** Milliseconds of a monotonic clock since the last look. */
-  readonly elapsedMs: number
-  /** Milliseconds since 1970, to be shown. */
-  readonly now: number
-}
-
 type Moved = (Partial<RolloutState> & Pick<RolloutState, 'phase' | 'reason'>) | undefined
 
 interface Transition {
@@ -242,13 +233,13 @@ const TRANSITIONS: readonly Transition[] = [
   { from: GOING, by: 'rollout', move: advance },
 ]
 
-/** Returns the state after a look, and what moved it if its phase or its step is another one. */
+/** Returns the state after a look, and what moved it if its phase or its step is another one. `now` is in milliseconds since 1970, to be shown. */
 export function next(
   plan: RolloutPlan,
-  before: RolloutState,
-  { view, elapsedMs, now }: RolloutLook,
+  state: RolloutState,
+  view: RolloutView,
+  now: number,
 ): { state: RolloutState; by?: Actor['source'] } {
-  const state = timed(before, view, elapsedMs)
   const situation = { plan, state, view, step: stepOf(plan, state) }
   for (const { from, move, by } of TRANSITIONS) {
     const moved = from.includes(state.phase) ? move(situation) : undefined
@@ -257,7 +248,10 @@ export function next(
   return { state }
 }
 
-/** Returns the state after some time, before anything is decided. It counts as held only between requests that are not too far apart. */
+/**
+ * Returns the state after milliseconds of a monotonic clock, before anything is decided. It counts as held only between requests that are not
+ * too far apart.
+ */
 export function timed(state: RolloutState, { requests, open }: RolloutView, elapsedMs: number): RolloutState {
   if (state.phase === 'turned-back') return { ...state, backMs: state.backMs + elapsedMs, opened: open }
   if (!GOING.includes(state.phase)) return state

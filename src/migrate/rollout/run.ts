@@ -496,7 +496,7 @@ export class RolloutRun {
     const now = this.#sources.now()
     const state = timed(this.#state, view, elapsedMs)
     this.#state = state
-    const to = next(plan, state, { view, elapsedMs: 0, now })
+    const to = next(plan, state, view, now)
     if (this.#step.shared?.evidence.isLost() && to.by !== 'circuit') {
       const again = { ...state, ...stepBegins(plan, state.at, state), ...LOST, phase: state.phase, since: now }
       return this.#proposal(again, { source: 'rollout' })

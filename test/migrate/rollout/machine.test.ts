@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createEvidence } from '../../../src/migrate/evidence/evidence.ts'
 import { keptSince, knownFigure, seenSince } from '../../../src/migrate/rollout/evidence.ts'
-import { describeProgress, next, type RolloutView } from '../../../src/migrate/rollout/machine.ts'
+import { describeProgress, next, type RolloutView, timed } from '../../../src/migrate/rollout/machine.ts'
 import {
   describeState,
   firstState,
@@ -34,7 +34,7 @@ describe('error rate', () => {
       all = { n: all.n + 20, bad: all.bad + bad }
       step = { n: step.n + 20, bad: step.bad + bad }
       const view = viewOn({ operations: [operation({ observations: step, run: all })] })
-      const { state: after } = next(PLAN, state, { view, elapsedMs: 120_000, now: 0 })
+      const { state: after } = next(PLAN, timed(state, view, 120_000), view, 0)
       if (after.stepsBegun !== state.stepsBegun) step = { n: 0, bad: 0 }
       // A person would resume it at once, and believe nothing.
       state = after.phase === 'paused' ? { ...after, phase: 'running', signal: undefined } : after
@@ -123,7 +123,7 @@ describe('next', () => {
     aborted: { state: stateIn('aborted'), phases: Array(8).fill('aborted') },
   }
 
-  const look = (state: RolloutState, view: RolloutView, elapsedMs = 1000) => next(PLAN, state, { view, elapsedMs, now: 5 })
+  const look = (state: RolloutState, view: RolloutView, elapsedMs = 1000) => next(PLAN, timed(state, view, elapsedMs), view, 5)
 
   describe.each(Object.entries(MEANT))('a rollout that is %s', (_, { state, phases }) => {
     it.each(EVERY.map((event, nth) => [event, phases[nth]] as const))('after %s is %s', (event, phase) => {
@@ -203,7 +203,7 @@ describe('next', () => {
     ])('at %d %% says how the rule can be written once it is done', (percent, text) => {
       const plan = { ...PLAN, watch: { ...PLAN.watch, percent } }
       const state = stateIn('watching', { at: 2, heldMs: HOUR })
-      const { reason } = next(plan, state, { view: viewOn({ operations: [proven()] }), elapsedMs: 1000, now: 1 }).state
+      const { reason } = next(plan, state, viewOn({ operations: [proven()] }), 1).state
       expect(reason.endsWith(`The rule can now be written with ${text}`)).toBe(true)
     })
 
@@ -343,7 +343,7 @@ describe('random lives', () => {
     const looked = (check: (before: RolloutState, after: RolloutState, view: RolloutView) => void) => {
       const view = pick(views)
       // A gap of more than ten minutes would not count.
-      const { state: after, by } = next(PLAN, state, { view, elapsedMs: pick([1000, 600_000]), now: 0 })
+      const { state: after, by } = next(PLAN, timed(state, view, pick([1000, 600_000])), view, 0)
       check(state, after, view)
       if (by) moves += 1
       state = after

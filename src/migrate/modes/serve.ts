@@ -244,11 +244,25 @@ export class RecentWrites {
 
   /** Tells what other writes have done since a mark. */
   since(mark: number): OtherWrites {
-    return new WritesSince(this, mark)
+    const some = (written: WrittenResource, fits: (write: RecentWrite, written: WrittenResource) => boolean) => {
+      const all = this.#from(mark)
+      return all === undefined || all.some((write) => write.params !== written.own && fits(write, written))
+    }
+    return {
+      mayBeGone: (written) => some(written, mayTake),
+      mayBeChanged: (written) => some(written, mayChange),
+      toRows: (of) => {
+        const all = this.#from(mark)
+        if (!all) return ANY_WRITES
+        const toRows = all.filter(({ resource }) => resource !== undefined && resource === of)
+        const names = (uid: string) => all.some(({ uids }) => uids?.includes(uid))
+        return { count: toRows.length, creates: toRows.flatMap(({ creates }) => creates ?? []), names }
+      },
+    }
   }
 
   /** Returns all writes from a mark on; undefined if not all are known. */
-  from(mark: number): readonly RecentWrite[] | undefined {
+  #from(mark: number): readonly RecentWrite[] | undefined {
     const isForgotten = mark <= this.#many || mark < (this.#recent[0]?.number ?? this.#count)
     return isForgotten ? undefined : this.#recent.filter(({ number }) => number >= mark)
   }
@@ -266,37 +280,6 @@ export class RecentWrites {
 function endOf(write: RecentWrite): () => void {
   return () => {
     write.active = false
-  }
-}
-
-class WritesSince implements OtherWrites {
-  readonly #writes: RecentWrites
-  readonly #mark: number
-
-  constructor(writes: RecentWrites, mark: number) {
-    this.#writes = writes
-    this.#mark = mark
-  }
-
-  mayBeGone(written: WrittenResource): boolean {
-    return this.#some(written, mayTake)
-  }
-
-  mayBeChanged(written: WrittenResource): boolean {
-    return this.#some(written, mayChange)
-  }
-
-  toRows(of: Message | undefined): RowWrites {
-    const all = this.#writes.from(this.#mark)
-    if (!all) return ANY_WRITES
-    const toRows = all.filter(({ resource }) => resource !== undefined && resource === of)
-    const names = (uid: string) => all.some(({ uids }) => uids?.includes(uid))
-    return { count: toRows.length, creates: toRows.flatMap(({ creates }) => creates ?? []), names }
-  }
-
-  #some(written: WrittenResource, fits: (write: RecentWrite, written: WrittenResource) => boolean): boolean {
-    const all = this.#writes.from(this.#mark)
-    return all === undefined || all.some((write) => write.params !== written.own && fits(write, written))
   }
 }
 

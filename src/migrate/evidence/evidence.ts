@@ -172,7 +172,7 @@ export function isDifference(outcome: ComparisonOutcome): boolean {
 }
 
 export interface CollapseSettings {
-  /** Milliseconds in which the comparisons of one caller and shape are one observation; 0 makes every one an observation. */
+  /** Milliseconds in which the comparisons of one caller and shape are one observation. */
   readonly windowMs: number
   /** Maximum pairs of caller and shape that are remembered. */
   readonly entries: number
@@ -226,7 +226,6 @@ export function createCollapse({ windowMs, entries }: CollapseSettings = COLLAPS
   }
   return ({ operation, caller, shape, outcome }, now) => {
     const weight = WEIGHTS[outcome]
-    if (windowMs <= 0) return { isFirst: weight !== 'nothing', isNewOutcome: true }
     const key = `${operation}\n${caller}\n${shape}`
     const known = pairs.get(key)
     if (!known && pairs.size >= entries) forget(now)
@@ -550,14 +549,10 @@ export function createEvidence(now: () => number, collapse: CollapseSettings = C
     observed: operations,
     all: (): readonly OperationEvidence[] =>
       [...operations].map(([operation, counts]) => summary(operation, counts, latest)).sort(byOperation),
-    /** Drops the evidence about one operation, or all of it. Old answers prove nothing once v2 or its tables have changed. */
-    reset(operation?: string) {
-      if (operation === undefined) {
-        operations.clear()
-        place = createCollapse(collapse)
-      } else {
-        operations.delete(operation)
-      }
+    /** Drops all evidence. Old answers prove nothing once v2 or its tables have changed. */
+    reset() {
+      operations.clear()
+      place = createCollapse(collapse)
     },
   }
 }

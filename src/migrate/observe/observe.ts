@@ -66,7 +66,7 @@ export type V1Refusals = ReturnType<typeof createV1Refusals>
  * the same if it has answered writes of the same caller and kind, and has refused all of them with the same status. One that it accepted, or
  * refused otherwise, proves that the kind does not tell: v2 may refuse what v1 would accept.
  */
-export function createV1Refusals(most: number = HABITS) {
+export function createV1Refusals() {
   const known = new Map<string, number>()
   const listeners: ((habit: V1Habit) => void)[] = []
   const tell = (habit: V1Habit) => {
@@ -77,7 +77,7 @@ export function createV1Refusals(most: number = HABITS) {
   /** Returns what is known afterwards; undefined if there is no room. */
   const learn = (key: string, status: number) => {
     const before = known.get(key)
-    if (before === undefined && known.size >= most) return undefined
+    if (before === undefined && known.size >= HABITS) return undefined
     const now = before === undefined || before === status ? status : 0
     known.set(key, now)
     return now

@@ -19,7 +19,6 @@ describe('circuits', () => {
         const circuit = createCircuit(
           clocks.now,
           () => isProbed,
-          undefined,
           () => owner && `${owner} ${id}`,
         )
         const circuitNotes = createCircuitNotes({ circuit, note: ({ what, text }) => void notes.push({ what, text, replica: id }) })

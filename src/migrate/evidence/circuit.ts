@@ -46,15 +46,6 @@ export function badNeeded({ n, bad }: Sample, allowed: number, odds: number): nu
   return more
 }
 
-export interface RateSettings {
-  /** Maximum share of bad ones, 0–1. */
-  readonly allowed: number
-  /**
-   * Odds against the allowed share that prove an excess. At the allowed share, it is proven wrongly at most once in this many observations.
-   */
-  readonly odds: number
-}
-
 /** What is known of a rate. */
 export interface RateState extends Sample {
   readonly allowed: number
@@ -97,8 +88,10 @@ export type RateWatch = ReturnType<typeof createRateWatch>
  *
  * In a fleet, what others observed joins a run that an own observation began, so still at most one run begins with each observation.
  * A second run without the others finds what only this replica meets (docs/facts/evidence.md#11-circuits-of-a-fleet).
+ *
+ * `allowed` is the maximum share of bad ones, 0–1, and `odds` the odds against it that prove an excess.
  */
-export function createRateWatch({ allowed, odds }: RateSettings) {
+export function createRateWatch({ allowed, odds }: { readonly allowed: number; readonly odds: number }) {
   /** The run of all replicas, and the run without the others. They are one as long as nothing of the others is in it. */
   let all = NOTHING
   let alone = NOTHING
@@ -224,15 +217,11 @@ function suspicion(rate: SaidRate, { run }: RateState): string {
   return `; ${count(run.bad)} of the last ${count(run.n)} ${all} ${bad}, ${count(run.badNeeded)} more in a row open${run.badNeeded === 1 ? 's' : ''} the circuit`
 }
 
-export interface CircuitSettings {
-  /** Maximum shares of failed answers and of comparisons that differ, 0–1. */
-  readonly errors: number
-  readonly mismatches: number
-  /** Odds that prove an excess: at the allowed rates, at most one observation in this many opens a circuit. */
-  readonly odds: number
-}
-
-export const CIRCUIT: CircuitSettings = { errors: 0.05, mismatches: 0.01, odds: 10_000 }
+/**
+ * Maximum shares of failed answers and of comparisons that differ, 0–1, and the odds that prove an excess: at the allowed rates, at most one
+ * observation in this many opens a circuit.
+ */
+export const CIRCUIT = { errors: 0.05, mismatches: 0.01, odds: 10_000 } as const
 
 /**
  * `open`: v2 must not serve this operation (share 0). `closed`: both rates are proven to be within their limits. `inconclusive`: too little
@@ -278,13 +267,12 @@ export type Circuit = ReturnType<typeof createCircuit>
 export function createCircuit(
   now: () => number,
   isProbed: (operation: string) => boolean,
-  settings: CircuitSettings = CIRCUIT,
   ownerOf: (operation: string) => string | undefined = () => undefined,
 ) {
   const known = new Map<string, Watched>()
   const newWatched = (): Watched => ({
-    errors: createRateWatch({ allowed: settings.errors, odds: settings.odds }),
-    mismatches: createRateWatch({ allowed: settings.mismatches, odds: settings.odds }),
+    errors: createRateWatch({ allowed: CIRCUIT.errors, odds: CIRCUIT.odds }),
+    mismatches: createRateWatch({ allowed: CIRCUIT.mismatches, odds: CIRCUIT.odds }),
     opened: undefined,
   })
   const watchAnew = (operation: string) => {

@@ -8,7 +8,7 @@ import { bodyOf, type CompareSettings } from '../compare/compare.ts'
 import { createExpected, type Declaration } from '../compare/expected.ts'
 import type { Judgement } from '../compare/judge.ts'
 import { createRedaction, type RedactionSettings } from '../compare/redact.ts'
-import { CIRCUIT, type Circuit, type CircuitState, createCircuit, type Rate } from '../evidence/circuit.ts'
+import { type Circuit, type CircuitState, createCircuit, type Rate } from '../evidence/circuit.ts'
 import { createEvidence, createTallies, isDifference, type Observation, type Sample, type Tallies, WEIGHTS } from '../evidence/evidence.ts'
 import { shapeOf } from '../evidence/standing.ts'
 import type { ComparedRead, SideAnswer } from '../observe/compare-read.ts'
@@ -249,7 +249,7 @@ export function createJournal(settings: JournalSettings) {
   const inventory = createInventory(operations, undefined, settings.names)
   const reads = new Set(operations.filter(isRead).map(({ id }) => id))
   // A probe of a write would have to reach v2, and v1 could not answer in its place.
-  const circuit = createCircuit(now, (operation) => settings.live.probePercent > 0 && reads.has(operation), CIRCUIT, settings.ownerOf)
+  const circuit = createCircuit(now, (operation) => settings.live.probePercent > 0 && reads.has(operation), settings.ownerOf)
   const expected = createExpected(settings.declarations, now)
   const judging = createJudging(settings, expected, now)
   const redaction = createRedaction(settings)

@@ -184,7 +184,6 @@ describe('circuit', () => {
       const made = createCircuit(
         () => at,
         () => false,
-        undefined,
         () => 'rollout iam',
       )
       made.slow(OPERATION, 'latency: 3 of the last 3')

@@ -2,6 +2,7 @@ import { realpath, stat } from 'node:fs/promises'
 import { dirname, posix, resolve, sep } from 'node:path'
 import { misuse, systemReason } from '../errors.ts'
 import { fileWithin } from '../files.ts'
+import { isObject, type JsonObject } from '../tables/json.ts'
 
 /** The type of a value in a contract, in the words of the table language. */
 export type SchemaShape =
@@ -22,13 +23,6 @@ export interface SchemaMember {
 }
 
 export type Members = Readonly<Record<string, SchemaMember>>
-
-/** A JSON object of a document. */
-export type Node = Readonly<Record<string, unknown>>
-
-export function isNode(value: unknown): value is Node {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
 
 /** What a document may hold, and what may be made of it. */
 const MOST_BYTES = 16 * 2 ** 20
@@ -54,10 +48,10 @@ const SCALARS: Readonly<Record<string, SchemaShape>> = {
 
 /** The schemas of a document. */
 class Definitions {
-  readonly #document: Node
+  readonly #document: JsonObject
   #made = 0
 
-  constructor(document: Node) {
+  constructor(document: JsonObject) {
     this.#document = document
   }
 
@@ -73,15 +67,15 @@ class Definitions {
   }
 
   /** The headers and cookies with which a caller must name itself. `Authorization` passes through. */
-  keysOf({ security }: Node): readonly string[] {
+  keysOf({ security }: JsonObject): readonly string[] {
     const { security: ofAll, securityDefinitions, components } = this.#document
-    const schemes = isNode(components) ? components['securitySchemes'] : securityDefinitions
+    const schemes = isObject(components) ? components['securitySchemes'] : securityDefinitions
     const ways = listOf(security ?? ofAll)
-      .filter(isNode)
+      .filter(isObject)
       .map((way) =>
         Object.keys(way)
           .map((name) => this.resolved(below(schemes, name)))
-          .filter(isNode)
+          .filter(isObject)
           .filter(({ type, in: place, name }) => type === 'apiKey' && place !== 'query' && !/^authorization$/i.test(wordOf(name)))
           .map(({ name }) => wordOf(name)),
       )
@@ -90,14 +84,14 @@ class Definitions {
 
   /** Follows a reference, if there is one. */
   resolved(node: unknown): unknown {
-    return isNode(node) && typeof node['$ref'] === 'string' ? this.find(node['$ref']) : node
+    return isObject(node) && typeof node['$ref'] === 'string' ? this.find(node['$ref']) : node
   }
 }
 
 /** Returns the shape of a schema. `above` holds the references on the way to it, and '' for each other level: a cycle ends where it closes. */
 export function shapeOf(schema: unknown, definitions: Definitions, above: readonly string[] = []): SchemaShape {
   definitions.count()
-  if (!isNode(schema)) return unknown('has no schema')
+  if (!isObject(schema)) return unknown('has no schema')
   if (above.length > DEEPEST) return unknown(`is nested deeper than ${DEEPEST} levels`)
   const { $ref: ref } = schema
   if (typeof ref === 'string') {
@@ -110,18 +104,18 @@ export function shapeOf(schema: unknown, definitions: Definitions, above: readon
   const combined = ['oneOf', 'anyOf', 'not'].find((word) => word in schema)
   if (combined !== undefined) {
     const forms = listOf(schema[combined])
-    const [form, ...others] = forms.filter((one) => !isNode(one) || one['type'] !== 'null')
+    const [form, ...others] = forms.filter((one) => !isObject(one) || one['type'] !== 'null')
     return others.length === 0 && forms.length > 1 ? shapeOf(form, definitions, [...above, '']) : unknown(`is a ${combined}`)
   }
   if (Array.isArray(schema['allOf'])) {
     const { allOf, ...own } = schema
-    const parts = isNode(own['properties']) ? [...schema['allOf'], own] : schema['allOf']
+    const parts = isObject(own['properties']) ? [...schema['allOf'], own] : schema['allOf']
     return merged(parts.map((part) => shapeOf(part, definitions, [...above, ''])))
   }
   return plainShape(schema, definitions, above)
 }
 
-function plainShape(schema: Node, definitions: Definitions, above: readonly string[]): SchemaShape {
+function plainShape(schema: JsonObject, definitions: Definitions, above: readonly string[]): SchemaShape {
   const { format, properties, additionalProperties, items } = schema
   const values = schema['enum']
   const below = [...above, '']
@@ -129,15 +123,15 @@ function plainShape(schema: Node, definitions: Definitions, above: readonly stri
   if (Array.isArray(values) && type === 'string')
     return { kind: 'choice', values: [...new Set(values.filter((one) => one !== null).map(wordOf))] }
   if (type === 'array') return { kind: 'list', of: shapeInside(items, definitions, below) }
-  if (isNode(properties) || (type === 'object' && !additionalProperties)) {
+  if (isObject(properties) || (type === 'object' && !additionalProperties)) {
     const required = Array.isArray(schema['required']) ? schema['required'] : []
-    const members = Object.entries(isNode(properties) ? properties : {}).map(([name, member]) => [
+    const members = Object.entries(isObject(properties) ? properties : {}).map(([name, member]) => [
       name,
       { ...memberOf(member, definitions, below), ...(required.includes(name) && { isRequired: true }) },
     ])
     return { kind: 'object', name: undefined, members: Object.fromEntries(members) }
   }
-  if (isNode(additionalProperties) && Object.keys(additionalProperties).length > 0)
+  if (isObject(additionalProperties) && Object.keys(additionalProperties).length > 0)
     return { kind: 'map', of: shapeInside(additionalProperties, definitions, below) }
   if (type === 'object') return unknown('may hold anything')
   const word = wordOf(type)
@@ -150,7 +144,7 @@ function wordOf(value: unknown): string {
 }
 
 /** A type of OpenAPI 3.1 may be a list with `null`. */
-function typeIn({ type }: Node): unknown {
+function typeIn({ type }: JsonObject): unknown {
   return Array.isArray(type) ? type.filter((one) => one !== 'null')[0] : type
 }
 
@@ -161,10 +155,10 @@ function shapeInside(schema: unknown, definitions: Definitions, above: readonly 
 }
 
 function memberOf(schema: unknown, definitions: Definitions, above: readonly string[]): SchemaMember {
-  const isWriteOnly = isNode(schema) && schema['writeOnly'] === true
+  const isWriteOnly = isObject(schema) && schema['writeOnly'] === true
   return {
     shape: shapeInside(schema, definitions, above),
-    isReadOnly: isNode(schema) && schema['readOnly'] === true,
+    isReadOnly: isObject(schema) && schema['readOnly'] === true,
     ...(isWriteOnly && { isWriteOnly }),
     ...(mayBeNull(schema, definitions) && { isNullable: true }),
   }
@@ -173,7 +167,7 @@ function memberOf(schema: unknown, definitions: Definitions, above: readonly str
 /** True where `null` is a value: in the words of OpenAPI 2, 3.0 or 3.1. */
 function mayBeNull(schema: unknown, definitions: Definitions, links = 0): boolean {
   definitions.count()
-  if (!isNode(schema) || links > LONGEST_CHAIN) return false
+  if (!isObject(schema) || links > LONGEST_CHAIN) return false
   const { $ref: ref, type, nullable, 'x-nullable': inOpenApi2, anyOf, oneOf } = schema
   if (nullable === true || inOpenApi2 === true || [type].flat().includes('null') || listOf(schema['enum']).includes(null)) return true
   const others = typeof ref === 'string' ? [definitions.find(ref)] : [...listOf(anyOf), ...listOf(oneOf)]
@@ -237,23 +231,23 @@ export interface Contract {
 const METHODS = ['get', 'post', 'put', 'patch', 'delete']
 
 /** Reads the operations of a document of OpenAPI 2, 3.0 or 3.1 whose references all lead into itself. */
-export function contractOf(document: Node): Contract {
+export function contractOf(document: JsonObject): Contract {
   const definitions = new Definitions(document)
   const { paths, info } = document
   const base = basePathOf(document)
-  const operations = Object.entries(isNode(paths) ? paths : {}).flatMap(([path, item]) =>
+  const operations = Object.entries(isObject(paths) ? paths : {}).flatMap(([path, item]) =>
     operationsAt(base, path, definitions.resolved(item), definitions),
   )
-  return { title: isNode(info) ? wordOf(info['title'] ?? '') : '', operations }
+  return { title: isObject(info) ? wordOf(info['title'] ?? '') : '', operations }
 }
 
 /** `/api/v1`, of the `basePath` of OpenAPI 2 or of the first server, from the root of its host; empty without one. */
-function basePathOf({ basePath, servers }: Node): string {
-  const [server] = listOf(servers).filter(isNode)
-  const variables = isNode(server?.['variables']) ? server['variables'] : {}
+function basePathOf({ basePath, servers }: JsonObject): string {
+  const [server] = listOf(servers).filter(isObject)
+  const variables = isObject(server?.['variables']) ? server['variables'] : {}
   const url = wordOf(basePath ?? server?.['url'] ?? '').replace(/\{([^{}]*)\}/g, (_, name) => {
     const variable = variables[name]
-    return isNode(variable) ? wordOf(variable['default']) : ''
+    return isObject(variable) ? wordOf(variable['default']) : ''
   })
   const [path = ''] = url.replace(/^(?:[a-z][a-z\d+.-]*:)?\/\/[^/]*/i, '').split(/[?#]/, 1)
   const absolute = posix.join('/', path)
@@ -261,12 +255,12 @@ function basePathOf({ basePath, servers }: Node): string {
 }
 
 function operationsAt(base: string, path: string, item: unknown, definitions: Definitions): readonly ContractOperation[] {
-  if (!isNode(item)) return []
+  if (!isObject(item)) return []
   const shared = listOf(item['parameters'])
   return METHODS.flatMap((method) => {
     const found = item[method]
-    if (!isNode(found)) return []
-    const parameters = [...shared, ...listOf(found['parameters'])].map((one) => definitions.resolved(one)).filter(isNode)
+    if (!isObject(found)) return []
+    const parameters = [...shared, ...listOf(found['parameters'])].map((one) => definitions.resolved(one)).filter(isObject)
     const body = parameters.find((one) => one['in'] === 'body')
     const requestBody = definitions.resolved(found['requestBody'])
     const isForm = parameters.some((one) => one['in'] === 'formData')
@@ -286,7 +280,7 @@ function operationsAt(base: string, path: string, item: unknown, definitions: De
       ],
       request: body ? shapeOf(body['schema'], definitions) : isForm ? unknown('is a form, not JSON') : contentOf(requestBody, definitions),
       answer: answerOf(found['responses'], definitions),
-      statuses: Object.keys(isNode(found['responses']) ? found['responses'] : {}).flatMap((code) =>
+      statuses: Object.keys(isObject(found['responses']) ? found['responses'] : {}).flatMap((code) =>
         /^2\d\d$/.test(code) ? Number(code) : [],
       ),
       ownErrors: ownErrorsOf(found['responses'], definitions),
@@ -301,7 +295,7 @@ function inText(shape: SchemaShape): SchemaShape {
 
 /** The answer of the first status that is a success, or of any status if none is. */
 function answerOf(responses: unknown, definitions: Definitions): SchemaShape | undefined {
-  if (!isNode(responses)) return undefined
+  if (!isObject(responses)) return undefined
   const status = Object.keys(responses)
     .sort()
     .find((code) => code.startsWith('2'))
@@ -310,12 +304,12 @@ function answerOf(responses: unknown, definitions: Definitions): SchemaShape | u
 
 function responseOf(described: unknown, definitions: Definitions): SchemaShape | undefined {
   const response = definitions.resolved(described)
-  return isNode(response) && 'schema' in response ? shapeOf(response['schema'], definitions) : contentOf(response, definitions)
+  return isObject(response) && 'schema' in response ? shapeOf(response['schema'], definitions) : contentOf(response, definitions)
 }
 
 /** Returns the name of the first schema of an error that has not both members of a google.rpc.Status, as only the default reads it. */
 function ownErrorsOf(responses: unknown, definitions: Definitions): string | undefined {
-  if (!isNode(responses)) return undefined
+  if (!isObject(responses)) return undefined
   const shapes = Object.keys(responses)
     .filter((code) => /^[45]|^default$/.test(code))
     .map((code) => responseOf(responses[code], definitions))
@@ -328,13 +322,13 @@ function isStatus({ code, message }: Members): boolean {
 }
 
 function contentOf(body: unknown, definitions: Definitions): SchemaShape | undefined {
-  const content = isNode(body) ? body['content'] : undefined
-  if (!isNode(content)) return undefined
+  const content = isObject(body) ? body['content'] : undefined
+  if (!isObject(content)) return undefined
   const types = Object.keys(content)
   const type = types.find((name) => /json|^\*\/\*$/i.test(name))
   if (type === undefined) return types.length === 0 ? undefined : unknown(`is ${types.join(' or ')}, not JSON`)
   const media = content[type]
-  return isNode(media) ? shapeOf(media['schema'], definitions) : undefined
+  return isObject(media) ? shapeOf(media['schema'], definitions) : undefined
 }
 
 function decoded(part: string): string {
@@ -370,7 +364,7 @@ export async function readDocument(path: string, { mayLeave = false } = {}) {
     throw misuse(`${path} is not an OpenAPI document: ${firstLine(error.message)}`)
   })
   const document: unknown = bundled.bundle.parsed
-  if (!isNode(document) || !isNode(document['paths'])) throw misuse(`${path} has no paths, so it is not an OpenAPI document of an API`)
+  if (!isObject(document) || !isObject(document['paths'])) throw misuse(`${path} has no paths, so it is not an OpenAPI document of an API`)
   try {
     return { contract: contractOf(document), problems: bundled.problems.map(({ message }) => `${path}: ${firstLine(message)}`) }
   } catch (error) {
@@ -382,7 +376,7 @@ export async function readDocument(path: string, { mayLeave = false } = {}) {
 function checkSize(value: unknown, room: { values: number }, refs = new Set<string>(), depth = 0): ReadonlySet<string> {
   if (typeof value !== 'object' || value === null) return refs
   if (depth > DEEPEST) throw new Error(`it is nested deeper than ${DEEPEST} levels`)
-  if (isNode(value) && typeof value['$ref'] === 'string') refs.add(value['$ref'])
+  if (isObject(value) && typeof value['$ref'] === 'string') refs.add(value['$ref'])
   const inside = Object.values(value)
   if (inside.length > MOST_NAMES) throw new Error(`one object or list of it holds more than ${MOST_NAMES} values`)
   room.values -= inside.length
@@ -403,7 +397,7 @@ function checkChains(document: unknown, refs: ReadonlySet<string>): void {
     known.set(ref, { node: undefined, length: 1 })
     let [node, length] = [ref.startsWith('#/') ? document : undefined, 1]
     const landed = () => {
-      if (!isNode(node) || typeof node['$ref'] !== 'string') return
+      if (!isObject(node) || typeof node['$ref'] !== 'string') return
       const inner = depth > LONGEST_CHAIN ? { node: undefined, length: depth } : follow(node['$ref'], depth + 1)
       node = inner.node
       length += inner.length
@@ -425,7 +419,7 @@ function partsOf(ref: string): readonly string[] {
 }
 
 function below(node: unknown, part: string): unknown {
-  return typeof node === 'object' && node !== null && Object.hasOwn(node, part) ? (node as Node)[part] : undefined
+  return typeof node === 'object' && node !== null && Object.hasOwn(node, part) ? (node as JsonObject)[part] : undefined
 }
 
 /** It is not installed with this package: only this command needs it, and it is half as large as all the rest. */

@@ -1,5 +1,6 @@
 import { parseSync } from 'vite'
-import { contractOf, type Node } from '../../../../src/tools/contract.ts'
+import type { JsonObject } from '../../../../src/tables/json.ts'
+import { contractOf } from '../../../../src/tools/contract.ts'
 import { draftTables } from '../../../../src/tools/draft.ts'
 import { countIn, type Dice, diceOf } from './hunt.ts'
 import type { Fuzzed } from './requests.ts'
@@ -54,11 +55,11 @@ function schemaOf(dice: Dice, pool: readonly string[], depth = 0): unknown {
   ])
 }
 
-function objectOf(dice: Dice, pool: readonly string[], depth: number): Node {
+function objectOf(dice: Dice, pool: readonly string[], depth: number): JsonObject {
   return { type: 'object', properties: Object.fromEntries(dice.some(1, 4, () => [dice.one(pool), schemaOf(dice, pool, depth)])) }
 }
 
-function documentOf(dice: Dice, pool: readonly string[], paths: readonly string[]): Node {
+function documentOf(dice: Dice, pool: readonly string[], paths: readonly string[]): JsonObject {
   const content = () => ({ content: { 'application/json': { schema: { $ref: `#/components/schemas/${dice.one(['A', 'B'])}` } } } })
   const operation = () => ({
     ...(dice.chance(0.5) && { operationId: `${dice.one(pool)}.${dice.one(pool)}` }),

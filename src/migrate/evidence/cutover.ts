@@ -18,7 +18,7 @@ import {
   termsOf,
   USUAL_TERMS,
 } from './terms.ts'
-import { blindSpotOf, judgeWhole, seenText, type WholeQuestion, type WholeVerdict, whenDone } from './whole.ts'
+import { blindSpotOf, judgeWhole, seenText, type WholeVerdict, whenDone } from './whole.ts'
 
 /** The part of the traffic that a cutover is asked about. Patterns are those of mode rules; none stands for everything. */
 export interface CutoverScope {
@@ -143,7 +143,8 @@ export interface OperationCase extends Pick<OperationVerdict, 'calls' | 'clients
 interface Aim {
   readonly target: number
   readonly withoutV1: boolean
-  readonly whole?: WholeQuestion | undefined
+  /** How often each operation must have been seen the same. Undefined if each is judged by itself. */
+  readonly each?: number | undefined
 }
 
 /** Judges one operation by its own target, and by the word of a person where nothing wrong is known of it. */
@@ -152,7 +153,7 @@ export function verdictOf(one: OperationCase, general: Aim): OperationVerdict {
   const { target = general.target, accept, over } = terms
   const judged = { ...provenVerdict(one, { ...general, target }), ...(terms.target !== undefined && { target }) }
   const { standing, blocks, reason } = judged
-  const isProven = !blocks && (!general.whole || standing === 'inside')
+  const isProven = !blocks && (general.each === undefined || standing === 'inside')
   if (over && blocks) return { ...judged, reason: `${reason} Its acceptance is over since ${over.until}: ${over.reason}.` }
   if (!accept || isProven || standing === 'unverifiable') return judged
   const isStopped = one.openCircuit !== undefined || one.turnedBack !== undefined
@@ -196,16 +197,16 @@ function provenVerdict(one: OperationCase, aim: Aim): OperationVerdict {
   const needed = cleanNeeded(evidence ?? noEvidence(id), aim.target)
   if (!evidence) {
     const reason = `${id} had ${many(calls, 'request')} and no comparison: put it into a diff mode.`
-    const played = aim.whole && use && !use.readBack && { canRehearse: true as const }
-    return { ...seen, standing: 'inconclusive', blocks: true, reason, needed, ...played }
+    const isRehearsable = aim.each !== undefined && use && !use.readBack
+    return { ...seen, standing: 'inconclusive', blocks: true, reason, needed, ...(isRehearsable && { canRehearse: true }) }
   }
   const standing = standingOf(evidence, aim.target)
-  if (!aim.whole) return { ...seen, standing, blocks: standing !== 'inside', reason: reasonOf(evidence, aim.target), needed }
-  const blindSpot = blindSpotOf(evidence, aim.target, aim.whole, one.asked)
+  if (aim.each === undefined) return { ...seen, standing, blocks: standing !== 'inside', reason: reasonOf(evidence, aim.target), needed }
+  const blindSpot = blindSpotOf(evidence, aim.target, aim.each, one.asked)
   const missing = blindSpot?.missing && { missing: blindSpot.missing }
-  const played = blindSpot?.isRare && use && !use.readBack && { canRehearse: true as const }
+  const isRehearsable = blindSpot?.isRare && use && !use.readBack
   const reason = blindSpot?.reason ?? seenText(evidence)
-  return { ...seen, standing, blocks: blindSpot !== undefined, reason, needed, ...missing, ...played }
+  return { ...seen, standing, blocks: blindSpot !== undefined, reason, needed, ...missing, ...(isRehearsable && { canRehearse: true }) }
 }
 
 /** True if v2 failed too many writes whose effect cannot be read. Nothing else is known of them. */
@@ -353,13 +354,13 @@ export interface CutoverVerdict {
 export function judgeCutover(question: CutoverQuestion): CutoverVerdict {
   const { target, withoutV1, isStrict = false, evidence, traffic, clients, openCircuits, rollouts = [], operations } = question
   const { terms = { ...USUAL_TERMS, now: 0 } } = question
-  const whole = isStrict ? undefined : { each: terms.each }
+  const each = isStrict ? undefined : terms.each
   // What v1 answered well is in the way of its end, whoever asked. A refusal of both sides is not.
   const strangers = new Map(withoutV1 ? [...(question.strangers ?? [])].filter(([id]) => isUnknownUse(id)) : [])
   const useOf = createUseOf(operations)
   const seen = new Map(evidence.map((one) => [one.operation, one]))
   const callers = callersOf(clients)
-  const asked = whole && (question.asked ?? askedOf(clients))
+  const asked = each === undefined ? undefined : (question.asked ?? askedOf(clients))
   const ids = [...new Set([...traffic.keys(), ...seen.keys(), ...strangers.keys()])].sort()
   const verdicts = ids.map((id) => {
     const calls = { calls: traffic.get(id) ?? 0, clients: callers.get(id) ?? [] }
@@ -367,20 +368,19 @@ export function judgeCutover(question: CutoverQuestion): CutoverVerdict {
     const dismissed = question.dismissed?.find(({ called }) => unknownUse(called) === id)
     const known = { use: useOf(id), evidence: seen.get(id), ...stops, strangers: strangers.get(id) ?? 0, dismissed }
     const named = { asked: asked?.get(id), terms: termsOf(id, terms, terms.now) }
-    return verdictOf({ id, ...known, ...calls, ...named }, { target, withoutV1, whole })
+    return verdictOf({ id, ...known, ...calls, ...named }, { target, withoutV1, each })
   })
-  if (whole) return judgedWhole(verdicts, { target, withoutV1, whole })
+  if (each !== undefined) return judgedWhole(verdicts, { target, withoutV1, each })
   const inTheWay = verdicts.filter(({ blocks }) => blocks).map(({ reason }) => reason)
   const reasons = inTheWay.length > 0 ? inTheWay : [conclusion(verdicts, target)]
   return { ready: inTheWay.length === 0 && numberOf(verdicts, 'inside') > 0, target, withoutV1, operations: verdicts, reasons }
 }
 
 /** Adds the verdict on all requests together. What is in the way is sorted by its requests. */
-function judgedWhole(verdicts: readonly OperationVerdict[], aim: Aim & { readonly whole: WholeQuestion }): CutoverVerdict {
-  const { target, withoutV1 } = aim
+function judgedWhole(verdicts: readonly OperationVerdict[], { target, withoutV1, each }: Aim & { readonly each: number }): CutoverVerdict {
   const judged = verdicts.filter(({ standing, accepted }) => standing !== 'v1-only' && standing !== 'unverifiable' && !accepted)
   const parts = judged.map(({ operation, calls, evidence, target, missing }) => ({ operation, calls, evidence, target, missing }))
-  const together = judgeWhole(parts, target, aim.whole)
+  const together = judgeWhole(parts, target, each)
   const accepted = acceptedText(verdicts)
   const there = judged.filter(({ blocks }) => !blocks).length
   const isDone = together.isInside && there === judged.length

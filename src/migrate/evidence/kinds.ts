@@ -99,8 +99,8 @@ function latest(before: number | undefined, at: number): number {
 export function seenKinds(kinds: ReadonlyMap<string, KindCounts>): readonly SeenKind[] {
   return Array.from(kinds, ([shape, { callers, wrongTo, rehearsed, ...counts }]) => {
     const wrong = [...wrongTo].flatMap(([caller, isKnown]) => (isKnown ? [caller] : []))
-    const played = rehearsed > 0 && { rehearsed }
-    return { shape, ...counts, ...played, callers: callers.size, ...(wrong.length > 0 && { wrongTo: wrong.sort() }) }
+    const known = { ...counts, ...(rehearsed > 0 && { rehearsed }), callers: callers.size }
+    return { shape, ...known, ...(wrong.length > 0 && { wrongTo: wrong.sort() }) }
   })
 }
 
@@ -125,8 +125,8 @@ export function joinedKinds(parts: readonly Pick<OperationEvidence, 'kinds'>[], 
       return known.length > 0 && { [name]: Math.max(...known) }
     }
     const rehearsed = both(one.rehearsed ?? 0, before?.rehearsed)
-    const played = rehearsed > 0 && { rehearsed }
-    const counted = { same: both(one.same, before?.same), ...played, callers: Math.min(CALLERS, both(one.callers, before?.callers)) }
+    const callers = Math.min(CALLERS, both(one.callers, before?.callers))
+    const counted = { same: both(one.same, before?.same), ...(rehearsed > 0 && { rehearsed }), callers }
     // Another proxy may have seen the same since then. Nobody knows, and the caller is asked again soon.
     const wrongTo = [...new Set([...(before?.wrongTo ?? []), ...(one.wrongTo ?? [])])].sort()
     joined.set(shape, { shape, ...counted, ...at('sameAt'), ...at('wrongAt'), ...(wrongTo.length > 0 && { wrongTo }) })

@@ -75,12 +75,6 @@ export function moreOfWhole(parts: readonly Part[], target: number): number {
   return Math.ceil(least(ENDLESS, (amount) => boundOfWhole(spread(amount)) <= target) ?? ENDLESS)
 }
 
-/** What the verdict of the whole asks. */
-export interface WholeQuestion {
-  /** How often each operation must have been seen the same. */
-  readonly each: number
-}
-
 /** An operation that v2 can answer, as far as the whole needs it. */
 export interface WholePart {
   readonly operation: string
@@ -140,9 +134,9 @@ function targetOf(all: readonly WholePart[], general: number): number {
 
 /**
  * Judges all requests together. Whether each operation was seen at all is judged apart (`blindSpotOf`). `general` is the target of operations
- * that have none of their own.
+ * that have none of their own, and `each` is how often each must have been seen the same.
  */
-export function judgeWhole(all: readonly WholePart[], general: number, { each }: WholeQuestion): WholeVerdict {
+export function judgeWhole(all: readonly WholePart[], general: number, each: number): WholeVerdict {
   const target = targetOf(all, general)
   const parts = all.map(partOf)
   const seen = all.map(({ evidence }) => seenOf(evidence))
@@ -226,8 +220,8 @@ function daysOfWhole(all: readonly WholePart[], target: number, each: number): n
  * `rehearsable` only lack reads that a person can have rehearsed.
  */
 export function whenDone({ days }: Pick<WholeVerdict, 'days'>, ready: number, of: number, rehearsable: number): string {
-  const played = rehearsable > 0 ? ` crosswalk rehearse may do ${count(rehearsable)} of the others now.` : ''
-  const there = `${ready} of ${many(of, 'operation')} ${ready === 1 || of === 1 ? 'is' : 'are'} ready.${played}`
+  const rehearsals = rehearsable > 0 ? ` crosswalk rehearse may do ${count(rehearsable)} of the others now.` : ''
+  const there = `${ready} of ${many(of, 'operation')} ${ready === 1 || of === 1 ? 'is' : 'are'} ready.${rehearsals}`
   if (days === undefined) {
     return `${there} It is not known when all will be: an operation has no known pace or takes more than ten years at it, or too many repeats are wrong.`
   }
@@ -253,7 +247,7 @@ export interface BlindSpot {
 export function blindSpotOf(
   evidence: OperationEvidence,
   target: number,
-  { each }: WholeQuestion,
+  each: number,
   asked: AskedOperation | undefined,
 ): BlindSpot | undefined {
   const { operation } = evidence
@@ -285,8 +279,8 @@ export function seenText(evidence: OperationEvidence): string {
   const { n, bad } = seenOf(evidence)
   const wrong = bad > 0 ? `, and ${count(bad)} wrong` : ''
   const rehearsed = rehearsedOf(evidence)
-  const played = rehearsed > 0 ? `, and ${times(rehearsed)} by rehearsal` : ''
-  return `${evidence.operation}: seen the same ${times(n - bad)}${played}${wrong} (bound of its own ${percent(evidence.bound)}).`
+  const rehearsals = rehearsed > 0 ? `, and ${times(rehearsed)} by rehearsal` : ''
+  return `${evidence.operation}: seen the same ${times(n - bad)}${rehearsals}${wrong} (bound of its own ${percent(evidence.bound)}).`
 }
 
 function times(n: number): string {

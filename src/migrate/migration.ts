@@ -68,16 +68,11 @@ export function judgeReadiness(
   { terms, isStrict, now, openCircuits, rollouts, operations }: JudgedParts,
   counted: CountedQuestion,
 ): CutoverVerdict {
-  const open = new Map(Object.entries(openCircuits()))
-  // Clients appear only in reasons that no note quotes, and there may be thousands.
-  const asked = { target: TARGET, withoutV1: false, isStrict, terms: { ...terms(), now: now() } }
-  const { evidence, traffic } = counted
   return judgeCutover({
-    ...asked,
-    evidence,
-    traffic,
-    asked: counted.asked,
-    openCircuits: open,
+    ...{ target: TARGET, withoutV1: false, isStrict, terms: { ...terms(), now: now() } },
+    ...counted,
+    openCircuits: new Map(Object.entries(openCircuits())),
+    // Clients appear only in reasons that no note quotes, and there may be thousands.
     clients: [],
     rollouts: rollouts(),
     operations,
@@ -88,19 +83,22 @@ export function judgeReadiness(
 type CountedQuestion = Pick<CutoverQuestion, 'evidence' | 'traffic' | 'asked'>
 
 /** Notes every operation that becomes ready to move or stops being so, and the same of all of them together. */
-export function createReadinessWatch(parts: JudgedParts & { readonly journal: Pick<Journal, 'evidence' | 'inventory' | 'note'> }) {
-  const { journal, now } = parts
+export function createReadinessWatch(
+  journal: Pick<Journal, 'evidence' | 'inventory' | 'note'>,
+  now: () => number,
+  judge: (counted: CountedQuestion) => CutoverVerdict,
+) {
   const memory = createReadinessMemory()
   let isStarted = false
   let timer: NodeJS.Timeout | undefined
-  const judge = () => {
+  const judged = () => {
     const counted = { evidence: journal.evidence.all(), traffic: journal.inventory.traffic() }
-    const verdict = judgeReadiness(parts, counted)
-    return verdict.ready ? judgeReadiness(parts, { ...counted, asked: journal.inventory.asked() }) : verdict
+    const verdict = judge(counted)
+    return verdict.ready ? judge({ ...counted, asked: journal.inventory.asked() }) : verdict
   }
   const look = () => {
     timer = undefined
-    for (const note of memory.news(judge(), now())) journal.note(note)
+    for (const note of memory.news(judged(), now())) journal.note(note)
     if (memory.isWaiting()) plan()
   }
   const plan = () => {
@@ -115,7 +113,7 @@ export function createReadinessWatch(parts: JudgedParts & { readonly journal: Pi
     },
     /** Begins, when the earlier records are read back: what they know is not told again. */
     start() {
-      memory.assume(judge())
+      memory.assume(judged())
       isStarted = true
     },
     /** Looks a last time. */
@@ -320,7 +318,7 @@ export function createMigration(settings: MigrationSettings) {
   const report = createReport(journal, queue, side?.observer.skipped, budget, terms, now, judge)
   const judged = { terms, isStrict: settings.isStrict, now, openCircuits: report.openCircuits, rollouts: rollouts.all, operations }
   // The replicas of a fleet note it together.
-  const readiness = isShared ? undefined : createReadinessWatch({ ...judged, journal })
+  const readiness = isShared ? undefined : createReadinessWatch(journal, now, judge)
   const acceptances = createAcceptanceWatch(terms, settings, journal.note)
   const ends = [settings.repeat(flush, FLUSH_EVERY), settings.repeat(rollouts.look, ROLLOUTS_LOOK_MS), acceptances.close]
   if (readiness) all.follow(readiness.entry)
@@ -343,7 +341,7 @@ export function createMigration(settings: MigrationSettings) {
     /** Notes the acceptances that hold and are not noted yet, and those that hold no more. From now on it notes what ends by itself, too. */
     noteAcceptances: acceptances.look,
     /** Asks both sides for a read that no client waits for. Undefined without a v1 service. */
-    rehearse: side && ((...given: Parameters<typeof side.observer.rehearse>) => side.observer.rehearse(...given)),
+    rehearse: side?.observer.rehearse.bind(side.observer),
     note: journal.note,
     onNote: journal.onNote,
     /** Another epoch begins: what was seen before proves nothing any more, and makes nothing a repeat. */

@@ -3,7 +3,7 @@ import { logNotes } from '../../../src/app/server/migration.ts'
 import { createInventory } from '../../../src/migrate/clients.ts'
 import { createEvidence } from '../../../src/migrate/evidence/evidence.ts'
 import { USUAL_TERMS } from '../../../src/migrate/evidence/terms.ts'
-import { createReadinessWatch, LOOK_EVERY } from '../../../src/migrate/migration.ts'
+import { createReadinessWatch, judgeReadiness, LOOK_EVERY } from '../../../src/migrate/migration.ts'
 import { createNotes, createSaveOrder } from '../../../src/migrate/modes/journal.ts'
 import type { Actor, Entry, Note, TrafficEntry } from '../../../src/migrate/records/record.ts'
 import type { RolloutStatus } from '../../../src/migrate/rollout/machine.ts'
@@ -97,14 +97,8 @@ describe('readiness watch', () => {
     }
     const judged = vi.fn(() => ({}))
     const rollouts: RolloutStatus[] = []
-    const watch = createReadinessWatch({
-      journal: { evidence, inventory, note },
-      openCircuits: judged,
-      rollouts: () => rollouts,
-      operations,
-      terms: () => USUAL_TERMS,
-      now: Date.now,
-    })
+    const parts = { openCircuits: judged, rollouts: () => rollouts, operations, terms: () => USUAL_TERMS, now: Date.now }
+    const watch = createReadinessWatch({ evidence, inventory, note }, Date.now, (counted) => judgeReadiness(parts, counted))
     const observe = (count: number, outcome: 'match' | 'mismatch' = 'match') => {
       for (let nth = 0; nth < count; nth += 1) {
         const [caller, shape] = [`c${Math.floor(nth / 100)}`, `${GROUPS}?${outcome}=${nth % 100}`]

@@ -8,14 +8,10 @@ import { createRuleOf, isWithinShare, type RuleOf, type RulesInForce } from './s
 export type Latencies = ReturnType<typeof createLatencies>
 
 /**
- * Turns a canary back where v2 is slower than its guardrail allows: it tells `slow`. `ticks` returns milliseconds of the clock that requests
- * are measured with. Each replica compares what it has served itself: v2 and v1 are as fast for all of them, and a circuit opens for all.
+ * Turns a canary back where v2 is slower than its guardrail allows: it tells `slow`. Each replica compares what it has served itself: v2 and
+ * v1 are as fast for all of them, and a circuit opens for all.
  */
-export function createLatencies(
-  inForce: Pick<RulesInForce, 'onRules' | 'round'>,
-  slow: (operation: string, reason: string) => void,
-  ticks: () => number,
-) {
+export function createLatencies(inForce: Pick<RulesInForce, 'onRules' | 'round'>, slow: (operation: string, reason: string) => void) {
   let ruleOf: RuleOf = () => undefined
   let watches = new Map<string, LatencyWatch>()
   let known: string | undefined
@@ -29,21 +25,18 @@ export function createLatencies(
     if (guarded !== known) watches = new Map()
     known = guarded
   }
-  const watchOf = (name: string, guardrail: Guardrail) => {
-    const watch = watches.get(name) ?? createLatencyWatch(guardrail)
-    watches.set(name, watch)
-    return watch
-  }
   const latencies = {
     /** True if a rule has a guardrail: otherwise nothing is measured. A member and no function, because every request looks at it. */
     areWatched: false,
-    /** Counts a finished request that began then. */
+    /** Counts a finished request that began then, by `performance.now()`. */
     see(request: SidedRequest, operation: string, started: number): void {
       const rule = request.round === inForce.round ? ruleOf(operation, request) : undefined
       const side = rule && sideOf(rule, request)
       if (!side || !rule.canary?.guardrail) return
       const name = `${places.get(rule)} ${operation}`
-      const reason = watchOf(name, rule.canary.guardrail).see(side, ticks() - started)
+      const watch = watches.get(name) ?? createLatencyWatch(rule.canary.guardrail)
+      watches.set(name, watch)
+      const reason = watch.see(side, performance.now() - started)
       if (reason === undefined) return
       watches.delete(name)
       slow(operation, reason)
@@ -54,7 +47,7 @@ export function createLatencies(
 }
 
 /** Whose request it is. A tester who chose the other side, and a caller whose circuit is open, tells nothing. */
-function sideOf({ canary }: ModeRule, { caller, mode }: SidedRequest): 'share' | 'rest' | undefined {
+function sideOf({ canary }: ModeRule, { caller, mode }: SidedRequest): LatencySide | undefined {
   const isV2 = SERVED_BY[mode] === 'v2'
   if (canary?.percent === undefined || isWithinShare(caller, canary.percent) !== isV2) return undefined
   return isV2 ? 'share' : 'rest'

@@ -184,7 +184,7 @@ export function createModes(initial: ModeRules, settings: ModesSettings) {
   const { accepted } = history
   const pagingSides = createPagingSides()
   const { inForce, ...state } = createModesState(initial, settings)
-  const latencies = createLatencies(inForce, journal.circuitNotes.slow, () => performance.now())
+  const latencies = createLatencies(inForce, journal.circuitNotes.slow)
   const traffic = createTraffic(settings, accepted, pagingSides, latencies)
   const sides: Sides = {
     identify: ({ authorization }) => identify(authorization),

@@ -373,7 +373,7 @@ const EVERY = 100
 export type Inventory = ReturnType<typeof createInventory>
 
 /** Counts which client calls what. `names` gives the names that persons chose for clients, as they are now. */
-export function createInventory(operations: readonly Operation[], limit: number = CLIENTS, names: NamesNow = () => undefined) {
+export function createInventory(operations: readonly Operation[], names: NamesNow = () => undefined, limit: number = CLIENTS) {
   const useOf = createUseOf(operations)
   const keptUses = createKeptUses()
   const clients = new Map<string, KnownClient>()

@@ -57,7 +57,7 @@ describe('inventory', () => {
     })
 
     it('is bounded: later clients are counted together', () => {
-      const made = createInventory(operations, 1)
+      const made = createInventory(operations, undefined, 1)
       for (const caller of ['a', 'b', 'a', 'c']) made.use({ caller }, { operation: 'ping.ping.ping', mode: 'v2', at })
       expect(made.clients().map(({ caller, calls }) => [caller, calls])).toEqual([['a', 2]])
       expect(made.uncounted()).toBe(2)

@@ -315,7 +315,7 @@ export async function readReport(
 ): Promise<Report> {
   const ledger: Ledger = {
     evidence: createEvidence(() => now),
-    inventory: createInventory(operations, undefined, () => names),
+    inventory: createInventory(operations, () => names),
     expected: createExpected(declarations, () => now),
   }
   const reporter = createReporter({ ledger, operations, describe })

@@ -246,7 +246,7 @@ export function createJournal(settings: JournalSettings) {
   const { operations, recorder, now } = settings
   const evidence = createEvidence(now)
   const tallies = createTallies(evidence, recorder, now)
-  const inventory = createInventory(operations, undefined, settings.names)
+  const inventory = createInventory(operations, settings.names)
   const reads = new Set(operations.filter(isRead).map(({ id }) => id))
   // A probe of a write would have to reach v2, and v1 could not answer in its place.
   const circuit = createCircuit(now, (operation) => settings.live.probePercent > 0 && reads.has(operation), settings.ownerOf)

@@ -1,5 +1,5 @@
 import type { Steps } from '../../serve/bounds.ts'
-import { isAccepted } from '../../serve/sides.ts'
+import { hasFailed, isAccepted } from '../../serve/sides.ts'
 import { isObject, type JsonObject } from '../../tables/json.ts'
 import type { Operation, V1Request } from '../../tables/operation.ts'
 import type { DifferenceKind } from '../../tables/signs.ts'
@@ -123,11 +123,12 @@ function outcomeOf(findings: readonly Explained[]): ComparisonOutcome {
 function failureOf(v1: SeenAnswer, v2: SeenAnswer): Judgement | undefined {
   const stranger = strangeness(v1, v2)
   if (stranger !== undefined) return inconclusive(stranger)
-  if (hasFailed(v1) || v1.status === 429) return inconclusive(`v1 itself ${whatDid(v1)}`)
+  if (hasFailed(v1.status) || v1.status === 429) return inconclusive(`v1 itself ${whatDid(v1)}`)
   if (v1.status === 499 || (v2.status === 499 && !isAccepted(v1))) return inconclusive('the client went away')
   // The status is that of an answer that was broken off.
-  if (v2.body.kind === 'too-large' && (isAccepted(v1) || hasFailed(v2))) return unreadOf(v1, v2) ?? inconclusive(whyUnread('v2', v2.body))
-  if (!hasFailed(v2) && v2.status !== 429) return undefined
+  if (v2.body.kind === 'too-large' && (isAccepted(v1) || hasFailed(v2.status)))
+    return unreadOf(v1, v2) ?? inconclusive(whyUnread('v2', v2.body))
+  if (!hasFailed(v2.status) && v2.status !== 429) return undefined
   return errorOf(`v2 ${whatDid(v2)} where v1 ${v1.did ?? `answered ${v1.status}`}`, v1, v2)
 }
 
@@ -159,11 +160,6 @@ function strangeness(v1: SeenAnswer, v2: SeenAnswer): string | undefined {
 
 const UNAUTHENTICATED = 401
 const FORBIDDEN = 403
-
-/** A 501 says that v1 never had the feature, so it is no failure. */
-function hasFailed({ status }: SeenAnswer): boolean {
-  return status >= 500 && status !== 501
-}
 
 /** What v1 changed by itself between its own answers to one request. */
 export type Movement = ReturnType<typeof createMovement>

@@ -19,18 +19,9 @@ export interface Actor {
   readonly path?: string
 }
 
-const NAMES: Readonly<Record<Actor['source'], string>> = {
-  admin: 'admin port',
-  program: 'program',
-  file: 'file',
-  start: 'start',
-  rollout: 'rollout',
-  circuit: 'circuit',
-}
-
 /** Names an actor in a line: `file crosswalk.json`, `admin port, token ops, from 127.0.0.1`. */
 export function describeActor({ source, token, address, path }: Actor): string {
-  const known = Object.hasOwn(NAMES, source) ? NAMES[source] : source
+  const known = source === 'admin' ? 'admin port' : source
   const name = path === undefined ? known : `${known} ${path}`
   return [name, ...(token === undefined ? [] : [`token ${token}`]), ...(address === undefined ? [] : [`from ${address}`])].join(', ')
 }

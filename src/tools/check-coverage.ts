@@ -130,7 +130,7 @@ function sourcesOf(fields: Fields, part: PointSeen['part'], above = '', row = ''
 }
 
 /** Rows that name what a contract does not have. A row that one operation knows is none: messages are shared. */
-class Strangers {
+class UnknownRows {
   readonly #met = new Set<string>()
   readonly #unmet = new Map<string, string>()
 
@@ -237,7 +237,7 @@ const LOSES_NULL: State = { state: 'lacking', why: 'its row takes null for unset
 const NO_ROW = 'no row has it; add one, or gone(…) with the reason'
 
 /** Yields what the tables do with each operation, parameter, member and value of v1. */
-function* sightV1(contract: Contract, operations: readonly ServedOperation[], strangers: Strangers): Generator<PointSeen> {
+function* seenInV1(contract: Contract, operations: readonly ServedOperation[], unknownRows: UnknownRows): Generator<PointSeen> {
   const served = new Map(operations.map((operation) => [plainRoute(routeOf(operation)), operation]))
   for (const one of contract.operations) {
     const at = `${one.method} ${one.path}`
@@ -250,8 +250,8 @@ function* sightV1(contract: Contract, operations: readonly ServedOperation[], st
       yield* statusIn(one, operation, place)
       yield* errorsIn(one, place, 'clients get')
       yield* parametersOf(one, operation, place)
-      yield* bodyOf(one.request, operation.request, { ...place, part: 'request' }, strangers, operation.bodyIs)
-      yield* bodyOf(one.answer, answerOf(operation), { ...place, part: 'answer' }, strangers)
+      yield* bodyOf(one.request, operation.request, { ...place, part: 'request' }, unknownRows, operation.bodyIs)
+      yield* bodyOf(one.answer, answerOf(operation), { ...place, part: 'answer' }, unknownRows)
     }
   }
 }
@@ -293,7 +293,7 @@ function* bodyOf(
   shape: SchemaShape | undefined,
   message: ServedMessage | undefined,
   place: ContractPlace,
-  strangers: Strangers,
+  unknownRows: UnknownRows,
   bodyIs?: string,
 ): Generator<PointSeen> {
   if (!shape) return
@@ -301,7 +301,7 @@ function* bodyOf(
     bodyIs === undefined ? shape : { kind: 'object', name: undefined, members: { [bodyIs]: { shape, isReadOnly: false } } }
   const at = `${place.at} ${place.part}`
   if (whole.kind === 'object') {
-    const walk = { message: message?.name ?? '', strangers }
+    const walk = { message: message?.name ?? '', unknownRows }
     yield* membersOf(whole, message?.fields ?? {}, { ...place, at }, walk, '')
   } else if (message && whole.kind === 'unknown') yield { ...place, at, ...COVERED }
   else
@@ -315,7 +315,7 @@ function* bodyOf(
 
 interface Walk {
   readonly message: string
-  readonly strangers: Strangers
+  readonly unknownRows: UnknownRows
 }
 
 function* membersOf(
@@ -343,9 +343,9 @@ function* membersOf(
   }
   for (const [row, { access }] of Object.entries(fields)) {
     const whole = `${walk.message}.${path}${row}`
-    if (met.has(row)) walk.strangers.meet(whole)
+    if (met.has(row)) walk.unknownRows.meet(whole)
     else if (access !== (place.part === 'request' ? 'readOnly' : 'writeOnly'))
-      walk.strangers.add(whole, row, Object.keys(members), `v1's ${label} has no such member`)
+      walk.unknownRows.add(whole, row, Object.keys(members), `v1's ${label} has no such member`)
   }
 }
 
@@ -369,7 +369,7 @@ function* below(shape: SchemaShape, type: FieldType, place: ContractPlace, walk:
 }
 
 /** Yields what the tables do with each operation, parameter, member and value of v2. */
-function* sightV2(contract: Contract, operations: readonly ServedOperation[], strangers: Strangers): Generator<PointSeen> {
+function* seenInV2(contract: Contract, operations: readonly ServedOperation[], unknownRows: UnknownRows): Generator<PointSeen> {
   const callersOf = new Map<string, ServedOperation[]>()
   for (const operation of operations) {
     for (const route of new Set(operation.calls.map(plainRoute))) callersOf.set(route, [...(callersOf.get(route) ?? []), operation])
@@ -384,8 +384,8 @@ function* sightV2(contract: Contract, operations: readonly ServedOperation[], st
       yield { ...place, ...(unfinished === undefined ? { state: 'covered', why: caller.id } : { state: stateIn(caller), why: unfinished }) }
       yield* errorsIn(one, place, 'calls expect')
       yield* v2Parameters(one, caller, place)
-      yield* v2Body(one.request, caller.request, caller, { ...place, part: 'request' }, strangers)
-      yield* v2Body(one.answer, answerOf(caller), caller, { ...place, part: 'answer' }, strangers)
+      yield* v2Body(one.request, caller.request, caller, { ...place, part: 'request' }, unknownRows)
+      yield* v2Body(one.answer, answerOf(caller), caller, { ...place, part: 'answer' }, unknownRows)
     }
   }
 }
@@ -420,7 +420,7 @@ function* v2Body(
   message: ServedMessage | undefined,
   caller: ServedOperation,
   place: ContractPlace,
-  strangers: Strangers,
+  unknownRows: UnknownRows,
 ): Generator<PointSeen> {
   if (shape?.kind !== 'object') return
   const sources = sourcesOf(message?.fields ?? {}, place.part)
@@ -429,8 +429,8 @@ function* v2Body(
   yield* v2Members(shape, { ...place, at: `${place.at} ${place.part}` }, walk, '')
   for (const { path, row, isMade } of isOneCall(caller) ? sources : []) {
     const whole = `${walk.message}.${row}`
-    if (walk.met.has(path)) strangers.meet(whole)
-    else if (!isMade) strangers.add(whole, path, walk.met, `v2 has no ${path} in the ${place.part} of ${place.operation}`)
+    if (walk.met.has(path)) unknownRows.meet(whole)
+    else if (!isMade) unknownRows.add(whole, path, walk.met, `v2 has no ${path} in the ${place.part} of ${place.operation}`)
   }
 }
 
@@ -550,8 +550,8 @@ export function coverageOf(
   { v1, v2 }: Contracts,
   { acknowledged = [], errors }: Pick<Tables, 'acknowledged' | 'errors'> = {},
 ) {
-  const [unknownToV1, unknownToV2] = [new Strangers(), new Strangers()]
-  const sight = [...sightV1(v1, operations, unknownToV1), ...sightV2(v2, operations, unknownToV2)]
+  const [unknownToV1, unknownToV2] = [new UnknownRows(), new UnknownRows()]
+  const sight = [...seenInV1(v1, operations, unknownToV1), ...seenInV2(v2, operations, unknownToV2)]
   const seen = withoutStrayValues(errors ? sight.filter(({ at }) => at !== ERRORS) : sight)
   const { points, problems } = acknowledge(pointsOf(seen), acknowledged)
   const routes = operations.map((one) => [one.id, 'serves', routeOf(one)] as const)

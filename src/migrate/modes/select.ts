@@ -259,9 +259,9 @@ export function ruleWarnings({ rules, testers }: ModeRules, known: KnownToRules)
     const idle = whyIdle(placed, reached, known)
     const said = idle === undefined ? [...strayPatterns(rule, known), ...wrongCanary(placed, reached)] : [idle]
     if (idle === undefined) reached.push(placed)
-    warnings.push(...[...said, ...strangers(rule.clients, seen)].map((text) => `${nameOf(placed)} ${text}`))
+    warnings.push(...[...said, ...unseenIn(rule.clients, seen)].map((text) => `${nameOf(placed)} ${text}`))
   }
-  return [...warnings, ...strangers(testers, seen).map((text) => `modes.testers ${text}`)]
+  return [...warnings, ...unseenIn(testers, seen).map((text) => `modes.testers ${text}`)]
 }
 
 function nameOf({ rule, at }: Placed): string {
@@ -314,7 +314,7 @@ function seenClients({ callers }: KnownToRules): () => ReadonlySet<string> {
   }
 }
 
-function strangers(clients: string | readonly string[], seen: () => ReadonlySet<string>): readonly string[] {
+function unseenIn(clients: string | readonly string[], seen: () => ReadonlySet<string>): readonly string[] {
   const hashes = [...patternsOf(clients).entries()].filter(([, pattern]) => HASH.test(pattern))
   if (hashes.length === 0 || seen().size === 0) return []
   const stray = hashes.filter(([, hash]) => !seen().has(hash)).map(([at]) => at + 1)

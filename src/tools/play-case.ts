@@ -47,20 +47,14 @@ function isUnexplained({ code, noise }: Total): boolean {
   return code === undefined && !noise
 }
 
-/** v2 as a record has it. */
-export interface PlayedV2 {
-  readonly send: Send
-  /** The calls that the record has no answer to. */
-  readonly missing: () => readonly string[]
-}
-
 /** Answers each call with the next recorded answer of its method and path, as if v2 had sent it. */
-export function playV2(recorded: Exhibit['v2']): PlayedV2 {
+function playV2(recorded: Exhibit['v2']) {
   const left = [...recorded]
   const missing: string[] = []
   return {
-    missing: () => missing,
-    send(call, receiver) {
+    /** The calls that the record has no answer to. */
+    missing,
+    send: ((call, receiver) => {
       const at = left.findIndex(({ method, path }) => method === call.method && path === call.path)
       const [answer] = at < 0 ? [] : left.splice(at, 1)
       if (!answer) {
@@ -73,7 +67,7 @@ export function playV2(recorded: Exhibit['v2']): PlayedV2 {
       } catch (error) {
         receiver.failed(error as Error)
       }
-    },
+    }) satisfies Send,
   }
 }
 
@@ -109,7 +103,7 @@ export async function playCase(
   const played = playV2(v2)
   const settings = { dialect, ...SETTINGS }
   const answer = await translated(operation, () => begin(operation, request, settings), played.send, settings)
-  const [missing] = played.missing()
+  const [missing] = played.missing
   if (missing !== undefined && answer.status >= 400) {
     throw new Error(`The tables now ask ${missing}, and the record has no answer to it: record the mismatch again.`)
   }

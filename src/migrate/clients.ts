@@ -243,7 +243,7 @@ function time(milliseconds: number): string {
 }
 
 /** The client that a person means, or those that it may be: none, or several. */
-export type FoundClient = { readonly client: Client } | { readonly fitting: readonly Client[] }
+type FoundClient = { readonly client: Client } | { readonly fitting: readonly Client[] }
 
 /** Finds a client by its name, its subject, or its hash or the beginning of it. */
 export function findClient(clients: readonly Client[], id: string): FoundClient {

@@ -148,7 +148,7 @@ function createAcceptanceWatch(terms: () => CutoverTerms, { now, repeat }: Pick<
 }
 
 /** What is known of one operation, and how far it is from its target. */
-export interface OperationProgress extends OperationEvidence {
+interface OperationProgress extends OperationEvidence {
   /** Clean observations that are still needed. */
   readonly needed: number
   /** Days that they take at today's pace; absent while it is unknown. */

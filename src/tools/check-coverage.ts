@@ -491,7 +491,7 @@ function markBelow(shape: SchemaShape, path: string, { sources, met }: V2Walk): 
 }
 
 /** Returns the points with what the tables acknowledge, and a sentence for each acknowledgement that no longer applies. */
-export function acknowledge(
+function acknowledge(
   points: readonly Point[],
   rows: readonly Acknowledged[],
 ): { readonly points: readonly Point[]; readonly problems: readonly string[] } {

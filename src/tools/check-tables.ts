@@ -24,7 +24,7 @@ function undecidedIn(tables: Tables): readonly string[] {
 }
 
 /** True if a reason is empty or waits for a person. */
-export function isOpen(reason: string): boolean {
+function isOpen(reason: string): boolean {
   return reason.trim() === '' || reason.startsWith(TO_DECIDE)
 }
 

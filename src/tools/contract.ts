@@ -89,7 +89,7 @@ class Definitions {
 }
 
 /** Returns the shape of a schema. `above` holds the references on the way to it, and '' for each other level: a cycle ends where it closes. */
-export function shapeOf(schema: unknown, definitions: Definitions, above: readonly string[] = []): SchemaShape {
+function shapeOf(schema: unknown, definitions: Definitions, above: readonly string[] = []): SchemaShape {
   definitions.count()
   if (!isObject(schema)) return unknown('has no schema')
   if (above.length > DEEPEST) return unknown(`is nested deeper than ${DEEPEST} levels`)

@@ -18,7 +18,7 @@ const STEMS: Readonly<Record<string, string>> = {
 }
 
 /** Returns the words of a name: `creationTime`, `created_at` → `create time`. */
-export function wordsOf(name: string): readonly string[] {
+function wordsOf(name: string): readonly string[] {
   return name
     .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
     .toLowerCase()
@@ -28,13 +28,13 @@ export function wordsOf(name: string): readonly string[] {
 }
 
 /** True if both names are spelled alike but for case and separators. */
-export function isSameName(one: string, other: string): boolean {
+function isSameName(one: string, other: string): boolean {
   const plain = (name: string) => name.toLowerCase().replace(/[^a-z0-9@]/g, '')
   return plain(one) === plain(other)
 }
 
 /** True if both names have the same words, or the words of one end with those of the other: `lifecycleState` and `state`. */
-export function isSimilarName(one: string, other: string): boolean {
+function isSimilarName(one: string, other: string): boolean {
   const [longer, shorter] = [wordsOf(one).join(' '), wordsOf(other).join(' ')].sort((a, b) => b.length - a.length) as [string, string]
   return longer === shorter || longer.endsWith(` ${shorter}`)
 }
@@ -60,7 +60,7 @@ export type MatchedShape =
 export type MatchedMembers = Readonly<Record<string, Matched>>
 
 /** Finds for each v1 member the one of the same parent that has its type, its access and its name, or a name like it. */
-export function matchMembers(v1: Members, v2: Members): MatchedMembers {
+function matchMembers(v1: Members, v2: Members): MatchedMembers {
   const same = new Map(Object.keys(v1).map((name) => [name, Object.keys(v2).filter((other) => isSameName(name, other))]))
   const taken = new Set([...same.values()].flat())
   return Object.fromEntries(
@@ -103,7 +103,7 @@ function pairOf(one: SchemaMember, name: string, other: SchemaMember, because: s
 }
 
 /** Returns the shape of a pair, or what stands against it. */
-export function shapeOfPair(one: SchemaShape, other: SchemaShape): MatchedShape | string {
+function shapeOfPair(one: SchemaShape, other: SchemaShape): MatchedShape | string {
   if (one.kind === 'unknown') return `cannot be compared: v1's ${one.because}`
   if (other.kind === 'unknown') return `cannot be compared: it ${other.because}`
   if (one.kind !== other.kind) return `is of the kind ${other.kind}, and v1's of the kind ${one.kind}`

@@ -9,7 +9,7 @@ import { type Contract, type SchemaShape, statusOf } from './contract.ts'
 import { enumRowsOf, type Matched, type MatchedMembers, type MatchedShape, type OperationPair, pairOperations } from './draft-pairs.ts'
 
 /** Returns the operations of a draft as its text describes them, so that they can be compared with both contracts. */
-export function draftedOperations(pairs: readonly OperationPair[]): readonly ServedOperation[] {
+function draftedOperations(pairs: readonly OperationPair[]): readonly ServedOperation[] {
   return pairs.map((pair): ServedOperation => {
     const { v1 } = pair
     const plain = { id: `${v1.method} ${v1.path}`, method: v1.method as ServedOperation['method'], template: v1.path, ownParams: [] }
@@ -59,7 +59,7 @@ function typeOf(shape: MatchedShape): rows.FieldType {
 }
 
 /** Names of the language that a text uses. */
-export interface Writing {
+interface Writing {
   readonly used: Set<string>
   /** Enums by the texts that make them. */
   readonly enums: Map<string, string>
@@ -74,7 +74,7 @@ export interface Writing {
 }
 
 /** Writes the rows of a message: `{ name: optional(text('name')) }`. `where` names it in the list of decisions. */
-export function membersText(members: MatchedMembers, where: string, writing: Writing, indent = ''): string {
+function membersText(members: MatchedMembers, where: string, writing: Writing, indent = ''): string {
   const rows = Object.entries(members).flatMap(([name, matched]) => rowsOf(name, matched, where, writing, `${indent}  `))
   return rows.length === 0 ? '{}' : `{\n${rows.join('\n')}\n${indent}}`
 }
@@ -156,7 +156,7 @@ function free(name: string, taken: Set<string>): string {
 }
 
 /** A name as a key of an object. */
-export function keyText(name: string): string {
+function keyText(name: string): string {
   return /^[A-Za-z_]\w*$/.test(name) && name !== '__proto__' ? name : keyOf(name, quoted(name))
 }
 
@@ -171,7 +171,7 @@ export function use(writing: Writing, name: string, inside: string): string {
 }
 
 /** A text of a document may hold whatever ends a string or a comment. In a table it is data. */
-export function quoted(text: string): string {
+function quoted(text: string): string {
   return `'${json(text).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`
 }
 
@@ -184,7 +184,7 @@ function comment(text: string): string {
 }
 
 /** Returns a row for everything that a draft of these pairs does not cover. Its reason waits for a person. */
-export function lossesOf(v1: Contract, v2: Contract, pairs: readonly OperationPair[]): readonly Acknowledged[] {
+function lossesOf(v1: Contract, v2: Contract, pairs: readonly OperationPair[]): readonly Acknowledged[] {
   const known = reasonsIn(pairs)
   const { points } = coverageOf(draftedOperations(pairs), { v1, v2 })
   const lacking = points.filter(({ state }) => state === 'lacking')
@@ -214,13 +214,13 @@ function reasonsIn(pairs: readonly OperationPair[]): ReadonlyMap<string, string>
 }
 
 /** `  { v2: 'Project.etag', reason: 'TO DECIDE: no row shows it' },` */
-export function lossText(loss: Acknowledged): string {
+function lossText(loss: Acknowledged): string {
   const members = Object.entries(loss).map(([name, value]) => `${name}: ${quoted(String(value))}`)
   return `  { ${members.join(', ')} },\n`
 }
 
 /** The same for the list at the top of a draft. */
-export function decisionOf(loss: Acknowledged): string {
+function decisionOf(loss: Acknowledged): string {
   return `${nameOf(loss)}: ${loss.reason.slice(TO_DECIDE.length + 2)}`
 }
 
@@ -241,7 +241,7 @@ const SCALARS = {
  * Writes rows so that the compiler compares them with both versions: `rows<V1Project, V2Project>()({ … })`. Adds the interfaces that this
  * needs. A message without a name has no interface, and its rows stand alone.
  */
-export function comparedText(rows: string, v1: SchemaShape | undefined, v2: SchemaShape | undefined, writing: Writing): string {
+function comparedText(rows: string, v1: SchemaShape | undefined, v2: SchemaShape | undefined, writing: Writing): string {
   if (!writing.isTyped || v1?.kind !== 'object' || v2?.kind !== 'object' || v1.name === undefined || v2.name === undefined) return rows
   writing.used.add('rows')
   return `rows<${interfaceOf('V1', v1.name, v1, writing)}, ${interfaceOf('V2', v2.name, v2, writing)}>()(${rows})`

@@ -7,7 +7,7 @@ import { differencesOf, operationsOf, type Tables } from '../tables/tables.ts'
 import { type Call, type Executor, type Outcome, run } from '../tables/turn.ts'
 
 /** Returns a call as text. Two calls are the same if their texts are. */
-export function textOf({ method, path, query, body }: Call): string {
+function textOf({ method, path, query, body }: Call): string {
   return JSON.stringify([method, path, query, body])
 }
 
@@ -335,7 +335,7 @@ function imagined(type: FieldType, held: unknown, path: string, call: number, ro
 }
 
 /** Calls that are made only on a certain result of another call. */
-export interface Branch {
+interface Branch {
   /** Completes "when it …". */
   readonly when: string
   readonly calls: readonly Call[]

@@ -195,7 +195,7 @@ function blockerText({ use, route, because, instead, requests, ...counted }: Gui
 }
 
 /** The style of a page: readable on a screen, in both themes, and on paper. */
-export const STYLE = `
+const STYLE = `
 :root { color-scheme: light dark; --ink: #1c2024; --quiet: #5a626b; --line: #d5dae0; --ground: #fff; --box: #f4f6f8; }
 @media (prefers-color-scheme: dark) { :root { --ink: #e6e9ec; --quiet: #a3abb5; --line: #394049; --ground: #15181c; --box: #1e2328; } }
 * { box-sizing: border-box; }

@@ -18,7 +18,7 @@ import { createShapes, innerOf, inWords, type PlannedCall, requestMarker, trace 
 export const GUIDE_FORMAT = 1
 
 /** What becomes of a v1 parameter or member for a client that calls v2 itself. */
-export const FATES = ['same', 'renamed', 'moved', 'inverted', 'converted', 'made', 'ignored', 'dropped'] as const
+const FATES = ['same', 'renamed', 'moved', 'inverted', 'converted', 'made', 'ignored', 'dropped'] as const
 
 const plainCall = z.strictObject({
   method: z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']),
@@ -189,7 +189,7 @@ const LISTED = 12
 const SHOWN = 3
 
 /** Says how v2 names the values of a v1 enum; undefined if both name them alike. */
-export function valueNames({ rows, v1Only }: EnumMap): string | undefined {
+function valueNames({ rows, v1Only }: EnumMap): string | undefined {
   const differing = rows.filter(([v1, v2]) => v1 !== v2)
   const gone = v1Only.length === 0 ? [] : [`v2 lacks ${v1Only.map(([v1]) => v1).join(', ')}`]
   const named = differing.length === 0 ? [] : [byPrefix(differing) ?? listed(differing)]

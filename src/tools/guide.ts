@@ -58,7 +58,7 @@ function checklistFor({ sections, blockers, operations, caller }: Parts): readon
 }
 
 /** A declared difference, as far as guides need it. */
-export type GuidedDifference = Pick<DeclaredDifference, 'code' | 'operations' | 'seen' | 'because' | 'met'>
+type GuidedDifference = Pick<DeclaredDifference, 'code' | 'operations' | 'seen' | 'because' | 'met'>
 
 export interface SectionContext extends GuideContext {
   readonly differences: readonly GuidedDifference[]
@@ -126,7 +126,7 @@ function merged(requests: readonly GuideRequest[]): GuideRequest[] {
 }
 
 /** Returns `METHOD /path` of an operation for people. */
-export function routeOf({ method, template }: Operation): string {
+function routeOf({ method, template }: Operation): string {
   return `${method} ${template.replaceAll('=**', '')}`
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 
 /** The parts of a page that loads nothing from elsewhere. All but the style is HTML, in which the caller has escaped what is data. */
-export interface HtmlParts {
+interface HtmlParts {
   readonly title: string
   /** The content security policy. It must name the style by `sourceOf`, and every script. */
   readonly policy: string

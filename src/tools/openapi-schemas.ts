@@ -23,7 +23,7 @@ export function refTo(kind: 'schemas' | 'parameters' | 'responses' | 'headers', 
 }
 
 /** Where schemas inside of a schema stand. */
-export interface Inner {
+interface Inner {
   /** Returns the reference to an enum. */
   readonly choice: (of: EnumMap) => JsonSchema
   /** Returns the reference to an object, by the name of its message if it has one. */
@@ -34,7 +34,7 @@ const INT32 = { minimum: -(2 ** 31), maximum: 2 ** 31 - 1 }
 const UINT32 = { minimum: 0, maximum: 2 ** 32 - 1 }
 
 /** Returns the schema of a set value of this type (facts §16, §19). */
-export function typeSchema(type: FieldType, inner: Inner): JsonSchema {
+function typeSchema(type: FieldType, inner: Inner): JsonSchema {
   switch (type.kind) {
     case 'text':
       return { type: 'string' }
@@ -64,7 +64,7 @@ export function typeSchema(type: FieldType, inner: Inner): JsonSchema {
 }
 
 /** Returns the schema of an enum: the v1 names, those that v2 lacks last. */
-export function enumSchema({ rows, v1Only }: EnumMap): JsonSchema {
+function enumSchema({ rows, v1Only }: EnumMap): JsonSchema {
   const lacking = v1Only.map(([name]) => name)
   return {
     type: 'string',
@@ -74,13 +74,13 @@ export function enumSchema({ rows, v1Only }: EnumMap): JsonSchema {
 }
 
 /** Whether a message is read from a body or shown in an answer. */
-export type Direction = 'request' | 'answer'
+type Direction = 'request' | 'answer'
 
 /**
  * Returns the schema of a message. An answer has every member that is not optional, set or not (facts §16.3). A request may have any, and
  * v1 ignores those that it alone writes. `inner` returns where the schemas inside of a member stand.
  */
-export function objectSchema(
+function objectSchema(
   fields: Fields,
   direction: Direction,
   dialect: Dialect,

@@ -213,7 +213,7 @@ const PARAMETER_TEXTS: Readonly<Record<string, string>> = {
 const WHOLE_NUMBERS: ReadonlySet<string> = new Set(['offset', 'limit', 'page', 'page_size', 'page_number', 'per_page', 'skip'])
 
 /** A parameter object of OpenAPI. */
-export interface Parameter extends JsonSchema {
+interface Parameter extends JsonSchema {
   readonly name: string
   readonly in: 'path' | 'query'
 }

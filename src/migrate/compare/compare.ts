@@ -36,12 +36,12 @@ export function seconds(text: string): string | undefined {
 }
 
 /** The result of comparing two values that are neither both objects nor both lists. */
-export type Verdict = 'same' | 'type' | 'value'
+type Verdict = 'same' | 'type' | 'value'
 
-export type JsonType = 'nothing' | 'null' | 'boolean' | 'number' | 'string' | 'list' | 'object'
+type JsonType = 'nothing' | 'null' | 'boolean' | 'number' | 'string' | 'list' | 'object'
 
 /** null is a type of its own: a v1 client distinguishes it from `""`, `[]` and `{}` (facts §16.3). `nothing` is an empty body. */
-export function jsonType(value: unknown): JsonType {
+function jsonType(value: unknown): JsonType {
   if (value === undefined) return 'nothing'
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'list'
@@ -53,7 +53,7 @@ export function jsonType(value: unknown): JsonType {
  * type.
  * v1 promises strings for 64-bit integers (facts §16.5), and a client that adds 1 gets another result for a number.
  */
-export function compareScalars(of: Scalar | 'any', v1: unknown, v2: unknown): Verdict {
+function compareScalars(of: Scalar | 'any', v1: unknown, v2: unknown): Verdict {
   if (v1 === v2) return 'same'
   if (jsonType(v1) !== jsonType(v2)) return 'type'
   return typeof v1 === 'string' && RULES[of]?.(v1, v2 as string) ? 'same' : 'value'
@@ -97,7 +97,7 @@ export interface JsonPath {
 }
 
 /** Returns the place of two whole answers. Its JSON Pointer is the empty string. */
-export function rootOf(v1: unknown, v2: unknown): JsonPath {
+function rootOf(v1: unknown, v2: unknown): JsonPath {
   return { up: undefined, at: '', where: '', path: '', depth: 0, v1, v2 }
 }
 
@@ -105,7 +105,7 @@ export function rootOf(v1: unknown, v2: unknown): JsonPath {
 const MAX_DEPTH = 100
 
 /** Throws a RangeError for a value that is nested too deeply, before the stack overflows. */
-export function checkDepth(depth: number): void {
+function checkDepth(depth: number): void {
   if (depth > MAX_DEPTH) throw new RangeError(`it is nested deeper than ${MAX_DEPTH} levels`)
 }
 
@@ -116,7 +116,7 @@ export const ANY = '*'
 export type Both = Pick<JsonPath, 'v1' | 'v2'>
 
 /** Returns the place one level down. In `path`, only rows keep a closing bracket, because a map key may contain one too. */
-export function below(up: JsonPath, { v1, v2 }: Both, at: string, where = at, path = at.replaceAll(']', ')')): JsonPath {
+function below(up: JsonPath, { v1, v2 }: Both, at: string, where = at, path = at.replaceAll(']', ')')): JsonPath {
   return { up, at, where, path, depth: up.depth + 1, v1, v2 }
 }
 
@@ -164,7 +164,7 @@ export function rowOf(path: string): string | undefined {
 }
 
 /** Scalars that have their own rule of equality; `cursor` is a page token. */
-export type Scalar = 'text' | 'flag' | 'int' | 'number' | 'long' | 'time' | 'duration' | 'bytes' | 'choice' | 'cursor'
+type Scalar = 'text' | 'flag' | 'int' | 'number' | 'long' | 'time' | 'duration' | 'bytes' | 'choice' | 'cursor'
 
 /** The form of an answer, so that its tables decide how it is compared (design §3). */
 export type Form =
@@ -186,7 +186,7 @@ interface Member {
   readonly form: Form
 }
 
-export const ANY_FORM: Form = { kind: 'any' }
+const ANY_FORM: Form = { kind: 'any' }
 
 /** google.rpc.Status. Its details are v2's own and are compared as one value (facts §15). */
 export const ERROR_FORM: Form = {
@@ -199,7 +199,7 @@ export const ERROR_FORM: Form = {
 }
 
 /** Returns the form of an error beside answers of this form. A form that tells names itself is that of errors too. */
-export function errorForm(form: Form): Form {
+function errorForm(form: Form): Form {
   return form.kind === 'any' && form.isName ? form : ERROR_FORM
 }
 
@@ -284,14 +284,14 @@ export function capturedText(text: string, limit: number, known?: Captured): Cap
 }
 
 /** Two rows that belong together, by index. A row without a partner has undefined on the other side. */
-export interface Pair {
+interface Pair {
   readonly v1: number | undefined
   readonly v2: number | undefined
   /** Identifies the pair: the row's id, or its position if it has no id. */
   readonly id: string
 }
 
-export interface Alignment {
+interface Alignment {
   readonly pairs: readonly Pair[]
   /** Ids of the first common rows whose order differs; undefined if the order agrees. */
   readonly order: { readonly v1: string; readonly v2: string } | undefined
@@ -426,7 +426,7 @@ type Report = (finding: Finding) => void
  * Reports every difference of two JSON values at one place. A member that only v1 has is `missing`, and one that only v2 has is `extra`.
  * The value does not matter: v1 distinguishes absent (oneof members, optional scalars), null and unset (facts §16.3).
  */
-export function* compareValues(form: Form, place: JsonPath, report: Report): Steps<void> {
+function* compareValues(form: Form, place: JsonPath, report: Report): Steps<void> {
   const { v1, v2 } = place
   if (v1 === v2) return
   checkDepth(place.depth)
@@ -465,7 +465,7 @@ function* compareMembers(form: Form, v1: JsonObject, v2: JsonObject, place: Json
 }
 
 /** Returns an object with the table names of its members. */
-export function inTableNames(form: Form, value: JsonObject): JsonObject {
+function inTableNames(form: Form, value: JsonObject): JsonObject {
   if (form.kind !== 'object') return value
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [form.members.get(name)?.name ?? name, member]))
 }
@@ -503,7 +503,7 @@ function* compareLists(form: Form, v1: readonly unknown[], v2: readonly unknown[
 }
 
 /** The values are those at the place, unless the kind has others. */
-export function finding(kind: DifferenceKind, place: JsonPath, { v1, v2 }: Both = place): Finding {
+function finding(kind: DifferenceKind, place: JsonPath, { v1, v2 }: Both = place): Finding {
   return { kind, at: pointer(place, 'at'), where: pointer(place, 'where'), path: pointer(place, 'path'), v1, v2, place }
 }
 
@@ -520,7 +520,7 @@ export interface SeenAnswer {
 }
 
 /** The result of comparing: every difference (none if the answers are equal), the first ones (`isCut`), or why there is no result. */
-export type Compared = { readonly findings: readonly Finding[]; readonly isCut?: true } | { readonly inconclusive: string }
+type Compared = { readonly findings: readonly Finding[]; readonly isCut?: true } | { readonly inconclusive: string }
 
 export type Compare = (operation: Operation, v1: SeenAnswer, v2: SeenAnswer) => Steps<Compared>
 
@@ -546,7 +546,7 @@ export function createCompare({ dialect, isName }: CompareSettings): Compare {
  * Compares two answers under one form. Different statuses count as one difference, and the bodies are then not compared.
  * Errors are compared by code and message, and their details as one value.
  */
-export function* compareReplies(form: Form, v1: SeenAnswer, v2: SeenAnswer): Steps<Compared> {
+function* compareReplies(form: Form, v1: SeenAnswer, v2: SeenAnswer): Steps<Compared> {
   if (v1.status !== v2.status) return { findings: [otherStatus(form, v1, v2)] }
   for (const [side, { body }] of [['v1', v1] as const, ['v2', v2] as const]) {
     if (body.kind !== 'json') return { inconclusive: whyUnread(side, body) }

@@ -5,7 +5,7 @@ import type { Explained } from './judge.ts'
 import { isSecretName, leftOut, type Redacted, type RedactLimits } from './redact.ts'
 
 /** How much of the JSON around a difference is kept. */
-export interface Size {
+interface Size {
   /** Members on each side of the place, besides the names of the row. */
   readonly members: number
   /** Rows before and after the place, and of an order that differs. */
@@ -17,7 +17,7 @@ export interface Size {
 }
 
 /** The usual size, and the one for data that would be too large. */
-export const SIZES: readonly [Size, Size] = [
+const SIZES: readonly [Size, Size] = [
   {
     members: 3,
     rows: 2,
@@ -35,18 +35,18 @@ export const SIZES: readonly [Size, Size] = [
 ]
 
 /** True for a row of a list, and not for a member of an object. */
-export function isRow({ up }: JsonPath): boolean {
+function isRow({ up }: JsonPath): boolean {
   return Array.isArray(up?.v1) || Array.isArray(up?.v2)
 }
 
 /** True in and below a member with a secret name. */
-export function isSecret(place: JsonPath): boolean {
+function isSecret(place: JsonPath): boolean {
   for (let here: JsonPath | undefined = place; here; here = here.up) if (isSecretName(here.at)) return true
   return false
 }
 
 /** Returns the JSON Pointer of a place, redacted. */
-export function pointerTo(place: JsonPath, redacted: Redacted): string {
+function pointerTo(place: JsonPath, redacted: Redacted): string {
   return redacted.pointer({ at: pointer(place, 'at'), where: pointer(place, 'where'), path: pointer(place, 'path') })
 }
 
@@ -74,13 +74,13 @@ export interface Excerpt {
 }
 
 /** Members that say which row it is. */
-export const NAMING: readonly string[] = ['id', 'uid', 'name']
+const NAMING: readonly string[] = ['id', 'uid', 'name']
 
 /**
  * Shows the object that holds a place, on both sides alike: the members that name the row, and those next to the place in the order of
  * v1. `chain` leads from its first member to the place.
  */
-export function enclosing(object: Both, chain: readonly JsonPath[], redacted: Redacted, size: Size): Pick<Excerpt, 'v1' | 'v2' | 'path'> {
+function enclosing(object: Both, chain: readonly JsonPath[], redacted: Redacted, size: Size): Pick<Excerpt, 'v1' | 'v2' | 'path'> {
   const secret = chain.findIndex(({ at }) => isSecretName(at))
   const steps = (secret < 0 ? chain : chain.slice(0, secret + 1)).map((place) => stepTo(place, size))
   const side = (name: 'v1' | 'v2') => (object[name] === undefined ? {} : { [name]: shown(object[name], '', steps, redacted, size) })
@@ -138,7 +138,7 @@ function union(v1: readonly string[], v2: readonly string[]): readonly string[] 
 type Rows = readonly unknown[]
 
 /** Shows the rows before and after a row that one side lacks, or that has another value. */
-export function rowsAround(place: JsonPath, redacted: Redacted, size: Size): Excerpt | undefined {
+function rowsAround(place: JsonPath, redacted: Redacted, size: Size): Excerpt | undefined {
   const list = place.up
   if (!list || isSecret(list)) return undefined
   const [v1, v2] = [rowsOf(list.v1), rowsOf(list.v2)]
@@ -154,7 +154,7 @@ export function rowsAround(place: JsonPath, redacted: Redacted, size: Size): Exc
 }
 
 /** Shows where the order of two lists parts. `ids` are the rows there; the place of v1's row is shown on both sides. */
-export function movedRows(list: JsonPath, ids: Both, redacted: Redacted, size: Size): Excerpt | undefined {
+function movedRows(list: JsonPath, ids: Both, redacted: Redacted, size: Size): Excerpt | undefined {
   const [v1, v2] = [rowsOf(list.v1), rowsOf(list.v2)]
   if (!v1 || !v2 || isSecret(list)) return undefined
   const [first, other] = [keyAt(ids.v1, v1), keyAt(ids.v2, v1)]

@@ -12,7 +12,7 @@ import type { AskedRequest, ComparisonOutcome, Movement, ShownByV1 } from './jud
  * True if a finding only shows that v2 followed a window which v1 ignored: a row that lies in the window of one side alone, or a member
  * beside the rows. A row that both windows hold is expected on both sides.
  */
-export function isOfOtherWindow({ operation, request }: AskedRequest, { kind, at, where }: Finding): boolean {
+function isOfOtherWindow({ operation, request }: AskedRequest, { kind, at, where }: Finding): boolean {
   const windows = windowsOf(operation, request)
   if (!windows) return false
   const { v1, v2 } = windows
@@ -54,13 +54,13 @@ const UPDATED = ['updated_at', 'updatedAt', 'update_time', 'updateTime', 'last_u
 /** Members that every write changes. */
 export const UPDATE_STAMPS: ReadonlySet<string> = new Set(UPDATED)
 
-export function stampsOf(row: JsonObject): Stamps {
+function stampsOf(row: JsonObject): Stamps {
   const [created, updated] = [timeOf(row, CREATED), timeOf(row, UPDATED)]
   return { ...(created !== undefined && { created }), ...(updated !== undefined && { updated }) }
 }
 
 /** Returns the name under which a row shows when it was last written. */
-export function updateStampOf(row: JsonObject): string | undefined {
+function updateStampOf(row: JsonObject): string | undefined {
   return UPDATED.find((name) => typeof row[name] === 'string')
 }
 
@@ -97,10 +97,10 @@ export interface Period {
 }
 
 /** Milliseconds by which the clock of a service may differ from this machine's. */
-export const CLOCK_TOLERANCE_MS = 2000
+const CLOCK_TOLERANCE_MS = 2000
 
 /** True if a row was created or written in the period. */
-export function isWithin({ from, to }: Period, ...times: readonly (number | undefined)[]): boolean {
+function isWithin({ from, to }: Period, ...times: readonly (number | undefined)[]): boolean {
   return times.some((time) => time !== undefined && time >= from - CLOCK_TOLERANCE_MS && time <= to + CLOCK_TOLERANCE_MS)
 }
 
@@ -206,7 +206,7 @@ export function createdRows(findings: readonly Finding[], events: Omit<Events, '
 }
 
 /** True for a row of the list that was asked for, and not of a list within a row. */
-export function isRowOfList({ where }: Pick<Finding, 'where'>): boolean {
+function isRowOfList({ where }: Pick<Finding, 'where'>): boolean {
   return where === `/${ROWS}/*`
 }
 
@@ -487,7 +487,7 @@ function bodyOf({ body }: SeenAnswer): JsonObject {
 }
 
 /** Why an operator ignores a difference, and until when. */
-export interface Ignored {
+interface Ignored {
   readonly reason: string
   /** Milliseconds since 1970 from which it explains nothing. */
   readonly until: number
@@ -511,7 +511,7 @@ export interface DescribedDeclaration extends Declaration {
 }
 
 /** `matched` explained a finding. `stale` has not explained any. `invisible` has no signs, so it cannot. `expired` no longer does. */
-export type DeclarationState = 'matched' | 'stale' | 'invisible' | 'expired'
+type DeclarationState = 'matched' | 'stale' | 'invisible' | 'expired'
 
 export interface DeclarationReport {
   readonly code: string

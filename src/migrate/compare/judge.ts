@@ -208,14 +208,14 @@ function upwards(path: string): readonly string[] {
   return paths
 }
 
-export interface NoiseSettings {
+interface NoiseSettings {
   /** Double reads in which a member must have changed by itself before it counts as noise. */
   readonly changes: number
   /** … and their share of the latest double reads of the operation, 0–1. */
   readonly share: number
 }
 
-export const NOISE_SETTINGS: NoiseSettings = { changes: 3, share: 0.1 }
+const NOISE_SETTINGS: NoiseSettings = { changes: 3, share: 0.1 }
 
 /** The same for a member that changes together with its row's time of writing. Only what nearly always moves is no write. */
 const STAMPED: NoiseSettings = { changes: 10, share: 0.9 }

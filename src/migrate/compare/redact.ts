@@ -20,7 +20,7 @@ const COUNT = /^\d{1,19}$/
 const COUNT_NAME = /^(?:total_?)?count$/i
 
 /** True if the form of a text under this name proves that it is not secret: a uid, a digest, a time, a count or an empty text. */
-export function isHarmless(text: string, name: string): boolean {
+function isHarmless(text: string, name: string): boolean {
   if (text === '' || DIGEST.test(text)) return true
   if (COUNT_NAME.test(name) && COUNT.test(text)) return true
   return instant(text) !== undefined || seconds(text) !== undefined || (UID.test(text) && ID_NAME.test(name))
@@ -64,7 +64,7 @@ const SECRET_PATTERNS: readonly RegExp[] = [
 ]
 
 /** Replaces a secret. */
-export const HIDDEN = '[hidden]'
+const HIDDEN = '[hidden]'
 
 /** Returns the text with every recognizable secret replaced. */
 export function withoutSecrets(text: string): string {
@@ -76,7 +76,7 @@ export function withoutSecrets(text: string): string {
  * These are the names of members and parameters in each spelling, the names of enum values, and the fixed parts of its paths.
  * Any other text of a request or an answer may be secret.
  */
-export type Vocabulary = ReadonlySet<string>
+type Vocabulary = ReadonlySet<string>
 
 /** Words that every answer or call may contain. */
 const COMMON = [ROWS, 'updateMask', '*', 'page_size', 'page_token', 'skip', 'order_by']
@@ -130,7 +130,7 @@ function typeWords(type: FieldType): readonly string[] {
 }
 
 /** Two different texts of one place, as they may be kept. */
-export interface TextPair {
+interface TextPair {
   readonly v1: unknown
   readonly v2: unknown
   /** The number of the first character that differs, from 0. Absent for short texts and for secrets. */
@@ -138,7 +138,7 @@ export interface TextPair {
 }
 
 /** Characters from which on nobody sees at a glance where two texts differ. */
-export const LONG = 40
+const LONG = 40
 
 /** Texts that differ later are shown from their beginning, because what comes before the difference must be searched for secrets. */
 const FARTHEST = 100_000
@@ -146,7 +146,7 @@ const FARTHEST = 100_000
 /** Characters that are shown before the first difference. */
 const BEFORE = 60
 
-export function firstDifference(v1: string, v2: string): number {
+function firstDifference(v1: string, v2: string): number {
   const length = Math.min(v1.length, v2.length)
   for (let at = 0; at < length; at++) if (v1[at] !== v2[at]) return at
   return length
@@ -156,7 +156,7 @@ export function firstDifference(v1: string, v2: string): number {
  * Returns the parts of two long texts in which they differ, of `limit` characters; undefined if their beginnings show it. Secrets are
  * replaced before anything is cut, as far as `beyond` characters behind it.
  */
-export function differingParts(v1: string, v2: string, limit: number, beyond: number): readonly [string, string] | undefined {
+function differingParts(v1: string, v2: string, limit: number, beyond: number): readonly [string, string] | undefined {
   const at = firstDifference(v1, v2)
   if (at < limit - BEFORE || at > FARTHEST) return undefined
   const [left, right] = [v1, v2].map((text) => withoutSecrets(text.slice(0, at + limit + beyond))) as [string, string]
@@ -172,7 +172,7 @@ export function differingParts(v1: string, v2: string, limit: number, beyond: nu
  */
 export type Values = 'masked' | 'shown'
 
-export interface RedactSettings {
+interface RedactSettings {
   readonly values: Values
   /** Returns the key of the hashes. It is random, so that short texts cannot be guessed from a record. */
   readonly key: () => string
@@ -183,7 +183,7 @@ export interface RedactSettings {
 }
 
 /** A place in its three spellings; `where` tells data from names, and `path` tells keys from indices. */
-export type Spellings = Pick<Finding, 'at' | 'where' | 'path'>
+type Spellings = Pick<Finding, 'at' | 'where' | 'path'>
 
 /** Redacts requests and answers so that they can be kept. Members with secret names are hidden in both modes. */
 export interface Redacted {
@@ -284,7 +284,7 @@ function redactValue(value: unknown, name: string, rules: Rules, depth: number):
 }
 
 /** Name of the member that counts those that are left out. */
-export const LEFT_OUT = '…'
+const LEFT_OUT = '…'
 
 /** Returns the member that stands for those that are left out; none if all are there. */
 export function leftOut(count: number): readonly (readonly [string, string])[] {

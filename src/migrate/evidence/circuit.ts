@@ -47,7 +47,7 @@ export function badNeeded({ n, bad }: Sample, allowed: number, odds: number): nu
 }
 
 /** What is known of a rate. */
-export interface RateState extends Sample {
+interface RateState extends Sample {
   readonly allowed: number
   /** Upper end of the 95 % confidence sequence for the share of bad ones among these, 0–1. */
   readonly atMost: number
@@ -57,7 +57,7 @@ export interface RateState extends Sample {
   readonly run?: RunState
 }
 
-export interface RunState extends Sample {
+interface RunState extends Sample {
   /** Share of bad ones that this run proves, 0–1. */
   readonly atLeast: number
   /** Bad ones in a row that are still needed to prove the excess. */
@@ -165,7 +165,7 @@ const WORDS = {
 type SaidRate = keyof typeof WORDS
 
 /** `mismatches: 3 of the last 3 comparisons differed, so at least 3.68 % do; 1 % is allowed`. */
-export function describeExcess(rate: SaidRate, { run, allowed }: RateState): string {
+function describeExcess(rate: SaidRate, { run, allowed }: RateState): string {
   const { all, bad } = WORDS[rate]
   return `${rate}: ${count(run?.bad ?? 0)} of the last ${count(run?.n ?? 0)} ${all} ${bad}, so at least ${percent(run?.atLeast ?? 0)} do; ${percent(allowed)} is allowed`
 }

@@ -67,7 +67,7 @@ export interface RolloutOutlook {
 }
 
 /** Says why a rollout of the operation turned back, if one did: v2 was wrong for its first clients. */
-export function turnedBackReason(operation: string, rollouts: readonly RolloutOutlook[]): string | undefined {
+function turnedBackReason(operation: string, rollouts: readonly RolloutOutlook[]): string | undefined {
   const back = rollouts.find(({ phase, reach }) => phase === 'turned-back' && reach.includes(operation))
   return back && `rollout ${back.name} turned back. ${ended(back.reason)}`
 }
@@ -93,7 +93,7 @@ function ended(sentence: string): string {
 export type Standing = EvidenceStanding | 'held-back' | 'v1-only' | 'unverifiable'
 
 /** Calls of one operation by one client. */
-export interface ClientCalls extends Caller {
+interface ClientCalls extends Caller {
   /** The name that a person gave the client. */
   readonly name?: string
   readonly calls: number
@@ -125,7 +125,7 @@ export interface OperationVerdict {
 }
 
 /** What is known of one operation. */
-export interface OperationCase extends Pick<OperationVerdict, 'calls' | 'clients'> {
+interface OperationCase extends Pick<OperationVerdict, 'calls' | 'clients'> {
   readonly id: string
   readonly use: Use | undefined
   readonly evidence: OperationEvidence | undefined
@@ -148,7 +148,7 @@ interface Aim {
 }
 
 /** Judges one operation by its own target, and by the word of a person where nothing wrong is known of it. */
-export function verdictOf(one: OperationCase, general: Aim): OperationVerdict {
+function verdictOf(one: OperationCase, general: Aim): OperationVerdict {
   const { id, terms, evidence } = one
   const { target = general.target, accept, over } = terms
   const judged = { ...provenVerdict(one, { ...general, target }), ...(terms.target !== undefined && { target }) }

@@ -151,9 +151,9 @@ export const WEIGHTS: Readonly<Record<ComparisonOutcome, Weight>> = {
  * The ledger of an operation. `uses` are the requests in a diff mode whose caller a side accepted. Each ends in one account: what its
  * comparison showed, or a reason of `uncompared` (`accountsOf`).
  */
-export type Booked = 'uses' | 'same' | 'declared' | 'wrong' | 'race'
+type Booked = 'uses' | 'same' | 'declared' | 'wrong' | 'race'
 
-export type BookedCounts = Partial<Readonly<Record<Booked, number>>>
+type BookedCounts = Partial<Readonly<Record<Booked, number>>>
 
 /** The account of a comparison by its outcome. One without a result has a reason. */
 const ACCOUNT: Readonly<Record<Exclude<ComparisonOutcome, 'inconclusive'>, Booked>> = {
@@ -171,7 +171,7 @@ export function isDifference(outcome: ComparisonOutcome): boolean {
   return outcome === 'mismatch' || outcome === 'transient'
 }
 
-export interface CollapseSettings {
+interface CollapseSettings {
   /** Milliseconds in which the comparisons of one caller and shape are one observation. */
   readonly windowMs: number
   /** Maximum pairs of caller and shape that are remembered. */
@@ -189,7 +189,7 @@ export interface Place {
 }
 
 /** Places a comparison at this time (milliseconds), and remembers it. */
-export type Collapse = (observation: Observation, now: number) => Place
+type Collapse = (observation: Observation, now: number) => Place
 
 /** True for a comparison that is worth a record. */
 function isCounted({ isFirst, isNewOutcome }: Place): boolean {
@@ -248,10 +248,10 @@ export const HOUR = 3_600_000
 /** The hours that tell the pace. */
 export const HOURS = 24
 
-export type Pace = ReturnType<typeof createPace>
+type Pace = ReturnType<typeof createPace>
 
 /** Counts new observations by hour, to estimate how many a day brings. */
-export function createPace() {
+function createPace() {
   const hours = new Map<number, number>()
   let first = Number.POSITIVE_INFINITY
   return {
@@ -370,7 +370,7 @@ function addUpTo(set: Set<string>, name: string): void {
   if (set.size < DISTINCT) set.add(name)
 }
 
-export type TallyListener = (operation: string, tally: OperationTally) => void
+type TallyListener = (operation: string, tally: OperationTally) => void
 
 export type Tallies = ReturnType<typeof createTallies>
 
@@ -448,7 +448,7 @@ function tallyOf({ comparisons, repeats, uncompared, booked }: Sum): OperationTa
 }
 
 /** The observations that count against v2. */
-export interface WrongCounts {
+interface WrongCounts {
   readonly mismatches: number
   readonly transients: number
   readonly errors: number

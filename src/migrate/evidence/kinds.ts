@@ -141,7 +141,7 @@ export interface AskedOperation {
   readonly kinds: ReadonlyMap<string, AskedKind>
 }
 
-export interface AskedKind {
+interface AskedKind {
   /** An estimate, because not every request is looked at. */
   readonly requests: number
   readonly clients: number

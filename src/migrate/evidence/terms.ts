@@ -32,7 +32,7 @@ export const EACH = 3
 export const USUAL_TERMS: CutoverTerms = { each: EACH, operations: [] }
 
 /** Returns the end of a day like `2027-01-31` in UTC, in milliseconds since 1970; NaN for what is no day. */
-export function endOfDay(day: string): number {
+function endOfDay(day: string): number {
   const end = Date.parse(`${day}T23:59:59.999Z`)
   // V8 reads the 30th of February as a day of March.
   return Number.isNaN(end) || !new Date(end).toISOString().startsWith(day) ? Number.NaN : end

@@ -76,7 +76,7 @@ export function moreOfWhole(parts: readonly Part[], target: number): number {
 }
 
 /** An operation that v2 can answer, as far as the whole needs it. */
-export interface WholePart {
+interface WholePart {
   readonly operation: string
   readonly calls: number
   readonly evidence: OperationEvidence | undefined
@@ -230,7 +230,7 @@ export function whenDone({ days }: Pick<WholeVerdict, 'days'>, ready: number, of
 }
 
 /** Why an operation is in the way of the whole. */
-export interface BlindSpot {
+interface BlindSpot {
   /** One or several sentences. */
   readonly reason: string
   /** The kinds of its requests that are missing, if only they are. */

@@ -45,7 +45,7 @@ export function createSaveOrder() {
   }
 }
 
-export type EntryListener = (entry: Entry) => void
+type EntryListener = (entry: Entry) => void
 
 /** Passes entries on. */
 export function createListeners() {

@@ -49,7 +49,7 @@ export function createPositions(given: {
 }
 
 /** What an open circuit means for one request: its canary gets no v2 (`open`), and it may be compared besides (`probed`). */
-export type CircuitPosition = 'closed' | 'open' | 'probed'
+type CircuitPosition = 'closed' | 'open' | 'probed'
 
 export interface Question extends Identity {
   /** Operation id. */
@@ -107,7 +107,7 @@ function isClient(patterns: string | readonly string[], { caller, subject }: Ide
 }
 
 /** True if one of the patterns covers the text. */
-export function fits(patterns: string | readonly string[], text: string): boolean {
+function fits(patterns: string | readonly string[], text: string): boolean {
   return patternsOf(patterns).some((pattern) => covers(pattern, text))
 }
 
@@ -210,7 +210,7 @@ function isTaken(rules: readonly ModeRule[], at: number, operation: string): boo
 }
 
 /** True if the earlier rule covers every client of the later one. Whether two different patterns overlap is unknown. */
-export function takesClientsOf(earlier: ModeRule, later: ModeRule): boolean {
+function takesClientsOf(earlier: ModeRule, later: ModeRule): boolean {
   const taken = patternsOf(earlier.clients)
   return taken.includes('*') || patternsOf(later.clients).every((pattern) => taken.includes(pattern))
 }

@@ -325,7 +325,7 @@ function mayChange(write: RecentWrite, { resource, uid }: WrittenResource): bool
   return write.uids?.includes(uid) === true && (write.resource === undefined || write.resource === resource)
 }
 
-export type WriteHistory = ReturnType<typeof createWriteHistory>
+type WriteHistory = ReturnType<typeof createWriteHistory>
 
 /** What is known of the caller, and what tells a race from a difference. */
 export function createWriteHistory() {

@@ -112,7 +112,7 @@ export interface Reading {
 }
 
 /** The reads after a write, none if its answer does not name what was written; or why there can be none. */
-export type Readings = readonly Reading[] | Unverifiable
+type Readings = readonly Reading[] | Unverifiable
 
 /** Returns the reads that show the effect of a write; `answer` is the JSON of its answer. */
 export type ReadingsOf = (write: Operation, request: V1Request, answer: unknown) => Readings
@@ -242,7 +242,7 @@ export interface SideAnswer {
 }
 
 /** A read to ask of one side, however it is asked. */
-export interface AskedRead extends Pick<Request, 'operation' | 'read'> {
+interface AskedRead extends Pick<Request, 'operation' | 'read'> {
   /** A page token of that side's own. */
   readonly token?: string | undefined
   /** The first answer to it, if there is one. */
@@ -283,7 +283,7 @@ export function provingBy(ask: Ask, operations: ProvingV1['operations'], raw: Re
 /** Asks one side for a read. Never throws: a failure is an answer of that side too. */
 export type Ask<Read extends AskedRead = Asking> = (side: Side, asking: Read, signal: Signal) => Promise<SideAnswer>
 
-export interface AskSettings {
+interface AskSettings {
   readonly readV1: ReadV1
   /** Reads of v2 that are not shared. */
   readonly unsharedReads: UnsharedReads
@@ -394,7 +394,7 @@ export interface Judging {
 }
 
 /** A read whose first answer is known. Its `read` throws if the tables cannot read it: v2's side is then their refusal. */
-export type AnsweredRead<Read extends AskedRead = Asking> = Read & FirstAnswer
+type AnsweredRead<Read extends AskedRead = Asking> = Read & FirstAnswer
 
 interface FirstAnswer {
   /** The side that gave the first answer. */

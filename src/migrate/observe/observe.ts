@@ -441,7 +441,7 @@ export function everyNth(live: Pick<LiveComparing, 'learnEvery'>): (name: string
 }
 
 /** A request that could be compared. */
-export interface Candidate {
+interface Candidate {
   /** The operation and the side that answered (`Stock`). */
   readonly user: string
   readonly caller: string

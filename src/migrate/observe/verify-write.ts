@@ -67,7 +67,7 @@ function expectedTexts({ uid, item, asked, table: { listed, readBack } }: Readin
 }
 
 /** A write that v2 answered, and one of the reads that show its effect. */
-export interface Promised {
+interface Promised {
   readonly write: ComparedRequest
   readonly reading: Reading
   readonly others: OtherWrites
@@ -80,7 +80,7 @@ export interface Promised {
  * Comparing both sides is not enough: they may agree about a resource that a lost write never changed.
  * Returns undefined if the write took effect.
  */
-export function brokenPromise(promised: Promised, read: unknown, judging: Pick<Judging, 'judge' | 'noise'>): Judgement | undefined {
+function brokenPromise(promised: Promised, read: unknown, judging: Pick<Judging, 'judge' | 'noise'>): Judgement | undefined {
   const { reading, others } = promised
   const { item, table } = reading
   if (table.listed) {
@@ -120,7 +120,7 @@ function unheld({ write, reading: { item, table } }: Promised): string | undefin
 }
 
 /** True if the read shows the resource, or the resources, that the write names. */
-export function isThere(reading: Reading, read: unknown): boolean {
+function isThere(reading: Reading, read: unknown): boolean {
   return reading.table.listed !== undefined || rowOf(reading, read) !== undefined
 }
 

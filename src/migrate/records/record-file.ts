@@ -92,7 +92,7 @@ export function epochHash({ tables, build = '' }: EpochOrigin): string {
 }
 
 /** Some consecutive lines of a record file. */
-export interface RecordBlock {
+interface RecordBlock {
   /** Time of its oldest entry, in milliseconds since 1970. */
   readonly from: number
   /** Reads its lines again; empty ones are left out. */
@@ -172,7 +172,7 @@ async function readAt(file: FileHandle, at: number, length: number): Promise<Buf
   return buffer.subarray(0, bytesRead)
 }
 
-export interface RecordFileSettings {
+interface RecordFileSettings {
   readonly path: string
   /** A file of this size is renamed to `<path>.1`, `<path>.2`, …; the highest number is the oldest. */
   readonly bytes: number
@@ -196,7 +196,7 @@ export interface RecordFile {
 }
 
 /** Returns the record file and the files set aside, as far as they exist. */
-export function recordFilesOf(file: Pick<RecordFileSettings, 'path' | 'files'> | undefined): readonly string[] {
+function recordFilesOf(file: Pick<RecordFileSettings, 'path' | 'files'> | undefined): readonly string[] {
   if (!file) return []
   return [file.path, ...Array.from({ length: file.files }, (_, nth) => `${file.path}.${nth + 1}`)].filter((path) => existsSync(path))
 }

@@ -166,7 +166,7 @@ export interface TrafficEntry extends Caller, Identified {
 }
 
 /** What was counted of one operation since the last such record, without a record of its own. */
-export interface TallyEntry extends OperationTally, Identified {
+interface TallyEntry extends OperationTally, Identified {
   readonly kind: 'tally'
   readonly at: string
   readonly operation: string
@@ -258,7 +258,7 @@ function withCursor(original: unknown, shown: unknown, nth: number): unknown {
 }
 
 /** What is known of a comparison besides its judgement. */
-export type Circumstances = Omit<Comparison, 'kind' | 'outcome' | 'reason' | 'totals' | 'examples'>
+type Circumstances = Omit<Comparison, 'kind' | 'outcome' | 'reason' | 'totals' | 'examples'>
 
 /** Maximum examples in one record, one for each kind and place. */
 const EXAMPLES = 20

@@ -117,7 +117,7 @@ export type RecordedCounts = Readonly<Record<string, StepCounts>>
 const PAIRS = { ...COLLAPSE, entries: COLLAPSE.entries / MOST_ROLLOUTS }
 
 /** At most one right share in this many steps is called wrong. */
-export const RATIO_ODDS = 100_000
+const RATIO_ODDS = 100_000
 
 interface Counting {
   requests: number
@@ -208,12 +208,12 @@ function added({ n, bad }: Sample, isBad: boolean): Sample {
 }
 
 /** An observation that this replica saw first. Another one may have seen it before. */
-export interface NewObservation extends Observation {
+interface NewObservation extends Observation {
   /** Milliseconds since 1970. */
   readonly at: number
 }
 
-export interface NewCaller {
+interface NewCaller {
   readonly caller: string
   /** The canary's side answered its first request. */
   readonly got: boolean

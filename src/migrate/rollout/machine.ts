@@ -65,14 +65,14 @@ export interface RolloutView {
 const SIGNAL_ODDS = 20
 
 /** Says why more answers than the target are wrong, proven by this step alone; undefined if that is not proven. */
-export function excessIn({ operation, step }: OperationView, target: number): string | undefined {
+function excessIn({ operation, step }: OperationView, target: number): string | undefined {
   const { observations, comparisons } = step
   if (proves(observations, target)) return wrongIn(operation, observations)
   return proves(comparisons, target) ? differedIn(operation, comparisons) : undefined
 }
 
 /** Says that v2 fails more than a circuit allows, proven less strongly than a circuit needs it; undefined if that is not proven. */
-export function failuresIn({ operation, failures }: OperationView): string | undefined {
+function failuresIn({ operation, failures }: OperationView): string | undefined {
   return proves(failures, CIRCUIT.errors)
     ? `v2 failed ${count(failures.bad)} of the last ${count(failures.n)} answers of ${operation}`
     : undefined
@@ -86,7 +86,7 @@ function proves(sample: Sample, allowed: number): boolean {
  * Says what the evidence about an operation lacks to be inside the target; undefined if it lacks nothing. All that is known must prove it, and
  * nothing that the step itself has shown may contradict it: a clean past excuses no step (evidence §10).
  */
-export function lackIn({ operation, canBeJudged, step, run, alone }: OperationView, target: number): string | undefined {
+function lackIn({ operation, canBeJudged, step, run, alone }: OperationView, target: number): string | undefined {
   const { observations, comparisons } = step
   if (exceeds(observations, target)) return wrongIn(operation, observations)
   if (exceeds(comparisons, target)) return differedIn(operation, comparisons)
@@ -111,12 +111,12 @@ function differedIn(operation: string, { n, bad }: Sample): string {
 }
 
 /** Returns the new observations of the step, all operations together. */
-export function observedIn({ operations }: Pick<RolloutView, 'operations'>): number {
+function observedIn({ operations }: Pick<RolloutView, 'operations'>): number {
   return operations.reduce((sum, { step }) => sum + step.observations.n, 0)
 }
 
 /** What is known when a rollout is looked at. */
-export interface Situation {
+interface Situation {
   readonly plan: RolloutPlan
   readonly state: RolloutState
   readonly step: PlannedStep
@@ -127,7 +127,7 @@ export interface Situation {
 type Condition = (situation: Situation) => string | undefined
 
 /** Without a request in this time, no time counts and the rollout is held. */
-export const QUIET_MS = 600_000
+const QUIET_MS = 600_000
 
 /**
  * Requests, and milliseconds, without a comparison that says something, from which on nothing is judged. While comparisons are scarce,
@@ -142,7 +142,7 @@ const EXTENSIONS = { most: 3, ms: 3_600_000 }
 const BACK_OFF = { firstMs: 600_000, mostMs: 21_600_000 }
 
 /** Turns the rollout back: the circuit of one of its operations is open. */
-export const guardrail: Condition = ({ view }) => {
+const guardrail: Condition = ({ view }) => {
   const [first, ...others] = Object.entries(view.open)
   if (!first) return undefined
   const more = others.length > 0 ? `, and those of ${others.map(([operation]) => operation).join(', ')}` : ''
@@ -173,7 +173,7 @@ export function isUnjudged({ requests, ms }: RolloutView['unjudged']): boolean {
 }
 
 /** Returns the first signal that is on, and why. */
-export function signalIn(situation: Situation): { readonly name: SignalName; readonly reason: string } | undefined {
+function signalIn(situation: Situation): { readonly name: SignalName; readonly reason: string } | undefined {
   for (const name of SIGNAL_NAMES) {
     const reason = SIGNALS[name](situation)
     if (reason !== undefined) return { name, reason }
@@ -182,12 +182,12 @@ export function signalIn(situation: Situation): { readonly name: SignalName; rea
 }
 
 /** True if the step has the observations and the time that it needs. */
-export function isFulfilled({ state, step, view }: Situation): boolean {
+function isFulfilled({ state, step, view }: Situation): boolean {
   return view.operations.length > 0 && state.heldMs >= step.holdMs && observedIn(view) >= step.observations
 }
 
 /** Says what the evidence lacks; undefined if every operation with requests is inside the target. */
-export function lackOf({ operations }: RolloutView, { target }: PlannedStep): string | undefined {
+function lackOf({ operations }: RolloutView, { target }: PlannedStep): string | undefined {
   const lacking = operations.flatMap((one) => lackIn(one, target) ?? [])
   if (lacking.length === 0) return undefined
   const others = lacking.length - NAMED
@@ -203,7 +203,7 @@ function patience({ holdMs }: PlannedStep, { rounds }: RolloutState): number {
 }
 
 /** Milliseconds before the next retry. */
-export function backOff({ retried }: Pick<RolloutState, 'retried'>): number {
+function backOff({ retried }: Pick<RolloutState, 'retried'>): number {
   return Math.min(BACK_OFF.mostMs, BACK_OFF.firstMs * 2 ** retried)
 }
 

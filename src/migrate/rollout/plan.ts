@@ -100,7 +100,7 @@ export const rolloutSchema = z
     }
   })
 
-export type RolloutRule = z.infer<typeof rolloutSchema>
+type RolloutRule = z.infer<typeof rolloutSchema>
 
 /** One step with every figure that it needs. The time after the last step is one too. */
 export interface PlannedStep {

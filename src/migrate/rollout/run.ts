@@ -95,7 +95,7 @@ export const ROLLOUT_COMMANDS = ['pause', 'resume', 'promote', 'abort'] as const
 export type RolloutCommand = (typeof ROLLOUT_COMMANDS)[number]
 
 /** What the command meets. */
-export interface Steering {
+interface Steering {
   /** Who gave the command: `admin port, token ops`. */
   readonly by: string
   /** Operations of the rollout with an open circuit. */
@@ -105,7 +105,7 @@ export interface Steering {
 }
 
 /** The state after the command; why it makes no sense; or `same` if the rollout is in that state already. */
-export type Steered = { readonly state: RolloutState } | { readonly problem: string } | 'same'
+type Steered = { readonly state: RolloutState } | { readonly problem: string } | 'same'
 
 type Move = (plan: RolloutPlan, state: RolloutState, steering: Steering) => Partial<RolloutState> & Pick<RolloutState, 'phase' | 'reason'>
 

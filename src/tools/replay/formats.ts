@@ -176,7 +176,7 @@ const FIELD_NAMES = ['method', 'path', 'query', 'request', 'status', 'time', 'cl
 type JsonFields = Partial<Readonly<Record<(typeof FIELD_NAMES)[number], readonly string[]>>>
 
 /** The access log of Traefik in JSON. */
-export const TRAEFIK: JsonFields = {
+const TRAEFIK: JsonFields = {
   method: ['RequestMethod'],
   path: ['RequestPath'],
   status: ['DownstreamStatus', 'OriginStatus'],
@@ -186,7 +186,7 @@ export const TRAEFIK: JsonFields = {
 }
 
 /** What the plugins file-log and http-log of Kong write. */
-export const KONG: JsonFields = {
+const KONG: JsonFields = {
   method: ['request.method'],
   path: ['request.uri'],
   query: ['request.querystring'],

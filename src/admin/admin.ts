@@ -32,7 +32,7 @@ import { addReport, PAGE, ROOT } from './report-page.ts'
 import { addContract, addMetrics, addMigration, type MetricsTexts, type MigrationSources } from './routes.ts'
 
 /** A token of the admin port. */
-export interface AdminToken {
+interface AdminToken {
   /** Stands for the token wherever its use is told: the setting that holds it, or the name of its holder. */
   readonly name: string
   readonly token: string
@@ -215,7 +215,7 @@ function reasonIn(payload: unknown): string {
   }
 }
 
-export interface AdminSources extends Omit<MigrationSources, 'actorOf' | 'page'> {
+interface AdminSources extends Omit<MigrationSources, 'actorOf' | 'page'> {
   /** Returns the current report, in a fleet that of all replicas. */
   readonly reportNow: () => Report | Promise<Report>
   /** Returns the v1 contract of the proxy at this address. */
@@ -228,7 +228,7 @@ export interface AdminSources extends Omit<MigrationSources, 'actorOf' | 'page'>
   readonly log: Pick<Logger, 'warn'>
 }
 
-export interface AdminSettings {
+interface AdminSettings {
   /** The host names of the port. */
   readonly names: readonly string[]
   /** The address of the page, if people know one. */

@@ -115,7 +115,7 @@ export interface ReplicasSources {
 }
 
 /** One process of the fleet as `GET /replicas` shows it. */
-export interface ReplicaRow extends Pick<FleetReplica, 'id' | 'name' | 'version' | 'unread' | 'seenMs' | 'waiting' | 'dropped' | 'lost'> {
+interface ReplicaRow extends Pick<FleetReplica, 'id' | 'name' | 'version' | 'unread' | 'seenMs' | 'waiting' | 'dropped' | 'lost'> {
   /** `silent` after three seconds without a heartbeat. */
   readonly state: 'live' | 'silent'
   /** True of the replica that answers. */
@@ -131,7 +131,7 @@ export interface ReplicaRow extends Pick<FleetReplica, 'id' | 'name' | 'version'
 }
 
 /** A process of another version of Crosswalk: it is there, and nobody knows more. */
-export interface UnreadRow extends Pick<ReplicaRow, 'id' | 'state' | 'self' | 'leads' | 'seenMs'> {
+interface UnreadRow extends Pick<ReplicaRow, 'id' | 'state' | 'self' | 'leads' | 'seenMs'> {
   readonly problem: string
 }
 

@@ -55,7 +55,7 @@ function asMetric(values: MetricValues[number]): Metric {
   return { ...values, get: async () => values } as unknown as Metric
 }
 
-export interface WorkerMetrics {
+interface WorkerMetrics {
   /** The place of the worker, from 1. */
   readonly place: number
   readonly values: MetricValues
@@ -70,7 +70,7 @@ export function withEnded(earlier: MetricValues, last: MetricValues): Promise<Me
   return aggregated([earlier, counted])
 }
 
-export interface MergedSources {
+interface MergedSources {
   readonly supervisor: MetricValues
   readonly workers: readonly WorkerMetrics[]
   /** What workers counted that have ended (`withEnded`). */

@@ -108,7 +108,7 @@ type What = Note['what']
 export const PING = 'crosswalk.ping'
 
 /** One type of event. docs/reference/events.md lists these rows. */
-export interface EventType {
+interface EventType {
   readonly type: string
   /** The sentence of the documentation: what has happened. */
   readonly means: string
@@ -154,18 +154,18 @@ export const WHOLE_TYPES: Partial<Readonly<Record<What, EventType>>> = {
   'not-ready': row('crosswalk.cutover.unready', 'The answer of `crosswalk cutover` is no longer yes'),
 }
 
-export function typeOf({ what, operation }: Pick<Note, 'what' | 'operation'>): string {
+function typeOf({ what, operation }: Pick<Note, 'what' | 'operation'>): string {
   return ((operation === undefined ? WHOLE_TYPES[what] : undefined) ?? EVENT_TYPES[what]).type
 }
 
 /** What an event tells: the note, without its place in a record file. A note holds no credential and no text of a request. */
-export interface NotificationData extends Omit<Note, 'kind' | 'id' | 'at'> {
+interface NotificationData extends Omit<Note, 'kind' | 'id' | 'at'> {
   /** The address of the page that shows it, if `admin.publicUrl` is set. */
   readonly page?: string
 }
 
 /** An event in the JSON format of CloudEvents 1.0.2. */
-export interface Notification {
+interface Notification {
   readonly specversion: '1.0'
   /** The id of the note, the same in each attempt: a receiver that has seen it may ignore the event. */
   readonly id: string
@@ -219,7 +219,7 @@ function cut(text: string): string {
 }
 
 /** An event that waits for the receiver. */
-export interface WaitingEvent {
+interface WaitingEvent {
   readonly id: string
   readonly type: string
   readonly body: string
@@ -377,7 +377,7 @@ export function createNotifier(settings: NotifierSettings) {
 }
 
 /** The answer of a receiver. Its body is not kept. */
-export interface Receipt {
+interface Receipt {
   readonly status: number
   readonly retryAfter?: string
 }
@@ -422,7 +422,7 @@ export function createReceiver(address: string, timeoutMs: number, expire: (ms: 
 const FIXED = { 'content-type': 'application/cloudevents+json', 'user-agent': 'crosswalk-notify', ...FROM_CROSSWALK }
 
 /** The headers that identify and sign one attempt (Standard Webhooks 1.0.0). */
-export interface SignedHeaders {
+interface SignedHeaders {
   readonly 'webhook-id': string
   /** Seconds since 1970. */
   readonly 'webhook-timestamp': string
@@ -431,7 +431,7 @@ export interface SignedHeaders {
 }
 
 /** Signs an attempt. The time is that of the attempt, so that a receiver can refuse an old one that somebody sends again. */
-export type SignAttempt = (id: string, body: string, nowMs: number) => SignedHeaders
+type SignAttempt = (id: string, body: string, nowMs: number) => SignedHeaders
 
 /** The prefix of a symmetric secret. */
 export const PREFIX = 'whsec_'

@@ -58,7 +58,7 @@ function asData(report: Report | undefined): string {
 }
 
 /** A report as it is sent. */
-export interface ReportData {
+interface ReportData {
   /** JSON. */
   readonly text: string
   /** An entity tag (RFC 9110 §8.8.3). It is the same as long as the report says the same, whenever it was made. */

@@ -154,7 +154,7 @@ function findRollout(rollouts: readonly RolloutStatus[], name: string): RolloutS
 }
 
 /** Has one read asked of both sides with a bearer token, and counted as rehearsed. Rejects with an ApiError if it is no such read. */
-export type Rehearse = (url: string, token: string) => Promise<Rehearsed>
+type Rehearse = (url: string, token: string) => Promise<Rehearsed>
 
 const rehearsalBody = z.strictObject(
   {

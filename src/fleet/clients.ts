@@ -272,7 +272,7 @@ interface ClientsPartSources {
 }
 
 /** Maximum clients that are told apart. */
-export const CLIENTS = 10_000
+const CLIENTS = 10_000
 
 /** Maximum uses of one batch: the store does nothing else meanwhile. */
 const MOST_AT_ONCE = 300

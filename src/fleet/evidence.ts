@@ -19,7 +19,7 @@ import type { RestoredEvidence } from './report.ts'
 import type { Claim, StoreChange, Sums } from './store/store.ts'
 
 /** Evidence of different epochs never merges: other tables, or another v2, answer otherwise. */
-export interface Epoch {
+interface Epoch {
   /** Grows with each epoch that a person begins; 0 before the first. */
   readonly nth: number
   /** Stands for the mapping tables and the v2 build. */

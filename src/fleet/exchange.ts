@@ -128,7 +128,7 @@ export type UnreadReplica = Pick<FleetReplica, 'id' | 'seenMs' | 'isLive'>
 export const BEAT_MS = 1000
 
 /** Milliseconds without a heartbeat after which a replica counts as silent. */
-export const SILENT_MS = 3 * BEAT_MS
+const SILENT_MS = 3 * BEAT_MS
 
 /** Milliseconds after which a silent replica is no longer listed. Until then nobody can know whether it still serves. */
 export const LISTED_MS = 300_000

@@ -48,7 +48,7 @@ export function tagOf({ version, text }: Document): string {
 }
 
 /** The digest of the modes that a configuration file proposes. */
-export function digestOf(rules: ModeRules): string {
+function digestOf(rules: ModeRules): string {
   return createHash('sha256').update(JSON.stringify(rules)).digest('hex').slice(0, 12)
 }
 

@@ -37,7 +37,7 @@ export interface PasteText {
 }
 
 /** What to do next about one operation: a sentence, and what to paste for it. The first is what most want. */
-export interface NextStep {
+interface NextStep {
   readonly sentence: string
   readonly commands: readonly PasteText[]
 }

@@ -68,10 +68,10 @@ export interface Report extends Omit<CutoverVerdict, 'operations'> {
   readonly against?: SinceOlder
 }
 
-export const FORMAT = 'crosswalk-report-1'
+const FORMAT = 'crosswalk-report-1'
 
 /** The input of the report. */
-export interface ReadSummary {
+interface ReadSummary {
   readonly entries: number
   /** Lines that were no entries. */
   readonly skipped: number
@@ -139,9 +139,9 @@ export interface Timeline {
   readonly notes: readonly (Omit<Note, 'at' | 'kind' | 'id'> & { readonly at: number })[]
 }
 
-export type Before = Pick<OperationReport, 'standing' | 'n' | 'bound' | 'mismatches' | 'transients' | 'errors'>
+type Before = Pick<OperationReport, 'standing' | 'n' | 'bound' | 'mismatches' | 'transients' | 'errors'>
 
-export interface SinceOlder {
+interface SinceOlder {
   readonly generatedAt: number
   readonly target: number
   readonly ready: boolean
@@ -396,7 +396,7 @@ const older = z.object({
   ),
 })
 
-export type OlderReport = z.infer<typeof older>
+type OlderReport = z.infer<typeof older>
 
 /** Reads the JSON text of an older report, or says in one sentence why it is none. */
 export function readOlderReport(text: string): OlderReport | { readonly problem: string } {

@@ -122,7 +122,7 @@ export function isMasked({ request, v1, v2, around }: ExampleReport): boolean {
 }
 
 /** An event of the timeline in words. */
-export interface NoteWords {
+interface NoteWords {
   /** What happened, with a verb: `Circuit opened`. */
   readonly verb: string
   readonly text: string

@@ -113,7 +113,7 @@ export function row(entry: string, text: string): readonly string[] {
 }
 
 /** Wraps a text and moves it two characters to the right. */
-export function indented(text: string): readonly string[] {
+function indented(text: string): readonly string[] {
   return wrapped(text, LINE - 2).map((line) => `  ${line}`)
 }
 
@@ -135,7 +135,7 @@ const CLOSING = [
 ]
 
 /** The overview of all commands, by the words that call them. */
-export function overview(commands: Readonly<Record<string, Command>>): string {
+function overview(commands: Readonly<Record<string, Command>>): string {
   const words = Object.keys(commands)
   const grouped = GROUPS.flatMap(([, some]) => some)
   const groups = [...GROUPS, [OTHERS, words.filter((one) => !grouped.includes(one))] as const]
@@ -152,7 +152,7 @@ const HELP_FLAG: Flag = { help: 'Print this text. -h is the same', switch: true 
 const MANY_SECTIONS = 4
 
 /** The help of one command: its flags without a group first, then each group with its title. A short one only names sections of the settings. */
-export function helpFor({ usage, summary, flags }: Command, isShort = false): string {
+function helpFor({ usage, summary, flags }: Command, isShort = false): string {
   const all = Object.entries(flags)
   const titles = [...new Set(all.flatMap(([, { group }]) => group ?? []))]
   const own = all.filter(([, { group }]) => group === undefined)

@@ -15,20 +15,20 @@ import { configFrom, configPath } from './flags.ts'
 const EVERY = 250
 
 /** What is followed while the program runs. */
-export interface Watch {
+interface Watch {
   /** Looks at once, as SIGHUP asks. */
   readonly look: () => void
   readonly end: () => void
 }
 
 /** Follows nothing. */
-export const UNWATCHED: Watch = { look: () => {}, end: () => {} }
+const UNWATCHED: Watch = { look: () => {}, end: () => {} }
 
 /**
  * Calls `look` when two reads in a row agree and differ from the content at the last call. So it never sees a file half written, and it
  * sees changes made since the start.
  */
-export function whenSettled(path: string, look: () => void): Watch {
+function whenSettled(path: string, look: () => void): Watch {
   let before: string | undefined
   let looked: string | undefined
   const lookAt = (content: string) => {

@@ -31,7 +31,7 @@ export function colouredLine(line: string): string {
 }
 
 /** Makes the titles of a help text bold. */
-export function colouredHelp(text: string): string {
+function colouredHelp(text: string): string {
   return text.replaceAll(TITLE, (title) => styled('bold', title))
 }
 

@@ -36,17 +36,17 @@ export function isSettingKey(key: string): key is SettingKey {
 }
 
 /** The path of a member: names of objects, numbers of lists. */
-export type MemberPath = readonly (string | number)[]
+type MemberPath = readonly (string | number)[]
 
 /** What a file holds. */
-export interface ParsedFile {
+interface ParsedFile {
   readonly value: unknown
   /** Returns where a member begins, as `3:9`: line 3, column 9. Undefined if the file has no such member. */
   placeOf(path: MemberPath): string | undefined
 }
 
 /** A parsed file, or what is wrong with its text, as the end of a sentence. It quotes nothing, because the text may hold a token. */
-export type Parsed = ParsedFile | { readonly wrong: string }
+type Parsed = ParsedFile | { readonly wrong: string }
 
 /** Returns the line and the column of an offset, both from 1. */
 function lineAndColumn(text: string, offset: number): readonly [line: number, column: number] {
@@ -160,7 +160,7 @@ export interface FileValue {
 }
 
 /** The values by setting key, and one sentence for each problem with the file. */
-export interface ReadFile {
+interface ReadFile {
   readonly values: ReadonlyMap<SettingKey, FileValue>
   readonly problems: readonly string[]
 }

@@ -132,11 +132,7 @@ interface Issue {
 }
 
 /** Names the path of each problem inside a value. Does not print a secret. */
-export function wrongValues(
-  key: SettingKey,
-  { value, source }: Pick<Given, 'value' | 'source'>,
-  issues: readonly Issue[],
-): readonly string[] {
+function wrongValues(key: SettingKey, { value, source }: Pick<Given, 'value' | 'source'>, issues: readonly Issue[]): readonly string[] {
   const kind = kindOf(key)
   const inside = issues.filter(({ path }) => kind.secret || path.length > 0)
   const near = typeof value === 'string' && !kind.secret ? suggestion(value, kind.choices ?? [], '') : ''

@@ -167,7 +167,7 @@ export function whyRestart(key: SettingKey): string | undefined {
 }
 
 /** The settings that changed between two configurations. */
-export interface Changed {
+interface Changed {
   /** The values of those that a running proxy can take. The modes are not among them: they have a way of their own. */
   readonly live: Partial<Config>
   /** Those that need a restart. */

@@ -66,7 +66,7 @@ export interface FunctionVerdict extends Pick<Report, 'target' | 'ready' | 'reas
 }
 
 /** `unread` says why earlier records could not be read; nobody knows what they held. */
-export function verdictOn({ target, ready, reasons, operations }: Report, unread: string | undefined): FunctionVerdict {
+function verdictOn({ target, ready, reasons, operations }: Report, unread: string | undefined): FunctionVerdict {
   if (unread !== undefined) return { verdict: 'INCONCLUSIVE', exitCode: 3, target, ready: false, reasons: [unread, ...reasons] }
   if (ready) return { verdict: 'READY', exitCode: 0, target, ready, reasons }
   const isWrong = operations.some(({ blocks, standing }) => blocks && standing === 'outside')

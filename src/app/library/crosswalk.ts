@@ -39,7 +39,7 @@ interface WrittenSettings {
 type ValueOf<Key extends SettingKey> = Key extends keyof WrittenSettings ? WrittenSettings[Key] : NonNullable<Config[Key]>
 
 /** Settings that a program cannot give, and what to do instead. */
-export const ELSEWHERE = {
+const ELSEWHERE = {
   tables: 'give the tables themselves as an option, { tables }',
   workers: 'a program starts processes of its own, and each makes its own Crosswalk',
   'log.level': 'the logger of the option log has a level of its own',
@@ -48,7 +48,7 @@ export const ELSEWHERE = {
 const OWNERS = 'it belongs to the server that you register Crosswalk in'
 
 /** Settings of the port for clients. Inside a server of somebody else, its owner decides about the port. */
-export const PORT = {
+const PORT = {
   'listen.host': OWNERS,
   'listen.port': OWNERS,
   'tls.key': OWNERS,
@@ -107,7 +107,7 @@ export async function createCrosswalk(settings: Settings, options: CrosswalkOpti
 }
 
 /** `refused` are the settings that cannot be given here, with what to do instead. */
-export async function openCrosswalk(
+async function openCrosswalk(
   settings: unknown,
   { tables, log = false, tracing = {}, clocks }: CrosswalkOptions,
   refused: Partial<Record<SettingKey, string>>,

@@ -253,7 +253,7 @@ function lengthOf(value: unknown): number {
 }
 
 /** Returns the name of an error and its code, which tell errors apart: `{ NotFoundError: true }`, `{ Error: { ENOENT: true } }`. */
-export function errorForm(thrown: unknown): Readonly<Record<string, unknown>> {
+function errorForm(thrown: unknown): Readonly<Record<string, unknown>> {
   const code = readOr(() => ((thrown ?? {}) as { code?: unknown }).code, undefined)
   return { [errorName(thrown)]: typeof code === 'string' ? { [code]: true } : typeof code === 'number' ? code : true }
 }

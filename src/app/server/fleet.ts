@@ -56,7 +56,7 @@ function reportReplicas(replicas: readonly FleetReplica[], leader: string | unde
 }
 
 /** What a server gives to the fleet that it joins. */
-export interface FleetSources {
+interface FleetSources {
   readonly config: Config
   readonly migration: Migration
   readonly operations: readonly Operation[]
@@ -67,7 +67,7 @@ export interface FleetSources {
 }
 
 /** Makes the modes of a server those of its fleet, and tells in the log what happens to them. `given` is what a supervisor knew. */
-export function openSharedModes(
+function openSharedModes(
   fleet: Fleet,
   { config, migration, log, clocks, file }: FleetSources,
   given: KeptModes | undefined,
@@ -115,7 +115,7 @@ const CACHED = 'the store does not answer: the last known modes are active, thos
 const GIVEN = 'the store does not answer: the last known modes are active, those of the supervisor'
 
 /** Shares what people ask for, and answers for all replicas. If the store does not answer, it tells what this replica knows. */
-export function shareAnswers(
+function shareAnswers(
   { config, migration, operations, clocks, isNewStore }: FleetSources & { readonly isNewStore: boolean },
   fleet: Fleet,
   leader: Pick<Leader, 'id'>,

@@ -20,7 +20,7 @@ import type { Role, WorkersFront } from './process.ts'
 export const DEATHS = { most: 5, withinMs: 60_000 }
 
 /** Returns a function that counts a death, and tells whether there were too many of late. `ticks` is a monotonic clock in milliseconds. */
-export function createDeaths(ticks: () => number): () => boolean {
+function createDeaths(ticks: () => number): () => boolean {
   let deaths: number[] = []
   return () => {
     const now = ticks()

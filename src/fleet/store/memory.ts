@@ -114,14 +114,14 @@ function change<T>(
 }
 
 /** Finds what a read asks for, if it is newer than what is known. Heartbeats are always found. */
-export function find({ kind, name, known }: StoreRead, shelves: Shelves, now: number): StoreFound {
+function find({ kind, name, known }: StoreRead, shelves: Shelves, now: number): StoreFound {
   const { stamp, value } = FOUND[kind](name, shelves, now, known)
   // Not "less than": the stamp of a name that was forgotten is 0.
   return stamp === known && kind !== 'replicas' ? undefined : { stamp, value }
 }
 
 /** Keeps what a live replica reads, unless it was meant for a short time. */
-export function renew({ kind, name }: StoreRead, shelves: Shelves, now: number): void {
+function renew({ kind, name }: StoreRead, shelves: Shelves, now: number): void {
   if (kind !== 'sums' && kind !== 'texts' && kind !== 'log') return
   const shelf = shelves[kind === 'log' ? 'logs' : kind]
   const left = shelf.left(name)
@@ -158,7 +158,7 @@ interface Kept<T> {
 /** Sweeping takes place when a shelf has grown to this many things, and then whenever it has doubled: its cost is a constant for each thing. */
 const SWEPT = 1000
 
-export type Shelf<T> = ReturnType<typeof createShelf<T>>
+type Shelf<T> = ReturnType<typeof createShelf<T>>
 
 /** Things by name, each of which is forgotten at its time. */
 export function createShelf<T>(now: () => number) {

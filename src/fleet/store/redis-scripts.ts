@@ -164,7 +164,7 @@ const MOST_BYTES = 2 ** 28
  * What each kind of read finds, by its name: the stamp, and what `readFound` takes apart. What a live replica reads is kept, unless it was
  * meant for a short time: 100 batches are a fraction of the time that is left.
  */
-export const READS_SCRIPT = `
+const READS_SCRIPT = `
 local FOUND = {}
 local function hash(kind)
   return function(name)

@@ -18,7 +18,7 @@ import {
 } from './store.ts'
 
 /** Milliseconds for an answer. A connection on which nothing was answered for so long is closed, and with it ends what waits on it. */
-export const ANSWER_MS = 1000
+const ANSWER_MS = 1000
 
 /** The longest pause before the connection is made again. A store that is back must be caught up with within 2 seconds. */
 const PAUSE_MS = 400
@@ -174,7 +174,7 @@ const LONGEST_NEWS = 100
  * Makes one connection, for commands and for news, or gives up waiting after `ANSWER_MS`: it is then made in the background. It is made again
  * whenever it is lost; nothing waits for it meanwhile.
  */
-export async function connectRedis(address: RedisAddress, root: string, onMessage: (text: string) => void) {
+async function connectRedis(address: RedisAddress, root: string, onMessage: (text: string) => void) {
   const redis = new (await loadClient())(clientOptions(address))
   const secrets = [address.username, address.password].filter((secret) => secret !== undefined && secret !== '') as string[]
   const down = (what: string, foreignKey?: string) => new StoreDown(`the store at ${address.shown} ${what}`, foreignKey)
@@ -291,7 +291,7 @@ async function loadClient(): Promise<typeof Redis> {
 type Argument = string | number
 
 /** The arguments of `EXCHANGE_SCRIPT`. `news` is what the replica calls itself in news, and '' if there is none to tell. */
-export function exchangeArguments({ replica, nth, changes, reads }: Batch, news: string): readonly Argument[] {
+function exchangeArguments({ replica, nth, changes, reads }: Batch, news: string): readonly Argument[] {
   const claims = changes.filter((change) => change.kind === 'claim')
   const others = changes.filter((change) => change.kind !== 'claim')
   return [
@@ -378,7 +378,7 @@ function claimArguments(claims: readonly Claim[]): readonly Argument[] {
 type FoundReply = readonly (string | null)[] | null
 
 /** Reads what `READS_SCRIPT` found. */
-export function readFound({ kind }: StoreRead, reply: FoundReply | undefined): StoreFound {
+function readFound({ kind }: StoreRead, reply: FoundReply | undefined): StoreFound {
   if (!reply) return undefined
   const [stamp, ...texts] = reply.map((text) => text ?? '')
   return { stamp: counted(stamp), value: VALUES[kind](texts) }

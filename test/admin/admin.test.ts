@@ -502,7 +502,7 @@ describe('a silent connection', () => {
     type SetTimeout = (this: http.Server, ms: number, ended?: (socket: net.Socket) => void) => http.Server
     const usual: SetTimeout = http.Server.prototype.setTimeout
     const sooner: SetTimeout = function (ms, ended) {
-      return usual.call(this, ms === 30_000 ? 50 : ms, ended)
+      return usual.call(this, ms === 30_000 ? 250 : ms, ended)
     }
     vi.spyOn(http.Server.prototype, 'setTimeout').mockImplementation(sooner as typeof http.Server.prototype.setTimeout)
     onTestFinished(() => void vi.restoreAllMocks())

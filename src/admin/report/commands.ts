@@ -3,6 +3,7 @@ import type { RolloutStatus } from '../../migrate/rollout/machine.ts'
 import { BY_V1, COMPARING, type Mode, SERVED_BY } from '../../serve/sides.ts'
 import { shellQuoted } from '../../tables/check.ts'
 import { covers } from '../../tables/operation.ts'
+import { DIFFERENCE_KINDS } from '../../tables/signs.ts'
 import type { Difference } from './difference.ts'
 import type { InForce } from './history.ts'
 
@@ -219,12 +220,9 @@ function inserted({ rules, ...rest }: ModeRules, at: number, own: ModeRule): Mod
 /** Days for which a suggested rule holds. */
 const DAYS = 90
 
-/** Kinds of a difference that can be declared. The others say that there was nothing to compare. */
-const DECLARABLE: ReadonlySet<Difference['kind']> = new Set<Difference['kind']>(['status', 'value', 'type', 'missing', 'extra', 'order'])
-
-/** True if the difference can be declared: it counts as wrong, and has a place. */
+/** True if the difference can be declared: it counts as wrong, and has a place. Other kinds say that there was nothing to compare. */
 export function isDeclarable({ kind, state }: Difference): boolean {
-  return DECLARABLE.has(kind) && (state === 'unexplained' || state === 'transient')
+  return DIFFERENCE_KINDS.some((one) => one === kind) && (state === 'unexplained' || state === 'transient')
 }
 
 /** Returns a rule of `diff.ignore` for a configuration file: the difference is accepted until a date, without a build. */

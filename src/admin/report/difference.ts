@@ -88,9 +88,12 @@ function add<K extends string>(series: Series<K>, index: number, key: K, count: 
 }
 
 /**
- * `failed` has no place: v2 gave an error and v1 did not. `transient`: it was gone at the second asking. `open`: there was no result.
+ * Worst first. `failed` has no place: v2 gave an error and v1 did not. `transient`: it was gone at the second asking. `open`: there was no
+ * result.
  */
-export type DifferenceState = 'unexplained' | 'transient' | 'failed' | 'declared' | 'noise' | 'race' | 'open'
+export const DIFFERENCE_STATES = ['unexplained', 'failed', 'transient', 'open', 'race', 'noise', 'declared'] as const
+
+export type DifferenceState = (typeof DIFFERENCE_STATES)[number]
 
 /** States that somebody has to mend, because they count against v2. */
 export const TO_MEND: ReadonlySet<DifferenceState> = new Set<DifferenceState>(['unexplained', 'transient', 'failed'])
@@ -361,8 +364,6 @@ function nameOf(operation: string, key: string): string {
   return `${operation}\n${key}`
 }
 
-const RANKS: readonly Difference['state'][] = ['unexplained', 'failed', 'transient', 'open', 'race', 'noise', 'declared']
-
 function worstFirst(a: Difference, b: Difference): number {
-  return RANKS.indexOf(a.state) - RANKS.indexOf(b.state) || b.comparisons - a.comparisons
+  return DIFFERENCE_STATES.indexOf(a.state) - DIFFERENCE_STATES.indexOf(b.state) || b.comparisons - a.comparisons
 }

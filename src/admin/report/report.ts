@@ -29,7 +29,8 @@ import { type CutoverTerms, type Dismissal, USUAL_TERMS } from '../../migrate/ev
 import type { Entry, Note, WouldSend } from '../../migrate/records/record.ts'
 import { type Ledger, mergedEntries, nothingRead, othersText, type ReadCount, restore } from '../../migrate/records/record-file.ts'
 import type { Operation, OperationKind } from '../../tables/operation.ts'
-import { type Difference, isOfRequest, TO_MEND } from './difference.ts'
+import { DIFFERENCE_KINDS } from '../../tables/signs.ts'
+import { DIFFERENCE_STATES, type Difference, isOfRequest, TO_MEND } from './difference.ts'
 import { type InForce, OperationHistory } from './history.ts'
 
 /** What a report is made of. */
@@ -291,7 +292,7 @@ function modesByOperation(clients: readonly Client[]): ReadonlyMap<string, reado
   return found
 }
 
-const RANKS: readonly Standing[] = ['outside', 'held-back', 'inconclusive', 'v1-only', 'unverifiable', 'inside']
+const RANKS = ['outside', 'held-back', 'inconclusive', 'v1-only', 'unverifiable', 'inside'] as const satisfies readonly Standing[]
 
 function worstFirst(a: OperationReport, b: OperationReport): number {
   return RANKS.indexOf(a.standing) - RANKS.indexOf(b.standing) || b.calls + b.comparisons - (a.calls + a.comparisons)
@@ -376,7 +377,7 @@ const older = z.object({
   operations: z.array(
     z.object({
       operation: z.string(),
-      standing: z.enum(['inside', 'outside', 'held-back', 'inconclusive', 'v1-only', 'unverifiable']),
+      standing: z.enum(RANKS),
       n: z.number(),
       bound: z.number(),
       mismatches: z.number(),
@@ -385,8 +386,8 @@ const older = z.object({
       differences: z.array(
         z.object({
           key: z.string(),
-          state: z.enum(['unexplained', 'transient', 'failed', 'declared', 'noise', 'race', 'open']),
-          kind: z.enum(['status', 'missing', 'extra', 'type', 'value', 'order', 'error', 'race', 'inconclusive']),
+          state: z.enum(DIFFERENCE_STATES),
+          kind: z.enum([...DIFFERENCE_KINDS, 'error', 'race', 'inconclusive']),
           where: z.string(),
           code: z.string().optional(),
           findings: z.number(),

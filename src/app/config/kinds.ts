@@ -11,6 +11,23 @@ import { isObject } from '../../tables/json.ts'
 import { PARAM_FORMS } from '../../tables/query.ts'
 import { DIFFERENCE_KINDS, type IgnoreRule } from '../../tables/signs.ts'
 
+/** A kind of value. Flags and the environment give text, the file gives JSON; `schema` reads both. */
+export interface SettingKind<T> {
+  readonly schema: z.ZodType<T>
+  /** Completes the sentence "… must be …". */
+  readonly allowed: string
+  /** Values are never printed. */
+  readonly secret?: true
+  /** What a file may hold, for JSON Schema, where `schema` cannot say it. */
+  readonly inFile?: z.ZodType
+  /** Returns a value as a file may hold it. Without it, that is the value. */
+  written?(value: T & {}): unknown
+  /** What `--help` calls the value. */
+  readonly value?: string
+  /** The words that a flag may give. Errors suggest one of them. */
+  readonly choices?: readonly string[]
+}
+
 /** The characters of a bearer token (RFC 6750 §2.1), and enough of them to rule out guessing. `@` is not among them. */
 const TOKEN = /^(?=.{16,4096}$)[A-Za-z\d._~+/-]+=*$/
 const ALLOWED = 'a token of 16 or more letters, digits or ._~+/-, or @ and the path of a file that holds it'
@@ -43,25 +60,16 @@ function contentOf(path: string): { readonly text: string } | { readonly problem
   }
 }
 
-/** A kind of value. Flags and the environment give text, the file gives JSON; `schema` reads both. */
-export interface SettingKind<T> {
-  readonly schema: z.ZodType<T>
-  /** Completes the sentence "… must be …". */
-  readonly allowed: string
-  /** Values are never printed. */
-  readonly secret?: true
-  /** What a file may hold, for JSON Schema, where `schema` cannot say it. */
-  readonly inFile?: z.ZodType
-  /** Returns a value as a file may hold it. Without it, that is the value. */
-  written?(value: T & {}): unknown
-  /** What `--help` calls the value. */
-  readonly value?: string
-  /** The words that a flag may give. Errors suggest one of them. */
-  readonly choices?: readonly string[]
-}
-
 const fromText = (read: (text: string) => unknown, schema: z.ZodType) =>
   z.preprocess((value) => (typeof value === 'string' ? read(value) : value), schema)
+
+/** What a file may hold where a flag gives a text with commas. */
+const ONE_OR_MORE = z.union([z.string(), z.array(z.string())])
+
+/** Reads such a value as one text. */
+function joined(schema: z.ZodType<string>): z.ZodType<string> {
+  return z.preprocess((value) => (Array.isArray(value) ? value.join(',') : value), schema)
+}
 
 /** A whole number from `least` to `most`. */
 export function integer(least: number, most: number): SettingKind<number> {
@@ -190,11 +198,8 @@ const SIGNING = 'whsec_ and 24 to 64 random bytes in base64, several with commas
 /** Symmetric secrets of Standard Webhooks, with commas between them. */
 export const signingSecrets: SettingKind<string | undefined> = {
   secret: true,
-  schema: z.preprocess(
-    (value) => (Array.isArray(value) ? value.join(',') : value),
-    fromFile(SIGNING, (text) => secretsIn(text).every(isSigningSecret)),
-  ) as z.ZodType<string>,
-  inFile: z.union([z.string(), z.array(z.string())]),
+  schema: joined(fromFile(SIGNING, (text) => secretsIn(text).every(isSigningSecret))),
+  inFile: ONE_OR_MORE,
   allowed: SIGNING,
   value: 'SECRET',
 }
@@ -240,15 +245,14 @@ function isUri(text: string): boolean {
 
 /** Accepts several addresses as one comma-separated text, or as an array in the file. */
 const several = (isOne: (text: string) => boolean, allowed: string, value: string): SettingKind<string | undefined> => ({
-  schema: z.preprocess(
-    (value) => (Array.isArray(value) ? value.join(',') : value),
+  schema: joined(
     z
       .string()
       .transform(listOf)
       .refine((parts) => parts.every(isOne))
       .transform((parts) => parts.join(',')),
-  ) as z.ZodType<string>,
-  inFile: z.union([z.string(), z.array(z.string())]),
+  ),
+  inFile: ONE_OR_MORE,
   allowed,
   value,
 })
@@ -268,7 +272,7 @@ export const origins = several(isOrigin, 'origins with commas between them, such
 /** Texts that may have commas of their own, such as names of a directory: an array of the file keeps them. */
 export const texts: SettingKind<readonly string[] | undefined> = {
   schema: fromText(listOf, z.custom(isTexts)) as z.ZodType<readonly string[]>,
-  inFile: z.union([z.string(), z.array(z.string())]),
+  inFile: ONE_OR_MORE,
   allowed: 'texts with commas between them',
   value: 'TEXTS',
 }

@@ -166,7 +166,6 @@ export function checkClients(patterns: readonly string[], known: CutoverQuestion
 
 interface SandboxFlag extends Flag {
   readonly kind: SettingKind<unknown>
-  readonly env?: string
 }
 
 const DATA_SETS = ['demo', 'empty', 'large']
@@ -197,8 +196,6 @@ const FLAGS = {
   'readme-moves-repo': { kind: flag, help: 'Whether a change of a readme moves the update time of its repo. Default: false' },
 } satisfies Record<string, SandboxFlag>
 
-const SINKS: Flag = { group: GROUP, help: 'Also send events to http:// sinks, if they are on this machine', switch: true }
-
 export const sandboxFlags: Readonly<Record<string, Flag>> = {
   ...Object.fromEntries(
     Object.entries(FLAGS).map(([name, flag]: [string, SandboxFlag]) => {
@@ -206,7 +203,7 @@ export const sandboxFlags: Readonly<Record<string, Flag>> = {
       return [name, { group: GROUP, ...(value !== undefined && { value }), ...(choices && { choices }), ...flag }]
     }),
   ),
-  'http-sinks': SINKS,
+  'http-sinks': { group: GROUP, help: 'Also send events to http:// sinks, if they are on this machine', switch: true },
 }
 
 /** Throws a misuse about a variable that looks like a setting and is none. */

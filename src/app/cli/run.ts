@@ -212,6 +212,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
 }
 
 const KNOWN = Object.keys(COMMANDS)
+const FIRSTS = KNOWN.map((words) => words.split(' ')[0] ?? '')
 const HELP_WORDS: ReadonlySet<string> = new Set(['help', '--help', '-h'])
 const VERSION: ReadonlySet<string> = new Set(['--version', '-v', '-V'])
 
@@ -224,8 +225,7 @@ export async function run(argv: readonly string[], outside: Process): Promise<nu
     if (HELP_WORDS.has(first)) return await help(others, io)
     const words = findCommand(argv)
     const command = await COMMANDS[words]?.()
-    const firsts = KNOWN.map((one) => one.split(' ')[0] ?? '')
-    if (!command) throw misuse(`There is no command "${first}"; ${suggestion(first, firsts, 'crosswalk --help lists the commands.')}`)
+    if (!command) throw misuse(`There is no command "${first}"; ${suggestion(first, FIRSTS, 'crosswalk --help lists the commands.')}`)
     const { flags, args } = parseFlags(words, command, argv.slice(words.split(' ').length))
     if (flags.help) return explain(io, helpFor(command, true))
     checkArguments(words, command, args)
@@ -241,7 +241,7 @@ export async function run(argv: readonly string[], outside: Process): Promise<nu
 
 /** Says that neither a command nor a section of the settings has this name. */
 function unknownTopic(word: string): string {
-  const known = [...KNOWN.map((words) => words.split(' ')[0] ?? ''), ...Object.keys(SECTIONS)]
+  const known = [...FIRSTS, ...Object.keys(SECTIONS)]
   const instead = 'crosswalk --help lists the commands, and crosswalk help serve the sections of the settings.'
   return `There is no command "${word}", and no section of the settings; ${suggestion(word, known, instead)}`
 }

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Logger } from 'pino'
 import { smallFile } from '../../files.ts'
 import { describeRules } from '../../migrate/modes/rules.ts'
+import type { Actor } from '../../migrate/records/record.ts'
 import { readTls, type TlsFiles } from '../config/certificates.ts'
 import { TLS_KEYS } from '../config/contradictions.ts'
 import { changedBetween, whyRestart } from '../config/live.ts'
@@ -20,9 +21,6 @@ interface Watch {
   readonly look: () => void
   readonly end: () => void
 }
-
-/** Follows nothing. */
-const UNWATCHED: Watch = { look: () => {}, end: () => {} }
 
 /**
  * Calls `look` when two reads in a row agree and differ from the content at the last call. So it never sees a file half written, and it
@@ -58,7 +56,7 @@ function contentOf(path: string): string {
  */
 export function watchCertificates(config: Config, started: TlsFiles, io: Pick<Io, 'err'>, changed: () => void): Watch {
   const paths = [...new Set(TLS_KEYS.flatMap((key) => config[key] ?? []))]
-  if (paths.length === 0) return UNWATCHED
+  if (paths.length === 0) return { look: () => {}, end: () => {} }
   let known = started
   const look = () => {
     try {
@@ -79,51 +77,38 @@ export function watchCertificates(config: Config, started: TlsFiles, io: Pick<Io
   }
 }
 
-type WatchIo = Omit<Io, 'tables'>
 type WatchedServer = Pick<Server, 'changeModes' | 'sharesModes' | 'reload'>
 
 /**
  * Follows the configuration file. New modes and other live settings apply from the next request on; modes that replicas share are proposed
  * to all. Every other setting is named, because it applies from the next start. A wrong file changes nothing; the reason is printed.
- * Without a file it only looks when it is asked to: a token may come from a file of its own.
+ * Without a file it only looks when it is asked to: a token may come from a file of its own. `started` is what the process started with.
  */
-export function watchConfig(flags: Flags, io: WatchIo, server: WatchedServer, started: Config): Watch {
+export function watchConfig(flags: Flags, io: Omit<Io, 'tables'>, server: WatchedServer, started: Config): Watch {
   const path = configPath(flags, io)
+  const by: Actor = { source: 'file', ...(path !== undefined && { path }) }
+  /** What the file said before. */
   let known = started
   const look = () => {
     const loaded = configFrom(flags, io)
     if ('problem' in loaded) return io.err(`The configuration stays as it was. ${loaded.problem}`)
     const { config } = loaded
-    const problem = take(config, known, started, server, io, path)
+    const { live, restart } = changedBetween(known, config)
+    const names = Object.keys(live)
+    const problem = names.length === 0 ? undefined : server.reload(live, by)
     if (problem !== undefined) return io.err(`The configuration stays as it was. ${problem}`)
-    const wrongModes = isDeepStrictEqual(config.modes, known.modes) ? undefined : change(config, path ?? '', server, io)
-    if (wrongModes !== undefined) io.err(`The modes stay as they were. ${wrongModes}`)
-    known = wrongModes === undefined ? config : { ...config, modes: known.modes }
+    if (names.length > 0) io.out(`Active from now on: ${names.join(', ')}.`)
+    const pending = restart.filter((key) => !isDeepStrictEqual(config[key], started[key]))
+    for (const key of pending) io.err(`${key} changed: restart to use it, because ${whyRestart(key)}.`)
+    const isSame = isDeepStrictEqual(config.modes, known.modes)
+    const wrong = isSame ? undefined : server.changeModes(config.modes, by)
+    known = wrong === undefined ? config : { ...config, modes: known.modes }
+    if (wrong !== undefined) return io.err(`The modes stay as they were. ${wrong}`)
+    if (isSame) return
+    const text = describeRules(config.modes)
+    io.out(server.sharesModes ? `The modes of the file are proposed to all replicas: ${text}.` : `The modes are now: ${text}.`)
   }
   return path === undefined ? { look, end: () => {} } : whenSettled(path, look)
-}
-
-/**
- * Hands over what changed and is live, and names the rest that the process does not have. `known` is what the file said before, and `started`
- * what the process started with. Returns why nothing is taken.
- */
-function take(config: Config, known: Config, started: Config, server: WatchedServer, io: WatchIo, path: string | undefined) {
-  const { live, restart } = changedBetween(known, config)
-  const pending = restart.filter((key) => !isDeepStrictEqual(config[key], started[key]))
-  const names = Object.keys(live)
-  const problem = names.length === 0 ? undefined : server.reload(live, { source: 'file', ...(path !== undefined && { path }) })
-  if (problem !== undefined) return problem
-  if (names.length > 0) io.out(`Active from now on: ${names.join(', ')}.`)
-  for (const key of pending) io.err(`${key} changed: restart to use it, because ${whyRestart(key)}.`)
-  return undefined
-}
-
-function change({ modes }: Config, path: string, server: WatchedServer, io: Omit<Io, 'tables'>): string | undefined {
-  const problem = server.changeModes(modes, { source: 'file', path })
-  if (problem !== undefined) return problem
-  const text = describeRules(modes)
-  io.out(server.sharesModes ? `The modes of the file are proposed to all replicas: ${text}.` : `The modes are now: ${text}.`)
-  return undefined
 }
 
 /** The log of a command that runs until it is stopped. `release` is called when it has printed where it serves. */

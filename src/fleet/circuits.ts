@@ -4,7 +4,7 @@ import type { Sample } from '../migrate/evidence/evidence.ts'
 import type { Migration } from '../migrate/migration.ts'
 import type { CircuitNotes } from '../migrate/modes/journal.ts'
 import type { Budget } from '../migrate/modes/serve.ts'
-import { type FleetClocks, type FleetReading, liveIn, type Part, reading, readText } from './exchange.ts'
+import { type FleetClocks, type FleetReading, liveIn, reading, readText } from './exchange.ts'
 import type { Fleet } from './fleet.ts'
 import type { StoreChange, Sums } from './store/store.ts'
 
@@ -360,10 +360,10 @@ export function createSharedBudget(perMinute: number, fleet: Pick<Fleet, 'id' | 
 }
 
 /** Lets a replica take its fallbacks from the budget of its fleet. */
-export function shareBudget(perMinute: number, budget: Pick<Budget, 'shareBy'>, fleet: Fleet): Part {
+export function shareBudget(perMinute: number, budget: Pick<Budget, 'shareBy'>, fleet: Fleet): void {
   const shared = createSharedBudget(perMinute, fleet)
   budget.shareBy(shared)
-  return shared
+  fleet.add(shared)
 }
 
 function budgetName(minute: number): string {

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Migration } from '../migrate/migration.ts'
 import type { IdentifiedNote, Notes } from '../migrate/modes/journal.ts'
 import { comparisonSchema, noteSchema } from '../migrate/records/read-entry.ts'
-import { type Comparison, type Entry, type Example, NOTE_KINDS } from '../migrate/records/record.ts'
+import { type Comparison, type Entry, NOTE_KINDS } from '../migrate/records/record.ts'
 import { type ComparisonQuery, createRing } from '../migrate/records/record-file.ts'
 import { type FleetClocks, type FleetReading, reading, readText } from './exchange.ts'
 import type { Fleet, Leader } from './fleet.ts'
@@ -14,13 +14,9 @@ const LONGEST = 16_000
 /** Returns a comparison as the store keeps it: without what is least needed, as far as it is too long. Undefined if it always is. */
 function textOfComparison(comparison: Comparison): string | undefined {
   const { exhibit: _, ...shown } = comparison
-  const { answers: __, ...short } = { ...shown, examples: shown.examples.map(withoutAround) }
+  const { answers: __, ...short } = { ...shown, examples: shown.examples.map(({ around: ___, ...example }) => example) }
   const texts = [comparison, shown, short, { ...short, examples: [] }].map((one) => JSON.stringify(one))
   return texts.find((text) => text.length <= LONGEST)
-}
-
-function withoutAround({ around: _, ...example }: Example): Example {
-  return example
 }
 
 /** Reads a comparison. Undefined if another version of Crosswalk wrote it in another form. */

@@ -87,7 +87,7 @@ export interface Effect {
 }
 
 /** Returns what is in force for an operation. The first rule that fits decides, as for a request. */
-export function effectOn(operation: string, now: InForce): Effect {
+export function effectOn(operation: string, now: Pick<InForce, 'rules' | 'rollouts' | 'circuits' | 'v1First' | 'hasV1'>): Effect {
   const circuit = now.circuits[operation]
   const open = circuit === undefined ? {} : { circuit }
   if (!now.hasV1) return { rules: [{ allClients: true, mode: 'v2' }], ...open }

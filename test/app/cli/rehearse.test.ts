@@ -205,18 +205,21 @@ describe('a daily operation of which v2 fails', () => {
   })
 })
 
-it('the rollout of one operation is started by its name, before the other rules', async () => {
+it('the rollout of one operation is started by its name, after the rules of some clients', async () => {
+  const pinned = { operations: '*', clients: 'billing', mode: 'v1' }
   const stage = await startStage({
-    proxy: { modes: { default: 'v1', rules: [{ operations: 'iam.*', clients: '*', mode: 'diff-v1' }], testers: [] } as never },
+    proxy: { modes: { default: 'v1', rules: [pinned, { operations: 'iam.*', clients: '*', mode: 'diff-v1' }], testers: [] } as never },
   })
   const rollouts = (...argv: string[]) => runCommand(['rollouts', ...argv, '--admin', stage.adminUrl])
   expect(await rollouts('iam.groups.create', 'start')).toMatchObject({
     code: 0,
     out: expect.stringMatching(
-      /^Version \d+: iam\.groups\.create: no rule → diff-v1, rollout iam\.groups\.create \(1 %, 10 %, 50 %, 100 %\) diff-v2/,
+      /^Version \d+: iam\.groups\.create: no rule → diff-v1, rollout iam\.groups\.create \(1 %, 5 %, 25 %, 50 %, 100 %\) diff-v2/,
     ),
   })
-  expect((await rollouts()).out).toMatch(/^iam\.groups\.create {2}running, step 1 of 4, 1 % of the callers/)
+  const { rules } = JSON.parse((await runCommand(['modes', 'get', '--json', '--admin', stage.adminUrl])).out)
+  expect(rules).toMatchObject([pinned, { operations: 'iam.groups.create' }, { operations: 'iam.*' }])
+  expect((await rollouts()).out).toMatch(/^iam\.groups\.create {2}running, step 1 of 5, 1 % of the callers/)
   expect(await rollouts('iam.groups.create', 'start')).toMatchObject({ code: 2, err: expect.stringContaining('already') })
   expect(await rollouts('iam.groups.crate', 'start')).toMatchObject({
     code: 2,

@@ -1,3 +1,4 @@
+import { effectOn, withRollout } from '../../../admin/report/commands.ts'
 import type { CircuitRow, ClosedCircuits } from '../../../admin/routes.ts'
 import { count, many } from '../../../migrate/evidence/evidence.ts'
 import type { RolloutStatus } from '../../../migrate/rollout/machine.ts'
@@ -10,14 +11,6 @@ import { tablesFlag } from '../flags.ts'
 import { type ModesAnswer, putModes, rulesOf } from './modes.ts'
 
 const CHOICES = ['start', ...ROLLOUT_COMMANDS]
-
-/** The steps of a rollout that `start` makes: the first gives a write its trials. */
-const STEPS = [
-  { percent: 1, observations: 3, hold: '10m' },
-  { percent: 10, observations: 10, hold: '1h' },
-  { percent: 50, observations: 30, hold: '1h' },
-  { percent: 100, hold: '24h' },
-]
 
 /** Tells where rollouts stand, and steers one. */
 export const rollouts: Command = {
@@ -48,7 +41,7 @@ function misuseOfRollouts([name, command, ...others]: readonly string[]): string
   return `There is no rollout command "${command}"; ${suggestion(command, CHOICES, `use ${CHOICES.join('|')}.`)}`
 }
 
-/** Puts a rollout of one operation before the other rules. The callers beyond its share stay with v1. */
+/** Begins the rollout that the report page offers. Rules for some clients alone stay before it. */
 async function startRollout(operation: string, flags: Flags, io: Io): Promise<number> {
   const ids = operationsOf(await io.tables()).flatMap(({ id, begin }) => (begin ? [id] : []))
   if (!ids.includes(operation))
@@ -58,8 +51,8 @@ async function startRollout(operation: string, flags: Flags, io: Io): Promise<nu
   if (before.rules.some(({ canary }) => canary?.rollout?.name === operation)) {
     return endWith(io, MISUSED, `There is a rollout ${operation} already: crosswalk rollouts ${operation} resume goes on with it.`)
   }
-  const rule = { operations: operation, mode: 'diff-v1', canary: { mode: 'diff-v2', rollout: { name: operation, steps: STEPS } } }
-  return putModes(before, { ...before, rules: [rule, ...before.rules] }, known.etag, flags, io)
+  const effect = effectOn(operation, { rules: before, hasV1: true, rollouts: [], circuits: {}, v1First: [] })
+  return putModes(before, withRollout(before, operation, effect), known.etag, flags, io)
 }
 
 /** `iam  running, step 2 of 3, 10 % of the callers, 18 of 200 observations, 2 retries left`, and the reason below. */

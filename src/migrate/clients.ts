@@ -336,7 +336,7 @@ export function createUseOf(operations: readonly Operation[]): (id: string) => U
 const MOST_USES = 100
 const LONGEST = 200
 
-/** Names a request that no table has by its method and its path without ids. Beyond `MOST` names, all others share one. */
+/** Names a request that no table has by its method and its path without ids. Beyond `MOST_USES` names, all others share one. */
 export function createUnknownUses(): (method: string, path: string) => string {
   const names = new Set<string>()
   return (method, path) => {

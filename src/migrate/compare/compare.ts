@@ -29,7 +29,7 @@ export interface Finding {
 /** A 64-bit number of seconds has at most 20 digits. */
 const DURATION = /^(-?\d{1,20})(?:\.(\d+))?s$/
 
-/** Reads a protobuf duration (`"3600s"`) in the same way. */
+/** Returns a protobuf duration (`"3600s"`) as a text that is the same in every spelling. */
 export function seconds(text: string): string | undefined {
   const [, whole, fraction = ''] = DURATION.exec(text) ?? []
   return whole === undefined ? undefined : `${BigInt(whole)}.${withoutZeros(fraction)}`

@@ -233,7 +233,7 @@ export interface KnownToRules {
   readonly callers: () => readonly Caller[]
 }
 
-/** Bounds of the work, because requests wait for it. Nobody reads more. */
+/** Bounds of the work, because requests wait for it. */
 const MOST_PATTERNS = 1000
 const MOST_WARNINGS = 20
 const LONGEST_NAME = 100

@@ -361,8 +361,8 @@ interface Watching {
 /**
  * A request that is watched in a diff mode. It passes a copy of the answer to the observer once the client has it.
  * It never waits for the other side, and failures there never reach the client (design §7).
- * Requests of strangers are not compared, because they prove nothing; v1 is asked about some whom v2 refuses. Nothing is kept of an answer that
- * finds no room. Most requests of a busy proxy end there, so that a mark says when they began.
+ * Requests of strangers are not compared, because they prove nothing; v1 is asked about some whom v2 refuses.
+ * Nothing is kept of an answer that finds no room, and most answers of a busy proxy find none.
  */
 class Watched {
   readonly #watching: Watching

@@ -462,7 +462,7 @@ export async function compareRead<Read extends AskedRead>(
   const judged = areSame(v1.seen, v2.seen) ? MATCH : await inTurns(judging.judge(asked, v1.seen, v2.seen))
   const proofs = judged.outcome === 'mismatch' ? createProofs(asked, judging, read.proving?.()) : undefined
   const judgement = proofs ? await proofs.judge(v1.seen, v2.seen) : judged
-  // Noise that stops must not go on excusing anything.
+  // Otherwise a member that changes no more would stay noise.
   if (judgement.outcome === 'noise' && !read.learn) await learn(read, v1, askSide, judging)
   if (!proofs || judgement.outcome !== 'mismatch') return { asked, judgement, v1, v2 }
   return { asked, v1, v2, ...(await tryAgain(read, proofs, [v1.seen, v2.seen], askSide, judging)) }

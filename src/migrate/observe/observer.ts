@@ -189,7 +189,7 @@ export class Observer {
     const size = kept.size + (raw.body?.length ?? 0)
     const left = (why: keyof Skipped) => this.#left(watched, why)
     if (isKnown) this.#journal.tallies.used(operation.id)
-    // The size of v2's own answer says something of v2, so that no coin left it out.
+    // The size of v2's own answer says something of v2, so it was not left out by chance alone.
     if (this.#queue.refuses(size)) {
       left(served.by === 'v2' && !this.#queue.refuses(0) ? 'heldBytes' : 'waiting')
       return

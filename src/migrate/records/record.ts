@@ -229,7 +229,10 @@ export interface Observed {
 /** Maximum characters of one exhibit; a larger one is not recorded. */
 const LARGEST = 64 * 1024
 
-/** `redacted` must not cut lists, and knows the words of all operations, because the calls of one may read what another describes. Returns undefined if the exhibit is too large or has no calls. */
+/**
+ * `redacted` must not cut lists, and knows the words of all operations, because the calls of one may read what another describes. Returns
+ * undefined if the exhibit is too large or has no calls.
+ */
 export function exhibitOf(operation: string, dialect: Dialect, { request, v1, calls }: Observed, redacted: Redacted): Exhibit | undefined {
   if (calls.length === 0 || v1.body.kind !== 'json') return undefined
   const exhibit: Exhibit = {

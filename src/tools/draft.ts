@@ -3,7 +3,7 @@ import { enumMap } from '../tables/fields.ts'
 import { oneLine } from '../tables/json.ts'
 import type { Params } from '../tables/query.ts'
 import type { Acknowledged } from '../tables/tables.ts'
-import { coverageOf, nameOf, type Point, type ServedMessage, type ServedOperation } from './check-coverage.ts'
+import { coverageOf, nameOf, type ServedMessage, type ServedOperation } from './check-coverage.ts'
 import { TO_DECIDE } from './check-tables.ts'
 import { type Contract, type SchemaShape, statusOf } from './contract.ts'
 import { enumRowsOf, type Matched, type MatchedMembers, type MatchedShape, type OperationPair, pairOperations } from './draft-pairs.ts'
@@ -39,15 +39,11 @@ function fieldsOf(members: MatchedMembers): rows.Fields {
   return Object.fromEntries(
     Object.entries(members).map(([name, matched]) => {
       if (matched.v2 === undefined) return [name, rows.gone(rows.text, `${TO_DECIDE}: ${matched.because}`)]
-      const plain = rowOf(matched.shape, matched.v2)
+      const plain: rows.Field = { ...rows.text(matched.v2), type: typeOf(matched.shape) }
       const row = matched.isNullable ? rows.nullable(plain) : plain
       return [name, matched.isReadOnly ? rows.readOnly(row) : row]
     }),
   )
-}
-
-function rowOf(shape: MatchedShape, v2: string): rows.Field {
-  return { ...rows.text(v2), type: typeOf(shape) }
 }
 
 function typeOf(shape: MatchedShape): rows.FieldType {
@@ -193,13 +189,9 @@ function lossesOf(v1: Contract, v2: Contract, pairs: readonly OperationPair[]): 
   return lacking.map(({ side, at, part, why }): Acknowledged => {
     const reason = `${TO_DECIDE}: ${(side === 'v1' && known.get(at)) || why}`
     const isTwice = (times.get(`${side} ${at}`) ?? 0) > 1
-    const where = isTwice && isBody(part) ? { in: part } : {}
+    const where = isTwice && (part === 'request' || part === 'answer') ? { in: part } : {}
     return side === 'v1' ? { v1: at, ...where, reason } : { v2: at, ...where, reason }
   })
-}
-
-function isBody(part: Point['part']): part is 'request' | 'answer' {
-  return part === 'request' || part === 'answer'
 }
 
 /** Why a parameter of v1 has no place. */

@@ -150,7 +150,6 @@ export type GuideRequest = z.infer<typeof guideRequest>
 export type GuideCall = z.infer<typeof guideCall>
 export type ParameterRow = z.infer<typeof parameterRow>
 export type MemberRow = z.infer<typeof memberRow>
-export type Topic = z.infer<typeof topic>
 
 export type MethodNames = ReturnType<typeof createMethodNames>
 

@@ -16,14 +16,8 @@ import {
   parameterRows,
   plainRequest,
   sampleRequest,
-  type Topic,
   v1Text,
 } from './guide-request.ts'
-
-/** Returns the topics of the tables that concern one of these operations. */
-function topicsFor(topics: readonly GuideTopic[], operations: readonly Operation[]): readonly Topic[] {
-  return topics.filter(({ concerns }) => !concerns || operations.some(concerns)).map(({ title, v1, v2 }) => ({ title, v1, v2 }))
-}
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
@@ -197,12 +191,13 @@ const HASH = /^[0-9a-f]{16}$/
 
 function assemble({ env, base, topics = [] }: SectionContext, parts: Parts): Guide {
   const { title, operations, sections, blockers } = parts
+  const known = operations.length === 0 ? [] : topics.filter(({ concerns }) => !concerns || operations.some(concerns))
   return {
     format: GUIDE_FORMAT,
     title,
     dialect: env.dialect,
     base,
-    topics: operations.length === 0 ? [] : [...topicsFor(topics, operations)],
+    topics: known.map(({ title, v1, v2 }) => ({ title, v1, v2 })),
     blockers,
     sections,
     checklist: [...checklistFor(parts)],

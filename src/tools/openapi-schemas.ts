@@ -89,7 +89,9 @@ function objectSchema(
   const members = Object.entries(fields)
     .filter(([, field]) => isShownIn(dialect, field) || (direction === 'request' && field.access === 'writeOnly'))
     .map(([name, field]) => ({ name: nameIn(dialect, name, field), field, schema: memberSchema(name, field, direction, inner) }))
-  const required = members.filter(({ field }) => direction === 'answer' && isAlwaysShown(field)).map(({ name }) => name)
+  const required = members
+    .filter(({ field }) => direction === 'answer' && field.presence === 'implicit' && !field.mayBeWithheld)
+    .map(({ name }) => name)
   const groups = oneofsOf(members)
   return {
     type: 'object',
@@ -98,10 +100,6 @@ function objectSchema(
     ...(required.length > 0 && { required }),
     ...(groups.length > 0 && { dependentSchemas: Object.fromEntries(groups.flatMap(atMostOne)) }),
   }
-}
-
-function isAlwaysShown({ presence, mayBeWithheld }: Field): boolean {
-  return presence === 'implicit' && !mayBeWithheld
 }
 
 export const NULL_WHEN_UNSET: ReadonlySet<FieldType['kind']> = new Set(['object', 'time', 'duration'])

@@ -308,7 +308,7 @@ function remember(known: Map<string, readonly number[]>, changed: readonly strin
  * time, or in an object without such a time, may have been written. So may the order of rows of which one has changed.
  */
 function placesOf(findings: readonly Finding[]): ChangedPlaces {
-  const written = new Set(findings.filter(isStamp).map(({ path }) => rowOf(path)))
+  const written = new Set(findings.filter(({ where }) => UPDATE_STAMPS.has(segmentsOf(where).at(-1) ?? '')).map(({ path }) => rowOf(path)))
   const learnable = findings.filter(({ kind }) => LEARNABLE.has(kind))
   const above = new Set(findings.flatMap(({ path }) => upwards(path).slice(1)))
   const mayBeWritten = (one: Finding) => (one.kind === 'order' ? above.has(one.path) : written.has(rowOf(one.path)) || !showsWriting(one))
@@ -323,10 +323,6 @@ function showsWriting({ place }: Finding): boolean {
   let here = place?.up
   while (here?.up && !(isObject(here.v1) && typeof here.v1.id === 'string') && !isRowSegment(here.path)) here = here.up
   return here !== undefined && isObject(here.v1) && showsUpdate(here.v1)
-}
-
-function isStamp({ where }: Finding): boolean {
-  return UPDATE_STAMPS.has(segmentsOf(where).at(-1) ?? '')
 }
 
 function keyOf({ kind, where }: Finding): string {

@@ -548,7 +548,7 @@ export function createEvidence(now: () => number, collapse: CollapseSettings = C
     /** Numbers of observations by operation, as they are now. It costs less than `all`. */
     observed: operations,
     all: (): readonly OperationEvidence[] =>
-      [...operations].map(([operation, counts]) => summary(operation, counts, latest)).sort(byOperation),
+      [...operations].map(([operation, counts]) => summary(operation, counts, latest)).sort((a, b) => (a.operation < b.operation ? -1 : 1)),
     /** Drops all evidence. Old answers prove nothing once v2 or its tables have changed. */
     reset() {
       operations.clear()
@@ -595,8 +595,4 @@ export function evidenceOf(operation: string, counts: CountedOperation): Operati
     ...{ callers, shapes, kinds, ...(perDay !== undefined && { perDay }), uncompared: { ...uncompared }, booked: { ...booked } },
     ...{ firstAt, lastAt },
   }
-}
-
-function byOperation(a: OperationEvidence, b: OperationEvidence): number {
-  return a.operation < b.operation ? -1 : 1
 }

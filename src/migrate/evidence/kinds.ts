@@ -218,7 +218,7 @@ export function missingKinds(
       if (!why) return []
       const { shape, wrongTo, rehearsed = 0 }: SeenKind = one
       const same = { same: one.same + rehearsed, ...(rehearsed > 0 && { rehearsed }) }
-      return [{ kind: kindText(shape), requests: Math.round(requests), ...same, why, ...(wrongTo && { wrongTo }) }]
+      return [{ kind: partsOf(shape).join('&'), requests: Math.round(requests), ...same, why, ...(wrongTo && { wrongTo }) }]
     })
     .sort((a, b) => b.requests - a.requests || (a.kind < b.kind ? -1 : 1))
 }
@@ -238,10 +238,6 @@ function whyMissing(kind: SeenKind, clients: number, each: number): MissingKind[
 function partsOf(shape: string): readonly string[] {
   const at = shape.indexOf('?')
   return at < 0 ? [] : shape.slice(at + 1).split('&')
-}
-
-function kindText(shape: string): string {
-  return partsOf(shape).join('&')
 }
 
 function withoutBody(shape: string): string {

@@ -94,15 +94,13 @@ export function createTraffic(
     flush(): void {
       const at = new Date(now()).toISOString()
       for (const operations of since.values()) {
-        for (const ways of operations.values()) for (const counted of ways.values()) recorder.record(entryOf(counted, at))
+        for (const ways of operations.values()) {
+          for (const { agents, ...counted } of ways.values()) recorder.record({ ...counted, ...(agents && { agents: [...agents] }), at })
+        }
       }
       since.clear()
     },
   }
-}
-
-function entryOf({ agents, ...counted }: Counted, at: string): TrafficEntry {
-  return { ...counted, ...(agents && { agents: [...agents] }), at }
 }
 
 /** Kinds of requests in one record. The inventory keeps no more of them. */

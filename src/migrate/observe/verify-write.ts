@@ -227,7 +227,7 @@ async function checkWrite(write: ServedWrite, ask: Ask, judging: Judging, signal
   for (const reading of write.readings) {
     const checked = await checkReading(write, reading, ask, judging, signal)
     if (isBad(checked.compared.judgement)) return checked
-    if (!least || isClean(least.compared.judgement)) least = checked
+    if (!least || WEIGHTS[least.compared.judgement.outcome] === 'clean') least = checked
   }
   const unlike = write.served.by === 'v2' ? unlikeBatch(write.subject, write.readings) : undefined
   if (!least || unlike === undefined) return least
@@ -308,10 +308,6 @@ async function isHidden(asking: Asking, ask: Ask, signal: Signal): Promise<boole
 
 function isBad({ outcome }: Judgement): boolean {
   return WEIGHTS[outcome] === 'bad'
-}
-
-function isClean({ outcome }: Judgement): boolean {
-  return WEIGHTS[outcome] === 'clean'
 }
 
 /**

@@ -151,8 +151,10 @@ const guardrail: Condition = ({ view }) => {
 
 /** What pauses a rollout while its share stays. The first that is on gives the reason. */
 const SIGNALS: Readonly<Record<SignalName, Condition>> = {
-  outside: ({ view, step }) =>
-    told(view.operations.map((one) => excessIn(one, step.target)).find(Boolean), `proves more than ${percent(step.target)}`),
+  outside: ({ view, step }) => {
+    const excess = view.operations.map((one) => excessIn(one, step.target)).find(Boolean)
+    return excess === undefined ? undefined : `${excess}, which proves more than ${percent(step.target)}`
+  },
   fallbacks: ({ view }) => view.operations.map(failuresIn).find(Boolean),
   share: ({ view }) => (view.ratio?.isOff ? `The share is not what is configured: ${view.ratio.reason}` : undefined),
   unjudged: ({ view: { unjudged } }) => {
@@ -205,10 +207,6 @@ function patience({ holdMs }: PlannedStep, { rounds }: RolloutState): number {
 /** Milliseconds before the next retry. */
 function backOff({ retried }: Pick<RolloutState, 'retried'>): number {
   return Math.min(BACK_OFF.mostMs, BACK_OFF.firstMs * 2 ** retried)
-}
-
-function told(reason: string | undefined, proof: string): string | undefined {
-  return reason === undefined ? undefined : `${reason}, which ${proof}`
 }
 
 type Moved = (Partial<RolloutState> & Pick<RolloutState, 'phase' | 'reason'>) | undefined

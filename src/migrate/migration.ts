@@ -29,7 +29,7 @@ import {
 import { cleanNeeded, many, type OperationEvidence } from './evidence/evidence.ts'
 import { daysNeeded, uncomparedSentences } from './evidence/standing.ts'
 import { type CutoverTerms, createAcceptanceMemory, termsOf, USUAL_TERMS } from './evidence/terms.ts'
-import { type Counting, createJournal, createListeners, followed, type Journal, type JournalSettings } from './modes/journal.ts'
+import { createJournal, createListeners, followed, type Journal, type JournalSettings } from './modes/journal.ts'
 import { createModes, type Emulated, type Modes } from './modes/modes.ts'
 import type { ModeRules } from './modes/rules.ts'
 import { createPositions, ownerOf } from './modes/select.ts'
@@ -335,7 +335,14 @@ export function createMigration(settings: MigrationSettings) {
     follow: all.follow,
     /** Passes an entry of another replica on to the listeners of `follow`. It is not recorded here. */
     hear: all.tell,
-    counting: { followOwn: own.follow, followTallies: journal.tallies.follow, oldestMs: queue.oldestMs } satisfies Counting,
+    /** What is being counted here and now. Nothing of it is read back or comes from elsewhere. */
+    counting: {
+      /** Passes every entry on that is recorded from now on. */
+      followOwn: own.follow,
+      /** Passes on what is counted without a record of its own. */
+      followTallies: journal.tallies.follow,
+      oldestMs: queue.oldestMs,
+    },
     /** Returns the verdict on what all replicas have counted. Without `asked`, it may say ready too early. */
     judge,
     /** Notes the acceptances that hold and are not noted yet, and those that hold no more. From now on it notes what ends by itself, too. */

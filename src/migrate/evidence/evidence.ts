@@ -447,14 +447,8 @@ function tallyOf({ comparisons, repeats, uncompared, booked }: Sum): OperationTa
   }
 }
 
-/** The observations that count against v2. */
-interface WrongCounts {
-  readonly mismatches: number
-  readonly transients: number
-  readonly errors: number
-}
-
-export function wrongOf({ mismatches, transients, errors }: WrongCounts): number {
+/** Returns the observations that count against v2. */
+export function wrongOf({ mismatches, transients, errors }: Pick<OperationEvidence, 'mismatches' | 'transients' | 'errors'>): number {
   return mismatches + transients + errors
 }
 

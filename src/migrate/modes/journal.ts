@@ -9,10 +9,10 @@ import { createExpected, type Declaration } from '../compare/expected.ts'
 import type { Judgement } from '../compare/judge.ts'
 import { createRedaction, type RedactionSettings } from '../compare/redact.ts'
 import { type Circuit, type CircuitState, createCircuit, type Rate } from '../evidence/circuit.ts'
-import { createEvidence, createTallies, isDifference, type Observation, type Sample, type Tallies, WEIGHTS } from '../evidence/evidence.ts'
+import { createEvidence, createTallies, isDifference, type Observation, type Sample, WEIGHTS } from '../evidence/evidence.ts'
 import { shapeOf } from '../evidence/standing.ts'
 import type { ComparedRead, SideAnswer } from '../observe/compare-read.ts'
-import { createJudging, type LiveComparing, type Queue, sideOf, whyUncompared } from '../observe/observe.ts'
+import { createJudging, type LiveComparing, sideOf, whyUncompared } from '../observe/observe.ts'
 import {
   type Caller,
   type Comparison,
@@ -71,15 +71,6 @@ export function followed(recorder: Recorder, tell: EntryListener, flush: () => v
       tell(entry)
     },
   }
-}
-
-/** What is being counted here and now. Nothing of it is read back or comes from elsewhere. */
-export interface Counting {
-  /** Passes every entry on that is recorded from now on. */
-  followOwn(listener: EntryListener): void
-  /** Passes on what is counted without a record of its own. */
-  readonly followTallies: Tallies['follow']
-  readonly oldestMs: Queue['oldestMs']
 }
 
 /** A comparison before it is recorded. */

@@ -1,9 +1,9 @@
-import { fieldAt, itemFields, readerOf } from './compile.ts'
+import { fieldAt, hasUid, itemFields, readerOf } from './compile.ts'
 import type { Fields } from './fields.ts'
 import type { Mapping, Operation } from './operation.ts'
-import { isReadBack } from './operations.ts'
+import { isReadBack, type ReadBack } from './operations.ts'
 import type { Message } from './resource.ts'
-import { camelCase } from './uid.ts'
+import { camelCase, variablesOf } from './uid.ts'
 
 /** Returns the end of a sentence about a wrong word: `did you mean "roles"?`, or `otherwise` if no candidate is close enough. */
 export function suggestion(word: string, candidates: readonly string[], otherwise: string): string {
@@ -50,7 +50,9 @@ export function* readBackProblems(operations: readonly Operation[]): Generator<s
     if (!readBack) yield `operation ${id} writes, but says neither how its effect is read nor why it cannot be (readBack)`
     if (!readBack || !isReadBack(readBack)) continue
     const { resource, shownAs = {} } = readBack
-    if (!readerOf(readBack, operations)) yield `operation ${id} writes a ${resource.name}, and no operation reads a single one`
+    const reader = readerOf(readBack, operations)
+    if (!reader) yield `operation ${id} writes a ${resource.name}, and no operation reads a single one`
+    else yield* identityProblems(operation, readBack, reader)
     const fields = itemFields(readBack, answer)
     for (const [name, place] of Object.entries(shownAs)) {
       if (place !== null && !fieldAt(resource.shown, place.split('.'))) {
@@ -64,6 +66,18 @@ export function* readBackProblems(operations: readonly Operation[]): Generator<s
       }
     }
   }
+}
+
+/** A write that nobody can find again would be judged as lost, or as a delete that happened. */
+function* identityProblems({ id, template, answer }: Operation, readBack: ReadBack, reader: Operation): Generator<string> {
+  const { resource, named, listed } = readBack
+  if (!listed && !hasUid(resource.shown) && (reader.rows || reader.missing !== 'error'))
+    yield `operation ${id}: a ${resource.name} has no uid, and ${reader.id} does not answer a missing one with an error; let it`
+  if ('answer' in named && !fieldAt(answer?.shown ?? {}, [named.answer]))
+    yield `operation ${id}: its answer has no ${named.answer}, which should name what it wrote`
+  const missing = variablesOf(reader.template).filter((name) => name !== reader.selects && !variablesOf(template).includes(name))
+  if (missing.length > 0)
+    yield `operation ${id}: ${reader.id} needs ${missing.join(', ')}, which its route does not have; name the variables of both alike`
 }
 
 /** Checks the tables at start; throws the first sentence that says what to mend. The router checks routes and `enumMap` checks enums. */

@@ -13,8 +13,8 @@ import { type Fillable, fillPath, onlyVariable, uidInPath, type VariableOf, vari
 export type Named<Variable extends string = string> =
   /** In this variable of its path. */
   | { readonly param: Variable }
-  /** In the id of its answer. */
-  | { readonly answer: 'id' }
+  /** In this member of its answer. */
+  | { readonly answer: string }
   /** In the id of each row in this list of its answer. */
   | { readonly rows: string }
   /** In this list of uids in its body, by v2's name. */

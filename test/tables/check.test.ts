@@ -5,7 +5,7 @@ import type { Operation } from '../../src/tables/operation.ts'
 import { action, create, list, v1Only } from '../../src/tables/operations.ts'
 import type { Params } from '../../src/tables/query.ts'
 import { passes } from '../../src/tables/recheck.ts'
-import { message, resource } from '../../src/tables/resource.ts'
+import { message, type Resource, resource } from '../../src/tables/resource.ts'
 
 describe('the check of tables', () => {
   const thing = resource('thing', { v2: '/iam/v2/things', plural: 'things', fields: { id: readOnly('uid'), name: text('name') } })
@@ -16,6 +16,10 @@ describe('the check of tables', () => {
   const readBack = { unverifiable: 'nothing shows it' }
   const withBody = (fields: Fields) =>
     action('iam.things.create', route, { v2: 'POST /iam/v2/things', request: message('thing', fields), readBack })
+  const found = (of: Resource, answer: string, missing: 'empty' | 'error' = 'error') => [
+    action('iam.things.get', 'GET /iam/v1/things/{name}', { v2: 'GET /iam/v2/things/{name}', answer: of, selects: 'name', missing }),
+    action('iam.things.create', route, { v2: 'POST /iam/v2/things', answer: of, readBack: { resource: of, named: { answer } } }),
+  ]
   const withQuery = (params: Params) => action('iam.things.create', route, { v2: 'POST /iam/v2/things', params, readBack })
 
   it.each<[string, Operation[], string]>([
@@ -61,8 +65,22 @@ describe('the check of tables', () => {
     ],
     [
       'a member that is shown in another form',
-      [reading, create('iam.things.create', parentRoute, thing, { answer: message('made', { name: flag('name') }) })],
+      [reading, create('iam.things.create', parentRoute, thing, { answer: message('made', { id: text('uid'), name: flag('name') }) })],
       'a thing shows name in another form',
+    ],
+    [
+      'a resource without a uid that no read finds missing',
+      found(resource('thing', { v2: '/iam/v2/things', plural: 'things', fields: { key: text('key') } }), 'key', 'empty'),
+      'a thing has no uid, and iam.things.get does not answer a missing one with an error; let it',
+    ],
+    ['an answer that does not name what it wrote', found(thing, 'number'), 'its answer has no number, which should name what it wrote'],
+    [
+      'a read that a write cannot fill',
+      [
+        action('iam.things.get', 'GET /iam/v1/{other}/{id}', { v2: 'GET /iam/v2/{other}/{id}', answer: thing, selects: 'id' }),
+        ...found(thing, 'id').slice(1),
+      ],
+      'iam.things.get needs other, which its route does not have; name the variables of both alike',
     ],
   ])('refuses %s', (_, operations, sentence) => {
     expect(() => check(...operations)).toThrow(sentence)

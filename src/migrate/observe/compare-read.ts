@@ -128,7 +128,7 @@ export function createReadingsOf(operations: readonly Operation[], dialect: Dial
     const wanted = wantedOf(write, table, request, dialect)
     return namedIn(write, table, request, answer)
       .slice(0, MOST)
-      .map(([uid, item]) => ({ ...getOf(table.reader, uid), uid, item, asked: askedTexts(write, request), wanted, table }))
+      .map(([uid, item]) => ({ ...getOf(table.reader, uid, request.params), uid, item, asked: askedTexts(write, request), wanted, table }))
   }
 }
 
@@ -152,12 +152,13 @@ function tableOf({ readBack, answer, request }: Operation, operations: readonly 
   return {
     readBack,
     reader,
-    /** The member that identifies the resource in the read. */
+    /** The member that identifies the resource in the read. Without one, the read shows nothing else. */
     key: named('uid'),
     /** The member that holds the time of its last change. */
     stamp: named('updateTime'),
     members: shownMembers(readBack, itemFields(readBack, answer), dialect),
-    /** The list in the answer that holds the written items. */
+    /** The member of the answer that names the written item, and the list in it that holds the written items. */
+    answered: 'answer' in readBack.named ? (spelled(answer?.shown, readBack.named.answer) ?? '') : '',
     list: 'rows' in readBack.named ? spelled(answer?.shown, readBack.named.rows) : undefined,
     /** The list of texts in the answer, and the member of a row that holds one of them. */
     listed: texts !== undefined && text !== undefined ? { answer: texts, row: text } : undefined,
@@ -173,11 +174,16 @@ function tableOf({ readBack, answer, request }: Operation, operations: readonly 
 type Item = readonly [uid: string, item: JsonObject | undefined]
 
 /** Returns the uids of what was written, each with what the answer shows of it. */
-function namedIn(write: Operation, { readBack, list }: WriteTable, { params, body }: V1Request, answer: unknown): readonly Item[] {
+function namedIn(
+  write: Operation,
+  { readBack, answered, list }: WriteTable,
+  { params, body }: V1Request,
+  answer: unknown,
+): readonly Item[] {
   const { named, gone } = readBack
   const shown = isObject(answer) && !gone ? answer : undefined
   if ('param' in named) return withUid([[params[named.param], shown]])
-  if ('answer' in named) return withUid([[shown?.[named.answer], shown]])
+  if ('answer' in named) return withUid([[shown?.[answered], shown]])
   if ('body' in named) return withUid(listIn(write.request?.read(body), named.body).map((uid) => [uid, undefined]))
   return withUid(listIn(shown, list).map((row) => (isObject(row) ? [row.id, row] : [undefined, undefined])))
 }
@@ -193,7 +199,7 @@ function askedTexts({ readBack, request }: Operation, { body }: V1Request): read
 const CONDITION = 'etag'
 
 /** Values that v1 shows as they were sent. Durations and bytes have several spellings, and messages have members of their own. */
-const REPEATED: ReadonlySet<FieldType['kind']> = new Set(['text', 'flag', 'int', 'long', 'time', 'choice'])
+const REPEATED: ReadonlySet<FieldType['kind']> = new Set(['text', 'flag', 'int', 'number', 'long', 'time', 'choice'])
 
 /**
  * Returns the members that the body sets and the answer shows of the same v2 member, as v1 shows them. A v2 that writes something else,
@@ -218,19 +224,24 @@ function listIn(object: JsonObject | undefined, name: string | undefined): reado
   return Array.isArray(list) ? list : []
 }
 
-function withUid(items: readonly (readonly [uid: unknown, item: JsonObject | undefined])[]): readonly Item[] {
-  return items.flatMap(([uid, item]) => (typeof uid === 'string' && uid !== '' ? [[uid, item] as const] : []))
+/** Other APIs number their resources. */
+function isId(uid: unknown): boolean {
+  return typeof uid === 'string' ? uid !== '' : Number.isFinite(uid)
 }
 
-/** Returns the read of one resource, by the parameter or the path variable that selects it. */
-function getOf(operation: Operation, uid: string): Pick<Reading, 'operation' | 'request' | 'url'> {
+function withUid(items: readonly (readonly [uid: unknown, item: JsonObject | undefined])[]): readonly Item[] {
+  return items.flatMap(([uid, item]) => (isId(uid) ? [[String(uid), item] as const] : []))
+}
+
+/** Returns the read of one resource, by the parameter or the path variable that selects it. Other variables are those of the write. */
+function getOf(operation: Operation, uid: string, given: V1Request['params']): Pick<Reading, 'operation' | 'request' | 'url'> {
   const { template, selects = '' } = operation
-  if (variablesOf(template).includes(selects)) {
-    const url = template.replace(/\{[^{}]+\}/, uid.split('/').map(encodeURIComponent).join('/'))
-    return { operation, request: { params: { [selects]: uid }, query: new Map(), body: undefined }, url }
-  }
-  const request = { params: {}, query: new Map([[selects, [uid]]]), body: undefined }
-  return { operation, request, url: `${template}?${selects}=${encodeURIComponent(uid)}` }
+  const names = variablesOf(template)
+  const params = Object.fromEntries(names.map((name) => [name, name === selects ? uid : (given[name] ?? '')]))
+  const path = template.replace(/\{([^{}=]+)[^{}]*\}/g, (_, name) => (params[name] ?? '').split('/').map(encodeURIComponent).join('/'))
+  if (names.includes(selects)) return { operation, request: { params, query: new Map(), body: undefined }, url: path }
+  const request = { params, query: new Map([[selects, [uid]]]), body: undefined }
+  return { operation, request, url: `${path}?${selects}=${encodeURIComponent(uid)}` }
 }
 
 /** One side's answer to a read, and how long it took. */

@@ -132,9 +132,9 @@ function writtenBy({ write, reading: { uid, item, table } }: Promised) {
 
 /** Returns the row of a list that has the uid, or the resource itself. */
 function rowOf({ uid, table: { key } }: Reading, read: unknown): JsonObject | undefined {
-  if (!isObject(read) || key === undefined) return undefined
+  if (!isObject(read) || key === undefined) return isObject(read) ? read : undefined
   const rows = Array.isArray(read[ROWS]) ? read[ROWS] : [read]
-  return rows.find((row): row is JsonObject => isObject(row) && row[key] === uid)
+  return rows.find((row): row is JsonObject => isObject(row) && String(row[key]) === uid)
 }
 
 function wrong(reason: string): Judgement {

@@ -1,10 +1,12 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import type { ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import type { Comparison, Entry, WouldSend } from '../../../src/migrate/records/record.ts'
 import { userUid } from '../../../src/sandbox/data/data.ts'
 import { MODES } from '../../../src/serve/sides.ts'
+import { action, type ErrorForm, int, number, readOnly, resource, text } from '../../../src/tables/language.ts'
 import { until } from '../../stage/clocks.ts'
 import { type Stage, startStage } from '../../stage/stage.ts'
 
@@ -403,4 +405,77 @@ it('counts a write whose effect cannot be read', async () => {
   expect([status, body]).toEqual([200, expect.anything()])
   await stage.settled()
   expect((await stage.evidence()).skipped).toMatchObject({ gone: 0, stranger: 0, pageToken: 0, unreadable: 1 })
+})
+
+describe.each(['authors/{author}/books', 'books'])('a write of an API that numbers its %s', (all) => {
+  const book = resource('book', {
+    v2: '/shop/v2/books',
+    plural: 'books',
+    fields: { id: readOnly(int('number')), title: text('name'), price: number('price') },
+  })
+  const one = `${all}/{id}` as const
+  const path = `/shop/v1/${all.replace('{author}', '3')}`
+  const found = { resource: book, named: { param: 'id' } } as const
+  const operations = [
+    action('shop.books.get', `GET /shop/v1/${one}`, { v2: `GET /shop/v2/${one}`, answer: book, selects: 'id' }),
+    action('shop.books.create', `POST /shop/v1/${all}`, {
+      v2: `POST /shop/v2/${all}`,
+      request: book,
+      answer: book,
+      readBack: { resource: book, named: { answer: 'id' } },
+    }),
+    action('shop.books.update', `PATCH /shop/v1/${one}`, { v2: `PATCH /shop/v2/${one}`, request: book, answer: book, readBack: found }),
+    action('shop.books.delete', `DELETE /shop/v1/${one}`, { v2: `DELETE /shop/v2/${one}`, readBack: { ...found, gone: true } }),
+  ]
+  const errors: ErrorForm = {
+    read: ({ status }) => (status === 404 ? { code: 'NOT_FOUND', message: 'none', details: [], foreign: false } : undefined),
+    write: ({ http, message: said }) => ({ status: http, body: { message: said } }),
+  }
+  const tables = { name: 'shop', mappings: [{ domain: 'shop', operations }], differences: [], shapes: {}, errors }
+
+  /** Two services over one book. v2 makes of the body of a write what `written` returns; undefined: it deletes. */
+  async function startShop(written: (method: string, body: object) => object | undefined) {
+    let kept: object | undefined
+    const answer = (response: ServerResponse, body: object | undefined) =>
+      void response.writeHead(body ? 200 : 404, { 'content-type': 'application/json' }).end(JSON.stringify(body ?? { message: 'none' }))
+    const at = (url = '') => url.replace('v2', 'v1') === `${path}/7`
+    const inV1 = ({ name, price }: { name?: string; price?: number }) => ({ id: 7, title: name, price })
+    return startStage({
+      mode: 'diff-v2',
+      tables,
+      v1: ({ url }, response) => answer(response, kept && at(url) ? inV1(kept) : undefined),
+      v2({ method = '', url }, response, sent) {
+        if (method === 'GET') return answer(response, at(url) ? kept : undefined)
+        kept = written(method, JSON.parse(sent || '{}'))
+        answer(response, method === 'DELETE' ? {} : kept)
+      },
+    })
+  }
+
+  const write = async (shop: Awaited<ReturnType<typeof startShop>>) => {
+    const body = { title: 'a', price: 1.5 }
+    for (const [method, at, sent] of [
+      ['POST', path, body],
+      ['PATCH', `${path}/7`, body],
+      ['DELETE', `${path}/7`],
+    ] as const) {
+      await shop.request(method, at, sent && { body: sent })
+      await shop.settled()
+    }
+    const { operations: judged } = await shop.evidence()
+    return Object.fromEntries(judged.map(({ operation, booked }) => [operation.split('.')[2], booked]))
+  }
+
+  const same = { uses: 1, same: 1 }
+  const wrong = { uses: 1, wrong: 1 }
+
+  it('is read where it was written', async () => {
+    const shop = await startShop((method, body) => (method === 'DELETE' ? undefined : { number: 7, ...body }))
+    expect(await write(shop)).toEqual({ create: same, update: same, delete: same })
+  })
+
+  it('is found to be lost', async () => {
+    const shop = await startShop((_, body) => ({ number: 7, name: 'a', ...body, price: 2.5 }))
+    expect(await write(shop)).toEqual({ create: wrong, update: wrong, delete: wrong })
+  })
 })

@@ -293,6 +293,9 @@ interface CollectedSettings {
   readonly inTime: <T>(promise: Promise<T>) => Promise<T | undefined>
 }
 
+/** The end of a worker that was let go. */
+const LET_GO = 'exit code 0'
+
 /** The metrics of all workers, those that have ended among them. */
 export function createCollectedMetrics({ workers, listening, inTime }: CollectedSettings) {
   const last = new Map<MeasuredWorker, MetricValues>()
@@ -317,8 +320,9 @@ export function createCollectedMetrics({ workers, listening, inTime }: Collected
       final.add(worker)
       last.set(worker, values)
     },
-    ended(worker: MeasuredWorker, isDeath: boolean) {
-      if (isDeath) deaths += 1
+    /** A worker has ended, as `end` says. One in which an exception escaped has said its last word, and died all the same. */
+    ended(worker: MeasuredWorker, end: string) {
+      if (!final.has(worker) || end !== LET_GO) deaths += 1
       adding = adding.then(async () => {
         ofEnded = await withEnded(ofEnded, last.get(worker) ?? [])
         last.delete(worker)
@@ -413,10 +417,10 @@ export function createSupervisor({ config, workers, file, openStore, kept, warn 
     })
     watchPulse(worker, { repeat: CLOCKS.repeat, warn })
     worker.listens.then(() => void measured.set(worker, one), IGNORED)
-    void worker.ended.then(() => {
+    void worker.ended.then((end) => {
       measured.delete(worker)
       forked.delete(worker)
-      metrics.ended(one, !isDone)
+      metrics.ended(one, end)
       if (!isDone) lines?.died()
       return store.close()
     })

@@ -110,9 +110,9 @@ describe('collected metrics', () => {
     const metrics = createCollectedMetrics({ workers: () => present, listening: () => present.length, inTime })
     const text = async () => metricsText(await metrics.values([]), 'prometheus')
     const requests = async () => /^requests_total (\d+)$/m.exec(await text())?.[1]
-    const leave = (worker: MeasuredWorker, isDeath: boolean) => {
+    const leave = (worker: MeasuredWorker, end: string) => {
       present.splice(present.indexOf(worker), 1)
-      metrics.ended(worker, isDeath)
+      metrics.ended(worker, end)
     }
     return Object.assign(metrics, { present, text, requests, leave })
   }
@@ -124,21 +124,30 @@ describe('collected metrics', () => {
     other.count(4)
     await collect()
     one.count(100)
-    leave(one, true)
+    leave(one, 'signal SIGKILL')
     expect(await requests()).toBe('7')
     expect(await text()).toContain('crosswalk_worker_deaths_total 1')
   })
 
   it('counts all that a worker served which was let go', async () => {
     const [one, other] = [counting(), counting()]
-    const { said, leave, requests } = collected(one, other)
+    const { said, leave, requests, text } = collected(one, other)
     one.count(3)
     const late = requests()
     one.count(4)
     said(one, await one.metrics())
     await late
-    leave(one, false)
+    leave(one, 'exit code 0')
     expect(await requests()).toBe('7')
+    expect(await text()).toContain('crosswalk_worker_deaths_total 0')
+  })
+
+  it('counts the death of a worker that said its last word because an exception escaped', async () => {
+    const one = counting()
+    const { said, leave, text } = collected(one)
+    said(one, await one.metrics())
+    leave(one, 'exit code 1')
+    expect(await text()).toContain('crosswalk_worker_deaths_total 1')
   })
 
   it('does not wait for a worker that does not answer', async () => {

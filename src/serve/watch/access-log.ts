@@ -146,15 +146,15 @@ const QUOTING: ReadonlySet<CodeName> = new Set<CodeName>([
 ])
 
 /** An error in the form of the log, with its cause. */
-export function described({ code, message, cause }: NonNullable<RequestRecord['error']>) {
+export function described({ code, message, cause, http }: NonNullable<RequestRecord['error']>) {
   if (QUOTING.has(code)) return { code }
-  return { code, message, ...(cause !== undefined && { cause: causeOf(code, cause) }) }
+  return { code, message, ...(cause !== undefined && { cause: causeOf(code === 'INTERNAL' && hasFailed(http), cause) }) }
 }
 
-/** A service that fails is no fault of the program: where that was noticed helps nobody, and each of many lines would say it. */
-function causeOf(code: CodeName, cause: unknown): unknown {
+/** A service or a client that fails is no fault of the program: where that was noticed helps nobody, and each of many lines would say it. */
+function causeOf(isInternal: boolean, cause: unknown): unknown {
   if (!(cause instanceof Error)) return cause
-  return code === 'INTERNAL' && !isSystemError(cause) ? (cause.stack ?? cause.message) : systemReason(cause)
+  return isInternal && !isSystemError(cause) ? (cause.stack ?? cause.message) : systemReason(cause)
 }
 
 /** Writes one log line at the end of a WebSocket, in addition to that of its handshake. Neither holds a header, a message or a query. */

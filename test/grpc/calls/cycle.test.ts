@@ -346,7 +346,9 @@ describe('what its client causes', () => {
     ['a body that does not come', {}, undefined, { status: 408, grpcStatus: 'DEADLINE_EXCEEDED' }],
     ['a question that is none', {}, framed(Buffer.from([0xff])), { status: 400, grpcStatus: 'INTERNAL' }, REFLECTION],
   ])('is logged as that: %s', async (_, headers, body, logged, path) => {
-    expect(await begin(headers, body, path).line).toMatchObject({ level: 30, ...logged, error: {} })
+    const line = await begin(headers, body, path).line
+    expect(line).toMatchObject({ level: 30, ...logged, error: {} })
+    expect(JSON.stringify(line.error)).not.toContain('    at ')
   })
 
   // Envoy says NO_ERROR for every client that leaves.

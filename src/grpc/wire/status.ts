@@ -88,6 +88,8 @@ export function closedCode(stream: ClosedStream): number {
   const { rstCode = NGHTTP2_NO_ERROR, sentTrailers, sentHeaders } = stream
   const status = sentTrailers?.['grpc-status'] ?? sentHeaders?.['grpc-status']
   if (status !== undefined && rstCode === NGHTTP2_NO_ERROR) return Number(status)
+  // Servers of grpc-go say so. Clients see UNKNOWN, which would tell of a service that breaks off.
+  if (sentHeaders?.[':status'] === UNSUPPORTED_TYPE) return CODES.INVALID_ARGUMENT.number
   return CODES[isLeft(stream) ? 'CANCELLED' : (BY_RESET.get(rstCode) ?? 'INTERNAL')].number
 }
 
@@ -178,7 +180,7 @@ export class GrpcHead implements OnClose, Noted {
 
   /** Answers an unknown codec: a content type that HTTP does not take (gRPC over HTTP/2, Requests). */
   refuseType(): void {
-    this.failure = new ApiError('UNKNOWN', 'the content type names no codec that is known', { http: UNSUPPORTED_TYPE })
+    this.failure = new ApiError('INVALID_ARGUMENT', 'the content type names no codec that is known', { http: UNSUPPORTED_TYPE })
     this.#stream.resume()
     this.whole({ ':status': UNSUPPORTED_TYPE, 'accept-post': TYPES })
   }

@@ -342,7 +342,7 @@ describe('what its client causes', () => {
     ['unknown flags', {}, framed('', 7), { status: 400, grpcStatus: 'INTERNAL' }],
     ['broken gzip', { 'grpc-encoding': 'gzip' }, framed('abc', 1), { status: 400, grpcStatus: 'INTERNAL' }],
     ['bytes that are no message', {}, framed(Buffer.from([0xff])), { status: 400, grpcStatus: 'INTERNAL' }],
-    ['an unknown codec', { 'content-type': 'application/grpc+xml' }, framed(''), { status: 415, grpcStatus: 'UNKNOWN' }],
+    ['an unknown codec', { 'content-type': 'application/grpc+xml' }, framed(''), { status: 415, grpcStatus: 'INVALID_ARGUMENT' }],
     ['a body that does not come', {}, undefined, { status: 408, grpcStatus: 'DEADLINE_EXCEEDED' }],
     ['a question that is none', {}, framed(Buffer.from([0xff])), { status: 400, grpcStatus: 'INTERNAL' }, REFLECTION],
   ])('is logged as that: %s', async (_, headers, body, logged, path) => {

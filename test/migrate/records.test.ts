@@ -2,6 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
 import { afterAll, afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { readReport } from '../../src/admin/report/report.ts'
@@ -102,6 +104,22 @@ describe('merged entries', () => {
       const calls = traffic(comparison(0).caller, 'registry.repos.list', 1)
       const { entries } = await merged([file([comparison(0, { outcome: 'mismatch' })]), file([calls])])
       expect(entries.map(({ kind }) => kind)).toEqual(['traffic', 'comparison'])
+    })
+
+    it('take no memory before they are given out', async () => {
+      setFlagsFromString('--expose-gc')
+      const collect = runInNewContext('gc') as () => void
+      const path = file(Array.from({ length: 16_000 }, () => note(START, 'modes', 'a'.repeat(1000))))
+      const heaps: number[] = []
+      const opened: Awaited<ReturnType<typeof openBlocks>>[] = []
+      // What else is to be collected is gone by the second time.
+      for (const _ of [1, 2, 3]) {
+        opened.push(await openBlocks(path))
+        collect()
+        heaps.push(process.memoryUsage().heapUsed)
+      }
+      for (const { close } of opened) await close()
+      expect(((heaps[2] ?? 0) - (heaps[1] ?? 0)) / 2 ** 20).toBeLessThan(4)
     })
 
     it('stay what they were if a file is renamed meanwhile', async () => {

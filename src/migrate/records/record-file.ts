@@ -124,11 +124,10 @@ export async function openBlocks(path: string, bytes: number = BLOCK) {
       const read = lines.flatMap((line) => entryOf(line) ?? [])
       const from = read.reduce((oldest, { at }) => Math.min(oldest, Date.parse(at)), Number.POSITIVE_INFINITY)
       newest = newestOf([...(newest ? [newest] : []), ...read])
-      const [at, length] = [start, piece.length]
-      if (read.length > 0) blocks.push({ from, lines: async () => (isPipe ? lines : linesIn(await readAt(file, at, length))) })
+      if (read.length > 0) blocks.push({ from, lines: isPipe ? keep(lines) : readAgain(file, start, piece.length) })
       entries += read.length
       skipped += lines.length - read.length
-      start += length
+      start += piece.length
     }
     return { path, blocks, entries, skipped, newest, close: () => file.close() }
   } catch (error) {
@@ -167,9 +166,16 @@ function linesIn(piece: Buffer): readonly string[] {
   return lines.map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line)).filter((line) => line !== '')
 }
 
-async function readAt(file: FileHandle, at: number, length: number): Promise<Buffer> {
-  const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, at)
-  return buffer.subarray(0, bytesRead)
+function keep(lines: readonly string[]): RecordBlock['lines'] {
+  return async () => lines
+}
+
+/** A function of its own: one beside the lines of a block would hold them, and so all lines of the file. */
+function readAgain(file: FileHandle, at: number, length: number): RecordBlock['lines'] {
+  return async () => {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, at)
+    return linesIn(buffer.subarray(0, bytesRead))
+  }
 }
 
 interface RecordFileSettings {

@@ -302,6 +302,12 @@ describe('the manifests', () => {
     expect(config['limits.drainMs']).toBeGreaterThanOrEqual(periodSeconds * failureThreshold * 1000)
   })
 
+  it('give a pod that starts the time to read full record files back, on a quarter of a core', () => {
+    const { periodSeconds, failureThreshold } = container.startupProbe
+    const mebibytes = (config['records.bytes'] / 2 ** 20) * (config['records.files'] + 1)
+    expect(periodSeconds * failureThreshold).toBeGreaterThan(mebibytes / 2)
+  })
+
   it('mount the configuration where the proxy looks for it, as a directory', () => {
     const [mount, cache] = container.volumeMounts
     expect(container.env).toContainEqual({ name: 'CROSSWALK_CONFIG', value: `${mount.mountPath}/crosswalk.json` })

@@ -302,7 +302,12 @@ export function shareEvidence(
   { isNewStore, failed, ...origin }: EvidenceOrigin,
 ) {
   const { evidence, inventory, expected } = journal
-  const hasEarlier = () => !isNewStore && evidence.all().length > 0
+  // What a process without a store saw was told to none.
+  let hasTold = false
+  const hasEarlier = () => !isNewStore && hasTold && evidence.all().length > 0
+  follow((entry) => {
+    hasTold ||= entry.kind === 'comparison' && entry.replica !== undefined
+  })
   const epochs = createEpochs({ ...origin, store: fleet.store, now, note, hasEarlier, failed })
   const restored = isNewStore ? createRestored(evidence, now) : undefined
   if (restored) follow(restored.entry)

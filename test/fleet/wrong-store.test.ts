@@ -58,9 +58,14 @@ describe('lost store', () => {
     const folder = mkdtempSync(path.join(tmpdir(), 'crosswalk-lost-'))
     onTestFinished(() => rmSync(folder, { recursive: true }))
     const records = path.join(folder, 'records.jsonl')
+    // What a process without a store saw was told to none.
+    const alone = await startStage({ mode: 'diff-v1', proxy: { 'records.file': records } })
+    await alone.request('GET', '/iam/v1/groups')
+    await alone.idle()
+    await alone.close()
     for (const isLost of [false, true]) {
       const stage = await startStage({ mode: 'diff-v1', proxy: { 'records.file': records }, stores: [store.open()] })
-      await stage.request('GET', '/iam/v1/groups')
+      await stage.request('GET', '/iam/v1/roles')
       await stage.idle()
       const problems = async () => (await stage.evidence()).fleet?.problems
       await expect.poll(problems).toEqual(isLost ? [expect.stringContaining('lost what it knew')] : [])

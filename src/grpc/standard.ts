@@ -16,7 +16,7 @@ import { CODES } from '../errors.ts'
 import type { Operation } from '../tables/operation.ts'
 import { type Facts, type FactsOfBoth, factsFile, renamedFacts, routeOf, ruleOf, v2beta1Of } from './facts.ts'
 import { protoFiles } from './proto-files.ts'
-import { unreadable } from './wire/framing.ts'
+import { unreadableCall } from './wire/framing.ts'
 
 /** The packages of reflection. Clients ask the older one where a server does not know the newer. */
 export const REFLECTION = ['grpc.reflection.v1', 'grpc.reflection.v1alpha'] as const
@@ -46,7 +46,7 @@ export function askedService(bytes: Uint8Array): string {
     const { service = '' } = toJson(type, fromBinary(type, bytes)) as { readonly service?: string }
     return service
   } catch (cause) {
-    throw unreadable('the request is not a HealthCheckRequest', cause)
+    throw unreadableCall('the request is not a HealthCheckRequest', cause)
   }
 }
 
@@ -115,7 +115,7 @@ function read(type: DescMessage, bytes: Uint8Array): Question {
   try {
     return toJson(type, fromBinary(type, bytes)) as Question
   } catch (cause) {
-    throw unreadable(`the request is not a ${type.typeName}`, cause)
+    throw unreadableCall(`the request is not a ${type.typeName}`, cause)
   }
 }
 

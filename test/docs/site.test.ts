@@ -37,6 +37,7 @@ const MAKERS: Readonly<Record<string, number>> = {
   invalidArgument: 0,
   report: 1,
   unparsable: 1,
+  unreadableCall: 0,
   badParameter: 0,
 }
 
@@ -232,6 +233,8 @@ describe('the page of errors', () => {
     'mappings/registry/readme.ts',
     'src/migrate/modes/select.ts',
     'src/grpc/calls/answer-v1.ts',
+    'src/grpc/wire/framing.ts',
+    'src/serve/request.ts',
     'src/serve/http/v1-surface.ts',
     'src/grpc/messages/status-of.ts',
     'src/tables/compile.ts',

@@ -58,6 +58,7 @@ export const rpcErrors: ErrorGroup = {
         'the message in the query is not base64',
         'the version of Connect is 1',
         'connect-timeout-ms is a number of at most ten digits',
+        'the content type names no codec that is known',
       ],
       cause: 'The message or its frame is not what the method takes',
       remedy: 'Generate the client from the contract of v1; the text names what is wrong',

@@ -18,7 +18,7 @@ import { DELIMITED, EIGHT_BYTES, isDelimited, VARINT } from '../encode/writer.ts
 import type { HttpRule } from '../facts.ts'
 import type { RpcMethod } from '../proto-files.ts'
 import type { WireCall } from '../wire/call.ts'
-import { unreadable } from '../wire/framing.ts'
+import { unreadableCall } from '../wire/framing.ts'
 import { fieldsOf } from '../wire/status.ts'
 
 /** The fewest bytes of a field: its tag and an empty value. Elements of a packed list take one each, and are few enough then. */
@@ -439,7 +439,7 @@ function decode(input: DescMessage, bytes: Uint8Array, codec: Codec, protocol: S
   } catch (cause) {
     if (cause instanceof ApiError) throw cause
     // Servers of gRPC and of Connect say so, each in its own way.
-    if (codec === 'proto' && protocol !== 'connect') throw unreadable('grpc: error unmarshalling request', cause)
+    if (codec === 'proto' && protocol !== 'connect') throw unreadableCall('grpc: error unmarshalling request', cause)
     if (codec === 'proto') throw new ApiError('INVALID_ARGUMENT', `the request is not a ${input.typeName}`, { cause })
     throw new ApiError('INVALID_ARGUMENT', `the request is not JSON of ${input.typeName}`, { cause })
   }

@@ -28,7 +28,7 @@ function overBudget(): ApiError {
 export const PREFIX = 5
 
 /** The error of a request that cannot be read. Servers of gRPC say INTERNAL, although its client caused it. */
-export function unreadable(message: string, cause?: unknown): ApiError {
+export function unreadableCall(message: string, cause?: unknown): ApiError {
   return new ApiError('INTERNAL', message, { cause, http: CODES.INVALID_ARGUMENT.http })
 }
 
@@ -44,7 +44,7 @@ interface Unframed {
 function unframe(body: Buffer, most: number): Unframed {
   if (body.length === 0) throw new ApiError('UNIMPLEMENTED', 'the request holds no message, and the method takes one')
   const frame = frameAt(body, 0, most)
-  if (!frame) throw unreadable('the request ends within a message')
+  if (!frame) throw unreadableCall('the request ends within a message')
   if (frame.end < body.length) throw new ApiError('UNIMPLEMENTED', 'the request holds more than one message, and the method takes one')
   return frame
 }
@@ -53,7 +53,7 @@ function unframe(body: Buffer, most: number): Unframed {
 function frameAt(body: Buffer, start: number, most: number): (Unframed & { readonly end: number }) | undefined {
   if (body.length < start + PREFIX) return undefined
   const flags = body[start] ?? 0
-  if (flags > COMPRESSED) throw unreadable(`the flags ${flags} of a message are unknown`)
+  if (flags > COMPRESSED) throw unreadableCall(`the flags ${flags} of a message are unknown`)
   const length = body.readUInt32BE(start + 1)
   if (length > most) throw tooLarge(most)
   const end = start + PREFIX + length
@@ -132,7 +132,7 @@ export async function inflated(
 
 /** Inflates a message that its frame marks as compressed. */
 function inflatedFrame({ message }: Unframed, coding: Coding, bounds: Bounds): Promise<Inflated> {
-  if (coding !== 'gzip') throw unreadable('a message is marked as compressed, and grpc-encoding names no compression')
+  if (coding !== 'gzip') throw unreadableCall('a message is marked as compressed, and grpc-encoding names no compression')
   return inflated(message, bounds, 'INTERNAL')
 }
 
@@ -209,7 +209,7 @@ export function textLength(bytes: number): number {
 
 function decoded(body: Buffer): Buffer {
   const text = body.toString('latin1')
-  if (!/^[\w+/]*={0,2}$/.test(text)) throw unreadable('the request is not base64')
+  if (!/^[\w+/]*={0,2}$/.test(text)) throw unreadableCall('the request is not base64')
   return Buffer.from(text, 'base64')
 }
 
@@ -253,7 +253,7 @@ export async function* readMessages(
         }
       }
     }
-    if (arrived.length() > 0) throw unreadable('the request ends within a message')
+    if (arrived.length() > 0) throw unreadableCall('the request ends within a message')
   } finally {
     arrived.release()
   }

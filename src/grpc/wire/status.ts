@@ -4,7 +4,7 @@ import { grouped, relayableHeaders } from '../../heads.ts'
 import { isLeft, reset } from '../../serve/listen/http2.ts'
 import { type OnClose, whenClosed } from '../../serve/signals.ts'
 import type { Noted, WireMetadata, WireReply, WireStatus } from './call.ts'
-import { lengthOf, unreadable } from './framing.ts'
+import { lengthOf, unreadableCall } from './framing.ts'
 
 /** Names that the protocols write themselves. */
 const OWN = /^(?::|grpc-|connect-|trailer-|(?:content-(?:type|length|encoding)|accept-encoding|trailer|vary)$)/
@@ -356,7 +356,7 @@ const UNITS: Readonly<Record<string, number>> = { H: 3_600_000, M: 60_000, S: 10
 export function grpcTimeout(header: string | undefined): number | undefined {
   if (header === undefined) return undefined
   const [, digits, unit = ''] = /^(\d{1,8})([HMSmun])$/.exec(header) ?? []
-  if (digits === undefined) throw unreadable('malformed grpc-timeout')
+  if (digits === undefined) throw unreadableCall('malformed grpc-timeout')
   return Math.ceil(Number(digits) * (UNITS[unit] ?? 0))
 }
 

@@ -238,7 +238,9 @@ function getOf(operation: Operation, uid: string, given: V1Request['params']): P
   const { template, selects = '' } = operation
   const names = variablesOf(template)
   const params = Object.fromEntries(names.map((name) => [name, name === selects ? uid : (given[name] ?? '')]))
-  const path = template.replace(/\{([^{}=]+)[^{}]*\}/g, (_, name) => (params[name] ?? '').split('/').map(encodeURIComponent).join('/'))
+  const path = template.replace(/\{([^{}=]+)(?:=[^{}]*)?\}/g, (_, name) =>
+    (params[name] ?? '').split('/').map(encodeURIComponent).join('/'),
+  )
   if (names.includes(selects)) return { operation, request: { params, query: new Map(), body: undefined }, url: path }
   const request = { params, query: new Map([[selects, [uid]]]), body: undefined }
   return { operation, request, url: `${path}?${selects}=${encodeURIComponent(uid)}` }

@@ -104,6 +104,12 @@ describe('a window (specification §9.5)', () => {
     expect(windowOf(search)).toEqual({ skip, take })
   })
 
+  it('has a page_size of 64 bits where v1 has one, and no other size', () => {
+    expect(readWindow(queryOf('page_size=3000000000'), 64)).toEqual({ skip: 0, take: 3_000_000_000 })
+    expect(() => windowOf('page_size=3000000000')).toThrow('parsing field "page_size"')
+    expect(() => readWindow(queryOf('per_page=3000000000'), 64)).toThrow('parsing field "per_page"')
+  })
+
   it.each([
     ['offset=-1', 'offset: must be non-negative'],
     ['page=-1', 'page: must be non-negative'],

@@ -249,6 +249,9 @@ describe('detailed', () => {
       expect(shown({ tokens: { credentials: [{ a: 'planted-1' }] } }, { tokens: { credentials: [{ a: 'planted-2' }] } })).not.toMatch(
         /planted-\d/,
       )
+      expect(shown({ client_secret: { parts: ['planted-1', 'planted-2'] } }, { client_secret: { parts: ['planted-1'] } })).not.toMatch(
+        /planted-\d/,
+      )
       const map = (text: string) => ({ custom_overlay: { environment: { DB_PASSWORD: text } } })
       expect(shown(map('planted-1'), map('planted-2'))).not.toMatch(/planted-\d/)
     })

@@ -132,7 +132,8 @@ function writtenBy({ write, reading: { uid, item, table } }: Promised) {
 
 /** Returns the row of a list that has the uid, or the resource itself. */
 function rowOf({ uid, table: { key } }: Reading, read: unknown): JsonObject | undefined {
-  if (!isObject(read) || key === undefined) return isObject(read) ? read : undefined
+  if (!isObject(read)) return undefined
+  if (key === undefined) return read
   const rows = Array.isArray(read[ROWS]) ? read[ROWS] : [read]
   return rows.find((row): row is JsonObject => isObject(row) && String(row[key]) === uid)
 }

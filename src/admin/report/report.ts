@@ -12,7 +12,7 @@ import {
   type EpochView,
   judgeCutover,
   type OperationVerdict,
-  type Standing,
+  STANDING_ORDER,
 } from '../../migrate/evidence/cutover.ts'
 import {
   count,
@@ -292,10 +292,8 @@ function modesByOperation(clients: readonly Client[]): ReadonlyMap<string, reado
   return found
 }
 
-const RANKS = ['outside', 'held-back', 'inconclusive', 'v1-only', 'unverifiable', 'inside'] as const satisfies readonly Standing[]
-
 function worstFirst(a: OperationReport, b: OperationReport): number {
-  return RANKS.indexOf(a.standing) - RANKS.indexOf(b.standing) || b.calls + b.comparisons - (a.calls + a.comparisons)
+  return STANDING_ORDER.indexOf(a.standing) - STANDING_ORDER.indexOf(b.standing) || b.calls + b.comparisons - (a.calls + a.comparisons)
 }
 
 export interface ReadSources extends Asked {
@@ -377,7 +375,7 @@ const older = z.object({
   operations: z.array(
     z.object({
       operation: z.string(),
-      standing: z.enum(RANKS),
+      standing: z.enum(STANDING_ORDER),
       n: z.number(),
       bound: z.number(),
       mismatches: z.number(),

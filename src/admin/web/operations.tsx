@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { Standing } from '../../migrate/evidence/cutover.ts'
+import { STANDING_ORDER, type Standing } from '../../migrate/evidence/cutover.ts'
 import { clausesOf, count, many, OBSERVATION, percent, wrongOf } from '../../migrate/evidence/evidence.ts'
 import { type MissingKind, wrongText } from '../../migrate/evidence/kinds.ts'
 import { accountSentence, timeNeeded, uncomparedSentences } from '../../migrate/evidence/standing.ts'
@@ -11,7 +11,7 @@ import { Icon, Items, NumberCell, numbers, OperationLink, Paste, PasteList, Stan
 import { adminAddress } from './live.tsx'
 import { Badges, CircuitClose, OperationBack } from './now.tsx'
 import { Differences, Empty, NoteLegend } from './views.tsx'
-import { duration, milliseconds, placeOf, STANDING_ORDER, STANDINGS, time } from './words.ts'
+import { duration, milliseconds, placeOf, STANDINGS, time } from './words.ts'
 
 function OperationTable({ report }: { readonly report: Report }) {
   const [text, setText] = useState('')

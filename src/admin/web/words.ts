@@ -43,8 +43,6 @@ export function placeOf({ where, kind }: Pick<Difference, 'where' | 'kind'>): st
   return kind === 'status' ? 'status' : 'the whole answer'
 }
 
-export const STANDING_ORDER: readonly Standing[] = ['outside', 'held-back', 'inconclusive', 'v1-only', 'unverifiable', 'inside']
-
 /** `2026-01-05 14:03:09` in UTC. The page says once that all times are UTC. */
 export function time(at: number): string {
   return new Date(at).toISOString().slice(0, 19).replace('T', ' ')

@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises'
 import { z } from 'zod'
 import { misuse } from '../../errors.ts'
-import type { CutoverQuestion } from '../../migrate/evidence/cutover.ts'
-import { coversClient, coversUse, type Dismissal, readDismissal } from '../../migrate/evidence/terms.ts'
+import { type CutoverQuestion, TARGET } from '../../migrate/evidence/cutover.ts'
+import { coversClient, coversUse, readDismissal } from '../../migrate/evidence/terms.ts'
 import type { SandboxOptions } from '../../sandbox/start.ts'
 import { suggestion } from '../../tables/check.ts'
 import { covers } from '../../tables/operation.ts'
@@ -122,7 +122,11 @@ export const scopeFlags: Readonly<Record<string, Flag>> = {
   },
 }
 
-export const dismissFlag = {
+/** The flags of the question whether traffic may move to v2. */
+export const verdictFlags = {
+  target: { help: `Acceptable share of wrong answers, more than 0 and less than 1. Default: ${TARGET}`, value: 'SHARE' },
+  each: { help: 'Hold the target against each operation by itself. Default: against all requests together', switch: true },
+  'without-v1': { help: 'Ask whether v1 can be switched off: what only v1 answers is then in the way', switch: true },
   dismiss: {
     help: "A path that no table has and that nobody needs without v1, until when, and why: 'GET /path until 2027-01-31: a reason'",
     value: 'USE',
@@ -130,13 +134,17 @@ export const dismissFlag = {
   },
 } as const
 
-/** Returns what `--dismiss` gives. Throws a misuse about one that is wrong or over. */
-export function dismissalsIn(flags: Flags): readonly Dismissal[] {
-  return textsOf(flags, 'dismiss').map((text) => {
+/** Returns the question that `verdictFlags` ask. Throws a misuse about one that is wrong, or over. */
+export function questionOf(flags: Flags) {
+  const target = Number(textOf(flags, 'target') ?? TARGET)
+  if (!(target > 0 && target < 1))
+    throw misuse(`--target is ${JSON.stringify(flags.target)}, but it must be a share between 0 and 1, such as ${TARGET}.`)
+  const dismissed = textsOf(flags, 'dismiss').map((text) => {
     const read = readDismissal(text, Date.now())
     if ('problem' in read) throw misuse(read.problem)
     return read
   })
+  return { target, withoutV1: flags['without-v1'] === true, isStrict: flags.each === true, dismissed }
 }
 
 /** Throws a misuse about a pattern that covers no operation. */

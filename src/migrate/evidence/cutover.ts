@@ -92,6 +92,16 @@ function ended(sentence: string): string {
  */
 export type Standing = EvidenceStanding | 'held-back' | 'v1-only' | 'unverifiable'
 
+/** The worst first. */
+export const STANDING_ORDER = [
+  'outside',
+  'held-back',
+  'inconclusive',
+  'v1-only',
+  'unverifiable',
+  'inside',
+] as const satisfies readonly Standing[]
+
 /** Calls of one operation by one client. */
 interface ClientCalls extends Caller {
   /** The name that a person gave the client. */

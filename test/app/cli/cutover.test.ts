@@ -271,10 +271,10 @@ it.each([
   [['--operations', 'iam.group.*'], '--operations "iam.group.*" fits no operation; did you mean "iam.groups.*"?'],
   [['--operations', 'iam.groups.lst'], '--operations "iam.groups.lst" fits no operation; did you mean "iam.groups.list"?'],
   [['--operations', 'zzzzzz'], '--operations "zzzzzz" fits no operation; crosswalk operations lists them.'],
-  [['--target=0'], 'target is "0" in the flag --target, but it must be a number between 0 and 1.'],
-  [['--target=1'], 'target is "1" in the flag --target, but it must be a number between 0 and 1.'],
-  [['--target=-1'], 'target is "-1" in the flag --target, but it must be a number between 0 and 1.'],
-  [['--target=x'], 'target is "x" in the flag --target, but it must be a number between 0 and 1.'],
+  [['--target=0'], '--target is "0", but it must be a share between 0 and 1, such as 0.001.'],
+  [['--target=1'], '--target is "1", but it must be a share between 0 and 1, such as 0.001.'],
+  [['--target=-1'], '--target is "-1", but it must be a share between 0 and 1, such as 0.001.'],
+  [['--target=x'], '--target is "x", but it must be a share between 0 and 1, such as 0.001.'],
 ])('cutover refuses %j', async (argv, err) => {
   expect(await runCommand(['cutover', ...argv])).toEqual({ code: 2, out: '', err })
 })

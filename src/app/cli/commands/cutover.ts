@@ -10,7 +10,6 @@ import {
   type OperationVerdict,
   rolloutSentences,
   type Standing,
-  TARGET,
 } from '../../../migrate/evidence/cutover.ts'
 import { clausesOf, count, many, OBSERVATION } from '../../../migrate/evidence/evidence.ts'
 import { joinReplicas } from '../../../migrate/evidence/replicas.ts'
@@ -21,7 +20,7 @@ import { operationsOf } from '../../../tables/tables.ts'
 import type { JunitCase } from '../../../tools/markup.ts'
 import { type AskedReplica, adminFlags, askReplicas, missingIn, onePerFleet } from '../admin-port.ts'
 import { type Command, FAILED, type Flags, textOf, textsOf, UNREAD } from '../command.ts'
-import { checkClients, checkOperations, dismissalsIn, dismissFlag, junitFlag, scopeFlags, tablesFlag, writeJunit } from '../flags.ts'
+import { checkClients, checkOperations, junitFlag, questionOf, scopeFlags, tablesFlag, verdictFlags, writeJunit } from '../flags.ts'
 import { hung } from '../terminal.ts'
 
 /** The answer of `crosswalk cutover`, as `--json` prints it. */
@@ -134,14 +133,11 @@ export const cutover: Command = {
   summary:
     'Exits with 0 if all requests together are proven at the target and each operation was seen to work often enough, 1 with the reasons if not, 3 if a proxy cannot be asked or a replica has not reported.',
   flags: {
-    target: { help: `Acceptable share of wrong answers, more than 0 and less than 1. Default: ${TARGET}`, value: 'SHARE' },
-    each: { help: 'Hold the target against each operation by itself. Default: against all requests together', switch: true },
+    ...verdictFlags,
     'each-min': {
       help: `How often each operation and kind of request must have been seen the same. Default: cutover.each of the proxy, ${EACH}`,
       value: 'COUNT',
     },
-    'without-v1': { help: 'Ask whether v1 can be switched off: what only v1 answers is then in the way', switch: true },
-    ...dismissFlag,
     ...scopeFlags,
     accounts: { help: 'Also print how the requests of each operation counted: the same, wrong, left out, unknown', switch: true },
     wait: { help: 'Ask again for this many seconds while a replica has not reported or comparisons are in progress', value: 'SECONDS' },
@@ -155,22 +151,16 @@ export const cutover: Command = {
     const scope = { operations: textsOf(flags, 'operations'), clients: textsOf(flags, 'clients') }
     const operations = operationsOf(await io.tables())
     checkOperations(scope.operations, withV1Values(operations))
-    const target = Number(textOf(flags, 'target') ?? TARGET)
-    if (!(target > 0 && target < 1))
-      throw misuse(`target is ${JSON.stringify(flags.target)} in the flag --target, but it must be a number between 0 and 1.`)
+    const question = questionOf(flags)
     const each = eachOf(flags)
-    const dismissed = dismissalsIn(flags)
     const seconds = Number(textOf(flags, 'wait') ?? 0)
     if (!(seconds >= 0 && seconds <= 3600)) throw misuse('--wait must be a number of seconds from 0 to 3600.')
     const asked = await askUntilTold(() => askReplicas(flags, io), seconds * 1000)
     for (const { problem } of asked) if (problem !== undefined) io.err(problem)
     const terms = asked.find((one) => one.terms)?.terms ?? USUAL_TERMS
     const answer = answerOf(asked, scope, {
+      ...question,
       operations,
-      target,
-      withoutV1: flags['without-v1'] === true,
-      isStrict: flags.each === true,
-      dismissed,
       terms: { ...terms, ...(each !== undefined && { each }), now: Date.now() },
     })
     const isKnown = asked.some(({ replica }) => replica !== undefined)

@@ -3,11 +3,10 @@ import { describeWith } from '../../../admin/report/difference.ts'
 import { heldAgainst, type Report, readOlderReport, readReport, reportLines } from '../../../admin/report/report.ts'
 import { pageOf, readAssets } from '../../../admin/report-page.ts'
 import { fileWithin } from '../../../files.ts'
-import { TARGET } from '../../../migrate/evidence/cutover.ts'
 import { operationsOf } from '../../../tables/tables.ts'
 import { declarationsWith, wrongTermsOf } from '../../server/migration.ts'
 import { type Command, endWith, FAILED, type Flags, failureLines, type Io, MISUSED, textOf, UNREAD } from '../command.ts'
-import { configFlags, configOf, dismissalsIn, dismissFlag } from '../flags.ts'
+import { configFlags, configOf, questionOf, verdictFlags } from '../flags.ts'
 import { withProgress } from '../terminal.ts'
 
 /** Reports the state of a migration from the records of one or several proxies. */
@@ -21,16 +20,11 @@ export const report: Command = {
     html: { help: 'File to write the report to, as one self-contained page', value: 'FILE' },
     json: { help: 'Print one JSON object', switch: true },
     against: { help: 'Older report that --json wrote. Prints what changed since then', value: 'FILE' },
-    target: { help: `Acceptable share of wrong answers, more than 0 and less than 1. Default: ${TARGET}`, value: 'SHARE' },
-    each: { help: 'Hold the target against each operation by itself. Default: against all requests together', switch: true },
-    'without-v1': { help: 'Ask whether v1 can be switched off: what only v1 answers is then in the way', switch: true },
-    ...dismissFlag,
+    ...verdictFlags,
     ...configFlags(['tables', 'diff.ignore', 'cutover.each', 'cutover.operations']),
   },
   async run(flags, paths, io) {
-    const target = Number(textOf(flags, 'target') ?? TARGET)
-    if (!(target > 0 && target < 1))
-      return endWith(io, MISUSED, `--target is ${JSON.stringify(flags.target)}, but it must be a share between 0 and 1, such as 0.001.`)
+    const asked = questionOf(flags)
     const tables = await io.tables()
     const config = configOf(flags, io)
     const unfit = wrongTermsOf(config, tables)
@@ -39,10 +33,7 @@ export const report: Command = {
     if ('problem' in declared) return endWith(io, MISUSED, declared.problem)
     const question = {
       operations: operationsOf(tables),
-      target,
-      withoutV1: flags['without-v1'] === true,
-      isStrict: flags.each === true,
-      dismissed: dismissalsIn(flags),
+      ...asked,
       terms: { each: config['cutover.each'], operations: config['cutover.operations'] },
       declarations: declared.declarations,
       names: config['clients.names'],

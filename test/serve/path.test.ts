@@ -79,8 +79,10 @@ const MEASURED = `
       )
       return { status, ran }
     }
-    // A timer of the process may run beside one of them, and what belongs to the request runs in each.
-    const [{ status, ran }, ...others] = [await look(), await look(), await look()]
+    // A timer of the process may run beside some of them, and what belongs to the request runs in each.
+    const looks = []
+    while (looks.length < 8) looks.push(await look())
+    const [{ status, ran }, ...others] = looks
     await session.post('Profiler.stopPreciseCoverage')
     await server.close()
     const always = ran.filter((one) => others.every((other) => other.ran.includes(one))).map((one) => one.split(' '))

@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { ok, type Route, valuesByName } from './http/route.ts'
+import { ok, type Route } from './http/route.ts'
 import { LAST_TIME } from './messages/message.ts'
 import { CODES, malformed } from './status.ts'
-import { timestamp } from './world/store.ts'
+import { groupBy, timestamp } from './world/store.ts'
 
 const pointer = z.string().regex(/^(?:\/[^/]+)+$/, 'must be a JSON Pointer such as /repos/0/name; * stands for every row')
 
@@ -163,7 +163,9 @@ export const createJournal = () => {
 
 /** Query pairs as an object. */
 export const queryObject = (pairs: readonly (readonly [string, string])[]): JournalEntry['query'] =>
-  Object.fromEntries([...valuesByName(pairs)].map(([name, all]) => [name, all.length === 1 ? all[0]! : all]))
+  Object.fromEntries(
+    [...groupBy(pairs, ([name]) => name)].map(([name, all]) => [name, all.length === 1 ? all[0]![1] : all.map(([, value]) => value)]),
+  )
 
 /** The journal's form of a body. */
 export const bodyEntry = (text: string): unknown => {

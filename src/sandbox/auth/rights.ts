@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { permissionDenied } from '../status.ts'
 import type { ExternalGroupRoleMapping, RoleBinding } from '../world/model.ts'
-import { isAtOrBelow, lineage, parentOf, type World } from '../world/store.ts'
+import { groupBy, isAtOrBelow, lineage, parentOf, type World } from '../world/store.ts'
 import { type Capability, capabilities, capabilityByV1, v2Name } from './capabilities.ts'
 import type { Caller, Session, SessionCaller } from './sts.ts'
 
@@ -161,15 +161,7 @@ type Grant = { readonly group: string; readonly capabilities: readonly string[] 
 
 /** Rebuilt only after a write of a binding, so a list of 100,000 rows builds it once. */
 const bindingsByIdentity = (world: World): ReadonlyMap<string, readonly RoleBinding[]> =>
-  world.store.roleBindings.derived('by identity', () => {
-    const found = new Map<string, RoleBinding[]>()
-    for (const row of world.store.roleBindings.values()) {
-      const rows = found.get(row.identityUid)
-      if (rows) rows.push(row)
-      else found.set(row.identityUid, [row])
-    }
-    return found
-  })
+  world.store.roleBindings.derived('by identity', () => groupBy(world.store.roleBindings.values(), ({ identityUid }) => identityUid))
 
 /** An identity below a group has no access outside that group, whatever its bindings (specification §2, semantics §2.1). */
 const withinHome = (home: string, group: string): string | undefined => {

@@ -1,7 +1,7 @@
 import type { Caller } from '../auth/sts.ts'
 import { parseTimestamp, snakeCase } from '../messages/message.ts'
 import { gatewayError, malformed } from '../status.ts'
-import type { World } from '../world/store.ts'
+import { groupBy, type World } from '../world/store.ts'
 
 /** The query parameters of a request. */
 export type Query = Readonly<ReturnType<typeof readQuery>>
@@ -30,29 +30,18 @@ const parseChoice = (name: string, value: string, values: readonly string[]): st
 
 type Pairs = readonly (readonly [string, string])[]
 
-/** The values of each name, in order. A list of 50,000 is made in place: a copy for each value would take a minute. */
-export const valuesByName = (pairs: Pairs): ReadonlyMap<string, readonly string[]> => {
-  const values = new Map<string, string[]>()
-  for (const [name, value] of pairs) {
-    const given = values.get(name)
-    if (given) given.push(value)
-    else values.set(name, [value])
-  }
-  return values
-}
-
 /**
  * Reads the pairs of a query string or a form-encoded body. Every reader takes the snake_case name and accepts camelCase too, dotted names
  * included (facts §16.2). A malformed value or a repeated singular parameter is 400 code 3 in the gateway's words (semantics §4.1).
  */
 export const readQuery = (pairs: Pairs) => {
-  const values = valuesByName(pairs.map(([key, value]) => [snakeCase(key), value]))
+  const given = groupBy(pairs, ([key]) => snakeCase(key))
   /** Every value of a repeated parameter, in order; `[]` when absent. */
-  const texts = (name: string): readonly string[] => values.get(name) ?? []
+  const texts = (name: string): readonly string[] => (given.get(name) ?? []).map(([, value]) => value)
   const single = (name: string): string | undefined => {
-    const given = texts(name)
-    if (given.length > 1) malformed(`too many values for field ${JSON.stringify(fieldName(name))}: ${given.join(', ')}`)
-    return given[0]
+    const [first, ...others] = texts(name)
+    if (others.length > 0) malformed(`too many values for field ${JSON.stringify(fieldName(name))}: ${[first, ...others].join(', ')}`)
+    return first
   }
   const parsed = <T>(name: string, absent: T, parse: (value: string) => T): T => {
     const value = single(name)
@@ -64,7 +53,7 @@ export const readQuery = (pairs: Pairs) => {
     pairs,
     texts,
     /** True if the parameter is present, even if empty. */
-    has: (name: string) => values.has(name),
+    has: (name: string) => given.has(name),
     /** The value; `''` when absent. */
     text: (name: string) => single(name) ?? '',
     /** 1, t, T, true, TRUE, True and their opposites; false when absent. */

@@ -5,7 +5,7 @@ import type { Sortable } from '../lists.ts'
 import { choice, DATED, int32, int64, messageType, outputText, render, text, valuesOf } from '../messages/message.ts'
 import { invalidField, notFound } from '../status.ts'
 import type { Artifact, ArtifactVersion } from '../world/model.ts'
-import type { Store, World } from '../world/store.ts'
+import { groupBy, type Store, type World } from '../world/store.ts'
 import { pageAnswer } from './resource.ts'
 
 const PACKAGE = 'chainguard.platform.libraries.v2'
@@ -47,11 +47,7 @@ export const artifactsIn = (world: World, caller: Caller, ecosystems: readonly s
   mayRead(world, caller) ? world.store.artifacts.values().filter(({ ecosystem }) => ecosystems.includes(ecosystem)) : []
 
 const versionsByArtifact = ({ artifactVersions }: Store): ReadonlyMap<string, readonly ArtifactVersion[]> =>
-  artifactVersions.derived('by artifact', () => {
-    const found = new Map<string, ArtifactVersion[]>()
-    for (const row of artifactVersions.values()) found.set(row.artifactUid, [...(found.get(row.artifactUid) ?? []), row])
-    return found
-  })
+  artifactVersions.derived('by artifact', () => groupBy(artifactVersions.values(), ({ artifactUid }) => artifactUid))
 
 /** Every version of an artifact visible to `caller`, upstream ones included, uid ascending. */
 export const versionsOf = (world: World, caller: Caller, artifact: string): readonly ArtifactVersion[] =>

@@ -128,6 +128,18 @@ export const lineage = (uid: string): readonly string[] => {
   return chain
 }
 
+/** The rows of each key, in their order. */
+export const groupBy = <R>(rows: Iterable<R>, keyOf: (row: R) => string): ReadonlyMap<string, readonly R[]> => {
+  const groups = new Map<string, R[]>()
+  for (const row of rows) {
+    const key = keyOf(row)
+    const group = groups.get(key)
+    if (group) group.push(row)
+    else groups.set(key, [row])
+  }
+  return groups
+}
+
 /** Walking several lists at once needs a few results. More would only hold memory. */
 const DERIVED_LIMIT = 32
 

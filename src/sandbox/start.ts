@@ -12,7 +12,7 @@
 import type { AddressInfo } from 'node:net'
 import { stsRoutes } from './auth/sts.ts'
 import { controlRoutes, createFaults, createJournal } from './control.ts'
-import { type Dataset, type DemoUser, demoTokens, fillStore } from './data/data.ts'
+import { type Dataset, type DemoUser, demoTokens, fillStore, tokenRights } from './data/data.ts'
 import { type DataOption, openData } from './data/open.ts'
 import { announcing, openEvents } from './events/events.ts'
 import { createRouter, type Route } from './http/route.ts'
@@ -31,7 +31,7 @@ export const createWorld = (dataset: Dataset, clock: Clock, seed: number, option
   const store = createStore()
   fillStore(store, dataset.rows)
   const random = createRandom(seed)
-  return { store, clock, random, options, tokens: dataset.tokens, baseUrl, pageKey: random.hex(32) }
+  return { store, clock, random, options, tokens: tokenRights, baseUrl, pageKey: random.hex(32) }
 }
 
 /** Every endpoint of the service: v2, genuine v1 and the token issuer. */

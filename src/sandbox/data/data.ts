@@ -16,7 +16,6 @@ import {
   outputTime,
   text,
 } from '../messages/message.ts'
-import { isStatusError } from '../status.ts'
 import { documentMessage, metadataMessage } from '../v2/advisory.ts'
 import { subscriptionMessage } from '../v2/events.ts'
 import { acceptanceMessage, accountAssociationMessage, groupInviteMessage, groupMessage } from '../v2/iam/groups.ts'
@@ -27,17 +26,8 @@ import { artifactMessage, artifactVersionMessage } from '../v2/libraries.ts'
 import { readmeMessage, repoMessage } from '../v2/registry/repos.ts'
 import { imageUid, tagMessage } from '../v2/registry/tags.ts'
 import { advisoryMessage } from '../v2/vulnerabilities.ts'
-import {
-  type Group,
-  type Identity,
-  PUBLIC_CATALOG_UID,
-  type Role,
-  type RoleBinding,
-  type Row,
-  SOURCE_TYPES,
-  type Tag,
-} from '../world/model.ts'
-import { type DemoToken, inRoot, parentOf, type Store, type Table, validUid } from '../world/store.ts'
+import { type Group, type Identity, PUBLIC_CATALOG_UID, type Role, type RoleBinding, type Row, SOURCE_TYPES } from '../world/model.ts'
+import { type DemoToken, groupBy, inRoot, parentOf, type Store, type Table, validUid } from '../world/store.ts'
 import { dated, fixtureUid, planImages } from './plans.ts'
 
 /** Rows by collection. A missing collection is empty. */
@@ -46,8 +36,6 @@ export type Rows = { readonly [Name in keyof Store]?: Store[Name] extends Table<
 /** The initial content of a sandbox. */
 export type Dataset = {
   readonly rows: readonly Rows[]
-  /** The fixed bearer tokens and their identities. */
-  readonly tokens: ReadonlyMap<string, DemoToken>
   /** The uid of the organization that users see first. */
   readonly organization: string
 }
@@ -79,14 +67,13 @@ const USERS = {
 
 export type DemoUser = keyof typeof USERS
 
+const EVERYBODY = Object.keys(USERS) as readonly DemoUser[]
+
+/** The users of the organization that users see first. */
+export const MEMBERS = ['owner', 'editor', 'viewer'] as const
+
 /** The bearer token of each demo user. */
-export const demoTokens: Readonly<Record<DemoUser, string>> = {
-  owner: USERS.owner.token,
-  editor: USERS.editor.token,
-  viewer: USERS.viewer.token,
-  outsider: USERS.outsider.token,
-  admin: USERS.admin.token,
-}
+export const demoTokens = Object.fromEntries(EVERYBODY.map((user) => [user, USERS[user].token])) as Readonly<Record<DemoUser, string>>
 
 /** The root identity of a demo user. */
 export const userUid = (user: DemoUser): string => humanUid(DEMO_ISSUER, USERS[user].email)
@@ -95,15 +82,15 @@ export const userUid = (user: DemoUser): string => humanUid(DEMO_ISSUER, USERS[u
 export const identityRow = (uid: string, name: string, time: string, members: Partial<Identity>): Identity =>
   fill(identityMessage, { uid, name, lastSeenTime: time, ...dated(time), ...members })
 
-/** The identities of `users`. */
-export const userRows = (users: readonly DemoUser[]): readonly Identity[] =>
-  users.map((user) => identityRow(userUid(user), USERS[user].email, JOINED, { email: USERS[user].email }))
+/** The identity of each demo user. */
+export const userRows: readonly Identity[] = EVERYBODY.map((user) =>
+  identityRow(userUid(user), USERS[user].email, JOINED, { email: USERS[user].email }),
+)
 
-/** Token → identity for `users`. The admin holds every capability everywhere. */
-export const tokensOf = (users: readonly DemoUser[]): ReadonlyMap<string, DemoToken> =>
-  new Map(
-    users.map((user) => [USERS[user].token, { identityUid: userUid(user), ...(user === 'admin' ? { everything: true as const } : {}) }]),
-  )
+/** The identity and the rights of each token. The admin holds every capability everywhere. */
+export const tokenRights: ReadonlyMap<string, DemoToken> = new Map(
+  EVERYBODY.map((user) => [USERS[user].token, { identityUid: userUid(user), ...(user === 'admin' ? { everything: true as const } : {}) }]),
+)
 
 /** The bindings that give `users` their roles at `group`. A user without a role gets no binding. */
 export const bindUsers = (group: string, users: readonly DemoUser[]): readonly RoleBinding[] =>
@@ -132,7 +119,7 @@ export const organization = (name: string, members: Partial<Group> = {}): Group 
   verified: true,
   kind: 'ORG_KIND_CUSTOMER',
   status: 'ORG_STATUS_READY',
-  ...dated('2026-01-05T08:00:00.000Z'),
+  ...dated(JOINED),
   ...members,
 })
 
@@ -262,7 +249,7 @@ const decodeAt = (where: string, message: Message, draft: Draft): Draft => {
   try {
     return decode(message, draft)
   } catch (error) {
-    return isStatusError(error) ? fail(where, error.message) : fail(where, String(error))
+    return fail(where, (error as Error).message)
   }
 }
 
@@ -336,9 +323,6 @@ const readRows = (content: unknown, now: string): Rows => {
   return rows as Rows
 }
 
-const MEMBERS = ['owner', 'editor', 'viewer'] as const
-const EVERYBODY = [...MEMBERS, 'outsider', 'admin'] as const
-
 /** The demo users that the file does not bind. Only they get bindings here. */
 const unbound = (rows: Rows, users: readonly DemoUser[]): readonly DemoUser[] =>
   users.filter((user) => !rows.roleBindings?.some(({ identityUid }) => identityUid === userUid(user)))
@@ -349,13 +333,7 @@ const usersOf = (group: Group, organizations: readonly Group[]): readonly DemoUs
 
 /** A file is not expected to list images, which have no v2 form. If it lists none, images are made up for its tags. */
 const imagesBehind = (rows: Rows): Rows => {
-  const byRepo = new Map<string, Tag[]>()
-  for (const tag of rows.tags ?? []) {
-    const repo = parentOf(tag.uid)
-    const found = byRepo.get(repo)
-    if (found) found.push(tag)
-    else byRepo.set(repo, [tag])
-  }
+  const byRepo = groupBy(rows.tags ?? [], ({ uid }) => parentOf(uid))
   return { images: [...byRepo].flatMap(([repo, tags]) => planImages(repo, tags)) }
 }
 
@@ -369,6 +347,6 @@ export const fileDataset = (content: unknown, now: number): Dataset => {
   const shown = organizations.find(({ name }) => name === 'example.com') ?? organizations[0]
   if (!shown) throw new Error('data: groups: the file has no organization (a group with a uid of 40 hex digits)')
   const bindings = organizations.flatMap((group) => bindUsers(group.uid, unbound(rows, usersOf(group, organizations))))
-  const ground: Rows = { roles: builtInRoleRows, identities: userRows(EVERYBODY), roleBindings: bindings }
-  return { rows: [ground, imagesBehind(rows), rows], tokens: tokensOf(EVERYBODY), organization: shown.uid }
+  const ground: Rows = { roles: builtInRoleRows, identities: userRows, roleBindings: bindings }
+  return { rows: [ground, imagesBehind(rows), rows], organization: shown.uid }
 }

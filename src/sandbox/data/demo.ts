@@ -27,11 +27,11 @@ import {
   demoGroups,
   exampleCom,
   identityRow,
+  MEMBERS,
   organization,
   payments,
   publicCatalog,
   type Rows,
-  tokensOf,
   userRows,
   userUid,
 } from './data.ts'
@@ -125,7 +125,7 @@ const tagWriter: Role = {
 }
 
 const bindings = (pull: Identity): readonly RoleBinding[] => [
-  ...bindUsers(exampleCom.uid, ['owner', 'editor', 'viewer']),
+  ...bindUsers(exampleCom.uid, MEMBERS),
   ...bindUsers(acmeDev.uid, ['outsider']),
   binding(exampleCom.uid, ciBot.uid, builtInRoleUid('viewer')),
   binding(exampleCom.uid, pull.uid, builtInRoleUid('registry.pull')),
@@ -212,10 +212,7 @@ const demoAccess = (now: number): readonly Rows[] => {
     {
       groups: demoGroups,
       roles: [...builtInRoleRows, tagWriter],
-      identities: [
-        ...userRows(['owner', 'editor', 'viewer', 'outsider', 'admin']),
-        ...[ciBot, gitlabRunner, pull, ecrMirror, ingester, catalogSyncer, deployer, allUsers],
-      ],
+      identities: [...userRows, ...[ciBot, gitlabRunner, pull, ecrMirror, ingester, catalogSyncer, deployer, allUsers]],
       roleBindings: bindings(pull),
     },
     providers,
@@ -547,8 +544,6 @@ const demoRegistry = (): readonly Rows[] => [
   ...ACME_REPOS.map((plan) => repoRows(acmeDev, plan)),
 ]
 
-const EVERYBODY = ['owner', 'editor', 'viewer', 'outsider', 'admin'] as const
-
 /** The rows that do not depend on the time. Rows are never changed in place, so that all sandboxes of a process share them. */
 let timeless: readonly Rows[] | undefined
 
@@ -560,7 +555,6 @@ const timelessRows = (): readonly Rows[] => {
 /** Three organizations with about 5,000 tags: `example.com` to work in, `acme.dev` to prove isolation, the public catalog to sync from. */
 export const demoDataset = (now: number): Dataset => ({
   rows: [...demoAccess(now), ...timelessRows()],
-  tokens: tokensOf(EVERYBODY),
   organization: exampleCom.uid,
 })
 
@@ -572,11 +566,10 @@ export const emptyDataset = (): Dataset => {
       {
         groups: [only],
         roles: builtInRoleRows,
-        identities: userRows(EVERYBODY),
-        roleBindings: bindUsers(only.uid, ['owner', 'editor', 'viewer']),
+        identities: userRows,
+        roleBindings: bindUsers(only.uid, MEMBERS),
       },
     ],
-    tokens: tokensOf(EVERYBODY),
     organization: only.uid,
   }
 }

@@ -8,19 +8,19 @@ import { capabilityByV1, capabilityByV2 } from './capabilities.ts'
 import {
   humanUid,
   isOwnIssuer,
-  issuerOf,
   issueToken,
-  type MintOptions,
   matchesPattern,
+  mintOptions,
   mintToken,
   mismatchedClaim,
+  ownIssuer,
   peek,
   readToken,
   verifyWithIssuerKeys,
   verifyWithStoredKeys,
 } from './tokens.ts'
 
-/** The sender of a request, as `auth/caller.ts` established it. */
+/** The sender of a request, as `authenticate` established it. */
 export type Caller = {
   /** The identity of the token. */
   readonly identityUid: string
@@ -365,19 +365,8 @@ const discoveryRoutes: readonly Route[] = [
         id_token_signing_alg_values_supported: ['RS256'],
       }),
   },
-  { method: 'GET', template: KEYS_PATH, auth: 'none', handle: async (_ask, world) => ok((await issuerOf(world)).keys) },
+  { method: 'GET', template: KEYS_PATH, auth: 'none', handle: async () => ok((await ownIssuer()).keys) },
 ]
-
-const mintBody = z.union([
-  z.strictObject({ identity: z.string(), audience: z.string().optional() }),
-  z.strictObject({
-    subject: z.string().min(1),
-    issuer: z.string().optional(),
-    audience: z.union([z.string(), z.array(z.string())]).optional(),
-    claims: z.record(z.string(), z.unknown()).optional(),
-    lifetimeSeconds: z.int().optional(),
-  }),
-])
 
 /** `POST /-/token` with `{"identity": <uid>}` or `{"subject": …}` mints a token for tests and for `crosswalk sandbox token`. */
 const mintRoute: Route = {
@@ -385,13 +374,12 @@ const mintRoute: Route = {
   template: '/-/token',
   auth: 'none',
   handle: async ({ body }, world) => {
-    const read = mintBody.safeParse(body)
+    const read = mintOptions.safeParse(body)
     if (!read.success)
       return malformed(
         'the body must be {"identity": <uid>} with audience, or {"subject": …} with issuer, audience, claims, lifetimeSeconds',
       )
-    const options: MintOptions = read.data
-    return ok(await mintToken(world, options))
+    return ok(await mintToken(world, read.data))
   },
 }
 

@@ -12,10 +12,11 @@ import {
   jwtVerify,
   SignJWT,
 } from 'jose'
+import { z } from 'zod'
 import { isObject, LAST_TIME } from '../messages/message.ts'
 import { invalidField, notFound, permissionDenied, unauthenticated } from '../status.ts'
 import type { ClaimMatch, Identity } from '../world/model.ts'
-import type { Store, World } from '../world/store.ts'
+import type { World } from '../world/store.ts'
 import type { SessionCaller } from './sts.ts'
 
 /** The sandbox's own OIDC issuer. It signs the access tokens of the STS and acts as a third-party issuer in demos and tests. */
@@ -30,12 +31,8 @@ type TokenType = 'JWT' | 'at+jwt' | 'rt+jwt'
 
 const KEY_ID = 'sandbox-1'
 
-/** The keys of this process, made on first use: making them takes 200 ms of processor time. */
-let pair: ReturnType<typeof generateKeyPair> | undefined
-
 const createIssuer = async (): Promise<Issuer> => {
-  pair ??= generateKeyPair('RS256')
-  const { privateKey, publicKey } = await pair
+  const { privateKey, publicKey } = await generateKeyPair('RS256')
   const publicJwk = { ...(await exportJWK(publicKey)), kid: KEY_ID, alg: 'RS256', use: 'sig' }
   return {
     keys: { keys: [publicJwk] },
@@ -43,15 +40,12 @@ const createIssuer = async (): Promise<Issuer> => {
   }
 }
 
-const issuers = new WeakMap<Store, Promise<Issuer>>()
+let issuer: Promise<Issuer> | undefined
 
-/** The issuer of a store. Its key is made on first use and lives as long as the process, so a restart invalidates every token. */
-export const issuerOf = ({ store }: World): Promise<Issuer> => {
-  const known = issuers.get(store)
-  if (known !== undefined) return known
-  const made = createIssuer()
-  issuers.set(store, made)
-  return made
+/** The issuer of this process. Its keys are made on first use, which takes 200 ms. A restart invalidates every token. */
+export const ownIssuer = (): Promise<Issuer> => {
+  issuer ??= createIssuer()
+  return issuer
 }
 
 /** True if `issuer` is the sandbox's base URL or a path below it. Paths let one sandbox act as several issuers. */
@@ -82,8 +76,8 @@ export const issueToken = async (world: World, tokenType: 'at+jwt' | 'rt+jwt', g
   const { identityUid, ...restrictions } = caller
   const [only] = audience
   const claims = { iss: world.baseUrl(), sub: identityUid, aud: audience.length === 1 ? only : [...audience], ...times, ...restrictions }
-  const issuer = await issuerOf(world)
-  const token = await issuer.sign({ ...claims, ...(act && { act }) } as JWTPayload, tokenType)
+  const { sign } = await ownIssuer()
+  const token = await sign({ ...claims, ...(act && { act }) } as JWTPayload, tokenType)
   return { token, expiry: new Date(times.exp * 1000).toISOString() }
 }
 
@@ -92,7 +86,7 @@ export const issueToken = async (world: World, tokenType: 'at+jwt' | 'rt+jwt', g
  * audience is not checked: the sandbox has several addresses, its own and a proxy's (ASSUMPTIONS.md, "Tokens").
  */
 export const readToken = async (world: World, token: string, typ: TokenType): Promise<SessionCaller> => {
-  const { keys } = await issuerOf(world)
+  const { keys } = await ownIssuer()
   const verified = await jwtVerify<OurClaims>(token, createLocalJWKSet(keys), {
     issuer: world.baseUrl(),
     typ,
@@ -104,10 +98,11 @@ export const readToken = async (world: World, token: string, typ: TokenType): Pr
   return { identityUid: sub, scopes, capabilities, everything, session }
 }
 
-const LOOPBACK = /^https?:\/\/(127(?:\.\d{1,3}){3}|localhost|\[::1\])(:\d+)?(\/|$)/
+/** Host names of this machine as `URL` writes them. It normalises every spelling of an IPv4 address. */
+const LOOPBACK = /^(?:localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])$/
 
-/** Discovery contacts this machine only: the sandbox must not become a way to reach other hosts. */
-const isLoopback = (url: string): boolean => LOOPBACK.test(url)
+/** True if a URL leads to this machine. */
+export const isLoopback = ({ hostname }: URL): boolean => LOOPBACK.test(hostname)
 
 const DISCOVERY_TIMEOUT_MS = 5_000
 
@@ -122,11 +117,12 @@ const readConfiguration = async (issuer: string): Promise<unknown> => {
  * on a loopback address.
  */
 const discoverKeys = async (issuer: string): Promise<JWTVerifyGetKey> => {
-  if (!isLoopback(issuer))
+  // The sandbox must not become a way to reach other hosts.
+  if (!URL.canParse(issuer) || !isLoopback(new URL(issuer)))
     return permissionDenied(`verifying token: issuer ${issuer} is not on this machine; store its keys as static_keys`)
   const configuration = await readConfiguration(issuer).catch(() => permissionDenied(`verifying token: issuer ${issuer} does not answer`))
   const keysUrl = isObject(configuration) ? configuration['jwks_uri'] : undefined
-  if (typeof keysUrl !== 'string' || !isLoopback(keysUrl) || !URL.canParse(keysUrl))
+  if (typeof keysUrl !== 'string' || !URL.canParse(keysUrl) || !isLoopback(new URL(keysUrl)))
     return permissionDenied(`verifying token: issuer ${issuer} names no usable jwks_uri`)
   return createRemoteJWKSet(new URL(keysUrl))
 }
@@ -165,7 +161,7 @@ const verify = async (world: World, token: string, keys: JWTVerifyGetKey): Promi
  */
 export const verifyWithIssuerKeys = async (world: World, token: string): Promise<JWTPayload> => {
   const { iss = '' } = peek(token)
-  const keys = isOwnIssuer(world, iss) ? createLocalJWKSet((await issuerOf(world)).keys) : await discoverKeys(iss)
+  const keys = isOwnIssuer(world, iss) ? createLocalJWKSet((await ownIssuer()).keys) : await discoverKeys(iss)
   return verify(world, token, keys)
 }
 
@@ -194,19 +190,17 @@ const exactOrPattern = (exact: string | undefined, pattern: string | undefined):
 
 const never = (): boolean => false
 
-const listOf = (audience: string | string[] | undefined): readonly string[] => (audience === undefined ? [] : [audience].flat())
-
 const ownClaim = (payload: JWTPayload, claim: string): readonly string[] => {
   const text = Object.hasOwn(payload, claim) ? textOf(payload[claim]) : undefined
   return text === undefined ? [] : [text]
 }
 
 const checksOf = (match: ClaimMatch, payload: JWTPayload, defaultAudiences: readonly string[]): readonly Check[] => [
-  { claim: 'iss', values: listOf(payload.iss), passes: exactOrPattern(match.issuer, match.issuerPattern) ?? never },
-  { claim: 'sub', values: listOf(payload.sub), passes: exactOrPattern(match.subject, match.subjectPattern) ?? never },
+  { claim: 'iss', values: [payload.iss ?? []].flat(), passes: exactOrPattern(match.issuer, match.issuerPattern) ?? never },
+  { claim: 'sub', values: [payload.sub ?? []].flat(), passes: exactOrPattern(match.subject, match.subjectPattern) ?? never },
   {
     claim: 'aud',
-    values: listOf(payload.aud),
+    values: [payload.aud ?? []].flat(),
     passes: exactOrPattern(match.audience, match.audiencePattern) ?? ((value) => defaultAudiences.includes(value)),
   },
   ...Object.entries(match.claims).map(([claim, wanted]) => ({
@@ -251,32 +245,34 @@ export const lookupIdentityUid = (world: World, issuer: string, subject: string)
 }
 
 /** The token to mint: an access token of an existing identity, or an identity token of `subject` to match or exchange. */
-export type MintOptions =
-  | {
-      readonly identity: string
-      /** The default is the base URL. */
-      readonly audience?: string | undefined
-    }
-  | {
-      readonly subject: string
-      /** The sandbox's base URL (the default) or any URL below it, so that one sandbox can act as several issuers. */
-      readonly issuer?: string | undefined
-      /** The default is the base URL. */
-      readonly audience?: string | readonly string[] | undefined
-      /** More claims, for `claims` and `claimPatterns`. They cannot replace the registered ones. */
-      readonly claims?: Readonly<Record<string, unknown>> | undefined
-      /** One hour by default. A negative number makes an expired token. */
-      readonly lifetimeSeconds?: number | undefined
-    }
+export const mintOptions = z.union([
+  z.strictObject({
+    identity: z.string(),
+    /** The default is the base URL. */
+    audience: z.string().optional(),
+  }),
+  z.strictObject({
+    subject: z.string().min(1),
+    /** The sandbox's base URL (the default) or any URL below it, so that one sandbox can act as several issuers. */
+    issuer: z.string().optional(),
+    /** The default is the base URL. */
+    audience: z.union([z.string(), z.array(z.string())]).optional(),
+    /** More claims, for `claims` and `claimPatterns`. They cannot replace the registered ones. */
+    claims: z.record(z.string(), z.unknown()).optional(),
+    /** One hour by default. A negative number makes an expired token. */
+    lifetimeSeconds: z.int().optional(),
+  }),
+])
+
+type MintOptions = z.infer<typeof mintOptions>
 
 const mintIdentityToken = async (world: World, options: Extract<MintOptions, { readonly subject: string }>): Promise<IssuedToken> => {
-  const { subject, issuer: iss = world.baseUrl(), audience = world.baseUrl(), claims = {}, lifetimeSeconds = 3600 } = options
+  const { subject, issuer: iss = world.baseUrl(), audience: aud = world.baseUrl(), claims = {}, lifetimeSeconds = 3600 } = options
   if (!isOwnIssuer(world, iss)) invalidField('issuer', `must be ${world.baseUrl()} or a URL below it`)
   const times = lifetime(world, lifetimeSeconds)
   if (Math.abs(times.exp) * 1000 > LAST_TIME) invalidField('lifetimeSeconds', 'must end before the year 10000')
-  const aud = typeof audience === 'string' ? audience : [...audience]
-  const issuer = await issuerOf(world)
-  const token = await issuer.sign({ ...claims, iss, sub: subject, aud, ...times }, 'JWT')
+  const { sign } = await ownIssuer()
+  const token = await sign({ ...claims, iss, sub: subject, aud, ...times }, 'JWT')
   return { token, expiry: new Date(times.exp * 1000).toISOString() }
 }
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { Agent, request } from 'undici'
-import { issuerOf, lifetime } from '../auth/tokens.ts'
+import { isLoopback, lifetime, ownIssuer } from '../auth/tokens.ts'
 import { type Answer, callerOf, ok, type Route } from '../http/route.ts'
 import type { Subscription } from '../world/model.ts'
 import { type Clock, createRandom, isAtOrBelow, parentOf, type Random, revisionOf, timestamp, type World } from '../world/store.ts'
@@ -21,9 +21,6 @@ const uuid = (random: Random): string => {
   return [hex.slice(0, 8), hex.slice(8, 12), `4${hex.slice(13, 16)}`, `${variant}${hex.slice(17, 20)}`, hex.slice(20)].join('-')
 }
 
-const prefixed = (extensions: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
-  Object.fromEntries(Object.entries(extensions).map(([name, value]) => [`ce-${name}`, value]))
-
 /** The event of an occurrence. */
 const cloudEventOf = (occurrence: Occurrence, world: World, random: Random): CloudEvent => {
   const { type, subject, group, sourcePath, bodyType, body, actor, extensions } = occurrence
@@ -42,7 +39,7 @@ const cloudEventOf = (occurrence: Occurrence, world: World, random: Random): Clo
     'ce-audience': 'customer',
     'ce-bodytype': bodyType,
     'ce-actor': actor,
-    ...prefixed(extensions),
+    ...Object.fromEntries(Object.entries(extensions).map(([name, value]) => [`ce-${name}`, value])),
   }
   return { id, headers, content: JSON.stringify({ actor: { subject: actor }, body }) }
 }
@@ -53,9 +50,9 @@ const SIGNED_FOR = 300
 /** `Bearer` and a token. It proves to the receiver the sender, the group and the integrity of the content (semantics §7.4). */
 const authorizationOf = async ({ content }: CloudEvent, group: string, world: World): Promise<string> => {
   const digest = `sha256:${createHash('sha256').update(content).digest('hex')}`
-  const issuer = await issuerOf(world)
+  const { sign } = await ownIssuer()
   const claims = { iss: world.baseUrl(), aud: 'customer', sub: `webhook:${group}`, webhook: { digest }, ...lifetime(world, SIGNED_FOR) }
-  return `Bearer ${await issuer.sign(claims, 'JWT')}`
+  return `Bearer ${await sign(claims, 'JWT')}`
 }
 
 /** One event for one subscription, as shown by `GET /-/deliveries`. */
@@ -182,14 +179,6 @@ const createWaiting = (clock: Clock) => {
     },
   }
 }
-
-/** The allowed and the forbidden targets of a subscription. */
-
-/** Host names of this machine as `URL` writes them. It normalises every spelling of an IPv4 address. */
-const LOOPBACK = /^(?:localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])$/
-
-/** True if a URL leads to this machine. */
-const isLoopback = ({ hostname }: URL): boolean => LOOPBACK.test(hostname)
 
 const parse = (sink: string): URL | undefined => (URL.canParse(sink) ? new URL(sink) : undefined)
 

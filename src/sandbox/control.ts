@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { ok, type Route } from './http/route.ts'
+import { ok, type Pairs, type Route } from './http/route.ts'
 import { LAST_TIME } from './messages/message.ts'
 import { CODES, malformed } from './status.ts'
 import { groupBy, timestamp } from './world/store.ts'
@@ -162,7 +162,7 @@ export const createJournal = () => {
 }
 
 /** Query pairs as an object. */
-export const queryObject = (pairs: readonly (readonly [string, string])[]): JournalEntry['query'] =>
+export const queryObject = (pairs: Pairs): JournalEntry['query'] =>
   Object.fromEntries(
     [...groupBy(pairs, ([name]) => name)].map(([name, all]) => [name, all.length === 1 ? all[0]![1] : all.map(([, value]) => value)]),
   )
@@ -189,12 +189,11 @@ export const spoiled = (body: unknown, { drop, change }: Fault): unknown => {
 }
 
 /** Makes a list begin late, as a fault's `shift` asks. A page token already determines where its page begins. */
-export const shifted = (url: string, { shift }: Fault): string => {
-  const [path = '', search = ''] = url.split('?', 2)
-  const query = new URLSearchParams(search)
-  if (shift === undefined || query.has('page_token') || query.has('pageToken')) return url
-  query.set('skip', String(Number(query.get('skip') ?? 0) + shift))
-  return `${path}?${query}`
+export const shifted = (pairs: Pairs, fault: Fault | undefined): Pairs => {
+  const shift = fault?.shift
+  if (shift === undefined || pairs.some(([name]) => name === 'page_token' || name === 'pageToken')) return pairs
+  const skip = pairs.find(([name]) => name === 'skip')?.[1]
+  return [...pairs.filter(([name]) => name !== 'skip'), ['skip', String(Number(skip ?? 0) + shift)]]
 }
 
 const segmentsOf = (pointer: string): readonly string[] =>

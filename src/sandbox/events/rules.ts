@@ -1,4 +1,4 @@
-import type { Answer, Ask, Route } from '../http/route.ts'
+import { type Answer, type Ask, formOf, type Route } from '../http/route.ts'
 import { isObject } from '../messages/message.ts'
 import { parentOf, rootOf } from '../world/store.ts'
 
@@ -249,4 +249,4 @@ const RULES: ReadonlyMap<string, Rule> = new Map([...resourceEntries, ...singula
 
 /** The rule of a route. Undefined for a route that announces nothing: reads, checks, requests for access, and a caller's own metadata. */
 export const ruleOf = ({ method, template }: Pick<Route, 'method' | 'template'>): Rule | undefined =>
-  RULES.get(`${method} ${template.replace(/\{[^{}]*\}/g, '{}')}`)
+  RULES.get(`${method} ${formOf(template)}`)

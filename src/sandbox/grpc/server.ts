@@ -10,18 +10,19 @@ import { promisify } from 'node:util'
 import { gunzip, gzip } from 'node:zlib'
 import protojson from 'protobufjs/ext/protojson.js'
 import protobuf, { type Field, type Root, type Type } from 'protobufjs/light.js'
-import { type Fault, faultStatus, queryObject, shifted } from '../control.ts'
+import { faultStatus, queryObject, shifted } from '../control.ts'
 import {
   dispatchCall,
+  headerText,
   LONGEST_MS,
   outcomeOf,
   type RequestEntry,
   type RequestOutcome,
   type ServerParts,
-  splitUrl,
+  statusOf,
 } from '../http/dispatch.ts'
-import { type Answer, pairsOf } from '../http/route.ts'
-import { CODES, gatewayError, isStatusError, malformed } from '../status.ts'
+import type { Answer, Pairs } from '../http/route.ts'
+import { CODES, gatewayError, malformed } from '../status.ts'
 import type { World } from '../world/store.ts'
 import { createProtos, type PublishedRule, readPublishedFacts } from './protos.ts'
 
@@ -192,13 +193,13 @@ export const grpcApi = (): GrpcApi => {
 }
 
 type Fields = Readonly<Record<string, unknown>>
-type Pair = readonly [string, string]
+type Pair = Pairs[number]
 
 /** The REST request of a message by its http rule, as a gateway would send it. */
 type RestRequest = {
   /** The values of the template's variables, in order. */
   readonly values: readonly string[]
-  readonly pairs: readonly Pair[]
+  readonly pairs: Pairs
   /** JSON. Without a body in the rule, it holds what a query cannot carry, maps and lists of messages; undefined if there is none. */
   readonly body: unknown
 }
@@ -298,9 +299,9 @@ const findMethod = ({ journal, world }: ServerParts, path: string): GrpcMethod =
 }
 
 /** Decodes a request with the codes and texts of grpc-go (ASSUMPTIONS.md, "gRPC"). */
-const decode = (type: Type, bytes: Buffer): Readonly<Record<string, unknown>> => {
+const decode = (type: Type, bytes: Buffer): Fields => {
   try {
-    return type.decode(bytes) as unknown as Readonly<Record<string, unknown>>
+    return type.decode(bytes) as unknown as Fields
   } catch (error) {
     const isText = /utf-?8/i.test((error as Error).message)
     const reason = isText ? 'string field contains invalid UTF-8' : 'proto: cannot parse invalid wire-format data'
@@ -308,7 +309,7 @@ const decode = (type: Type, bytes: Buffer): Readonly<Record<string, unknown>> =>
   }
 }
 
-const restOf = ({ input, rule }: GrpcMethod, request: Readonly<Record<string, unknown>>): RestRequest => {
+const restOf = ({ input, rule }: GrpcMethod, request: Fields): RestRequest => {
   try {
     return rule ? restRequestOf(input, request, rule) : { values: [], pairs: [], body: protojson.toJson(input, request) }
   } catch (error) {
@@ -318,11 +319,6 @@ const restOf = ({ input, rule }: GrpcMethod, request: Readonly<Record<string, un
 
 /** gRPC has one dialect of v1: the published names. */
 const inPublishedNames = (world: World): World => ({ ...world, options: { ...world.options, v1Dialect: 'published' } })
-
-const shiftedPairs = (pairs: RestRequest['pairs'], fault: Fault): RestRequest['pairs'] => {
-  const query = new URLSearchParams(pairs.map(([name, value]): [string, string] => [name, value]))
-  return pairsOf(splitUrl(shifted(`/?${query}`, fault))[1])
-}
 
 const messageOf = (type: Type, { body = {} }: Answer): Uint8Array => {
   try {
@@ -361,29 +357,19 @@ const answerGrpc = async (parts: ServerParts, { method, path, message, authoriza
   const entry: RequestEntry = { ...rest, query: queryObject(pairs), body: body ?? null, grpc: path }
   const outcome = await outcomeOf(parts, entry, ending, async (fault) => {
     if (!match) return gatewayError('UNIMPLEMENTED', `method ${name} not implemented`)
-    return dispatchCall(world, { ...rest, ...match, pairs: fault ? shiftedPairs(pairs, fault) : pairs, body: body ?? {}, authorization })
+    return dispatchCall(world, { ...rest, ...match, pairs: shifted(pairs, fault), body: body ?? {}, authorization })
   })
   return replyOf(output, outcome)
 }
 
-type StreamHeaders = Readonly<Record<string, string>>
-
 const HEADERS = { 'content-type': 'application/grpc' }
-
-const single = (value: string | readonly string[] | undefined): string | undefined => (typeof value === 'string' ? value : value?.[0])
 
 /** Only gzip is known besides none. */
 const encodingOf = (headers: IncomingHttpHeaders): 'gzip' | undefined => {
-  const encoding = single(headers['grpc-encoding'])
+  const encoding = headerText(headers['grpc-encoding'])
   if (encoding === undefined || encoding === 'identity') return undefined
   if (encoding === 'gzip') return encoding
   return gatewayError('UNIMPLEMENTED', `grpc: Decompressor is not installed for grpc-encoding ${JSON.stringify(encoding)}`)
-}
-
-const statusOf = (error: unknown): GrpcStatus => {
-  if (isStatusError(error)) return { code: CODES[error.status.code].code, message: error.status.message, details: [] }
-  process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`)
-  return { code: CODES.INTERNAL.code, message: 'unexpected error, see the output of the sandbox', details: [] }
 }
 
 /** Node throws on an answer to a stream that is gone, and on a second one. */
@@ -393,8 +379,7 @@ const isDone = ({ closed, destroyed, session, headersSent }: ServerHttp2Stream):
 /** HTTP/2 has no headers about the connection. A fault may set one for REST. */
 const HOP = new Set(['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade'])
 
-const allowed = (headers: StreamHeaders): StreamHeaders =>
-  Object.fromEntries(Object.entries(headers).filter(([name]) => !HOP.has(name.toLowerCase())))
+const allowed = (headers: Headers): Headers => Object.fromEntries(Object.entries(headers).filter(([name]) => !HOP.has(name.toLowerCase())))
 
 /** Answers with a head alone. */
 const sendHead = (stream: ServerHttp2Stream, head: OutgoingHttpHeaders): void => {
@@ -403,14 +388,14 @@ const sendHead = (stream: ServerHttp2Stream, head: OutgoingHttpHeaders): void =>
   if (!stream.readableEnded) setImmediate(() => stream.destroy())
 }
 
-const sendStatus = (stream: ServerHttp2Stream, status: GrpcStatus, headers: StreamHeaders = {}): void => {
+const sendStatus = (stream: ServerHttp2Stream, status: GrpcStatus, headers: Headers = {}): void => {
   if (!isDone(stream)) sendHead(stream, { ':status': 200, ...allowed(headers), ...HEADERS, ...trailersOf(grpcApi(), status) })
 }
 
 const sendMessage = async (
   stream: ServerHttp2Stream,
   message: Uint8Array,
-  headers: StreamHeaders,
+  headers: Headers,
   encoding: 'gzip' | undefined,
 ): Promise<void> => {
   const frame = await writeFrame(message, encoding)
@@ -446,7 +431,7 @@ const endingOf = (stream: ServerHttp2Stream, timeout: number | undefined, closin
 }
 
 const serve = async (parts: ServerParts, closing: AbortSignal, stream: ServerHttp2Stream, headers: IncomingHttpHeaders): Promise<void> => {
-  const ending = endingOf(stream, readTimeout(single(headers['grpc-timeout'])), closing)
+  const ending = endingOf(stream, readTimeout(headerText(headers['grpc-timeout'])), closing)
   const encoding = encodingOf(headers)
   const path = headers[':path'] ?? ''
   const method = findMethod(parts, path)
@@ -470,7 +455,10 @@ export const createGrpcServer = (parts: ServerParts, closing: AbortSignal): Http
     if (isDone(stream)) return
     if (headers[':method'] !== 'POST') return sendHead(stream, { ':status': 405 })
     if (!isGrpc(headers)) return sendHead(stream, { ':status': 415 })
-    serve(parts, closing, stream, headers).catch((error: unknown) => sendStatus(stream, statusOf(error)))
+    serve(parts, closing, stream, headers).catch((error: unknown) => {
+      const { code, message } = statusOf(error)
+      sendStatus(stream, { code: CODES[code].code, message, details: [] })
+    })
   })
   return server
 }

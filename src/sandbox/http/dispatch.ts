@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { authenticate } from '../auth/sts.ts'
-import { type Fault, type Faults, type Journal, type JournalEntry, spoiled } from '../control.ts'
+import { type Fault, type Faults, type Journal, type JournalEntry, shifted, spoiled } from '../control.ts'
 import { CODES, type Detail, isStatusError, malformed, type ResourceType, type Status, unauthenticated } from '../status.ts'
 import { timestamp, type World } from '../world/store.ts'
-import { type Answer, isForm, looksLikeJson, type Match, pairsOf, parseBody, type Router, readQuery } from './route.ts'
+import { type Answer, isForm, looksLikeJson, type Match, type Pairs, pairsOf, parseBody, type Router, readQuery } from './route.ts'
 
 /** What serves requests, whichever protocol carries them. */
 export type ServerParts = {
@@ -78,6 +78,10 @@ const renderStatus = (status: Status, service: string, serviceDomain: string) =>
   ],
 })
 
+/** The first value of a header, of which Node's types allow several. */
+export const headerText = (value: string | readonly string[] | undefined): string | undefined =>
+  typeof value === 'string' ? value : value?.[0]
+
 /** A request as received. */
 export type Received = {
   readonly method: string
@@ -88,8 +92,6 @@ export type Received = {
   readonly authorization: string | undefined
   readonly text: string
 }
-
-type Pairs = readonly (readonly [string, string])[]
 
 /** What a request asks of which route. */
 type RoutedCall = Match & { readonly method: string; readonly pairs: Pairs; readonly body: unknown }
@@ -162,7 +164,8 @@ const UNEXPECTED: Status = {
   details: [],
 }
 
-const statusOf = (error: unknown): Status => {
+/** The status to answer an error with. The output of the sandbox shows an error that is not a refusal. */
+export const statusOf = (error: unknown): Status => {
   if (isStatusError(error)) return error.status
   process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`)
   return UNEXPECTED
@@ -183,12 +186,12 @@ const refuse = (error: unknown, path: string, world: World): Answer => {
   }
 }
 
-/** Answers one request. Failures become answers too. */
-export const dispatch = async (router: Router, world: World, received: Received): Promise<Answer> => {
+/** Answers one request, whose list `fault` may shift. Failures become answers too. */
+export const dispatch = async (router: Router, world: World, received: Received, fault?: Fault): Promise<Answer> => {
   const [encoded, query] = splitUrl(received.url)
   try {
     const path = decodePath(encoded)
-    const call = resolve(router, path, pairsOf(checkQuery(query)), received)
+    const call = resolve(router, path, shifted(pairsOf(checkQuery(query)), fault), received)
     return await perform(world, { ...call, path, authorization: received.authorization })
   } catch (error) {
     return refuse(error, encoded, world)

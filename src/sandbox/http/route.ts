@@ -28,7 +28,8 @@ const parseChoice = (name: string, value: string, values: readonly string[]): st
   return chosen ?? fail(name, `${JSON.stringify(value)} is not a valid value`)
 }
 
-type Pairs = readonly (readonly [string, string])[]
+/** Names and values of a query string or a form, in order. */
+export type Pairs = readonly (readonly [name: string, value: string])[]
 
 /**
  * Reads the pairs of a query string or a form-encoded body. Every reader takes the snake_case name and accepts camelCase too, dotted names
@@ -95,7 +96,7 @@ export const isForm = (contentType: string | undefined): boolean => /^\s*applica
 export const looksLikeJson = (text: string): boolean => /^\s*[[{]/.test(text)
 
 /** The pairs of a query string or a form. */
-export const pairsOf = (text: string): readonly (readonly [string, string])[] => [...new URLSearchParams(text)]
+export const pairsOf = (text: string): Pairs => [...new URLSearchParams(text)]
 
 /** One parsed request. */
 export type Ask = {
@@ -200,7 +201,7 @@ const matchRoute = ({ parts, verb }: Compiled, path: string): Params | undefined
 }
 
 /** The template without the names of its variables. */
-const formOf = (template: string): string => template.replace(/\{[^{}]*\}/g, '{}')
+export const formOf = (template: string): string => template.replace(/\{[^{}]*\}/g, '{}')
 
 const variablesOf = ({ parts }: Compiled): readonly string[] => parts.flatMap((part) => (part.kind === 'literal' ? [] : [part.name]))
 

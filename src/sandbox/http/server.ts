@@ -3,9 +3,9 @@ import http, { type Server } from 'node:http'
 import type { Http2Server } from 'node:http2'
 import type { Socket } from 'node:net'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
-import { bodyEntry, type Fault, faultStatus, queryObject, shifted } from '../control.ts'
+import { bodyEntry, type Fault, faultStatus, queryObject } from '../control.ts'
 import { CODES } from '../status.ts'
-import { dispatch, outcomeOf, type Received, type ServerParts, splitUrl } from './dispatch.ts'
+import { dispatch, headerText, outcomeOf, type Received, type ServerParts, splitUrl } from './dispatch.ts'
 import { type Answer, pairsOf } from './route.ts'
 
 /** No request of HTTP/1.1 begins like a connection of HTTP/2 (RFC 9113 §3.4). */
@@ -64,8 +64,6 @@ const BODY_LIMIT = 100 * 1024 * 1024
 /** Nothing of gRPC is loaded before the first connection that speaks HTTP/2. */
 const openGrpc = async (parts: ServerParts, closing: AbortSignal) => (await import('../grpc/server.ts')).createGrpcServer(parts, closing)
 
-const headerText = (value: string | readonly string[] | undefined): string | undefined => (typeof value === 'string' ? value : value?.[0])
-
 const receive = (request: FastifyRequest, contentType: string | undefined): Received => ({
   method: request.method,
   url: request.raw.url ?? '/',
@@ -119,9 +117,7 @@ const serve = async (parts: ServerParts, closing: AbortSignal, request: FastifyR
   const path = readablePath(encoded)
   if (path.startsWith('/-/')) return send(reply, isForeign(request) ? FOREIGN : await dispatch(router, world, received))
   const entry = { method: received.method, path, query: queryObject(pairsOf(query)), body: bodyEntry(received.text) }
-  const outcome = await outcomeOf(parts, entry, closing, (fault) =>
-    dispatch(router, world, fault ? { ...received, url: shifted(received.url, fault) } : received),
-  )
+  const outcome = await outcomeOf(parts, entry, closing, (fault) => dispatch(router, world, received, fault))
   if (outcome.kind === 'cut') return reset(request, reply)
   return outcome.kind === 'fault' ? sendFault(reply, outcome.fault) : send(reply, outcome.answer)
 }

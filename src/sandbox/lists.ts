@@ -53,6 +53,9 @@ export const equals = <R>(query: Query, name: string, read: (row: R) => string |
 /** The order of a list: by one member, then by uid ascending. `name` is the member's database-style name. */
 export type Order = { readonly name: string; readonly descending: boolean }
 
+/** The default order of a list. */
+export const UID_ASCENDING: Order = { name: 'uid', descending: false }
+
 /** Database-style name → the value to compare rows by. Unset times are '' and so come first in ascending order. */
 export type Sortable<R> = Readonly<Record<string, (row: R) => string>>
 
@@ -157,22 +160,27 @@ export type Page<R> = {
 
 const hash = (text: string): string => createHash('sha256').update(text).digest('base64url').slice(0, 16)
 
-const refuseNegatives = (query: Query): void => {
-  const negative = ['page_size', 'skip'].filter((field) => query.integer(field) < 0)
+/** INVALID_ARGUMENT on each of these parameters that is negative. */
+export const refuseNegatives = (query: Query, names: readonly string[]): void => {
+  const negative = names.filter((field) => query.integer(field) < 0)
   if (negative.length > 0) invalidArgument(negative.map((field) => ({ field, description: 'must be non-negative' })))
 }
 
 /**
- * Reads page_size, page_token, order_by and skip. A token older than three days, or from another order_by, restarts the list without an
+ * Reads page_size, page_token, order_by and skip. The default order is `uid asc`. A token older than three days, or from another order_by, restarts the list without an
  * error. A forged token, or one from other filters, is INVALID_ARGUMENT (specification §8, semantics §5).
  */
-export const readPaging = <R>(query: Query, world: World, list: { sortable: Sortable<R>; order: Order; filterKey: string }): Paging => {
-  refuseNegatives(query)
+export const readPaging = <R>(
+  query: Query,
+  world: World,
+  list: { sortable: Sortable<R>; order?: Order | undefined; filterKey: string },
+): Paging => {
+  refuseNegatives(query, ['page_size', 'skip'])
   const filterHash = hash(list.filterKey)
   const asked = query.text('order_by') === '' ? undefined : parseOrder(query.text('order_by'), list.sortable)
   const token = query.text('page_token') === '' ? undefined : readToken(query.text('page_token'), world.pageKey)
   if (token && token.filterHash !== filterHash) invalidField('page_token', 'was made for a listing with other filters')
-  const order = asked ?? token?.order ?? list.order
+  const order = asked ?? token?.order ?? list.order ?? UID_ASCENDING
   const fresh = token !== undefined && world.clock.now().getTime() - token.issuedAt < TOKEN_LIFETIME_MS && sameOrder(token.order, order)
   return {
     size: Math.min(query.integer('page_size') || DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE),

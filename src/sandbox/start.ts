@@ -63,7 +63,7 @@ export type SandboxOptions = {
   /** Milliseconds of delay before every answer. The default is 0. */
   readonly latencyMs?: number | undefined
   /** The names that genuine v1 writes. The default is `specification`. */
-  readonly v1Dialect?: 'specification' | 'published' | undefined
+  readonly v1Dialect?: WorldOptions['v1Dialect'] | undefined
   /** Determines the uids, codes and page tokens made while the sandbox runs. The default is 1. */
   readonly seed?: number | undefined
   /** A fixed time or a source of time, in milliseconds since the epoch. The default is the machine's clock. */

@@ -53,8 +53,6 @@ export const readQuery = (pairs: Pairs) => {
     /** Every pair as received, in order, for the journal. */
     pairs,
     texts,
-    /** True if the parameter is present, even if empty. */
-    has: (name: string) => given.has(name),
     /** The value; `''` when absent. */
     text: (name: string) => single(name) ?? '',
     /** 1, t, T, true, TRUE, True and their opposites; false when absent. */

@@ -197,8 +197,7 @@ export const feedOperations: readonly Operation[] = [
     template: '/advisory/v1/metadata',
     auth: 'none',
     answer: (ask, world) => {
-      const list = { ...selectMetadata(world.store, ask.query), order: { name: 'uid', descending: false } }
-      const { rows: items, ...envelope } = unscopedPage(ask, world, list)
+      const { rows: items, ...envelope } = unscopedPage(ask, world, selectMetadata(world.store, ask.query))
       return encode({ ...envelope, items }, vulnerabilityMetadataList, world.options.v1Dialect)
     },
   },
@@ -285,8 +284,7 @@ const listAdvisories: Operation = {
     const uidp = readUidp(ask.query)
     const filters = [...equals<Advisory>(ask.query, 'id', ({ uid }) => uid), ...advisoryFilters(readV1Wish(ask.query))]
     const key = `${advisories.plural} ${filterKey(uidp, filters)}`
-    const list = { sortable, order: { name: 'uid', descending: false }, filterKey: key }
-    const paging = readPaging(pagedQuery(ask.query), world, list)
+    const paging = readPaging(pagedQuery(ask.query), world, { sortable, filterKey: key })
     const inReach = visible(world, callerOf(ask), 'advisories.list')
     const rows = selectRows(world.store.advisories, uidp, filters).filter(({ uid }) => inReach(uid))
     const { rows: page, ...envelope } = pageOf(world, sortRows(rows, paging.order, sortable), paging, sortable)

@@ -1,6 +1,6 @@
 import { callerOf, type Query } from '../http/route.ts'
 import { artifactsIn, countArtifacts, isBuilt, searchArtifacts, searchOf, versionsOf } from '../v2/libraries.ts'
-import { unscopedPage } from '../v2/resource.ts'
+import { BY_NAME, unscopedPage } from '../v2/resource.ts'
 import { choice, flag, int32, int64, list, message, object, prefixed, sameNames, text, time, v1Names } from './message.ts'
 import { encode, encodeResource, type Operation } from './operation.ts'
 import { arrange, ownPaging } from './operations.ts'
@@ -88,15 +88,9 @@ const listArtifacts: Operation = {
     ask.query.flag('include_upstream')
     const search = searchOf(ask.query)
     const rows = searchArtifacts(artifactsIn(world, callerOf(ask), ecosystems), search, world.store)
-    const list = { rows, key: JSON.stringify([ecosystems, search]), order: { name: 'name', descending: false } }
-    const {
-      rows: items,
-      totalCount,
-      ...envelope
-    } = unscopedPage({ query: ownPaging(ask.query, 'page_size', 'page_token', 'skip') }, world, {
-      ...list,
-      sortable: { name: ({ name }) => name },
-    })
+    const list = { rows, key: JSON.stringify([ecosystems, search]), sortable: BY_NAME.sortable, order: { name: 'name', descending: false } }
+    const page = unscopedPage({ query: ownPaging(ask.query, 'page_size', 'page_token', 'skip') }, world, list)
+    const { rows: items, totalCount, ...envelope } = page
     return encode({ ...envelope, items, totalArtifacts: Number(totalCount) }, artifactList, world.options.v1Dialect)
   },
 }

@@ -1,11 +1,11 @@
 import { type Ask, ok, type Route } from '../http/route.ts'
 import { decode as decodeStored, duration, type Field, flag, int32, int64, isObject, snakeCase, text, time } from '../messages/message.ts'
 import { CODES, gatewayError, invalidField, isStatusError, malformed } from '../status.ts'
-import type { World } from '../world/store.ts'
+import { parentOf, type World, type WorldOptions } from '../world/store.ts'
 import type { Extra, Member, Type, V1Message, V1Scalar, Vocabulary } from './message.ts'
 
 /** The spelling of v1: proto names with the specification's extra members, or exactly the published JSON names. */
-export type Dialect = 'specification' | 'published'
+export type Dialect = WorldOptions['v1Dialect']
 
 type Row = Readonly<Record<string, unknown>>
 type Json = Record<string, unknown>
@@ -74,15 +74,10 @@ export function encode(row: Row, message: V1Message, dialect: Dialect): Json {
   return out
 }
 
-const parentOf = (uid: unknown): string | undefined => {
-  const end = typeof uid === 'string' ? uid.lastIndexOf('/') : -1
-  return end < 0 ? undefined : String(uid).slice(0, end)
-}
-
 const extraValue: Readonly<Record<Extra, (row: Row) => unknown>> = {
   created_at: (row) => row['createTime'] ?? null,
   updated_at: (row) => row['updateTime'] ?? null,
-  group_id: (row) => parentOf(row['uid']),
+  group_id: (row) => parentOf(String(row['uid'])) || undefined,
 }
 
 /**

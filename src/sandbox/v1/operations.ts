@@ -1,8 +1,20 @@
 import { requireCapability, visible } from '../auth/rights.ts'
 import { type Ask, type Query, readQuery } from '../http/route.ts'
-import { equals, type Filter, type Order, readUidp, SORTABLE, type Sortable, selectRows, sortRows, type Uidp } from '../lists.ts'
+import {
+  equals,
+  type Filter,
+  type Order,
+  readUidp,
+  refuseNegatives,
+  SORTABLE,
+  type Sortable,
+  selectRows,
+  sortRows,
+  UID_ASCENDING,
+  type Uidp,
+} from '../lists.ts'
 import { camelCase, type Message, snakeCase } from '../messages/message.ts'
-import { invalidArgument, invalidField } from '../status.ts'
+import { invalidField } from '../status.ts'
 import { actOf, create, createAct, type Resource, readableRow, remove, uidParam, update } from '../v2/resource.ts'
 import type { Row } from '../world/model.ts'
 import type { World } from '../world/store.ts'
@@ -23,8 +35,6 @@ const COLUMNS: ReadonlyMap<string, string> = new Map([
 
 /** The same columns for every resource. A resource without a name sorts by uid. */
 export const sortable: Sortable<Row> = { ...SORTABLE, name: (row) => ('name' in row ? String(row.name) : '') }
-
-const UID_ASCENDING: Order = { name: 'uid', descending: false }
 
 /** Reads `order_by=field [asc|desc]`. Returns `fallback` for an absent one and throws code 3 on `order_by` for any other text. */
 export function readOrder(query: Query, fallback: Order): Order {
@@ -93,15 +103,9 @@ function page(number: number, size: number): Window {
   return slice((Math.max(number, 1) - 1) * rows, rows)
 }
 
-function refuseNegative(values: readonly (readonly [name: string, value: number])[]): void {
-  const negative = values.filter(([, value]) => value < 0)
-  if (negative.length > 0) invalidArgument(negative.map(([field]) => ({ field, description: 'must be non-negative' })))
-}
-
 /** The requested window of a list, otherwise the full set. Throws code 3 for negative numbers and mixed spellings. */
 export function readWindow(query: Query): Window {
-  const given = families.flat().filter((name) => query.has(name))
-  refuseNegative(given.map((name) => [name, query.integer(name)]))
+  refuseNegatives(query, families.flat())
   // Zero is unset, as in proto3.
   const [family, other] = families.filter((names) => names.some((name) => query.integer(name) !== 0))
   if (!family) return everything
@@ -147,10 +151,6 @@ type List<R extends Row> = {
 }
 
 const noScope: Uidp = readUidp(readQuery([]))
-
-/** The exact-match `name` filter of most lists (facts §10.5). */
-export const byName = <R extends Row & { readonly name: string }>(query: Query): readonly Filter<R>[] =>
-  equals<R>(query, 'name', ({ name }) => name)
 
 /**
  * Sorts the rows, which come in uid order, and cuts them to the window of the request. Throws code 3. `column` reads the column of a

@@ -44,7 +44,7 @@ type UnscopedList<R extends Row> = {
 /** One page of such a list by page_size, page_token, order_by and skip (specification §4 rule 2). */
 export const unscopedPage = <R extends Row>({ query }: Pick<Ask, 'query'>, world: World, list: UnscopedList<R>): Page<R> => {
   const sortable = { ...SORTABLE, ...list.sortable }
-  const paging = readPaging(query, world, { sortable, order: list.order ?? UID_ASCENDING, filterKey: list.key })
+  const paging = readPaging(query, world, { sortable, order: list.order, filterKey: list.key })
   return pageOf(world, sortRows(list.rows, paging.order, sortable), paging, sortable)
 }
 
@@ -140,8 +140,6 @@ export const BY_NAME = {
   filters: <R extends Row & { readonly name: string }>(query: Query): readonly Filter<R>[] => equals<R>(query, 'name', ({ name }) => name),
 }
 
-const UID_ASCENDING: Order = { name: 'uid', descending: false }
-
 /** The part of a request that hooks see. */
 export const actOf = (ask: Ask, world: World): Act => ({ world, caller: callerOf(ask), query: ask.query })
 
@@ -173,7 +171,7 @@ const list = <R extends Row>(resource: Resource<R>, ask: Ask, world: World) => {
   const filters = resource.filters?.(ask.query) ?? []
   // A page token of another collection may be sorted by a column that this one lacks.
   const key = `${resource.plural} ${filterKey(uidp, filters)}`
-  const paging = readPaging(ask.query, world, { sortable, order: resource.order ?? UID_ASCENDING, filterKey: key })
+  const paging = readPaging(ask.query, world, { sortable, order: resource.order, filterKey: key })
   const table = resource.table(world.store)
   const sorted = table.derived(`sorted ${paging.order.name} ${paging.order.descending} ${key}`, () =>
     sortRows(selectRows(table, uidp, filters), paging.order, sortable),

@@ -4,14 +4,13 @@ import { equals, type Filter } from '../../lists.ts'
 import { malformed } from '../../status.ts'
 import { ORG_KINDS, ORG_STATUSES } from '../../v2/iam/groups.ts'
 import { createAll, roleBindings, roles } from '../../v2/iam/roles.ts'
-import { actOf, createAct, uidParam } from '../../v2/resource.ts'
+import { actOf, BY_NAME, createAct, uidParam } from '../../v2/resource.ts'
 import type { Role, RoleBinding } from '../../world/model.ts'
 import { parentOf } from '../../world/store.ts'
 import { choice, duration, flag, int32, list, map, message, object, readOnly, sameNames, strings, text, time } from '../message.ts'
 import { decode, nameIn, type Operation } from '../operation.ts'
 import {
   answerOf,
-  byName,
   createOperation,
   deleteOperation,
   type ListView,
@@ -200,7 +199,12 @@ const byParent = (query: Query): readonly Filter<Role>[] => equals<Role>(query, 
 
 /** Roles (facts §3.4). */
 export const roleOperations: readonly Operation[] = [
-  listOperation({ ...writtenRole, idParameter: 'id', scoped: true, filters: (query) => [...byName<Role>(query), ...byParent(query)] }),
+  listOperation({
+    ...writtenRole,
+    idParameter: 'id',
+    scoped: true,
+    filters: (query) => [...BY_NAME.filters<Role>(query), ...byParent(query)],
+  }),
   createOperation(writtenRole, 'parent_id'),
   replaceOperation(writtenRole, () => ['name', 'description', 'capabilities']),
   deleteOperation(writtenRole),

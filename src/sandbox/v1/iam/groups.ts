@@ -14,7 +14,7 @@ import {
   isEligible,
   requestAccess,
 } from '../../v2/iam/groups.ts'
-import { type Act, actOf, create, existing, uidParam } from '../../v2/resource.ts'
+import { type Act, actOf, BY_NAME, create, existing, uidParam } from '../../v2/resource.ts'
 import type { AccountAssociation, Group, GroupInvite } from '../../world/model.ts'
 import { parentOf, validUid, type World } from '../../world/store.ts'
 import { choice, int64, list, map, message, object, prefixed, readOnly, text } from '../message.ts'
@@ -22,7 +22,6 @@ import { decode, encode, type Operation } from '../operation.ts'
 import {
   answerOf,
   arrange,
-  byName,
   createOperation,
   deleteOperation,
   listOperation,
@@ -97,7 +96,7 @@ const check: Operation = {
 
 /** Account associations (facts §3.7): one for each group, whose id is the group's. */
 export const associationOperations: readonly Operation[] = [
-  listOperation({ ...written, idParameter: 'group', scoped: false, filters: byName }),
+  listOperation({ ...written, idParameter: 'group', scoped: false, filters: BY_NAME.filters }),
   createOperation(written, 'group'),
   replaceOperation(written, () => REPLACED, 'group'),
   deleteOperation(written, 'group'),
@@ -171,7 +170,7 @@ const tokenDriven: readonly Operation[] = [
 
 /** Groups (facts §3.1). */
 export const groupOperations: readonly Operation[] = [
-  listOperation({ ...writtenGroup, idParameter: 'id', scoped: true, filters: byName }),
+  listOperation({ ...writtenGroup, idParameter: 'id', scoped: true, filters: BY_NAME.filters }),
   createGroup,
   replaceOperation(writtenGroup, replaced),
   deleteOperation(writtenGroup),

@@ -12,7 +12,7 @@ import {
   identityProviders,
 } from '../../v2/iam/providers.ts'
 import { scimNow, scimRoutes } from '../../v2/iam/scim.ts'
-import type { Resource } from '../../v2/resource.ts'
+import { BY_NAME, type Resource } from '../../v2/resource.ts'
 import type { ExternalGroupRoleMapping, Identity, IdentityProvider } from '../../world/model.ts'
 import { timestamp } from '../../world/store.ts'
 import {
@@ -32,16 +32,7 @@ import {
   writeOnly,
 } from '../message.ts'
 import { type Decoded, decode, encode, encodeResource, type Operation } from '../operation.ts'
-import {
-  byName,
-  createOperation,
-  deleteOperation,
-  getOperation,
-  listOperation,
-  relaxed,
-  replaceOperation,
-  type Written,
-} from '../operations.ts'
+import { createOperation, deleteOperation, getOperation, listOperation, relaxed, replaceOperation, type Written } from '../operations.ts'
 import { batchDeleteAnswer, batchDeleteRequest, externalGroupRoleMapping } from './access.ts'
 
 const servicePrincipal = prefixed('ServicePrincipal', 'SERVICE_PRINCIPAL_', 1, ...PRINCIPALS)
@@ -300,7 +291,7 @@ function replacedProvider({ oidc = {} }: Decoded): readonly string[] {
 
 /** Identity providers (facts §3.6). */
 export const providerOperations: readonly Operation[] = [
-  listOperation({ ...writtenProvider, idParameter: 'id', scoped: true, filters: byName }),
+  listOperation({ ...writtenProvider, idParameter: 'id', scoped: true, filters: BY_NAME.filters }),
   createOperation(writtenProvider, 'parent_id'),
   replaceOperation(writtenProvider, replacedProvider),
   deleteOperation(writtenProvider),

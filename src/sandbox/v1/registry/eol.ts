@@ -1,7 +1,6 @@
 import { visible } from '../../auth/rights.ts'
 import { callerOf, type Query } from '../../http/route.ts'
 import { type Filter, filterKey, type Paging, pageOf, readPaging, readUidp, SORTABLE, selectRows } from '../../lists.ts'
-import { invalidField } from '../../status.ts'
 import type { Tag } from '../../world/model.ts'
 import { parentOf, type World } from '../../world/store.ts'
 import { encode, type Operation } from '../operation.ts'
@@ -179,8 +178,7 @@ export function eolTagOf(repo: EolRepo, tag: EolTag, now: Date) {
 /** v1's own paging of this list. Without a size it returns everything; no size is too large (semantics §8). */
 function pagingOf(query: Query, world: World, key: string): Paging {
   const own = longPages(ownPaging(query, 'page_size', 'page_token'))
-  if (own.integer('page_size') < 0) invalidField('page_size', 'must be non-negative')
-  const paging = readPaging(own, world, { sortable: SORTABLE, order: { name: 'uid', descending: false }, filterKey: key })
+  const paging = readPaging(own, world, { sortable: SORTABLE, filterKey: key })
   return { ...paging, size: own.integer('page_size') || Number.POSITIVE_INFINITY }
 }
 

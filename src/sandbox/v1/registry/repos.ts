@@ -5,12 +5,12 @@ import { violations } from '../../messages/field-mask.ts'
 import { alreadyExists, invalidArgument } from '../../status.ts'
 import { readmeMessage, repos } from '../../v2/registry/repos.ts'
 import { imageUid } from '../../v2/registry/tags.ts'
-import { actOf, create, createAct, uidParam } from '../../v2/resource.ts'
+import { actOf, BY_NAME, create, createAct, uidParam } from '../../v2/resource.ts'
 import type { Image, Repo, Tag } from '../../world/model.ts'
 import type { World } from '../../world/store.ts'
 import { choice, flag, int64, list, map, message, object, optional, prefixed, readOnly, text, time, uint32 } from '../message.ts'
 import { type Decoded, encode, type Operation } from '../operation.ts'
-import { answerOf, byName, deleteOperation, listOperation, readBody, replace, replaceOperation, type Written } from '../operations.ts'
+import { answerOf, deleteOperation, listOperation, readBody, replace, replaceOperation, type Written } from '../operations.ts'
 import { archs, size, tagFilters, tagsSummary } from './tags.ts'
 
 const catalogTier = prefixed('CatalogTier', 'CATALOG_TIER_', 4, 'APPLICATION', 'BASE', 'FIPS', 'AI', 'DEVTOOLS', 'COMMERCIAL')
@@ -148,7 +148,7 @@ const createRepo: Operation = {
 
 /** Repos (facts §4.1). */
 export const repoOperations: readonly Operation[] = [
-  listOperation({ ...written, idParameter: 'id', scoped: true, filters: byName }),
+  listOperation({ ...written, idParameter: 'id', scoped: true, filters: BY_NAME.filters }),
   createRepo,
   replaceOperation(written, () => REPLACED),
   deleteOperation(written),

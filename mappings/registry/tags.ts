@@ -2,7 +2,6 @@ import { invalidArgument } from '../../src/errors.ts'
 import {
   ask,
   asText,
-  fillPath,
   flag,
   type JsonObject,
   list,
@@ -92,7 +91,7 @@ export const tagOperations: readonly Operation[] = [
 
 /** v2's create updates a tag of the same name and keeps its uid (facts §4.2). */
 function* createOrUpdate(repo_id: string, body: JsonObject): Plan<JsonObject> {
-  return yield* ask({ method: 'POST', path: fillPath(`${tag.v2}/{repo_id}`, { repo_id }), query: [], body }, tag)
+  return yield* ask({ method: 'POST', path: `${tag.v2}/${uidInPath(repo_id, 'repo_id')}`, query: [], body }, tag)
 }
 
 /** v1 clients create tags without a digest to keep the stored one; v2 requires a digest (facts §24.9). */

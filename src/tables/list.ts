@@ -237,7 +237,7 @@ export function items(more: JsonObject = {}): Reply {
 const ROWS_ALONE = items()
 
 /** Begins a full-set list: by id, or page by page; complete and in order, or an error (design §4). */
-export function beginList(resource: Resource, options: ListOptions, request: V1Request, env: Env): Turn {
+export function beginList(resource: Resource, options: ListOptions, request: V1Request, env: Env, route?: string): Turn {
   const wanted = readList(resource, options, request)
   const { filters, uid } = wanted
   const { enrich, envelope: beside } = options
@@ -245,7 +245,7 @@ export function beginList(resource: Resource, options: ListOptions, request: V1R
   if (!filters) return replied(items(envelope?.({})))
   const sending = { show: resource.show[env.dialect], enrich, env, origin: uid ? 'get' : 'list', envelope } as const
   if (uid) return beginRow({ uid, resource, env }, filters, wanted.window, sending)
-  return beginPages(listingOf(resource, options, request, env, filters, wanted.order), wanted.window, sending)
+  return beginPages(listingOf(resource, options, request, env, filters, wanted.order, route), wanted.window, sending)
 }
 
 /** Begins a list of one resource by its id: a Get. */
@@ -284,8 +284,9 @@ function listingOf(
   env: Env,
   filters: Filters,
   order: string | undefined,
+  route: string | undefined,
 ): Listing {
-  const path = fillPath(options.v2 ?? resource.v2, request.params)
+  const path = fillPath(options.v2 ?? resource.v2, request.params, route)
   const query: Filters = order === undefined ? filters : [...filters, ['order_by', order]]
   const read = options.enrich ? undefined : readerIn(pageReaders, compilePage, resource, env)
   return { path, plural: resource.plural, order: order ?? resource.order, query, row: resource, ...(read && { read }) }

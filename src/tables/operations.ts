@@ -7,7 +7,7 @@ import { WINDOW_PARAMETERS } from './pages.ts'
 import { asParam, ORDER_PARAMETER, type Params, type Query, v2Query } from './query.ts'
 import { type Message, message, type Resource } from './resource.ts'
 import { asked, bodyOf, type Call, type Reply, ROWS, replied, type Turn, turnOf } from './turn.ts'
-import { type Fillable, fillPath, onlyVariable, uidInPath, type VariableOf, variablesOf } from './uid.ts'
+import { type Fillable, fillPath, onlyVariable, type VariableOf, variablesOf } from './uid.ts'
 
 /** Where a write names what it wrote. */
 export type Named<Variable extends string = string> =
@@ -253,7 +253,7 @@ export function action<Route extends string, V2 extends string, P extends Params
     missing,
     begin(v1, env) {
       const query = [...v2Query(params, v1.query), ...(more?.(v1) ?? [])]
-      const path = fillPath(template, v1.params)
+      const path = fillPath(template, v1.params, route)
       return answeredBy(
         { method: method as Call['method'], path, query, ...(request && { body: request.read(v1.body) }) },
         answer,
@@ -299,7 +299,7 @@ export function list<Route extends string, V2 extends string>(
     ...(options.orders && { orders: options.orders }),
     missing: 'empty',
     empty: (dialect) => ({ [ROWS]: [], ...envelope?.show[dialect]({}) }),
-    begin: (request, env) => beginList(resource, options, request, env),
+    begin: (request, env) => beginList(resource, options, request, env, route),
   })
 }
 
@@ -358,7 +358,7 @@ export function replace(id: string, route: string, resource: Resource, options: 
     readBack: { resource, named: { param: variable }, ...(shownAs && { shownAs }), ...(goesWith !== undefined && { goesWith }) },
     begin({ params, body }, env) {
       const table = { v2: resource.v2, mask: resource.mask, fields: request.fields }
-      return answeredBy(patch(table, params[variable] ?? '', variable, request.read(body), env), answer, env)
+      return answeredBy(patch(table, params[variable] ?? '', variable, request.read(body), env, route), answer, env)
     },
   })
 }
@@ -374,9 +374,10 @@ export function patch(
   field: string,
   body: JsonObject,
   env: Env,
+  route = '',
 ): Call {
   const query: Call['query'] = [['updateMask', fieldMask(mask, fields, body, env)]]
-  return { method: 'PATCH', path: `${v2}/${uidInPath(uid, field)}`, query, body }
+  return { method: 'PATCH', path: fillPath(`${v2}/{${field}}`, { [field]: uid }, route), query, body }
 }
 
 /**

@@ -102,13 +102,15 @@ function hasControl(text: string): boolean {
 /**
  * Fills a v2 path template with the request's variables. An empty `{name}` is INVALID_ARGUMENT.
  * An empty `{name=**}` also removes its slash (facts §12.4: a root group has no parent).
+ * A variable that v1's route takes as one segment is any id, not a uid: `user:alice` of another API names no method.
  */
-export function fillPath(template: string, variables: V1Request['params']): string {
+export function fillPath(template: string, variables: V1Request['params'], route = template): string {
   return template.replace(/\/\{([^{}=]+)(=\*\*)?\}/g, (variable, name: string, mayBeEmpty: string | undefined, at: number) => {
     const value = variables[name] ?? ''
     if (value === '' && mayBeEmpty) return ''
     const isEnd = at + variable.length === template.length
-    return `/${isEnd ? uidInPath(value, name) : pieceInPath(value, name)}`
+    if (!isEnd) return `/${pieceInPath(value, name)}`
+    return `/${route.includes(`{${name}}`) ? encoded(value, name) : uidInPath(value, name)}`
   })
 }
 

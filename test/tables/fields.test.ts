@@ -66,7 +66,7 @@ describe('uid', () => {
         '/r/org/repo/digests/sha256:ab/size',
       )
       expect(fillPath('/r/{id}:check', { id: 'org' })).toBe('/r/org:check')
-      expect(() => fillPath('/r/{id}', { id: 'org:check' })).toThrow(/^Invalid argument: id: ".*" is not a valid uid$/)
+      expect(() => fillPath('/r/{id}', { id: 'org:check' }, '/v1/r/{id=**}')).toThrow(/^Invalid argument: id: ".*" is not a valid uid$/)
     })
 
     it('ends at its collection only if the template says so', () => {

@@ -4,7 +4,22 @@ import { pageTokenOf, withPageToken } from '../../src/migrate/modes/select.ts'
 import { createClassify } from '../../src/serve/classify.ts'
 import { createRouter } from '../../src/serve/route.ts'
 import { checkMappings } from '../../src/tables/check.ts'
-import { action, converted, long, type Mapping, mayBeEmpty, message, object, readOnly, text, texts } from '../../src/tables/language.ts'
+import {
+  action,
+  converted,
+  long,
+  type Mapping,
+  mayBeEmpty,
+  message,
+  object,
+  readOnly,
+  replace,
+  resource,
+  text,
+  texts,
+} from '../../src/tables/language.ts'
+
+const ENV = { dialect: 'published', maskCase: 'snake', replaceMask: '*', notFound: 'error', readmes: false } as const
 
 const row = message('project', {
   number: readOnly(converted(long('name'), { show: (name) => String(name).replace('projects/', '') })),
@@ -69,6 +84,23 @@ describe('an API with paths of its own', () => {
       { operation: list, params: {} },
       { operation: get, params: { id: '5' } },
     ])
+  })
+
+  it.each([
+    ['user:alice', 'user%3Aalice'],
+    ['sha256:ab12', 'sha256%3Aab12'],
+    ['size', 'size'],
+  ])('keeps an id of one segment, as %s, whatever methods other APIs have', (id, written) => {
+    const cart = resource('cart', { v2: '/api/v4/carts', plural: 'carts', fields: { name: text('name') } })
+    for (const { begin } of [get, replace('shop.carts.update', 'PUT /api/v3/carts/{id}', cart)]) {
+      const turn = begin?.({ params: { id }, query: new Map(), body: {} }, ENV)
+      expect(turn).toMatchObject({ calls: [{ path: `/api/v4/carts/${written}` }] })
+    }
+  })
+
+  it('refuses as a uid of several segments what may be a method', () => {
+    const uid = action('shop.carts.at', 'GET /api/v3/at/{id=**}', { v2: 'GET /api/v4/carts/{id}' })
+    expect(() => uid.begin?.({ params: { id: 'user:alice' }, query: new Map(), body: undefined }, ENV)).toThrow('is not a valid uid')
   })
 
   it('pages with its own parameter', () => {

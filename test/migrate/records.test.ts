@@ -372,6 +372,37 @@ describe('recorder', () => {
       for (const name of await readdir(folder)) expect((await readFile(join(folder, name))).length).toBeLessThan(200)
     })
 
+    it('keeps known wrong answers when the oldest file is overwritten, until a new epoch', async () => {
+      const path = join(folder, 'kept')
+      const file = fileAt(path, { bytes: 10_000, files: 2 })
+      const day = (nth: number) => new Date(Date.UTC(2026, 0, nth)).toISOString()
+      const known = async () => {
+        const evidence = createEvidence(() => 0)
+        const ledger = { evidence, inventory: createInventory(operations), expected: createExpected([], () => 0) }
+        const paths = (await readdir(folder)).map((name) => join(folder, name))
+        for await (const entry of mergedEntries(paths, nothingRead())) restore(entry, ledger)
+        const { bad = 0, n = 0, repeats } = evidence.of(LIST.id) ?? {}
+        return { bad, n, wrong: repeats?.wrong }
+      }
+      let nth = 0
+      const add = async (entry: Entry) => {
+        nth += 1
+        file.add(JSON.stringify({ ...entry, id: `${nth}`, at: day(nth) }))
+        await file.flush()
+      }
+      await add({ ...comparison(1), answers: { at: '', v1: 'a'.repeat(5_000) } })
+      const repeats = { n: 5, bad: 2, requests: 5, wrong: 2 }
+      await add({ kind: 'tally', at: '', operation: LIST.id, comparisons: 5, repeats })
+      while (nth < 500) await add(comparison(nth, 'match'))
+      expect(await known()).toMatchObject({ bad: 1, wrong: 2 })
+      for (const name of await readdir(folder)) expect((await readFile(join(folder, name))).length).toBeLessThan(11_000)
+      await add({ ...note('a person began it'), what: 'epoch' } as Entry)
+      while (nth < 1_000) {
+        await add(comparison(nth, 'match'))
+        if (nth % 50 === 0) expect(await known()).toMatchObject({ bad: 0, wrong: 0 })
+      }
+    })
+
     it('counts the lines that a full disk loses, and never throws', async () => {
       const file = fileAt('/dev/full')
       file.add('a')

@@ -348,7 +348,12 @@ export const SETTINGS = {
     64 * MEBIBYTE,
     'Size at which the record file is renamed to .1, .2, … and a new one begins, in bytes',
   ),
-  'records.files': setting(integer(1, 1000), 'RECORDS_FILES', 4, 'Renamed record files that are kept before the oldest is overwritten'),
+  'records.files': setting(
+    integer(1, 1000),
+    'RECORDS_FILES',
+    4,
+    'Renamed record files before the oldest is overwritten, except its wrong answers',
+  ),
   'records.memory': setting(integer(1, 1_000_000), 'RECORDS_MEMORY', 1000, 'Comparisons that are kept in memory for the admin port'),
   'records.values': setting(
     choiceOf('masked', 'shown'),

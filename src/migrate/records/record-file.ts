@@ -7,7 +7,7 @@ import { systemReason } from '../../errors.ts'
 import { opened, piecesOf, textOf, untilHopeless } from '../../files.ts'
 import type { Inventory } from '../clients.ts'
 import type { ExpectedDifferences } from '../compare/expected.ts'
-import { type Evidence, isRepeat, many, repeatOf } from '../evidence/evidence.ts'
+import { type Evidence, isRepeat, many, repeatOf, WEIGHTS } from '../evidence/evidence.ts'
 import { entryOf } from './read-entry.ts'
 import type { Comparison, Entry, TrafficEntry } from './record.ts'
 
@@ -269,15 +269,19 @@ export function createRecordFile(settings: RecordFileSettings): RecordFile {
 function createAppend({ path, bytes, files }: RecordFileSettings): (lines: readonly string[]) => Promise<string | undefined> {
   let size: number | undefined
   let torn = true
+  /** Lines of an overwritten file that are to be written again. */
+  let kept: readonly string[] = []
   return async (lines) => {
     try {
       // Another process that writes the file, as in a restart without a gap, may have renamed it already.
       if (size === undefined || size >= bytes) size = await sizeOf(path)
       if (size >= bytes) {
+        const lasting = await lastingLines(`${path}.${Math.max(files, 1)}`, bytes / KEPT)
         await rotate(path, files)
+        kept = [...kept, ...lasting]
         size = 0
       }
-      const text = `${torn && size > 0 ? '\n' : ''}${lines.join('\n')}\n`
+      const text = `${torn && size > 0 ? '\n' : ''}${[...kept, ...lines].join('\n')}\n`
       torn = true
       const file = await openAlone(path)
       try {
@@ -286,6 +290,7 @@ function createAppend({ path, bytes, files }: RecordFileSettings): (lines: reado
         await file.close()
       }
       torn = false
+      kept = []
       size += Buffer.byteLength(text)
       return undefined
     } catch (error) {
@@ -293,6 +298,41 @@ function createAppend({ path, bytes, files }: RecordFileSettings): (lines: reado
       return systemReason(error)
     }
   }
+}
+
+/** The part of a file that lines of an overwritten one may take. */
+const KEPT = 8
+
+/** What a lasting line contains. Few do, and the others need not be parsed. */
+const MAY_LAST = /"outcome":"(?:mismatch|transient|error)"|"bad":[1-9]|"what":"epoch"/
+
+/**
+ * Returns what a restart must still know when this file is gone: its newest wrong answers, up to a length, and the epoch that a person began
+ * last, which ends those before it. Otherwise v2 would seem better by that restart.
+ */
+async function lastingLines(path: string, most: number): Promise<readonly string[]> {
+  if (!existsSync(path)) return []
+  let epoch: string[] = []
+  let wrong: string[] = []
+  let length = 0
+  for await (const line of linesOf(textOf(piecesOf(path)))) {
+    const entry = MAY_LAST.test(line) ? entryOf(line) : undefined
+    if (entry?.kind === 'note' && entry.what === 'epoch') [epoch, wrong, length] = [[line], [], 0]
+    const short = entry && wrongLine(entry, line)
+    if (short === undefined) continue
+    wrong.push(short)
+    length += short.length
+    while (length > most) length -= wrong.shift()?.length ?? length
+  }
+  return [...epoch, ...wrong]
+}
+
+/** Returns the line of what counts against v2, without what people look at. */
+function wrongLine(entry: Entry, line: string): string | undefined {
+  if (entry.kind === 'tally') return (entry.repeats?.bad ?? 0) > 0 ? line : undefined
+  if (entry.kind !== 'comparison' && entry.kind !== 'rehearsal') return undefined
+  if (WEIGHTS[entry.outcome] !== 'bad') return undefined
+  return JSON.stringify({ ...entry, examples: [], request: undefined, answers: undefined, exhibit: undefined })
 }
 
 /** Renames `path` to `path.1`, `path.1` to `path.2`, and so on. If no file is to be kept, only `path.1` exists. */

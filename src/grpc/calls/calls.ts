@@ -107,7 +107,7 @@ export function createRpcCalls({ core, v1, v2, classify, announced, tracing, bud
       if (to.missing) return refuseGrpc(stream, to.missing, ended)
       serveGrpc(stream, headers, handler, (code, failure) => {
         holding.release()
-        ended({ code, failure })
+        ended(code, failure)
       })
     },
     servePair(to, pair, record) {

@@ -26,7 +26,7 @@ import type { TimeLimits } from '../../serve/listen/times.ts'
 import { hasFailed } from '../../serve/sides.ts'
 import { whenClosed } from '../../serve/signals.ts'
 import { endSpan, lineOf, pathForLog, type RequestMetrics, statusOfCall } from '../../serve/watch/access-log.ts'
-import { type Grpc, type GrpcEnd, refuseGrpc } from '../relay/relay.ts'
+import { type Grpc, refuseGrpc } from '../relay/relay.ts'
 import type { OnEnd } from '../wire/status.ts'
 import type { RpcCalls, RpcParts } from './calls.ts'
 import type { ServeStandard, StandardParts } from './standard.ts'
@@ -35,7 +35,7 @@ import type { ServeStandard, StandardParts } from './standard.ts'
 export interface BegunCall {
   readonly record: RequestRecord
   /** Counts and logs the call; it is called once. */
-  readonly ended: (end: GrpcEnd) => void
+  readonly ended: OnEnd
 }
 
 /**
@@ -50,7 +50,7 @@ export function createCallLog(log: Logger, metrics: RequestMetrics, forwarded: F
     record.operation = 'grpc'
     record.mode = 'native'
     metrics.inFlight += 1
-    const ended = ({ code, failure }: GrpcEnd) => {
+    const ended: OnEnd = (code, failure) => {
       const ms = performance.now() - record.started
       const grpcStatus = codeName(code)
       record.grpcStatus = grpcStatus
@@ -139,9 +139,7 @@ export function createLazyStandard(parts: StandardParts) {
     isReflection: (path: string) => parts.settings.reflection && REFLECTION.test(path),
     serve(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, ended: OnEnd): void {
       loading ??= load()
-      loading
-        .then((serve) => serve(stream, headers, ended))
-        .catch((thrown) => refuseGrpc(stream, asApiError(thrown), ({ code, failure }) => ended(code, failure)))
+      loading.then((serve) => serve(stream, headers, ended)).catch((thrown) => refuseGrpc(stream, asApiError(thrown), ended))
     },
   }
 }
@@ -209,7 +207,7 @@ export function createGrpcRoute({ grpc, rpc, standard, admit, checks, forwarded,
     if (wrong) return refuseGrpc(stream, wrong, ended)
     if (isReflection) {
       record.operation = 'reflection'
-      return standard.serve(stream, headers, (code, failure) => ended({ code, failure }))
+      return standard.serve(stream, headers, ended)
     }
     const relay = () => {
       const full = streams(stream)
@@ -220,7 +218,7 @@ export function createGrpcRoute({ grpc, rpc, standard, admit, checks, forwarded,
     }
     if (!rpc.concerns(path)) return relay()
     const carry = (calls: RpcCalls) => {
-      if (stream.closed || stream.destroyed) return ended({ code: CODES.CANCELLED.number, failure: undefined })
+      if (stream.closed || stream.destroyed) return ended(CODES.CANCELLED.number, undefined)
       const to = calls.find(path)
       if (!to) return relay()
       if (calls.isForwarded(to)) forwarded.rewrite(arrived)

@@ -6,7 +6,7 @@ import { HOP_BY_HOP } from '../../serve/heads.ts'
 import { reset } from '../../serve/listen/http2.ts'
 import { guarded, whenClosed } from '../../serve/signals.ts'
 import type { Service } from '../../serve/upstream/health.ts'
-import { failureStatus, GrpcHead, grpcTrailers, statusBytes, unpadded } from '../wire/status.ts'
+import { failureStatus, GrpcHead, grpcTrailers, type OnEnd, statusBytes, unpadded } from '../wire/status.ts'
 import { brokenOff, createSessions, foreignAnswer, type Sent, type SessionSettings, stopped, unreachable } from './session.ts'
 import { type CallUnary, createCallUnary, detailsOf, isGrpcType, messageOfStatus } from './unary.ts'
 
@@ -98,23 +98,12 @@ function withDetails(trailers: OutgoingHttpHeaders, { detail }: Renamed): Outgoi
 
 const DETAILS = 'grpc-status-details-bin'
 
-/** The end of a call. */
-export interface GrpcEnd {
-  /** A gRPC status code. */
-  readonly code: number
-  /** The error that stopped the relay, if any. */
-  readonly failure: ApiError | undefined
-}
-
-/** Takes the end of a call, once. */
-type OnGrpcEnd = (end: GrpcEnd) => void
-
 /** The client's side of one relayed call. Every step has no effect once the client is gone. */
 type GrpcAnswer = ReturnType<typeof createAnswer>
 
 /** `service` is the one that answers. */
-function createAnswer(client: ServerHttp2Stream, service: Service, ended: OnGrpcEnd, renamed?: Renamed) {
-  const head = new GrpcHead(client, (code, failure) => ended({ code, failure }))
+function createAnswer(client: ServerHttp2Stream, service: Service, ended: OnEnd, renamed?: Renamed) {
+  const head = new GrpcHead(client, ended)
   /** Ends the call with a status of ours, even after messages have been sent. */
   const fail = (thrown: unknown) => {
     head.failure = asApiError(thrown)
@@ -149,7 +138,7 @@ function createAnswer(client: ServerHttp2Stream, service: Service, ended: OnGrpc
 }
 
 /** Refuses a call; `ended` is called when the refusal has been sent. */
-export function refuseGrpc(client: ServerHttp2Stream, error: ApiError, ended: OnGrpcEnd = () => {}): void {
+export function refuseGrpc(client: ServerHttp2Stream, error: ApiError, ended: OnEnd = () => {}): void {
   createAnswer(client, 'v2', ended).fail(error)
 }
 
@@ -178,7 +167,7 @@ export interface Grpc {
   /**
    * Relays one call from the client's stream to the service and back. `ended` is called once, when the client's call is over.
    */
-  relay(client: ServerHttp2Stream, headers: IncomingHttpHeaders, raw: readonly string[], ended: OnGrpcEnd, relayed: RelayedAs): void
+  relay(client: ServerHttp2Stream, headers: IncomingHttpHeaders, raw: readonly string[], ended: OnEnd, relayed: RelayedAs): void
   /** Makes a call of one message. */
   readonly call: CallUnary
   /** Ends the relayed calls with a status, because the process stops. Without one, clients would repeat them. */

@@ -118,18 +118,13 @@ function* counted(listing: Listing, call: Call, page: Page): Plan<Page> {
 export const LOOKED_AT: Expected = { isAnswer: () => true }
 
 /** Returns the call for a page of `size` rows that begins at `position`. */
-export function pageCall(listing: Listing, size: number, position: Call['query']): Call {
-  return { method: 'GET', path: listing.path, query: pageQuery(listing, size, position), ...(listing.read && { read: listing.read }) }
+export function pageCall({ path, query, read }: Listing, size: number, position: Call['query']): Call {
+  return { method: 'GET', path, query: [...query, ['page_size', String(size)], ...position], ...(read && { read }) }
 }
 
 /** Returns the call for a further page of a list. */
-export function furtherPage(listing: Listing, size: number, position: Call['query']): Call {
-  const { path, read } = listing
-  return { method: 'GET', path, query: pageQuery(listing, size, position), bulk: true, ...(read && { read }) }
-}
-
-function pageQuery({ query }: Listing, size: number, position: Call['query']): Call['query'] {
-  return [...query, ['page_size', String(size)], ...position]
+function furtherPage(listing: Listing, size: number, position: Call['query']): Call {
+  return { ...pageCall(listing, size, position), bulk: true }
 }
 
 /** Returns the page in the answer to this call. An answer that is no page, or contradicts itself, is INTERNAL: v2 did not send it. */
@@ -329,12 +324,8 @@ type VisitObjects = (rows: readonly JsonObject[]) => ReturnType<Visit>
 export function eachPage(listing: Unread, window: Window, visit: VisitObjects): Plan<Walked>
 export function eachPage(listing: Listing, window: Window, visit: Visit): Plan<Walked>
 export function* eachPage(listing: Listing, window: Window, visit: Visit | VisitObjects): Plan<Walked> {
-  return yield* walk(listing, window, visit as Visit)
-}
-
-function* walk(listing: Listing, window: Window, visit: Visit): Plan<Walked> {
   const call = firstCall(listing, window)
-  return yield* walkOn(listing, window, pageIn(listing, call, yield* ask(call, LOOKED_AT)), visit)
+  return yield* walkOn(listing, window, pageIn(listing, call, yield* ask(call, LOOKED_AT)), visit as Visit)
 }
 
 /** Returns the call for the first page of a window. */

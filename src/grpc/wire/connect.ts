@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { ApiError, CODES, codeName } from '../../errors.ts'
+import { pathOf } from '../../serve/classify.ts'
 import { whenClosed } from '../../serve/signals.ts'
 import { type Carried, carry, type Noted, type WireHandler, type WireReply, type WireStatus } from './call.ts'
 import {
@@ -78,12 +79,6 @@ interface WebPair {
   readonly response: ServerResponse
 }
 
-/** The path of a request without its query. */
-export function pathOf({ url = '' }: IncomingMessage): string {
-  const query = url.indexOf('?')
-  return query < 0 ? url : url.slice(0, query)
-}
-
 /** A call whose end nobody watches yet. */
 type Read = Omit<Carried, 'noted'>
 
@@ -96,7 +91,7 @@ const TYPE = /^application\/(proto|json) *(?:; *charset="?utf-8"? *)?$/i
  */
 function connectCall({ request, response }: WebPair, settings: WireSettings): Read | undefined {
   const { method, headers, url = '' } = request
-  const path = pathOf(request)
+  const path = pathOf(url)
   const query = method === 'GET' ? new URLSearchParams(url.slice(path.length)) : undefined
   const codec = query ? query.get('encoding') : TYPE.exec(headers['content-type'] ?? '')?.[1]?.toLowerCase()
   if (codec !== 'proto' && codec !== 'json') return undefined
@@ -162,11 +157,11 @@ const TRAILERS = 0x80
 
 /** Reads a request as a call of gRPC-Web; undefined if its content type is another. */
 function grpcWebCall({ request, response }: WebPair, settings: WireSettings): Read | undefined {
-  const { headers } = request
+  const { headers, url = '' } = request
   const [type, text, codec = 'proto'] = GRPC_WEB_TYPE.exec(headers['content-type'] ?? '') ?? []
   if (type === undefined) return undefined
   return {
-    call: { path: pathOf(request), protocol: 'grpc-web', codec: codec.toLowerCase() as 'proto' | 'json', headers, isGet: false },
+    call: { path: pathOf(url), protocol: 'grpc-web', codec: codec.toLowerCase() as 'proto' | 'json', headers, isGet: false },
     timeout: headers['grpc-timeout'] as string | undefined,
     readTimeout: grpcTimeout,
     read: (signal) => readFramed({ body: request, ending: response, headers, isText: text !== undefined }, signal, settings),

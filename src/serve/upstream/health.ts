@@ -1,7 +1,7 @@
 import type { Agent } from 'undici'
 import { systemReason } from '../../errors.ts'
 import type { Probe } from '../../tables/tables.ts'
-import { type Exchange, exchange, type RawAnswer, textOf } from './exchange.ts'
+import { type Exchange, exchange, placeOf, type RawAnswer, textOf } from './exchange.ts'
 import { waitFor } from './shared-reads.ts'
 import { parseHeaders } from './undici.ts'
 
@@ -114,8 +114,8 @@ interface PingParts {
  * Without a probe, every answer below 500 does.
  */
 export async function ping(pool: Agent, version: Service, base: string, { probe, clock }: PingParts = {}): Promise<string | undefined> {
-  const { origin, pathname } = new URL(base)
-  const path = `${pathname.replace(/\/$/, '')}${probe?.path ?? '/'}`
+  const { origin, prefix } = placeOf(base)
+  const path = `${prefix}${probe?.path ?? '/'}`
   const request: Exchange = { origin, path, method: 'GET', headers: HEADERS, answerBytes: ANSWER_BYTES }
   try {
     const answer = await waitFor<RawAnswer>(AbortSignal.timeout(PATIENCE), (receiver) => exchange(pool, request, receiver))

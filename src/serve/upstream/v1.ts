@@ -4,7 +4,7 @@ import { ApiError, fromTransport, unrelayable } from '../../errors.ts'
 import { relayableGroups } from '../../heads.ts'
 import { endToEnd } from '../heads.ts'
 import { abortSignalOf, type Signal } from '../signals.ts'
-import type { Carries } from './exchange.ts'
+import { type Carries, placeOf } from './exchange.ts'
 import type { Service } from './health.ts'
 import { parseHeaders } from './undici.ts'
 
@@ -56,12 +56,6 @@ export function createAskRest({ service, pool, ...place }: AskRestSettings): Ask
       throw signal.aborted ? signal.reason : error
     }
   }
-}
-
-/** Returns the origin of a service, and the prefix of its paths without a slash at its end. */
-export function placeOf(base: string): { readonly origin: string; readonly prefix: string } {
-  const { origin, pathname } = new URL(base)
-  return { origin, prefix: pathname.replace(/\/$/, '') }
 }
 
 /** Returns a function that turns a request as received into the one that is sent to a service. */

@@ -7,7 +7,7 @@ import { grouped, type Head } from '../../heads.ts'
 import { SHORT_TEXT } from '../../tables/text/engine.ts'
 import type { RequestRecord } from '../core.ts'
 import { endsHere, endToEnd, endToEndRaw, writeHead } from '../heads.ts'
-import { answerSignal, createDeadlines } from '../listen/times.ts'
+import { AnswerSignal, createDeadlines } from '../listen/times.ts'
 import { handshakeOf } from '../listen/upgrades.ts'
 import { closing } from '../request.ts'
 import { type Signal, whenClosed } from '../signals.ts'
@@ -135,7 +135,7 @@ class Relay implements Dispatcher.DispatchHandler {
     this.#request = request
     this.#response = response
     this.#relaying = relaying
-    this.#signal = answerSignal(response)
+    this.#signal = new AnswerSignal(response)
     this.#signal.addEventListener('abort', this)
   }
 

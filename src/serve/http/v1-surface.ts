@@ -9,7 +9,7 @@ import { ROWS_MEMORY, SHORT_TEXT } from '../../tables/text/engine.ts'
 import { type Answer, lengthOf } from '../answer.ts'
 import type { Budget } from '../bounds.ts'
 import type { Core, KnownRead, RequestRecord } from '../core.ts'
-import { clientSignal, type TimeLimits } from '../listen/times.ts'
+import { ClientSignal, type TimeLimits } from '../listen/times.ts'
 import { type BodyLimits, type ClientRequest, createReadBytes, createRequest, takesBody } from '../request.ts'
 import { isFound, type Routed } from '../route.ts'
 import { type AnswerDecision, choose, count, type Decision, respond, type Writer } from '../serve.ts'
@@ -192,7 +192,7 @@ export function createCompat({ core, v1, forwarded, announced, tracing, budget, 
       const served = new ServedRequest(core, decision, reply, record, announced)
       if (decision.kind === 'answer') {
         const signal = signalOf(response)
-        const client = v1 ? clientSignal(response) : signal
+        const client = v1 ? new ClientSignal(response) : signal
         if (known || !takesBody(decision.routed)) served.answer(decision, undefined, client, signal)
         else {
           readBytes(response, signal)

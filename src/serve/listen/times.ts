@@ -462,50 +462,32 @@ export function handleOf(socket: Socket): Handle | undefined {
  * Fires when the client goes away before its answer is complete.
  * Fastify's `request.signal` is unusable: it fires as soon as a body has been read (design §6.5).
  */
-class ClientSignal extends Firing implements OnClose {
+export class ClientSignal extends Firing implements OnClose {
   next: OnClose | undefined
-  readonly #response: ServerResponse
+  protected readonly response: ServerResponse
 
   constructor(response: ServerResponse) {
     super()
     this.next = undefined
-    this.#response = response
+    this.response = response
     whenClosed(response, this)
   }
 
   over(): void {
-    if (!this.#response.writableFinished) this.abort(gone())
+    if (!this.response.writableFinished) this.abort(gone())
   }
 }
 
 const gone = () => new ApiError('CANCELLED', 'the client went away')
 
-export function clientSignal(response: ServerResponse): Signal {
-  return new ClientSignal(response)
-}
-
 /**
  * Fires when an answer ends before its exchange is complete: the client went away, or its body did not arrive and the service must not wait
  * for it. An exchange that ends well fires nothing, because an error for each request would cost a tenth of its work.
  */
-class AnswerSignal extends Firing implements OnClose {
-  next: OnClose | undefined
-  readonly #response: ServerResponse
-
-  constructor(response: ServerResponse) {
-    super()
-    this.next = undefined
-    this.#response = response
-    whenClosed(response, this)
+export class AnswerSignal extends ClientSignal {
+  override over(): void {
+    if (!this.response.writableFinished || !this.response.req.complete) this.abort(new ApiError('CANCELLED', 'the answer is over'))
   }
-
-  over(): void {
-    if (!this.#response.writableFinished || !this.#response.req.complete) this.abort(new ApiError('CANCELLED', 'the answer is over'))
-  }
-}
-
-export function answerSignal(response: ServerResponse): Signal {
-  return new AnswerSignal(response)
 }
 
 function tooLong({ callMs }: ClientTimes): ApiError {

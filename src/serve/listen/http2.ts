@@ -331,6 +331,7 @@ export function createHttp2(
       // An error without a listener ends the process, and a connection may fail while its stream is handed over.
       stream.on('error', () => {})
       if (isGone(stream)) return
+      stream.on('aborted', cutShort)
       if (isGrpc(headers)) onGrpc(stream, headers, rawHeaders)
       else for (const listener of asRequest) listener.call(server, stream, headers, flags, rawHeaders)
     },
@@ -357,6 +358,11 @@ export function createHttp2(
 /** Node still emits a stream that was reset, or whose connection ended, in its own first packet. Such a stream has no session. */
 function isGone({ destroyed, closed, session }: ServerHttp2Stream): boolean {
   return destroyed || closed || session === undefined || session.destroyed
+}
+
+/** Node takes a reset with NO_ERROR, which Envoy sends for a client that left, for the end of the body. Any other code destroys the stream. */
+function cutShort(this: ServerHttp2Stream): void {
+  if (this.rstCode === constants.NGHTTP2_NO_ERROR) this.destroy()
 }
 
 /** The content types of gRPC. Those of gRPC-Web begin alike and are ordinary requests. */

@@ -5,7 +5,21 @@ import net from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
 import { createHttp2, fewAtOnce, refuseLate } from '../../../src/serve/listen/http2.ts'
-import { bytesOf, FLAG, type Frame, frame, GOAWAY, headers, PREFACE, readFrames, SECURE, TYPE, talk } from '../../programs/faults/wire.ts'
+import {
+  bytesOf,
+  dial,
+  FLAG,
+  type Frame,
+  frame,
+  GOAWAY,
+  headers,
+  PREFACE,
+  readFrames,
+  SECURE,
+  TYPE,
+  talk,
+  uint32,
+} from '../../programs/faults/wire.ts'
 import { until } from '../../stage/clocks.ts'
 import { startStage, type TestProxy } from '../../stage/stage.ts'
 import { connect2, fetch2, listening, startUpstream, type Upstream } from '../../stage/upstream.ts'
@@ -133,6 +147,20 @@ describe('http2', () => {
       stream.close(8)
       await closed
       expect(await proxy.logged(({ path }) => path === '/hang')).toMatchObject({ status: 499 })
+    })
+
+    // Envoy resets so for a client that left.
+    it('carries out no upload that is reset with NO_ERROR midway', async () => {
+      const arrived = once(v2.server, 'request')
+      const fields = { ':method': 'PUT', ':scheme': 'http', ':authority': 'x', ':path': '/blob' }
+      const begun = [frame(TYPE.SETTINGS, 0, 0), headers(1, Object.entries(fields)), frame(TYPE.DATA, 0, 1, Buffer.from('half'))]
+      const socket = dial(proxy.url, 'h2')
+      socket.write(Buffer.concat([PREFACE, ...begun.map(bytesOf)]))
+      const [request] = await arrived
+      const whole = once(request, 'end').finally(() => socket.destroy())
+      socket.write(bytesOf(frame(TYPE.RST_STREAM, 0, 1, uint32(0))))
+      await expect(whole).rejects.toThrow('aborted')
+      expect(await proxy.logged(({ path }) => path === '/blob')).toMatchObject({ status: 499 })
     })
 
     it('cancels the requests of a client that is gone', async () => {

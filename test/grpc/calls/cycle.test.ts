@@ -1,9 +1,15 @@
+import { EventEmitter } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import http2, { constants, type OutgoingHttpHeaders } from 'node:http2'
 import { status } from '@grpc/grpc-js'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import type { Config } from '../../../src/app/config/settings.ts'
+import type { RpcCalls } from '../../../src/grpc/calls/calls.ts'
+import { createPairs, type LazyRpc } from '../../../src/grpc/calls/carrier.ts'
 import { ALL_V2 } from '../../../src/migrate/modes/rules.ts'
+import { newRequestRecord } from '../../../src/serve/core.ts'
+import type { Forwarded } from '../../../src/serve/http/forwarded.ts'
 import { NOWHERE, type Stage, startStage, type TestProxy } from '../../stage/stage.ts'
 import type { Handler } from '../../stage/upstream.ts'
 import { callPath, connect, framed } from '../client.ts'
@@ -369,6 +375,22 @@ describe('what its client causes', () => {
     const brief = await startStage({ v1: null, v2: proxy.v2.url, proxy: { 'limits.deadlineMs': 100 } })
     expect(await begin({}, undefined, LIST, {}, brief).line).toMatchObject({ level: 30, status: 408, grpcStatus: 'DEADLINE_EXCEEDED' })
     expect(await begin({}, framed(''), LIST, {}, brief).line).toMatchObject({ level: 50, status: 504, grpcStatus: 'DEADLINE_EXCEEDED' })
+  })
+
+  it('is no call if it leaves before the first one has loaded what serves it', () => {
+    const served: string[] = []
+    let load = (_: RpcCalls) => {}
+    const use: LazyRpc['use'] = (then) => {
+      load = then
+    }
+    const calls = { find: () => ({}), isForwarded: () => false, servePair: () => served.push('call') }
+    const pairs = createPairs({ concerns: () => true, use, stop() {} }, {} as Forwarded, { serve: () => served.push('passed') })
+    const raw = Object.assign(new EventEmitter(), { writableFinished: false })
+    const request = { raw: { url: '/chainguard.platform.iam.Groups/Create' }, headers: {} } as FastifyRequest
+    pairs(request, { raw, hijack() {} } as unknown as FastifyReply, newRequestRecord('1'))
+    raw.emit('close')
+    load(calls as unknown as RpcCalls)
+    expect(served).toEqual([])
   })
 
   it('is a cancelled call if it does not take its answer', async () => {

@@ -14,6 +14,7 @@ import {
   isInt64,
   isInteger,
   isTimestamp,
+  type Many,
   requirement,
   type Source,
   WITHHELD,
@@ -204,9 +205,9 @@ function valueWriter(type: FieldType, dialect: Dialect, place: string): Emit {
       return (value) => (isObject(value) ? show(value) : wrong(place, 'must be an object'))
     }
     case 'list':
-      return listWriter(type.of, dialect, place)
+      return listWriter(type, dialect, place)
     case 'map':
-      return mapWriter(type.of, dialect, place)
+      return mapWriter(type, dialect, place)
   }
 }
 
@@ -237,8 +238,9 @@ function longIn(value: unknown): string | undefined {
   return Number.isSafeInteger(number) ? String(number) : undefined
 }
 
-function listWriter(of: FieldType, dialect: Dialect, place: string): Emit {
-  const each = of.kind === 'choice' && of.dropUnknown ? undefined : valueWriter(of, dialect, `${place}[]`)
+function listWriter(type: Many, dialect: Dialect, place: string): Emit {
+  const { of } = type
+  const each = of.kind === 'choice' && of.dropUnknown ? undefined : itemWriter(type, dialect, place)
   return (value) => {
     if (!Array.isArray(value)) return wrong(place, 'must be a list')
     if (each) return value.map(each)
@@ -247,9 +249,14 @@ function listWriter(of: FieldType, dialect: Dialect, place: string): Emit {
   }
 }
 
+function itemWriter({ of, holdsNull }: Many, dialect: Dialect, place: string): Emit {
+  const write = valueWriter(of, dialect, `${place}[]`)
+  return holdsNull ? (item) => (item === null ? null : write(item)) : write
+}
+
 /** Keys are a user's data and kept unchanged, `__proto__` included (`fromEntries` defines, it does not assign). */
-function mapWriter(of: FieldType, dialect: Dialect, place: string): Emit {
-  const each = valueWriter(of, dialect, `${place}[]`)
+function mapWriter(type: Many, dialect: Dialect, place: string): Emit {
+  const each = itemWriter(type, dialect, place)
   return (value) =>
     isObject(value) ? Object.fromEntries(Object.entries(value).map(([key, item]) => [key, each(item)])) : wrong(place, 'must be an object')
 }
@@ -434,18 +441,23 @@ function taker(type: FieldType): Take {
       }
     }
     case 'list': {
-      const take = taker(type.of)
+      const take = itemTaker(type)
       return (value, field, report) =>
         Array.isArray(value) ? value.map((item, index) => take(item, `${field}[${index}]`, report)) : report(field, 'must be a list')
     }
     case 'map': {
-      const take = taker(type.of)
+      const take = itemTaker(type)
       return (value, field, report) =>
         isObject(value)
           ? Object.fromEntries(Object.entries(value).map(([key, item]) => [key, take(item, `${field}["${shortened(key)}"]`, report)]))
           : report(field, 'must be an object')
     }
   }
+}
+
+function itemTaker({ of, holdsNull }: Many): Take {
+  const take = taker(of)
+  return holdsNull ? (item, field, report) => (item === null ? null : take(item, field, report)) : take
 }
 
 /** The characters of a user's key that an error repeats. A key may be as long as a body, and a hundred wrong members may lie below it. */
@@ -533,14 +545,14 @@ function namesIn(source: Source): readonly string[] {
 /** Returns the test of a list: absent, or of valid rows only. */
 function listOf({ source, type }: Field): readonly IsAnswer[] {
   if (typeof source !== 'string' || type.kind !== 'list') return []
-  const isItem = itemOf(type.of)
+  const isItem = itemOf(type)
   return [({ [source]: list }) => list === undefined || list === null || (Array.isArray(list) && list.every(isItem))]
 }
 
-function itemOf(type: FieldType): (item: unknown) => boolean {
-  if (type.kind !== 'object') return (item) => typeof item !== 'object'
-  const isRow = hasUid(type.fields) ? isIdentified : () => true
-  return (item) => isObject(item) && isRow(item)
+function itemOf({ of, holdsNull }: Many): (item: unknown) => boolean {
+  if (of.kind !== 'object') return (item) => typeof item !== 'object' || (item === null && holdsNull === true)
+  const isRow = hasUid(of.fields) ? isIdentified : () => true
+  return (item) => (isObject(item) && isRow(item)) || (item === null && holdsNull === true)
 }
 
 /** A member of a write's answer, and where a read of the resource shows the same value. */

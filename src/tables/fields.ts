@@ -110,7 +110,14 @@ export type FieldType =
       /** The name of the message, where it is described alone (`shape`). */
       readonly name?: string
     }
-  | { readonly kind: 'list' | 'map'; readonly of: FieldType }
+  | Many
+
+/** A list or a map. With `holdsNull`, `null` stands among its items in both versions. */
+export interface Many {
+  readonly kind: 'list' | 'map'
+  readonly of: FieldType
+  readonly holdsNull?: true
+}
 
 /** The place of the value in the v2 form: a dotted path, the parent part of a uid, or the first of several that is set. */
 export type Source = string | { readonly parentOf: string } | { readonly firstOf: readonly Source[] }
@@ -199,10 +206,15 @@ export const choices = <const S extends Source>(source: S, of: EnumMap): Field<S
 /** A list of messages: `accounts: objects('accounts', { name: text('name') })`. */
 export const objects = <const S extends Source, F extends Fields>(source: S, fields: F): Field<S, { kind: 'list'; of: ObjectOf<F> }> =>
   field({ kind: 'list', of: { kind: 'object', fields } }, source)
-/** A list of what a row describes: `sizes: listOf(int('sizes'))`. */
-export const listOf = <const S extends Source>(row: Field<S>): Field<S> => ({ ...row, type: { kind: 'list', of: row.type } })
+/** A list of what a row describes: `sizes: listOf(int('sizes'))`. Of a `nullable` row, its items may be null. */
+export const listOf = <const S extends Source>(row: Field<S>): Field<S> => many('list', row)
 /** A user's map of what a row describes: `isOn: mapOf(flag('isOn'))`. */
-export const mapOf = <const S extends Source>(row: Field<S>): Field<S> => ({ ...row, type: { kind: 'map', of: row.type } })
+export const mapOf = <const S extends Source>(row: Field<S>): Field<S> => many('map', row)
+
+function many<S extends Source>(kind: Many['kind'], { isNullable, type, ...row }: Field<S>): Field<S> {
+  return { ...row, type: { kind, of: type, ...(isNullable && { holdsNull: true }) } }
+}
+
 /** A user's map. Its keys are data and never renamed: `claims: textMap('claims')`. */
 export const textMap = <const S extends Source>(source: S): Field<S> => field({ kind: 'map', of: { kind: 'text' } }, source)
 /** A user's map of numbers: `resource_limits: intMap('resourceLimits')`. */

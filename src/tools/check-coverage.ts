@@ -236,6 +236,14 @@ const LOSES_NULL: State = { state: 'lacking', why: 'its row takes null for unset
 
 const NO_ROW = 'no row has it; add one, or gone(…) with the reason'
 
+/** True if null among the items of a list or a map, where the contract has it, stays there. */
+function keepsNullInside(shape: SchemaShape, type: FieldType): boolean | undefined {
+  if (!('holdsNull' in shape && shape.holdsNull)) return undefined
+  return 'holdsNull' in type && type.holdsNull === true
+}
+
+const REFUSES_NULL: State = { state: 'lacking', why: 'its row takes no null inside; say listOf(nullable(…)), or acknowledge it' }
+
 /** Yields what the tables do with each operation, parameter, member and value of v1. */
 function* seenInV1(contract: Contract, operations: readonly ServedOperation[], unknownRows: UnknownRows): Generator<PointSeen> {
   const served = new Map(operations.map((operation) => [plainRoute(routeOf(operation)), operation]))
@@ -339,6 +347,8 @@ function* membersOf(
     yield { ...spot, ...state }
     if (isNullable && field && state.state === 'covered')
       yield { ...spot, at: `${spot.at}=null`, ...(keepsNull(field, place.part) ? COVERED : LOSES_NULL) }
+    const keeps = field?.source !== undefined && state.state === 'covered' ? keepsNullInside(shape, field.type) : undefined
+    if (keeps !== undefined) yield { ...spot, at: `${spot.at}[]=null`, ...(keeps ? COVERED : REFUSES_NULL) }
     if (field?.source !== undefined) yield* below(shape, field.type, spot, walk, `${path}${row}.`)
   }
   for (const [row, { access }] of Object.entries(fields)) {
@@ -471,6 +481,9 @@ function* v2Members(
           at: `${spot.at}=null`,
           ...(own.some((one) => one.keepsNull) ? COVERED : { ...LOSES_NULL, state: stateIn(walk.caller) }),
         }
+      const kept = place.part === 'answer' ? own.map(({ type }) => type && keepsNullInside(shape, type)) : []
+      if (kept.some((keeps) => keeps !== undefined))
+        yield { ...spot, at: `${spot.at}[]=null`, ...(kept.includes(true) ? COVERED : { ...REFUSES_NULL, state: stateIn(walk.caller) }) }
       if (own.some(({ type }) => type === undefined)) markBelow(shape, path, walk)
       else yield* belowInV2(shape, spot, walk, path, own)
     }

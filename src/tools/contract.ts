@@ -8,7 +8,7 @@ import { isObject, type JsonObject } from '../tables/json.ts'
 export type SchemaShape =
   | { readonly kind: 'text' | 'flag' | 'int' | 'number' | 'long' | 'time' | 'bytes' }
   | { readonly kind: 'choice'; readonly values: readonly string[] }
-  | { readonly kind: 'list' | 'map'; readonly of: SchemaShape }
+  | { readonly kind: 'list' | 'map'; readonly of: SchemaShape; readonly holdsNull?: true }
   | { readonly kind: 'object'; readonly name: string | undefined; readonly members: Members }
   /** A type that the language has no word for, or that the document does not say. */
   | { readonly kind: 'unknown'; readonly because: string }
@@ -122,7 +122,7 @@ function plainShape(schema: JsonObject, definitions: Definitions, above: readonl
   const type = typeIn(schema)
   if (Array.isArray(values) && type === 'string')
     return { kind: 'choice', values: [...new Set(values.filter((one) => one !== null).map(wordOf))] }
-  if (type === 'array') return { kind: 'list', of: shapeInside(items, definitions, below) }
+  if (type === 'array') return manyOf('list', items, definitions, below)
   if (isObject(properties) || (type === 'object' && !additionalProperties)) {
     const required = Array.isArray(schema['required']) ? schema['required'] : []
     const members = Object.entries(isObject(properties) ? properties : {}).map(([name, member]) => [
@@ -132,10 +132,14 @@ function plainShape(schema: JsonObject, definitions: Definitions, above: readonl
     return { kind: 'object', name: undefined, members: Object.fromEntries(members) }
   }
   if (isObject(additionalProperties) && Object.keys(additionalProperties).length > 0)
-    return { kind: 'map', of: shapeInside(additionalProperties, definitions, below) }
+    return manyOf('map', additionalProperties, definitions, below)
   if (type === 'object') return unknown('may hold anything')
   const word = wordOf(type)
   return SCALARS[`${word} ${wordOf(format)}`] ?? SCALARS[word] ?? unknown(type === undefined ? 'has no type' : `is a ${word}`)
+}
+
+function manyOf(kind: 'list' | 'map', items: unknown, definitions: Definitions, above: readonly string[]): SchemaShape {
+  return { kind, of: shapeInside(items, definitions, above), ...(mayBeNull(items, definitions) && { holdsNull: true }) }
 }
 
 /** A document may hold an object in the place of a word. */

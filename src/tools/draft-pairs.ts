@@ -54,7 +54,7 @@ export type Matched =
 export type MatchedShape =
   | Exclude<SchemaShape, { kind: 'choice' | 'list' | 'map' | 'object' | 'unknown' }>
   | { readonly kind: 'choice'; readonly v1: readonly string[]; readonly v2: readonly string[] }
-  | { readonly kind: 'list' | 'map'; readonly of: MatchedShape }
+  | { readonly kind: 'list' | 'map'; readonly of: MatchedShape; readonly holdsNull?: true }
   | { readonly kind: 'object'; readonly name: string | undefined; readonly members: MatchedMembers }
 
 export type MatchedMembers = Readonly<Record<string, Matched>>
@@ -113,7 +113,9 @@ function shapeOfPair(one: SchemaShape, other: SchemaShape): MatchedShape | strin
   if ((one.kind === 'list' || one.kind === 'map') && (other.kind === 'list' || other.kind === 'map')) {
     const of = shapeOfPair(one.of, other.of)
     if (typeof of === 'string') return of
-    return of.kind === 'list' || of.kind === 'map' ? `has no row: it is a ${one.kind} of the kind ${of.kind}` : { kind: one.kind, of }
+    if (of.kind === 'list' || of.kind === 'map') return `has no row: it is a ${one.kind} of the kind ${of.kind}`
+    if (other.holdsNull && !one.holdsNull) return "may hold null, and v1's may not"
+    return { kind: one.kind, of, ...(other.holdsNull && { holdsNull: true }) }
   }
   return { kind: one.kind } as MatchedShape
 }

@@ -48,7 +48,7 @@ function fieldsOf(members: MatchedMembers): rows.Fields {
 
 function typeOf(shape: MatchedShape): rows.FieldType {
   if (shape.kind === 'object') return { kind: 'object', fields: fieldsOf(shape.members) }
-  if (shape.kind === 'list' || shape.kind === 'map') return { kind: shape.kind, of: typeOf(shape.of) }
+  if (shape.kind === 'list' || shape.kind === 'map') return { ...shape, of: typeOf(shape.of) }
   if (shape.kind !== 'choice') return { kind: shape.kind }
   const { rows: values, v1Only } = enumRowsOf(shape)
   return { kind: 'choice', of: enumMap('enum', values, v1Only) }
@@ -102,6 +102,8 @@ function shapeText(shape: MatchedShape, source: string, where: string, writing: 
   if (shape.kind === 'list' || shape.kind === 'map') {
     const { of } = shape
     const many = shape.kind === 'list'
+    if (shape.holdsNull)
+      return use(writing, many ? 'listOf' : 'mapOf', use(writing, 'nullable', shapeText(of, source, where, writing, indent)))
     if (of.kind === 'object')
       return use(writing, many ? 'objects' : 'objectMap', `${source}, ${membersText(of.members, where, writing, indent)}`)
     if (of.kind === 'choice' && many) return use(writing, 'choices', `${source}, ${enumName(of, where, writing)}`)
@@ -267,14 +269,17 @@ function memberTypesText(version: 'V1' | 'V2', { members }: ObjectShape, writing
 
 function typeText(version: 'V1' | 'V2', shape: SchemaShape, writing: Writing, indent: string): string {
   if (shape.kind === 'unknown') return 'unknown'
-  if (shape.kind === 'list') return `readonly ${bracketed(typeText(version, shape.of, writing, indent))}[]`
-  if (shape.kind === 'map') return `Readonly<Record<string, ${typeText(version, shape.of, writing, indent)}>>`
+  if (shape.kind === 'list' || shape.kind === 'map') {
+    const item = typeText(version, shape.of, writing, indent)
+    const items = shape.holdsNull ? `${item} | null` : item
+    return shape.kind === 'map' ? `Readonly<Record<string, ${items}>>` : `readonly ${bracketed(items)}[]`
+  }
   if (shape.kind !== 'object') return SCALARS[shape.kind]
   return shape.name === undefined ? memberTypesText(version, shape, writing, indent) : interfaceOf(version, shape.name, shape, writing)
 }
 
 function bracketed(type: string): string {
-  return type.startsWith('readonly ') ? `(${type})` : type
+  return /^readonly | null$/.test(type) ? `(${type})` : type
 }
 
 /** Writes the module of a first table, in TypeScript, or in JavaScript without the types of both contracts. */

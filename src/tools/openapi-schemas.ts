@@ -1,5 +1,5 @@
 import { isShownIn, nameIn } from '../tables/compile.ts'
-import { type EnumMap, type Field, type Fields, type FieldType, objects } from '../tables/fields.ts'
+import { type EnumMap, type Field, type Fields, type FieldType, type Many, objects } from '../tables/fields.ts'
 import { ANY_VALUE } from '../tables/resource.ts'
 import { ROWS } from '../tables/turn.ts'
 import type { Dialect } from '../tables/uid.ts'
@@ -57,10 +57,15 @@ function typeSchema(type: FieldType, inner: Inner): JsonSchema {
     case 'object':
       return type.fields === ANY_VALUE ? {} : inner.object(type.fields, type.name)
     case 'list':
-      return { type: 'array', items: typeSchema(type.of, inner) }
+      return { type: 'array', items: itemSchema(type, inner) }
     case 'map':
-      return { type: 'object', additionalProperties: typeSchema(type.of, inner) }
+      return { type: 'object', additionalProperties: itemSchema(type, inner) }
   }
+}
+
+function itemSchema({ of, holdsNull }: Many, inner: Inner): JsonSchema {
+  const schema = typeSchema(of, inner)
+  return holdsNull ? orNull(schema) : schema
 }
 
 /** Returns the schema of an enum: the v1 names, those that v2 lacks last. */

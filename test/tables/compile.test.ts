@@ -17,7 +17,9 @@ import {
   int,
   intMap,
   jsonName,
+  listOf,
   long,
+  mapOf,
   nested,
   nullable,
   number,
@@ -41,6 +43,19 @@ import type { JsonObject } from '../../src/tables/json.ts'
 import { v1FieldName } from '../../src/tables/operations.ts'
 import { message } from '../../src/tables/resource.ts'
 import { deepFreeze } from '../mappings/transcript.ts'
+
+it('keeps null inside a list and a map whose items may be null', () => {
+  const { read, show, isAnswer } = message('item', {
+    tags: listOf(nullable(text('tags'))),
+    sizes: mapOf(nullable(int('sizes'))),
+    parts: nullable(listOf(nullable(object('parts', { name: text('name') })))),
+    states: listOf(nullable(choice('states', identical('State', ['UP', 'DOWN'])))),
+  })
+  const whole = { tags: ['a', null], sizes: { a: null, b: 1 }, parts: [null, { name: 'b' }], states: [null, 'UP'] }
+  expect([read(whole), show.published(whole), isAnswer(whole)]).toEqual([whole, whole, true])
+  expect([read({ parts: null }), show.published({ ...whole, parts: null }).parts]).toEqual([{ parts: null }, null])
+  expect(() => read({ tags: null, sizes: null, states: [1.5] })).toThrow('states[0]: must be one of UP, DOWN')
+})
 
 it('keeps null where it is a value of its own, and absence beside it', () => {
   const { read, show } = message('item', {

@@ -406,6 +406,16 @@ describe('odd documents', () => {
       expect(await textOf({ a: schema }, { a: schema })).toContain("a: optional(nullable(text('a')))")
     })
 
+    it.each([
+      ['a list', { type: 'array', items: { type: 'string', nullable: true } }, "a: optional(listOf(nullable(text('a'))))"],
+      ['a map', { type: 'object', additionalProperties: { type: 'boolean', nullable: true } }, "a: optional(mapOf(nullable(flag('a'))))"],
+    ])('keeps null inside %s, where both say so, and leaves a null of v2 alone to a person', async (_, schema, row) => {
+      const plain = JSON.parse(JSON.stringify(schema).replace(',"nullable":true', ''))
+      expect(await textOf({ a: schema }, { a: schema })).toContain(row)
+      expect(await textOf({ a: plain }, { a: schema })).toContain("v2's a may hold null, and v1's may not")
+      expect(await textOf({ a: schema }, { a: plain })).toContain("{ v1: 'A.a[]=null', reason: 'TO DECIDE: its row takes no null inside")
+    })
+
     it('has no null among the values of an enum, and leaves a null of one version to a person', async () => {
       const values = { type: 'string', nullable: true, enum: ['UP', 'DOWN', null] }
       expect(await textOf({ a: values }, { a: values })).toContain(`enumMap('aValues', [["UP","UP"],["DOWN","DOWN"]])`)

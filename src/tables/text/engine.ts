@@ -149,7 +149,7 @@ export function memberOf(name: string, field: Field, dialect: Dialect): Member |
   if (typeof source === 'string') {
     if (source === '' || source.includes('.')) return undefined
     const made = { ...plain, from: source, copied: field.zeroIsUnset ? NONE : copiedLooks(type), isTime: type.kind === 'time' }
-    if (type.kind === 'list' && type.of.kind === 'choice') return { ...made, kind: 'list', choices: type.of.of.rows }
+    if (type.kind === 'list' && type.of.kind === 'choice' && !type.holdsNull) return { ...made, kind: 'list', choices: type.of.of.rows }
     return { ...made, choices: type.kind === 'choice' ? type.of.rows : undefined }
   }
   if (!('parentOf' in source) || typeof source.parentOf !== 'string' || type.kind !== 'text') return undefined

@@ -470,6 +470,8 @@ export interface V1Manners {
   readonly missing: Missing
   /** Of a success; 200 unless it is given. */
   readonly status?: number | undefined
+  /** Its media type; `application/json` unless it is given. */
+  readonly type?: string | undefined
   /** The answer of a read that finds nothing, in the client's dialect. */
   readonly empty: unknown
   /** v2 field path → v1 field name, for the violations of a BadRequest. */
@@ -504,7 +506,10 @@ export function toV1(
 ): V1Error {
   const rule = notFound === 'error' ? 'error' : (POLICY[error.code]?.[manners.missing] ?? 'error')
   if (rule === 'nothing' && manners.missing === 'empty' && error.late) return toV1(GONE_MEANWHILE, manners, notFound, { write })
-  if (rule === 'nothing') return { status: manners.status ?? 200, headers: {}, body: manners.missing === 'done' ? {} : manners.empty }
+  if (rule === 'nothing') {
+    const { status = 200, type, missing, empty } = manners
+    return { status, headers: type ? { 'content-type': type } : {}, body: missing === 'done' ? {} : empty }
+  }
   return written(error, { write }, renamed(error, manners.fieldName))
 }
 

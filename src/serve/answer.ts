@@ -254,11 +254,11 @@ class Unwatched extends Answering {
 
 /** The answer to a request that ends with an error, in v1's form. */
 export function refusal(
-  { missing, status, empty, fieldName }: Operation,
+  { missing, status, type, empty, fieldName }: Operation,
   { dialect, notFound, errors }: TranslateSettings,
   error: ApiError,
 ): Answer {
-  return toV1(error, { missing, status, empty: empty(dialect), fieldName }, notFound, errors)
+  return toV1(error, { missing, status, type, empty: empty(dialect), fieldName }, notFound, errors)
 }
 
 const NONE: readonly string[] = []

@@ -83,6 +83,8 @@ export interface Operation {
   readonly mask?: MaskRule
   /** v1's status of a success, 200 unless it is given. An answer of 204 has no body. */
   readonly status?: 200 | 201 | 202 | 204 | undefined
+  /** v1's media type of a success, `application/json` unless it is given. */
+  readonly type?: string | undefined
   readonly missing: Missing
   /** The v1 answer if nothing was found. */
   readonly empty: (dialect: Dialect) => unknown

@@ -199,6 +199,7 @@ interface Action<V2 extends string, Variable extends string, P extends Params, O
   readonly request?: Message
   readonly answer?: Message
   readonly status?: Operation['status']
+  readonly type?: Operation['type']
   readonly missing?: Missing
   /** How the effect of a write is read, or why it cannot be. */
   readonly readBack?: ReadBack<Variable> | Unverifiable
@@ -230,6 +231,7 @@ export function action<Route extends string, V2 extends string, P extends Params
     request,
     answer = nothing,
     status,
+    type,
     missing = 'error',
     readBack,
     takes,
@@ -249,24 +251,25 @@ export function action<Route extends string, V2 extends string, P extends Params
     ...(selects !== undefined && { selects }),
     ...(root && { root }),
     ...(status && { status }),
+    ...(type && { type }),
     answer,
     missing,
     begin(v1, env) {
       const query = [...v2Query(params, v1.query), ...(more?.(v1) ?? [])]
       const path = fillPath(template, v1.params, route)
-      return answeredBy(
-        { method: method as Call['method'], path, query, ...(request && { body: request.read(v1.body) }) },
-        answer,
-        env,
+      return answeredBy({ method: method as Call['method'], path, query, ...(request && { body: request.read(v1.body) }) }, answer, env, {
         status,
-      )
+        type,
+      })
     },
   })
 }
 
 /** Returns the turn of a call that is the whole operation: its answer becomes the reply. */
-export function answeredBy(call: Call, answer: Message, env: Env, status = 200): Turn {
-  return asked(call, ([outcome]) => replied({ status, body: answer.show[env.dialect](bodyOf(outcome, answer)) }))
+export function answeredBy(call: Call, answer: Message, env: Env, success: Pick<Operation, 'status' | 'type'> = {}): Turn {
+  const { status = 200, type } = success
+  const headers = type && { headers: { 'content-type': type } }
+  return asked(call, ([outcome]) => replied({ status, ...headers, body: answer.show[env.dialect](bodyOf(outcome, answer)) }))
 }
 
 /**

@@ -59,7 +59,20 @@ function pointsOf(seen: Iterable<PointSeen>): readonly Point[] {
 /** What `check` looks at of an operation. A draft has no more of it. */
 export type ServedOperation = Pick<
   Operation,
-  'id' | 'method' | 'template' | 'kind' | 'status' | 'calls' | 'params' | 'ownParams' | 'because' | 'bodyIs' | 'mask' | 'rows' | 'rowsIn'
+  | 'id'
+  | 'method'
+  | 'template'
+  | 'kind'
+  | 'status'
+  | 'type'
+  | 'calls'
+  | 'params'
+  | 'ownParams'
+  | 'because'
+  | 'bodyIs'
+  | 'mask'
+  | 'rows'
+  | 'rowsIn'
 > & {
   readonly request?: ServedMessage | undefined
   readonly answer?: ServedMessage | undefined
@@ -256,12 +269,19 @@ function* seenInV1(contract: Contract, operations: readonly ServedOperation[], u
     else {
       yield { ...place, state: 'covered', why: operation.id }
       yield* statusIn(one, operation, place)
+      yield* typeIn(one, operation, place)
       yield* errorsIn(one, place, 'clients get')
       yield* parametersOf(one, operation, place)
       yield* bodyOf(one.request, operation.request, { ...place, part: 'request' }, unknownRows, operation.bodyIs)
       yield* bodyOf(one.answer, answerOf(operation), { ...place, part: 'answer' }, unknownRows)
     }
   }
+}
+
+function* typeIn({ types }: ContractOperation, { type = 'application/json' }: ServedOperation, place: ContractPlace): Generator<PointSeen> {
+  if (types.length === 0 || types.includes(type)) return
+  const why = `v1 answers ${types.join(' or ')}, and the operation ${type}; give it the type`
+  yield { ...place, part: 'answer', at: `${place.at} type`, state: 'lacking', why }
 }
 
 function* statusIn({ statuses }: ContractOperation, { status = 200 }: ServedOperation, place: ContractPlace): Generator<PointSeen> {

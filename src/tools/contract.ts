@@ -212,6 +212,8 @@ export interface ContractOperation {
   readonly answer: SchemaShape | undefined
   /** The statuses of a success, without ranges. */
   readonly statuses: readonly number[]
+  /** The media types of JSON of a success, without parameters. */
+  readonly types: readonly string[]
   /** What its errors are if they are described, and not as a google.rpc.Status. */
   readonly ownErrors?: string | undefined
 }
@@ -219,6 +221,11 @@ export interface ContractOperation {
 /** v1's status of a success where it is not 200; the first of several. */
 export function statusOf({ statuses }: ContractOperation) {
   return statuses.includes(200) ? undefined : ([201, 202, 204] as const).find((status) => statuses.includes(status))
+}
+
+/** v1's media type of a success where it is never `application/json`; the first of several. */
+export function mediaTypeOf({ types }: ContractOperation) {
+  return types.includes('application/json') ? undefined : types[0]
 }
 
 /** Says why a call cannot be made: its only successes are statuses that leave the answer open, such as 202 (send.ts). */
@@ -287,6 +294,7 @@ function operationsAt(base: string, path: string, item: unknown, definitions: De
       statuses: Object.keys(isObject(found['responses']) ? found['responses'] : {}).flatMap((code) =>
         /^2\d\d$/.test(code) ? Number(code) : [],
       ),
+      types: typesOf(found['responses'], definitions),
       ownErrors: ownErrorsOf(found['responses'], definitions),
     }
   })
@@ -299,11 +307,28 @@ function inText(shape: SchemaShape): SchemaShape {
 
 /** The answer of the first status that is a success, or of any status if none is. */
 function answerOf(responses: unknown, definitions: Definitions): SchemaShape | undefined {
+  return responseOf(successOf(responses), definitions)
+}
+
+function successOf(responses: unknown): unknown {
   if (!isObject(responses)) return undefined
   const status = Object.keys(responses)
     .sort()
     .find((code) => code.startsWith('2'))
-  return responseOf(responses[status ?? 'default'], definitions)
+  return responses[status ?? 'default']
+}
+
+const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json$/
+
+/** Of any type, `application/json` is one. */
+function typesOf(responses: unknown, definitions: Definitions): readonly string[] {
+  const response = definitions.resolved(successOf(responses))
+  const content = isObject(response) && isObject(response['content']) ? Object.keys(response['content']) : []
+  return content.map(bareType).flatMap((type) => (type === '*/*' ? 'application/json' : JSON_TYPE.test(type) ? type : []))
+}
+
+function bareType(text: string): string {
+  return text.replace(/;.*/s, '').trim().toLowerCase()
 }
 
 function responseOf(described: unknown, definitions: Definitions): SchemaShape | undefined {

@@ -5,7 +5,7 @@ import type { Params } from '../tables/query.ts'
 import type { Acknowledged } from '../tables/tables.ts'
 import { coverageOf, nameOf, type ServedMessage, type ServedOperation } from './check-coverage.ts'
 import { TO_DECIDE } from './check-tables.ts'
-import { type Contract, type SchemaShape, statusOf } from './contract.ts'
+import { type Contract, mediaTypeOf, type SchemaShape, statusOf } from './contract.ts'
 import { enumRowsOf, type Matched, type MatchedMembers, type MatchedShape, type OperationPair, pairOperations } from './draft-pairs.ts'
 
 /** Returns the operations of a draft as its text describes them, so that they can be compared with both contracts. */
@@ -23,6 +23,7 @@ function draftedOperations(pairs: readonly OperationPair[]): readonly ServedOper
       request: messageOf(request),
       answer: messageOf(answer),
       status: statusOf(v1),
+      type: mediaTypeOf(v1),
     }
   })
 }
@@ -317,6 +318,7 @@ function operationText(pair: OperationPair, id: string, messages: Written, writi
     return `    ${use(writing, 'v1Only', [quoted(id), quoted(route), quoted(`${TO_DECIDE}: ${pair.because}`)].join(', '))},`
   }
   const { v1, v2, query, request, answer } = pair
+  const type = mediaTypeOf(v1)
   const params = Object.entries(query).flatMap(([name, matched]) => {
     if (matched.v2 === undefined) return []
     return [`${keyOf(name, json(name))}: ${paramText(matched.v2, matched.shape, writing)}`]
@@ -329,6 +331,7 @@ function operationText(pair: OperationPair, id: string, messages: Written, writi
     ...pagingOf(pair),
     ...(request ? [`request: ${named(request, 'request')}`] : []),
     ...(statusOf(v1) ? [`status: ${statusOf(v1)}`] : []),
+    ...(type === undefined ? [] : [`type: ${quoted(type)}`]),
     ...(answer ? [`answer: ${named(answer, 'answer')}`] : []),
     ...(v1.method === 'GET' ? [] : [`readBack: { unverifiable: ${quoted(`${TO_DECIDE}: how its effect is read`)} }`]),
   ]

@@ -325,8 +325,8 @@ function statusesOf({ kind, method, missing, rows, takesNoToken }: DescribedOper
 }
 
 /** Returns a response with a body. */
-function responseOf(description: string, schema: JsonSchema | undefined, headers: JsonSchema | undefined): JsonSchema {
-  return { description, ...(headers && { headers }), ...(schema && { content: { [JSON_TYPE]: { schema } } }) }
+function responseOf(description: string, schema: JsonSchema | undefined, headers: JsonSchema | undefined, type = JSON_TYPE): JsonSchema {
+  return { description, ...(headers && { headers }), ...(schema && { content: { [type]: { schema } } }) }
 }
 
 /** Returns the refusals that operations refer to, by name. */
@@ -382,7 +382,7 @@ function operationObject(
 ): JsonSchema {
   const { id, kind, calls, because, takesNoToken } = operation
   const body = bodyOf(operation, schemas)
-  const success = responseOf('Success.', operation.status === 204 ? undefined : answerOf(operation, schemas), headers)
+  const success = responseOf('Success.', operation.status === 204 ? undefined : answerOf(operation, schemas), headers, operation.type)
   return {
     operationId: id,
     tags: [domainOf(operation)],

@@ -291,6 +291,18 @@ describe('the coverage of', () => {
     ])
   })
 
+  it('media types of a success', () => {
+    const of = (type?: string) => {
+      const [v1, v2] = ['/v1/a', '/v2/a'].map((path) => contract(`GET ${path}`, {}).operations[0])
+      if (!v1 || !v2) throw new Error('an operation is missing')
+      const contracts = { v1: { title: '', operations: [{ ...v1, types: ['application/hal+json'] }] }, v2: { title: '', operations: [v2] } }
+      const table = action('a.a.a', 'GET /v1/a', { v2: 'GET /v2/a', ...(type && { type }) })
+      return coverageOf([table], contracts).points.flatMap(({ at, state: how, why }) => (how === 'lacking' ? `${at}: ${why}` : []))
+    }
+    expect(of('application/hal+json')).toEqual([])
+    expect(of()).toEqual(['GET /v1/a type: v1 answers application/hal+json, and the operation application/json; give it the type'])
+  })
+
   it('statuses of a success', () => {
     const created = { statuses: [201] }
     const of = (options: object, v2 = created) => {

@@ -435,6 +435,17 @@ describe('odd documents', () => {
       ])
     })
 
+    it("is made with v1's media type, unless it may be application/json", async () => {
+      const schema = { type: 'object' }
+      const of = async (...types: string[]) => {
+        const content = Object.fromEntries(types.map((type) => [type, { schema }]))
+        const paths = { '/v1/a': { get: { responses: { 200: { description: '', content } } } } }
+        return (await draftOf('media-type.json', { openapi: '3.0.3', info, paths })).text
+      }
+      expect(await of('application/hal+json; profile=x')).toMatch(/v2: 'GET \/v1\/a',\s*type: 'application\/hal\+json',/)
+      expect(await of('application/hal+json', 'application/json')).not.toContain('hal+json')
+    })
+
     it("is made with v1's status, and not for a call whose answer comes later", async () => {
       const answered = (status: number) => ({ paths: { '/v1/a': { delete: { responses: { [status]: { description: '' } } } } } })
       const of = (name: string, status: number) => draftOf(name, { openapi: '3.0.3', info, ...answered(status) })

@@ -9,7 +9,7 @@ import { tables as shop } from '../../../examples/library/own-tables.ts'
 import { type Crosswalk, createCrosswalk, type Settings } from '../../../src/index.ts'
 import type { Sandbox } from '../../../src/sandbox/start.ts'
 import { createHosted } from '../../../src/serve/http/retire.ts'
-import { action, type Tables } from '../../../src/tables/language.ts'
+import { action, type ErrorForm, message, type Tables, text } from '../../../src/tables/language.ts'
 import { until } from '../../stage/clocks.ts'
 import { listening } from '../../stage/programs.ts'
 import { sources } from '../../stage/sources.ts'
@@ -212,6 +212,26 @@ describe('create crosswalk', () => {
     await v1.listen()
     const answer = await fetch(`${v1.url}/shop/v1/items/7`, { method: 'DELETE' })
     expect([answer.status, await answer.text()]).toEqual([status, body])
+    await v1.close()
+  })
+
+  it.each([200, 404])('answers with the media type of an operation where v2 answers %i', async (status) => {
+    const v2 = await startUpstream(answering({ name: 'a' }, status))
+    const errors: ErrorForm = {
+      read: () => ({ code: 'NOT_FOUND', message: 'no item', details: [], foreign: false }),
+      write: ({ http: status }) => ({ status, body: {} }),
+    }
+    const one = action('shop.items.get', 'GET /shop/v1/items/{id}', {
+      v2: 'GET /shop/v2/items/{id}',
+      type: 'application/hal+json',
+      missing: 'empty',
+      answer: message('item', { name: text('name') }),
+    })
+    const tables: Tables = { name: 'shop', mappings: [{ domain: 'shop', operations: [one] }], differences: [], shapes: {}, errors }
+    const v1 = await createCrosswalk({ upstream: { v2: v2.url } }, { tables })
+    await v1.listen()
+    const answer = await fetch(`${v1.url}/shop/v1/items/7`)
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/hal+json'])
     await v1.close()
   })
 

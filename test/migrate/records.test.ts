@@ -403,6 +403,24 @@ describe('recorder', () => {
       }
     })
 
+    it('keeps who needed v1 when the oldest file is overwritten, each use once', async () => {
+      const path = join(folder, 'uses')
+      const file = fileAt(path, { bytes: 10_000, files: 1 })
+      const add = async (nth: number, entry: Entry) => {
+        file.add(JSON.stringify({ ...entry, id: `${nth}`, at: new Date(Date.UTC(2026, 0, nth)).toISOString() }))
+        await file.flush()
+      }
+      const use = { kind: 'traffic', at: '', operation: 'policies.policies.list', mode: 'v1', calls: 3 } as const
+      await add(1, { ...use, caller: 'weekly' })
+      for (let nth = 2; nth < 500; nth++) await add(nth, { ...use, caller: 'busy', calls: nth })
+      const inventory = createInventory(operations)
+      const ledger = { evidence: createEvidence(() => 0), inventory, expected: createExpected([], () => 0) }
+      for await (const entry of mergedEntries([path, `${path}.1`], nothingRead())) restore(entry, ledger)
+      expect(inventory.clients().map(({ caller }) => caller)).toEqual(['busy', 'weekly'])
+      const texts = await Promise.all([path, `${path}.1`].map((name) => readFile(name, 'utf8')))
+      expect(texts.join('').match(/"caller":"weekly"/g)).toHaveLength(1)
+    })
+
     it('counts the lines that a full disk loses, and never throws', async () => {
       const file = fileAt('/dev/full')
       file.add('a')

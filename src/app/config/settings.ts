@@ -352,7 +352,7 @@ export const SETTINGS = {
     integer(1, 1000),
     'RECORDS_FILES',
     4,
-    'Renamed record files before the oldest is overwritten, except its wrong answers',
+    'Renamed record files before the oldest is overwritten, except wrong answers and uses of v1',
   ),
   'records.memory': setting(integer(1, 1_000_000), 'RECORDS_MEMORY', 1000, 'Comparisons that are kept in memory for the admin port'),
   'records.values': setting(

@@ -300,31 +300,57 @@ function createAppend({ path, bytes, files }: RecordFileSettings): (lines: reado
   }
 }
 
-/** The part of a file that lines of an overwritten one may take. */
+/** The part of a file that wrong answers of an overwritten one may take, and the part that uses of v1 may. */
 const KEPT = 8
 
 /** What a lasting line contains. Few do, and the others need not be parsed. */
 const MAY_LAST = /"outcome":"(?:mismatch|transient|error)"|"bad":[1-9]|"what":"epoch"/
 
+/** Calls that v1 answered. No evidence tells of them. */
+const OF_V1 = /^\{"kind":"traffic".*"mode":"v1"/s
+
+/** What differs from one record of a use to the next. */
+const VARIES = /"(?:id|at)":"[^"]*"|"(?:calls|samples)":\d+/g
+
 /**
- * Returns what a restart must still know when this file is gone: its newest wrong answers, up to a length, and the epoch that a person began
- * last, which ends those before it. Otherwise v2 would seem better by that restart.
+ * Returns what a restart must still know when this file is gone, or v1 would seem less needed by it: the newest wrong answers, the newest
+ * record of each use of v1, and the epoch that a person began last, which ends the wrong answers before it.
  */
 async function lastingLines(path: string, most: number): Promise<readonly string[]> {
   if (!existsSync(path)) return []
   let epoch: string[] = []
-  let wrong: string[] = []
-  let length = 0
+  let wrong = createNewest(most)
+  const uses = createNewest(most)
   for await (const line of linesOf(textOf(piecesOf(path)))) {
+    if (OF_V1.test(line)) uses.add(line.replace(VARIES, ''), line)
     const entry = MAY_LAST.test(line) ? entryOf(line) : undefined
-    if (entry?.kind === 'note' && entry.what === 'epoch') [epoch, wrong, length] = [[line], [], 0]
+    if (entry?.kind === 'note' && entry.what === 'epoch') [epoch, wrong] = [[line], createNewest(most)]
     const short = entry && wrongLine(entry, line)
-    if (short === undefined) continue
-    wrong.push(short)
-    length += short.length
-    while (length > most) length -= wrong.shift()?.length ?? length
+    if (short !== undefined) wrong.add(short, short)
   }
-  return [...epoch, ...wrong]
+  return [...epoch, ...wrong.lines(), ...uses.lines()]
+}
+
+/** Keeps the newest line of each key, and the newest lines of all, up to a length. */
+function createNewest(most: number) {
+  const lines = new Map<string, string>()
+  let length = 0
+  const drop = (key: string) => {
+    length -= lines.get(key)?.length ?? 0
+    lines.delete(key)
+  }
+  return {
+    add(key: string, line: string) {
+      drop(key)
+      lines.set(key, line)
+      length += line.length
+      for (const oldest of lines.keys()) {
+        if (length <= most) return
+        drop(oldest)
+      }
+    },
+    lines: () => lines.values(),
+  }
 }
 
 /** Returns the line of what counts against v2, without what people look at. */

@@ -143,11 +143,12 @@ export const BY_NAME = {
 /** The part of a request that hooks see. */
 export const actOf = (ask: Ask, world: World): Act => ({ world, caller: callerOf(ask), query: ask.query })
 
-/** The path variable `name`. INVALID_ARGUMENT unless it has the form of a uid (semantics §1). */
-export const uidParam = (ask: Ask, name = 'uid'): string => {
-  const uid = ask.params[name] ?? ''
-  return validUid(uid) ? uid : invalidField(name, `${JSON.stringify(uid)} is not a valid uid`)
-}
+/** `uid`. INVALID_ARGUMENT on `field` unless it has the form of a uid (semantics §1). */
+export const checkedUid = (field: string, uid: string): string =>
+  validUid(uid) ? uid : invalidField(field, `${JSON.stringify(uid)} is not a valid uid`)
+
+/** The path variable `name`, which must have the form of a uid. */
+export const uidParam = (ask: Ask, name = 'uid'): string => checkedUid(name, ask.params[name] ?? '')
 
 /** The row of `uid`, or NOT_FOUND. */
 export const existing = <R extends Row>(resource: Resource<R>, world: World, uid: string): R =>

@@ -12,6 +12,7 @@ import {
   groupOfCaller,
   groups,
   isEligible,
+  PROVIDERS,
   requestAccess,
 } from '../../v2/iam/groups.ts'
 import { type Act, actOf, BY_NAME, create, existing, uidParam } from '../../v2/resource.ts'
@@ -75,13 +76,6 @@ const written: Written<AccountAssociation> = {
 
 const REPLACED = ['name', 'description', 'amazon', 'google', 'github', 'chainguard', 'azure']
 
-/** Stored name of an account type → the member that holds the account. */
-const providers: ReadonlyMap<unknown, 'google' | 'amazon' | 'azure'> = new Map([
-  ['ACCOUNT_PROVIDER_TYPE_GOOGLE', 'google'],
-  ['ACCOUNT_PROVIDER_TYPE_AMAZON', 'amazon'],
-  ['ACCOUNT_PROVIDER_TYPE_AZURE', 'azure'],
-])
-
 const check: Operation = {
   method: 'POST',
   template: `${written.path}/{group=**}:check`,
@@ -89,7 +83,8 @@ const check: Operation = {
   answer: (ask, world) => {
     const uid = uidParam(ask, 'group')
     requireCapability(world, callerOf(ask), 'account_associations.list', uid)
-    const provider = providers.get(decode(ask.body, checkRequest)['providerType']) ?? invalidField('account_type', 'is required')
+    const { providerType } = decode(ask.body, checkRequest)
+    const provider = PROVIDERS[String(providerType)] ?? invalidField('account_type', 'is required')
     return encode(checkProvider(existing(accountAssociations, world, uid), provider), checkAnswer, world.options.v1Dialect)
   },
 }

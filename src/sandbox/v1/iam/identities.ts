@@ -1,9 +1,8 @@
-import { lookupIdentityUid } from '../../auth/tokens.ts'
-import { type Answer, callerOf, type Route } from '../../http/route.ts'
+import type { Answer, Route } from '../../http/route.ts'
 import { equals } from '../../lists.ts'
 import { explicitMask } from '../../messages/field-mask.ts'
-import { invalidArgument, notFound } from '../../status.ts'
-import { identities, identityMetadataMessage, metadataOf, PRINCIPALS, withMetadata } from '../../v2/iam/identities.ts'
+import { type FieldViolation, notFound } from '../../status.ts'
+import { identities, identityMetadataMessage, lookedUp, PRINCIPALS, writeMetadata } from '../../v2/iam/identities.ts'
 import {
   CORRELATION_RULES,
   CREDENTIAL_STATES,
@@ -14,7 +13,6 @@ import {
 import { scimNow, scimRoutes } from '../../v2/iam/scim.ts'
 import { BY_NAME, type Resource } from '../../v2/resource.ts'
 import type { ExternalGroupRoleMapping, Identity, IdentityProvider } from '../../world/model.ts'
-import { timestamp } from '../../world/store.ts'
 import {
   choice,
   duration,
@@ -177,9 +175,7 @@ const lookup: Operation = {
   method: 'GET',
   template: `${written.path}/lookup`,
   answer: ({ query }, world) => {
-    const missing = ['issuer', 'subject'].filter((name) => query.text(name) === '')
-    if (missing.length > 0) invalidArgument(missing.map((field) => ({ field, description: 'is required' })))
-    const uid = lookupIdentityUid(world, query.text('issuer'), query.text('subject'))
+    const uid = lookedUp(query, world)
     return encodeResource(world.store.identities.get(uid) ?? notFound('iam.Identity', uid), identity, world.options.v1Dialect)
   },
 }
@@ -196,13 +192,9 @@ const patchMetadata: Operation = {
   template: `${written.path}/metadata`,
   message: identityMetadata,
   answer: (ask, world) => {
-    const { identityUid } = callerOf(ask)
     const input = flatten(decode(ask.body, identityMetadata))
-    const own = world.store.identities.get(identityUid) ?? notFound('iam.Identity', identityUid)
     const mask = explicitMask(identityMetadataMessage, Object.keys(input).join(','))
-    const changed = mask.length === 0 ? own : withMetadata(own, input, mask, timestamp(world.clock))
-    world.store.identities.put(changed)
-    const flat = metadataOf(changed)
+    const flat = writeMetadata(ask, world, input, mask)
     return encode({ ...flat, onboardingQuestions: flat }, identityMetadata, world.options.v1Dialect)
   },
 }
@@ -251,13 +243,14 @@ export const mappingOperations: readonly Operation[] = [
 
 const withoutRole = relaxed(identityProviders, 'defaultRole')
 
+const ofGivenRole = ({ defaultRole }: IdentityProvider, found: readonly FieldViolation[] = []): readonly FieldViolation[] =>
+  found.filter(({ field }) => field !== 'default_role' || defaultRole !== '')
+
 /** v1 accepts a provider without a default role (facts §3.6). A given role is checked as in v2. */
 const v1Providers: Resource<IdentityProvider> = {
   ...withoutRole,
-  checkCreate: (row, act) =>
-    (withoutRole.checkCreate?.(row, act) ?? []).filter(({ field }) => field !== 'default_role' || row.defaultRole !== ''),
-  checkUpdate: (row, act) =>
-    (withoutRole.checkUpdate?.(row, act) ?? []).filter(({ field }) => field !== 'default_role' || row.defaultRole !== ''),
+  checkCreate: (row, act) => ofGivenRole(row, withoutRole.checkCreate?.(row, act)),
+  checkUpdate: (row, act) => ofGivenRole(row, withoutRole.checkUpdate?.(row, act)),
 }
 
 /** v1 shows the SCIM state in every read, lists included (facts §10.9). */

@@ -120,7 +120,7 @@ export const accountAssociations = resourceOf('iam.AccountAssociation', 'account
 })
 
 /** Value of `providerType` → the member that must be configured. */
-const PROVIDERS: Readonly<Record<string, 'google' | 'amazon' | 'azure' | undefined>> = {
+export const PROVIDERS: Readonly<Record<string, 'google' | 'amazon' | 'azure' | undefined>> = {
   ACCOUNT_PROVIDER_TYPE_UNSPECIFIED: undefined,
   ACCOUNT_PROVIDER_TYPE_GOOGLE: 'google',
   ACCOUNT_PROVIDER_TYPE_AMAZON: 'amazon',

@@ -1,7 +1,7 @@
 import { lookupIdentityUid } from '../../auth/tokens.ts'
-import { callerOf, ok, type Query, type Route } from '../../http/route.ts'
+import { type Ask, callerOf, ok, type Query, type Route } from '../../http/route.ts'
 import { equals, type Filter } from '../../lists.ts'
-import { applyMask, explicitMask, type Mask, matching, NAMED } from '../../messages/field-mask.ts'
+import { applyMask, each, explicitMask, type Mask, matching, NAMED } from '../../messages/field-mask.ts'
 import {
   type Check,
   choice,
@@ -61,13 +61,9 @@ const patternRule: Check = (pattern: string) => {
   }
 }
 
-const patternsRule: Check = (patterns: Readonly<Record<string, string>>) =>
-  Object.values(patterns)
-    .map((pattern) => patternRule(pattern as never))
-    .find((description) => description !== undefined)
+const patternsRule: Check = (patterns: Readonly<Record<string, string>>) => each(patternRule)(Object.values(patterns) as never)
 
-const isKeySet = (value: unknown): boolean =>
-  typeof value === 'object' && value !== null && 'keys' in value && Array.isArray(value.keys) && value.keys.length > 0
+const isKeySet = (value: unknown): boolean => isObject(value) && Array.isArray(value['keys']) && value['keys'].length > 0
 
 const keySetRule: Check = (json: string) => {
   try {
@@ -204,15 +200,18 @@ export const identities = resourceOf('iam.Identity', 'identities', {
   cascade: removeBindings,
 })
 
+/** The uid of the issuer and subject that a query names. INVALID_ARGUMENT without them. */
+export const lookedUp = (query: Query, world: World): string => {
+  const missing = ['issuer', 'subject'].filter((name) => query.text(name) === '')
+  if (missing.length > 0) invalidArgument(missing.map((field) => ({ field, description: 'is required' })))
+  return lookupIdentityUid(world, query.text('issuer'), query.text('subject'))
+}
+
 /** `GET /iam/v2/identities:lookupIdentity?issuer=…&subject=…`, for any caller. Answers a uid even for an unregistered pair. */
 const lookupRoute: Route = {
   method: 'GET',
   template: '/iam/v2/identities:lookupIdentity',
-  handle: ({ query }, world) => {
-    const missing = ['issuer', 'subject'].filter((name) => query.text(name) === '')
-    if (missing.length > 0) invalidArgument(missing.map((field) => ({ field, description: 'is required' })))
-    return ok({ uid: lookupIdentityUid(world, query.text('issuer'), query.text('subject')) })
-  },
+  handle: ({ query }, world) => ok({ uid: lookedUp(query, world) }),
 }
 
 export const identityRoutes: readonly Route[] = [...routesOf(identities), lookupRoute]
@@ -239,7 +238,7 @@ export const identityMetadataMessage = messageType('chainguard.platform.iam.v2.I
 })
 
 /** The metadata of an identity. The company is a member of the identity itself. */
-export const metadataOf = (identity: Identity) =>
+const metadataOf = (identity: Identity) =>
   fill(identityMetadataMessage, { ...identity.metadata, uid: identity.uid, name: identity.name, company: identity.company })
 
 /** In a JSON body a mask is one string of camelCase paths. `*` and snake_case are invalid there (facts §13.3). */
@@ -262,10 +261,15 @@ const readRequest = (body: unknown): { readonly input: Draft; readonly mask: Mas
   return { input, mask: mask === '' ? populatedMask(input) : bodyMask(mask) }
 }
 
-/** Writes the members of `mask` from `input` to the metadata of an identity. */
-export const withMetadata = (identity: Identity, input: Draft, mask: Mask, now: string): Identity => {
+/** Writes the members of `mask` from `input` to the caller's own metadata and returns all of it. An empty mask changes nothing. */
+export const writeMetadata = (ask: Ask, world: World, input: Draft, mask: Mask) => {
+  const { identityUid } = callerOf(ask)
+  const identity = world.store.identities.get(identityUid) ?? notFound('iam.Identity', identityUid)
+  if (mask.length === 0) return metadataOf(identity)
   const { uid: _uid, name: _name, ...metadata } = applyMask(identityMetadataMessage, metadataOf(identity), input, mask)
-  return { ...identity, company: metadata.company, metadata, updateTime: now }
+  const changed = { ...identity, company: metadata.company, metadata, updateTime: timestamp(world.clock) }
+  world.store.identities.put(changed)
+  return metadataOf(changed)
 }
 
 /** `PATCH /iam/v2/identities:updateIdentityMetadata` always updates the caller's own identity. */
@@ -274,10 +278,6 @@ export const identityMetadataRoute: Route = {
   template: '/iam/v2/identities:updateIdentityMetadata',
   handle: (ask, world) => {
     const { input, mask } = readRequest(ask.body)
-    const { identityUid } = callerOf(ask)
-    const identity = world.store.identities.get(identityUid) ?? notFound('iam.Identity', identityUid)
-    const changed = mask.length === 0 ? identity : withMetadata(identity, input, mask, timestamp(world.clock))
-    world.store.identities.put(changed)
-    return ok(render(identityMetadataMessage, metadataOf(changed)))
+    return ok(render(identityMetadataMessage, writeMetadata(ask, world, input, mask)))
   },
 }

@@ -29,7 +29,7 @@ import {
 } from '../../status.ts'
 import type { ExternalGroupRoleMapping, IdentityProvider, Oidc, Role } from '../../world/model.ts'
 import { inRoot, parentOf, rootOf, validUid, type World } from '../../world/store.ts'
-import { BY_NAME, type CreateAct, present, resourceOf, routesOf, type UpdateAct, type View } from '../resource.ts'
+import { BY_NAME, type CreateAct, checkedUid, present, resourceOf, routesOf, type UpdateAct, type View } from '../resource.ts'
 import { roleViolations } from './roles.ts'
 import { scimNow, unissuedScim } from './scim.ts'
 
@@ -98,7 +98,7 @@ export const deleteMappings = (
   fields: Batch['names'],
 ): readonly ExternalGroupRoleMapping[] => {
   const [parentField = '', namesField] = fields
-  if (!validUid(parent)) invalidField(parentField, `${JSON.stringify(parent)} is not a valid uid`)
+  checkedUid(parentField, parent)
   const strangers = names.flatMap((name, at) => (parentOf(name) === parent ? [] : [`${namesField}[${at}]`]))
   if (strangers.length > 0) invalidArgument(strangers.map((field) => ({ field, description: 'is not a mapping of the parent' })))
   requireCapability(world, callerOf(ask), 'identity_providers.delete', parent)

@@ -28,8 +28,8 @@ import {
   permissionDenied,
 } from '../../status.ts'
 import type { Identity, Role, RoleBinding } from '../../world/model.ts'
-import { inRoot, isAtOrBelow, parentOf, validUid, type World } from '../../world/store.ts'
-import { type Act, actOf, BY_NAME, type CreateAct, create, present, resourceOf, routesOf } from '../resource.ts'
+import { inRoot, isAtOrBelow, parentOf, type World } from '../../world/store.ts'
+import { type Act, actOf, BY_NAME, type CreateAct, checkedUid, create, createAct, present, resourceOf, routesOf } from '../resource.ts'
 
 /** True if the role exists and can be bound at `group`: a built-in role, or one created there or above (semantics §2.1). */
 const isUsable = (world: World, roleUid: string, group: string): boolean =>
@@ -144,7 +144,7 @@ const conflicts = ({ parent, roleUid, requests }: Batch): readonly FieldViolatio
 
 const readBatch = (body: unknown): Batch => {
   const batch = fill(batchMessage, decode(batchMessage, body))
-  if (!validUid(batch.parent)) invalidField('parent', `${JSON.stringify(batch.parent)} is not a valid uid`)
+  checkedUid('parent', batch.parent)
   const count = batch.requests.length
   if (count === 0 || count > MAX_REQUESTS) invalidField('requests', `must hold 1 to ${MAX_REQUESTS} requests`)
   const found = conflicts(batch)
@@ -175,9 +175,7 @@ export const roleBindingBatchRoute: Route = {
   template: '/iam/v2/roleBindings:batchCreate',
   handle: (ask, world) => {
     const batch = readBatch(ask.body)
-    const act: CreateAct = { ...actOf(ask, world), parent: batch.parent }
-    requireCapability(world, act.caller, 'role_bindings.create', batch.parent)
-    if (!world.store.groups.get(batch.parent)) notFound('iam.Group', batch.parent)
+    const act = createAct(roleBindings, actOf(ask, world), batch.parent)
     const bodies = batch.requests.map((request) => bodyOf(request, batch.roleUid))
     return ok({ roleBindings: createAll(act, bodies).map((row) => present(roleBindings, world, row, 'create')) })
   },

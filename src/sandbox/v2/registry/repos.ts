@@ -214,30 +214,26 @@ const refuseTakenName = (row: Repo, world: World): void => {
   if (siblings.some(({ uid }) => uid !== row.uid)) alreadyExists('registry.Repo', row.name)
 }
 
+const check = (row: Repo, previous: Repo | undefined, act: Act, scope: string): readonly FieldViolation[] => {
+  refuseTakenName(row, act.world)
+  const source = sourceViolations(row, previous, act)
+  return source.length > 0 ? source : inheritedViolations(row, previous, act, scope)
+}
+
 /** Deletes everything stored for a repo with it (semantics §3.10). */
 const removeContents = ({ uid }: Repo, { store }: World): void => {
   for (const tag of store.tags.below(uid)) store.tags.delete(tag.uid)
-  for (const image of imagesOf(store, uid)) store.images.delete(image.uid)
+  for (const image of store.images.values()) if (image.uid.startsWith(`${uid}@`)) store.images.delete(image.uid)
   store.readmes.delete(uid)
 }
-
-const imagesOf = (store: World['store'], repo: string) => store.images.values().filter((image) => image.uid.startsWith(`${repo}@`))
 
 /** Repos (specification §2, §4; semantics §3.10). */
 export const repos = resourceOf('registry.Repo', 'repos', {
   message: repoMessage,
   capabilities: { list: 'repo.list', create: 'repo.create', update: 'repo.update', delete: 'repo.delete' },
   ...BY_NAME,
-  checkCreate: (row, act) => {
-    refuseTakenName(row, act.world)
-    const source = sourceViolations(row, undefined, act)
-    return source.length > 0 ? source : inheritedViolations(row, undefined, act, act.parent)
-  },
-  checkUpdate: (row, act) => {
-    refuseTakenName(row, act.world)
-    const source = sourceViolations(row, act.previous, act)
-    return source.length > 0 ? source : inheritedViolations(row, act.previous, act, row.uid)
-  },
+  checkCreate: (row, act) => check(row, undefined, act, act.parent),
+  checkUpdate: (row, act) => check(row, act.previous, act, row.uid),
   prepare: (row, { world }) => settleSync(row, undefined, world),
   revise: (row, { world, previous }) => settleSync(row, previous, world),
   cascade: removeContents,

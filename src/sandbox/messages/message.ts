@@ -24,9 +24,6 @@ export const parseTimestamp = (text: string): number | undefined => {
   return isHeld && new Date(midnight).toISOString().slice(0, 10) === day ? milliseconds : undefined
 }
 
-/** Seconds. The most that a google.protobuf.Duration holds. */
-const LONGEST_DURATION = 315_576_000_000
-
 /** Formats milliseconds since the epoch as the service does: RFC 3339, UTC, milliseconds (specification §2). */
 export const formatTimestamp = (milliseconds: number): string => new Date(milliseconds).toISOString()
 
@@ -173,14 +170,16 @@ export const isZero = (field: Field, value: unknown): boolean => {
 export const fill = <M extends Message>(message: M, draft: Draft): RowOf<M> =>
   Object.fromEntries(Object.entries(message.fields).map(([name, field]) => [name, fillField(field, draft[name])])) as RowOf<M>
 
-const fillField = (field: Field, value: unknown): unknown => {
-  if (value === undefined) return zeroOf(field)
-  if (field.type !== 'message' || !field.message) return value
-  const { message } = field
-  if (field.shape === 'list') return (value as readonly Draft[]).map((item) => fill(message, item))
-  if (field.shape === 'map')
-    return Object.fromEntries(Object.entries(value as Draft).map(([key, item]) => [key, fill(message, item as Draft)]))
-  return fill(message, value as Draft)
+const fillField = (field: Field, value: unknown): unknown => (value === undefined ? zeroOf(field) : withMessages(field, value, fill))
+
+/** The value of a field with each message in it replaced: itself, or the elements of a list or map. */
+const withMessages = (field: Field, value: unknown, replace: (message: Message, row: Draft) => unknown): unknown => {
+  const { message, shape } = field
+  if (!message) return value
+  if (shape === 'list') return (value as readonly Draft[]).map((item) => replace(message, item))
+  if (shape === 'map')
+    return Object.fromEntries(Object.entries(value as Draft).map(([key, item]) => [key, replace(message, item as Draft)]))
+  return replace(message, value as Draft)
 }
 
 /** `draft` without the members that clients cannot set. */
@@ -197,15 +196,6 @@ export const withoutOutput = (message: Message, draft: Draft): Draft =>
 /** Numbers and flags appear even if zero. Every other unset member is omitted (ASSUMPTIONS.md, "Answers"). */
 const ALWAYS: ReadonlySet<string> = new Set(['bool', 'int32', 'int64'])
 
-const renderValue = (field: Field, value: unknown): unknown => {
-  const { message } = field
-  if (!message) return value
-  if (field.shape === 'list') return (value as readonly Draft[]).map((item) => render(message, item))
-  if (field.shape === 'map')
-    return Object.fromEntries(Object.entries(value as Draft).map(([key, item]) => [key, render(message, item as Draft)]))
-  return render(message, value as Draft)
-}
-
 const shown = (field: Field, value: unknown): boolean =>
   field.inputOnly !== true &&
   value !== undefined &&
@@ -216,7 +206,7 @@ export const render = (message: Message, row: Draft): Draft =>
   Object.fromEntries(
     Object.entries(message.fields)
       .filter(([name, field]) => shown(field, row[name]))
-      .map(([name, field]) => [name, renderValue(field, row[name])]),
+      .map(([name, field]) => [name, withMessages(field, row[name], render)]),
   )
 
 /** The member of `message` with that JSON name or proto name (facts §16.2), or undefined. */
@@ -228,13 +218,10 @@ export const memberOf = (message: Message, key: string): string | undefined => {
 const refuse = (name: string, field: Field, value: unknown): never =>
   malformed(`proto: invalid value for ${field.type} field ${name}: ${JSON.stringify(value)}`)
 
-const integer = (value: unknown): bigint | undefined => {
-  const text = typeof value === 'number' && Number.isInteger(value) ? String(value) : value
-  return typeof text === 'string' && /^-?[0-9]+$/.test(text) ? BigInt(text) : undefined
-}
-
+/** An integer of that many bits, from a number or its digits. */
 const whole = (value: unknown, bits: number): bigint | undefined => {
-  const number = integer(value)
+  const text = typeof value === 'number' ? String(value) : value
+  const number = typeof text === 'string' && /^-?[0-9]+$/.test(text) ? BigInt(text) : undefined
   return number === undefined || BigInt.asIntN(bits, number) !== number ? undefined : number
 }
 
@@ -248,17 +235,15 @@ const asInt32 = (value: unknown): number | undefined => {
   return number === undefined ? undefined : Number(number)
 }
 
-const ofType =
-  (type: 'string' | 'boolean') =>
-  (value: unknown): unknown =>
-    typeof value === type ? value : undefined
+/** Seconds. The most that a google.protobuf.Duration holds. */
+const LONGEST_DURATION = 315_576_000_000
 
 const isDuration = (text: string) => /^-?[0-9]+(?:\.[0-9]{1,9})?s$/.test(text) && Math.abs(Number.parseFloat(text)) <= LONGEST_DURATION
 
 /** Each reader converts a JSON value to the row's form. It returns undefined for a value of another type. */
 const READERS: Readonly<Record<Field['type'], (value: unknown, field: Field) => unknown>> = {
-  string: ofType('string'),
-  bool: ofType('boolean'),
+  string: (value) => (typeof value === 'string' ? value : undefined),
+  bool: (value) => (typeof value === 'boolean' ? value : undefined),
   int32: asInt32,
   int64: (value) => whole(value, 64)?.toString(),
   time: asTime,

@@ -1,7 +1,7 @@
 import { builtInRoleUid, requireCapability } from '../../auth/rights.ts'
 import { type Ask, callerOf, ok, type Route } from '../../http/route.ts'
 import { type Draft, decode, duration, fill, flag, formatTimestamp, type Message, render, text, time } from '../../messages/message.ts'
-import { aborted, type FieldViolation, failedPrecondition, invalidArgument, notFound } from '../../status.ts'
+import { aborted, type FieldViolation, failedPrecondition, invalidArgument, invalidField, notFound } from '../../status.ts'
 import type { IdentityProvider, Scim } from '../../world/model.ts'
 import { parentOf, timestamp, type World } from '../../world/store.ts'
 import { uidParam } from '../resource.ts'
@@ -47,21 +47,28 @@ export const scimNow = ({ uid, scim }: IdentityProvider, world: World): Scim => 
   return { ...known, credentialState: stateNow(known, world) }
 }
 
-/** The caller's expiry for the new token: an instant in RFC 3339, never, or nothing. */
-type Expiry = { readonly expireTime?: string | undefined; readonly neverExpires: boolean }
+/** The members of all four requests. The path names the provider. */
+type Request = {
+  readonly expireTime?: string
+  readonly neverExpires: boolean
+  readonly overlap?: string
+  readonly etag: string
+  readonly enabled: boolean
+}
 
-const expiryViolations = ({ expireTime, neverExpires }: Expiry, now: number): readonly FieldViolation[] => {
+const expiryViolations = ({ expireTime, neverExpires }: Request, now: number): readonly FieldViolation[] => {
   if (expireTime === undefined) return []
   if (neverExpires) return [{ field: 'expire_time', description: 'cannot be set together with never_expires' }]
   const end = Date.parse(expireTime)
   return end > now && end <= now + MAX_LIFETIME_MS ? [] : [{ field: 'expire_time', description: 'must lie within the next two years' }]
 }
 
-const endOf = (expiry: Expiry, world: World): string | undefined => {
+/** The expiry of a new token; undefined if it never expires. */
+const endOf = (request: Request, world: World): string | undefined => {
   const now = world.clock.now().getTime()
-  const found = expiryViolations(expiry, now)
+  const found = expiryViolations(request, now)
   if (found.length > 0) invalidArgument(found)
-  return expiry.neverExpires ? undefined : (expiry.expireTime ?? formatTimestamp(now + DEFAULT_LIFETIME_MS))
+  return request.neverExpires ? undefined : (request.expireTime ?? formatTimestamp(now + DEFAULT_LIFETIME_MS))
 }
 
 const newToken = (world: World): string => `cgscim_${world.random.hex(32)}`
@@ -73,7 +80,7 @@ const save = (row: IdentityProvider, world: World, scim: Scim, scimSecret: Ident
 }
 
 const refuseStale = (scim: Scim, etag: string): void => {
-  if (etag === '') invalidArgument([{ field: 'etag', description: 'is required' }])
+  if (etag === '') invalidField('etag', 'is required')
   if (etag !== scim.etag) aborted('the etag is stale; read the identity provider again')
 }
 
@@ -81,29 +88,25 @@ const issued = (row: IdentityProvider): Scim =>
   row.scim && row.scim.credentialState !== NOT_ISSUED ? row.scim : notFound('iam.ScimToken', row.uid)
 
 /** Makes the first token, or the next one after a revocation. FAILED_PRECONDITION if there is one. Provisioning starts disabled. */
-export const generateScimToken = (row: IdentityProvider, world: World, expiry: Expiry): IdentityProvider => {
+const generateScimToken = (row: IdentityProvider, world: World, request: Request): IdentityProvider => {
   const scim = row.scim ?? unissuedScim(row.uid, world)
   if (scim.credentialState !== NOT_ISSUED && scim.credentialState !== REVOKED) {
     failedPrecondition([{ type: 'SCIM_TOKEN_EXISTS', description: 'the identity provider has a SCIM token; regenerate it' }])
   }
-  const tokenExpireTime = endOf(expiry, world)
+  const tokenExpireTime = endOf(request, world)
   return save(row, world, { ...scim, credentialState: 'CREDENTIAL_STATE_LIVE', tokenExpireTime }, { token: newToken(world) })
 }
 
 /**
- * Makes a new token. The old one stays valid for `overlapMs` (an hour by default, a day at most). NOT_FOUND before the first, ABORTED for a
+ * Makes a new token. The old one stays valid for `overlap` (an hour by default, a day at most). NOT_FOUND before the first, ABORTED for a
  * stale etag.
  */
-export const regenerateScimToken = (
-  row: IdentityProvider,
-  world: World,
-  wish: Expiry & { readonly etag: string; readonly overlapMs: number | undefined },
-): IdentityProvider => {
+const regenerateScimToken = (row: IdentityProvider, world: World, request: Request): IdentityProvider => {
   const scim = issued(row)
-  refuseStale(scim, wish.etag)
-  if ((wish.overlapMs ?? 0) < 0) invalidArgument([{ field: 'overlap', description: 'must be non-negative' }])
-  const overlap = Math.min(wish.overlapMs ?? DEFAULT_OVERLAP_MS, MAX_OVERLAP_MS)
-  const tokenExpireTime = endOf(wish, world)
+  refuseStale(scim, request.etag)
+  const overlap = request.overlap === undefined ? DEFAULT_OVERLAP_MS : Math.min(durationMs(request.overlap), MAX_OVERLAP_MS)
+  if (overlap < 0) invalidField('overlap', 'must be non-negative')
+  const tokenExpireTime = endOf(request, world)
   const previous = scim.credentialState === REVOKED || overlap === 0 ? undefined : row.scimSecret?.token
   const previousTokenExpireTime = previous && formatTimestamp(world.clock.now().getTime() + overlap)
   const rotated = { ...scim, credentialState: 'CREDENTIAL_STATE_LIVE', tokenExpireTime, previousTokenExpireTime }
@@ -111,7 +114,7 @@ export const regenerateScimToken = (
 }
 
 /** Invalidates both tokens at once. The switch stays as it is. */
-export const revokeScimToken = (row: IdentityProvider, world: World): IdentityProvider => {
+const revokeScimToken = (row: IdentityProvider, world: World): IdentityProvider => {
   const scim = { ...issued(row), credentialState: REVOKED, tokenExpireTime: undefined, previousTokenExpireTime: undefined }
   return save(row, world, scim, undefined)
 }
@@ -123,22 +126,13 @@ const ownersOf = (group: string, world: World): number => {
 }
 
 /** Switches provisioning. NOT_FOUND before the first token, ABORTED for a stale etag, FAILED_PRECONDITION with too few owners. */
-export const setScimEnabled = (row: IdentityProvider, world: World, enabled: boolean, etag: string): IdentityProvider => {
+const setScimEnabled = (row: IdentityProvider, world: World, { enabled, etag }: Request): IdentityProvider => {
   const scim = issued(row)
   refuseStale(scim, etag)
   if (enabled && ownersOf(parentOf(row.uid), world) < OWNERS_NEEDED) {
     failedPrecondition([{ type: 'OWNERS_REQUIRED', description: `the organization needs ${OWNERS_NEEDED} owners bound by hand` }])
   }
   return save(row, world, { ...scim, enabled }, row.scimSecret)
-}
-
-/** The members of all four requests. The path names the provider. */
-type Request = {
-  readonly expireTime?: string
-  readonly neverExpires: boolean
-  readonly overlap?: string
-  readonly etag: string
-  readonly enabled: boolean
 }
 
 /** The members of all four answers. */
@@ -180,12 +174,7 @@ const ACTIONS: readonly Action[] = [
     verb: 'regenerateScimToken',
     request: message('RegenerateScimTokenRequest', { overlap: duration(), expireTime: time(), etag: text(), neverExpires: flag() }),
     answer: answer('RegenerateScimTokenResponse', ...tokenMembers, 'previousTokenExpireTime', 'requestedOverlap'),
-    run: (row, world, request) =>
-      regenerateScimToken(row, world, {
-        ...request,
-        expireTime: request.expireTime,
-        overlapMs: request.overlap === undefined ? undefined : durationMs(request.overlap),
-      }),
+    run: regenerateScimToken,
   },
   {
     verb: 'revokeScimToken',
@@ -197,7 +186,7 @@ const ACTIONS: readonly Action[] = [
     verb: 'setScimEnabled',
     request: message('SetScimEnabledRequest', { enabled: flag(), etag: text() }),
     answer: answer('SetScimEnabledResponse', 'identityProviderUid', 'enabled', 'etag'),
-    run: (row, world, { enabled, etag }) => setScimEnabled(row, world, enabled, etag),
+    run: setScimEnabled,
   },
 ]
 

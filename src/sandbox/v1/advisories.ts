@@ -7,7 +7,15 @@ import { selectDocuments, selectMetadata } from '../v2/advisory.ts'
 import { sinkCheck, subscriptions } from '../v2/events.ts'
 import { type Resource, uidParam, unscopedPage } from '../v2/resource.ts'
 import { type AdvisoryWish, advisories, advisoryFilters, latestKind, namesOrOrigin, wishReader } from '../v2/vulnerabilities.ts'
-import { type Advisory, type AdvisoryEvent, eventTypeNames, type Subscription } from '../world/model.ts'
+import {
+  type Advisory,
+  type AdvisoryEvent,
+  eventTypeNames,
+  FALSE_POSITIVE_TYPES,
+  REFERENCE_TYPES,
+  SEVERITY_TYPES,
+  type Subscription,
+} from '../world/model.ts'
 import { parentOf, type Store } from '../world/store.ts'
 import {
   choice,
@@ -23,25 +31,14 @@ import {
   readOnly,
   text,
   time,
+  typeNames,
   v1Names,
-  zeroed,
 } from './message.ts'
 import { encode, type Operation } from './operation.ts'
 import { arrange, createOperation, deleteOperation, listOperation, longPages, ownPaging, readWindow, type Written } from './operations.ts'
 
-/** The seven kinds of false positive without the prefixes of either version (facts §18). */
-const FALSE_POSITIVES = [
-  'VULNERABILITY_RECORD_ANALYSIS_CONTESTED',
-  'COMPONENT_VULNERABILITY_MISMATCH',
-  'VULNERABLE_CODE_VERSION_NOT_USED',
-  'VULNERABLE_CODE_NOT_INCLUDED_IN_PACKAGE',
-  'VULNERABLE_CODE_NOT_IN_EXECUTION_PATH',
-  'VULNERABLE_CODE_CANNOT_BE_CONTROLLED_BY_ADVERSARY',
-  'INLINE_MITIGATIONS_EXIST',
-] as const
-
 const reviewStatus = prefixed('ReviewStatus', 'REVIEW_STATE_', 1, 'PENDING', 'APPROVED', 'REQUEST_CHANGES', 'REJECTED')
-const falsePositive = zeroed('FalsePositiveDetermination.Type', ['UNSPECIFIED', ...FALSE_POSITIVES], { stored: 'TYPE_' })
+const falsePositive = typeNames('FalsePositiveDetermination.Type', FALSE_POSITIVE_TYPES)
 
 const nvd = message('Detection.NVDAPI', [text('cpe_searched'), text('cpe_found')])
 
@@ -121,19 +118,11 @@ export const advisoriesList = message('AdvisoriesList', [
   optional(int64('total_count')),
 ])
 
-const feedFalsePositive = zeroed('FalsePositiveDetermination.Type', ['UNSPECIFIED', ...FALSE_POSITIVES], {
-  stored: 'TYPE_',
-  shown: 'FPT_TYPE_',
-})
-
-const referenceType = zeroed(
-  'Reference.Type',
-  ['UNSPECIFIED', 'ADVISORY', 'ARTICLE', 'DETECTION', 'DISCUSSION', 'REPORT', 'FIX', 'INTRODUCED', 'PACKAGE', 'EVIDENCE', 'WEB'],
-  { stored: 'TYPE_' },
-)
+const feedFalsePositive = typeNames('FalsePositiveDetermination.Type', FALSE_POSITIVE_TYPES, 'FPT_TYPE_')
+const referenceType = typeNames('Reference.Type', REFERENCE_TYPES)
 
 /** v1 has UBUNTU besides, which no stored row uses (facts §18). */
-const severityType = zeroed('Severity.Type', ['UNSPECIFIED', 'CVSS_V2', 'CVSS_V3', 'CVSS_V4', 'UBUNTU'], { stored: 'TYPE_' })
+const severityType = typeNames('Severity.Type', [...SEVERITY_TYPES, 'TYPE_UBUNTU'])
 
 const event = message('Event', [
   time('timestamp'),

@@ -19,7 +19,9 @@ const PACKAGE = 'chainguard.platform.vulnerabilities.v2.AdvisoryEvent'
 /** By number (facts §18). */
 const REVIEW_STATES = valuesOf('REVIEW_STATE', 'PENDING', 'APPROVED', 'REQUEST_CHANGES', 'REJECTED')
 
-const noted = <F extends Message['fields']>(name: string, fields: F) => messageType(`${PACKAGE}.${name}`, { ...fields, note: text() })
+/** A member of the oneof `type` that holds a note and `fields`. */
+const noted = <F extends Message['fields']>(name: string, fields: F) =>
+  nested(messageType(`${PACKAGE}.${name}`, { ...fields, note: text() }), { oneof: 'type' })
 
 const NVD = messageType(`${PACKAGE}.Detection.NVDAPI`, { cpeSearched: text(), cpeFound: text() })
 
@@ -45,8 +47,6 @@ const DETECTION = messageType(`${PACKAGE}.Detection`, {
   scanv1: nested(SCAN, { oneof: 'type' }),
 })
 
-const FIXED = noted('Fixed', { fixedVersion: text(), scannerVersion: text(), grypeDbBuilt: text(), grypeDbChecksum: text() })
-
 /** An event of an advisory. At most one member of `type` is set (semantics §3.13). */
 export const advisoryEventMessage = messageType(PACKAGE, {
   uid: outputText,
@@ -57,13 +57,13 @@ export const advisoryEventMessage = messageType(PACKAGE, {
   reviewState: choice(REVIEW_STATES),
   issue: text(),
   detection: nested(DETECTION, { oneof: 'type' }),
-  fixed: nested(FIXED, { oneof: 'type' }),
-  falsePositiveDetermination: nested(noted('FalsePositiveDetermination', { type: choice(FALSE_POSITIVE_TYPES) }), { oneof: 'type' }),
-  analysisNotPlanned: nested(noted('AnalysisNotPlanned', {}), { oneof: 'type' }),
-  fixNotPlanned: nested(noted('FixNotPlanned', {}), { oneof: 'type' }),
-  pendingUpstreamFix: nested(noted('PendingUpstreamFix', {}), { oneof: 'type' }),
-  truePositiveDetermination: nested(noted('TruePositiveDetermination', {}), { oneof: 'type' }),
-  patched: nested(noted('Patched', { patchedVersions: listOf(text()) }), { oneof: 'type' }),
+  fixed: noted('Fixed', { fixedVersion: text(), scannerVersion: text(), grypeDbBuilt: text(), grypeDbChecksum: text() }),
+  falsePositiveDetermination: noted('FalsePositiveDetermination', { type: choice(FALSE_POSITIVE_TYPES) }),
+  analysisNotPlanned: noted('AnalysisNotPlanned', {}),
+  fixNotPlanned: noted('FixNotPlanned', {}),
+  pendingUpstreamFix: noted('PendingUpstreamFix', {}),
+  truePositiveDetermination: noted('TruePositiveDetermination', {}),
+  patched: noted('Patched', { patchedVersions: listOf(text()) }),
 })
 
 type Values = ReadonlySet<string | undefined>
@@ -122,19 +122,12 @@ export const advisoryFilters = (wish: AdvisoryWish): readonly Filter<Advisory>[]
 /** All kinds of v2, which lacks `componentLocationChanged` (facts §18). */
 const EVENT_TYPES = eventTypeNames(8)
 
-const given = (value: string): readonly string[] => (value === '' ? [] : [value])
-
-/** How one version of the API spells the conditions. */
-type Reader = {
+/** How a version of the API spells the conditions. */
+export const wishReader = (query: Query) => ({
   /** Every text of a repeated parameter. Empty ones count as absent. */
-  readonly texts: (name: string) => readonly string[]
+  texts: (name: string): readonly string[] => query.texts(name).filter((value) => value !== ''),
   /** Every value of a repeated enum parameter. The zero counts as absent. */
-  readonly enums: (name: string, values: readonly string[]) => readonly string[]
-}
-
-export const wishReader = (query: Query): Reader => ({
-  texts: (name) => query.texts(name).filter((value) => value !== ''),
-  enums: (name, values) => query.choices(name, values).filter((value) => value !== values[0]),
+  enums: (name: string, values: readonly string[]): readonly string[] => query.choices(name, values).filter((value) => value !== values[0]),
 })
 
 /** `origin` replaces the names of artifacts (semantics §3.13). */
@@ -166,7 +159,7 @@ const readWish = (query: Query): AdvisoryWish => {
     eventReviewers: texts('event_reviewers'),
     eventTypes: enums('event_types', EVENT_TYPES),
     latestEventType: latestKind(query, EVENT_TYPES),
-    query: given(query.text('query')),
+    query: [query.text('query')].filter((value) => value !== ''),
   }
 }
 

@@ -26,7 +26,7 @@ export const FALSE_POSITIVE_TYPES = valuesOf(
   'INLINE_MITIGATIONS_EXIST',
 )
 
-const SEVERITY_TYPES = valuesOf('TYPE', 'CVSS_V2', 'CVSS_V3', 'CVSS_V4')
+export const SEVERITY_TYPES = valuesOf('TYPE', 'CVSS_V2', 'CVSS_V3', 'CVSS_V4')
 
 export const REFERENCE_TYPES = valuesOf(
   'TYPE',

@@ -69,42 +69,31 @@ export const createFaults = () => {
 
 const clockBody = z.strictObject({ advanceMs: z.number().nonnegative() })
 
-const journalRoutes = (journal: Journal): readonly Route[] => [
-  { method: 'GET', template: '/-/journal', auth: 'none', handle: () => ok(journal.entries()) },
+/** The routes that show what `of` holds, and that empty it. */
+const listRoutes = (template: string, of: { readonly entries: () => unknown; readonly clear: () => void }): readonly Route[] => [
+  { method: 'GET', template, auth: 'none', handle: () => ok(of.entries()) },
   {
     method: 'DELETE',
-    template: '/-/journal',
+    template,
     auth: 'none',
     handle: () => {
-      journal.clear()
+      of.clear()
       return ok({})
     },
   },
 ]
 
-const faultRoutes = (faults: Faults): readonly Route[] => [
-  { method: 'GET', template: '/-/faults', auth: 'none', handle: () => ok(faults.entries()) },
-  {
-    method: 'POST',
-    template: '/-/faults',
-    auth: 'none',
-    handle: ({ body }) => {
-      const fault = readFault(body)
-      if ('problem' in fault) return malformed(fault.problem)
-      faults.add(fault)
-      return ok({})
-    },
+const faultRoute = (faults: Faults): Route => ({
+  method: 'POST',
+  template: '/-/faults',
+  auth: 'none',
+  handle: ({ body }) => {
+    const fault = readFault(body)
+    if ('problem' in fault) return malformed(fault.problem)
+    faults.add(fault)
+    return ok({})
   },
-  {
-    method: 'DELETE',
-    template: '/-/faults',
-    auth: 'none',
-    handle: () => {
-      faults.clear()
-      return ok({})
-    },
-  },
-]
+})
 
 const clockRoute: Route = {
   method: 'POST',
@@ -121,8 +110,9 @@ const clockRoute: Route = {
 
 /** The endpoints for tests: the journal, the faults, the clock. They are never journaled and never fail on purpose. */
 export const controlRoutes = (journal: Journal, faults: Faults): readonly Route[] => [
-  ...journalRoutes(journal),
-  ...faultRoutes(faults),
+  ...listRoutes('/-/journal', journal),
+  ...listRoutes('/-/faults', faults),
+  faultRoute(faults),
   clockRoute,
 ]
 

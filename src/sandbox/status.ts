@@ -1,6 +1,6 @@
 /**
  * The only way to fail: an Error with the content of a google.rpc.Status (specification §7, semantics §4). Handlers throw one through the
- * functions below. `http/render-error.ts` renders it, because only there the service's domain is known.
+ * functions below. `http/dispatch.ts` renders it, because only there the service's domain is known.
  */
 
 /** google.rpc codes by name, with the HTTP status of the gateway (semantics §4.2) and the start of the message. */

@@ -10,18 +10,16 @@ import {
   type VulnerabilityMetadata,
 } from '../world/model.ts'
 
-const digestOf = (algorithm: 'sha1' | 'sha256', text: string): string => hash(algorithm, text)
-
 /**
  * The uid of a fixture. It is derived from the label, so that a new fixture never changes another's uid. An empty parent makes a root uid.
  */
 export const fixtureUid = (parent: string, label: string): string => {
-  const hex = digestOf('sha1', `${parent}\n${label}`)
+  const hex = hash('sha1', `${parent}\n${label}`)
   return parent === '' ? hex : `${parent}/${hex.slice(0, 16)}`
 }
 
 /** An image digest derived from a label. */
-export const fixtureDigest = (label: string): string => `sha256:${digestOf('sha256', label)}`
+export const fixtureDigest = (label: string): string => `sha256:${hash('sha256', label)}`
 
 /** Both dates of a row that was never changed. */
 export const dated = (time: string) => ({ createTime: time, updateTime: time })
@@ -45,13 +43,6 @@ export const PACKAGES = [
 type Package = (typeof PACKAGES)[number]
 
 const SCANNER_RUN = { scannerVersion: '0.92.0', grypeDbBuilt: '2026-01-08T02:00:00Z', grypeDbChecksum: 'sha256:demo' }
-
-const REVIEW = {
-  approved: 'REVIEW_STATE_APPROVED',
-  pending: 'REVIEW_STATE_PENDING',
-  changes: 'REVIEW_STATE_REQUEST_CHANGES',
-  rejected: 'REVIEW_STATE_REJECTED',
-} as const
 
 /** The content of an event and the reviewer's decision. */
 export type Step = { readonly says: Partial<AdvisoryEvent>; readonly review: string }
@@ -93,7 +84,10 @@ const moved: Says = ({ name }) => ({
   componentLocationChanged: { previousLocation: `/usr/lib/${name}`, newLocation: `/usr/lib64/${name}`, note: '' },
 })
 
-const { approved, pending, changes, rejected } = REVIEW
+const approved = 'REVIEW_STATE_APPROVED'
+const pending = 'REVIEW_STATE_PENDING'
+const changes = 'REVIEW_STATE_REQUEST_CHANGES'
+const rejected = 'REVIEW_STATE_REJECTED'
 
 /** The histories that advisories take in turn. They contain every kind of event and every review state. */
 const LIVES: readonly (readonly (readonly [Says, string])[])[] = [
@@ -168,9 +162,6 @@ const tag = (repo: string, name: string, digest: string, updateTime: string, dep
   bundles: [],
 })
 
-/** `tag` with earlier targets. */
-const movedTag = (row: Tag, history: readonly TagPoint[]): Tag => ({ ...row, history })
-
 const compactDay = (time: string): string => time.slice(0, 10).replaceAll('-', '')
 
 /** A patch has its plain tag, two epochs, a dated tag and the referrers of its image (signature, attestation, bill of materials). */
@@ -179,9 +170,8 @@ const buildTags = (repo: string, from: string, { version, variant, day, deprecat
   const digest = fixtureDigest(`${repo} ${version}${variant}`)
   const names = [`${version}${variant}-${compactDay(time)}`, `${version}${variant}-r1`]
   const first = tag(repo, `${version}${variant}-r0`, fixtureDigest(`${repo} ${version}${variant} r0`), dayAfter(from, day - 1), deprecated)
-  const plain = movedTag(tag(repo, `${version}${variant}`, digest, time, deprecated), [
-    { digest: first.digest, updateTime: first.updateTime },
-  ])
+  const history = [{ digest: first.digest, updateTime: first.updateTime }]
+  const plain = { ...tag(repo, `${version}${variant}`, digest, time, deprecated), history }
   const referrers = ['sig', 'att', 'sbom'].map((kind) =>
     tag(repo, `${digest.replace(':', '-')}.${kind}`, fixtureDigest(`${digest} ${kind}`), time, false),
   )
@@ -205,7 +195,7 @@ const pointerTags = (repo: string, plan: TagPlan): readonly Tag[] =>
     return VARIANTS.flatMap((variant) => {
       const history = passed(repo, plan.from, stream, index, variant)
       const digest = fixtureDigest(`${repo} ${last}${variant}`)
-      return names.map((name) => movedTag(tag(repo, `${name}${variant}`, digest, time, stream.ended === true), history))
+      return names.map((name) => ({ ...tag(repo, `${name}${variant}`, digest, time, stream.ended === true), history }))
     })
   })
 
@@ -225,8 +215,8 @@ const nightlyTags = (repo: string, { from, nightlies = 0 }: TagPlan): readonly T
   const nights = Array.from({ length: nightlies }, (_, day) => dayAfter(from, day))
   const digestOf = (time: string) => fixtureDigest(`${repo} ${time}`)
   const dated = nights.map((time) => tag(repo, `latest-${compactDay(time)}`, digestOf(time), time, false))
-  const before = nights.slice(0, -1).map((updateTime) => ({ digest: digestOf(updateTime), updateTime }))
-  return [...dated, ...nights.slice(-1).map((time) => movedTag(tag(repo, 'latest', digestOf(time), time, false), before))]
+  const history = nights.slice(0, -1).map((updateTime) => ({ digest: digestOf(updateTime), updateTime }))
+  return [...dated, ...nights.slice(-1).map((time) => ({ ...tag(repo, 'latest', digestOf(time), time, false), history }))]
 }
 
 /** Every tag of a repo. Tags of one build share their digest and their time, so that sorting has ties to break. */

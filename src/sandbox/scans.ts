@@ -108,7 +108,7 @@ export type Scan = {
 const startOfDay = (ms: number): number => Math.floor(ms / DAY_MS) * DAY_MS
 
 /** The instant of a day's scan: the end of the day, or now if the day has not ended. */
-export const scanTime = (day: number, now: number): number => Math.min(day + DAY_MS - 1, now)
+const scanTime = (day: number, now: number): number => Math.min(day + DAY_MS - 1, now)
 
 /** The starts of the days from that of `from` to that of `to`, both inclusive. */
 export const daysBetween = (from: number, to: number): readonly number[] => {
@@ -165,14 +165,19 @@ const imageRefsOf = ({ query, body }: Ask): readonly ImageRef[] => {
   return (body as { readonly imageRefs?: readonly ImageRef[] }).imageRefs ?? []
 }
 
+/** The digest that a tag points to when the images of `day` are scanned. Undefined before the tag existed. */
+export const digestOn = (world: World, tag: Tag, day: number): string | undefined => {
+  const at = scanTime(day, world.clock.now().getTime())
+  return pointsOf(tag).findLast(({ updateTime }) => Date.parse(updateTime) <= at)?.digest
+}
+
 /** The unfixed findings of a tag's image at the end of a day. Tags share images, so each image is scanned once. */
 type Unfixed = (repo: Repo, tag: Tag, day: number) => readonly Finding[]
 
 const createUnfixed = (world: World): Unfixed => {
-  const now = world.clock.now().getTime()
   const scanned = new Map<string, readonly Finding[]>()
   return ({ uid }, tag, day) => {
-    const digest = pointsOf(tag).findLast(({ updateTime }) => Date.parse(updateTime) <= scanTime(day, now))?.digest
+    const digest = digestOn(world, tag, day)
     if (digest === undefined) return []
     const key = `${uid} ${digest} ${day}`
     const found = scanned.get(key) ?? scanOf(world, uid, digest, day).findings.filter(({ fix }) => fix.state !== 'FIXED')

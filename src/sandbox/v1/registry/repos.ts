@@ -83,12 +83,14 @@ export const repo = message(
 
 export const repoCount = message('RepoCount', [int64('count')])
 
-/** Bytes by architecture of the image in the path. A missing image is empty: v1 answers it like an image without any. */
-function sizesOf(ask: Ask, world: World): Readonly<Record<string, string>> {
+/** The image in the path. v1 answers a missing one like an image without any architecture. */
+function imageOf(ask: Ask, world: World): Image | undefined {
   const repo = uidParam(ask, 'repo_id')
   requireCapability(world, callerOf(ask), ['repo.list', 'manifest.metadata.list'], repo)
-  return world.store.images.get(imageUid(repo, ask.params['digest'] ?? ''))?.sizes ?? {}
+  return world.store.images.get(imageUid(repo, ask.params['digest'] ?? ''))
 }
+
+const sizesOf = (ask: Ask, world: World) => imageOf(ask, world)?.sizes ?? {}
 
 const template = (what: string): string => `/registry/v1/repos/{repo_id=**}/digests/{digest}/${what}`
 
@@ -292,12 +294,10 @@ const configOf = ({ name, customOverlay }: Repo, { digest }: Image) => {
 /** The start configuration of a container. A missing image or architecture has an empty one. */
 export const imageConfigOperation: Operation = {
   method: 'GET',
-  template: '/registry/v1/repos/{repo_id=**}/digests/{digest}/imageconfig',
+  template: template('imageconfig'),
   answer: (ask, world) => {
-    const repoUid = uidParam(ask, 'repo_id')
-    requireCapability(world, callerOf(ask), ['repo.list', 'manifest.metadata.list'], repoUid)
-    const repo = world.store.repos.get(repoUid)
-    const image = world.store.images.get(imageUid(repoUid, ask.params['digest'] ?? ''))
+    const image = imageOf(ask, world)
+    const repo = world.store.repos.get(uidParam(ask, 'repo_id'))
     const known = image !== undefined && Object.hasOwn(image.sizes, ask.query.text('arch') || 'amd64')
     return encode(repo && known ? configOf(repo, image) : {}, imageConfig, world.options.v1Dialect)
   },

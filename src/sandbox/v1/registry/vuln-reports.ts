@@ -2,6 +2,7 @@ import { requireCapability, visible } from '../../auth/rights.ts'
 import { type Ask, callerOf, type Query } from '../../http/route.ts'
 import {
   daysBetween,
+  digestOn,
   type Finding,
   type Level,
   pointsOf,
@@ -11,7 +12,6 @@ import {
   type Scan,
   scanAt,
   scanOf,
-  scanTime,
 } from '../../scans.ts'
 import { invalidField, notFound } from '../../status.ts'
 import { imageUid } from '../../v2/registry/tags.ts'
@@ -125,8 +125,7 @@ const counted = (findings: readonly Finding[]) => {
 
 /** The report of one day about the tag's target at its end. None before the tag existed. */
 const reportOf = (world: World, repo: Repo, tag: Tag, day: number) => {
-  const at = scanTime(day, world.clock.now().getTime())
-  const digest = pointsOf(tag).findLast(({ updateTime }) => Date.parse(updateTime) <= at)?.digest
+  const digest = digestOn(world, tag, day)
   if (digest === undefined) return []
   const { date, findings } = scanOf(world, repo.uid, digest, day)
   const sizeBytes = world.store.images.get(imageUid(repo.uid, digest))?.sizes['amd64']
@@ -135,8 +134,7 @@ const reportOf = (world: World, repo: Repo, tag: Tag, day: number) => {
 
 /** The reports of a tag for each day from `from` to `to` on which it existed. */
 const reportsOf = (world: World, repo: Repo, tag: Tag, [from, to]: readonly [number, number]) => {
-  const [first] = pointsOf(tag)
-  const born = first ? Date.parse(first.updateTime) : to
+  const born = Date.parse(pointsOf(tag)[0]!.updateTime)
   return daysBetween(Math.max(from, born), to).flatMap((day) => reportOf(world, repo, tag, day))
 }
 

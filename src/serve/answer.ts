@@ -64,7 +64,7 @@ export function textOf(rows: Rows): Buffer {
 }
 
 /** Limits of one v1 request, named as in the configuration. */
-export interface AnswerLimits extends CallLimits {
+interface AnswerLimits extends CallLimits {
   /** The number of rows held back so that an error can still change the status. A longer list is streamed. */
   readonly bufferedRows: number
   /** The maximum number of rows in one list. */

@@ -62,7 +62,7 @@ export interface Bucket {
   wait(): number
 }
 
-export interface BucketSettings {
+interface BucketSettings {
   /** Maximum tokens that it holds. */
   readonly most: number
   /** Milliseconds in which it fills. */

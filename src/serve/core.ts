@@ -13,7 +13,7 @@ import type { RequestMetrics } from './watch/access-log.ts'
 import type { RequestSpan } from './watch/spans.ts'
 
 /** How a request is answered: in a mode, from v1 because v2 failed, or directly by v2 without translation. */
-export type ServedBy = Mode | 'fallback' | 'native'
+type ServedBy = Mode | 'fallback' | 'native'
 
 /** The record of one request while it is served. It is read once, at the end. */
 export interface RequestRecord {
@@ -123,7 +123,7 @@ export class KnownReads {
 }
 
 /** Returns the name of a query parameter in a form that a log may hold. */
-export type NameForLog = (name: string) => string
+type NameForLog = (name: string) => string
 
 /**
  * An unknown parameter may be anything, even a pasted key, and its form does not reveal that.
@@ -138,7 +138,7 @@ export interface CoreSettings extends TranslateSettings {
   readonly limits: TranslateSettings['limits'] & { readonly requestBytes: number }
 }
 
-export interface CoreParts {
+interface CoreParts {
   readonly operations: readonly Operation[]
   readonly send: SendIn
   readonly modes: Sides

@@ -65,7 +65,7 @@ function decode(text: string): string {
 }
 
 /** What bounds a body, and the errors for one that exceeds it. */
-export interface BodyBounds {
+interface BodyBounds {
   /** Maximum bytes of one body. */
   readonly most: number
   /** The bytes of all bodies together. They are given back when the answer ends. */
@@ -152,7 +152,7 @@ export interface BodyLimits {
  * Reads the whole body of the request that a response answers. A body over `requestBytes` is INVALID_ARGUMENT. All bodies together take at
  * most `bodiesBytes` until they are answered; a body beyond that is UNAVAILABLE. When `signal` fires, reading fails with its reason.
  */
-export type ReadBytes = (response: ServerResponse, signal: Signal) => Promise<Buffer>
+type ReadBytes = (response: ServerResponse, signal: Signal) => Promise<Buffer>
 
 /** `budget` has the `bodiesBytes` that all bodies share. */
 export function createReadBytes(limits: BodyLimits, budget: Budget): ReadBytes {

@@ -3,7 +3,7 @@ import { invalidArgument } from '../errors.ts'
 import type { Operation } from '../tables/operation.ts'
 
 /** What routing needs of an operation. */
-export type Routable = Pick<Operation, 'id' | 'method' | 'template'>
+type Routable = Pick<Operation, 'id' | 'method' | 'template'>
 
 /** The result of routing: an operation with its variables, a known path with another method, or nothing. */
 export type Match<O = Operation> = { readonly operation: O; readonly params: Readonly<Record<string, string>> } | 'other-method' | undefined

@@ -37,7 +37,7 @@ export interface AnswerDecision {
   readonly written: (() => void) | undefined
 }
 
-export interface PassDecision {
+interface PassDecision {
   readonly kind: 'pass'
   /** Decoded. */
   readonly path: string
@@ -86,7 +86,7 @@ function byV1({ caller, subject, credential }: Choice): Choice {
 }
 
 /** A finished request; `status` is undefined if no answer had begun. */
-export interface FinishedRequest {
+interface FinishedRequest {
   readonly head: RequestHead
   readonly record: RequestRecord
   readonly status: number | undefined

@@ -46,7 +46,7 @@ export function guarded<A extends unknown[]>(handler: (...given: A) => void, thr
 }
 
 /** A listener as an AbortSignal takes it. */
-export type AbortListener = (() => void) | { handleEvent(): void }
+type AbortListener = (() => void) | { handleEvent(): void }
 
 /**
  * The part of an AbortSignal that is used here. Every request has one, and a real AbortSignal, an EventTarget, costs up to a tenth of a

@@ -43,7 +43,7 @@ function editDistance(from: string, to: string): number {
 }
 
 /** Yields a sentence for each write whose effect cannot be read, unless its table says why. */
-export function* readBackProblems(operations: readonly Operation[]): Generator<string> {
+function* readBackProblems(operations: readonly Operation[]): Generator<string> {
   for (const operation of operations) {
     if (!operation.begin || operation.method === 'GET') continue
     const { id, readBack, answer } = operation

@@ -39,7 +39,7 @@ export function shownWith({ show }: Convert, value: unknown): unknown {
 }
 
 /** Returns the value as v2 writes it, or what `refuse` returns for the reason. */
-export function readWith<Refused>(
+function readWith<Refused>(
   { read, must = 'has a value that v2 does not know' }: Convert,
   value: unknown,
   refuse: (why: string) => Refused,

@@ -28,16 +28,11 @@ type Compile = typeof compilePage
 type Readers = Map<Resource['shown'], ReadPageText | undefined>
 
 /** Readers of whole pages, and of single rows, created on demand. */
-export const pageReaders = new WeakMap<Env, Readers>()
+const pageReaders = new WeakMap<Env, Readers>()
 
-export const rowReaders = new WeakMap<Env, Readers>()
+const rowReaders = new WeakMap<Env, Readers>()
 
-export function readerIn(
-  readers: WeakMap<Env, Readers>,
-  compile: Compile,
-  { plural, shown }: Resource,
-  env: Env,
-): ReadPageText | undefined {
+function readerIn(readers: WeakMap<Env, Readers>, compile: Compile, { plural, shown }: Resource, env: Env): ReadPageText | undefined {
   const known = readers.get(env) ?? new Map<Resource['shown'], ReadPageText | undefined>()
   if (known.size === 0) readers.set(env, known)
   if (!known.has(shown)) known.set(shown, compile(plural, shown, env.dialect))
@@ -189,7 +184,7 @@ function* enriched(rows: Page['rows'], walked: Partial<Walked>, sending: Sending
 }
 
 /** How the rows of one request become v1's, and the members beside them. */
-export interface Sending {
+interface Sending {
   readonly show: (row: JsonObject) => JsonObject
   readonly enrich: Enrich | undefined
   readonly env: Env
@@ -199,7 +194,7 @@ export interface Sending {
 }
 
 /** Sends rows in v1's form. */
-export function* sendRows(rows: Page['rows'], { show, enrich, env, origin }: Sending): Plan<void> {
+function* sendRows(rows: Page['rows'], { show, enrich, env, origin }: Sending): Plan<void> {
   if (isRowText(rows)) return yield* emit(rows)
   const complete = enrich ? yield* enrich(rows, env, origin) : rows
   yield* emitShown(complete, show, isLongList(rows))

@@ -90,7 +90,7 @@ export interface Page<Rows = readonly JsonObject[] | RowText> {
 }
 
 /** Handles the rows of each page. A visit that sends rows or makes calls is a plan. */
-export type Visit = (rows: Page['rows']) => Plan<void> | undefined
+type Visit = (rows: Page['rows']) => Plan<void> | undefined
 
 /** Reads one page. */
 export function* readPage(listing: Unread, size: number, position: Call['query']): Plan<Page<readonly JsonObject[]>> {
@@ -208,7 +208,7 @@ function totalIn(total: unknown): string | undefined | null {
  * Returns the ids that distinguish the rows of a page; for rows as text, those of the first and the last.
  * Rows of the advisory feed have an `id` instead of a uid (facts §7); some rows have neither.
  */
-export function uidsIn({ rows }: Pick<Page, 'rows'>): readonly string[] {
+function uidsIn({ rows }: Pick<Page, 'rows'>): readonly string[] {
   if (isRowText(rows)) return rows.count > 1 ? [rows.first, rows.last] : rows.count === 1 ? [rows.first] : []
   return rows.map(({ uid, id }) => asText(uid ?? id ?? '')).filter((uid) => uid !== '')
 }
@@ -224,7 +224,7 @@ function ends(uids: readonly string[]): readonly string[] {
  * may count only the request's own skip (specification §2), which is 0 behind a cursor and proves nothing. Rows without ids are checked by
  * the cursor alone.
  */
-export function restartDetector(order: string, first: Page, last: Page): (page: Page) => boolean {
+function restartDetector(order: string, first: Page, last: Page): (page: Page) => boolean {
   const tokens = new Set([first.nextPageToken, last.nextPageToken])
   const seen = new Set([...uidsIn(first), ...ends(uidsIn(last))])
   let keepsSkipped = false
@@ -250,7 +250,7 @@ const STEP = PAGE_SIZE - 1
 const MOST_WINDOWS = 5000
 
 /** The progress of the windows. */
-export interface Verified {
+interface Verified {
   /** The last page whose place in the list is proven; its cursor continues. */
   readonly last: Page
   /** Rows read by windows. */
@@ -280,7 +280,7 @@ export function windowsBehind(listing: Listing, window: Window, first: Page): re
  * moment, every row between its first and its last. So no row that existed throughout is missed, and none is repeated (design §4). If a
  * row was added or deleted before a window, its first row differs, and the cursor reads the rest.
  */
-export function* readWindows(listing: Listing, windows: readonly Call[], first: Page, visit: Visit): Plan<Verified> {
+function* readWindows(listing: Listing, windows: readonly Call[], first: Page, visit: Visit): Plan<Verified> {
   let last = first
   let rows = 0
   for (const [at, call] of windows.entries()) {

@@ -70,7 +70,7 @@ export function asParam(row: Param | string): Param {
 }
 
 /** Returns the v2 name of a v1 enum value, given by name or number. */
-export function readChoice(name: string, value: string, of: EnumMap | undefined): string {
+function readChoice(name: string, value: string, of: EnumMap | undefined): string {
   const v2 = of?.toV2.get(/^\d+$/.test(value) ? Number(value) : value)
   if (v2 === undefined)
     throw unparsable(name, `${JSON.stringify(value)} ${isV1Only(of, value) ? needsV1('v2 lacks it') : 'is not a valid value'}`)
@@ -106,7 +106,7 @@ export function isTrue(value: string): boolean {
   return TRUE.has(value)
 }
 
-export function readFlag(name: string, value: string): boolean {
+function readFlag(name: string, value: string): boolean {
   if (TRUE.has(value)) return true
   if (FALSE.has(value)) return false
   throw unparsable(name, `strconv.ParseBool: parsing ${JSON.stringify(value)}: invalid syntax`)

@@ -26,7 +26,7 @@ export const ANY_VALUE: Fields = {}
 type Scalar = 'text' | 'flag' | 'int' | 'long' | 'time' | 'bytes'
 type Single = Scalar | 'any' | EnumMap | MessageShape
 /** The type of a member: one of something, a list of it, a map of it. */
-export type ShapeType = Single | readonly [Single] | { readonly mapOf: Single }
+type ShapeType = Single | readonly [Single] | { readonly mapOf: Single }
 type ShapeMember = ShapeType | Field
 
 /**
@@ -58,7 +58,7 @@ function typeOf(type: ShapeType): FieldType {
 }
 
 /** The members that the specification's v1 form adds to a resource (design §3). */
-export type Stamp = 'created_at' | 'updated_at' | 'group_id'
+type Stamp = 'created_at' | 'updated_at' | 'group_id'
 
 /** The field mask of an update. `'*'` replaces everything; paths are in v2's JSON spelling. */
 export type MaskRule =

@@ -54,7 +54,7 @@ export function told(uid: string): string {
 }
 
 /** The same within a path, where a colon is only text: digests hold one (facts §12.2). */
-export function pieceInPath(piece: string, field: string): string {
+function pieceInPath(piece: string, field: string): string {
   return encoded(piece, field).replaceAll('%3A', ':')
 }
 

@@ -21,7 +21,7 @@ export interface Reference {
 }
 
 /** The resources that were found, by the paths of their Gets. */
-export type FoundResources = ReadonlyMap<string, JsonObject>
+type FoundResources = ReadonlyMap<string, JsonObject>
 
 /** Errors of a Get that a list tolerates: for every row, and for rows that can show a hidden value. */
 const GONE = ['NOT_FOUND'] as const

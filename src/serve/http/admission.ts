@@ -174,7 +174,7 @@ function createCallers(limits: AdmissionLimits, now: () => number): (hash: strin
 const REQUEST_TIMEOUT = 408
 
 /** Ends a call of gRPC on a bare stream that has no answer yet. */
-export type EndCall = (stream: ServerHttp2Stream, error: ApiError) => void
+type EndCall = (stream: ServerHttp2Stream, error: ApiError) => void
 
 /** The time limits of clients, applied to HTTP. `cut` counts clients that exceeded one. */
 export function createClientLimits(

@@ -22,7 +22,7 @@ export const NO_SCHEMAS: NonNullable<FastifyServerOptions['schemaController']> =
 }
 
 /** What v1 answers say about the end of v1; times are in seconds since the epoch. The default is nothing, as in v1. */
-export interface Announcement {
+interface Announcement {
   readonly deprecation: number | undefined
   readonly sunset: number | undefined
   /** The address of v1's replacement. */
@@ -32,7 +32,7 @@ export interface Announcement {
 /** Alternating names and values. */
 export type RawHeaders = readonly string[]
 
-export interface Announce {
+interface Announce {
   /** The headers of every v1 answer. */
   readonly headers: RawHeaders
   /** Adds them to an answer that Fastify writes, before the answer begins. Undefined if there are none. */
@@ -109,7 +109,7 @@ export function serveAll(app: FastifyInstance, serve: Serve): void {
   app.all('/*', serve)
 }
 
-export interface ServeParts {
+interface ServeParts {
   readonly begin: BeginRecord
   readonly checks: RequestChecks
   /** Serves what is no path of v1. */

@@ -310,13 +310,13 @@ export interface Passthrough {
   close(): void
 }
 
-export interface PassthroughParts {
+interface PassthroughParts {
   readonly forwarded: Forwarded
   readonly metrics: Pick<RequestMetrics, 'unrelayable' | 'watchWebSockets'>
   readonly log: Logger
 }
 
-export interface PassthroughSettings extends NativeSettings, WebSocketLimits {
+interface PassthroughSettings extends NativeSettings, WebSocketLimits {
   /** Milliseconds to connect to v2; after that v2 has no limit. */
   readonly connectionMs: number
 }

@@ -71,7 +71,7 @@ export function elementText(parameters: Readonly<Record<string, string>>): strin
     .join(';')
 }
 
-export type IsTrusted = (address: string) => boolean
+type IsTrusted = (address: string) => boolean
 
 /**
  * Returns a test whether an address is in one of these networks, which are valid. Without any, no address is trusted. A colon tells IPv6:
@@ -91,7 +91,7 @@ export function createTrust(networks: readonly string[]): IsTrusted {
 /** True if only this machine can reach the address. */
 export const isLoopback: IsTrusted = createTrust(['127.0.0.0/8', '::1'])
 
-export interface ForwardedSettings {
+interface ForwardedSettings {
   /** Addresses and networks of trusted proxies in front of us. */
   readonly trusted: readonly string[]
   /** The headers that those proxies write. Only these are read: the proxies pass the others on as the client wrote them. */

@@ -79,7 +79,7 @@ function isGone(response: ServerResponse & { readonly stream?: { readonly destro
 }
 
 /** The times in which a server leaves the balancer, in milliseconds. */
-export interface Retirement {
+interface Retirement {
   /** Everything is still accepted: for a balancer that polls `/readyz` and needs time to notice. */
   readonly drainMs: number
   /** New connections are refused and open ones are served: for balancers such as nginx that detect shutdown by a refused connection. */

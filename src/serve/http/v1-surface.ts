@@ -77,7 +77,7 @@ interface Sink extends Pick<Writable, 'writableLength'> {
  * Gives back the memory of pieces that the response has passed to the system. If its stream of HTTP/2 was broken off, it does not: what Node has
  * begun to send of them still goes out on the connection, and Node reports them as passed on.
  */
-export function giveTaken(pieces: readonly Uint8Array[], { stream }: Sink): void {
+function giveTaken(pieces: readonly Uint8Array[], { stream }: Sink): void {
   if (!stream?.destroyed) for (const piece of pieces) ROWS_MEMORY.give(piece)
 }
 

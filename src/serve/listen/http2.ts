@@ -94,7 +94,7 @@ export function outlive(session: Http2Session): void {
 }
 
 /** Milliseconds. */
-export interface ProbeTimes {
+interface ProbeTimes {
   /** From the start of a stream to its first PING. */
   readonly first: number
   /** From an answered PING to the next, while streams are open; Infinity for none. */
@@ -163,7 +163,7 @@ const LOOK_EVERY = 1000
  * nothing. While Node writes, it may have stopped reading on purpose, and learns of the end by what it writes. Returns the function that
  * takes each stream.
  */
-export function hearEnd(session: Http2Session): (stream: Http2Stream) => void {
+function hearEnd(session: Http2Session): (stream: Http2Stream) => void {
   const socket = socketOf(session)
   let open = 0
   let waits = false

@@ -86,7 +86,7 @@ export function readFirstBytes(socket: Socket, patienceMs: number, decided: (isH
  * a connection from one to the next and back without end, at the cost of a core. (Node 22.12 has `dropMaxConnection` against that, Node 20
  * has nothing.) Call it when all other listeners of the server are there.
  */
-export function limitConnections(server: Server, most: number, dropped: () => void): void {
+function limitConnections(server: Server, most: number, dropped: () => void): void {
   const listeners = server.listeners('connection')
   server.removeAllListeners('connection')
   let open = 0
@@ -107,7 +107,7 @@ export function limitConnections(server: Server, most: number, dropped: () => vo
  * Node only checks for late headers periodically; four times within the limit is often enough.
  * The handler, not Node, refuses a request without a Host.
  */
-export function createHttp1(
+function createHttp1(
   { request, expectation, failed, dropped }: Handlers,
   limits: ConnectionLimits,
   certificate: Certificate | undefined,
@@ -156,17 +156,17 @@ function carryUpgrades(server: Server, asHttp1: readonly OnConnection[], { reque
   )
 }
 
-export function connectionEvent(certificate: Certificate | undefined): 'connection' | 'secureConnection' {
+function connectionEvent(certificate: Certificate | undefined): 'connection' | 'secureConnection' {
   return certificate ? 'secureConnection' : 'connection'
 }
 
-export interface ListenerSettings extends ConnectionLimits {
+interface ListenerSettings extends ConnectionLimits {
   /** Without a certificate the port uses plain text. */
   readonly certificate: Certificate | undefined
 }
 
 /** One port for HTTP/1.1, HTTP/2 and gRPC. */
-export interface Listener {
+interface Listener {
   readonly protocol: 'http' | 'https'
   /** Creates the server that listens. */
   create(handlers: Handlers): Server

@@ -25,14 +25,14 @@ export interface Link<T> {
 }
 
 /** Members in the order of their arrival. Each can leave at any time for two assignments; a Set would hash it twice. */
-export interface Chain<T extends Link<T>> {
+interface Chain<T extends Link<T>> {
   oldest(): T | undefined
   add(link: T): void
   /** No effect if it has already left. */
   remove(link: T): void
 }
 
-export function createChain<T extends Link<T>>(): Chain<T> {
+function createChain<T extends Link<T>>(): Chain<T> {
   let oldest: T | undefined
   let newest: T | undefined
   return {
@@ -125,7 +125,7 @@ type Known = Going & { [WATCHED]?: WatchedAnswer }
  * One request and its answer. As a signal it fires when the client goes away, or when the whole request takes too long. It is a class because
  * every request has one.
  */
-export class WatchedAnswer extends Firing implements OnClose, Link<WatchedAnswer> {
+class WatchedAnswer extends Firing implements OnClose, Link<WatchedAnswer> {
   next: OnClose | undefined
   older: WatchedAnswer | undefined
   newer: WatchedAnswer | undefined
@@ -224,7 +224,7 @@ export interface ClientTimes {
  * What bounds a bare stream: `free` only what it is served by, `body` the time for its body, `call` also the time for the whole call, and
  * `stream` the bytes that it moves.
  */
-export type StreamKind = 'free' | 'body' | 'call' | 'stream'
+type StreamKind = 'free' | 'body' | 'call' | 'stream'
 
 /** Ends what a slow client blocks. */
 export interface Ends<Request, Response> {
@@ -376,7 +376,7 @@ function isTimed(kind: StreamKind | undefined): boolean {
   return kind !== 'free' && kind !== 'stream'
 }
 
-export interface RestedConnectionsSettings {
+interface RestedConnectionsSettings {
   /** The number of connections that may resume in a second; 0 = connections never rest. */
   readonly perSecond: number
   /** Milliseconds after which a connection resumes in any case. */

@@ -92,7 +92,7 @@ export function handshakeOf(request: IncomingMessage): Handshake | undefined {
 }
 
 /** Receives the `upgrade` events of a server. */
-export type OnUpgrade = (request: IncomingMessage, socket: Socket, head: Buffer) => void
+type OnUpgrade = (request: IncomingMessage, socket: Socket, head: Buffer) => void
 
 /**
  * Gives WebSocket handshakes to `handler` as ordinary requests in their turn. The same code admits, counts, answers and refuses them.

@@ -17,7 +17,7 @@ export interface Identity {
 /** What is proven to each service, by the origin of the service. */
 export type Identities = ReadonlyMap<string, Identity>
 
-export interface DialSettings {
+interface DialSettings {
   readonly identities: Identities
   /** An HTTP proxy that all connections go through; it may have a user and a password. */
   readonly proxy?: string | undefined

@@ -13,7 +13,7 @@ import { type Connect, connectorOf, DIRECT, type Dial } from './dial.ts'
 import type { Receiver, Underway } from './shared-reads.ts'
 import { Agent, Client, Pool } from './undici.ts'
 
-export interface PoolSettings {
+interface PoolSettings {
   /** Connections to one origin. */
   readonly connections: number
   /** Milliseconds until a connection must be open. */
@@ -205,7 +205,7 @@ export function isExceeded({ left }: AnswerBudget): boolean {
 }
 
 /** Takes an answer's head. Returns false if the body, of this length if it is known, has no room. */
-export function takeHead(budget: AnswerBudget, length: number | undefined): boolean {
+function takeHead(budget: AnswerBudget, length: number | undefined): boolean {
   budget.left -= HEAD
   if (length !== undefined && length > budget.left) fill(budget)
   return !isExceeded(budget)
@@ -217,7 +217,7 @@ export function fill(budget: AnswerBudget): void {
 }
 
 /** Takes a piece of a body, of which some bytes may be taken already. Returns false if it has no room. */
-export function takePiece(budget: AnswerBudget, piece: Uint8Array, taken = 0): boolean {
+function takePiece(budget: AnswerBudget, piece: Uint8Array, taken = 0): boolean {
   budget.left -= weightOf(piece) - taken
   return !isExceeded(budget)
 }
@@ -305,7 +305,7 @@ interface Bounds {
 }
 
 /** Decodes an answer whose bytes were taken from the budget. Its content may be a thousand times as long, and counts too. */
-export async function decodeWithin({ budget, answerBytes }: Bounds, bytes: Buffer, encoding: string): Promise<Buffer> {
+async function decodeWithin({ budget, answerBytes }: Bounds, bytes: Buffer, encoding: string): Promise<Buffer> {
   if (!budget) return decode(bytes, encoding, answerBytes)
   const most = Math.min(answerBytes, bytes.length + Math.max(0, budget.left))
   const decoded = await decode(bytes, encoding, most).catch((error) => {

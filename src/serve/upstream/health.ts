@@ -8,7 +8,7 @@ import { parseHeaders } from './undici.ts'
 export type Service = 'v2' | 'v1'
 
 /** The last known state of a service behind the proxy. */
-export interface Pulse {
+interface Pulse {
   readonly service: Service
   /** One sentence without a full stop; undefined if the service is well. */
   readonly problem: string | undefined
@@ -55,7 +55,7 @@ const APART_MS = 60_000
 const AGAIN_MS = 30_000
 
 /** Whose clock is compared with ours. */
-export type Clocked = Service | 'the store'
+type Clocked = Service | 'the store'
 
 export type ClockWatch = ReturnType<typeof createClockWatch>
 

@@ -96,7 +96,7 @@ export interface Native {
 type OnCall = (call: ClientRequest) => void
 
 /** Takes v2's switch of protocols: the answer, the connection, and the first bytes on it. */
-export type Switched = (answer: IncomingMessage, socket: Socket, head: Buffer) => void
+type Switched = (answer: IncomingMessage, socket: Socket, head: Buffer) => void
 
 /** Ends the response of a request that could not be carried, or whose answer cannot be relayed (`status` 502). */
 export type Failed = (response: ServerResponse, error: ApiError, status?: number) => void

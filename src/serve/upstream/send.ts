@@ -181,7 +181,7 @@ const REFUSALS: ReadonlySet<CodeName> = new Set<CodeName>([
  * True if a write that ended with this error may have been done. A 503 does not say whether the service, or a gateway before it, gave up
  * before or after the work.
  */
-export function mayHaveWritten({ code, unsent }: ApiError): boolean {
+function mayHaveWritten({ code, unsent }: ApiError): boolean {
   return !unsent && !REFUSALS.has(code)
 }
 

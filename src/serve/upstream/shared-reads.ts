@@ -54,7 +54,7 @@ export function waitFor<T>(signal: Signal, start: Start<T>): Promise<T> {
  * The parts that make work identical. Comparing parts is faster than building one text.
  * `headers` are the client's: v2 gets some of them and may answer by them. Requests with other headers therefore get answers of their own.
  */
-export interface SharedReadKey {
+interface SharedReadKey {
   readonly who: string
   readonly what: string
   readonly headers: IncomingHttpHeaders

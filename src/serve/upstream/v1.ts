@@ -19,17 +19,17 @@ export interface RawRequest {
 }
 
 /** The head of a service's answer. */
-export interface RestHead {
+interface RestHead {
   readonly status: number
   readonly headers: Readonly<Record<string, string | string[]>>
 }
 
 /** An answer of a service whose body has not been read. */
-export interface RestAnswer extends RestHead {
+interface RestAnswer extends RestHead {
   readonly stream: AsyncIterable<Uint8Array>
 }
 
-export interface AskRestSettings {
+interface AskRestSettings {
   readonly service: Service
   readonly pool: Agent
   /** The origin of the service, with an optional path prefix. */
@@ -59,7 +59,7 @@ export function createAskRest({ service, pool, ...place }: AskRestSettings): Ask
 }
 
 /** Returns a function that turns a request as received into the one that is sent to a service. */
-export function createSent({ base, answerMs }: Pick<AskRestSettings, 'base' | 'answerMs'>) {
+function createSent({ base, answerMs }: Pick<AskRestSettings, 'base' | 'answerMs'>) {
   const { origin, prefix } = placeOf(base)
   return ({ id, method, url, headers, body }: RawRequest): Dispatcher.DispatchOptions & { readonly origin: string } => ({
     origin,

@@ -16,7 +16,7 @@ import type { ExportSources, MeasuredFamily, MeasuredSeries, MetricsExport, Metr
 import { createTell, processResource, type Tell, telling } from './otlp-resource.ts'
 
 /** The time that all points of one export have, in milliseconds since 1970. */
-export interface PointTimes {
+interface PointTimes {
   readonly started: number
   readonly now: number
 }

@@ -23,7 +23,7 @@ export function collectorIn(env: OtelVariables, signal: 'traces' | 'metrics'): s
 }
 
 /** The end of a v1 request. */
-export interface Ending {
+interface Ending {
   /** Operation id, which names the span. */
   readonly operation: string
   readonly mode: string

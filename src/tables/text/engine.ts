@@ -196,8 +196,8 @@ export interface Table {
 type Text = readonly [at: number, length: number]
 
 /** The address of the table, the size of its space, and that of the uids behind it (engine/table.ts). */
-export const TABLE = 1024
-export const TABLE_ROOM = 59 * 1024
+const TABLE = 1024
+const TABLE_ROOM = 59 * 1024
 const SEEN_ROOM = 4 * 1024
 
 /** The count of numbers in the table itself; the members whose places are remembered; the bytes of a slot and of a column. */
@@ -278,7 +278,7 @@ function putWords(draft: Draft, words: readonly number[]): number {
 
 /** Indices of the numbers that the engine leaves in the table; engine/table.ts names them. */
 export const COUNT = 6
-export const ROWS_END = 7
+const ROWS_END = 7
 export const SECOND = 8
 export const FIRST = 9
 export const LAST = 11

@@ -6,7 +6,7 @@ import { type Core, type CoreSettings, createCore, type RequestRecord } from '..
 import type { RawHeaders } from '../../serve/http/app.ts'
 import { createDeadlines } from '../../serve/listen/times.ts'
 import type { Tracing } from '../../serve/watch/spans.ts'
-import { type Rpc, sharedRpc } from '../proto-files.ts'
+import { sharedRpc } from '../proto-files.ts'
 import { refuseGrpc } from '../relay/relay.ts'
 import type { CallUnary } from '../relay/unary.ts'
 import type { WireHandler, WireMetadata, WireReply } from '../wire/call.ts'
@@ -50,22 +50,10 @@ export interface RpcParts {
   readonly settings: RpcSettings
 }
 
-/** Serves calls of the services that are known. It is built when the first such call arrives. */
-export interface RpcCalls {
-  readonly rpc: Rpc
-  /** What answers a method; undefined if no known service has it, so that its calls pass to v2. */
-  find(path: string): Destination | undefined
-  /** True if a service may get the headers of the client, and so those of forwarding. */
-  isForwarded(to: Destination): boolean
-  /** Serves one gRPC call on a bare stream. */
-  serveGrpc(to: Destination, stream: ServerHttp2Stream, headers: IncomingHttpHeaders, begun: BegunCall): void
-  /** Serves one call of gRPC-Web or Connect. */
-  servePair(to: Destination, pair: Parameters<ReturnType<typeof createServePair>>[0], record: RequestRecord): void
-  /** Answers every call under way, because the process stops. */
-  stop(): void
-}
+export type RpcCalls = ReturnType<typeof createRpcCalls>
 
-export function createRpcCalls({ core, v1, v2, classify, announced, tracing, budget, failed, settings }: RpcParts): RpcCalls {
+/** Serves calls of the services that are known. It is built when the first such call arrives. */
+export function createRpcCalls({ core, v1, v2, classify, announced, tracing, budget, failed, settings }: RpcParts) {
   const { requestBytes, deadlineMs, limits, asV2 } = settings
   const rpc = sharedRpc(core.operations)
   const { registry } = rpc
@@ -99,9 +87,12 @@ export function createRpcCalls({ core, v1, v2, classify, announced, tracing, bud
   }
   return {
     rpc,
+    /** Returns what answers a method; undefined if no known service has it, so that its calls pass to v2. */
     find: createDestinations({ rpc, v1: answerV1, v2, asV2, limits }),
-    isForwarded: ({ isNative }) => isNative || v1 !== undefined,
-    serveGrpc(to, stream, headers, { record, ended }) {
+    /** True if a service may get the headers of the client, and so those of forwarding. */
+    isForwarded: ({ isNative }: Destination): boolean => isNative || v1 !== undefined,
+    /** Serves one gRPC call on a bare stream. */
+    serveGrpc(to: Destination, stream: ServerHttp2Stream, headers: IncomingHttpHeaders, { record, ended }: BegunCall) {
       const holding = createHolding(longAnswers)
       const handler = begin(to, record, headers, holding)
       if (to.missing) return refuseGrpc(stream, to.missing, ended)
@@ -110,7 +101,8 @@ export function createRpcCalls({ core, v1, v2, classify, announced, tracing, bud
         ended(code, failure)
       })
     },
-    servePair(to, pair, record) {
+    /** Serves one call of gRPC-Web or Connect. */
+    servePair(to: Destination, pair: Parameters<typeof servePair>[0], record: RequestRecord): void {
       cors?.open(pair.request, pair.response)
       if (cors?.preflight(pair.request, pair.response)) return
       const holding = createHolding(longAnswers)
@@ -121,6 +113,7 @@ export function createRpcCalls({ core, v1, v2, classify, announced, tracing, bud
       }
       servePair(pair, { handler: begin(to, record, pair.request.headers, holding), isSafe: to.isSafe, ended })
     },
+    /** Answers every call under way, because the process stops. */
     stop: underWay.stop,
   }
 }

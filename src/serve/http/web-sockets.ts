@@ -4,7 +4,7 @@ import { type ApiError, askAgain, unrelayable } from '../../errors.ts'
 import { relayableHeaders } from '../../heads.ts'
 import { endToEndRaw } from '../heads.ts'
 import { type Handshake, SWITCHED } from '../listen/upgrades.ts'
-import type { Native } from '../upstream/native.ts'
+import { BAD_GATEWAY, type Native } from '../upstream/native.ts'
 
 /** Limits of WebSockets, named as in the configuration. */
 export interface WebSocketLimits {
@@ -25,19 +25,12 @@ export interface WebSocketEnd {
 /** Answers a failed handshake. */
 export type Refuse = (response: ServerResponse, error: ApiError, status?: number) => void
 
-/** The WebSockets between clients and v2. */
-export interface WebSockets {
-  /** Carries a handshake to v2 and, if v2 agrees, the bytes after it. Calls `ended` at the end of the WebSocket. */
-  open(request: IncomingMessage, response: ServerResponse, handshake: Handshake, ended: (end: WebSocketEnd) => void): void
-  /** Ends all of them: a shutdown cannot wait for them, because they have no end of their own. */
-  end(): void
-  count(): number
-}
-
-export function createWebSockets(native: Native, { webSockets, webSocketIdleMs }: WebSocketLimits, refuse: Refuse): WebSockets {
+/** Carries the WebSockets between clients and v2. */
+export function createWebSockets(native: Native, { webSockets, webSocketIdleMs }: WebSocketLimits, refuse: Refuse) {
   const open = new Set<Socket>()
   return {
-    open(request, response, { socket, head, taken }, ended) {
+    /** Carries a handshake to v2 and, if v2 agrees, the bytes after it. Calls `ended` at the end of the WebSocket. */
+    open(request: IncomingMessage, response: ServerResponse, { socket, head, taken }: Handshake, ended: (end: WebSocketEnd) => void) {
       if (webSockets > 0 && open.size >= webSockets) return refuse(response, tooMany(webSockets))
       open.add(socket)
       socket.once('close', () => open.delete(socket))
@@ -55,14 +48,13 @@ export function createWebSockets(native: Native, { webSockets, webSocketIdleMs }
         switchOver(response, headers.headers, socket, () => join(socket, upstream, ended))
       })
     },
-    end() {
+    /** Ends all of them: a shutdown cannot wait for them, because they have no end of their own. */
+    end(): void {
       for (const socket of open) socket.destroySoon()
     },
     count: () => open.size,
   }
 }
-
-const BAD_GATEWAY = 502
 
 function tooMany(webSockets: number): ApiError {
   return askAgain('UNAVAILABLE', `more than limits.webSockets (${webSockets}) WebSockets are open`)

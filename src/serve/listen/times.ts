@@ -384,12 +384,7 @@ interface RestedConnectionsSettings {
 }
 
 /** Connections that were refused and are not read for a while. */
-export interface RestedConnections {
-  /** Lets a connection rest, unless refusals were so rare lately that its next request costs nothing. */
-  refused(socket: Socket): void
-  /** Resumes all connections; none rests any more. */
-  end(): void
-}
+export type RestedConnections = ReturnType<typeof createRestedConnections>
 
 /** Milliseconds between two checks for connections to resume. */
 const REST_LOOK_MS = 5
@@ -402,7 +397,7 @@ const BURST = 0.1
  * would leave little for the others. Their connections therefore wait unread, in the order of their refusals, and resume at a limited
  * rate. Their requests meanwhile stay with the operating system. `now` is a monotonic clock in milliseconds.
  */
-export function createRestedConnections({ perSecond, longestMs }: RestedConnectionsSettings, now: () => number): RestedConnections {
+export function createRestedConnections({ perSecond, longestMs }: RestedConnectionsSettings, now: () => number) {
   const resting = new Map<Socket, number>()
   const most = Math.max(1, perSecond * BURST)
   const turns = createBucket({ most, fillMs: (1000 * most) / perSecond }, now)
@@ -425,7 +420,8 @@ export function createRestedConnections({ perSecond, longestMs }: RestedConnecti
     lookSoon()
   }
   return {
-    refused(socket) {
+    /** Lets a connection rest, unless refusals were so rare lately that its next request costs nothing. */
+    refused(socket: Socket): void {
       if (ended || resting.has(socket)) return
       if (resting.size === 0 && turns.take()) return
       const handle = handleOf(socket)
@@ -434,7 +430,8 @@ export function createRestedConnections({ perSecond, longestMs }: RestedConnecti
       resting.set(socket, now())
       if (!waits) lookSoon()
     },
-    end() {
+    /** Resumes all connections; none rests any more. */
+    end(): void {
       ended = true
       for (const socket of resting.keys()) hear(socket)
     },

@@ -203,7 +203,7 @@ interface Action<V2 extends string, Variable extends string, P extends Params, O
   readonly missing?: Missing
   /** How the effect of a write is read, or why it cannot be. */
   readonly readBack?: ReadBack<Variable> | Unverifiable
-  readonly takes?: Takes | undefined
+  readonly takes?: Takes
   /** The parameter or variable with which a read selects one resource. */
   readonly selects?: NoInfer<Variable | (keyof P & string) | Own>
   readonly root?: boolean
@@ -222,38 +222,15 @@ export function action<Route extends string, V2 extends string, P extends Params
   route: Route,
   options: Action<Fillable<V2, Route>, VariableOf<Route>, P, Own>,
 ): Operation {
-  const {
-    v2,
-    params = {} as P,
-    more,
-    ownParams = [],
-    paging,
-    request,
-    answer = nothing,
-    status,
-    type,
-    missing = 'error',
-    readBack,
-    takes,
-    selects,
-    root,
-  } = options
+  const { v2, params = {} as P, more, root, ...described } = options
+  const { request, answer = nothing, status, type } = described
   const [method = '', template = ''] = v2.split(' ')
   return operation(id, route, {
+    ...described,
     // `=**` only says that the variable may be empty, which people need not see.
     calls: [v2.replace('=**', '')],
     params,
-    ownParams,
-    ...(paging && { paging }),
-    ...(request && { request }),
-    ...(readBack && { readBack }),
-    ...(takes && { takes }),
-    ...(selects !== undefined && { selects }),
     ...(root && { root }),
-    ...(status && { status }),
-    ...(type && { type }),
-    answer,
-    missing,
     begin(v1, env) {
       const query = [...v2Query(params, v1.query), ...(more?.(v1) ?? [])]
       const path = fillPath(template, v1.params, route)
@@ -391,5 +368,6 @@ export function patch(
 export function remove(id: string, route: string, resource: Resource, takes?: Takes): Operation {
   const variable = onlyVariable(route)
   const v2 = `DELETE ${resource.v2}/{${variable}}`
-  return action(id, route, { v2, missing: 'done', takes, readBack: { resource, named: { param: variable }, gone: true } })
+  const readBack: ReadBack = { resource, named: { param: variable }, gone: true }
+  return action(id, route, { v2, missing: 'done', ...(takes && { takes }), readBack })
 }

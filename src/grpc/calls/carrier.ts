@@ -22,7 +22,7 @@ import type { Passthrough } from '../../serve/http/carriers.ts'
 import type { Forwarded } from '../../serve/http/forwarded.ts'
 import { refuse } from '../../serve/http/v1-surface.ts'
 import type { OnGrpc } from '../../serve/listen/http2.ts'
-import { clientSignal, type TimeLimits } from '../../serve/listen/times.ts'
+import { ClientSignal, type TimeLimits } from '../../serve/listen/times.ts'
 import { hasFailed } from '../../serve/sides.ts'
 import { whenClosed } from '../../serve/signals.ts'
 import { endSpan, lineOf, pathForLog, type RequestMetrics, statusOfCall } from '../../serve/watch/access-log.ts'
@@ -104,7 +104,7 @@ export function createPairs(rpc: LazyRpc, forwarded: Forwarded, passthrough: Pic
   return (request, reply, record) => {
     const path = pathOf(request.raw.url ?? '')
     if (!rpc.concerns(path)) return passthrough.serve(request, reply, record)
-    const client = clientSignal(reply.raw)
+    const client = new ClientSignal(reply.raw)
     const carry = (calls: RpcCalls) => {
       // A body that its client took along reads as an empty one, which is a message too.
       if (client.aborted) return

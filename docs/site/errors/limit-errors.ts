@@ -27,7 +27,7 @@ export const limitErrors: ErrorGroup = {
       remedy: 'End streams that are done; raise `limits.requestsInFlight`',
     },
     {
-      code: 'UNAVAILABLE',
+      code: 'RESOURCE_EXHAUSTED',
       texts: ['the request did not arrive, and one with a credential needed its place'],
       cause: 'The process is full, and this request has no credential and an incomplete body',
       remedy: 'Send a credential; see [overload](../how-to/overload.md#overload)',

@@ -211,7 +211,7 @@ function endedCall({ bodyMs, callMs, streamBytes, streamMs }: ClientTimes, why: 
 }
 
 function givenUp(headers: Readonly<Record<string, string>>): ApiError {
-  return askAgain('UNAVAILABLE', 'the request did not arrive, and one with a credential needed its place', { headers })
+  return askAgain('RESOURCE_EXHAUSTED', 'the request did not arrive, and one with a credential needed its place', { headers })
 }
 
 /** The parts of a request that the limits use; `stream` exists over HTTP/2. */

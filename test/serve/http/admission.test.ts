@@ -7,8 +7,9 @@ import { WebSocket, WebSocketServer } from 'ws'
 import type { Config } from '../../../src/app/config/settings.ts'
 import { type AdmissionLimits, createAdmission, type Refused } from '../../../src/serve/http/admission.ts'
 import { parseJson } from '../../../src/tables/json.ts'
-import { metric } from '../../programs/faults/process/child.ts'
+import { inFlight, metric } from '../../programs/faults/process/child.ts'
 import { talk } from '../../programs/faults/wire.ts'
+import { until } from '../../stage/clocks.ts'
 import { bearer, startStage } from '../../stage/stage.ts'
 import { answering, type Handler, rawExchange } from '../../stage/upstream.ts'
 
@@ -49,6 +50,15 @@ describe('limits', () => {
     const answer = await fetch(`${proxy.url}/registry/v1/repos/b`, { method: 'POST', body })
     const done = /limits\.callsPerRequest \(1\).*\(the repo was created with id a, but without its readme\)$/
     expect([answer.status, await answer.json()]).toMatchObject([400, { message: expect.stringMatching(done) }])
+  })
+
+  it('counts a request as refused that is given up for one with a credential', async () => {
+    const proxy = await setUp({ 'limits.requestsInFlight': 1 })
+    const given = talk(proxy.url, `POST ${GROUPS} HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\nhalf`)
+    await until(async () => (await inFlight(proxy)) === 1)
+    expect((await proxy.request('GET', GROUPS)).status).toBe(200)
+    expect((await given).answers).toMatchObject([{ status: 429 }])
+    expect(await proxy.logged(({ method }) => method === 'POST')).toMatchObject({ level: 30, status: 429 })
   })
 
   it('breaks the connection if a list becomes too long after its first byte', async () => {

@@ -256,11 +256,14 @@ export function contractOf(document: JsonObject): Contract {
 function basePathOf({ basePath, servers }: JsonObject): string {
   const [server] = listOf(servers).filter(isObject)
   const variables = isObject(server?.['variables']) ? server['variables'] : {}
-  const url = wordOf(basePath ?? server?.['url'] ?? '').replace(/\{([^{}]*)\}/g, (_, name) => {
+  const given = wordOf(basePath ?? server?.['url'] ?? '')
+  const url = given.replace(/\{([^{}]*)\}/g, (_, name) => {
     const variable = variables[name]
     return isObject(variable) ? wordOf(variable['default']) : ''
   })
-  const [path = ''] = url.replace(/^(?:[a-z][a-z\d+.-]*:)?\/\/[^/]*/i, '').split(/[?#]/, 1)
+  // A variable that is empty by default leaves two slashes, and no host behind them.
+  const isPath = /^\/(?!\/)/.test(given)
+  const [path = ''] = (isPath ? url : url.replace(/^(?:[a-z][a-z\d+.-]*:)?\/\/[^/]*/i, '')).split(/[?#]/, 1)
   const absolute = posix.join('/', path)
   return absolute.endsWith('/') ? absolute.slice(0, -1) : absolute
 }

@@ -217,17 +217,20 @@ describe('odd documents', () => {
       )
     })
 
-    it.each(['/api/v2', 'api/v2', './api//v2/'])('serves and calls paths below the base path of each document: %s', async (relative) => {
-      const get = ok({ $ref: '#/components/schemas/A' })
-      const read = async (name: string, url: string) => {
-        const servers = [{ url, variables: { version: { default: 'v1' } } }]
-        const document = { ...documentOf({ a: { type: 'string' } }), servers, paths: { '/a/{id}': { get } } }
-        return (await readDocument(written(name, document))).contract
-      }
-      const [one, other] = [await read('v1.json', 'https://a.example/shop/{version}/'), await read('v2.json', relative)]
-      const { text } = draftTables(one, other, 'odd')
-      expect(text).toMatch(/prefix: 'shop\/v1',[\s\S]*'GET \/shop\/v1\/a\/\{id\}', \{\s*v2: 'GET \/api\/v2\/a\/\{id\}'/)
-    })
+    it.each(['/api/v2', 'api/v2', './api//v2/', '/{tenant}/api/v2'])(
+      'serves and calls paths below the base path of each document: %s',
+      async (relative) => {
+        const get = ok({ $ref: '#/components/schemas/A' })
+        const read = async (name: string, url: string) => {
+          const servers = [{ url, variables: { version: { default: 'v1' }, tenant: { default: '' } } }]
+          const document = { ...documentOf({ a: { type: 'string' } }), servers, paths: { '/a/{id}': { get } } }
+          return (await readDocument(written(name, document))).contract
+        }
+        const [one, other] = [await read('v1.json', 'https://a.example/shop/{version}/'), await read('v2.json', relative)]
+        const { text } = draftTables(one, other, 'odd')
+        expect(text).toMatch(/prefix: 'shop\/v1',[\s\S]*'GET \/shop\/v1\/a\/\{id\}', \{\s*v2: 'GET \/api\/v2\/a\/\{id\}'/)
+      },
+    )
 
     describe('reads only what it was given', () => {
       const SCHEMA = '{"type":"object","properties":{"hidden":{"type":"string"}}}'

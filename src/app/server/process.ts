@@ -10,6 +10,7 @@ import { checkAtStart } from '../../grpc/check-at-start.ts'
 import type { Client } from '../../migrate/clients.ts'
 import type { DescribedDeclaration } from '../../migrate/compare/expected.ts'
 import { type CutoverVerdict, judgeCutover, TARGET } from '../../migrate/evidence/cutover.ts'
+import { many } from '../../migrate/evidence/evidence.ts'
 import type { EvidenceReport, Migration } from '../../migrate/migration.ts'
 import type { ModesState, OpenCircuit } from '../../migrate/modes/modes.ts'
 import type { Actor } from '../../migrate/records/record.ts'
@@ -56,6 +57,16 @@ function standardError() {
     isWaiting = false
     stderr.write('')
   }
+  let lost = 0
+  const tellLost = () => {
+    const told = lost
+    lost = 0
+    pino({ base: null }, stderr).warn(`the log lost ${many(told, 'line')}: too many waited`)
+  }
+  stderr.on('drop', () => {
+    if (lost === 0) stderr.once('drain', tellLost)
+    lost += 1
+  })
   stderr.on('error', () => {
     if (!isWaiting) setTimeout(again, LOG_AGAIN_MS).unref()
     isWaiting = true

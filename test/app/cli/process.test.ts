@@ -368,7 +368,7 @@ describe('process', () => {
     expect(await exit(child)).toBe(3)
   })
 
-  it('serves and ends although nobody reads its log', async () => {
+  it('serves although nobody reads its log, and says later how many lines that cost', async () => {
     const port = await freePort()
     const child = start('serve', '--upstream-v2', 'http://127.0.0.1:1', '--port', String(port), '--admin-port', '0')
     onTestFinished(() => void child.kill('SIGKILL'))
@@ -376,7 +376,17 @@ describe('process', () => {
     const ask = (path: string) => fetch(`http://127.0.0.1:${port}/iam/v1/${path}`, { signal: AbortSignal.timeout(5000) })
     await until(async () => (await ask('groups').catch(() => undefined))?.status === 503)
     // More than the system keeps of a line that nobody reads.
-    for (let nth = 0; nth < 30; nth += 1) expect((await ask('a'.repeat(30_000))).status).toBe(404)
+    const flood = async () => {
+      for (let nth = 0; nth < 50; nth += 1) expect((await ask('a'.repeat(30_000))).status).toBe(404)
+    }
+    await flood()
+    let read = ''
+    child.stderr?.setEncoding('utf8').on('data', (piece) => {
+      read += piece
+    })
+    await until(async () => /"msg":"the log lost [\d,]+ lines/.test(read))
+    child.stderr?.removeAllListeners('data').pause()
+    await flood()
     child.kill('SIGTERM')
     expect(await ended).toBe(0)
   })

@@ -9,16 +9,34 @@ import {
   subscription,
   vulnerabilityMetadataList,
 } from '../../src/sandbox/v1/advisories.ts'
-import * as access from '../../src/sandbox/v1/iam/access.ts'
-import { eligibility, group } from '../../src/sandbox/v1/iam/access.ts'
-import { accountAssociation, checkAnswer, checkRequest } from '../../src/sandbox/v1/iam/groups.ts'
-import { identity, identityMetadata, identityProvider, scimMessages } from '../../src/sandbox/v1/iam/identities.ts'
+import { group, hydratedBinding, role, roleBinding } from '../../src/sandbox/v1/iam/access.ts'
+import {
+  acceptedTerms,
+  accountAssociation,
+  checkAnswer,
+  checkRequest,
+  eligibility,
+  invite,
+  inviteRequest,
+  storedInvite,
+  termsStatus,
+} from '../../src/sandbox/v1/iam/groups.ts'
+import {
+  batchDeleteAnswer,
+  batchDeleteRequest,
+  externalGroupRoleMapping,
+  identity,
+  identityMetadata,
+  identityProvider,
+  scimMessages,
+} from '../../src/sandbox/v1/iam/identities.ts'
 import { artifactCount, artifactList, artifactVersion } from '../../src/sandbox/v1/libraries.ts'
 import type { Member, Type, V1Message, V1Scalar, Vocabulary } from '../../src/sandbox/v1/message.ts'
 import * as genuine from '../../src/sandbox/v1/message.ts'
 import { decode, encodeResource } from '../../src/sandbox/v1/operation.ts'
-import { repo, repoCount } from '../../src/sandbox/v1/registry/repos.ts'
-import { archs, eolTag, eolTagList, size, tag, tagsSummary } from '../../src/sandbox/v1/registry/tags.ts'
+import { eolTag, eolTagList } from '../../src/sandbox/v1/registry/eol.ts'
+import { archs, repo, repoCount, size, tagsSummary } from '../../src/sandbox/v1/registry/repos.ts'
+import { tag } from '../../src/sandbox/v1/registry/tags.ts'
 import { fieldAt } from '../../src/tables/compile.ts'
 import type { Message } from '../../src/tables/resource.ts'
 import { DIALECTS } from '../../src/tables/uid.ts'
@@ -179,10 +197,10 @@ const ROWS: readonly Row[] = [
   ['iam.identities.list', 'answer', identity],
   ['iam.identities.lookup', 'answer', identity],
   ['iam.identity_metadata.update', 'request', identityMetadata, view.metadata],
-  ['iam.roles.list', 'answer', access.role],
-  ['iam.role_bindings.list', 'answer', access.hydratedBinding, view.hydratedBinding],
-  ['iam.role_bindings.create', 'answer', access.roleBinding, view.writtenBinding],
-  ['iam.role_bindings.create', 'request', access.roleBinding],
+  ['iam.roles.list', 'answer', role],
+  ['iam.role_bindings.list', 'answer', hydratedBinding, view.hydratedBinding],
+  ['iam.role_bindings.create', 'answer', roleBinding, view.writtenBinding],
+  ['iam.role_bindings.create', 'request', roleBinding],
   ['iam.identity_providers.list', 'answer', identityProvider],
   ...scim('generateScimToken', 'iam.identity_providers.generate_scim_token'),
   ...scim('regenerateScimToken', 'iam.identity_providers.regenerate_scim_token'),
@@ -191,15 +209,15 @@ const ROWS: readonly Row[] = [
   ['iam.account_associations.list', 'answer', accountAssociation],
   ['iam.account_associations.check', 'request', checkRequest],
   ['iam.account_associations.check', 'answer', checkAnswer],
-  ['iam.group_invites.list', 'answer', access.storedInvite],
-  ['iam.group_invites.create', 'request', access.inviteRequest],
-  ['iam.group_invites.create', 'answer', access.invite],
-  ['iam.external_group_role_mappings.list', 'answer', access.externalGroupRoleMapping],
-  ['iam.external_group_role_mappings.batch_delete', 'request', access.batchDeleteRequest],
-  ['iam.external_group_role_mappings.batch_delete', 'answer', access.batchDeleteAnswer],
-  ['iam.terms.list', 'answer', access.termsStatus],
-  ['iam.terms.accept', 'request', access.acceptedTerms],
-  ['iam.terms.accept', 'answer', access.acceptedTerms],
+  ['iam.group_invites.list', 'answer', storedInvite],
+  ['iam.group_invites.create', 'request', inviteRequest],
+  ['iam.group_invites.create', 'answer', invite],
+  ['iam.external_group_role_mappings.list', 'answer', externalGroupRoleMapping],
+  ['iam.external_group_role_mappings.batch_delete', 'request', batchDeleteRequest],
+  ['iam.external_group_role_mappings.batch_delete', 'answer', batchDeleteAnswer],
+  ['iam.terms.list', 'answer', termsStatus],
+  ['iam.terms.accept', 'request', acceptedTerms],
+  ['iam.terms.accept', 'answer', acceptedTerms],
   ['registry.repos.list', 'answer', repo, view.repo],
   ['registry.tags.list', 'answer', tag],
   ['registry.images.architectures', 'answer', archs],

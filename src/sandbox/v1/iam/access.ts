@@ -7,7 +7,7 @@ import { createAll, roleBindings, roles } from '../../v2/iam/roles.ts'
 import { actOf, BY_NAME, createAct, uidParam } from '../../v2/resource.ts'
 import type { Role, RoleBinding } from '../../world/model.ts'
 import { parentOf } from '../../world/store.ts'
-import { choice, duration, flag, int32, list, map, message, object, readOnly, sameNames, strings, text, time } from '../message.ts'
+import { choice, flag, int32, list, map, message, object, readOnly, sameNames, strings, text, time } from '../message.ts'
 import { decode, nameIn, type Operation } from '../operation.ts'
 import {
   answerOf,
@@ -37,8 +37,6 @@ export const group = message(
   ],
   ['created_at', 'updated_at', 'group_id'],
 )
-
-export const eligibility = message('CheckEligibilityResponse', [flag('eligible')])
 
 const capability = strings(
   'capability',
@@ -80,65 +78,6 @@ export const hydratedBinding = message(
   ],
   ['group_id'],
 )
-
-/** StoredGroupInvite: the list row (facts §3.8). */
-export const storedInvite = message(
-  'StoredGroupInvite',
-  [
-    text('id', { from: 'uid' }),
-    time('expiration', { from: 'expirationTime' }),
-    text('key_id'),
-    object(role)('role'),
-    text('email'),
-    time('created_at', { from: 'createTime' }),
-    flag('single_use'),
-  ],
-  ['group_id'],
-)
-
-/** GroupInvite: the answer of create, which alone shows the code. */
-export const invite = message(
-  'GroupInvite',
-  [text('id', { from: 'uid' }), time('expiration', { from: 'expirationTime' }), text('key_id'), object(role)('role'), text('code')],
-  ['created_at', 'group_id'],
-)
-
-export const inviteRequest = message('GroupInviteRequest', [
-  duration('ttl'),
-  text('role', { from: 'roleUid' }),
-  text('email'),
-  flag('single_use'),
-])
-
-/** ExternalGroupRoleMapping (facts §3.9): its parent is an identity provider. */
-export const externalGroupRoleMapping = message('ExternalGroupRoleMapping', [
-  readOnly(text('id', { from: 'uid' })),
-  readOnly(text('identity_provider_uidp', { from: 'identityProviderUid' })),
-  text('external_group_id'),
-  text('role_uidp', { from: 'roleUid' }),
-  text('scope'),
-  readOnly(time('created_at', { from: 'createTime' })),
-])
-
-export const batchDeleteRequest = message('BatchDeleteExternalGroupRoleMappingsRequest', [
-  text('parent_id', { from: 'parent' }),
-  list(text('ids', { from: 'names' })),
-])
-
-export const batchDeleteAnswer = message('BatchDeleteExternalGroupRoleMappingsResponse', [
-  text('parent_id', { from: 'parent' }),
-  list(object(externalGroupRoleMapping)('items', { from: 'externalGroupRoleMappings' })),
-])
-
-/** TermsDocumentStatus (facts §3.10). */
-export const termsStatus = message('TermsDocumentStatus', [
-  text('doc_id'),
-  text('accepted_by'),
-  time('accepted_at', { from: 'createTime' }),
-])
-
-/** The request and the answer of accepting terms have the same members. */
-export const acceptedTerms = message('AcceptTermsResponse', [readOnly(text('group')), list(text('document_ids'))])
 
 const written: Written<RoleBinding> = {
   resource: roleBindings,

@@ -18,7 +18,7 @@ import {
 import { type Act, actOf, BY_NAME, create, existing, uidParam } from '../../v2/resource.ts'
 import type { AccountAssociation, Group, GroupInvite } from '../../world/model.ts'
 import { parentOf, validUid, type World } from '../../world/store.ts'
-import { choice, int64, list, map, message, object, prefixed, readOnly, text } from '../message.ts'
+import { choice, duration, flag, int64, list, map, message, object, prefixed, readOnly, text, time } from '../message.ts'
 import { decode, encode, type Operation } from '../operation.ts'
 import {
   answerOf,
@@ -32,7 +32,7 @@ import {
   replaceOperation,
   type Written,
 } from '../operations.ts'
-import { acceptedTerms, eligibility, group, invite, inviteRequest, storedInvite, termsStatus } from './access.ts'
+import { group, role } from './access.ts'
 
 const amazon = message('AccountAssociations.Amazon', [text('account')])
 const google = message('AccountAssociations.Google', [text('project_id'), text('project_number')])
@@ -97,6 +97,8 @@ export const associationOperations: readonly Operation[] = [
   deleteOperation(written, 'group'),
   check,
 ]
+
+export const eligibility = message('CheckEligibilityResponse', [flag('eligible')])
 
 const writtenGroup: Written<Group> = { resource: groups, path: '/iam/v1/groups', message: group }
 
@@ -172,6 +174,35 @@ export const groupOperations: readonly Operation[] = [
   ...tokenDriven,
 ]
 
+/** StoredGroupInvite: the list row (facts §3.8). */
+export const storedInvite = message(
+  'StoredGroupInvite',
+  [
+    text('id', { from: 'uid' }),
+    time('expiration', { from: 'expirationTime' }),
+    text('key_id'),
+    object(role)('role'),
+    text('email'),
+    time('created_at', { from: 'createTime' }),
+    flag('single_use'),
+  ],
+  ['group_id'],
+)
+
+/** GroupInvite: the answer of create, which alone shows the code. */
+export const invite = message(
+  'GroupInvite',
+  [text('id', { from: 'uid' }), time('expiration', { from: 'expirationTime' }), text('key_id'), object(role)('role'), text('code')],
+  ['created_at', 'group_id'],
+)
+
+export const inviteRequest = message('GroupInviteRequest', [
+  duration('ttl'),
+  text('role', { from: 'roleUid' }),
+  text('email'),
+  flag('single_use'),
+])
+
 /** The default lifetime of an invite. Unlike v2, v1 does not require one (facts §24.13). */
 const DEFAULT_TTL = '604800s'
 
@@ -200,6 +231,16 @@ export const inviteOperations: readonly Operation[] = [
   createOperation(writtenInvite, 'group'),
   deleteOperation(writtenInvite),
 ]
+
+/** TermsDocumentStatus (facts §3.10). */
+export const termsStatus = message('TermsDocumentStatus', [
+  text('doc_id'),
+  text('accepted_by'),
+  time('accepted_at', { from: 'createTime' }),
+])
+
+/** The request and the answer of accepting terms have the same members. */
+export const acceptedTerms = message('AcceptTermsResponse', [readOnly(text('group')), list(text('document_ids'))])
 
 function groupOf(ask: Ask, world: World, needed: Capability): string {
   const group = uidParam(ask, 'group')

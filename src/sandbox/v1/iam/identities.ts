@@ -31,7 +31,6 @@ import {
 } from '../message.ts'
 import { type Decoded, decode, encode, encodeResource, type Operation } from '../operation.ts'
 import { createOperation, deleteOperation, getOperation, listOperation, relaxed, replaceOperation, type Written } from '../operations.ts'
-import { batchDeleteAnswer, batchDeleteRequest, externalGroupRoleMapping } from './access.ts'
 
 const servicePrincipal = prefixed('ServicePrincipal', 'SERVICE_PRINCIPAL_', 1, ...PRINCIPALS)
 
@@ -208,6 +207,26 @@ export const identityOperations: readonly Operation[] = [
   replaceOperation(written, replaced),
   deleteOperation(written),
 ]
+
+/** ExternalGroupRoleMapping (facts §3.9): its parent is an identity provider. */
+export const externalGroupRoleMapping = message('ExternalGroupRoleMapping', [
+  readOnly(text('id', { from: 'uid' })),
+  readOnly(text('identity_provider_uidp', { from: 'identityProviderUid' })),
+  text('external_group_id'),
+  text('role_uidp', { from: 'roleUid' }),
+  text('scope'),
+  readOnly(time('created_at', { from: 'createTime' })),
+])
+
+export const batchDeleteRequest = message('BatchDeleteExternalGroupRoleMappingsRequest', [
+  text('parent_id', { from: 'parent' }),
+  list(text('ids', { from: 'names' })),
+])
+
+export const batchDeleteAnswer = message('BatchDeleteExternalGroupRoleMappingsResponse', [
+  text('parent_id', { from: 'parent' }),
+  list(object(externalGroupRoleMapping)('items', { from: 'externalGroupRoleMappings' })),
+])
 
 const writtenMapping: Written<ExternalGroupRoleMapping> = {
   resource: externalGroupRoleMappings,

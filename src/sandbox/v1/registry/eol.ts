@@ -3,9 +3,10 @@ import { callerOf, type Query } from '../../http/route.ts'
 import { type Filter, filterKey, type Paging, pageOf, readPaging, readUidp, SORTABLE, selectRows } from '../../lists.ts'
 import type { Tag } from '../../world/model.ts'
 import { parentOf, type World } from '../../world/store.ts'
+import { choice, flag, list, message, object, sameNames, text, time } from '../message.ts'
 import { encode, type Operation } from '../operation.ts'
 import { longPages, ownPaging } from '../operations.ts'
-import { eolTagList, tagFilters } from './tags.ts'
+import { tagFilters } from './tags.ts'
 
 /**
  * The data of the end-of-life listing. The store does not hold it and v2 has no such data (semantics §8). Upstream projects publish these
@@ -152,7 +153,7 @@ function isBuilt(repo: EolRepo, tag: EolTag, grace: GraceStatus): boolean {
 
 const noStream = { eolDate: '', exists: false, fips: false, lts: false, releaseDate: '', version: '', eolBroken: false, latestVersion: '' }
 
-const packageVersion = (stream: VersionStream | undefined) =>
+const packageVersionOf = (stream: VersionStream | undefined) =>
   stream ? { ...stream, exists: true, legacyLts: stream.lts ? 'true' : '' } : { ...noStream, legacyLts: '' }
 
 const wholeSeconds = (date: Date): string => date.toISOString().replace('.000Z', 'Z')
@@ -168,12 +169,50 @@ export function eolTagOf(repo: EolRepo, tag: EolTag, now: Date) {
     id: tag.uid,
     name: tag.name,
     mainPackageName: known?.name ?? '',
-    mainPackageVersion: known ? packageVersion(stream) : null,
+    mainPackageVersion: known ? packageVersionOf(stream) : null,
     tagStatus: built ? current : 'TAG_INACTIVE',
     graceStatus: grace,
     gracePeriodExpiryDate: grace === 'GRACE_ACTIVE' && stream ? wholeSeconds(expiryOf(stream.eolDate)) : null,
   }
 }
+
+const versionSource = message('PackageVersion.VersionSource', [text('ref'), text('sha')])
+
+const packageVersion = message('PackageVersion', [
+  text('eolDate'),
+  flag('exists'),
+  flag('fips'),
+  text('legacy_lts'),
+  flag('lts'),
+  text('releaseDate'),
+  text('version'),
+  flag('eolBroken'),
+  text('latestVersion'),
+  object(versionSource)('versionSource'),
+])
+
+const tagStatus = sameNames('EolTagStatus', 'TAG_ACTIVE', 'TAG_IN_GRACE', 'TAG_INACTIVE')
+const graceStatus = sameNames(
+  'EolGracePeriodStatus',
+  'GRACE_NOT_ELIGIBLE',
+  'GRACE_ELIGIBLE',
+  'GRACE_ACTIVE',
+  'GRACE_BROKEN',
+  'GRACE_EXPIRED',
+)
+
+/** EolTag (semantics §8). */
+export const eolTag = message('EolTag', [
+  text('id'),
+  text('name'),
+  text('main_package_name'),
+  choice(tagStatus)('tag_status'),
+  object(packageVersion)('main_package_version'),
+  choice(graceStatus)('grace_status'),
+  time('grace_period_expiry_date'),
+])
+
+export const eolTagList = message('EolTagList', [list(object(eolTag)('items')), text('next_page_token')])
 
 /** v1's own paging of this list. Without a size it returns everything; no size is too large (semantics §8). */
 function pagingOf(query: Query, world: World, key: string): Paging {

@@ -11,7 +11,7 @@ import type { World } from '../../world/store.ts'
 import { choice, flag, int64, list, map, message, object, optional, prefixed, readOnly, text, time, uint32 } from '../message.ts'
 import { type Decoded, encode, type Operation } from '../operation.ts'
 import { answerOf, deleteOperation, listOperation, readBody, replace, replaceOperation, type Written } from '../operations.ts'
-import { archs, size, tagFilters, tagsSummary } from './tags.ts'
+import { tag, tagFilters } from './tags.ts'
 
 const catalogTier = prefixed('CatalogTier', 'CATALOG_TIER_', 4, 'APPLICATION', 'BASE', 'FIPS', 'AI', 'DEVTOOLS', 'COMMERCIAL')
 
@@ -82,6 +82,9 @@ export const repo = message(
 )
 
 export const repoCount = message('RepoCount', [int64('count')])
+
+export const archs = message('Archs', [list(text('archs', { from: 'architectures' }))])
+export const size = message('Size', [int64('size'), text('arch', { from: 'architecture' })])
 
 /** The image in the path. v1 answers a missing one like an image without any architecture. */
 function imageOf(ask: Ask, world: World): Image | undefined {
@@ -155,6 +158,15 @@ export const repoOperations: readonly Operation[] = [
   replaceOperation(written, () => REPLACED),
   deleteOperation(written),
 ]
+
+/** RepoTagsSummary (facts §4.4). */
+export const tagsSummary = message('RepoTagsSummary', [
+  text('id'),
+  int64('tag_count'),
+  time('last_updated'),
+  object(tag)('latest_tag'),
+  text('latest_version'),
+])
 
 /** The row with the highest rank. Among equals, which are in uid order, the one with the smallest uid. */
 const highest = <R>(rows: readonly R[], rank: (row: R) => number): R | undefined =>

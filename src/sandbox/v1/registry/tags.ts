@@ -8,7 +8,7 @@ import { tags } from '../../v2/registry/tags.ts'
 import { actOf, create, createAct, type Resource, uidParam } from '../../v2/resource.ts'
 import type { Tag, TagPoint } from '../../world/model.ts'
 import { parentOf, type World } from '../../world/store.ts'
-import { choice, flag, int64, list, message, object, readOnly, sameNames, text, time } from '../message.ts'
+import { flag, list, message, object, readOnly, text, time } from '../message.ts'
 import { encode, type Operation } from '../operation.ts'
 import { answerOf, deleteOperation, listOperation, readBody, relaxed, replaceOperation, type Written } from '../operations.ts'
 
@@ -25,56 +25,6 @@ export const tag = message(
   ],
   ['updated_at'],
 )
-
-/** RepoTagsSummary (facts §4.4). */
-export const tagsSummary = message('RepoTagsSummary', [
-  text('id'),
-  int64('tag_count'),
-  time('last_updated'),
-  object(tag)('latest_tag'),
-  text('latest_version'),
-])
-
-export const archs = message('Archs', [list(text('archs', { from: 'architectures' }))])
-export const size = message('Size', [int64('size'), text('arch', { from: 'architecture' })])
-
-const versionSource = message('PackageVersion.VersionSource', [text('ref'), text('sha')])
-
-const packageVersion = message('PackageVersion', [
-  text('eolDate'),
-  flag('exists'),
-  flag('fips'),
-  text('legacy_lts'),
-  flag('lts'),
-  text('releaseDate'),
-  text('version'),
-  flag('eolBroken'),
-  text('latestVersion'),
-  object(versionSource)('versionSource'),
-])
-
-const tagStatus = sameNames('EolTagStatus', 'TAG_ACTIVE', 'TAG_IN_GRACE', 'TAG_INACTIVE')
-const graceStatus = sameNames(
-  'EolGracePeriodStatus',
-  'GRACE_NOT_ELIGIBLE',
-  'GRACE_ELIGIBLE',
-  'GRACE_ACTIVE',
-  'GRACE_BROKEN',
-  'GRACE_EXPIRED',
-)
-
-/** EolTag (semantics §8). */
-export const eolTag = message('EolTag', [
-  text('id'),
-  text('name'),
-  text('main_package_name'),
-  choice(tagStatus)('tag_status'),
-  object(packageVersion)('main_package_version'),
-  choice(graceStatus)('grace_status'),
-  time('grace_period_expiry_date'),
-])
-
-export const eolTagList = message('EolTagList', [list(object(eolTag)('items')), text('next_page_token')])
 
 const tagHistory = message('TagHistory', [time('update_timestamp', { from: 'updateTime' }), text('digest')])
 

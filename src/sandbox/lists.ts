@@ -2,7 +2,7 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import type { Query } from './http/route.ts'
 import { invalidArgument, invalidField } from './status.ts'
 import type { Row } from './world/model.ts'
-import { inRoot, isAtOrBelow, isBelow, parentOf, type Table, type World } from './world/store.ts'
+import { bisect, inRoot, isAtOrBelow, isBelow, parentOf, type Table, type World } from './world/store.ts'
 
 /** A condition on the rows of a list. Equal keys mean equal conditions; page tokens and remembered results are bound to the key. */
 export type Filter<R> = { readonly key: string; readonly matches: (row: R) => boolean }
@@ -198,15 +198,10 @@ const sameOrder = (left: Order, right: Order): boolean => left.name === right.na
 const startOf = <R extends Row>(rows: readonly R[], paging: Paging, read: (row: R) => string): number => {
   const { after } = paging
   if (!after) return 0
-  let low = 0
-  let high = rows.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    const row = rows[middle]!
-    if (comparePositions(paging.order, { value: read(row), uid: row.uid }, after) <= 0) low = middle + 1
-    else high = middle
-  }
-  return low
+  return bisect(rows.length, (index) => {
+    const row = rows[index]!
+    return comparePositions(paging.order, { value: read(row), uid: row.uid }, after) <= 0
+  })
 }
 
 /** Cuts one page out of `rows`, the whole list in the requested order. */

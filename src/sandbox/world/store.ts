@@ -143,16 +143,19 @@ export const groupBy = <R>(rows: Iterable<R>, keyOf: (row: R) => string): Readon
 /** Walking several lists at once needs a few results. More would only hold memory. */
 const DERIVED_LIMIT = 32
 
-const lowerBound = (uids: readonly string[], wanted: string): number => {
+/** The index of the first of `count` sorted elements that is not before the wanted one. */
+export const bisect = (count: number, isBefore: (index: number) => boolean): number => {
   let low = 0
-  let high = uids.length
+  let high = count
   while (low < high) {
     const middle = (low + high) >>> 1
-    if (uids[middle]! < wanted) low = middle + 1
+    if (isBefore(middle)) low = middle + 1
     else high = middle
   }
   return low
 }
+
+const lowerBound = (uids: readonly string[], wanted: string): number => bisect(uids.length, (index) => uids[index]! < wanted)
 
 /** A uid cannot contain a line break, so it can separate the two. */
 const nameKey = (row: Row): string => `${parentOf(row.uid)}\n${'name' in row ? row.name : ''}`

@@ -331,11 +331,8 @@ const deliveriesRoute = (ledger: Ledger): Route => ({
   handle: () => ok(ledger.entries()),
 })
 
-/** The events of one sandbox: publishing, the endpoint that shows the deliveries, and closing. */
-export type Events = Pick<ReturnType<typeof createCourier>, 'publish' | 'close'> & { readonly routes: readonly Route[] }
-
 /** Delivers over HTTP. `seed` determines the ids of events; `anySink` lets events leave this machine. */
-export const openEvents = (world: World, seed: number, anySink: boolean): Events => {
+export const openEvents = (world: World, seed: number, anySink: boolean) => {
   const ledger = createLedger()
   const { post, close } = createPost()
   const courier = createCourier({ world, post, ledger, random: createRandom(seed), anySink })

@@ -2,16 +2,14 @@ import { type Answer, type Ask, formOf, type Route } from '../http/route.ts'
 import { isObject } from '../messages/message.ts'
 import { parentOf, rootOf } from '../world/store.ts'
 
-/** How a successful call becomes an event (semantics §7.2, §7.3). */
-
 /** A request and its answer. */
 export type Call = { readonly ask: Ask; readonly answer: Answer }
 
 const VERSIONS = ['v2', 'v1'] as const
 
-export type Version = (typeof VERSIONS)[number]
+type Version = (typeof VERSIONS)[number]
 
-/** The event that one endpoint of one version announces. */
+/** The event that one endpoint of one version announces, made of a successful call (semantics §7.2, §7.3). */
 export type Rule = {
   /** The event type without its prefix: `iam.group.created.v1`. */
   readonly event: string
@@ -27,7 +25,7 @@ export type Rule = {
 }
 
 /** Endpoint → event. The endpoint is `METHOD template` without the names of the variables, which differ between the versions. */
-export type Entry = readonly [endpoint: string, rule: Rule]
+type Entry = readonly [endpoint: string, rule: Rule]
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -35,35 +33,38 @@ type Json = Readonly<Record<string, unknown>>
 const jsonOf = (value: unknown): Json => (isObject(value) ? value : {})
 
 /** Subject: the uid in the answer. */
-export const made: Rule['subject'] = ({ answer }) => String(jsonOf(answer.body)['uid'] ?? jsonOf(answer.body)['id'] ?? '')
+const made: Rule['subject'] = ({ answer }) => String(jsonOf(answer.body)['uid'] ?? jsonOf(answer.body)['id'] ?? '')
 
 /** Subject: the uid in the path. */
 const addressed: Rule['subject'] = ({ ask }) => Object.values(ask.params)[0] ?? ''
 
 /** Group: the subject itself. */
-export const itself: Rule['group'] = (subject) => subject
+const itself: Rule['group'] = (subject) => subject
 /** Group: the parent of the subject. */
-export const around: Rule['group'] = (subject) => parentOf(subject) || '/'
+const around: Rule['group'] = (subject) => parentOf(subject) || '/'
 /** Group: the organization of the subject. */
-export const organization: Rule['group'] = (subject) => rootOf(subject)
+const organization: Rule['group'] = (subject) => rootOf(subject)
 
 /** Body: the answer. */
-export const answered: Rule['body'] = ({ answer }) => answer.body
+const answered: Rule['body'] = ({ answer }) => answer.body
+
+const pick = (value: unknown, names: readonly string[]): Json =>
+  Object.fromEntries(Object.entries(jsonOf(value)).filter(([name]) => names.includes(name)))
 
 /** Body: these members of the answer. */
 const onlyAnswered =
   (...names: readonly string[]): Rule['body'] =>
   ({ answer }) =>
-    Object.fromEntries(Object.entries(jsonOf(answer.body)).filter(([name]) => names.includes(name)))
+    pick(answer.body, names)
 
-/** Body: the answer without these members. */
-const answeredWithout =
-  (...names: readonly string[]): Rule['body'] =>
-  ({ answer }) =>
-    Object.fromEntries(Object.entries(jsonOf(answer.body)).filter(([name]) => !names.includes(name)))
+/** Body: the answer without its token. */
+const withoutToken: Rule['body'] = ({ answer }) => {
+  const { token: _token, ...others } = jsonOf(answer.body)
+  return others
+}
 
 /** Body: the request of a delete, with each version's name for a uid. */
-export const requested =
+const requested =
   (version: Version): Rule['body'] =>
   (_call, subject) => ({ [version === 'v2' ? 'uid' : 'id']: subject })
 
@@ -71,10 +72,10 @@ export const requested =
 const carried =
   (...names: readonly string[]): Rule['body'] =>
   ({ ask }) =>
-    Object.fromEntries(Object.entries(jsonOf(ask.body)).filter(([name]) => names.includes(name)))
+    pick(ask.body, names)
 
 /** No body at all. */
-export const nothing: Rule['body'] = () => undefined
+const nothing: Rule['body'] = () => undefined
 
 type Verb = 'created' | 'updated' | 'deleted'
 
@@ -187,7 +188,7 @@ const scimEntries = SCIM.flatMap(([verb, event, message]) =>
         event: `iam.identity_providers.${event}.v1`,
         subject: addressed,
         group: around,
-        body: answeredWithout('token'),
+        body: withoutToken,
         bodyType: version === 'v2' ? `iam.v2.${message}` : `iam.${message}`,
       },
     ],

@@ -24,7 +24,7 @@ import {
   wholeList,
   withoutToken,
 } from '../src/tables/language.ts'
-import { detection, FALSE_POSITIVE_TYPES } from './vulnerabilities/advisory-event.ts'
+import { detection, FALSE_POSITIVE_TYPES, note, scan } from './vulnerabilities/advisory-event.ts'
 
 const falsePositiveType = enumMap('FalsePositiveDetermination.Type of the feed', [
   ['FPT_TYPE_UNSPECIFIED', 'TYPE_UNSPECIFIED', 0, 0],
@@ -51,8 +51,6 @@ const referenceType = prefixed(
 )
 
 const severity: Fields = { type: choice('type', severityType), score: text('score') }
-const note = { note: text('note') }
-const scan = { scanner_version: text('scannerVersion'), grype_db_built: text('grypeDbBuilt'), grype_db_checksum: text('grypeDbChecksum') }
 
 const event: Fields = {
   timestamp: time('timestamp'),

@@ -43,8 +43,13 @@ export const reviewStatus = prefixed(
   ],
 )
 
-const scan = { scanner_version: text('scannerVersion'), grype_db_built: text('grypeDbBuilt'), grype_db_checksum: text('grypeDbChecksum') }
-const note = { note: text('note') }
+/** The run of a scanner that both domains show. */
+export const scan = {
+  scanner_version: text('scannerVersion'),
+  grype_db_built: text('grypeDbBuilt'),
+  grype_db_checksum: text('grypeDbChecksum'),
+}
+export const note = { note: text('note') }
 
 /** The source of a finding. The two domains have different v2 names for the package and the component. */
 export const detection = (subpackage: string, component: string): Fields => ({

@@ -38,15 +38,6 @@ export function shownWith({ show }: Convert, value: unknown): unknown {
   return value === undefined || value === null ? value : show(value)
 }
 
-/** Returns the value as v2 writes it, or what `refuse` returns for the reason. */
-function readWith<Refused>(
-  { read, must = 'has a value that v2 does not know' }: Convert,
-  value: unknown,
-  refuse: (why: string) => Refused,
-) {
-  return read?.(value) ?? refuse(must)
-}
-
 /** v2 form → v1 form, in one dialect. Never mutates its argument. Throws INTERNAL, which names the member, if one has a wrong type. */
 export type Show = (v2: JsonObject) => JsonObject
 
@@ -392,9 +383,10 @@ function formOf(type: FieldType, value: unknown): unknown {
 /** Returns what takes a value and writes it as v2 does. */
 function convertedBy({ convert }: Field, take: Take): Take {
   if (!convert) return take
+  const { read, must = 'has a value that v2 does not know' } = convert
   return (value, field, report, stored) => {
     const taken = take(value, field, report, stored)
-    return taken === undefined ? undefined : readWith(convert, taken, (why) => report(field, why))
+    return taken === undefined ? undefined : (read?.(taken) ?? report(field, must))
   }
 }
 

@@ -2,6 +2,7 @@ import type { EnumMap, Field, Fields, FieldType, Source } from '../tables/fields
 import type { Mapping, Operation } from '../tables/operation.ts'
 import { asParam, type Param, type Params } from '../tables/query.ts'
 import type { MessageShape, V1OnlyShape } from '../tables/resource.ts'
+import { ROWS } from '../tables/turn.ts'
 import { snakeCase, variablesOf } from '../tables/uid.ts'
 import {
   type Facts,
@@ -237,10 +238,8 @@ function compareParam(
   compareType({ ...side, scalars: { ...side.scalars, ...QUERY_SCALARS } }, by, where, type, fact)
 }
 
-/** Compares the list of rows of an answer. Throws a sentence. */
-function compareRows(side: FactsSide, by: string, where: string, fields: Fields, fact: FieldFact | undefined): void {
-  compareType(side, by, where, { kind: 'list', of: { kind: 'object', fields } }, fact)
-}
+/** The type of the rows of an answer. */
+const rowsOf = (fields: Fields): FieldType => ({ kind: 'list', of: { kind: 'object', fields } })
 
 /** A value of which no member is known. */
 const ANY: FieldType = { kind: 'object', fields: {} }
@@ -358,15 +357,12 @@ function checkAnswer(facts: NamedFacts, id: string, { out }: RuledMethod, { answ
     compareMembers(side(facts, true), id, fields, out)
     return
   }
-  compareRows(side(facts, true), id, `${out}.${ROWS}`, fields, factAt(facts, out, ROWS))
+  compareType(side(facts, true), id, `${out}.${ROWS}`, rowsOf(fields), factAt(facts, out, ROWS))
   for (const name of Object.keys(facts.messages[out] ?? {})) {
     if (name !== ROWS && !envelope?.fields[name]) throw wrongFact(facts, `${out}.${name}`, `is not a member of the answer of ${id}`)
   }
   if (envelope) compareMembers(side(facts, false), id, envelope.fields, out)
 }
-
-/** The field of a v1 list that holds its rows. */
-const ROWS = 'items'
 
 const v2Side = (facts: NamedFacts): FactsSide => ({
   facts,
@@ -403,7 +399,7 @@ function checkV2Members(facts: NamedFacts, methods: MethodRoutes, operation: Ope
   if (answer && rowsIn === undefined) compareMembers(v2Side(facts), id, answer.shown, out)
   if (answer && rowsIn !== undefined) {
     const name = snakeCase(rowsIn)
-    compareRows(v2Side(facts), id, `${out}.${name}`, answer.shown, factAt(facts, out, name))
+    compareType(v2Side(facts), id, `${out}.${name}`, rowsOf(answer.shown), factAt(facts, out, name))
   }
 }
 

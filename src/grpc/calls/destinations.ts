@@ -132,7 +132,7 @@ export function createSendByGrpc({ registry, methods }: Rpc, callUnary: CallUnar
       const error = answer.status && errorOfStatus(answer.status, registry, (name) => asksFor(call, name))
       end = error?.http ?? 200
       if (error) throw error
-      const bytes = answer.message ?? NO_MESSAGE
+      const bytes = answer.message ?? NOTHING
       return await valueOfBytes({ type: method.output, bytes, registry, limits, signal: context.signal })
     } finally {
       context.onCallEnd?.(end, started, span)
@@ -144,8 +144,6 @@ export function createSendByGrpc({ registry, methods }: Rpc, callUnary: CallUnar
       receiver,
     )
 }
-
-const NO_MESSAGE = Buffer.alloc(0)
 
 function requestMessageOf({ input }: RpcMethod, { query }: Call, registry: Rpc['registry']): Buffer {
   try {

@@ -89,8 +89,6 @@ function createRowScanner(list: string) {
 /** Bytes of an answer that is parsed as a whole if it has no more. */
 const SMALL = 256 * 1024
 
-const END_OF_LIST = 0x5d
-
 type ListText = ReturnType<typeof createListText>
 
 /**
@@ -120,11 +118,11 @@ function createListText(list: string, sink: Pick<MessageSink, 'rowsText' | 'rest
   return {
     /** Takes a piece. Throws a SyntaxError if its rows are no JSON. */
     push(piece: Uint8Array): void {
-      if (isOwn && piece[0] !== END_OF_LIST && pieces.length === 1) giveRows(piece)
+      if (isOwn && piece[0] !== LIST_END && pieces.length === 1) giveRows(piece)
       else if (scanner) giveRows(scanner.push(piece))
       else hold(piece)
     },
-    /** Ends the answer. Throws a SyntaxError if it is not JSON object. */
+    /** Ends the answer. Throws a SyntaxError if it is no JSON object. */
     end(): void {
       const rest: unknown = JSON.parse(scanner ? scanner.rest() : Buffer.concat(pieces).toString())
       if (!isObject(rest)) throw new SyntaxError('not an object')

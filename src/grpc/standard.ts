@@ -79,26 +79,21 @@ type Reflect = (bytes: Uint8Array, sent: Set<string>) => Uint8Array
 export function createReflection(known: FileRegistry, services: readonly string[], packageName: string): Reflect {
   const own = standardRegistry()
   const [question, reply] = ['ServerReflectionRequest', 'ServerReflectionResponse'].map((name) => own.getMessage(`${packageName}.${name}`)!)
-  const lookUp = <T>(find: (registry: FileRegistry) => T | undefined) => find(own) ?? find(known)
+  const find = <T>(look: (registry: FileRegistry) => T | undefined) => look(own) ?? look(known)
   const answerTo = (asked: Question, sent: Set<string>): JsonObject => {
+    const { fileByFilename: file, fileContainingSymbol: symbol, allExtensionNumbersOfType: type } = asked
     if (asked.listServices !== undefined) return { listServicesResponse: { service: services.map((name) => ({ name })) } }
-    if (asked.fileByFilename !== undefined) {
-      const name = asked.fileByFilename
+    if (file !== undefined)
       return filesFrom(
-        lookUp((registry) => registry.getFile(name)),
+        find((registry) => registry.getFile(file)),
         sent,
       )
-    }
-    if (asked.fileContainingSymbol !== undefined) {
-      const name = asked.fileContainingSymbol
+    if (symbol !== undefined)
       return filesFrom(
-        lookUp((registry) => fileOf(registry, name)),
+        find((registry) => fileOf(registry, symbol)),
         sent,
       )
-    }
-    const type = asked.allExtensionNumbersOfType
-    if (type !== undefined && lookUp((registry) => registry.getMessage(type)))
-      return { allExtensionNumbersResponse: { baseTypeName: type } }
+    if (type !== undefined && find((registry) => registry.getMessage(type))) return { allExtensionNumbersResponse: { baseTypeName: type } }
     return NOT_FOUND
   }
   return (bytes, sent) => {

@@ -134,7 +134,7 @@ export function gather(
   })
 }
 
-const REQUEST_TIMEOUT = 408
+export const REQUEST_TIMEOUT = 408
 
 /** The error of a body that was not there at a deadline of ours: its client caused that. */
 function notArrived(reason: Error): Error {

@@ -5,7 +5,7 @@ import { ApiError, askAgain, RETRY_AFTER } from '../../errors.ts'
 import { type Bucket, createBucket, createBudget, entries } from '../bounds.ts'
 import { breakOff } from '../listen/http2.ts'
 import { type ClientTimes, type Cut, createTimeLimits, type Late, type RestedConnections, type TimeLimits } from '../listen/times.ts'
-import { closing, credentialHash } from '../request.ts'
+import { closing, credentialHash, REQUEST_TIMEOUT } from '../request.ts'
 import { type Closing, whenClosed } from '../signals.ts'
 import { refuse, refusing } from './v1-surface.ts'
 
@@ -170,8 +170,6 @@ function createCallers(limits: AdmissionLimits, now: () => number): (hash: strin
     return { leave }
   }
 }
-
-const REQUEST_TIMEOUT = 408
 
 /** Ends a call of gRPC on a bare stream that has no answer yet. */
 type EndCall = (stream: ServerHttp2Stream, error: ApiError) => void

@@ -26,7 +26,7 @@ export const NEXT: usize = 36
 /** The bit of the field among those of its message; none from the 65th on. */
 export const BIT: usize = 40
 
-/** How values are written; `KINDS` in message-tables.ts has the same order. Those of any other kind are written by JavaScript. */
+/** How values are written; `KINDS` in encode.ts has the same order. Those of any other kind are written by JavaScript. */
 export const TEXT_KIND: i32 = 1
 export const FLAG_KIND: i32 = 2
 export const TIME_KIND: i32 = 3

@@ -1,6 +1,6 @@
 /** Reading JSON in memory. A zero byte, which JSON cannot hold, follows the text, so that no function checks for its end. */
 
-/** How a value is written; `LOOKS` in member.ts has the same order. */
+/** How a value is written; `LOOKS` in engine.ts has the same order. */
 export const ABSENT: i32 = 0
 /** A string without escapes. */
 export const TEXT: i32 = 1

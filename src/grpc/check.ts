@@ -297,7 +297,7 @@ function checkV1Members(facts: NamedFacts, methods: MethodRoutes, operation: Ope
   checkAnswer(facts, operation.id, method, described)
 }
 
-const side = (facts: NamedFacts, whole: boolean): FactsSide => ({
+const v1Side = (facts: NamedFacts, whole: boolean): FactsSide => ({
   facts,
   scalars: SCALARS,
   whole,
@@ -326,7 +326,7 @@ function checkQuery(
   { params = {}, ownParams = [] }: Described,
 ): void {
   for (const [name, row] of Object.entries(params)) {
-    compareParam(side(facts, false), id, `${input}.${name}`, asParam(row), factAt(facts, input, name))
+    compareParam(v1Side(facts, false), id, `${input}.${name}`, asParam(row), factAt(facts, input, name))
   }
   if (rule.method !== 'GET') return
   const known = new Set([...Object.keys(params), ...ownParams, ...variablesOf(template)].map((name) => name.split('.')[0]))
@@ -347,21 +347,21 @@ function checkBody(
   const { body = '*' } = rule
   const fact = body === '*' ? undefined : factAt(facts, input, body)
   const type = bodyIs === undefined ? ({ kind: 'object', fields: request.fields } as const) : request.fields[bodyIs]!.type
-  if (fact) compareType(side(facts, false), id, `${input}.${body}`, type, fact)
-  else compareMembers(side(facts, false), id, request.fields, input)
+  if (fact) compareType(v1Side(facts, false), id, `${input}.${body}`, type, fact)
+  else compareMembers(v1Side(facts, false), id, request.fields, input)
 }
 
 function checkAnswer(facts: NamedFacts, id: string, { out }: RuledMethod, { answer, rows, envelope }: Described): void {
   const fields = answer.shown ?? answer.fields
   if (!rows) {
-    compareMembers(side(facts, true), id, fields, out)
+    compareMembers(v1Side(facts, true), id, fields, out)
     return
   }
-  compareType(side(facts, true), id, `${out}.${ROWS}`, rowsOf(fields), factAt(facts, out, ROWS))
+  compareType(v1Side(facts, true), id, `${out}.${ROWS}`, rowsOf(fields), factAt(facts, out, ROWS))
   for (const name of Object.keys(facts.messages[out] ?? {})) {
     if (name !== ROWS && !envelope?.fields[name]) throw wrongFact(facts, `${out}.${name}`, `is not a member of the answer of ${id}`)
   }
-  if (envelope) compareMembers(side(facts, false), id, envelope.fields, out)
+  if (envelope) compareMembers(v1Side(facts, false), id, envelope.fields, out)
 }
 
 const v2Side = (facts: NamedFacts): FactsSide => ({

@@ -265,12 +265,11 @@ export function createCallUnary(sessions: Sessions, url: URL, service: Service, 
     sent.stream.end(Buffer.concat(framed([message], false)))
     return sent
   }
-  const answerTo = async (call: UnaryCall) => gather(await send(call), call, service, answerBytes)
   return async (call) => {
     const first = await send(call)
     // A service that left before it took the call has done nothing, and its successor may be there.
-    const again = (error: unknown) => {
-      if (error instanceof ApiError && error.unsent) return answerTo(call)
+    const again = async (error: unknown) => {
+      if (error instanceof ApiError && error.unsent) return gather(await send(call), call, service, answerBytes)
       throw error
     }
     return readAnswer(await gather(first, call, service, answerBytes).catch(again), service, call.streams)

@@ -299,13 +299,8 @@ export function tooLarge(limit: number, cause?: unknown): ApiError {
   return new ApiError('INTERNAL', `the v2 service sent an answer of more than limits.answerBytes (${limit})`, { cause })
 }
 
-interface Bounds {
-  readonly answerBytes: number
-  readonly budget?: AnswerBudget | undefined
-}
-
 /** Decodes an answer whose bytes were taken from the budget. Its content may be a thousand times as long, and counts too. */
-async function decodeWithin({ budget, answerBytes }: Bounds, bytes: Buffer, encoding: string): Promise<Buffer> {
+async function decodeWithin({ budget, answerBytes }: Exchange, bytes: Buffer, encoding: string): Promise<Buffer> {
   if (!budget) return decode(bytes, encoding, answerBytes)
   const most = Math.min(answerBytes, bytes.length + Math.max(0, budget.left))
   const decoded = await decode(bytes, encoding, most).catch((error) => {

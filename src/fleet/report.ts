@@ -9,6 +9,7 @@ import {
   noOutcomes,
   type OperationEvidence,
   perDayOf,
+  WEIGHTS,
 } from '../migrate/evidence/evidence.ts'
 import type { SeenKind } from '../migrate/evidence/kinds.ts'
 import type { Migration } from '../migrate/migration.ts'
@@ -302,11 +303,11 @@ export function shareEvidence(
   { isNewStore, failed, ...origin }: EvidenceOrigin,
 ) {
   const { evidence, inventory, expected } = journal
-  // What a process without a store saw was told to none.
-  let hasTold = false
-  const hasEarlier = () => !isNewStore && hasTold && evidence.all().length > 0
+  // What a process without a store saw was told to none. Its wrong answers must not be forgotten with it.
+  let isMissed = false
+  const hasEarlier = () => !isNewStore && isMissed && evidence.all().length > 0
   follow((entry) => {
-    hasTold ||= entry.kind === 'comparison' && entry.replica !== undefined
+    isMissed ||= entry.kind === 'comparison' && (entry.replica !== undefined || WEIGHTS[entry.outcome] === 'bad')
   })
   const epochs = createEpochs({ ...origin, store: fleet.store, now, note, hasEarlier, failed })
   const restored = isNewStore ? createRestored(evidence, now) : undefined

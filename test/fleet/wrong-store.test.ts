@@ -53,26 +53,33 @@ describe('lost store', () => {
     expect(await cutover()).toMatchObject({ code: 0 })
   })
 
-  it('a store that knows nothing of what records tell does, too', async () => {
-    const store = losable(Date.now)
-    const folder = mkdtempSync(path.join(tmpdir(), 'crosswalk-lost-'))
-    onTestFinished(() => rmSync(folder, { recursive: true }))
-    const records = path.join(folder, 'records.jsonl')
-    // What a process without a store saw was told to none.
-    const alone = await startStage({ mode: 'diff-v1', proxy: { 'records.file': records } })
-    await alone.request('GET', '/iam/v1/groups')
-    await alone.idle()
-    await alone.close()
-    for (const isLost of [false, true]) {
-      const stage = await startStage({ mode: 'diff-v1', proxy: { 'records.file': records }, stores: [store.open()] })
-      await stage.request('GET', '/iam/v1/roles')
-      await stage.idle()
-      const problems = async () => (await stage.evidence()).fleet?.problems
-      await expect.poll(problems).toEqual(isLost ? [expect.stringContaining('lost what it knew')] : [])
-      await stage.close()
-      store.lose()
-    }
-  })
+  it.each([
+    ['right', false],
+    ['wrong', true],
+  ] as const)(
+    'a store that knows nothing of what records tell does, too, where v2 was %s before there was one: %s',
+    async (was, isMissed) => {
+      const store = losable(Date.now)
+      const folder = mkdtempSync(path.join(tmpdir(), 'crosswalk-lost-'))
+      onTestFinished(() => rmSync(folder, { recursive: true }))
+      const records = path.join(folder, 'records.jsonl')
+      // What a process without a store saw was told to none.
+      const alone = await startStage({ mode: 'diff-v1', proxy: { 'records.file': records } })
+      if (was === 'wrong') await alone.fault({ match: 'GET /iam/v2/groups', change: { at: '/groups/0/name', to: 'wrong' } })
+      await alone.request('GET', '/iam/v1/groups')
+      await alone.idle()
+      await alone.close()
+      for (const isLost of [isMissed, true]) {
+        const stage = await startStage({ mode: 'diff-v1', proxy: { 'records.file': records }, stores: [store.open()] })
+        await stage.request('GET', '/iam/v1/roles')
+        await stage.idle()
+        const problems = async () => (await stage.evidence()).fleet?.problems
+        await expect.poll(problems).toEqual(isLost ? [expect.stringContaining('lost what it knew')] : [])
+        await stage.close()
+        store.lose()
+      }
+    },
+  )
 
   it('a store that came back older than the replicas can tell again does, too, and one of them notes it', async () => {
     const memory = createMemory(Date.now)

@@ -32,6 +32,15 @@ export type Caller = {
   readonly capabilities?: readonly string[] | undefined
 }
 
+/**
+ * The groups of a user in the directory. Their roles count for the life of the token, through the current mappings of the provider; no
+ * binding is made (semantics §2.6).
+ */
+export type Session = { readonly provider: string; readonly groups: readonly string[] }
+
+/** A caller who signed in through an identity provider. */
+export type SessionCaller = Caller & { readonly session?: Session | undefined }
+
 /** An identity and the verified claims that let a token act as it. */
 type Assumed = { readonly identity: Identity; readonly claims: JWTPayload }
 
@@ -157,15 +166,6 @@ export const authenticate = async (world: World, authorization: string | undefin
   const caller = token === undefined ? undefined : await callerOfToken(world, token).catch(() => undefined)
   return caller && world.store.identities.get(caller.identityUid) ? caller : undefined
 }
-
-/**
- * The groups of a user in the directory. Their roles count for the life of the token, through the current mappings of the provider; no
- * binding is made (semantics §2.6).
- */
-export type Session = { readonly provider: string; readonly groups: readonly string[] }
-
-/** A caller who signed in through an identity provider. */
-export type SessionCaller = Caller & { readonly session?: Session | undefined }
 
 const textOf = (claim: unknown): string => (typeof claim === 'string' ? claim : '')
 

@@ -114,23 +114,6 @@ export function readWindow(query: Query): Window {
   return family[0] === 'offset' ? slice(first, size) : page(first, size)
 }
 
-/**
- * `GET <path>/{id}`: one resource by its uid. NOT_FOUND when there is none; v1's lists by id answer an empty list instead (facts §11).
- *
- *     getOperation({ resource: roles, path: '/iam/v1/roles', message: role })
- */
-export const getOperation = <R extends Row>(
-  { resource, path, message, view }: Pick<List<R>, 'resource' | 'path' | 'message' | 'view'>,
-  variable = 'id',
-): Operation => ({
-  method: 'GET',
-  template: `${path}/{${variable}=**}`,
-  answer: (ask, world) => {
-    const row = readableRow(resource, actOf(ask, world), uidParam(ask, variable))
-    return encodeResource(view?.(row, world) ?? row, message, world.options.v1Dialect)
-  },
-})
-
 /** The members that v1 shows inline and v2 does not, added to a stored row before it is encoded. */
 export type ListView<R extends Row> = (row: R, world: World) => Readonly<Record<string, unknown>>
 
@@ -178,6 +161,23 @@ export const listOperation = <R extends Row>(list: List<R>): Operation => ({
   answer: (ask, world) => {
     const shown = arrange(select(list, ask, world), ask.query, list.order)
     return { items: shown.map((row) => encodeResource(list.view?.(row, world) ?? row, list.message, world.options.v1Dialect)) }
+  },
+})
+
+/**
+ * `GET <path>/{id}`: one resource by its uid. NOT_FOUND when there is none; v1's lists by id answer an empty list instead (facts §11).
+ *
+ *     getOperation({ resource: roles, path: '/iam/v1/roles', message: role })
+ */
+export const getOperation = <R extends Row>(
+  { resource, path, message, view }: Pick<List<R>, 'resource' | 'path' | 'message' | 'view'>,
+  variable = 'id',
+): Operation => ({
+  method: 'GET',
+  template: `${path}/{${variable}=**}`,
+  answer: (ask, world) => {
+    const row = readableRow(resource, actOf(ask, world), uidParam(ask, variable))
+    return encodeResource(view?.(row, world) ?? row, message, world.options.v1Dialect)
   },
 })
 

@@ -30,30 +30,6 @@ import {
 import type { Row } from '../world/model.ts'
 import { newUid, type Store, type Table, timestamp, validUid, type World } from '../world/store.ts'
 
-/** A list whose rows belong to no group. It has no `uidp`, and a caller who may see one row may see them all. */
-type UnscopedList<R extends Row> = {
-  /** Already filtered, uid ascending. */
-  readonly rows: readonly R[]
-  /** One string for all conditions on `rows`. Page tokens are bound to it. */
-  readonly key: string
-  readonly sortable?: Sortable<R>
-  /** The default is `uid asc`. */
-  readonly order?: Order
-}
-
-/** One page of such a list by page_size, page_token, order_by and skip (specification §4 rule 2). */
-export const unscopedPage = <R extends Row>({ query }: Pick<Ask, 'query'>, world: World, list: UnscopedList<R>): Page<R> => {
-  const sortable = { ...SORTABLE, ...list.sortable }
-  const paging = readPaging(query, world, { sortable, order: list.order, filterKey: list.key })
-  return pageOf(world, sortRows(list.rows, paging.order, sortable), paging, sortable)
-}
-
-/** The answer of such a list: its page as rows of `message` in the member `plural`. */
-export const pageAnswer = <R extends Row>(ask: Ask, world: World, plural: string, message: Message, list: UnscopedList<R>): Answer => {
-  const { rows, ...envelope } = unscopedPage(ask, world, list)
-  return ok({ [plural]: rows.map((row) => render(message, row)), ...envelope })
-}
-
 /** The context of a hook beside the row. */
 export type Act = {
   readonly world: World
@@ -299,4 +275,28 @@ export const routesOf = <R extends Row>(resource: Resource<R>, own?: Route): rea
     ...(capabilities.update ? [updated(capabilities.update)] : []),
     ...(capabilities.delete ? [deleted(capabilities.delete)] : []),
   ]
+}
+
+/** A list whose rows belong to no group. It has no `uidp`, and a caller who may see one row may see them all. */
+type UnscopedList<R extends Row> = {
+  /** Already filtered, uid ascending. */
+  readonly rows: readonly R[]
+  /** One string for all conditions on `rows`. Page tokens are bound to it. */
+  readonly key: string
+  readonly sortable?: Sortable<R>
+  /** The default is `uid asc`. */
+  readonly order?: Order
+}
+
+/** One page of such a list by page_size, page_token, order_by and skip (specification §4 rule 2). */
+export const unscopedPage = <R extends Row>({ query }: Pick<Ask, 'query'>, world: World, list: UnscopedList<R>): Page<R> => {
+  const sortable = { ...SORTABLE, ...list.sortable }
+  const paging = readPaging(query, world, { sortable, order: list.order, filterKey: list.key })
+  return pageOf(world, sortRows(list.rows, paging.order, sortable), paging, sortable)
+}
+
+/** The answer of such a list: its page as rows of `message` in the member `plural`. */
+export const pageAnswer = <R extends Row>(ask: Ask, world: World, plural: string, message: Message, list: UnscopedList<R>): Answer => {
+  const { rows, ...envelope } = unscopedPage(ask, world, list)
+  return ok({ [plural]: rows.map((row) => render(message, row)), ...envelope })
 }

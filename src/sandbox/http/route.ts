@@ -151,14 +151,7 @@ type Params = Record<string, string>
 export type Match = { readonly route: Route; readonly params: Readonly<Params> }
 
 /** Finds routes; see `createRouter`. */
-export type Router = {
-  /** The most literal route of the method. Without one: 404 `Not Found` or 501 `Method Not Allowed` in the gateway's form. */
-  readonly match: (method: string, path: string) => Match
-  /** The same without failing. */
-  readonly find: (method: string, path: string) => Match | undefined
-  /** The route of a template, whatever that calls its variables; the values stand in their order. */
-  readonly named: (method: string, template: string, values: readonly string[]) => Match | undefined
-}
+export type Router = ReturnType<typeof createRouter>
 
 const parsePart = (text: string): Part => {
   if (!text.startsWith('{')) return { kind: 'literal', text }
@@ -207,8 +200,9 @@ const variablesOf = ({ parts }: Compiled): readonly string[] => parts.flatMap((p
  * A router over decoded paths. `%2F` equals `/`, `**` spans slashes and may match nothing, the most literal template wins (semantics §2.3,
  * facts §12).
  */
-export const createRouter = (routes: readonly Route[]): Router => {
+export const createRouter = (routes: readonly Route[]) => {
   const compiled = routes.map(compile).sort((left, right) => right.weight - left.weight)
+  /** The most literal route of the method, if there is one. */
   const find = (method: string, path: string): Match | undefined => {
     for (const candidate of compiled) {
       const params = candidate.route.method === method ? matchRoute(candidate, path) : undefined
@@ -216,6 +210,7 @@ export const createRouter = (routes: readonly Route[]): Router => {
     }
     return undefined
   }
+  /** The same. Without one: 404 `Not Found` or 501 `Method Not Allowed` in the gateway's form. */
   const match = (method: string, path: string): Match => {
     const found = find(method, path)
     if (found) return found
@@ -223,6 +218,7 @@ export const createRouter = (routes: readonly Route[]): Router => {
       ? gatewayError('UNIMPLEMENTED', 'Method Not Allowed')
       : gatewayError('NOT_FOUND', 'Not Found')
   }
+  /** The route of a template, whatever that calls its variables; the values stand in their order. */
   const named = (method: string, template: string, values: readonly string[]): Match | undefined => {
     const found = compiled.find(({ route }) => route.method === method && formOf(route.template) === formOf(template))
     return found && { route: found.route, params: Object.fromEntries(variablesOf(found).map((name, at) => [name, values[at] ?? ''])) }

@@ -86,8 +86,8 @@ export const repoNamed = (world: World, caller: Caller, needed: Needed, text: st
   const inReach = visible(world, caller, needed)
   const parts = text.replace(/^cgr\.dev\//, '').split('/')
   const [name, organization] = [parts.at(-1), parts.length > 1 ? parts[0] : undefined]
-  const isIn = (uid: string): boolean => organization === undefined || world.store.groups.get(rootOf(uid))?.name === organization
-  return world.store.repos.values().find((row) => inReach(row.uid) && (row.uid === text || (row.name === name && isIn(row.uid))))
+  const isOwned = (uid: string): boolean => organization === undefined || world.store.groups.get(rootOf(uid))?.name === organization
+  return world.store.repos.values().find((row) => inReach(row.uid) && (row.uid === text || (row.name === name && isOwned(row.uid))))
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000
@@ -171,12 +171,12 @@ export const digestOn = (world: World, tag: Tag, day: number): string | undefine
   return pointsOf(tag).findLast(({ updateTime }) => Date.parse(updateTime) <= at)?.digest
 }
 
-/** The unfixed findings of a tag's image at the end of a day. Tags share images, so each image is scanned once. */
-type Unfixed = (repo: Repo, tag: Tag, day: number) => readonly Finding[]
+type Unfixed = ReturnType<typeof createUnfixed>
 
-const createUnfixed = (world: World): Unfixed => {
+/** Returns the unfixed findings of a tag's image at the end of a day. Tags share images, so each image is scanned once. */
+const createUnfixed = (world: World) => {
   const scanned = new Map<string, readonly Finding[]>()
-  return ({ uid }, tag, day) => {
+  return ({ uid }: Repo, tag: Tag, day: number): readonly Finding[] => {
     const digest = digestOn(world, tag, day)
     if (digest === undefined) return []
     const key = `${uid} ${digest} ${day}`

@@ -10,7 +10,7 @@ import { sharedRpc } from '../proto-files.ts'
 import { refuseGrpc } from '../relay/relay.ts'
 import type { CallUnary } from '../relay/unary.ts'
 import type { WireHandler, WireMetadata, WireReply } from '../wire/call.ts'
-import { createCors, createServePair } from '../wire/connect.ts'
+import { createCors, createServePair, type WebPair } from '../wire/connect.ts'
 import { createServeGrpc } from '../wire/grpc.ts'
 import { createAnswerV1 } from './answer-v1.ts'
 import { type CallLimits, codeOf, createUnderWay } from './call.ts'
@@ -102,7 +102,7 @@ export function createRpcCalls({ core, v1, v2, classify, announced, tracing, bud
       })
     },
     /** Serves one call of gRPC-Web or Connect. */
-    servePair(to: Destination, pair: Parameters<typeof servePair>[0], record: RequestRecord): void {
+    servePair(to: Destination, pair: WebPair, record: RequestRecord): void {
       cors?.open(pair.request, pair.response)
       if (cors?.preflight(pair.request, pair.response)) return
       const holding = createHolding(longAnswers)

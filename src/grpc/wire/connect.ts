@@ -74,7 +74,7 @@ function connectError({ code, message, details }: WireStatus) {
 }
 
 /** A request over HTTP/1.1 or HTTP/2, and its response. */
-interface WebPair {
+export interface WebPair {
   readonly request: IncomingMessage
   readonly response: ServerResponse
 }

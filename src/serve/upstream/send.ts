@@ -152,7 +152,7 @@ class Read implements Reader<RawAnswer> {
     }
     let body: JsonObject
     try {
-      body = bodyOf(call, raw, context, this.#errors)
+      body = readAs(call, raw, context) ?? parse(call, raw, this.#errors)
     } catch (error) {
       this.#receiver.failed(error as ApiError)
       return

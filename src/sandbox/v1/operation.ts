@@ -1,7 +1,7 @@
 import { type Ask, ok, type Route } from '../http/route.ts'
 import { decode as decodeStored, duration, type Field, flag, int32, int64, isObject, snakeCase, text, time } from '../messages/message.ts'
 import { CODES, gatewayError, invalidField, isStatusError, malformed } from '../status.ts'
-import { parentOf, type World, type WorldOptions } from '../world/store.ts'
+import { inRoot, parentOf, type World, type WorldOptions } from '../world/store.ts'
 import type { Extra, Member, Type, V1Message, V1Scalar, Vocabulary } from './message.ts'
 
 /** The spelling of v1: proto names with the specification's extra members, or exactly the published JSON names. */
@@ -77,7 +77,7 @@ export function encode(row: Row, message: V1Message, dialect: Dialect): Json {
 const extraValue: Readonly<Record<Extra, (row: Row) => unknown>> = {
   created_at: (row) => row['createTime'] ?? null,
   updated_at: (row) => row['updateTime'] ?? null,
-  group_id: (row) => parentOf(String(row['uid'])) || undefined,
+  group_id: (row) => (inRoot(String(row['uid'])) ? undefined : parentOf(String(row['uid']))),
 }
 
 /**

@@ -4,7 +4,16 @@ import { covers, type Operation } from '../tables/operation.ts'
 import { asParam } from '../tables/query.ts'
 import type { Acknowledged, Tables } from '../tables/tables.ts'
 import { camelCase } from '../tables/uid.ts'
-import { type Contract, type ContractOperation, type Members, type SchemaShape, whyUnfinished } from './contract.ts'
+import {
+  type Contract,
+  type ContractOperation,
+  KINDS,
+  type Members,
+  otherKind,
+  READ_KINDS,
+  type SchemaShape,
+  whyUnfinished,
+} from './contract.ts'
 import { innerOf, pathsOf } from './explore.ts'
 import { NULL_WHEN_UNSET } from './openapi-schemas.ts'
 
@@ -204,40 +213,6 @@ function withoutStrayValues(seen: readonly PointSeen[]): readonly PointSeen[] {
 
 function valueIn(at: string): string {
   return at.slice(at.lastIndexOf('=') + 1)
-}
-
-const TEXTS = ['text', 'time', 'bytes', 'choice', 'long']
-const NUMBERS = ['int', 'number']
-
-/** The kinds of a schema whose values a row of each kind takes and writes. */
-const KINDS: Readonly<Record<FieldType['kind'], readonly string[]>> = {
-  text: TEXTS,
-  time: TEXTS,
-  duration: TEXTS,
-  bytes: TEXTS,
-  choice: TEXTS,
-  long: TEXTS,
-  int: NUMBERS,
-  number: NUMBERS,
-  flag: ['flag'],
-  object: ['object'],
-  list: ['list'],
-  map: ['map'],
-}
-
-/** Those whose values a row reads of v2, which may write a number as text and an enum as a number (ProtoJSON). */
-const READ_KINDS: typeof KINDS = {
-  ...KINDS,
-  ...{ choice: [...TEXTS, ...NUMBERS], long: [...TEXTS, ...NUMBERS], int: [...TEXTS, ...NUMBERS] },
-  ...{ object: ['object', 'map'], map: ['object', 'map'] },
-}
-
-/** Says of which other kind than its row a schema is; undefined if their values may be alike. */
-function otherKind(shape: SchemaShape, type: FieldType, kinds = KINDS): string | undefined {
-  if (shape.kind === 'unknown') return undefined
-  if ((shape.kind === 'list' && type.kind === 'list') || (shape.kind === 'map' && type.kind === 'map'))
-    return otherKind(shape.of, type.of, kinds)
-  return kinds[type.kind].includes(shape.kind) ? undefined : `it is of the kind ${shape.kind}, and its row of the kind ${type.kind}`
 }
 
 /** True if null stays null. What shows an unset value as null shows null so too. */

@@ -2,6 +2,7 @@ import { realpath, stat } from 'node:fs/promises'
 import { dirname, posix, resolve, sep } from 'node:path'
 import { misuse, systemReason } from '../errors.ts'
 import { fileWithin } from '../files.ts'
+import type { FieldType } from '../tables/fields.ts'
 import { isObject, type JsonObject } from '../tables/json.ts'
 
 /** The type of a value in a contract, in the words of the table language. */
@@ -23,6 +24,40 @@ export interface SchemaMember {
 }
 
 export type Members = Readonly<Record<string, SchemaMember>>
+
+const TEXTS = ['text', 'time', 'bytes', 'choice', 'long']
+const NUMBERS = ['int', 'number']
+
+/** The kinds of a schema whose values a row of each kind takes and writes. */
+export const KINDS: Readonly<Record<FieldType['kind'], readonly string[]>> = {
+  text: TEXTS,
+  time: TEXTS,
+  duration: TEXTS,
+  bytes: TEXTS,
+  choice: TEXTS,
+  long: TEXTS,
+  int: NUMBERS,
+  number: NUMBERS,
+  flag: ['flag'],
+  object: ['object'],
+  list: ['list'],
+  map: ['map'],
+}
+
+/** Those whose values a row reads of v2, which may write a number as text and an enum as a number (ProtoJSON). */
+export const READ_KINDS: typeof KINDS = {
+  ...KINDS,
+  ...{ choice: [...TEXTS, ...NUMBERS], long: [...TEXTS, ...NUMBERS], int: [...TEXTS, ...NUMBERS] },
+  ...{ object: ['object', 'map'], map: ['object', 'map'] },
+}
+
+/** Says of which other kind than its row a schema is; undefined if their values may be alike. */
+export function otherKind(shape: SchemaShape, type: FieldType, kinds = KINDS): string | undefined {
+  if (shape.kind === 'unknown') return undefined
+  if ((shape.kind === 'list' && type.kind === 'list') || (shape.kind === 'map' && type.kind === 'map'))
+    return otherKind(shape.of, type.of, kinds)
+  return kinds[type.kind].includes(shape.kind) ? undefined : `it is of the kind ${shape.kind}, and its row of the kind ${type.kind}`
+}
 
 /** What a document may hold, and what may be made of it. */
 const MOST_BYTES = 16 * 2 ** 20

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { tooDeep } from '../../files.ts'
+import { WEIGHTS } from '../evidence/evidence.ts'
 import type { Actor, Entry } from './record.ts'
 
 /** The most differences of one kind and place that a comparison counts: more than an answer of `diff.answerBytes` can hold. */
@@ -93,4 +94,61 @@ export function entryOf(line: string): Entry | undefined {
   } catch {
     return undefined
   }
+}
+
+/** What a lasting line contains. Few do, and the others need not be parsed. */
+const MAY_LAST = /"outcome":"(?:mismatch|transient|error)"|"bad":[1-9]|"what":"epoch"/
+
+/** Calls that v1 answered. No evidence tells of them. */
+const OF_V1 = /^\{"kind":"traffic".*"mode":"v1"/s
+
+/** What differs from one record of a use to the next. */
+const VARIES = /"(?:id|at)":"[^"]*"|"(?:calls|samples)":\d+/g
+
+/**
+ * Returns what of a record file a restart must still know when the file is gone, or v1 would seem less needed by it: the newest wrong
+ * answers, the newest record of each use of v1, and the epoch that a person began last, which ends the wrong answers before it.
+ */
+export async function lastingLines(lines: AsyncIterable<string>, most: number): Promise<readonly string[]> {
+  let epoch: string[] = []
+  let wrong = createNewest(most)
+  const uses = createNewest(most)
+  for await (const line of lines) {
+    if (OF_V1.test(line)) uses.add(line.replace(VARIES, ''), line)
+    const entry = MAY_LAST.test(line) ? entryOf(line) : undefined
+    if (entry?.kind === 'note' && entry.what === 'epoch') [epoch, wrong] = [[line], createNewest(most)]
+    const short = entry && wrongLine(entry, line)
+    if (short !== undefined) wrong.add(short, short)
+  }
+  return [...epoch, ...wrong.lines(), ...uses.lines()]
+}
+
+/** Keeps the newest line of each key, and the newest lines of all, up to a length. */
+function createNewest(most: number) {
+  const lines = new Map<string, string>()
+  let length = 0
+  const drop = (key: string) => {
+    length -= lines.get(key)?.length ?? 0
+    lines.delete(key)
+  }
+  return {
+    add(key: string, line: string) {
+      drop(key)
+      lines.set(key, line)
+      length += line.length
+      for (const oldest of lines.keys()) {
+        if (length <= most) return
+        drop(oldest)
+      }
+    },
+    lines: () => lines.values(),
+  }
+}
+
+/** Returns the line of what counts against v2, without what people look at. */
+function wrongLine(entry: Entry, line: string): string | undefined {
+  if (entry.kind === 'tally') return (entry.repeats?.bad ?? 0) > 0 ? line : undefined
+  if (entry.kind !== 'comparison' && entry.kind !== 'rehearsal') return undefined
+  if (WEIGHTS[entry.outcome] !== 'bad') return undefined
+  return JSON.stringify({ ...entry, examples: [], request: undefined, answers: undefined, exhibit: undefined })
 }

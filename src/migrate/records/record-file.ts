@@ -7,8 +7,8 @@ import { systemReason } from '../../errors.ts'
 import { opened, piecesOf, textOf, untilHopeless } from '../../files.ts'
 import type { Inventory } from '../clients.ts'
 import type { ExpectedDifferences } from '../compare/expected.ts'
-import { type Evidence, isRepeat, many, repeatOf, WEIGHTS } from '../evidence/evidence.ts'
-import { entryOf } from './read-entry.ts'
+import { type Evidence, isRepeat, many, repeatOf } from '../evidence/evidence.ts'
+import { entryOf, lastingLines } from './read-entry.ts'
 import type { Comparison, Entry, TrafficEntry } from './record.ts'
 
 /** Maximum characters of a line. V8 records every character that a quoted group matches, and runs out of space at ten million. */
@@ -276,7 +276,8 @@ function createAppend({ path, bytes, files }: RecordFileSettings): (lines: reado
       // Another process that writes the file, as in a restart without a gap, may have renamed it already.
       if (size === undefined || size >= bytes) size = await sizeOf(path)
       if (size >= bytes) {
-        const lasting = await lastingLines(`${path}.${Math.max(files, 1)}`, bytes / KEPT)
+        const oldest = `${path}.${Math.max(files, 1)}`
+        const lasting = existsSync(oldest) ? await lastingLines(linesOf(textOf(piecesOf(oldest))), bytes / KEPT) : []
         await rotate(path, files)
         kept = [...kept, ...lasting]
         size = 0
@@ -302,64 +303,6 @@ function createAppend({ path, bytes, files }: RecordFileSettings): (lines: reado
 
 /** The part of a file that wrong answers of an overwritten one may take, and the part that uses of v1 may. */
 const KEPT = 8
-
-/** What a lasting line contains. Few do, and the others need not be parsed. */
-const MAY_LAST = /"outcome":"(?:mismatch|transient|error)"|"bad":[1-9]|"what":"epoch"/
-
-/** Calls that v1 answered. No evidence tells of them. */
-const OF_V1 = /^\{"kind":"traffic".*"mode":"v1"/s
-
-/** What differs from one record of a use to the next. */
-const VARIES = /"(?:id|at)":"[^"]*"|"(?:calls|samples)":\d+/g
-
-/**
- * Returns what a restart must still know when this file is gone, or v1 would seem less needed by it: the newest wrong answers, the newest
- * record of each use of v1, and the epoch that a person began last, which ends the wrong answers before it.
- */
-async function lastingLines(path: string, most: number): Promise<readonly string[]> {
-  if (!existsSync(path)) return []
-  let epoch: string[] = []
-  let wrong = createNewest(most)
-  const uses = createNewest(most)
-  for await (const line of linesOf(textOf(piecesOf(path)))) {
-    if (OF_V1.test(line)) uses.add(line.replace(VARIES, ''), line)
-    const entry = MAY_LAST.test(line) ? entryOf(line) : undefined
-    if (entry?.kind === 'note' && entry.what === 'epoch') [epoch, wrong] = [[line], createNewest(most)]
-    const short = entry && wrongLine(entry, line)
-    if (short !== undefined) wrong.add(short, short)
-  }
-  return [...epoch, ...wrong.lines(), ...uses.lines()]
-}
-
-/** Keeps the newest line of each key, and the newest lines of all, up to a length. */
-function createNewest(most: number) {
-  const lines = new Map<string, string>()
-  let length = 0
-  const drop = (key: string) => {
-    length -= lines.get(key)?.length ?? 0
-    lines.delete(key)
-  }
-  return {
-    add(key: string, line: string) {
-      drop(key)
-      lines.set(key, line)
-      length += line.length
-      for (const oldest of lines.keys()) {
-        if (length <= most) return
-        drop(oldest)
-      }
-    },
-    lines: () => lines.values(),
-  }
-}
-
-/** Returns the line of what counts against v2, without what people look at. */
-function wrongLine(entry: Entry, line: string): string | undefined {
-  if (entry.kind === 'tally') return (entry.repeats?.bad ?? 0) > 0 ? line : undefined
-  if (entry.kind !== 'comparison' && entry.kind !== 'rehearsal') return undefined
-  if (WEIGHTS[entry.outcome] !== 'bad') return undefined
-  return JSON.stringify({ ...entry, examples: [], request: undefined, answers: undefined, exhibit: undefined })
-}
 
 /** Renames `path` to `path.1`, `path.1` to `path.2`, and so on. If no file is to be kept, only `path.1` exists. */
 async function rotate(path: string, files: number): Promise<void> {

@@ -167,8 +167,8 @@ export const refuseNegatives = (query: Query, names: readonly string[]): void =>
 }
 
 /**
- * Reads page_size, page_token, order_by and skip. The default order is `uid asc`. A token older than three days, or from another order_by, restarts the list without an
- * error. A forged token, or one from other filters, is INVALID_ARGUMENT (specification §8, semantics §5).
+ * Reads page_size, page_token, order_by and skip. The default order is `uid asc`. A token older than three days, or from another order_by,
+ * restarts the list without an error. A forged token, or one from other filters, is INVALID_ARGUMENT (specification §8, semantics §5).
  */
 export const readPaging = <R>(
   query: Query,

@@ -331,9 +331,10 @@ export function createHttp2(
       // An error without a listener ends the process, and a connection may fail while its stream is handed over.
       stream.on('error', () => {})
       if (isGone(stream)) return
+      if (isGrpc(headers)) return onGrpc(stream, headers, rawHeaders)
+      // Messages of gRPC tell their length. Other bodies do not.
       stream.on('aborted', cutShort)
-      if (isGrpc(headers)) onGrpc(stream, headers, rawHeaders)
-      else for (const listener of asRequest) listener.call(server, stream, headers, flags, rawHeaders)
+      for (const listener of asRequest) listener.call(server, stream, headers, flags, rawHeaders)
     },
     (error, stream) => {
       failed(error)
